@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <atelier/config/settings.hpp>
+#include <atelier/core/result.hpp>
+
+namespace atelier::config {
+
+/// One thing wrong with a configuration.
+struct fault {
+  /// Where it was found: a file's name, "--set" or "defaults".
+  std::string source;
+  /// Line in the source, from 1; 0 where there is none.
+  uint32_t line = 0;
+  /// Dotted key, such as "devices[1].max_batch"; empty for faults of syntax.
+  std::string key;
+  /// A sentence with the value and the allowed range, or the nearest known key.
+  std::string text;
+
+  friend bool operator==(const fault&, const fault&) = default;
+};
+
+/// Returns "source:line: key: text" for people.
+std::string to_string(const fault& x);
+
+/// Either valid settings or every fault at once; never both.
+struct outcome {
+  settings values;
+  std::vector<fault> faults;
+
+  explicit operator bool() const {
+    return faults.empty();
+  }
+};
+
+/// Reads TOML text, then applies `overrides` ("key.path=value", TOML values;
+/// a bare word counts as a string) in order, then checks the whole.
+outcome parse(std::string_view toml, std::string_view source_name,
+              std::span<const std::string> overrides = {});
+
+/// Reads the file at `path`, or starts from the defaults where it is empty.
+/// A path that cannot be read is a fault, never a fallback to the defaults.
+outcome load(const std::filesystem::path& path,
+             std::span<const std::string> overrides = {});
+
+/// Checks settings that a program filled in itself.
+std::vector<fault> validate(const settings& x);
+
+/// Returns the faults as one error of ec::bad_config, a line each.
+core::error to_error(const std::vector<fault>& faults);
+
+/// Returns `x` as TOML that `parse` reads back to equal settings.
+std::string to_toml(const settings& x);
+
+/// Returns the example file: every option at its default, with its meaning,
+/// unit and range as comments.
+std::string example_toml();
+
+} // namespace atelier::config

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <atelier/core/limits.hpp>
+#include <atelier/core/time.hpp>
+
+namespace atelier::config {
+
+/// Where the actors live.
+enum class process_mode : uint8_t {
+  /// All actors in the host's process.
+  single,
+  /// One process for control, one for CPU work, one per device.
+  split,
+};
+
+/// The fixed sizes of the shared-memory arena. A slot that is too small for a
+/// request refuses that request at the door.
+struct arena_settings {
+  uint32_t state_slots = 64;
+  uint64_t state_slot_bytes = 1ull << 20;
+  uint32_t image_slots = 64;
+  uint64_t image_slot_bytes = 16ull << 20;
+  uint32_t capture_slots = 0;
+  uint64_t capture_slot_bytes = 512ull << 10;
+  /// Of each direction of each process's pair.
+  uint64_t ring_bytes = 1ull << 20;
+};
+
+/// Starting, watching and ending processes.
+struct process_settings {
+  process_mode mode = process_mode::single;
+  /// The program of the other processes; empty: the installed one.
+  std::string program;
+  /// How often a process is asked for a sign of life.
+  core::timespan heartbeat = std::chrono::seconds{1};
+  /// A process this long without a sign is suspected.
+  core::timespan silence = std::chrono::seconds{5};
+  /// A worker without a step for `step_factor` x the predicted time + `silence`
+  /// is suspected.
+  double step_factor = 8;
+  /// A killed process whose exit is not confirmed after this keeps its slots
+  /// quarantined, and its requests go on elsewhere.
+  core::timespan confirm = std::chrono::seconds{5};
+  /// First pause before a restart; doubles to the most, and falls back after a
+  /// minute of life.
+  core::timespan restart_first = std::chrono::milliseconds{200};
+  core::timespan restart_most = std::chrono::seconds{30};
+  /// How long stopping waits for running work.
+  core::timespan grace = std::chrono::seconds{10};
+};
+
+/// One pool of CPU workers.
+struct pool_settings {
+  uint32_t workers = 2;
+  /// Requests that a worker holds at a time, the running one included.
+  uint32_t seats = 4;
+};
+
+/// One device and what it may host.
+struct device_settings {
+  /// "cpu:N" or "cuda:N".
+  std::string name = "cpu:0";
+  /// What runs there: "test_card".
+  std::string executor = "test_card";
+  /// Names of variants, all resident.
+  std::vector<std::string> variants = {"test_card@20"};
+  /// Rows of one step.
+  uint32_t max_batch = 8;
+  /// Requests that the worker holds at a time, waiting ones included.
+  uint32_t seats = 16;
+  /// Publish a row's state after every n steps.
+  uint32_t publish_every = 1;
+  /// Threads of the executor's arithmetic; 0: all cores.
+  uint32_t threads = 0;
+  /// Duration of one step of the test card; 0: as fast as it draws.
+  core::timespan test_card_step = std::chrono::nanoseconds{0};
+};
+
+/// The hub's own bounds and pace.
+struct scheduler_settings {
+  /// How often late work is looked for.
+  core::timespan tick = std::chrono::milliseconds{20};
+  /// Dispatches of one request before it fails as unavailable.
+  uint32_t attempts = 20;
+  /// Each so long waited raises a request's priority by one.
+  core::timespan ageing = std::chrono::seconds{30};
+};
+
+/// The actor system's threads.
+struct actor_settings {
+  /// Threads that run actors; 0: chosen from the pools and the cores.
+  uint32_t threads = 0;
+};
+
+struct policy_settings {
+  /// A policy's name, see planning/policies.
+  std::string name = "vanilla";
+};
+
+struct planner_settings {
+  core::timespan period = std::chrono::seconds{30};
+};
+
+struct monitor_settings {
+  /// Length of one counting window, and how many are kept.
+  core::timespan window = std::chrono::seconds{10};
+  uint32_t windows = 60;
+};
+
+struct log_settings {
+  /// trace, debug, info, warn, error or off.
+  std::string level = "warn";
+};
+
+/// Everything that a user can set, valid as a whole.
+struct settings {
+  core::limits limits;
+  arena_settings arena;
+  process_settings processes;
+  pool_settings preprocess;
+  pool_settings postprocess;
+  std::vector<device_settings> devices = {device_settings{}};
+  scheduler_settings scheduler;
+  actor_settings actors;
+  policy_settings policy;
+  planner_settings planner;
+  monitor_settings monitor;
+  log_settings log;
+};
+
+} // namespace atelier::config

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace atelier::core {
+
+/// Names what went wrong. The comment says who can act on it.
+enum class ec : uint8_t {
+  /// Nothing went wrong.
+  none = 0,
+  /// Client: an argument is outside its range or of the wrong form.
+  invalid_argument,
+  /// Client: an image, mask or other payload cannot be read.
+  bad_payload,
+  /// Client or operator: the named model, variant, device or file is absent.
+  not_found,
+  /// Client: the request was taken back.
+  cancelled,
+  /// Client: too much work waits already; come back after the told time.
+  overloaded,
+  /// Client or operator: the deadline passed, or can no longer be met.
+  deadline_missed,
+  /// Operator: a configuration file or option is wrong.
+  bad_config,
+  /// Operator: a file or directory cannot be read or written.
+  io_failed,
+  /// Operator: memory, slots or another limited resource ran out.
+  out_of_resources,
+  /// Operator: the request was running at two deaths of a worker, alone at the
+  /// second.
+  poison,
+  /// Operator: a process or device that the request needed is gone.
+  unavailable,
+  /// Operator: shared memory is of another layout, build or epoch.
+  incompatible,
+  /// Operator: the engine is stopping.
+  stopping,
+  /// Developer: an invariant of the program does not hold.
+  internal,
+};
+
+/// Returns the name of `code`, as it stands in logs, metrics and replies.
+std::string_view to_string(ec code);
+
+/// Pairs a code with a sentence that names the field, the value and the range.
+struct error {
+  ec code = ec::none;
+  std::string text;
+
+  friend bool operator==(const error&, const error&) = default;
+};
+
+/// Returns "code: text" for people.
+std::string to_string(const error& what);
+
+/// Builds an error whose text is formatted by fmt.
+template <class... Ts>
+error fail(ec code, fmt::format_string<Ts...> text, Ts&&... xs) {
+  return {code, fmt::format(text, std::forward<Ts>(xs)...)};
+}
+
+/// Prints `why` with its place and aborts; never returns.
+[[noreturn]] void contract_violated(const char* condition, const char* why,
+                                    const char* file, int line);
+
+} // namespace atelier::core
+
+/// Checks a precondition that the caller can check. A user's input is never
+/// checked this way. Aborts unless NDEBUG is defined.
+#ifdef NDEBUG
+#define ATELIER_EXPECTS(condition, why) static_cast<void>(0)
+#else
+#define ATELIER_EXPECTS(condition, why)                                        \
+  (static_cast<bool>(condition)                                                \
+     ? static_cast<void>(0)                                                    \
+     : ::atelier::core::contract_violated(#condition, why, __FILE__, __LINE__))
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace atelier::core {
+
+/// Makes integers of different meaning different types. `Tag` is never
+/// defined.
+template <class Tag, class Rep = uint32_t>
+struct strong_id {
+  using rep = Rep;
+
+  Rep value = 0;
+
+  constexpr strong_id() = default;
+  constexpr explicit strong_id(Rep v) : value(v) {
+  }
+
+  friend constexpr auto operator<=>(strong_id, strong_id) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, strong_id& x) {
+    return f(x.value);
+  }
+};
+
+/// Numbers requests within one epoch, from 1; 0 is nobody's.
+using request_id = strong_id<struct request_tag, uint64_t>;
+/// Indexes the workers that the scheduler knows, preprocess and postprocess
+/// pool members included; never used again after a worker's death.
+using worker_id = strong_id<struct worker_tag>;
+/// Indexes the process table of the arena; 0 is the control process.
+using process_id = strong_id<struct process_tag>;
+/// Indexes the variants of the profile.
+using variant_id = strong_id<struct variant_tag>;
+/// Indexes the routes of a plan.
+using route_id = strong_id<struct route_tag>;
+/// Indexes the rows of a plan's share matrix.
+using class_id = strong_id<struct class_tag>;
+/// Names a lane: a queue of dispatchable stages.
+using lane_id = strong_id<struct lane_tag>;
+/// Counts lives of one entry of the process table; 0 is before the first.
+using incarnation = strong_id<struct incarnation_tag>;
+/// Counts control processes over one host's arena.
+using epoch = strong_id<struct epoch_tag>;
+/// Names a client for fairness and accounting; 0 is the unnamed one.
+using tenant_id = strong_id<struct tenant_tag>;
+
+/// Stands in every message about a request. A reply counts only if its attempt
+/// is the row's.
+struct ticket {
+  request_id id;
+  uint32_t attempt = 0;
+
+  friend constexpr auto operator<=>(const ticket&, const ticket&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, ticket& x) {
+    return f(x.id, x.attempt);
+  }
+};
+
+} // namespace atelier::core
+
+template <class Tag, class Rep>
+struct std::hash<atelier::core::strong_id<Tag, Rep>> {
+  size_t operator()(atelier::core::strong_id<Tag, Rep> x) const noexcept {
+    return std::hash<Rep>{}(x.value);
+  }
+};
+
+template <>
+struct std::hash<atelier::core::ticket> {
+  size_t operator()(const atelier::core::ticket& x) const noexcept {
+    return std::hash<uint64_t>{}(x.id.value * 0x9E3779B97F4A7C15ull
+                                 ^ x.attempt);
+  }
+};

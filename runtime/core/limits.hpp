@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <atelier/core/request.hpp>
+#include <atelier/core/result.hpp>
+
+namespace atelier::core {
+
+/// Pictures' sides are multiples of this many pixels: the latent's factor.
+inline constexpr uint32_t grid_px = 8;
+
+/// Bounds on what one request may ask for and on how much may wait.
+/// The defaults are those of the configuration.
+struct limits {
+  /// Longest prompt, and longest negative prompt, in bytes of UTF-8.
+  uint32_t prompt_bytes = 128 * 1024;
+  /// Most denoising steps of one request.
+  uint32_t steps = 150;
+  /// Largest guidance scale.
+  float guidance = 50;
+  /// Longest side of a picture in pixels.
+  uint32_t side_px = 2048;
+  /// Largest picture in pixels.
+  uint64_t picture_px = 2048ull * 2048;
+  /// Most requests accepted and not yet answered.
+  uint32_t requests = 10'000;
+  /// Most bytes that the texts of those requests hold.
+  uint64_t request_bytes = 256ull << 20;
+};
+
+/// Checks everything that a request can get wrong by itself, against `within`.
+/// Errors: ec::invalid_argument; the text names the field, its value and the
+///         range. The first fault found is told.
+result<void> validate(const request& wanted, const limits& within);
+
+} // namespace atelier::core

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <atelier/core/ids.hpp>
+#include <atelier/core/shape.hpp>
+#include <atelier/core/time.hpp>
+
+namespace atelier::core {
+
+/// Tells what a request wants, and from whom it comes.
+enum class request_kind : uint8_t {
+  /// A picture from a prompt.
+  generate,
+  /// A template image repainted under a mask.
+  edit,
+  /// A copy of a served request, run again to learn another route's quality.
+  shadow,
+  /// A request of the runtime's own, run to measure.
+  probe,
+};
+
+/// Orders requests: all of a higher one go before any of a lower one, but for
+/// ageing.
+enum class priority : uint8_t { low, normal, high };
+
+/// The update rule and noise schedule of a run.
+enum class sampler : uint8_t {
+  ddim,
+  euler,
+  euler_ancestral,
+  dpmpp_2m,
+  lcm,
+  flow_match_euler,
+};
+
+/// The generator that draws a request's noise.
+enum class noise_source : uint8_t {
+  /// What PyTorch's CPU generator draws for the seed.
+  torch_cpu,
+  /// The counter-based generator, equal on every device.
+  philox,
+};
+
+/// The encoding of the finished picture.
+enum class image_format : uint8_t { png, jpeg, webp };
+
+/// A prompt with what the picture should not show.
+struct prompt_pair {
+  std::string positive;
+  std::string negative;
+
+  friend bool operator==(const prompt_pair&, const prompt_pair&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, prompt_pair& x) {
+    return f(x.positive, x.negative);
+  }
+};
+
+/// What the client fixed; an empty field is the policy's to choose.
+struct pins {
+  std::optional<std::string> model;
+  std::optional<std::string> variant;
+  std::optional<uint32_t> steps;
+  std::optional<uint32_t> level;
+  std::optional<sampler> with;
+  std::optional<float> guidance;
+
+  friend bool operator==(const pins&, const pins&) = default;
+};
+
+/// How the finished picture is encoded.
+struct encoding {
+  image_format format = image_format::png;
+  /// 1..100 for JPEG and WebP (100 is lossless in WebP); unused by PNG.
+  uint32_t quality = 95;
+
+  friend bool operator==(const encoding&, const encoding&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, encoding& x) {
+    return f(x.format, x.quality);
+  }
+};
+
+/// One image wanted, as it entered: valid (see validate) and immutable.
+struct request {
+  request_id id;
+  request_kind kind = request_kind::generate;
+  prompt_pair text;
+  extent px;
+  uint64_t seed = 0;
+  noise_source noise = noise_source::torch_cpu;
+  encoding output;
+  priority prio = priority::normal;
+  tenant_id tenant;
+  pins fixed;
+  /// Bit-identical pictures whatever else is in the batch; restricts routes
+  /// and bypasses caches.
+  bool deterministic = false;
+  /// Wants `progressed` calls; without, they are not sent.
+  bool wants_progress = false;
+  time_point arrived;
+  time_point deadline = never;
+};
+
+/// How one stage runs a request: every choice made, nothing left to default.
+struct recipe {
+  variant_id variant;
+  sampler with = sampler::ddim;
+  uint32_t steps = 0;
+  float guidance = 0;
+  extent px;
+  uint64_t seed = 0;
+  noise_source noise = noise_source::torch_cpu;
+  bool deterministic = false;
+
+  friend bool operator==(const recipe&, const recipe&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, recipe& x) {
+    return f(x.variant, x.with, x.steps, x.guidance, x.px, x.seed, x.noise,
+             x.deterministic);
+  }
+};
+
+std::string_view to_string(request_kind x);
+std::string_view to_string(priority x);
+std::string_view to_string(sampler x);
+std::string_view to_string(noise_source x);
+std::string_view to_string(image_format x);
+
+/// Returns the value of that name, if there is one. Names are those that
+/// `to_string` gives.
+std::optional<sampler> parse_sampler(std::string_view name);
+std::optional<noise_source> parse_noise_source(std::string_view name);
+std::optional<image_format> parse_image_format(std::string_view name);
+std::optional<priority> parse_priority(std::string_view name);
+
+} // namespace atelier::core

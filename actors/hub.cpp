@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/hub.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace atelier::actors {
+
+namespace {
+
+/// Reads an ended row's picture for the client.
+core::ticket client_ticket(core::request_id id) {
+  return {id, 0xFFFFFFFF};
+}
+
+constexpr ipc::process_life control_life{};
+
+uint64_t text_size(const core::request& x) {
+  return x.text.positive.size() + x.text.negative.size();
+}
+
+/// What a policy is told when no classifier and no retriever is there to ask:
+/// nothing is tolerated, nothing is near.
+planning::facts nothing_known() {
+  planning::facts known;
+  known.tolerated.emplace();
+  known.hit_likely = false;
+  known.near.emplace();
+  known.mask.emplace();
+  return known;
+}
+
+} // namespace
+
+hub::hub(hub_config config, hub_ports ports)
+  : config_(std::move(config)),
+    ports_(std::move(ports)),
+    keeper_(config_.arena, config_.slots),
+    plan_(config_.initial_plan) {
+}
+
+// -- entering -----------------------------------------------------------------
+
+void hub::submit(std::shared_ptr<const core::request> what,
+                 core::time_point now) {
+  using core::ec;
+  ++counts_.arrived;
+  const auto id = what->id;
+  const auto bytes = text_size(*what);
+  if (stopping_)
+    return refuse(std::move(what),
+                  core::fail(ec::stopping, "the engine is stopping"), {});
+  if (rows_.count(id) != 0)
+    return refuse(std::move(what),
+                  core::fail(ec::internal, "request {} is known already",
+                             id.value),
+                  {});
+  if (live_ >= config_.limits.requests)
+    return refuse(std::move(what),
+                  core::fail(ec::overloaded,
+                             "{} requests are accepted and not answered, the "
+                             "limit (limits.requests) is {}",
+                             live_, config_.limits.requests),
+                  retry_after());
+  if (text_bytes_ + bytes > config_.limits.request_bytes)
+    return refuse(std::move(what),
+                  core::fail(ec::overloaded,
+                             "accepted prompts hold {} bytes, {} more exceed "
+                             "the limit (limits.request_bytes) of {}",
+                             text_bytes_, bytes, config_.limits.request_bytes),
+                  retry_after());
+  const auto there = cluster();
+  planning::facts known;
+  core::philox random{config_.seed, core::purpose::routing, id.value};
+  auto choice = config_.policy->choose(*what, known, *config_.profile, *plan_,
+                                       there, random);
+  if (std::holds_alternative<planning::need>(choice)) {
+    known = nothing_known();
+    choice = config_.policy->choose(*what, known, *config_.profile, *plan_,
+                                    there, random);
+  }
+  if (auto* no = std::get_if<planning::refuse>(&choice))
+    return refuse(std::move(what), std::move(no->why), no->retry_after);
+  const auto* go = std::get_if<planning::go>(&choice);
+  if (go == nullptr || go->route.value >= plan_->routes.size()
+      || plan_->routes[go->route.value].stages.empty())
+    return refuse(std::move(what),
+                  core::fail(ec::internal,
+                             "policy {} chose no route that can be run",
+                             config_.policy->name()),
+                  {});
+  auto& r = rows_[id];
+  r.what = std::move(what);
+  r.under = plan_;
+  r.along = go->route;
+  r.known = std::move(known);
+  text_bytes_ += bytes;
+  ++live_;
+  if (r.what->deadline != core::never)
+    deadlines_.emplace(r.what->deadline, id);
+  begin_stage(id, r, 0, now);
+  settle(now);
+}
+
+void hub::begin_stage(core::request_id id, row& r, uint32_t stage,
+                      core::time_point now) {
+  const auto& next = r.under->routes[r.along.value].stages[stage];
+  r.stage = stage;
+  r.how = planning::recipe_of(*r.what, next, next.any_of.front(),
+                              *config_.profile);
+  r.at = phase::preparing;
+  r.newest = {};
+  r.steps_done = 0;
+  r.alone = false;
+  r.strikes = 0;
+  r.losses = 0;
+  wait(id, r, now, false);
+}
+
+void hub::wait(core::request_id id, row& r, core::time_point now,
+               bool in_front) {
+  r.state = row_state::waiting;
+  r.waiting_since = now;
+  if (r.at == phase::denoising)
+    ++ahead_;
+  const auto lane = lane_for(r);
+  const auto entry = entry_for(id, r);
+  if (in_front)
+    lanes_.push_front(lane, entry);
+  else
+    lanes_.push(lane, entry);
+  dirty_.insert(lane);
+}
+
+void hub::advance(core::request_id id, row& r, core::time_point now) {
+  const auto& along = r.under->routes[r.along.value];
+  const auto next = planning::walk(along, r.known, *r.under);
+  if (const auto* run = std::get_if<planning::run_stage>(&next))
+    return begin_stage(id, r, run->stage, now);
+  if (const auto* with = std::get_if<planning::answer_with>(&next)) {
+    r.pixels = r.known.done[with->done].image;
+    r.at = phase::finishing;
+    return wait(id, r, now, false);
+  }
+  end_row(id, r, row_state::failed,
+          core::fail(std::get<planning::give_up>(next).why,
+                     "no stage of route {} gave a picture", along.name),
+          now);
+}
+
+// -- ending -------------------------------------------------------------------
+
+void hub::refuse(std::shared_ptr<const core::request> what, core::error why,
+                 core::timespan retry_after) {
+  ++counts_.refused;
+  answer a;
+  a.what = std::move(what);
+  a.failure = std::move(why);
+  a.retry_after = retry_after;
+  ports_.clients->answered(std::move(a));
+}
+
+core::timespan hub::retry_after() const {
+  // Until a tenth of what is accepted has ended, at the pace seen of late.
+  const auto most = static_cast<double>(config_.limits.requests);
+  const auto wait = core::from_seconds(seconds_per_end_ * most / 10);
+  return std::clamp<core::timespan>(std::max(wait, plan_->retry_after),
+                                    std::chrono::seconds{1},
+                                    std::chrono::hours{1});
+}
+
+void hub::leave_worker(core::request_id id, row& r) {
+  const auto i = out_.find({id, r.attempt});
+  if (i == out_.end())
+    return;
+  const auto w = workers_.find(i->second.worker);
+  if (w != workers_.end())
+    ports_.workers->send(w->second.where, cancel_work{{id, r.attempt}});
+}
+
+void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
+                  core::time_point now) {
+  if (r.state == row_state::waiting) {
+    if (lanes_.remove(id) && r.at == phase::denoising)
+      --ahead_;
+    r.took.queue += now - r.waiting_since;
+  }
+  const bool running = r.state == row_state::running;
+  r.state = as;
+  if (running)
+    leave_worker(id, r);
+  if (r.what->deadline != core::never)
+    deadlines_.erase({r.what->deadline, id});
+  text_bytes_ -= text_size(*r.what);
+  --live_;
+  keeper_.end_request(id);
+  answer a;
+  a.what = r.what;
+  a.failure = std::move(why);
+  a.how = r.how;
+  a.route = r.under->routes[r.along.value].name;
+  a.steps_run = r.steps_run;
+  a.took = r.took;
+  a.took.total = now - r.what->arrived;
+  if (as == row_state::cancelled)
+    ++counts_.cancelled;
+  else
+    ++counts_.failed;
+  if (a.failure.code == core::ec::deadline_missed)
+    ++counts_.late;
+  rows_.erase(id);
+  ports_.clients->answered(std::move(a));
+}
+
+void hub::answer_row(core::request_id id, row& r, uint64_t bytes,
+                     std::string sha256, core::time_point now) {
+  r.state = row_state::answered;
+  if (r.what->deadline != core::never)
+    deadlines_.erase({r.what->deadline, id});
+  text_bytes_ -= text_size(*r.what);
+  --live_;
+  ++counts_.answered;
+  if (last_end_ != core::time_point{}) {
+    const auto gap = core::to_seconds(now - last_end_);
+    seconds_per_end_ += (gap - seconds_per_end_) / 16;
+  }
+  last_end_ = now;
+  keeper_.begin_read(r.encoded, client_ticket(id), control_life);
+  keeper_.end_request(id);
+  const auto& v = config_.profile->variants[r.how.variant.value];
+  answer a;
+  a.what = r.what;
+  a.image = r.encoded;
+  a.bytes = bytes;
+  a.sha256 = std::move(sha256);
+  a.how = r.how;
+  a.model = v.model;
+  a.variant = v.name;
+  a.route = r.under->routes[r.along.value].name;
+  a.steps_run = r.steps_run;
+  a.took = r.took;
+  a.took.total = now - r.what->arrived;
+  ports_.clients->answered(std::move(a));
+}
+
+void hub::taken(core::request_id id, core::time_point now) {
+  const auto i = rows_.find(id);
+  if (i == rows_.end() || i->second.state != row_state::answered)
+    return;
+  keeper_.end_read(i->second.encoded, client_ticket(id));
+  rows_.erase(i);
+  settle(now);
+}
+
+void hub::cancel(core::request_id id, core::time_point now) {
+  const auto i = rows_.find(id);
+  if (i == rows_.end() || is_terminal(i->second.state))
+    return;
+  end_row(id, i->second, row_state::cancelled,
+          core::fail(core::ec::cancelled, "the request was cancelled"), now);
+  settle(now);
+}
+
+void hub::expire(core::request_id id, row& r, core::time_point now) {
+  const auto& along = r.under->routes[r.along.value];
+  const auto next = planning::walk_late(along, r.known);
+  const auto* with = std::get_if<planning::answer_with>(&next);
+  if (with == nullptr)
+    return end_row(id, r, row_state::failed,
+                   core::fail(core::ec::deadline_missed,
+                              "the deadline passed, or cannot be met any more, "
+                              "{:.1f} ms after arrival",
+                              core::to_ms(now - r.what->arrived)),
+                   now);
+  // A picture is there already: only its encoding is left, late or not.
+  deadlines_.erase({r.what->deadline, id});
+  if (r.at == phase::finishing)
+    return;
+  if (r.state == row_state::waiting) {
+    if (lanes_.remove(id) && r.at == phase::denoising)
+      --ahead_;
+    r.took.queue += now - r.waiting_since;
+  } else {
+    leave_worker(id, r);
+  }
+  r.pixels = r.known.done[with->done].image;
+  r.at = phase::finishing;
+  wait(id, r, now, false);
+}
+
+void hub::stop(core::time_point now) {
+  stopping_ = true;
+  std::vector<core::request_id> ids;
+  for (const auto& [id, r] : rows_)
+    if (!is_terminal(r.state))
+      ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  for (const auto id : ids)
+    end_row(id, rows_.at(id), row_state::failed,
+            core::fail(core::ec::stopping, "the engine is stopping"), now);
+  settle(now);
+}
+
+// -- time ---------------------------------------------------------------------
+
+void hub::tick(core::time_point now) {
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+    const auto id = deadlines_.begin()->second;
+    expire(id, rows_.at(id), now);
+  }
+  for (auto& [id, w] : workers_) {
+    if (w.view.seats_taken == 0 || w.told || w.where.where == control_life)
+      continue;
+    if (now - w.last_sign > w.allowance) {
+      w.told = true;
+      ports_.watch->suspect(w.where.where,
+                            fmt::format("{} {} gave no sign for {:.1f} s",
+                                        to_string(w.where.what), w.where.index,
+                                        core::to_seconds(now - w.last_sign)));
+    }
+  }
+  settle(now);
+}
+
+bool hub::wants_tick() const {
+  return !deadlines_.empty() || !out_.empty();
+}
+
+void hub::publish(std::shared_ptr<const planning::plan> what,
+                  core::time_point now) {
+  if (what->version <= plan_->version)
+    return;
+  plan_ = std::move(what);
+  for (const auto& x : plan_->workers) {
+    const auto i = workers_.find(x.worker);
+    if (i == workers_.end())
+      continue;
+    withdraw(i->second);
+    i->second.view.level = x.level;
+    offer(i->second);
+  }
+  settle(now);
+}
+
+void hub::settle(core::time_point now) {
+  dirty_.merge(starved_);
+  starved_.clear();
+  pump(now);
+}
+
+// -- looking ------------------------------------------------------------------
+
+planning::cluster_view hub::cluster() const {
+  planning::cluster_view there;
+  for (const auto& [id, w] : workers_)
+    if (w.where.what == role::denoise_step && !w.suspected)
+      there.workers.push_back(w.view);
+  return there;
+}
+
+const counters& hub::counts() const {
+  return counts_;
+}
+
+const ipc::keeper& hub::slots() const {
+  return keeper_;
+}
+
+size_t hub::rows() const {
+  return rows_.size();
+}
+
+scheduler_status hub::status() const {
+  scheduler_status s;
+  s.counts = counts_;
+  s.waiting = static_cast<uint32_t>(lanes_.size());
+  s.running = static_cast<uint32_t>(live_ - lanes_.size());
+  s.plan_version = plan_->version;
+  for (size_t k = 0; k < ipc::slot_kinds; ++k) {
+    const auto kind = static_cast<ipc::slot_kind>(k);
+    s.slots += keeper_.count(kind);
+    s.slots_in_use += keeper_.count(kind) - keeper_.census(kind).free;
+  }
+  for (const auto& [id, w] : workers_) {
+    if (w.where.what != role::denoise_step)
+      continue;
+    worker_line line;
+    line.device = w.view.device_kind;
+    for (const auto v : w.view.hosting)
+      line.variants.push_back(config_.profile->variants[v.value].name);
+    line.seats_taken = w.view.seats_taken;
+    s.workers.push_back(std::move(line));
+  }
+  return s;
+}
+
+std::string hub::check() const {
+  if (auto broken = keeper_.check(); !broken.empty())
+    return broken;
+  if (counts_.arrived
+      != counts_.refused + counts_.answered + counts_.failed
+           + counts_.cancelled + live_)
+    return "requests are not conserved";
+  size_t live = 0;
+  size_t waits = 0;
+  for (const auto& [id, r] : rows_) {
+    if (r.state == row_state::waiting) {
+      ++waits;
+      if (!lanes_.contains(id))
+        return fmt::format("row {} waits in no lane", id.value);
+    } else if (lanes_.contains(id)) {
+      return fmt::format("row {} does not wait but stands in a lane", id.value);
+    }
+    if (r.state == row_state::running
+        && out_.count({id, r.attempt}) == 0)
+      return fmt::format("row {} runs nowhere", id.value);
+    if (!is_terminal(r.state))
+      ++live;
+  }
+  if (live != live_ || waits != lanes_.size())
+    return "rows and lanes disagree";
+  std::map<core::worker_id, uint32_t> taken;
+  for (const auto& [who, x] : out_) {
+    ++taken[x.worker];
+    for (const auto& slot : x.granted)
+      if (const auto s = keeper_.state_of(slot);
+          !s || *s == ipc::slot_state::free || *s == ipc::slot_state::held)
+        return fmt::format("request {} lost a granted slot", who.id.value);
+  }
+  for (const auto& [id, w] : workers_)
+    if (taken[id] != w.view.seats_taken
+        || w.view.seats_taken + w.view.seats_free != w.seats)
+      return fmt::format("seats of worker {} are not conserved", id.value);
+  return {};
+}
+
+} // namespace atelier::actors

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <atelier/actors/local_messages.hpp>
+#include <atelier/actors/messages.hpp>
+#include <atelier/actors/ports.hpp>
+#include <atelier/actors/row.hpp>
+#include <atelier/config/settings.hpp>
+#include <atelier/ipc/keeper.hpp>
+#include <atelier/ipc/slot_store.hpp>
+#include <atelier/planning/lanes.hpp>
+#include <atelier/planning/policy.hpp>
+
+namespace atelier::actors {
+
+/// Everything that the hub is told once.
+struct hub_config {
+  core::limits limits;
+  config::scheduler_settings pace;
+  config::process_settings processes;
+  /// Key of the policies' random choices.
+  uint64_t seed = 0;
+  /// Low half of the arena's epoch, and its slots by kind.
+  uint32_t arena = 1;
+  std::array<uint32_t, ipc::slot_kinds> slots = {2, 2, 0};
+  std::shared_ptr<const planning::policy> policy;
+  std::shared_ptr<const planning::profile> profile;
+  std::shared_ptr<const planning::plan> initial_plan;
+};
+
+/// Where the hub's decisions go.
+struct hub_ports {
+  std::shared_ptr<ipc::slot_store> slots;
+  std::shared_ptr<handoff> workers;
+  std::shared_ptr<gateway> clients;
+  std::shared_ptr<supervision> watch;
+};
+
+/// The scheduler's tables and every transition of a row: no actor, no clock,
+/// no thread. Events come in with the time, effects leave through the ports.
+///
+/// Invariants, tested after every event (see check):
+/// (1) arrived = refused + answered + failed + cancelled + rows not ended;
+/// (2) a waiting row stands in exactly one lane, a running one has exactly one
+///     dispatch with its attempt;
+/// (3) a worker's taken seats are its dispatches, at most its seats;
+/// (4) the terminal state is set before the answer leaves, once;
+/// (5) the keeper's invariants; every granted slot belongs to a dispatch or to
+///     a life that is not confirmed dead.
+/// Threads: one at a time.
+class hub {
+public:
+  hub(hub_config config, hub_ports ports);
+
+  void submit(std::shared_ptr<const core::request> what, core::time_point now);
+  void cancel(core::request_id id, core::time_point now);
+  void taken(core::request_id id, core::time_point now);
+
+  void on(const worker_ready& x, core::time_point now);
+  void on(const prepared& x, core::time_point now);
+  void on(const stepping& x, core::time_point now);
+  void on(const stepped& x, core::time_point now);
+  void on(const denoised& x, core::time_point now);
+  void on(const finished& x, core::time_point now);
+
+  void suspected(ipc::process_life who, core::time_point now);
+  void lost(ipc::process_life who, bool confirmed, core::time_point now);
+
+  void publish(std::shared_ptr<const planning::plan> what,
+               core::time_point now);
+
+  /// Looks for late requests and silent workers.
+  void tick(core::time_point now);
+
+  /// Whether a tick can change anything.
+  bool wants_tick() const;
+
+  /// Fails everything that is not answered yet, and refuses from now on.
+  void stop(core::time_point now);
+
+  planning::cluster_view cluster() const;
+  scheduler_status status() const;
+  const counters& counts() const;
+  const ipc::keeper& slots() const;
+
+  /// Requests not ended yet, or ended with a picture not taken yet.
+  size_t rows() const;
+
+  /// Returns the first invariant that does not hold; empty where all do.
+  std::string check() const;
+
+private:
+  struct worker {
+    worker_address where;
+    uint32_t seats = 1;
+    uint32_t run_steps = 1;
+    planning::worker_view view;
+    std::vector<core::lane_id> serves;
+    std::vector<core::ticket> batch;
+    core::time_point last_sign;
+    /// Longest silence that its present work explains.
+    core::timespan allowance{0};
+    /// Takes nothing more until it is empty: a row waits to run alone here.
+    bool draining = false;
+    /// A row runs alone here.
+    bool exclusive = false;
+    bool suspected = false;
+    bool told = false;
+  };
+
+  using rows_type = std::unordered_map<core::request_id, row>;
+  using workers_type = std::map<core::worker_id, worker>;
+
+  // hub.cpp: entering and ending
+  void begin_stage(core::request_id id, row& r, uint32_t stage,
+                   core::time_point now);
+  void advance(core::request_id id, row& r, core::time_point now);
+  void wait(core::request_id id, row& r, core::time_point now, bool in_front);
+  void answer_row(core::request_id id, row& r, uint64_t bytes,
+                  std::string sha256, core::time_point now);
+  void end_row(core::request_id id, row& r, row_state as, core::error why,
+               core::time_point now);
+  void expire(core::request_id id, row& r, core::time_point now);
+  void refuse(std::shared_ptr<const core::request> what, core::error why,
+              core::timespan retry_after);
+  void leave_worker(core::request_id id, row& r);
+  core::timespan retry_after() const;
+  void settle(core::time_point now);
+
+  // hub_dispatch.cpp: lanes to workers
+  core::lane_id lane_for(const row& r) const;
+  planning::waiting entry_for(core::request_id id, const row& r) const;
+  void pump(core::time_point now);
+  void pump_lane(core::lane_id lane, core::time_point now);
+  void pump_alone(core::lane_id lane, core::time_point now);
+  bool dispatch(core::request_id id, worker& w, core::time_point now);
+  bool grant(core::ticket who, const worker& w,
+             std::initializer_list<ipc::slot_kind> kinds,
+             std::array<uint32_t, ipc::slot_kinds> reserve, dispatched& into);
+  void withdraw(worker& w);
+  void offer(worker& w);
+  core::timespan allowance_of(const row& r, const worker& w) const;
+
+  // hub_replies.cpp: replies and deaths
+  bool conclude(core::ticket who, core::time_point now, dispatched& out);
+  row* current(core::ticket who);
+  void discard(const dispatched& x);
+  void fall_back(core::request_id id, row& r, const dispatched& x,
+                 const core::error& why, core::time_point now);
+  void sign(worker& w, core::time_point now);
+  worker* find(const worker_address& where);
+
+  hub_config config_;
+  hub_ports ports_;
+  ipc::keeper keeper_;
+  std::shared_ptr<const planning::plan> plan_;
+  rows_type rows_;
+  std::unordered_map<core::ticket, dispatched> out_;
+  workers_type workers_;
+  std::map<worker_address, core::worker_id> addresses_;
+  uint32_t next_worker_ = 1;
+  planning::lanes lanes_;
+  /// Workers with free seats by lane, least loaded first.
+  std::map<core::lane_id, std::set<std::pair<uint32_t, core::worker_id>>> open_;
+  std::set<core::lane_id> dirty_;
+  /// Lanes whose next row found no slot.
+  std::set<core::lane_id> starved_;
+  std::set<std::pair<core::time_point, core::request_id>> deadlines_;
+  /// Rows prepared, or being prepared, that no device took yet.
+  uint32_t ahead_ = 0;
+  uint32_t device_seats_ = 0;
+  uint64_t text_bytes_ = 0;
+  size_t live_ = 0;
+  counters counts_;
+  core::time_point last_end_;
+  double seconds_per_end_ = 0;
+  bool stopping_ = false;
+};
+
+/// Lanes of the pools; those of devices are the policy's.
+inline constexpr core::lane_id finish_lane{0xFFFFFFFE};
+inline constexpr core::lane_id prepare_lane{0xFFFFFFFF};
+
+/// Returns the lane of rows that must run alone beside `lane`.
+constexpr core::lane_id alone_lane(core::lane_id lane) {
+  return core::lane_id{lane.value | 0x40000000};
+}
+
+} // namespace atelier::actors

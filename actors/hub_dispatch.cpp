@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// From lanes to workers: who takes what, with which slots.
+
+#include <algorithm>
+#include <utility>
+
+#include <atelier/actors/hub.hpp>
+
+namespace atelier::actors {
+
+namespace {
+
+/// Slots that must stay free after a grant, by kind, so that what is further
+/// along can always go on: preparing leaves a state for a device, a device
+/// leaves an image for an encoder.
+constexpr std::array<uint32_t, ipc::slot_kinds> reserve_preparing{1, 0, 0};
+constexpr std::array<uint32_t, ipc::slot_kinds> reserve_denoising{0, 1, 0};
+constexpr std::array<uint32_t, ipc::slot_kinds> reserve_finishing{0, 0, 0};
+
+/// Rows are prepared ahead for this many times the devices' seats.
+constexpr uint32_t ahead_per_seat = 2;
+
+} // namespace
+
+core::lane_id hub::lane_for(const row& r) const {
+  switch (r.at) {
+    case phase::preparing:
+      return prepare_lane;
+    case phase::finishing:
+      return finish_lane;
+    case phase::denoising:
+      break;
+  }
+  core::philox random{config_.seed, core::purpose::routing, r.what->id.value,
+                      r.attempt};
+  const auto& next = r.under->routes[r.along.value].stages[r.stage];
+  const auto lane
+    = config_.policy->place(*r.what, next, *plan_, cluster(), random);
+  return r.alone ? alone_lane(lane) : lane;
+}
+
+planning::waiting hub::entry_for(core::request_id id, const row& r) const {
+  const auto& v = config_.profile->variants[r.how.variant.value];
+  planning::waiting x;
+  x.request = id;
+  x.prio = r.what->prio;
+  x.since = r.waiting_since;
+  x.deadline = r.what->deadline;
+  x.still_needs = config_.profile->finish;
+  if (r.at != phase::finishing)
+    x.still_needs += v.text + v.decode
+                     + planning::step_time(v, 1, r.how.px)
+                         * (r.how.steps - std::min(r.steps_done, r.how.steps));
+  if (r.at == phase::preparing)
+    x.still_needs += config_.profile->prepare;
+  x.may_answer_best = r.known.best.has_value();
+  return x;
+}
+
+void hub::pump(core::time_point now) {
+  while (!dirty_.empty()) {
+    const auto lane = *dirty_.begin();
+    dirty_.erase(dirty_.begin());
+    pump_lane(lane, now);
+  }
+}
+
+void hub::pump_lane(core::lane_id lane, core::time_point now) {
+  const bool pool = lane == prepare_lane || lane == finish_lane;
+  if (!pool && (lane.value & alone_lane(core::lane_id{0}).value) != 0)
+    return pump_alone(lane, now);
+  while (!lanes_.empty(lane)) {
+    if (lane == prepare_lane
+        && ahead_ >= std::max(4u, ahead_per_seat * device_seats_))
+      return;
+    const auto candidates = open_.find(lane);
+    if (candidates == open_.end() || candidates->second.empty())
+      return;
+    auto& w = workers_.at(candidates->second.begin()->second);
+    const auto queue
+      = lanes_.best(w.serves, now, config_.pace.ageing, pool ? 1 : w.seats);
+    planning::taken chosen;
+    if (pool) {
+      chosen.join.push_back(queue.front().request);
+    } else {
+      // One at a time, so that a shared lane's rows spread over its workers.
+      auto view = w.view;
+      view.seats_free = 1;
+      chosen = config_.policy->take(view, queue, *plan_, now);
+      if (chosen.join.size() > 1)
+        chosen.join.resize(1);
+    }
+    for (const auto id : chosen.late)
+      if (const auto i = rows_.find(id); i != rows_.end())
+        expire(id, i->second, now);
+    if (chosen.join.empty() && chosen.late.empty())
+      return;
+    for (const auto id : chosen.join) {
+      if (!dispatch(id, w, now)) {
+        ++counts_.slot_waits;
+        starved_.insert(lane);
+        return;
+      }
+    }
+  }
+}
+
+void hub::pump_alone(core::lane_id lane, core::time_point now) {
+  const core::lane_id beside{lane.value ^ alone_lane(core::lane_id{0}).value};
+  auto serves = [&](const worker& w) {
+    return w.where.what == role::denoise_step && !w.suspected
+           && std::find(w.serves.begin(), w.serves.end(), beside)
+                != w.serves.end();
+  };
+  if (lanes_.empty(lane)) {
+    for (auto& [id, w] : workers_) {
+      if (w.draining && serves(w)) {
+        w.draining = false;
+        offer(w);
+      }
+    }
+    return;
+  }
+  worker* chosen = nullptr;
+  for (auto& [id, w] : workers_) {
+    if (!serves(w))
+      continue;
+    if (w.exclusive)
+      return;
+    if (w.draining) {
+      chosen = &w;
+      break;
+    }
+    if (chosen == nullptr || w.view.seats_taken < chosen->view.seats_taken)
+      chosen = &w;
+  }
+  if (chosen == nullptr)
+    return;
+  withdraw(*chosen);
+  chosen->draining = true;
+  if (chosen->view.seats_taken != 0)
+    return;
+  const core::lane_id served[] = {lane};
+  const auto queue = lanes_.best(served, now, config_.pace.ageing, 1);
+  if (!dispatch(queue.front().request, *chosen, now)) {
+    ++counts_.slot_waits;
+    starved_.insert(lane);
+  }
+}
+
+bool hub::grant(core::ticket who, const worker& w,
+                std::initializer_list<ipc::slot_kind> kinds,
+                std::array<uint32_t, ipc::slot_kinds> reserve,
+                dispatched& into) {
+  auto slots = keeper_.grant(who, w.where.where,
+                             std::span(kinds.begin(), kinds.size()), reserve);
+  if (!slots)
+    return false;
+  for (const auto& slot : *slots)
+    ports_.slots->open(slot);
+  into.granted = std::move(*slots);
+  return true;
+}
+
+bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
+  using ipc::slot_kind;
+  auto& r = rows_.at(id);
+  const core::ticket who{id, r.attempt + 1};
+  dispatched x;
+  x.worker = w.view.worker;
+  x.at = r.at;
+  x.steps_before = r.steps_done;
+  x.steps_done = r.steps_done;
+  x.alone = r.alone;
+  work order;
+  switch (r.at) {
+    case phase::preparing: {
+      if (!grant(who, w, {slot_kind::state}, reserve_preparing, x))
+        return false;
+      const auto& v = config_.profile->variants[r.how.variant.value];
+      order = prepare{who, r.how, r.what->text,
+                      planning::latent_of(v, r.how.px), x.granted[0]};
+      ++ahead_;
+      break;
+    }
+    case phase::denoising: {
+      if (!grant(who, w, {slot_kind::state, slot_kind::image},
+                 reserve_denoising, x))
+        return false;
+      x.reading = r.newest;
+      keeper_.begin_read(x.reading, who, w.where.where);
+      // The worker may host another of the variants that the stage allows.
+      const auto& any_of
+        = r.under->routes[r.along.value].stages[r.stage].any_of;
+      if (r.steps_done == 0)
+        for (const auto v : any_of)
+          if (std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
+              != w.view.hosting.end()) {
+            r.how = planning::recipe_of(
+              *r.what, r.under->routes[r.along.value].stages[r.stage], v,
+              *config_.profile);
+            break;
+          }
+      denoise d;
+      d.who = who;
+      d.how = r.how;
+      d.text = r.what->text;
+      d.from = r.newest;
+      d.state = x.granted[0];
+      d.image = x.granted[1];
+      d.prio = r.what->prio;
+      d.deadline_ns = r.what->deadline.time_since_epoch().count();
+      d.wants_progress = r.what->wants_progress;
+      order = std::move(d);
+      --ahead_;
+      dirty_.insert(prepare_lane);
+      w.view.steps_left += r.how.steps - std::min(r.steps_done, r.how.steps);
+      break;
+    }
+    case phase::finishing: {
+      if (!grant(who, w, {slot_kind::image}, reserve_finishing, x))
+        return false;
+      x.reading = r.pixels;
+      keeper_.begin_read(x.reading, who, w.where.where);
+      const auto& v = config_.profile->variants[r.how.variant.value];
+      order = finish{who,           r.how,     r.what->text, v.model, v.name,
+                     r.what->output, r.pixels, x.granted[0]};
+      break;
+    }
+  }
+  lanes_.remove(id);
+  r.took.queue += now - r.waiting_since;
+  r.state = row_state::running;
+  r.attempt = who.attempt;
+  withdraw(w);
+  if (w.view.seats_taken == 0) {
+    w.last_sign = now;
+    w.allowance = {};
+  }
+  w.allowance = std::max(w.allowance, allowance_of(r, w));
+  ++w.view.seats_taken;
+  --w.view.seats_free;
+  w.exclusive = x.alone;
+  if (x.alone)
+    w.draining = false;
+  offer(w);
+  ++counts_.dispatched;
+  out_.emplace(who, std::move(x));
+  ports_.workers->send(w.where, std::move(order));
+  return true;
+}
+
+core::timespan hub::allowance_of(const row& r, const worker& w) const {
+  const auto& v = config_.profile->variants[r.how.variant.value];
+  core::timespan predicted{0};
+  switch (r.at) {
+    case phase::preparing:
+      predicted = config_.profile->prepare;
+      break;
+    case phase::finishing:
+      predicted = config_.profile->finish;
+      break;
+    case phase::denoising:
+      predicted = planning::step_time(v, w.view.max_batch, r.how.px)
+                    * w.run_steps
+                  + v.text + v.decode;
+      break;
+  }
+  // A pool member works off its seats one after the other.
+  if (r.at != phase::denoising)
+    predicted *= w.seats;
+  return core::from_seconds(core::to_seconds(predicted)
+                            * config_.processes.step_factor)
+         + config_.processes.silence;
+}
+
+void hub::withdraw(worker& w) {
+  for (const auto lane : w.serves)
+    if (const auto i = open_.find(lane); i != open_.end())
+      i->second.erase({w.view.seats_taken, w.view.worker});
+}
+
+void hub::offer(worker& w) {
+  if (w.view.seats_free == 0 || w.draining || w.exclusive || w.suspected)
+    return;
+  for (const auto lane : w.serves) {
+    open_[lane].emplace(w.view.seats_taken, w.view.worker);
+    if (!lanes_.empty(lane))
+      dirty_.insert(lane);
+  }
+}
+
+} // namespace atelier::actors

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What workers say, and what becomes of a worker's requests when it dies.
+
+#include <algorithm>
+#include <utility>
+
+#include <atelier/actors/hub.hpp>
+
+namespace atelier::actors {
+
+namespace {
+
+/// Deaths alone without a step gained, after which a request is poison.
+constexpr uint32_t most_strikes = 2;
+
+/// Whether another attempt could go better.
+bool worth_retrying(core::ec code) {
+  switch (code) {
+    case core::ec::unavailable:
+    case core::ec::out_of_resources:
+    case core::ec::io_failed:
+    case core::ec::incompatible:
+    case core::ec::cancelled:
+      return true;
+    default:
+      return false;
+  }
+}
+
+} // namespace
+
+hub::worker* hub::find(const worker_address& where) {
+  const auto i = addresses_.find(where);
+  return i == addresses_.end() ? nullptr : &workers_.at(i->second);
+}
+
+void hub::sign(worker& w, core::time_point now) {
+  w.last_sign = now;
+}
+
+row* hub::current(core::ticket who) {
+  const auto i = rows_.find(who.id);
+  if (i == rows_.end() || i->second.state != row_state::running
+      || i->second.attempt != who.attempt)
+    return nullptr;
+  return &i->second;
+}
+
+bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
+  const auto i = out_.find(who);
+  if (i == out_.end()) {
+    ++counts_.stale_replies;
+    return false;
+  }
+  out = std::move(i->second);
+  out_.erase(i);
+  auto& w = workers_.at(out.worker);
+  sign(w, now);
+  withdraw(w);
+  --w.view.seats_taken;
+  ++w.view.seats_free;
+  std::erase(w.batch, who);
+  if (out.at == phase::denoising) {
+    const auto r = rows_.find(who.id);
+    const uint64_t steps
+      = r == rows_.end() ? 0 : r->second.how.steps - out.steps_before;
+    w.view.steps_left -= std::min(w.view.steps_left, steps);
+  }
+  if (w.view.seats_taken == 0)
+    w.view.steps_left = 0;
+  if (out.alone)
+    w.exclusive = false;
+  offer(w);
+  if (w.where.what == role::denoise_step)
+    for (const auto lane : w.serves)
+      if (!lanes_.empty(alone_lane(lane)) || w.draining)
+        dirty_.insert(alone_lane(lane));
+  for (const auto& slot : out.granted)
+    keeper_.release(slot, who);
+  if (out.reading && !out.published)
+    keeper_.end_read(out.reading, who);
+  if (out.at == phase::preparing)
+    --ahead_;
+  return true;
+}
+
+void hub::discard(const dispatched& x) {
+  for (const auto& slot : x.granted)
+    keeper_.supersede(slot);
+}
+
+// -- announcing ---------------------------------------------------------------
+
+void hub::on(const worker_ready& x, core::time_point now) {
+  if (find(x.who) != nullptr || x.seats == 0) {
+    ++counts_.stale_replies;
+    return;
+  }
+  const core::worker_id id{next_worker_++};
+  auto& w = workers_[id];
+  addresses_[x.who] = id;
+  w.where = x.who;
+  w.seats = x.seats;
+  w.run_steps = std::max(1u, x.run_steps);
+  w.last_sign = now;
+  w.view.worker = id;
+  w.view.device_kind = x.device;
+  w.view.max_batch = std::max(1u, x.max_batch);
+  w.view.seats_free = x.seats;
+  for (const auto& name : x.variants)
+    if (const auto v = planning::find_variant(*config_.profile, name))
+      w.view.hosting.push_back(*v);
+  switch (x.who.what) {
+    case role::preprocess:
+      w.serves = {prepare_lane};
+      break;
+    case role::postprocess:
+      w.serves = {finish_lane};
+      break;
+    case role::denoise_step:
+      w.serves = planning::lanes_of(w.view);
+      device_seats_ += x.seats;
+      dirty_.insert(prepare_lane);
+      for (const auto lane : w.serves)
+        if (!lanes_.empty(alone_lane(lane)))
+          dirty_.insert(alone_lane(lane));
+      break;
+  }
+  offer(w);
+  if (x.who.what == role::denoise_step)
+    ports_.watch->cluster_changed(cluster());
+  settle(now);
+}
+
+// -- path order ---------------------------------------------------------------
+
+void hub::on(const prepared& x, core::time_point now) {
+  dispatched done;
+  if (!conclude(x.who, now, done))
+    return settle(now);
+  auto* r = current(x.who);
+  if (r == nullptr) {
+    discard(done);
+    return settle(now);
+  }
+  r->took.preprocess += x.took;
+  if (x.failure.code != core::ec::none) {
+    fall_back(x.who.id, *r, done, x.failure, now);
+    return settle(now);
+  }
+  r->newest = done.granted[0];
+  r->at = phase::denoising;
+  wait(x.who.id, *r, now, false);
+  settle(now);
+}
+
+void hub::on(const stepping& x, core::time_point now) {
+  auto* w = find(x.who);
+  if (w == nullptr) {
+    ++counts_.stale_replies;
+    return;
+  }
+  sign(*w, now);
+  w->batch = x.rows;
+  for (const auto who : x.rows)
+    if (const auto i = out_.find(who); i != out_.end())
+      i->second.stepping = true;
+}
+
+void hub::on(const stepped& x, core::time_point now) {
+  auto* w = find(x.who);
+  if (w == nullptr) {
+    ++counts_.stale_replies;
+    return;
+  }
+  sign(*w, now);
+  for (const auto& p : x.rows) {
+    const auto i = out_.find(p.who);
+    if (i == out_.end() || i->second.at != phase::denoising)
+      continue;
+    auto& d = i->second;
+    if (p.steps_done > d.steps_done) {
+      w->view.steps_left
+        -= std::min<uint64_t>(w->view.steps_left, p.steps_done - d.steps_done);
+      d.steps_done = p.steps_done;
+    }
+    if (p.published && !d.published) {
+      d.published = true;
+      keeper_.end_read(d.reading, p.who);
+      keeper_.supersede(d.reading);
+    }
+    if (auto* r = current(p.who); r != nullptr && r->what->wants_progress)
+      ports_.clients->progressed(p.who.id, p.steps_done, r->how.steps);
+  }
+  settle(now);
+}
+
+void hub::on(const denoised& x, core::time_point now) {
+  dispatched done;
+  if (!conclude(x.who, now, done))
+    return settle(now);
+  counts_.steps_run += x.steps_run;
+  auto* r = current(x.who);
+  if (r == nullptr) {
+    discard(done);
+    return settle(now);
+  }
+  r->took.text += x.text;
+  r->took.denoise += x.denoise;
+  r->took.decode += x.decode;
+  r->steps_run += x.steps_run;
+  if (x.failure.code != core::ec::none && worth_retrying(x.failure.code)) {
+    fall_back(x.who.id, *r, done, x.failure, now);
+    return settle(now);
+  }
+  keeper_.supersede(done.reading);
+  keeper_.supersede(done.granted[0]);
+  planning::outcome o;
+  o.stage = r->stage;
+  o.variant = r->how.variant;
+  o.failure = x.failure.code;
+  if (x.failure.code == core::ec::none) {
+    o.image = done.granted[1];
+    r->known.best = static_cast<uint32_t>(r->known.done.size());
+  } else {
+    keeper_.supersede(done.granted[1]);
+  }
+  r->known.done.push_back(o);
+  const auto& along = r->under->routes[r->along.value];
+  const auto next = planning::walk(along, r->known, *r->under);
+  if (std::holds_alternative<planning::give_up>(next))
+    end_row(x.who.id, *r, row_state::failed, x.failure, now);
+  else
+    advance(x.who.id, *r, now);
+  settle(now);
+}
+
+void hub::on(const finished& x, core::time_point now) {
+  dispatched done;
+  if (!conclude(x.who, now, done))
+    return settle(now);
+  auto* r = current(x.who);
+  if (r == nullptr) {
+    discard(done);
+    return settle(now);
+  }
+  r->took.postprocess += x.took;
+  if (x.failure.code != core::ec::none) {
+    fall_back(x.who.id, *r, done, x.failure, now);
+    return settle(now);
+  }
+  r->encoded = done.granted[0];
+  answer_row(x.who.id, *r, x.bytes, x.sha256, now);
+  settle(now);
+}
+
+// -- falling back -------------------------------------------------------------
+
+void hub::fall_back(core::request_id id, row& r, const dispatched& x,
+                    const core::error& why, core::time_point now) {
+  bool gained = false;
+  if (x.at == phase::denoising) {
+    const auto seq = ports_.slots->published(x.granted[0]);
+    if (seq && *seq > 0) {
+      gained = *seq - 1 > x.steps_before;
+      r.steps_run += why.code == core::ec::unavailable
+                       ? static_cast<uint32_t>(*seq - 1) - x.steps_before
+                       : 0;
+      r.steps_done = static_cast<uint32_t>(*seq - 1);
+      r.newest = x.granted[0];
+      keeper_.supersede(x.reading);
+      ++counts_.resumed;
+    } else {
+      keeper_.supersede(x.granted[0]);
+    }
+    keeper_.supersede(x.granted[1]);
+  } else {
+    discard(x);
+  }
+  r.losses = gained ? 1 : r.losses + 1;
+  if (x.stepping) {
+    if (gained)
+      r.strikes = 0;
+    else if (x.alone)
+      ++r.strikes;
+    r.alone = true;
+  }
+  if (x.stepping && r.strikes >= most_strikes)
+    return end_row(id, r, row_state::failed,
+                   core::fail(core::ec::poison,
+                              "its worker died {} times while running it alone "
+                              "at step {} (last: {})",
+                              r.strikes, r.steps_done, why.text),
+                   now);
+  const bool retry
+    = worth_retrying(why.code) && r.losses < config_.pace.attempts;
+  if (!retry)
+    return end_row(id, r, row_state::failed, why, now);
+  wait(id, r, now, true);
+}
+
+// -- death --------------------------------------------------------------------
+
+void hub::suspected(ipc::process_life who, core::time_point now) {
+  keeper_.suspect(who);
+  bool changed = false;
+  for (auto& [id, w] : workers_) {
+    if (w.where.where != who || w.suspected)
+      continue;
+    withdraw(w);
+    w.suspected = true;
+    changed = changed || w.where.what == role::denoise_step;
+  }
+  if (changed)
+    ports_.watch->cluster_changed(cluster());
+  settle(now);
+}
+
+void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
+  if (confirmed)
+    keeper_.confirm_exit(who);
+  else
+    keeper_.suspect(who);
+  std::set<core::worker_id> gone;
+  for (auto& [id, w] : workers_)
+    if (w.where.where == who)
+      gone.insert(id);
+  std::vector<core::ticket> orphans;
+  for (const auto& [ticket, x] : out_)
+    if (gone.count(x.worker) != 0)
+      orphans.push_back(ticket);
+  std::sort(orphans.begin(), orphans.end());
+  bool devices = false;
+  for (const auto id : gone) {
+    auto& w = workers_.at(id);
+    withdraw(w);
+    if (w.where.what == role::denoise_step) {
+      devices = true;
+      device_seats_ -= w.seats;
+      for (const auto lane : w.serves)
+        if (!lanes_.empty(alone_lane(lane)))
+          dirty_.insert(alone_lane(lane));
+    }
+    addresses_.erase(w.where);
+    workers_.erase(id);
+    ++counts_.workers_lost;
+  }
+  const auto why
+    = core::fail(core::ec::unavailable, "the worker's process {} died",
+                 who.process.value);
+  for (const auto ticket : orphans) {
+    const auto x = std::move(out_.at(ticket));
+    out_.erase(ticket);
+    if (x.at == phase::preparing)
+      --ahead_;
+    if (auto* r = current(ticket))
+      fall_back(ticket.id, *r, x, why, now);
+    else
+      discard(x);
+  }
+  if (devices)
+    ports_.watch->cluster_changed(cluster());
+  settle(now);
+}
+
+} // namespace atelier::actors

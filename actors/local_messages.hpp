@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Messages that never leave the process: they may carry shared immutable data.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/atom.hpp>
+
+#include <atelier/core/error.hpp>
+#include <atelier/core/request.hpp>
+#include <atelier/gpu/device/executor.hpp>
+#include <atelier/ipc/keeper.hpp>
+#include <atelier/planning/cluster.hpp>
+#include <atelier/planning/plan.hpp>
+
+namespace atelier::actors {
+
+/// A valid request enters.
+struct submit {
+  std::shared_ptr<const core::request> what;
+};
+
+/// The client takes its request back.
+struct cancel_request {
+  core::request_id id;
+};
+
+/// The gateway copied the answer's picture out of its slot.
+struct taken_answer {
+  core::request_id id;
+};
+
+/// The planner publishes.
+struct publish_plan {
+  std::shared_ptr<const planning::plan> what;
+};
+
+/// A worker came or went.
+struct cluster_changed {
+  planning::cluster_view there;
+};
+
+/// The scheduler finds a process silent.
+struct suspect_process {
+  ipc::process_life who;
+  std::string why;
+};
+
+/// The supervisor says of a process life that it may be dead.
+struct process_suspected {
+  ipc::process_life who;
+};
+
+/// The supervisor says of a process life that it is over. All that it wrote has
+/// been delivered before. Not confirmed: it may still be there, so its slots
+/// stay quarantined until a second, confirmed message.
+struct process_lost {
+  ipc::process_life who;
+  bool confirmed = true;
+};
+
+/// Raw counts since the scheduler's start; each only rises.
+struct counters {
+  uint64_t arrived = 0;
+  uint64_t refused = 0;
+  uint64_t answered = 0;
+  uint64_t failed = 0;
+  uint64_t cancelled = 0;
+  /// Of the failed: dropped for their deadline.
+  uint64_t late = 0;
+  uint64_t dispatched = 0;
+  /// Replies whose ticket was not outstanding any more.
+  uint64_t stale_replies = 0;
+  uint64_t workers_lost = 0;
+  uint64_t resumed = 0;
+  uint64_t steps_run = 0;
+  /// Dispatches put off because the arena was full.
+  uint64_t slot_waits = 0;
+
+  friend bool operator==(const counters&, const counters&) = default;
+};
+
+/// One worker for people.
+struct worker_line {
+  std::string device;
+  std::vector<std::string> variants;
+  uint32_t seats_taken = 0;
+};
+
+/// The scheduler's state for people.
+struct scheduler_status {
+  counters counts;
+  uint32_t waiting = 0;
+  uint32_t running = 0;
+  uint32_t slots = 0;
+  uint32_t slots_in_use = 0;
+  uint64_t plan_version = 0;
+  std::vector<worker_line> workers;
+};
+
+/// One process for people.
+struct process_line {
+  std::string part;
+  int32_t pid = 0;
+  uint32_t restarts = 0;
+  bool alive = false;
+};
+
+/// A process's start went one way or the other.
+struct process_started {
+  ipc::process_life who;
+  int32_t pid = 0;
+  core::error failure;
+};
+
+/// A process is gone for certain; its outbound ring was read to the end.
+struct process_exited {
+  ipc::process_life who;
+  std::string how;
+};
+
+/// A run of the executor ended.
+struct steps_ran {
+  gpu::run_report what;
+};
+
+/// A decoding of the executor ended.
+struct picture_decoded {
+  gpu::decode_report what;
+};
+
+using tick_atom = caf::atom_constant<caf::atom("tick")>;
+using status_atom = caf::atom_constant<caf::atom("status")>;
+using counts_atom = caf::atom_constant<caf::atom("counts")>;
+using demand_atom = caf::atom_constant<caf::atom("demand")>;
+using start_atom = caf::atom_constant<caf::atom("start")>;
+using stop_atom = caf::atom_constant<caf::atom("stop")>;
+
+} // namespace atelier::actors
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::submit)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::cancel_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::taken_answer)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::publish_plan)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::cluster_changed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::suspect_process)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::process_suspected)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::process_lost)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::counters)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::scheduler_status)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::vector<atelier::actors::process_line>)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::process_started)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::process_exited)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::steps_ran)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::picture_decoded)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::planning::demand)

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Every message between the actors of a request's path, in path order: plain
+// structs, no tensor, no pointer, no handle. They cross processes as bytes
+// (wire.hpp) and hosts by CAF; types that stay inside one process stand in
+// local_messages.hpp.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <caf/type_id.hpp>
+
+#include <atelier/core/error.hpp>
+#include <atelier/core/ids.hpp>
+#include <atelier/core/request.hpp>
+#include <atelier/core/shape.hpp>
+#include <atelier/core/time.hpp>
+#include <atelier/ipc/keeper.hpp>
+#include <atelier/ipc/slot_ref.hpp>
+
+namespace atelier::actors {
+
+/// What a worker does.
+enum class role : uint8_t { preprocess, denoise_step, postprocess };
+
+std::string_view to_string(role x);
+
+/// Where a worker lives: one life of a process, and its place there.
+struct worker_address {
+  ipc::process_life where;
+  role what = role::preprocess;
+  uint32_t index = 0;
+
+  friend auto operator<=>(const worker_address&, const worker_address&)
+    = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f,
+                                                 worker_address& x) {
+    return f(x.where.process, x.where.life, x.what, x.index);
+  }
+};
+
+// -- from workers: announcing seats -------------------------------------------
+
+/// A worker is there and takes work against its seats.
+struct worker_ready {
+  worker_address who;
+  uint32_t seats = 1;
+  /// Name of the device; empty for CPU pools.
+  std::string device;
+  /// Names of the variants resident there.
+  std::vector<std::string> variants;
+  uint32_t max_batch = 1;
+  /// Most steps between two signs of life.
+  uint32_t run_steps = 1;
+
+  friend bool operator==(const worker_ready&, const worker_ready&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f,
+                                                 worker_ready& x) {
+    return f(x.who, x.seats, x.device, x.variants, x.max_batch, x.run_steps);
+  }
+};
+
+// -- preparing ----------------------------------------------------------------
+
+/// Draw the request's noise into `state`.
+struct prepare {
+  core::ticket who;
+  core::recipe how;
+  core::prompt_pair text;
+  core::latent_shape latent;
+  ipc::slot_ref state;
+
+  friend bool operator==(const prepare&, const prepare&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, prepare& x) {
+    return f(x.who, x.how, x.text, x.latent, x.state);
+  }
+};
+
+struct prepared {
+  core::ticket who;
+  core::error failure;
+  core::timespan took{0};
+
+  friend bool operator==(const prepared&, const prepared&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, prepared& x) {
+    return f(x.who, x.failure, x.took);
+  }
+};
+
+// -- denoising ----------------------------------------------------------------
+
+/// Run a stage from the state in `from` on, publishing into `state`, and decode
+/// into `image`.
+struct denoise {
+  core::ticket who;
+  core::recipe how;
+  core::prompt_pair text;
+  ipc::slot_ref from;
+  ipc::slot_ref state;
+  ipc::slot_ref image;
+  core::priority prio = core::priority::normal;
+  /// Nanoseconds on the host's monotonic clock; the largest value: none.
+  int64_t deadline_ns = 0;
+  bool wants_progress = false;
+
+  friend bool operator==(const denoise&, const denoise&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, denoise& x) {
+    return f(x.who, x.how, x.text, x.from, x.state, x.image, x.prio,
+             x.deadline_ns, x.wants_progress);
+  }
+};
+
+/// These rows, and no others, are in the worker's batch from now on. Sent before
+/// the device sees them, so that a death names its batch-mates.
+struct stepping {
+  worker_address who;
+  std::vector<core::ticket> rows;
+
+  friend bool operator==(const stepping&, const stepping&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, stepping& x) {
+    return f(x.who, x.rows);
+  }
+};
+
+/// How far one row is.
+struct row_progress {
+  core::ticket who;
+  uint32_t steps_done = 0;
+  bool published = false;
+
+  friend bool operator==(const row_progress&, const row_progress&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f,
+                                                 row_progress& x) {
+    return f(x.who, x.steps_done, x.published);
+  }
+};
+
+/// A run of steps ended: the worker's sign of life.
+struct stepped {
+  worker_address who;
+  std::vector<row_progress> rows;
+
+  friend bool operator==(const stepped&, const stepped&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, stepped& x) {
+    return f(x.who, x.rows);
+  }
+};
+
+/// A stage ended; its pixels are in the image slot unless it failed.
+struct denoised {
+  core::ticket who;
+  core::error failure;
+  uint32_t steps_done = 0;
+  /// Of this attempt.
+  uint32_t steps_run = 0;
+  core::timespan text{0};
+  core::timespan denoise{0};
+  core::timespan decode{0};
+  uint64_t bytes = 0;
+
+  friend bool operator==(const denoised&, const denoised&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, denoised& x) {
+    return f(x.who, x.failure, x.steps_done, x.steps_run, x.text, x.denoise,
+             x.decode, x.bytes);
+  }
+};
+
+// -- finishing ----------------------------------------------------------------
+
+/// Encode the pixels in `pixels` into `encoded`, with what made them as
+/// metadata.
+struct finish {
+  core::ticket who;
+  core::recipe how;
+  core::prompt_pair text;
+  std::string model;
+  std::string variant;
+  core::encoding output;
+  ipc::slot_ref pixels;
+  ipc::slot_ref encoded;
+
+  friend bool operator==(const finish&, const finish&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, finish& x) {
+    return f(x.who, x.how, x.text, x.model, x.variant, x.output, x.pixels,
+             x.encoded);
+  }
+};
+
+struct finished {
+  core::ticket who;
+  core::error failure;
+  uint64_t bytes = 0;
+  std::string sha256;
+  core::timespan took{0};
+
+  friend bool operator==(const finished&, const finished&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, finished& x) {
+    return f(x.who, x.failure, x.bytes, x.sha256, x.took);
+  }
+};
+
+// -- taking back --------------------------------------------------------------
+
+/// Stop working on this ticket. It is answered all the same, as cancelled, so
+/// that its seat and slots come back.
+struct cancel_work {
+  core::ticket who;
+
+  friend bool operator==(const cancel_work&, const cancel_work&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f,
+                                                 cancel_work& x) {
+    return f(x.who);
+  }
+};
+
+// -- processes ----------------------------------------------------------------
+
+/// Tells a new process what it is; the first record of its life.
+struct setup {
+  /// "cpu" or the name of a device.
+  std::string part;
+  /// All settings as TOML.
+  std::string settings;
+
+  friend bool operator==(const setup&, const setup&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, setup& x) {
+    return f(x.part, x.settings);
+  }
+};
+
+/// Asks a process for a sign of life.
+struct ping {
+  uint64_t number = 0;
+
+  friend bool operator==(const ping&, const ping&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, ping& x) {
+    return f(x.number);
+  }
+};
+
+struct pong {
+  ipc::process_life who;
+  uint64_t number = 0;
+
+  friend bool operator==(const pong&, const pong&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, pong& x) {
+    return f(x.who.process, x.who.life, x.number);
+  }
+};
+
+/// Asks a process to end.
+struct leave {
+  friend bool operator==(const leave&, const leave&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, leave&) {
+    return f();
+  }
+};
+
+/// What the scheduler sends to a worker.
+using work = std::variant<prepare, denoise, finish, cancel_work>;
+
+/// What a worker sends to the scheduler.
+using report
+  = std::variant<worker_ready, prepared, stepping, stepped, denoised, finished>;
+
+} // namespace atelier::actors
+
+CAF_BEGIN_TYPE_ID_BLOCK(atelier, first_custom_type_id)
+
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::worker_ready))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::prepare))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::prepared))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::denoise))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::stepping))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::stepped))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::denoised))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::finish))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::finished))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::cancel_work))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::setup))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::ping))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::pong))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::leave))
+
+CAF_END_TYPE_ID_BLOCK(atelier)

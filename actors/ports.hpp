@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The seams around the scheduler and the workers: what the wiring injects.
+// Live and simulated forms differ; the actors do not.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <atelier/actors/messages.hpp>
+#include <atelier/core/error.hpp>
+#include <atelier/core/request.hpp>
+#include <atelier/ipc/slot_ref.hpp>
+#include <atelier/planning/cluster.hpp>
+
+namespace atelier::actors {
+
+/// Carries work to workers. Live: mailboxes in this process, rings to others;
+/// simulated: mailboxes.
+/// Threads: any. Never blocks: what a ring does not take now is queued; what is
+/// meant for a life that is over is dropped.
+class handoff {
+public:
+  virtual ~handoff() = default;
+  virtual void send(const worker_address& to, work what) = 0;
+};
+
+/// Carries workers' reports to the scheduler; otherwise like `handoff`.
+class hub_port {
+public:
+  virtual ~hub_port() = default;
+  virtual void send(report what) = 0;
+};
+
+/// Where a request's time went.
+struct row_timings {
+  core::timespan queue{0};
+  core::timespan preprocess{0};
+  core::timespan text{0};
+  core::timespan denoise{0};
+  core::timespan decode{0};
+  core::timespan postprocess{0};
+  core::timespan total{0};
+};
+
+/// The end of a request: a picture in a slot, or the reason why not.
+struct answer {
+  std::shared_ptr<const core::request> what;
+  core::error failure;
+  core::timespan retry_after{0};
+  ipc::slot_ref image;
+  uint64_t bytes = 0;
+  std::string sha256;
+  core::recipe how;
+  std::string model;
+  std::string variant;
+  std::string route;
+  uint32_t steps_run = 0;
+  row_timings took;
+};
+
+/// Takes answers to clients. Must not block. After an answer with a picture it
+/// copies the bytes from the slot and then sends `taken_answer`.
+class gateway {
+public:
+  virtual ~gateway() = default;
+  virtual void answered(answer what) = 0;
+  virtual void progressed(core::request_id id, uint32_t steps_done,
+                          uint32_t steps)
+    = 0;
+};
+
+/// What the hub tells the supervisor and the planner.
+class supervision {
+public:
+  virtual ~supervision() = default;
+  virtual void suspect(ipc::process_life who, std::string why) = 0;
+  virtual void cluster_changed(planning::cluster_view there) = 0;
+};
+
+} // namespace atelier::actors

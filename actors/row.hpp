@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <atelier/actors/messages.hpp>
+#include <atelier/actors/ports.hpp>
+#include <atelier/core/request.hpp>
+#include <atelier/planning/plan.hpp>
+#include <atelier/planning/route.hpp>
+
+namespace atelier::actors {
+
+/// What a row does next, or is doing.
+enum class phase : uint8_t { preparing, denoising, finishing };
+
+/// Where a row stands. WAITING -> RUNNING -> WAITING | ANSWERED | FAILED |
+/// CANCELLED; the last three are terminal.
+enum class row_state : uint8_t { waiting, running, answered, failed, cancelled };
+
+constexpr bool is_terminal(row_state x) {
+  return x == row_state::answered || x == row_state::failed
+         || x == row_state::cancelled;
+}
+
+/// The scheduler's record of a request: the only place where its answer is
+/// committed.
+struct row {
+  std::shared_ptr<const core::request> what;
+  row_state state = row_state::waiting;
+  phase at = phase::preparing;
+  /// Of the last dispatch; a reply counts only if it carries this one.
+  uint32_t attempt = 0;
+  /// The plan under which the route was chosen.
+  std::shared_ptr<const planning::plan> under;
+  core::route_id along;
+  planning::facts known;
+  /// Index of the stage that runs or comes next.
+  uint32_t stage = 0;
+  core::recipe how;
+  /// The state to go on from: the noise, or the newest published one.
+  ipc::slot_ref newest;
+  /// Pixels of the picture that will be answered.
+  ipc::slot_ref pixels;
+  /// Encoded picture, once answered.
+  ipc::slot_ref encoded;
+  /// Steps that `newest` holds.
+  uint32_t steps_done = 0;
+  uint32_t steps_run = 0;
+  /// Lost its worker in a batch: runs without others from now on.
+  bool alone = false;
+  /// Deaths alone without a step gained.
+  uint32_t strikes = 0;
+  /// Lost workers since the last gain.
+  uint32_t losses = 0;
+  core::time_point waiting_since;
+  row_timings took;
+};
+
+/// What one dispatch holds at a worker, from the hand-off to the worker's reply
+/// or its process's end, whatever becomes of the row meanwhile.
+struct dispatched {
+  core::worker_id worker;
+  phase at = phase::preparing;
+  /// Written by the worker, by this ticket.
+  std::vector<ipc::slot_ref> granted;
+  /// Read by the worker, by this ticket.
+  ipc::slot_ref reading;
+  /// Steps that the state held when it was handed off.
+  uint32_t steps_before = 0;
+  uint32_t steps_done = 0;
+  bool alone = false;
+  /// Told as a member of the worker's batch.
+  bool stepping = false;
+  /// The new state slot holds a publication, the one read is not needed.
+  bool published = false;
+};
+
+} // namespace atelier::actors

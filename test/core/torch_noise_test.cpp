@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "support/scale.hpp"
+#include "support/seed.hpp"
+#include <atelier/core/detail/box_muller.hpp>
+#include <atelier/core/philox.hpp>
 #include <atelier/core/sha256.hpp>
 #include <atelier/core/torch_noise.hpp>
 
@@ -6,6 +10,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -82,6 +87,22 @@ BOOST_AUTO_TEST_CASE(values_are_those_of_pytorch) {
 BOOST_AUTO_TEST_CASE(lower_half_of_the_seed_alone_counts) {
   BOOST_TEST((randn(5, 64) == randn((1ull << 32) + 5, 64)));
   BOOST_TEST((randn(5, 64) != randn(6, 64)));
+}
+
+BOOST_AUTO_TEST_CASE(every_processor_draws_the_same_bits) {
+  philox random{atelier::test::seed(), purpose::test};
+  std::vector<float> fast(16 + atelier::test::scaled(100'000'000) / 16 * 16);
+  for (float& x : fast)
+    x = static_cast<float>(random.next_u32() >> 8) * 0x1p-24f;
+  // The ends of the range, as radius and as angle.
+  fast[0] = fast[8] = 0;
+  fast[1] = fast[9] = 1 - 0x1p-24f;
+  auto portable = fast;
+  detail::box_muller(fast);
+  detail::box_muller_portable(portable);
+  const bool same =
+    std::memcmp(fast.data(), portable.data(), fast.size() * sizeof(float)) == 0;
+  BOOST_TEST(same);
 }
 
 BOOST_AUTO_TEST_CASE(noise_is_normal) {

@@ -54,6 +54,11 @@ struct error {
   std::string text;
 
   friend bool operator==(const error&, const error&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, error& x) {
+    return f(x.code, x.text);
+  }
 };
 
 /// Returns "code: text" for people.

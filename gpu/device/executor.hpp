@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <atelier/core/error.hpp>
+#include <atelier/core/ids.hpp>
+#include <atelier/core/request.hpp>
+#include <atelier/core/time.hpp>
+#include <atelier/ipc/slot_ref.hpp>
+
+namespace atelier::gpu {
+
+/// A row that the device takes on.
+struct open_job {
+  core::ticket who;
+  core::recipe how;
+  core::prompt_pair text;
+  /// Holds the state to go on from: the drawn noise, or the last published
+  /// state of an earlier attempt. Readable until the row's first publication.
+  ipc::slot_ref from;
+  /// Where this attempt publishes; written by this executor alone.
+  ipc::slot_ref state;
+  /// Where the decoded picture goes.
+  ipc::slot_ref image;
+  /// Publish after every n steps, and after the last.
+  uint32_t publish_every = 1;
+};
+
+/// Up to `steps` steps over rows of one shape.
+struct run_job {
+  std::vector<core::ticket> rows;
+  uint32_t steps = 1;
+};
+
+/// How far one row came in a run.
+struct row_report {
+  core::ticket who;
+  /// Steps done since the request's start, earlier attempts included.
+  uint32_t steps_done = 0;
+  /// Whether the row's state slot holds a publication.
+  bool published = false;
+  core::error failure;
+};
+
+/// What a run did. `steps` is equal for all rows that did not fail.
+struct run_report {
+  std::vector<row_report> rows;
+  uint32_t steps = 0;
+  core::timespan took{0};
+  /// Spent on opening rows before the first step (text encoding, reading).
+  core::timespan opening{0};
+};
+
+/// What a decoding did.
+struct decode_report {
+  core::ticket who;
+  /// Bytes of pixels in the image slot.
+  uint64_t bytes = 0;
+  core::timespan took{0};
+  core::error failure;
+};
+
+/// Receives an executor's results. Called from the executor's thread; must not
+/// block: an actor's port posts a message.
+struct executor_events {
+  std::function<void(run_report)> ran;
+  std::function<void(decode_report)> decoded;
+};
+
+/// Where a device's work runs: one thread for each device; torch-free.
+///
+/// Jobs run in the order of their calls. At most one run is pending at a time;
+/// opening, closing and decoding may be queued behind it.
+/// Threads: calls from one owner; none blocks.
+class executor {
+public:
+  virtual ~executor() = default;
+
+  /// Tells where results go. Once, before the first job.
+  virtual void connect(executor_events events) = 0;
+
+  /// Takes a row on. What is wrong with it shows in its first run_report.
+  virtual void open(const open_job& job) = 0;
+
+  /// Runs up to `job.steps` steps or until `interrupt`, publishing as each row
+  /// asks; then calls `ran`.
+  virtual void run(const run_job& job) = 0;
+
+  /// Ends the pending run after the step in progress (at once where none
+  /// began). Without effect where no run is pending.
+  virtual void interrupt() = 0;
+
+  /// Turns a row's latent into pixels in its image slot; then calls `decoded`.
+  virtual void decode(core::ticket who) = 0;
+
+  /// Forgets a row. Its slots are not touched afterwards.
+  virtual void close(core::ticket who) = 0;
+};
+
+} // namespace atelier::gpu

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <atelier/core/result.hpp>
+#include <atelier/core/shape.hpp>
+
+namespace atelier::gpu {
+
+/// Opens the bytes of a published state: everything that resumes a request.
+/// The latent follows as float32 [channels, height, width], then
+/// `history_bytes` of the sampler's own.
+struct state_head {
+  static constexpr uint32_t magic_value = 0x31545341; // "AST1"
+
+  uint32_t magic = magic_value;
+  uint32_t steps_done = 0;
+  uint32_t channels = 0;
+  uint32_t height = 0;
+  uint32_t width = 0;
+  uint32_t history_bytes = 0;
+  /// Draws made so far from the request's generator.
+  uint64_t generator_counter = 0;
+};
+
+static_assert(sizeof(state_head) == 32);
+
+/// A state's parts inside the bytes that hold it.
+struct state_parts {
+  state_head head;
+  std::span<const float> latent;
+  std::span<const std::byte> history;
+};
+
+/// Returns the bytes that a state needs.
+size_t state_bytes(core::latent_shape latent, size_t history_bytes);
+
+/// Writes the head into `into` and returns where the latent goes.
+/// @pre `into` is aligned to 8 bytes
+/// Errors: ec::out_of_resources where the state does not fit.
+core::result<std::span<float>> begin_state(std::span<std::byte> into,
+                                           core::latent_shape latent,
+                                           uint32_t steps_done,
+                                           uint64_t generator_counter,
+                                           std::span<const std::byte> history
+                                           = {});
+
+/// Finds the parts of a published state.
+/// @pre `from` is aligned to 8 bytes
+/// Errors: ec::bad_payload; the text names the part.
+core::result<state_parts> parse_state(std::span<const std::byte> from);
+
+} // namespace atelier::gpu

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <atelier/core/ids.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/ipc/slot_ref.hpp>
+
+namespace atelier::ipc {
+
+/// Where a slot stands.
+///
+/// FREE --grant--> GRANTED --release or confirmed exit--> HELD
+/// GRANTED --suspected--> QUARANTINED --confirmed exit--> HELD
+/// HELD --no reader left, and superseded or its request ended--> FREE
+enum class slot_state : uint8_t { free, granted, quarantined, held };
+
+/// Counts of slots by state, of one kind.
+struct slot_census {
+  uint32_t free = 0;
+  uint32_t granted = 0;
+  uint32_t quarantined = 0;
+  uint32_t held = 0;
+
+  friend bool operator==(const slot_census&, const slot_census&) = default;
+};
+
+/// Names one life of a process.
+struct process_life {
+  core::process_id process;
+  core::incarnation life;
+
+  friend constexpr auto operator<=>(const process_life&, const process_life&)
+    = default;
+};
+
+/// The only allocator of a host's slots: a pure state machine, no clock, no
+/// memory but its own.
+///
+/// Invariants:
+/// (1) a slot has at most one writer, from its grant to its release or to the
+///     confirmed exit of the writer's process;
+/// (2) a generation never returns: it rises at each grant, and wraps past 0;
+/// (3) a quarantined slot is neither written again nor freed before the
+///     confirmed exit of its writer's process;
+/// (4) a slot with a reader is not freed.
+/// Threads: one owner.
+class keeper {
+public:
+  /// @param arena low half of the epoch, put into every reference
+  keeper(uint32_t arena, std::array<uint32_t, slot_kinds> counts);
+
+  /// Grants one slot for each of `kinds` to `writer`, or none where one is
+  /// missing. `reserve[kind]` slots of each kind must stay free afterwards.
+  std::optional<std::vector<slot_ref>>
+  grant(core::ticket writer, process_life in, std::span<const slot_kind> kinds,
+        const std::array<uint32_t, slot_kinds>& reserve = {});
+
+  /// Lets `reader` read a granted, quarantined or held slot until `end_read`
+  /// or the confirmed exit of its process. False for a stale reference.
+  bool begin_read(const slot_ref& slot, core::ticket reader, process_life in);
+
+  /// Ends what `begin_read` began. Unknown readers are ignored.
+  void end_read(const slot_ref& slot, core::ticket reader);
+
+  /// The writer is done with the slot: it is held for the request from now on.
+  /// False where `writer` is not the slot's or the reference is stale.
+  bool release(const slot_ref& slot, core::ticket writer);
+
+  /// A successor of the slot was published, or nobody needs its bytes any
+  /// more: it goes once it is held and unread.
+  void supersede(const slot_ref& slot);
+
+  /// The request ended: all its slots go once they are held and unread.
+  void end_request(core::request_id request);
+
+  /// The process may be dead: its granted slots are quarantined.
+  void suspect(process_life who);
+
+  /// The process is dead for certain: its slots are held, its readers gone.
+  void confirm_exit(process_life who);
+
+  std::optional<slot_state> state_of(const slot_ref& slot) const;
+  const slot_census& census(slot_kind kind) const;
+  uint32_t count(slot_kind kind) const;
+
+  /// Returns what breaks an invariant, empty where all hold. For tests.
+  std::string check() const;
+
+private:
+  struct reader {
+    core::ticket who;
+    process_life in;
+  };
+
+  struct entry {
+    slot_state state = slot_state::free;
+    uint32_t generation = 0;
+    core::ticket writer;
+    process_life in;
+    bool superseded = false;
+    std::vector<reader> readers;
+  };
+
+  entry* find(const slot_ref& slot);
+  const entry* find(const slot_ref& slot) const;
+  void move(slot_kind kind, entry& x, slot_state to);
+  void free_if_done(slot_kind kind, uint32_t index);
+
+  uint32_t arena_;
+  std::array<std::vector<entry>, slot_kinds> slots_;
+  std::array<std::vector<uint32_t>, slot_kinds> free_;
+  std::array<slot_census, slot_kinds> census_;
+};
+
+} // namespace atelier::ipc

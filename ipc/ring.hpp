@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <atelier/core/ids.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/core/time.hpp>
+
+namespace atelier::ipc {
+
+/// Names one life of a ring: records of another are not accepted.
+struct ring_life {
+  core::epoch host;
+  core::incarnation life;
+};
+
+/// The bytes of one ring as they lie in shared memory. See layout.hpp.
+struct ring_memory;
+
+/// Writes records into one direction of a pair of rings.
+/// A record is: u32 length, u32 crc of the payload, u64 epoch and incarnation,
+/// payload, padded to 8 bytes. It is there whole or not at all, at whatever
+/// instruction its writer is killed.
+/// Threads: one at a time.
+class ring_writer {
+public:
+  ring_writer() = default;
+  ring_writer(ring_memory* ring, ring_life life);
+
+  /// Appends a record and wakes the reader. False where it does not fit now.
+  /// Errors: ec::invalid_argument where it could never fit.
+  core::result<bool> push(std::span<const std::byte> payload);
+
+  /// Waits until the reader made room, at most `most`. False on time-out.
+  bool wait_for_room(size_t payload_bytes, core::timespan most);
+
+  /// Returns the largest payload that fits an empty ring.
+  size_t largest() const;
+
+private:
+  ring_memory* ring_ = nullptr;
+  ring_life life_;
+};
+
+/// Reads records from one direction of a pair of rings.
+/// Threads: one at a time.
+class ring_reader {
+public:
+  ring_reader() = default;
+  ring_reader(ring_memory* ring, ring_life life);
+
+  /// Copies the next record into `into`, waiting at most `most` for one, of
+  /// that `spin` without sleeping. Returns false where none came.
+  /// A record moves out of the ring only when the copy is whole.
+  /// Errors: ec::incompatible for a foreign epoch or incarnation, ec::io_failed
+  ///         for a broken length or checksum; the ring is unusable afterwards.
+  core::result<bool> pop(std::vector<std::byte>& into, core::timespan most,
+                         core::timespan spin = {});
+
+  /// Ends a wait of `pop` from another thread; the next `pop` returns at once.
+  void interrupt();
+
+private:
+  ring_memory* ring_ = nullptr;
+  ring_life life_;
+};
+
+} // namespace atelier::ipc

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <atelier/core/ids.hpp>
+#include <atelier/core/time.hpp>
+#include <atelier/planning/route.hpp>
+
+namespace atelier::planning {
+
+/// When a waiting row may join a worker's batch.
+enum class joining : uint8_t {
+  /// Between any two steps.
+  step,
+  /// When the whole batch before it ended.
+  whole_batch,
+  /// One row at a time.
+  single,
+};
+
+/// What one worker does under a plan.
+struct assignment {
+  core::worker_id worker;
+  std::vector<core::variant_id> hosting;
+  uint32_t batch = 1;
+  uint32_t level = 0;
+  joining join = joining::step;
+
+  friend bool operator==(const assignment&, const assignment&) = default;
+};
+
+/// What the planner publishes. Immutable once published.
+struct plan {
+  uint64_t version = 0;
+  std::vector<assignment> workers;
+  /// Indexed by route_id.
+  std::vector<route> routes;
+  /// share[class][route]: the part of each request class that takes each route.
+  std::vector<std::vector<double>> share;
+  std::vector<double> thresholds;
+  /// Requests a second that may be admitted, by class; empty: no bound.
+  std::vector<double> admitted_rates;
+  bool saturated = false;
+  core::timespan retry_after{0};
+
+  friend bool operator==(const plan&, const plan&) = default;
+};
+
+} // namespace atelier::planning

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <atelier/core/error.hpp>
+#include <atelier/core/philox.hpp>
+#include <atelier/core/request.hpp>
+#include <atelier/planning/cluster.hpp>
+#include <atelier/planning/plan.hpp>
+#include <atelier/planning/profile.hpp>
+#include <atelier/planning/route.hpp>
+
+namespace atelier::planning {
+
+/// Facts that a policy wants before it can choose.
+struct need {
+  bool tolerated = false;
+  bool hit_likely = false;
+  bool near = false;
+  bool mask = false;
+
+  friend bool operator==(const need&, const need&) = default;
+};
+
+/// The route that a request takes.
+struct go {
+  core::route_id route;
+
+  friend bool operator==(const go&, const go&) = default;
+};
+
+/// Why a request is not taken, and when to come back (0: never).
+struct refuse {
+  core::error why;
+  core::timespan retry_after{0};
+
+  friend bool operator==(const refuse&, const refuse&) = default;
+};
+
+using choice = std::variant<need, go, refuse>;
+
+/// What a worker takes from its lanes at one moment.
+struct taken {
+  /// To dispatch, in order; at most the worker's free seats.
+  std::vector<core::request_id> join;
+  /// Too late to be worth running: dropped, or answered with the best so far,
+  /// as their routes say.
+  std::vector<core::request_id> late;
+
+  friend bool operator==(const taken&, const taken&) = default;
+};
+
+/// The rule set that turns demand into a plan and a request into a route.
+/// Every function is pure: no clock, no hidden state; time and randomness come
+/// in as arguments, memory lives in the plan.
+class policy {
+public:
+  virtual ~policy() = default;
+
+  virtual std::string_view name() const = 0;
+
+  /// Returns the next plan; its version is that of `previous` + 1.
+  virtual plan replan(const demand& asked, const profile& known,
+                      const cluster_view& there, const plan& previous) const
+    = 0;
+
+  /// Returns what the policy needs to know, or the route, or a refusal.
+  virtual choice choose(const core::request& wanted, const facts& known,
+                        const profile& costs, const plan& in_force,
+                        const cluster_view& there, core::philox& random) const
+    = 0;
+
+  /// Returns the lane that a stage of the request waits in.
+  virtual core::lane_id place(const core::request& wanted, const stage& next,
+                              const plan& in_force, const cluster_view& there,
+                              core::philox& random) const
+    = 0;
+
+  /// Returns what `worker` takes now from `queue`: the rows of all lanes it
+  /// serves, in order of arrival at the lane.
+  virtual taken take(const worker_view& worker, std::span<const waiting> queue,
+                     const plan& in_force, core::time_point now) const
+    = 0;
+};
+
+/// Returns the policy of that name.
+/// Errors: ec::not_found; the text lists the names there are.
+core::result<std::shared_ptr<const policy>> make_policy(std::string_view name);
+
+/// Returns the row of `share` that a request belongs to; shared by all.
+core::class_id class_of(const core::request& wanted, const facts& known,
+                        const plan& in_force);
+
+/// Returns the lane that only `worker` serves.
+core::lane_id lane_of(core::worker_id worker);
+
+/// Returns the lane that every worker hosting `variant` serves.
+core::lane_id lane_of(core::variant_id variant);
+
+/// Returns the lanes that a worker serves: its own, then those of its hosting.
+std::vector<core::lane_id> lanes_of(const worker_view& worker);
+
+/// Returns how a stage runs on `variant`: the stage's word, then the client's
+/// pins, then the variant's defaults.
+core::recipe recipe_of(const core::request& wanted, const stage& runs,
+                       core::variant_id variant, const profile& known);
+
+} // namespace atelier::planning

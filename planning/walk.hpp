@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include <atelier/core/error.hpp>
+#include <atelier/planning/plan.hpp>
+#include <atelier/planning/route.hpp>
+
+namespace atelier::planning {
+
+/// Run this stage of the route next.
+struct run_stage {
+  uint32_t stage = 0;
+
+  friend bool operator==(const run_stage&, const run_stage&) = default;
+};
+
+/// Answer with the picture of this entry of facts::done.
+struct answer_with {
+  uint32_t done = 0;
+
+  friend bool operator==(const answer_with&, const answer_with&) = default;
+};
+
+/// The request has no picture and nothing is left to run.
+struct give_up {
+  core::ec why = core::ec::internal;
+
+  friend bool operator==(const give_up&, const give_up&) = default;
+};
+
+using action = std::variant<run_stage, answer_with, give_up>;
+
+/// Returns what comes next for a request on `along`, after the stages in
+/// `known.done`. A stage with a gate answers if its score reaches the
+/// threshold; a stage that failed goes on to the next one if there is one.
+action walk(const route& along, const facts& known, const plan& in_force);
+
+/// Returns what becomes of a request that is late: the best picture so far
+/// where its route says so and there is one, else ec::deadline_missed.
+action walk_late(const route& along, const facts& known);
+
+} // namespace atelier::planning

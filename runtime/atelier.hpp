@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+/// Atelier inside a host program: the one header that a host includes.
+namespace atelier {
+
+/// Returns the version as "major.minor.patch".
+std::string_view version();
+
+/// Says why something was not done.
+struct failure {
+  /// Stable name for programs: invalid_argument, bad_config, not_found,
+  /// overloaded, deadline_missed, cancelled, poison, unavailable, ...
+  std::string code;
+  /// A sentence with the field, the value and the allowed range.
+  std::string text;
+  /// With `overloaded`: when to come back.
+  std::chrono::nanoseconds retry_after{0};
+};
+
+/// One picture wanted. Empty fields are chosen by the policy.
+struct generation {
+  /// UTF-8; empty is valid and means an unconditional picture.
+  std::string prompt;
+  std::string negative;
+  /// Multiples of 8; both 0: the model's own size.
+  uint32_t width = 0;
+  uint32_t height = 0;
+  /// None: a fresh one, told in the picture.
+  std::optional<uint64_t> seed;
+  std::optional<uint32_t> steps;
+  std::optional<float> guidance;
+  /// ddim, euler, euler_ancestral, dpmpp_2m, lcm or flow_match_euler.
+  std::optional<std::string> sampler;
+  std::optional<std::string> model;
+  std::optional<std::string> variant;
+  /// png, jpeg or webp.
+  std::string format = "png";
+  /// 1..100, for jpeg and webp.
+  uint32_t quality = 95;
+  /// low, normal or high.
+  std::string priority = "normal";
+  /// torch_cpu or philox.
+  std::string noise = "torch_cpu";
+  /// From submission on; none: no deadline.
+  std::optional<std::chrono::nanoseconds> deadline;
+  /// The same bits whatever else the engine does.
+  bool deterministic = false;
+};
+
+/// Where a request's time went.
+struct timings {
+  std::chrono::nanoseconds queue{0};
+  std::chrono::nanoseconds classify{0};
+  std::chrono::nanoseconds retrieve{0};
+  std::chrono::nanoseconds preprocess{0};
+  std::chrono::nanoseconds text{0};
+  std::chrono::nanoseconds denoise{0};
+  std::chrono::nanoseconds decode{0};
+  std::chrono::nanoseconds postprocess{0};
+  std::chrono::nanoseconds total{0};
+};
+
+/// A finished picture with everything needed to make it again.
+struct picture {
+  uint64_t request = 0;
+  /// The encoded file, parameters in its metadata.
+  std::vector<uint8_t> bytes;
+  std::string format;
+  uint64_t seed = 0;
+  std::string prompt;
+  std::string negative;
+  std::string model;
+  std::string variant;
+  std::string route;
+  std::string sampler;
+  uint32_t steps = 0;
+  /// Steps that were really run, repeated ones after a death included.
+  uint32_t steps_run = 0;
+  float guidance = 0;
+  uint32_t width = 0;
+  uint32_t height = 0;
+  /// Of `bytes`, in hexadecimal.
+  std::string sha256;
+  timings took;
+};
+
+/// Each accepted request is answered exactly once, with one of these.
+using answer = std::variant<picture, failure>;
+
+/// How far a request is.
+struct progress {
+  uint64_t request = 0;
+  uint32_t steps_done = 0;
+  uint32_t steps = 0;
+};
+
+/// Called from the engine's callback thread, one at a time; they may block, but
+/// later answers wait meanwhile.
+struct callbacks {
+  std::function<void(const progress&)> progressed;
+  std::function<void(const answer&)> answered;
+};
+
+/// An accepted request.
+struct submission {
+  uint64_t request = 0;
+  std::future<answer> result;
+};
+
+/// One device worker.
+struct worker_status {
+  std::string device;
+  std::vector<std::string> variants;
+  bool alive = false;
+  uint32_t running = 0;
+};
+
+/// One process of the engine.
+struct process_status {
+  std::string role;
+  int32_t pid = 0;
+  uint32_t restarts = 0;
+  bool alive = false;
+};
+
+/// A snapshot for people and dashboards.
+struct engine_status {
+  uint64_t accepted = 0;
+  uint64_t answered = 0;
+  uint64_t failed = 0;
+  uint64_t cancelled = 0;
+  uint64_t refused = 0;
+  uint32_t waiting = 0;
+  uint32_t running = 0;
+  uint32_t slots_in_use = 0;
+  uint32_t slots = 0;
+  std::vector<worker_status> workers;
+  std::vector<process_status> processes;
+};
+
+/// What an engine starts from.
+struct engine_options {
+  /// TOML file; empty: the defaults.
+  std::string config_file;
+  /// "key.path=value", applied after the file, in order.
+  std::vector<std::string> set;
+};
+
+/// Runs Atelier's actors, here or in processes of its own.
+/// Threads: all members may be called from any thread; none is called back
+/// while the destructor has returned.
+class engine {
+public:
+  /// Starts all actors and waits until every configured worker is ready.
+  /// Errors: bad_config (every fault at once, a line each), out_of_resources,
+  ///         unavailable, io_failed.
+  static std::variant<std::unique_ptr<engine>, failure>
+  start(const engine_options& options);
+
+  /// Stops without waiting: what is not answered yet is answered `stopping`.
+  ~engine();
+
+  engine(const engine&) = delete;
+  engine& operator=(const engine&) = delete;
+
+  /// Hands in a request. Refused at once: no callback, no future.
+  /// Errors: invalid_argument, not_found, overloaded, stopping.
+  std::variant<submission, failure> submit(const generation& wanted,
+                                           callbacks calls = {});
+
+  /// Takes a request back; it is answered `cancelled` at the next step unless
+  /// it was answered before. False where it is not known (any more).
+  bool cancel(uint64_t request);
+
+  engine_status status() const;
+
+  /// Refuses new work, waits at most `grace` for what runs, then stops.
+  /// True where everything accepted was answered.
+  bool stop(std::chrono::nanoseconds grace);
+
+private:
+  struct impl;
+  explicit engine(std::unique_ptr<impl> x);
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace atelier

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include <atelier/core/time.hpp>
+
+namespace atelier::core {
+
+/// Seam: the actors' clock for things that are not actors. Live: the actor
+/// system's clock; simulated: the virtual one.
+class timers {
+public:
+  virtual ~timers() = default;
+
+  virtual time_point now() const = 0;
+
+  /// Calls `what` once, `delay` from now. Cannot be taken back: `what` checks
+  /// whether it still matters. Must not block.
+  virtual void after(timespan delay, std::function<void()> what) = 0;
+};
+
+} // namespace atelier::core

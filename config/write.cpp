@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
+
 #include <fmt/format.h>
 
 #include <atelier/config/load.hpp>
@@ -36,8 +39,9 @@ std::string explained(const option& x) {
 
 std::string write_table(const section& table, const settings& values,
                         size_t device, comments with) {
-  std::string text = fmt::format(
-    table.name == devices_section ? "\n[[{}]]\n" : "\n[{}]\n", table.name);
+  const bool repeated = table.name == devices_section;
+  auto text = repeated ? fmt::format("[[{}]]\n", table.name)
+                       : fmt::format("[{}]\n", table.name);
   for (const auto& x : options()) {
     if (x.section != table.name)
       continue;
@@ -52,12 +56,14 @@ std::string write_table(const section& table, const settings& values,
 std::string write(const settings& values, comments with) {
   std::string text;
   for (const auto& table : sections()) {
-    if (with == comments::all)
-      text += "\n" + commented(table.doc);
     const bool repeated = table.name == devices_section;
     const size_t n = repeated ? values.devices.size() : 1;
-    for (size_t i = 0; i < n; ++i)
+    for (size_t i = 0; i < n; ++i) {
+      text += text.empty() ? "" : "\n";
+      if (with == comments::all)
+        text += commented(table.doc);
       text += write_table(table, values, i, with);
+    }
   }
   return text;
 }
@@ -65,7 +71,7 @@ std::string write(const settings& values, comments with) {
 } // namespace
 
 std::string to_toml(const settings& x) {
-  return write(x, comments::none).substr(1);
+  return write(x, comments::none);
 }
 
 std::string example_toml() {
@@ -73,7 +79,7 @@ std::string example_toml() {
                    "what it changes. On the command line --set "
                    "section.key=value wins over the file, with "
                    "devices[0].key=value for a device.")
-         + write(settings{}, comments::all);
+         + "\n" + write(settings{}, comments::all);
 }
 
 } // namespace atelier::config

@@ -158,7 +158,7 @@ bool lanes::put(core::lane_id where, const waiting& entry, int64_t order) {
   node.what = entry;
   node.lane = where;
   node.order = order;
-  lane& to = lanes_[where];
+  queue& to = queues_[where];
   to.by_priority[static_cast<size_t>(entry.prio)].insert(node);
   ++to.count;
   return true;
@@ -169,10 +169,10 @@ bool lanes::remove(core::request_id request) {
   if (at == nodes_.end())
     return false;
   waiting_node& node = at->second;
-  const auto from = lanes_.find(node.lane);
+  const auto from = queues_.find(node.lane);
   from->second.by_priority[static_cast<size_t>(node.what.prio)].erase(node);
   if (--from->second.count == 0)
-    lanes_.erase(from);
+    queues_.erase(from);
   nodes_.erase(at);
   return true;
 }
@@ -183,8 +183,8 @@ std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
   std::vector<cursor> cursors;
   for (size_t i = 0; i < served.size(); ++i) {
     const auto seen = served.first(i);
-    const auto at = lanes_.find(served[i]);
-    if (at == lanes_.end()
+    const auto at = queues_.find(served[i]);
+    if (at == queues_.end()
         || std::find(seen.begin(), seen.end(), served[i]) != seen.end())
       continue;
     for (size_t prio = 0; prio < at->second.by_priority.size(); ++prio) {
@@ -200,8 +200,8 @@ std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
     const auto lower = [](const cursor& a, const cursor& b) {
       return a.level < b.level;
     };
-    const int64_t level
-      = std::max_element(cursors.begin(), cursors.end(), lower)->level;
+    const int64_t level =
+      std::max_element(cursors.begin(), cursors.end(), lower)->level;
     urgent_first rows;
     for (const cursor& c : cursors)
       if (c.level == level)
@@ -216,7 +216,7 @@ std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
       if (c.level != level)
         return false;
       return c.to == core::time_point::max()
-             || !seek(c, c.to + core::timespan{1}, now, ageing);
+          || !seek(c, c.to + core::timespan{1}, now, ageing);
     });
   }
   return found;
@@ -224,7 +224,7 @@ std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
 
 std::vector<core::request_id> lanes::of(core::lane_id lane) const {
   std::vector<const waiting_node*> nodes;
-  if (const auto at = lanes_.find(lane); at != lanes_.end()) {
+  if (const auto at = queues_.find(lane); at != queues_.end()) {
     nodes.reserve(at->second.count);
     for (const waiting_tree& tree : at->second.by_priority)
       if (tree.root() != nullptr)
@@ -250,7 +250,7 @@ std::vector<core::request_id> lanes::of(core::lane_id lane) const {
 }
 
 bool lanes::empty(core::lane_id lane) const {
-  return !lanes_.contains(lane);
+  return !queues_.contains(lane);
 }
 
 size_t lanes::size() const {
@@ -258,8 +258,8 @@ size_t lanes::size() const {
 }
 
 size_t lanes::size(core::lane_id lane) const {
-  const auto at = lanes_.find(lane);
-  return at == lanes_.end() ? 0 : at->second.count;
+  const auto at = queues_.find(lane);
+  return at == queues_.end() ? 0 : at->second.count;
 }
 
 bool lanes::contains(core::request_id request) const {

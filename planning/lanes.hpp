@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/ids.hpp>
+#include <atelier/planning/cluster.hpp>
+#include <atelier/planning/waiting_tree.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -8,10 +12,6 @@
 #include <span>
 #include <unordered_map>
 #include <vector>
-
-#include <atelier/core/ids.hpp>
-#include <atelier/planning/cluster.hpp>
-#include <atelier/planning/waiting_tree.hpp>
 
 namespace atelier::planning {
 
@@ -38,8 +38,8 @@ public:
   bool remove(core::request_id request);
 
   /// Returns what waits in `served`, best first: priority (raised by one for
-  /// full `ageing` waited; never where it is 0), then the earlier deadline, then
-  /// arrival. At most `most` entries.
+  /// full `ageing` waited; never where it is 0), then the earlier deadline,
+  /// then arrival. At most `most` entries.
   std::vector<waiting> best(std::span<const core::lane_id> served,
                             core::time_point now, core::timespan ageing,
                             size_t most) const;
@@ -54,7 +54,7 @@ public:
 
 private:
   /// One tree for each priority.
-  struct lane {
+  struct queue {
     std::array<waiting_tree, 3> by_priority;
     size_t count = 0;
   };
@@ -62,7 +62,7 @@ private:
   bool put(core::lane_id where, const waiting& entry, int64_t order);
 
   /// Only lanes in which something waits.
-  std::map<core::lane_id, lane> lanes_;
+  std::map<core::lane_id, queue> queues_;
   /// Owns the nodes of all trees.
   std::unordered_map<core::request_id, waiting_node> nodes_;
   int64_t back_ = 0;

@@ -90,7 +90,7 @@ waiting_node* without(waiting_node* t, waiting_node& gone) {
 
 bool more_urgent(const waiting_node& a, const waiting_node& b) {
   return std::tie(a.what.deadline, a.order)
-         < std::tie(b.what.deadline, b.order);
+       < std::tie(b.what.deadline, b.order);
 }
 
 void waiting_tree::insert(waiting_node& node) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-
 #include <atelier/core/ids.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/planning/cluster.hpp>
+
+#include <cstdint>
 
 namespace atelier::planning {
 

@@ -16,7 +16,7 @@ bool passes(const stage& along, const outcome& ended, const plan& in_force) {
     return false;
   const size_t at = along.check->threshold;
   return at >= in_force.thresholds.size()
-         || ended.score >= in_force.thresholds[at];
+      || ended.score >= in_force.thresholds[at];
 }
 
 // Nothing is left to run.
@@ -27,7 +27,7 @@ action conclude(const route& along, const facts& known) {
   const outcome& ended = known.done[last];
   const bool failed = ended.failure != core::ec::none;
   const bool gated = ended.stage < along.stages.size()
-                     && along.stages[ended.stage].check.has_value();
+                  && along.stages[ended.stage].check.has_value();
   if (!failed && !gated)
     return answer_with{last};
   if (may_answer_best(known))

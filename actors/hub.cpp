@@ -71,7 +71,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
                   retry_after());
   const auto there = cluster();
   planning::facts known;
-  core::philox random{config_.seed, core::purpose::routing, id.value};
+  core::philox random{config_.seed, core::purpose::routing, id};
   auto choice = config_.policy->choose(*what, known, *config_.profile, *plan_,
                                        there, random);
   if (std::holds_alternative<planning::need>(choice)) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <set>
@@ -156,7 +158,6 @@ private:
   void discard(const dispatched& x);
   void fall_back(core::request_id id, row& r, const dispatched& x,
                  const core::error& why, core::time_point now);
-  void sign(worker& w, core::time_point now);
   worker* find(const worker_address& where);
 
   hub_config config_;
@@ -168,6 +169,8 @@ private:
   workers_type workers_;
   std::map<worker_address, core::worker_id> addresses_;
   uint32_t next_worker_ = 1;
+  /// The last life known to be over, by process.
+  std::map<core::process_id, core::incarnation> buried_;
   planning::lanes lanes_;
   /// Workers with free seats by lane, least loaded first.
   std::map<core::lane_id, std::set<std::pair<uint32_t, core::worker_id>>> open_;

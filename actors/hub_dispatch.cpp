@@ -32,8 +32,8 @@ core::lane_id hub::lane_for(const row& r) const {
     case phase::denoising:
       break;
   }
-  core::philox random{config_.seed, core::purpose::routing, r.what->id.value,
-                      r.attempt};
+  core::philox random{config_.seed, core::purpose::routing, r.what->id};
+  random.seek((uint64_t{r.attempt} + 1) << 16);
   const auto& next = r.under->routes[r.along.value].stages[r.stage];
   const auto lane
     = config_.policy->place(*r.what, next, *plan_, cluster(), random);
@@ -72,14 +72,17 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
     return pump_alone(lane, now);
   while (!lanes_.empty(lane)) {
     if (lane == prepare_lane
-        && ahead_ >= std::max(4u, ahead_per_seat * device_seats_))
+        && ahead_ >= std::max(4u, ahead_per_seat * device_seats_)) {
+      starved_.insert(lane);
       return;
+    }
     const auto candidates = open_.find(lane);
     if (candidates == open_.end() || candidates->second.empty())
       return;
     auto& w = workers_.at(candidates->second.begin()->second);
     const auto queue
-      = lanes_.best(w.serves, now, config_.pace.ageing, pool ? 1 : w.seats);
+      = lanes_.best(w.serves, now, config_.pace.ageing,
+                    pool ? 1 : w.view.max_batch);
     planning::taken chosen;
     if (pool) {
       chosen.join.push_back(queue.front().request);
@@ -214,7 +217,6 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       d.wants_progress = r.what->wants_progress;
       order = std::move(d);
       --ahead_;
-      dirty_.insert(prepare_lane);
       w.view.steps_left += r.how.steps - std::min(r.steps_done, r.how.steps);
       break;
     }

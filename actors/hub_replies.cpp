@@ -35,10 +35,6 @@ hub::worker* hub::find(const worker_address& where) {
   return i == addresses_.end() ? nullptr : &workers_.at(i->second);
 }
 
-void hub::sign(worker& w, core::time_point now) {
-  w.last_sign = now;
-}
-
 row* hub::current(core::ticket who) {
   const auto i = rows_.find(who.id);
   if (i == rows_.end() || i->second.state != row_state::running
@@ -56,7 +52,7 @@ bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
   out = std::move(i->second);
   out_.erase(i);
   auto& w = workers_.at(out.worker);
-  sign(w, now);
+  w.last_sign = now;
   withdraw(w);
   --w.view.seats_taken;
   ++w.view.seats_free;
@@ -93,7 +89,10 @@ void hub::discard(const dispatched& x) {
 // -- announcing ---------------------------------------------------------------
 
 void hub::on(const worker_ready& x, core::time_point now) {
-  if (find(x.who) != nullptr || x.seats == 0) {
+  const auto grave = buried_.find(x.who.where.process);
+  const bool dead
+    = grave != buried_.end() && x.who.where.life <= grave->second;
+  if (find(x.who) != nullptr || x.seats == 0 || dead) {
     ++counts_.stale_replies;
     return;
   }
@@ -161,11 +160,15 @@ void hub::on(const stepping& x, core::time_point now) {
     ++counts_.stale_replies;
     return;
   }
-  sign(*w, now);
+  w->last_sign = now;
+  auto mark = [this](const std::vector<core::ticket>& rows, bool as) {
+    for (const auto who : rows)
+      if (const auto i = out_.find(who); i != out_.end())
+        i->second.stepping = as;
+  };
+  mark(w->batch, false);
+  mark(x.rows, true);
   w->batch = x.rows;
-  for (const auto who : x.rows)
-    if (const auto i = out_.find(who); i != out_.end())
-      i->second.stepping = true;
 }
 
 void hub::on(const stepped& x, core::time_point now) {
@@ -174,7 +177,7 @@ void hub::on(const stepped& x, core::time_point now) {
     ++counts_.stale_replies;
     return;
   }
-  sign(*w, now);
+  w->last_sign = now;
   for (const auto& p : x.rows) {
     const auto i = out_.find(p.who);
     if (i == out_.end() || i->second.at != phase::denoising)
@@ -322,6 +325,8 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
     keeper_.confirm_exit(who);
   else
     keeper_.suspect(who);
+  auto& grave = buried_[who.process];
+  grave = std::max(grave, who.life);
   std::set<core::worker_id> gone;
   for (auto& [id, w] : workers_)
     if (w.where.where == who)

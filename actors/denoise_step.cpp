@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//  scheduler      denoise_step              executor (the device's thread)
+//     |  denoise       |                         |
+//     |--------------->|  open, run              |
+//     |   stepping     |------------------------>|
+//     |<---------------|                         |  step, publish
+//     |   stepped      |        ran              |
+//     |<---------------|<------------------------|
+//     |                |  run (rows join, leave) |
+//     |                |------------------------>|
+//     |                |  decode                 |
+//     |                |------------------------>|
+//     |   denoised     |       decoded           |
+//     |<---------------|<------------------------|
+//
+//  cancel: a waiting row ends at once, a running one at the next boundary, a
+//  decoding one after it; one not here yet leaves a tombstone. A failed row
+//  ends alone. The process's death is the scheduler's business.
+
+#include <atelier/actors/denoise_step.hpp>
+
+#include <algorithm>
+
+#include <caf/actor_cast.hpp>
+#include <caf/send.hpp>
+
+#include <atelier/actors/exception_border.hpp>
+
+namespace atelier::actors {
+
+namespace {
+
+constexpr size_t most_tombstones = 1024;
+
+core::error cancelled_error() {
+  return core::fail(core::ec::cancelled, "the work was cancelled");
+}
+
+} // namespace
+
+void denoise_step_state::admit(const denoise& x) {
+  if (tombstones.erase(x.who) != 0) {
+    std::erase(tombstone_order, x.who);
+    denoised reply;
+    reply.who = x.who;
+    reply.failure = cancelled_error();
+    config.hub->send(std::move(reply));
+    return;
+  }
+  if (!rows.emplace(x.who, entry{x}).second)
+    return;
+  planning::batch_row row;
+  row.who = x.who;
+  row.shape = {x.how.variant, x.how.px};
+  row.steps_left = std::max(1u, x.how.steps);
+  row.prio = x.prio;
+  row.deadline = core::time_point{core::timespan{x.deadline_ns}};
+  batch->add(row);
+  if (running.empty())
+    start_next_run();
+  else if (batch->wants_boundary())
+    config.device_executor->interrupt();
+}
+
+void denoise_step_state::cancel(core::ticket who) {
+  const auto i = rows.find(who);
+  if (i == rows.end()) {
+    if (!tombstones.insert(who).second)
+      return;
+    tombstone_order.push_back(who);
+    if (tombstone_order.size() > most_tombstones) {
+      tombstones.erase(tombstone_order.front());
+      tombstone_order.pop_front();
+    }
+    return;
+  }
+  i->second.cancelled = true;
+  if (i->second.decoding)
+    return;
+  if (std::find(running.begin(), running.end(), who) != running.end())
+    return config.device_executor->interrupt();
+  batch->remove(who);
+  conclude(who, cancelled_error());
+}
+
+void denoise_step_state::conclude(core::ticket who, core::error why,
+                                  uint64_t bytes, core::timespan decode) {
+  const auto i = rows.find(who);
+  auto& e = i->second;
+  if (e.opened)
+    config.device_executor->close(who);
+  denoised reply;
+  reply.who = who;
+  reply.failure = std::move(why);
+  reply.steps_done = e.steps_done;
+  reply.steps_run = e.steps_run;
+  reply.text = e.opening;
+  reply.denoise = e.denoising;
+  reply.decode = decode;
+  reply.bytes = bytes;
+  rows.erase(i);
+  config.hub->send(std::move(reply));
+}
+
+void denoise_step_state::start_next_run() {
+  auto next = batch->next();
+  if (next.rows.empty()) {
+    told.clear();
+    return;
+  }
+  // A row that resumes has fewer steps left than its recipe says, which the
+  // batch learns with the first report.
+  auto& device = *config.device_executor;
+  if (next.rows != told) {
+    told = next.rows;
+    config.hub->send(stepping{config.self, told});
+  }
+  for (const auto who : next.rows) {
+    auto& e = rows.at(who);
+    if (e.opened)
+      continue;
+    e.opened = true;
+    gpu::open_job job;
+    job.who = who;
+    job.how = e.what.how;
+    job.text = e.what.text;
+    job.from = e.what.from;
+    job.state = e.what.state;
+    job.image = e.what.image;
+    job.publish_every = config.publish_every;
+    device.open(job);
+  }
+  running = next.rows;
+  device.run({running, std::min(next.steps, config.run_steps)});
+}
+
+void denoise_step_state::complete_run(const gpu::run_report& x) {
+  const auto ran = std::move(running);
+  running.clear();
+  stepped sign;
+  sign.who = config.self;
+  std::vector<core::ticket> went_on;
+  std::vector<core::ticket> over;
+  for (const auto& r : x.rows) {
+    const auto i = rows.find(r.who);
+    if (i == rows.end())
+      continue;
+    auto& e = i->second;
+    if (r.failure.code != core::ec::none) {
+      batch->remove(r.who);
+      conclude(r.who, r.failure);
+      continue;
+    }
+    const auto first = e.steps_run == 0 && e.steps_done == 0;
+    if (first)
+      e.opening = x.opening;
+    e.denoising += x.took - (first ? x.opening : core::timespan{0});
+    e.steps_run += x.steps;
+    e.steps_done = r.steps_done;
+    if (e.what.wants_progress || r.published != e.told_published)
+      sign.rows.push_back({r.who, r.steps_done, r.published});
+    e.told_published = r.published;
+    if (e.cancelled || r.steps_done >= e.what.how.steps)
+      over.push_back(r.who);
+    else
+      went_on.push_back(r.who);
+  }
+  config.hub->send(std::move(sign));
+  batch->ran(went_on, x.steps);
+  for (const auto who : over) {
+    batch->remove(who);
+    auto& e = rows.at(who);
+    if (e.cancelled) {
+      conclude(who, cancelled_error());
+    } else {
+      e.decoding = true;
+      config.device_executor->decode(who);
+    }
+  }
+  start_next_run();
+}
+
+void denoise_step_state::complete_decoding(const gpu::decode_report& x) {
+  const auto i = rows.find(x.who);
+  if (i == rows.end())
+    return;
+  if (i->second.cancelled)
+    conclude(x.who, cancelled_error());
+  else
+    conclude(x.who, x.failure, x.bytes, x.took);
+}
+
+denoise_step_actor::behavior_type
+denoise_step(denoise_step_actor::stateful_pointer<denoise_step_state> self,
+             denoise_step_config config) {
+  install_exception_border(self);
+  auto& st = self->state;
+  st.config = std::move(config);
+  st.batch.emplace(st.config.max_batch);
+  // The executor outlives the actor where another handle holds it; it keeps a
+  // weak reference, so that neither keeps the other alive.
+  const caf::actor_addr me{self->address()};
+  auto post = [me](auto message) {
+    if (auto strong = caf::actor_cast<caf::strong_actor_ptr>(me))
+      caf::anon_send(caf::actor_cast<denoise_step_actor>(strong),
+                     std::move(message));
+  };
+  st.config.device_executor->connect(
+    {[post](gpu::run_report x) { post(steps_ran{std::move(x)}); },
+     [post](gpu::decode_report x) { post(picture_decoded{std::move(x)}); }});
+  worker_ready ready;
+  ready.who = st.config.self;
+  ready.seats = st.config.seats;
+  ready.device = st.config.device;
+  ready.variants = st.config.variants;
+  ready.max_batch = st.config.max_batch;
+  ready.run_steps = st.config.run_steps;
+  st.config.hub->send(std::move(ready));
+  return {
+    [self](const denoise& x) { self->state.admit(x); },
+    [self](const cancel_work& x) { self->state.cancel(x.who); },
+    [self](const steps_ran& x) { self->state.complete_run(x.what); },
+    [self](const picture_decoded& x) {
+      self->state.complete_decoding(x.what);
+    },
+  };
+}
+
+} // namespace atelier::actors

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <caf/stateful_actor.hpp>
+
+#include <atelier/actors/interfaces.hpp>
+#include <atelier/actors/ports.hpp>
+#include <atelier/gpu/device/executor.hpp>
+#include <atelier/planning/step_batch.hpp>
+
+namespace atelier::actors {
+
+/// What a denoise-step worker is made of.
+struct denoise_step_config {
+  worker_address self;
+  std::string device;
+  std::vector<std::string> variants;
+  /// Requests held at a time, waiting ones included; at least max_batch.
+  uint32_t seats = 16;
+  /// Rows of one step, at least 1.
+  uint32_t max_batch = 8;
+  /// Steps of one run of the executor at most: a row that waits, a sign of life
+  /// and progress wait that long.
+  uint32_t run_steps = 1;
+  /// Publish a row's state after every n steps.
+  uint32_t publish_every = 1;
+  std::shared_ptr<gpu::executor> device_executor;
+  std::shared_ptr<hub_port> hub;
+};
+
+struct denoise_step_state {
+  static inline const char* name = "denoise_step";
+
+  /// One row here.
+  struct entry {
+    denoise what;
+    bool opened = false;
+    bool decoding = false;
+    bool cancelled = false;
+    /// Reported `published` to the hub.
+    bool told_published = false;
+    uint32_t steps_done = 0;
+    uint32_t steps_run = 0;
+    core::timespan opening{0};
+    core::timespan denoising{0};
+  };
+
+  denoise_step_config config;
+  std::unordered_map<core::ticket, entry> rows;
+  std::optional<planning::step_batch> batch;
+  /// The rows of the pending run, empty where none is.
+  std::vector<core::ticket> running;
+  /// The batch that the hub knows of.
+  std::vector<core::ticket> told;
+  /// Cancels that came before their work; bounded, oldest first.
+  std::set<core::ticket> tombstones;
+  std::deque<core::ticket> tombstone_order;
+
+  void admit(const denoise& x);
+  void cancel(core::ticket who);
+  void complete_run(const gpu::run_report& x);
+  void complete_decoding(const gpu::decode_report& x);
+  void start_next_run();
+  /// Reports the end of a row and forgets it.
+  void conclude(core::ticket who, core::error why, uint64_t bytes = 0,
+                core::timespan decode = {});
+};
+
+/// Runs a device's rows: between any two runs ended rows leave and waiting ones
+/// join. Announces itself at its start.
+/// Threads: never blocks; the executor posts its results back.
+denoise_step_actor::behavior_type
+denoise_step(denoise_step_actor::stateful_pointer<denoise_step_state> self,
+             denoise_step_config config);
+
+} // namespace atelier::actors

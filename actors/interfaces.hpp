@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Every actor's interface, in the order of a request's path: this file is the
+// wire. Messages are one-way and carry tickets; nothing on the path waits for a
+// response, and every time-out is a deadline in a table and one tick.
+
+#include <caf/replies_to.hpp>
+#include <caf/typed_actor.hpp>
+
+#include <atelier/actors/local_messages.hpp>
+#include <atelier/actors/messages.hpp>
+
+namespace atelier::actors {
+
+/// SCHEDULER: the hub. Every stage replies to it, it picks the next one.
+using scheduler_actor = caf::typed_actor<
+  // A valid request enters; it will be answered once, through the gateway.
+  caf::reacts_to<submit>,
+  // The client takes it back.
+  caf::reacts_to<cancel_request>,
+  // The gateway copied the picture out: its slot may go.
+  caf::reacts_to<taken_answer>,
+  // A worker is there.
+  caf::reacts_to<worker_ready>,
+  // The PREPROCESS worker drew the noise.
+  caf::reacts_to<prepared>,
+  // The DENOISE STEP worker's batch has these rows from now on.
+  caf::reacts_to<stepping>,
+  // The DENOISE STEP worker ran steps.
+  caf::reacts_to<stepped>,
+  // The DENOISE STEP worker ended a stage.
+  caf::reacts_to<denoised>,
+  // The POSTPROCESS worker encoded the picture.
+  caf::reacts_to<finished>,
+  // The SUPERVISOR thinks a process dead: no new work for it.
+  caf::reacts_to<process_suspected>,
+  // The SUPERVISOR says that a process is over.
+  caf::reacts_to<process_lost>,
+  // The PLANNER publishes.
+  caf::reacts_to<publish_plan>,
+  // Time passes: looks for late requests and silent workers.
+  caf::reacts_to<tick_atom>,
+  // Fails everything not answered yet and refuses from now on.
+  caf::reacts_to<stop_atom>,
+  // Returns the raw counts, for the MONITOR.
+  caf::replies_to<counts_atom>::with<counters>,
+  // Returns the state for people.
+  caf::replies_to<status_atom>::with<scheduler_status>>;
+
+/// PREPROCESS: draws noise (CPU).
+using preprocess_actor = caf::typed_actor<
+  // Draws a request's noise into its state slot; reports `prepared`.
+  caf::reacts_to<prepare>>;
+
+/// DENOISE STEP: one for each device; rows join and leave between steps.
+using denoise_step_actor = caf::typed_actor<
+  // Takes a row on; reports `denoised` once.
+  caf::reacts_to<denoise>,
+  // Stops working on a row; reports `denoised` with ec::cancelled.
+  caf::reacts_to<cancel_work>,
+  // The executor ended a run.
+  caf::reacts_to<steps_ran>,
+  // The executor ended a decoding.
+  caf::reacts_to<picture_decoded>>;
+
+/// POSTPROCESS: encodes pictures with their parameters as metadata (CPU).
+using postprocess_actor = caf::typed_actor<
+  // Encodes pixels into the request's image slot; reports `finished`.
+  caf::reacts_to<finish>>;
+
+/// MONITOR: windows of raw counts.
+using monitor_actor = caf::typed_actor<
+  // Ends the window: asks the SCHEDULER for its counts.
+  caf::reacts_to<tick_atom>,
+  // Returns what was asked of the cluster of late.
+  caf::replies_to<demand_atom>::with<planning::demand>>;
+
+/// PLANNER: re-solves every period and at events, off the path.
+using planner_actor = caf::typed_actor<
+  // A worker came or went.
+  caf::reacts_to<cluster_changed>,
+  // A period is over.
+  caf::reacts_to<tick_atom>,
+  // The offload solved.
+  caf::reacts_to<publish_plan>>;
+
+/// SUPERVISOR: starts processes, watches their signs of life, confirms their
+/// deaths, restarts them.
+using supervisor_actor = caf::typed_actor<
+  // Starts every process.
+  caf::reacts_to<start_atom>,
+  // The SCHEDULER finds a process silent.
+  caf::reacts_to<suspect_process>,
+  // A process was started, or could not be.
+  caf::reacts_to<process_started>,
+  // A process gave a sign of life.
+  caf::reacts_to<pong>,
+  // A process is gone for certain and its ring read to the end.
+  caf::reacts_to<process_exited>,
+  // Time passes: pings, looks for silence, restarts.
+  caf::reacts_to<tick_atom>,
+  // Asks all processes to end, and starts none again.
+  caf::reacts_to<stop_atom>,
+  // Returns the processes for people.
+  caf::replies_to<status_atom>::with<std::vector<process_line>>>;
+
+} // namespace atelier::actors

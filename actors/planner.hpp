@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include <caf/stateful_actor.hpp>
+
+#include <atelier/actors/interfaces.hpp>
+#include <atelier/core/offload.hpp>
+#include <atelier/planning/policy.hpp>
+
+namespace atelier::actors {
+
+/// What the planner is made of.
+struct planner_config {
+  scheduler_actor hub;
+  monitor_actor counts;
+  std::shared_ptr<const planning::policy> policy;
+  std::shared_ptr<const planning::profile> profile;
+  std::shared_ptr<const planning::plan> initial_plan;
+  std::shared_ptr<core::offload> offload;
+  /// Between two plans without an event, more than 0.
+  core::timespan period = std::chrono::seconds{30};
+};
+
+struct planner_state {
+  static inline const char* name = "planner";
+
+  planner_config config;
+  planning::cluster_view there;
+  std::shared_ptr<const planning::plan> in_force;
+  bool solving = false;
+  /// Something changed while a plan was being made.
+  bool again = false;
+};
+
+/// Makes plans, every period and when workers come or go, off the path: the
+/// policy's `replan` runs on the offload, and nothing waits for it. Where the
+/// offload takes no work, the plan in force stays and the next period tries
+/// again.
+/// Threads: never blocks.
+planner_actor::behavior_type
+planner(planner_actor::stateful_pointer<planner_state> self,
+        planner_config config);
+
+} // namespace atelier::actors

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include <caf/stateful_actor.hpp>
+
+#include <atelier/actors/interfaces.hpp>
+#include <atelier/actors/ports.hpp>
+#include <atelier/ipc/slot_store.hpp>
+
+namespace atelier::actors {
+
+/// What a postprocess worker is made of.
+struct postprocess_config {
+  worker_address self;
+  uint32_t seats = 1;
+  std::shared_ptr<ipc::slot_store> slots;
+  std::shared_ptr<hub_port> hub;
+};
+
+struct postprocess_state {
+  static inline const char* name = "postprocess";
+  postprocess_config config;
+};
+
+/// Encodes pixels as PNG, JPEG or WebP with what made them in the metadata.
+/// Announces itself at its start.
+/// Threads: computes in its handlers, waits for nothing.
+postprocess_actor::behavior_type
+postprocess(postprocess_actor::stateful_pointer<postprocess_state> self,
+            postprocess_config config);
+
+/// Does the work of one `finish`; pure but for the slots. The reply's time is
+/// left at 0.
+finished encode_picture(const finish& x, ipc::slot_store& slots);
+
+} // namespace atelier::actors

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include <caf/stateful_actor.hpp>
+
+#include <atelier/actors/interfaces.hpp>
+#include <atelier/actors/ports.hpp>
+#include <atelier/core/timers.hpp>
+#include <atelier/ipc/slot_store.hpp>
+
+namespace atelier::actors {
+
+/// What a preprocess worker is made of.
+struct preprocess_config {
+  worker_address self;
+  uint32_t seats = 1;
+  std::shared_ptr<ipc::slot_store> slots;
+  std::shared_ptr<hub_port> hub;
+};
+
+struct preprocess_state {
+  static inline const char* name = "preprocess";
+  preprocess_config config;
+};
+
+/// Draws each request's noise from its own seed into its state slot. Announces
+/// itself at its start.
+/// Threads: computes in its handlers, waits for nothing.
+preprocess_actor::behavior_type
+preprocess(preprocess_actor::stateful_pointer<preprocess_state> self,
+           preprocess_config config);
+
+/// Does the work of one `prepare`; pure but for the slot.
+/// Errors: those of the slot store, ec::out_of_resources where the latent does
+///         not fit the slot.
+core::result<void> draw_state(const prepare& x, ipc::slot_store& slots);
+
+} // namespace atelier::actors

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <atelier/actors/local_messages.hpp>
+#include <atelier/actors/messages.hpp>
+
+namespace atelier::actors {
+
+/// Seam: starts, kills and watches processes. Live: the operating system;
+/// simulated: by script.
+/// Threads: any; nothing blocks.
+class process_host {
+public:
+  virtual ~process_host() = default;
+
+  /// Tells where events go; they come from any thread and must not block.
+  virtual void connect(std::function<void(process_started)> started,
+                       std::function<void(process_exited)> exited)
+    = 0;
+
+  /// Starts life `who` of a process that is to be `part`. Exactly one `started`
+  /// follows; if it has no failure, one `exited` at the end, after everything
+  /// that the process wrote was delivered.
+  virtual void start(ipc::process_life who, std::string part) = 0;
+
+  /// Asks for a sign of life; a `pong` follows if there is one.
+  virtual void ping(ipc::process_life who, uint64_t number) = 0;
+
+  /// Asks a process to end by itself.
+  virtual void ask_to_leave(ipc::process_life who) = 0;
+
+  /// Kills; works on a stopped process too.
+  virtual void kill(ipc::process_life who) = 0;
+};
+
+} // namespace atelier::actors

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//  gateway      scheduler        preprocess   denoise_step   postprocess
+//     |  submit     |                 |            |              |
+//     |------------>|     prepare     |            |              |
+//     |             |---------------->|            |              |
+//     |             |<----------------|            |              |
+//     |             |  prepared       |            |              |
+//     |             |           denoise            |              |
+//     |             |----------------------------->|              |
+//     |             |<-----------------------------|              |
+//     |  progressed |  stepping, stepped ..., denoised            |
+//     |<------------|                  finish                     |
+//     |             |-------------------------------------------->|
+//     |             |<--------------------------------------------|
+//     |  answered   |  finished                                   |
+//     |<------------|                                             |
+//     | taken_answer|   cancel, deadline: the row ends at once, its worker is
+//     |------------>|   told and replies all the same, for seat and slots.
+
+#include <atelier/actors/scheduler.hpp>
+
+#include <atelier/actors/exception_border.hpp>
+
+namespace atelier::actors {
+
+namespace {
+
+using pointer = scheduler_actor::stateful_pointer<scheduler_state>;
+
+/// Hands one event to the tables and keeps the tick going while it is needed.
+template <class Event>
+void handle(pointer self, Event event) {
+  auto& st = self->state;
+  event(*st.tables, self->clock().now());
+  if (!st.ticking && st.tables->wants_tick()) {
+    st.ticking = true;
+    self->delayed_send(self, st.tick, tick_atom::value);
+  }
+}
+
+} // namespace
+
+scheduler_actor::behavior_type
+scheduler(scheduler_actor::stateful_pointer<scheduler_state> self,
+          scheduler_config config) {
+  install_aborting_border(self);
+  self->state.tick = config.tick;
+  self->state.tables.emplace(std::move(config.tables), std::move(config.ports));
+  auto report = [self](const auto& x) {
+    handle(self, [&](hub& h, core::time_point now) { h.on(x, now); });
+  };
+  return {
+    [self](const submit& x) {
+      handle(self, [&](hub& h, auto now) { h.submit(x.what, now); });
+    },
+    [self](const cancel_request& x) {
+      handle(self, [&](hub& h, auto now) { h.cancel(x.id, now); });
+    },
+    [self](const taken_answer& x) {
+      handle(self, [&](hub& h, auto now) { h.taken(x.id, now); });
+    },
+    [report](const worker_ready& x) { report(x); },
+    [report](const prepared& x) { report(x); },
+    [report](const stepping& x) { report(x); },
+    [report](const stepped& x) { report(x); },
+    [report](const denoised& x) { report(x); },
+    [report](const finished& x) { report(x); },
+    [self](const process_suspected& x) {
+      handle(self, [&](hub& h, auto now) { h.suspected(x.who, now); });
+    },
+    [self](const process_lost& x) {
+      handle(self, [&](hub& h, auto now) { h.lost(x.who, x.confirmed, now); });
+    },
+    [self](const publish_plan& x) {
+      handle(self, [&](hub& h, auto now) { h.publish(x.what, now); });
+    },
+    [self](tick_atom) {
+      self->state.ticking = false;
+      handle(self, [](hub& h, auto now) { h.tick(now); });
+    },
+    [self](stop_atom) {
+      handle(self, [](hub& h, auto now) { h.stop(now); });
+    },
+    [self](counts_atom) { return self->state.tables->counts(); },
+    [self](status_atom) { return self->state.tables->status(); },
+  };
+}
+
+} // namespace atelier::actors

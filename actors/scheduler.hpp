@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <caf/stateful_actor.hpp>
+
+#include <atelier/actors/hub.hpp>
+#include <atelier/actors/interfaces.hpp>
+
+namespace atelier::actors {
+
+/// What the scheduler is made of.
+struct scheduler_config {
+  hub_config tables;
+  hub_ports ports;
+  /// How often late work is looked for while there is work.
+  core::timespan tick = std::chrono::milliseconds{20};
+};
+
+struct scheduler_state {
+  static inline const char* name = "scheduler";
+
+  /// The tables and every transition; made by the behaviour.
+  std::optional<hub> tables;
+  core::timespan tick{0};
+  bool ticking = false;
+};
+
+/// The hub as an actor: each message is one event of its tables, at the actor
+/// clock's time.
+/// Threads: never blocks; the ports post.
+/// @pre config.ports are set, config.tables.policy, profile and initial_plan
+///      too
+scheduler_actor::behavior_type
+scheduler(scheduler_actor::stateful_pointer<scheduler_state> self,
+          scheduler_config config);
+
+} // namespace atelier::actors

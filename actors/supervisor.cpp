@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//   down --start--> starting --started--> up
+//   up, starting --silent, suspected by the scheduler--> suspected (killed)
+//   suspected --not confirmed in time--> unconfirmed
+//   any of them --exited--> down, due after a pause
+//   stop: asked to leave; killed when the grace is over; over
+
+#include <atelier/actors/supervisor.hpp>
+
+#include <algorithm>
+
+#include <atelier/actors/exception_border.hpp>
+
+namespace atelier::actors {
+
+namespace {
+
+using pointer = supervisor_actor::stateful_pointer<supervisor_state>;
+using stage = supervisor_state::stage;
+using process = supervisor_state::process;
+
+/// A life this long earns the first pause again.
+constexpr core::timespan long_life = std::chrono::minutes{1};
+
+core::timespan tick_of(const config::process_settings& s) {
+  return std::clamp<core::timespan>(s.heartbeat / 4,
+                                    std::chrono::milliseconds{10},
+                                    std::chrono::milliseconds{250});
+}
+
+void start(pointer self, process& p) {
+  ++p.life.value;
+  p.at = stage::starting;
+  p.began = self->clock().now();
+  p.last_sign = p.began;
+  p.last_ping = p.began;
+  self->state.config.host->start(self->state.life_of(p), p.part);
+}
+
+void suspect(pointer self, process& p, const std::string& why) {
+  auto& st = self->state;
+  if (p.at != stage::up && p.at != stage::starting)
+    return;
+  core::log_warn("process {} (pid {}) is suspected: {}", p.part, p.pid, why);
+  p.at = stage::suspected;
+  p.due = self->clock().now() + st.config.settings.confirm;
+  self->send(st.config.hub, process_suspected{st.life_of(p)});
+  st.config.host->kill(st.life_of(p));
+}
+
+void schedule_restart(pointer self, process& p) {
+  auto& st = self->state;
+  const auto now = self->clock().now();
+  const auto& s = st.config.settings;
+  if (st.stopping) {
+    p.at = stage::over;
+    return;
+  }
+  const bool lived_long = now - p.began >= long_life;
+  p.pause = lived_long || p.pause.count() == 0
+              ? s.restart_first
+              : std::min(p.pause * 2, s.restart_most);
+  p.at = stage::down;
+  p.due = now + p.pause;
+  ++p.restarts;
+}
+
+void look(pointer self, process& p) {
+  auto& st = self->state;
+  const auto now = self->clock().now();
+  const auto& s = st.config.settings;
+  switch (p.at) {
+    case stage::down:
+      if (now >= p.due)
+        start(self, p);
+      break;
+    case stage::up:
+      if (now - p.last_sign > s.silence) {
+        suspect(self, p, fmt::format("no sign for {:.1f} s",
+                                     core::to_seconds(now - p.last_sign)));
+      } else if (now - p.last_ping >= s.heartbeat) {
+        p.last_ping = now;
+        st.config.host->ping(st.life_of(p), ++st.pings);
+      }
+      break;
+    case stage::suspected:
+      if (now >= p.due) {
+        core::log_error("the exit of process {} (pid {}) is not confirmed; its "
+                        "slots stay quarantined",
+                        p.part, p.pid);
+        p.at = stage::unconfirmed;
+        self->send(st.config.hub, process_lost{st.life_of(p), false});
+      }
+      break;
+    case stage::starting:
+    case stage::unconfirmed:
+    case stage::over:
+      break;
+  }
+}
+
+} // namespace
+
+process* supervisor_state::find(ipc::process_life who) {
+  const auto index = who.process.value - 1;
+  if (who.process.value == 0 || index >= processes.size()
+      || processes[index].life != who.life)
+    return nullptr;
+  return &processes[index];
+}
+
+ipc::process_life supervisor_state::life_of(const process& p) const {
+  const auto index = static_cast<uint32_t>(&p - processes.data());
+  return {core::process_id{index + 1}, p.life};
+}
+
+supervisor_actor::behavior_type
+supervisor(supervisor_actor::stateful_pointer<supervisor_state> self,
+           supervisor_config config) {
+  install_aborting_border(self);
+  auto& st = self->state;
+  st.config = std::move(config);
+  for (const auto& part : st.config.parts) {
+    process p;
+    p.part = part;
+    st.processes.push_back(std::move(p));
+  }
+  return {
+    [self](start_atom) {
+      auto& s = self->state;
+      if (s.started || s.processes.empty())
+        return;
+      s.started = true;
+      for (auto& p : s.processes)
+        start(self, p);
+      self->delayed_send(self, tick_of(s.config.settings), tick_atom::value);
+    },
+    [self](const suspect_process& x) {
+      if (auto* p = self->state.find(x.who))
+        suspect(self, *p, x.why);
+    },
+    [self](const process_started& x) {
+      auto* p = self->state.find(x.who);
+      if (p == nullptr || p->at == stage::over)
+        return;
+      if (x.failure.code != core::ec::none) {
+        core::log_error("process {} could not be started: {}", p->part,
+                        core::to_string(x.failure));
+        return schedule_restart(self, *p);
+      }
+      p->pid = x.pid;
+      if (p->at == stage::starting) {
+        p->at = stage::up;
+        p->last_sign = self->clock().now();
+      }
+    },
+    [self](const pong& x) {
+      if (auto* p = self->state.find(x.who))
+        p->last_sign = self->clock().now();
+    },
+    [self](const process_exited& x) {
+      auto& s = self->state;
+      auto* p = s.find(x.who);
+      if (p == nullptr || p->at == stage::down)
+        return;
+      if (!s.stopping)
+        core::log_warn("process {} (pid {}) ended: {}", p->part, p->pid, x.how);
+      self->send(s.config.hub, process_lost{x.who, true});
+      schedule_restart(self, *p);
+    },
+    [self](tick_atom) {
+      auto& s = self->state;
+      bool any = false;
+      for (auto& p : s.processes) {
+        look(self, p);
+        any = any || p.at != stage::over;
+      }
+      if (any)
+        self->delayed_send(self, tick_of(s.config.settings), tick_atom::value);
+    },
+    [self](stop_atom) {
+      auto& s = self->state;
+      s.stopping = true;
+      for (auto& p : s.processes) {
+        if (p.at == stage::down)
+          p.at = stage::over;
+        else if (p.at != stage::over)
+          s.config.host->ask_to_leave(s.life_of(p));
+      }
+    },
+    [self](status_atom) {
+      std::vector<process_line> lines;
+      for (const auto& p : self->state.processes)
+        lines.push_back({p.part, p.pid, p.restarts, p.at == stage::up});
+      return lines;
+    },
+  };
+}
+
+} // namespace atelier::actors

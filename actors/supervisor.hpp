@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <caf/stateful_actor.hpp>
+
+#include <atelier/actors/interfaces.hpp>
+#include <atelier/actors/process_host.hpp>
+#include <atelier/config/settings.hpp>
+
+namespace atelier::actors {
+
+/// What the supervisor is made of.
+struct supervisor_config {
+  scheduler_actor hub;
+  /// Null where all actors live in this process.
+  std::shared_ptr<process_host> host;
+  /// What each process is to be: "cpu", or a device's name. Process i of the
+  /// arena is parts[i - 1].
+  std::vector<std::string> parts;
+  config::process_settings settings;
+};
+
+struct supervisor_state {
+  static inline const char* name = "supervisor";
+
+  /// Where a process stands.
+  enum class stage : uint8_t {
+    /// To be started at `due`.
+    down,
+    starting,
+    up,
+    /// Killed; its exit is to be confirmed until `due`.
+    suspected,
+    /// Its exit was not confirmed in time: the hub went on without it.
+    unconfirmed,
+    /// Will not be started again.
+    over,
+  };
+
+  struct process {
+    std::string part;
+    stage at = stage::down;
+    core::incarnation life;
+    int32_t pid = 0;
+    uint32_t restarts = 0;
+    core::time_point due;
+    core::time_point began;
+    core::time_point last_sign;
+    core::time_point last_ping;
+    core::timespan pause{0};
+  };
+
+  supervisor_config config;
+  std::vector<process> processes;
+  uint64_t pings = 0;
+  bool started = false;
+  bool stopping = false;
+
+  process* find(ipc::process_life who);
+  ipc::process_life life_of(const process& p) const;
+};
+
+/// Keeps every configured process alive: pings it, kills what is silent, waits
+/// for the confirmed exit, tells the scheduler, starts the next life after a
+/// pause that doubles while lives are short.
+/// Threads: never blocks.
+supervisor_actor::behavior_type
+supervisor(supervisor_actor::stateful_pointer<supervisor_state> self,
+           supervisor_config config);
+
+} // namespace atelier::actors

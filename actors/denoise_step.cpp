@@ -53,7 +53,7 @@ void denoise_step_state::admit(const denoise& x) {
   planning::batch_row row;
   row.who = x.who;
   row.shape = {x.how.variant, x.how.px};
-  row.steps_left = std::max(1u, x.how.steps);
+  row.steps_left = std::max(1u, x.how.steps - std::min(x.how.steps, x.steps_done));
   row.prio = x.prio;
   row.deadline = core::time_point{core::timespan{x.deadline_ns}};
   batch->add(row);
@@ -109,8 +109,6 @@ void denoise_step_state::start_next_run() {
     told.clear();
     return;
   }
-  // A row that resumes has fewer steps left than its recipe says, which the
-  // batch learns with the first report.
   auto& device = *config.device_executor;
   if (next.rows != told) {
     told = next.rows;

@@ -212,6 +212,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       d.from = r.newest;
       d.state = x.granted[0];
       d.image = x.granted[1];
+      d.steps_done = r.steps_done;
       d.prio = r.what->prio;
       d.deadline_ns = r.what->deadline.time_since_epoch().count();
       d.wants_progress = r.what->wants_progress;

@@ -109,6 +109,8 @@ struct denoise {
   ipc::slot_ref from;
   ipc::slot_ref state;
   ipc::slot_ref image;
+  /// Steps that `from` holds, as far as the sender knows.
+  uint32_t steps_done = 0;
   core::priority prio = core::priority::normal;
   /// Nanoseconds on the host's monotonic clock; the largest value: none.
   int64_t deadline_ns = 0;
@@ -118,8 +120,8 @@ struct denoise {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, denoise& x) {
-    return f(x.who, x.how, x.text, x.from, x.state, x.image, x.prio,
-             x.deadline_ns, x.wants_progress);
+    return f(x.who, x.how, x.text, x.from, x.state, x.image, x.steps_done,
+             x.prio, x.deadline_ns, x.wants_progress);
   }
 };
 

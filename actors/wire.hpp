@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include <atelier/actors/messages.hpp>
+#include <atelier/core/result.hpp>
+
+namespace atelier::actors {
+
+/// What the control process writes into a process's ring.
+struct to_process {
+  /// Where in the process; unused by setup, ping and leave.
+  role what = role::preprocess;
+  uint32_t index = 0;
+  std::variant<prepare, denoise, finish, cancel_work, setup, ping, leave> body;
+
+  friend bool operator==(const to_process&, const to_process&) = default;
+};
+
+/// What a process writes into its ring.
+struct from_process {
+  std::variant<worker_ready, prepared, stepping, stepped, denoised, finished,
+               pong>
+    body;
+
+  friend bool operator==(const from_process&, const from_process&) = default;
+};
+
+/// Writes a message as bytes: one byte for its kind, then its fields by CAF's
+/// binary serializer. Appends nothing and clears `into` first.
+void write(const to_process& x, std::vector<std::byte>& into);
+void write(const from_process& x, std::vector<std::byte>& into);
+
+/// Reads what `write` wrote.
+/// Errors: ec::bad_payload for an unknown kind, missing or left-over bytes.
+core::result<to_process> read_to_process(std::span<const std::byte> from);
+core::result<from_process> read_from_process(std::span<const std::byte> from);
+
+} // namespace atelier::actors

@@ -95,15 +95,14 @@ void reader::read_override(std::string_view assignment) {
   source_ = "--set";
   const auto equals = assignment.find('=');
   if (equals == std::string_view::npos) {
-    incomplete_ = true;
-    complain(quote_key(assignment), 0, "has no value; write KEY=VALUE");
+    complain(shorten(escape(assignment)), 0,
+             "has no value; write KEY=VALUE");
     return;
   }
   const auto path = trim(assignment.substr(0, equals));
   auto value = read_value(trim(assignment.substr(equals + 1)));
   if (const auto* broken = std::get_if<syntax_fault>(&value)) {
-    incomplete_ = true;
-    complain(quote_key(path), 0, broken->text);
+    complain(shorten(escape(path)), 0, broken->text);
     return;
   }
   auto& content = std::get<node>(value);
@@ -131,7 +130,7 @@ void reader::set_device(std::string_view path, std::string_view index,
   const auto count = values_.devices.size();
   const auto device = parse_whole(index);
   if (!device || *device > count || *device >= most_devices) {
-    complain(quote_key(path), 0,
+    complain(shorten(escape(path)), 0,
              fmt::format("{} is not the index of a device in 0..{}",
                          shorten(quote(index)),
                          std::min(count, most_devices - 1)));

@@ -32,7 +32,7 @@ public:
     return values_;
   }
 
-  /// Returns whether values were left out because their syntax is broken.
+  /// Returns whether a text was left out because its syntax is broken.
   bool incomplete() const {
     return incomplete_;
   }

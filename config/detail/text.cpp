@@ -2,9 +2,10 @@
 #include <atelier/config/detail/text.hpp>
 
 #include <algorithm>
-#include <cstdint>
 
 #include <fmt/format.h>
+
+#include <atelier/core/utf8.hpp>
 
 namespace atelier::config::detail {
 
@@ -12,37 +13,28 @@ namespace {
 
 constexpr size_t most_shown_bytes = 100;
 
-/// One character at the start of a text; bytes is 0 where it is not UTF-8.
-struct character {
-  uint32_t code = 0;
-  size_t bytes = 0;
-};
-
-character first_of(std::string_view x) {
-  const auto byte = [&](size_t i) {
-    return static_cast<uint32_t>(static_cast<unsigned char>(x[i]));
-  };
-  const uint32_t lead = byte(0);
-  if (lead < 0x80)
-    return {lead, 1};
-  const size_t n = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || x.size() < n)
-    return {};
-  uint32_t code = lead & (0x7Fu >> n);
-  for (size_t i = 1; i < n; ++i) {
-    if ((byte(i) & 0xC0) != 0x80)
-      return {};
-    code = code << 6 | (byte(i) & 0x3F);
-  }
-  constexpr uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (code < least[n] || code > 0x10FFFF || surrogate)
-    return {};
-  return {code, n};
+/// Returns the bytes of the control character at the start of valid UTF-8, or
+/// 0. Those above ASCII, U+0080 to U+009F, can command a terminal too.
+size_t control_bytes(std::string_view x) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(x[i]); };
+  if (byte(0) < 0x20 || byte(0) == 0x7F)
+    return 1;
+  return byte(0) == 0xC2 && byte(1) < 0xA0 ? 2 : 0;
 }
 
-bool is_control(uint32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0);
+/// Appends valid UTF-8 to `text`, escaped.
+void append_escaped(std::string_view x, std::string& text) {
+  while (!x.empty()) {
+    const auto n = control_bytes(x);
+    if (n > 0)
+      // The last byte of both lengths is the code.
+      text += fmt::format("\\u{:04X}", static_cast<unsigned char>(x[n - 1]));
+    else if (x[0] == '"' || x[0] == '\\')
+      text += {'\\', x[0]};
+    else
+      text += x[0];
+    x.remove_prefix(std::max<size_t>(n, 1));
+  }
 }
 
 bool is_bare(char c) {
@@ -53,31 +45,22 @@ bool is_bare(char c) {
 } // namespace
 
 bool is_plain(std::string_view x) {
-  if (x.size() > most_text_bytes)
+  if (x.size() > most_text_bytes || core::find_utf8_fault(x))
     return false;
-  while (!x.empty()) {
-    const auto c = first_of(x);
-    if (c.bytes == 0 || is_control(c.code))
+  for (; !x.empty(); x.remove_prefix(1))
+    if (control_bytes(x) > 0)
       return false;
-    x.remove_prefix(c.bytes);
-  }
   return true;
 }
 
 std::string escape(std::string_view x) {
   std::string text;
-  while (!x.empty()) {
-    const auto c = first_of(x);
-    if (c.bytes == 0)
-      text += "\uFFFD";
-    else if (c.code == '"' || c.code == '\\')
-      text += {'\\', x.front()};
-    else if (is_control(c.code))
-      text += fmt::format("\\u{:04X}", c.code);
-    else
-      text += x.substr(0, c.bytes);
-    x.remove_prefix(std::max<size_t>(c.bytes, 1));
+  while (const auto fault = core::find_utf8_fault(x)) {
+    append_escaped(x.substr(0, *fault), text);
+    text += "\uFFFD";
+    x.remove_prefix(*fault + 1);
   }
+  append_escaped(x, text);
   return text;
 }
 

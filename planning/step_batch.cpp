@@ -26,9 +26,11 @@ bool step_batch::remove(core::ticket who) {
                  [&](const entry& e) { return e.row.who == who; });
   if (at == entries_.end())
     return false;
-  const batch_row gone = at->row;
-  entries_.erase(at);
-  forget_shape_of(gone);
+  // Rows that leave between steps use up their turn too: else a stream of
+  // cancelled ones could keep it.
+  if (at->joined != 0 && at->row.shape == turns_.front())
+    use_turn(1);
+  take_out(at);
   return true;
 }
 
@@ -61,21 +63,21 @@ std::vector<core::ticket> step_batch::ran(const std::vector<core::ticket>& rows,
   std::vector<core::ticket> ended;
   bool of_turn = false;
   for (const core::ticket& who : rows) {
-    const auto at =
-      std::find_if(entries_.begin(), entries_.end(),
-                   [&](const entry& e) { return e.row.who == who; });
+    const auto at
+      = std::find_if(entries_.begin(), entries_.end(),
+                     [&](const entry& e) { return e.row.who == who; });
     if (at == entries_.end() || at->joined == 0)
       continue;
-    of_turn = of_turn || at->row.shape == turns_.front();
+    if (!of_turn && at->row.shape == turns_.front()) {
+      of_turn = true;
+      use_turn(steps);
+    }
     at->row.steps_left -= std::min(at->row.steps_left, steps);
-    if (at->row.steps_left != 0)
-      continue;
-    ended.push_back(who);
+    if (at->row.steps_left == 0) {
+      ended.push_back(who);
+      take_out(at);
+    }
   }
-  if (of_turn)
-    turn_left_ -= std::min(turn_left_, steps);
-  for (const core::ticket& who : ended)
-    remove(who);
   return ended;
 }
 
@@ -126,14 +128,21 @@ bool step_batch::anything_runs() const {
                      [](const entry& e) { return e.joined != 0; });
 }
 
-void step_batch::forget_shape_of(const batch_row& gone) {
+void step_batch::take_out(std::vector<entry>::iterator at) {
+  const batch_shape shape = at->row.shape;
+  entries_.erase(at);
   for (const entry& e : entries_)
-    if (e.row.shape == gone.shape)
+    if (e.row.shape == shape)
       return;
   // The next shape starts a turn of its own.
-  if (turns_.front() == gone.shape)
+  if (turns_.front() == shape)
     turn_left_ = turn_steps_;
-  std::erase(turns_, gone.shape);
+  std::erase(turns_, shape);
+}
+
+void step_batch::use_turn(uint32_t steps) {
+  turn_left_ -= join_ == joining::step ? std::min(turn_left_, steps)
+                                       : turn_left_;
 }
 
 // Gives the turn to the next shape where that of the first one is used up. A

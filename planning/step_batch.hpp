@@ -100,7 +100,8 @@ private:
   static bool goes_before(const entry& a, const entry& b);
 
   bool anything_runs() const;
-  void forget_shape_of(const batch_row& gone);
+  void take_out(std::vector<entry>::iterator at);
+  void use_turn(uint32_t steps);
   void take_turns();
   std::vector<entry*> running();
   std::vector<entry*> let_join(size_t seats);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/ids.hpp>
+#include <atelier/planning/cluster.hpp>
+#include <atelier/planning/waiting_tree.hpp>
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -8,29 +13,33 @@
 #include <unordered_map>
 #include <vector>
 
-#include <atelier/core/ids.hpp>
-#include <atelier/planning/cluster.hpp>
-
 namespace atelier::planning {
 
 /// The queues of dispatchable stages: pure, ordered, no clock.
 /// Invariant: a request stands in at most one lane, once.
+/// Every change and every entry of `best` costs the logarithm of what waits.
 class lanes {
 public:
+  lanes() = default;
+  lanes(lanes&&) = default;
+  lanes& operator=(lanes&&) = default;
+  lanes(const lanes&) = delete;
+  lanes& operator=(const lanes&) = delete;
+
   /// Puts a stage at the end of its priority in `lane`. False where the request
   /// waits already.
   bool push(core::lane_id lane, const waiting& entry);
 
-  /// Puts a stage before all others of its priority: it ran before and lost
-  /// its worker.
+  /// Puts a stage before all others of its priority and deadline: it ran before
+  /// and lost its worker. False where the request waits already.
   bool push_front(core::lane_id lane, const waiting& entry);
 
   /// Takes a request out of whatever lane it waits in.
   bool remove(core::request_id request);
 
   /// Returns what waits in `served`, best first: priority (raised by one for
-  /// each `ageing` waited), then the earlier deadline, then arrival. At most
-  /// `most` entries.
+  /// full `ageing` waited; never where it is 0), then the earlier deadline,
+  /// then arrival. At most `most` entries.
   std::vector<waiting> best(std::span<const core::lane_id> served,
                             core::time_point now, core::timespan ageing,
                             size_t most) const;
@@ -44,18 +53,18 @@ public:
   bool contains(core::request_id request) const;
 
 private:
-  struct entry {
-    waiting what;
-    int64_t order = 0;
+  /// One tree for each priority.
+  struct queue {
+    std::array<waiting_tree, 3> by_priority;
+    size_t count = 0;
   };
 
-  struct place {
-    core::lane_id lane;
-    int64_t order = 0;
-  };
+  bool put(core::lane_id where, const waiting& entry, int64_t order);
 
-  std::map<core::lane_id, std::map<int64_t, entry>> queues_;
-  std::unordered_map<core::request_id, place> where_;
+  /// Only lanes in which something waits.
+  std::map<core::lane_id, queue> queues_;
+  /// Owns the nodes of all trees.
+  std::unordered_map<core::request_id, waiting_node> nodes_;
   int64_t back_ = 0;
   int64_t front_ = -1;
 };

@@ -11,6 +11,7 @@
 #include <atelier/core/error.hpp>
 #include <atelier/core/philox.hpp>
 #include <atelier/core/request.hpp>
+#include <atelier/core/result.hpp>
 #include <atelier/planning/cluster.hpp>
 #include <atelier/planning/plan.hpp>
 #include <atelier/planning/profile.hpp>
@@ -82,8 +83,8 @@ public:
                               core::philox& random) const
     = 0;
 
-  /// Returns what `worker` takes now from `queue`: the rows of all lanes it
-  /// serves, in order of arrival at the lane.
+  /// Returns what `worker` takes now from `queue`: rows of the lanes it serves,
+  /// in the order of lanes::best.
   virtual taken take(const worker_view& worker, std::span<const waiting> queue,
                      const plan& in_force, core::time_point now) const
     = 0;

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include <atelier/core/error.hpp>
 #include <atelier/core/ids.hpp>
+#include <atelier/core/request.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/core/time.hpp>
 
@@ -43,6 +45,9 @@ struct variant_profile {
   uint64_t memory_bytes = 0;
   /// Mean quality of its pictures on the scale of the profile.
   double quality = 1;
+  /// How it runs where nobody says otherwise.
+  core::sampler with = core::sampler::ddim;
+  float guidance = 7.5f;
 
   friend bool operator==(const variant_profile&, const variant_profile&)
     = default;
@@ -63,10 +68,15 @@ std::optional<core::variant_id> find_variant(const profile& p,
                                              std::string_view name);
 
 /// Returns the predicted time of one step over `batch` rows of `px`: linear in
-/// batch and in pixels between and beyond the measured points nearest to them.
+/// batch and in pixels between and beyond the measured points nearest to them;
+/// proportional where there is one. It never falls with batch or pixels.
 /// @pre the variant has a point and batch > 0
 core::timespan step_time(const variant_profile& v, uint32_t batch,
                          core::extent px);
+
+/// Returns the size of picture that `v` makes where `px` is asked for: its
+/// native one where `px` is empty.
+core::extent picture_of(const variant_profile& v, core::extent px);
 
 /// Returns the shape of a latent of `v` for a picture of `px`.
 core::latent_shape latent_of(const variant_profile& v, core::extent px);

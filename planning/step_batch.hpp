@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include <atelier/core/ids.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/planning/plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace atelier::planning {
 
@@ -49,22 +49,30 @@ struct step_choice {
 /// Rows of one shape run together, up to `max_batch`; shapes take turns of
 /// `turn_steps` steps where several wait, so that none blocks another. Within
 /// a shape: higher priority first, then the earlier deadline, then arrival; a
-/// row that runs stays until it ends.
+/// row that runs stays until it ends. A row that was passed over
+/// `most_overtaken` times goes before those that were not.
+/// Where rows join by whole batches or one by one, a turn ends with its batch.
 /// Invariants: (1) a ticket is in it at most once; (2) a choice never mixes
 /// shapes and never exceeds max_batch; (3) every row runs after finitely many
-/// choices.
+/// choices, whatever is added meanwhile.
 class step_batch {
 public:
+  /// How often later rows may join before an earlier one of their shape.
+  static constexpr uint32_t most_overtaken = 64;
+
+  /// A `max_batch` or `turn_steps` of 0 counts as 1.
   explicit step_batch(uint32_t max_batch, joining join = joining::step,
                       uint32_t turn_steps = 4);
 
-  /// Adds a waiting row. False where its ticket is there already.
+  /// Adds a waiting row. False where its ticket is there already, or where it
+  /// has no step to run.
   bool add(const batch_row& row);
 
   /// Takes a row out, waiting or running. False where it is not there.
   bool remove(core::ticket who);
 
-  /// Returns the rows of the next run; no rows where nothing is there.
+  /// Returns the rows of the next run; no rows where nothing is there. Those
+  /// that join count as running from now on.
   step_choice next();
 
   /// Notes that rows of the last choice ran `steps` steps; returns those that
@@ -72,26 +80,43 @@ public:
   std::vector<core::ticket> ran(const std::vector<core::ticket>& rows,
                                 uint32_t steps);
 
-  /// Whether a waiting row could join if the running choice stopped now.
+  /// Whether to end the last choice at the next step: a waiting row could join
+  /// then, or another shape now waits for its turn.
   bool wants_boundary() const;
 
   size_t size() const;
+
+  /// Returns the row of `who`, valid until the next change; null if none.
   const batch_row* find(core::ticket who) const;
 
 private:
   struct entry {
     batch_row row;
-    bool running = false;
-    uint64_t order = 0;
+    /// Place among those that joined; 0: it waits.
+    uint64_t joined = 0;
+    uint32_t overtaken = 0;
   };
 
+  static bool goes_before(const entry& a, const entry& b);
+
+  bool anything_runs() const;
+  void take_out(std::vector<entry>::iterator at);
+  void use_turn(uint32_t steps);
+  void take_turns();
+  std::vector<entry*> running();
+  std::vector<entry*> let_join(size_t seats);
+
+  /// In order of arrival.
   std::vector<entry> entries_;
+  /// The shapes of all entries, each once; the first one has the turn.
+  std::vector<batch_shape> turns_;
   uint32_t max_batch_;
   joining join_;
   uint32_t turn_steps_;
-  uint64_t next_order_ = 0;
-  std::optional<batch_shape> turn_;
-  uint32_t turn_left_ = 0;
+  uint32_t turn_left_;
+  uint64_t joins_ = 0;
+  /// Whether the last choice ends with its turn.
+  bool ends_with_turn_ = false;
 };
 
 } // namespace atelier::planning

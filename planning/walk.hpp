@@ -35,7 +35,9 @@ using action = std::variant<run_stage, answer_with, give_up>;
 
 /// Returns what comes next for a request on `along`, after the stages in
 /// `known.done`. A stage with a gate answers if its score reaches the
-/// threshold; a stage that failed goes on to the next one if there is one.
+/// threshold; a stage that failed goes on to the next one that needs no picture
+/// of it. After the last stage: its picture; where that failed, or did not pass
+/// its gate, the best picture so far; where there is none, the failure.
 action walk(const route& along, const facts& known, const plan& in_force);
 
 /// Returns what becomes of a request that is late: the best picture so far

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/planning/policy.hpp>
+
+#include <string_view>
+
+namespace atelier::planning {
+
+/// Answers every request in full on the variant it pins, else on the first of
+/// the profile: the baseline that approximates nothing.
+class vanilla : public policy {
+public:
+  std::string_view name() const override {
+    return "vanilla";
+  }
+
+  plan replan(const demand& asked, const profile& known,
+              const cluster_view& there, const plan& previous) const override;
+
+  choice choose(const core::request& wanted, const facts& known,
+                const profile& costs, const plan& in_force,
+                const cluster_view& there, core::philox& random) const override;
+
+  core::lane_id place(const core::request& wanted, const stage& next,
+                      const plan& in_force, const cluster_view& there,
+                      core::philox& random) const override;
+
+  taken take(const worker_view& worker, std::span<const waiting> queue,
+             const plan& in_force, core::time_point now) const override;
+};
+
+} // namespace atelier::planning

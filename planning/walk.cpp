@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/walk.hpp>
+
+namespace atelier::planning {
+
+namespace {
+
+bool may_answer_best(const facts& known) {
+  return known.best && *known.best < known.done.size();
+}
+
+// Whether the picture of `ended` is the answer by its gate. A gate whose
+// threshold the plan lacks lets every picture pass.
+bool passes(const stage& along, const outcome& ended, const plan& in_force) {
+  if (!along.check)
+    return false;
+  const size_t at = along.check->threshold;
+  return at >= in_force.thresholds.size()
+      || ended.score >= in_force.thresholds[at];
+}
+
+// Nothing is left to run.
+action conclude(const route& along, const facts& known) {
+  if (known.done.empty())
+    return give_up{};
+  const auto last = static_cast<uint32_t>(known.done.size() - 1);
+  const outcome& ended = known.done[last];
+  const bool failed = ended.failure != core::ec::none;
+  const bool gated = ended.stage < along.stages.size()
+                  && along.stages[ended.stage].check.has_value();
+  if (!failed && !gated)
+    return answer_with{last};
+  if (may_answer_best(known))
+    return answer_with{*known.best};
+  if (!failed)
+    return answer_with{last};
+  return give_up{ended.failure};
+}
+
+} // namespace
+
+action walk(const route& along, const facts& known, const plan& in_force) {
+  const auto stages = static_cast<uint32_t>(along.stages.size());
+  if (stages == 0)
+    return conclude(along, known);
+  if (known.done.empty())
+    return run_stage{0};
+  const outcome& ended = known.done.back();
+  if (ended.stage >= stages)
+    return conclude(along, known);
+  uint32_t next = ended.stage + 1;
+  if (ended.failure == core::ec::none) {
+    if (passes(along.stages[ended.stage], ended, in_force))
+      return answer_with{static_cast<uint32_t>(known.done.size() - 1)};
+  } else {
+    while (next < stages && along.stages[next].from == origin::stage_image)
+      ++next;
+  }
+  if (next < stages)
+    return run_stage{next};
+  return conclude(along, known);
+}
+
+action walk_late(const route& along, const facts& known) {
+  if (along.late == late_rule::answer_best && may_answer_best(known))
+    return answer_with{*known.best};
+  return give_up{core::ec::deadline_missed};
+}
+
+} // namespace atelier::planning

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/lanes.hpp>
+
+#include <algorithm>
+#include <tuple>
+
+#include <boost/test/unit_test.hpp>
+
+#include "planning/sample.hpp"
+#include "support/scale.hpp"
+
+using namespace atelier;
+using namespace atelier::planning;
+using namespace std::chrono_literals;
+using test::at_s;
+using test::waits;
+
+namespace {
+
+constexpr core::lane_id first{1};
+constexpr core::lane_id second{2};
+constexpr core::lane_id both[] = {first, second};
+
+std::vector<uint64_t> best_of(const lanes& sut, int64_t now_s = 0,
+                              core::timespan ageing = 10s, size_t most = 100) {
+  std::vector<uint64_t> ids;
+  for (const waiting& entry : sut.best(both, at_s(now_s), ageing, most))
+    ids.push_back(entry.request.value);
+  return ids;
+}
+
+using ids = std::vector<uint64_t>;
+
+// The same, by scanning and sorting everything.
+class naive_lanes {
+public:
+  bool push(core::lane_id lane, const waiting& entry, bool in_front) {
+    for (const row& r : rows_)
+      if (r.what.request == entry.request)
+        return false;
+    rows_.push_back({entry, lane, in_front ? front_-- : back_++});
+    return true;
+  }
+
+  bool remove(core::request_id request) {
+    return std::erase_if(
+             rows_, [&](const row& r) { return r.what.request == request; })
+           > 0;
+  }
+
+  std::vector<waiting> best(std::span<const core::lane_id> served,
+                            core::time_point now, core::timespan ageing,
+                            size_t most) const {
+    std::vector<row> rows;
+    for (const row& r : rows_)
+      if (std::find(served.begin(), served.end(), r.lane) != served.end())
+        rows.push_back(r);
+    const auto key = [&](const row& r) {
+      int64_t level = static_cast<int64_t>(r.what.prio);
+      if (ageing > 0ns && now > r.what.since)
+        level += (now - r.what.since) / ageing;
+      return std::tuple{-level, r.what.deadline, r.order};
+    };
+    std::sort(rows.begin(), rows.end(),
+              [&](const row& a, const row& b) { return key(a) < key(b); });
+    std::vector<waiting> found;
+    for (size_t i = 0; i < std::min(most, rows.size()); ++i)
+      found.push_back(rows[i].what);
+    return found;
+  }
+
+  std::vector<core::request_id> of(core::lane_id lane) const {
+    std::vector<row> rows;
+    std::copy_if(rows_.begin(), rows_.end(), std::back_inserter(rows),
+                 [&](const row& r) { return r.lane == lane; });
+    std::sort(rows.begin(), rows.end(),
+              [](const row& a, const row& b) { return a.order < b.order; });
+    std::vector<core::request_id> found;
+    for (const row& r : rows)
+      found.push_back(r.what.request);
+    return found;
+  }
+
+private:
+  struct row {
+    waiting what;
+    core::lane_id lane;
+    int64_t order;
+  };
+
+  std::vector<row> rows_;
+  int64_t back_ = 0;
+  int64_t front_ = -1;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(lanes_test)
+
+BOOST_AUTO_TEST_CASE(nothing_waits_at_first) {
+  lanes sut;
+  BOOST_TEST(sut.size() == 0u);
+  BOOST_TEST(sut.empty(first));
+  BOOST_TEST(sut.size(first) == 0u);
+  BOOST_TEST(sut.of(first).empty());
+  BOOST_TEST(best_of(sut).empty());
+  BOOST_TEST(!sut.contains(core::request_id{1}));
+  BOOST_TEST(!sut.remove(core::request_id{1}));
+}
+
+BOOST_AUTO_TEST_CASE(one_waits_until_removed) {
+  lanes sut;
+  BOOST_TEST(sut.push(first, waits(7)));
+  BOOST_TEST(sut.contains(core::request_id{7}));
+  BOOST_TEST(sut.size(first) == 1u);
+  BOOST_TEST(sut.empty(second));
+  BOOST_TEST(best_of(sut) == ids{7});
+  BOOST_TEST(sut.remove(core::request_id{7}));
+  BOOST_TEST(sut.empty(first));
+  BOOST_TEST(!sut.remove(core::request_id{7}));
+}
+
+BOOST_AUTO_TEST_CASE(a_request_waits_once) {
+  lanes sut;
+  BOOST_TEST(sut.push(first, waits(7)));
+  BOOST_TEST(!sut.push(first, waits(7)));
+  BOOST_TEST(!sut.push(second, waits(7)));
+  BOOST_TEST(!sut.push_front(second, waits(7)));
+  BOOST_TEST(sut.size() == 1u);
+  BOOST_TEST(sut.empty(second));
+}
+
+BOOST_AUTO_TEST_CASE(arrival_decides_last) {
+  lanes sut;
+  sut.push(second, waits(3));
+  sut.push(first, waits(1));
+  sut.push(first, waits(2));
+  BOOST_TEST(best_of(sut) == (ids{3, 1, 2}));
+}
+
+BOOST_AUTO_TEST_CASE(the_earlier_deadline_goes_first) {
+  lanes sut;
+  sut.push(first, waits(1));
+  sut.push(first, waits(2, 0, core::priority::normal, at_s(9)));
+  sut.push(second, waits(3, 0, core::priority::normal, at_s(8)));
+  BOOST_TEST(best_of(sut) == (ids{3, 2, 1}));
+}
+
+BOOST_AUTO_TEST_CASE(priority_goes_before_deadline) {
+  lanes sut;
+  sut.push(first, waits(1, 0, core::priority::low, at_s(1)));
+  sut.push(first, waits(2, 0, core::priority::normal, at_s(2)));
+  sut.push(first, waits(3, 0, core::priority::high));
+  BOOST_TEST(best_of(sut) == (ids{3, 2, 1}));
+}
+
+BOOST_AUTO_TEST_CASE(ageing_raises_at_its_full_length) {
+  lanes sut;
+  sut.push(first, waits(1, 0, core::priority::low, at_s(100)));
+  sut.push(first, waits(2, 9, core::priority::normal));
+  BOOST_TEST(best_of(sut, 9) == (ids{2, 1}));
+  BOOST_TEST(best_of(sut, 10) == (ids{1, 2}));
+  BOOST_TEST(best_of(sut, 10, 0s) == (ids{2, 1}));
+}
+
+BOOST_AUTO_TEST_CASE(the_oldest_low_one_passes_new_high_ones) {
+  lanes sut;
+  sut.push(first, waits(1, 0, core::priority::low));
+  sut.push(first, waits(2, 30, core::priority::high, at_s(31)));
+  BOOST_TEST(best_of(sut, 30) == (ids{1, 2}));
+}
+
+BOOST_AUTO_TEST_CASE(what_lost_its_worker_goes_first) {
+  lanes sut;
+  sut.push(first, waits(1));
+  sut.push_front(first, waits(2));
+  sut.push_front(first, waits(3));
+  sut.push(first, waits(4, 0, core::priority::high));
+  BOOST_TEST(best_of(sut) == (ids{4, 3, 2, 1}));
+  const std::vector<core::request_id> order = sut.of(first);
+  BOOST_TEST(order.size() == 4u);
+  BOOST_TEST(order.front().value == 3u);
+  BOOST_TEST(order.back().value == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(most_bounds_what_is_found) {
+  lanes sut;
+  for (uint64_t i = 1; i <= 5; ++i)
+    sut.push(first, waits(i));
+  BOOST_TEST(best_of(sut, 0, 10s, 0).empty());
+  BOOST_TEST(best_of(sut, 0, 10s, 4).size() == 4u);
+  BOOST_TEST(best_of(sut, 0, 10s, 5).size() == 5u);
+  BOOST_TEST(best_of(sut, 0, 10s, 6).size() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_lane_named_twice_counts_once) {
+  lanes sut;
+  sut.push(first, waits(1));
+  constexpr core::lane_id twice[] = {first, first};
+  BOOST_TEST(sut.best(twice, at_s(0), 10s, 9).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(moved_lanes_keep_what_waits) {
+  lanes from;
+  from.push(first, waits(1));
+  from.push(second, waits(2));
+  lanes sut{std::move(from)};
+  BOOST_TEST(best_of(sut) == (ids{1, 2}));
+  BOOST_TEST(sut.remove(core::request_id{1}));
+}
+
+BOOST_AUTO_TEST_CASE(equals_the_naive_lanes) {
+  for (size_t loop = 0; loop < test::scaled(1'000); ++loop) {
+    auto random = test::random_of(loop);
+    const uint64_t known = 1 + random.below(60);
+    const int64_t spread = 1 + static_cast<int64_t>(random.below(100));
+    lanes sut;
+    naive_lanes model;
+    for (int i = 0; i < 200; ++i) {
+      const core::request_id who{random.below(known)};
+      const core::lane_id lane{static_cast<uint32_t>(random.below(4))};
+      const auto some_time = [&] {
+        return static_cast<int64_t>(
+          random.below(static_cast<uint64_t>(spread)));
+      };
+      if (random.below(3) == 0) {
+        BOOST_REQUIRE(sut.remove(who) == model.remove(who));
+      } else {
+        auto entry = waits(who.value, some_time(),
+                           static_cast<core::priority>(random.below(3)));
+        if (random.below(2) == 0)
+          entry.deadline = at_s(some_time());
+        const bool in_front = random.below(5) == 0;
+        const bool added = in_front ? sut.push_front(lane, entry)
+                                    : sut.push(lane, entry);
+        BOOST_REQUIRE(added == model.push(lane, entry, in_front));
+      }
+      std::vector<core::lane_id> served;
+      for (uint32_t l = 0; l < 4; ++l)
+        if (random.below(2) == 0)
+          served.push_back(core::lane_id{l});
+      const core::time_point now = at_s(some_time() + some_time());
+      const core::timespan ageing
+        = std::chrono::seconds{random.below(12) * random.below(3)};
+      const size_t most = random.below(12);
+      BOOST_REQUIRE(sut.best(served, now, ageing, most)
+                    == model.best(served, now, ageing, most));
+      BOOST_REQUIRE(sut.of(lane) == model.of(lane));
+      BOOST_REQUIRE(sut.size(lane) == sut.of(lane).size());
+      BOOST_REQUIRE(sut.empty(lane) == sut.of(lane).empty());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

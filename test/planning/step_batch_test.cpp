@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/step_batch.hpp>
+
+#include <algorithm>
+#include <map>
+
+#include <boost/test/unit_test.hpp>
+
+#include "planning/sample.hpp"
+#include "support/scale.hpp"
+
+using namespace atelier;
+using namespace atelier::planning;
+using test::at_s;
+
+namespace {
+
+batch_row row(uint64_t id, uint32_t steps, uint32_t variant = 0,
+              core::priority prio = core::priority::normal,
+              core::time_point deadline = core::never) {
+  batch_row r;
+  r.who = {core::request_id{id}, 0};
+  r.shape = {core::variant_id{variant}, {64, 64}};
+  r.steps_left = steps;
+  r.prio = prio;
+  r.deadline = deadline;
+  return r;
+}
+
+using ids = std::vector<uint64_t>;
+
+ids of(const std::vector<core::ticket>& tickets) {
+  ids found;
+  for (const core::ticket& t : tickets)
+    found.push_back(t.id.value);
+  return found;
+}
+
+ids run_next(step_batch& sut) {
+  const step_choice c = sut.next();
+  sut.ran(c.rows, c.steps);
+  return of(c.rows);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(step_batch_test)
+
+BOOST_AUTO_TEST_CASE(nothing_is_chosen_from_nothing) {
+  step_batch sut{4};
+  BOOST_TEST(sut.next().rows.empty());
+  BOOST_TEST(sut.next().steps == 0u);
+  BOOST_TEST(sut.size() == 0u);
+  BOOST_TEST(!sut.wants_boundary());
+  BOOST_TEST(!sut.remove({core::request_id{1}, 0}));
+  BOOST_TEST(sut.ran({{core::request_id{1}, 0}}, 3).empty());
+  BOOST_TEST(sut.find({core::request_id{1}, 0}) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(one_row_runs_to_its_end) {
+  step_batch sut{4};
+  BOOST_TEST(sut.add(row(1, 10)));
+  BOOST_TEST(sut.wants_boundary());
+  const step_choice c = sut.next();
+  BOOST_TEST(of(c.rows) == ids{1});
+  BOOST_TEST(of(c.joining) == ids{1});
+  BOOST_TEST(c.steps == 10u);
+  BOOST_TEST(!sut.wants_boundary());
+  BOOST_TEST(sut.ran(c.rows, 4).empty());
+  BOOST_TEST(sut.find(c.rows[0])->steps_left == 6u);
+  BOOST_TEST(sut.next().joining.empty());
+  BOOST_TEST(of(sut.ran(c.rows, 6)) == ids{1});
+  BOOST_TEST(sut.size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_ticket_is_in_it_once_and_has_steps) {
+  step_batch sut{4};
+  BOOST_TEST(!sut.add(row(1, 0)));
+  BOOST_TEST(sut.add(row(1, 3)));
+  BOOST_TEST(!sut.add(row(1, 3)));
+  batch_row again = row(1, 3);
+  again.who.attempt = 1;
+  BOOST_TEST(sut.add(again));
+  BOOST_TEST(sut.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(max_batch_is_the_limit) {
+  for (const uint32_t rows : {3u, 4u, 5u}) {
+    step_batch sut{4};
+    for (uint64_t i = 1; i <= rows; ++i)
+      sut.add(row(i, 2));
+    BOOST_TEST(sut.next().rows.size() == std::min(rows, 4u));
+  }
+  step_batch none{0};
+  none.add(row(1, 1));
+  none.add(row(2, 1));
+  BOOST_TEST(none.next().rows.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_best_of_a_shape_join_first) {
+  step_batch sut{1};
+  sut.add(row(1, 1, 0, core::priority::low, at_s(1)));
+  sut.add(row(2, 1));
+  sut.add(row(3, 1, 0, core::priority::normal, at_s(5)));
+  sut.add(row(4, 1, 0, core::priority::high));
+  BOOST_TEST(run_next(sut) == ids{4});
+  BOOST_TEST(run_next(sut) == ids{3});
+  BOOST_TEST(run_next(sut) == ids{2});
+  BOOST_TEST(run_next(sut) == ids{1});
+}
+
+BOOST_AUTO_TEST_CASE(a_row_that_runs_stays) {
+  step_batch sut{1};
+  sut.add(row(1, 8, 0, core::priority::low));
+  sut.ran(sut.next().rows, 1);
+  sut.add(row(2, 1, 0, core::priority::high));
+  BOOST_TEST(!sut.wants_boundary());
+  BOOST_TEST(run_next(sut) == ids{1});
+  BOOST_TEST(run_next(sut) == ids{2});
+}
+
+BOOST_AUTO_TEST_CASE(rows_join_between_steps) {
+  step_batch sut{2};
+  sut.add(row(1, 8));
+  const step_choice c = sut.next();
+  sut.add(row(2, 3));
+  BOOST_TEST(sut.wants_boundary());
+  sut.ran(c.rows, 1);
+  const step_choice d = sut.next();
+  BOOST_TEST(of(d.rows) == (ids{1, 2}));
+  BOOST_TEST(of(d.joining) == ids{2});
+  BOOST_TEST(d.steps == 3u);
+  sut.add(row(3, 3));
+  BOOST_TEST(!sut.wants_boundary());
+}
+
+BOOST_AUTO_TEST_CASE(whole_batches_wait_for_the_last_of_them) {
+  step_batch sut{2, joining::whole_batch};
+  sut.add(row(1, 3));
+  sut.add(row(2, 1));
+  sut.add(row(3, 1));
+  BOOST_TEST(run_next(sut) == (ids{1, 2}));
+  BOOST_TEST(!sut.wants_boundary());
+  BOOST_TEST(run_next(sut) == ids{1});
+  BOOST_TEST(sut.wants_boundary());
+  BOOST_TEST(run_next(sut) == ids{3});
+}
+
+BOOST_AUTO_TEST_CASE(whole_batches_of_shapes_alternate) {
+  step_batch sut{1, joining::whole_batch, 4};
+  for (uint64_t i = 1; i <= 4; ++i)
+    sut.add(row(i, 1, i % 2 == 0 ? 1 : 0));
+  for (uint64_t i = 1; i <= 4; ++i)
+    BOOST_TEST(run_next(sut) == ids{i});
+}
+
+BOOST_AUTO_TEST_CASE(single_runs_one_row_to_its_end) {
+  step_batch sut{8, joining::single};
+  sut.add(row(1, 9));
+  sut.add(row(2, 1, 1));
+  sut.add(row(3, 1));
+  BOOST_TEST(sut.next().steps == 9u);
+  BOOST_TEST(run_next(sut) == ids{1});
+  BOOST_TEST(run_next(sut) == ids{2});
+  BOOST_TEST(run_next(sut) == ids{3});
+}
+
+BOOST_AUTO_TEST_CASE(shapes_take_turns) {
+  step_batch sut{4, joining::step, 4};
+  sut.add(row(1, 10));
+  sut.add(row(2, 6, 1));
+  const step_choice c = sut.next();
+  BOOST_TEST(of(c.rows) == ids{1});
+  BOOST_TEST(c.steps == 4u);
+  BOOST_TEST(!sut.wants_boundary());
+  sut.ran(c.rows, 4);
+  BOOST_TEST(run_next(sut) == ids{2});
+  BOOST_TEST(run_next(sut) == ids{1});
+  BOOST_TEST(run_next(sut) == ids{2});
+  BOOST_TEST(sut.next().steps == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(another_shape_ends_a_long_choice) {
+  step_batch sut{4, joining::step, 4};
+  sut.add(row(1, 50));
+  const step_choice c = sut.next();
+  BOOST_TEST(c.steps == 50u);
+  sut.add(row(2, 1, 1));
+  BOOST_TEST(sut.wants_boundary());
+  sut.ran(c.rows, 1);
+  BOOST_TEST(sut.next().steps == 3u);
+  BOOST_TEST(!sut.wants_boundary());
+}
+
+BOOST_AUTO_TEST_CASE(removed_rows_run_no_more) {
+  step_batch sut{2};
+  sut.add(row(1, 5));
+  sut.add(row(2, 5));
+  const step_choice c = sut.next();
+  BOOST_TEST(sut.remove(c.rows[0]));
+  BOOST_TEST(sut.ran(c.rows, 5).size() == 1u);
+  BOOST_TEST(sut.size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(high_priority_does_not_starve_the_low) {
+  step_batch sut{1};
+  sut.add(row(1, 1, 0, core::priority::low));
+  uint64_t id = 2;
+  uint32_t choices = 0;
+  for (bool seen = false; !seen && choices < 1000; ++choices) {
+    sut.add(row(id++, 1, 0, core::priority::high));
+    seen = run_next(sut) == ids{1};
+  }
+  BOOST_TEST(choices == step_batch::most_overtaken + 1);
+}
+
+BOOST_AUTO_TEST_CASE(cancelled_rows_do_not_keep_the_turn) {
+  step_batch sut{1, joining::step, 2};
+  sut.add(row(1, 9));
+  sut.add(row(2, 9, 1));
+  sut.add(row(3, 9));
+  BOOST_TEST(of(sut.next().rows) == ids{1});
+  sut.remove(row(1, 9).who);
+  BOOST_TEST(of(sut.next().rows) == ids{3});
+  sut.add(row(4, 9));
+  sut.remove(row(3, 9).who);
+  BOOST_TEST(of(sut.next().rows) == ids{2});
+}
+
+BOOST_AUTO_TEST_CASE(invariants_hold_under_random_use) {
+  for (size_t loop = 0; loop < test::scaled(2'000); ++loop) {
+    auto random = test::random_of(loop);
+    const auto below = [&](uint32_t n) {
+      return static_cast<uint32_t>(random.below(n));
+    };
+    const uint32_t max_batch = 1 + below(8);
+    const auto join = static_cast<joining>(below(3));
+    const uint32_t turn_steps = 1 + below(6);
+    const uint32_t seats = 2 + below(20);
+    const uint32_t longest = 1 + below(10);
+    const uint32_t limit = join == joining::single ? 1 : max_batch;
+    step_batch sut{max_batch, join, turn_steps};
+    struct model_row {
+      batch_row row;
+      bool started = false;
+      uint32_t waited = 0;
+    };
+    std::map<core::ticket, model_row> model;
+    // Before a row's first run at most this many rows of its own shape go
+    // (those there and those that overtake), each between turns of the others.
+    const uint32_t shapes = 3;
+    const uint32_t bound = (seats + step_batch::most_overtaken + limit)
+                           * shapes * (longest + turn_steps);
+    uint64_t id = 1;
+    for (int i = 0; i < 400; ++i) {
+      while (model.size() < seats && below(2) == 0) {
+        const batch_row r = row(id++, 1 + below(longest), below(shapes),
+                                static_cast<core::priority>(below(3)),
+                                below(2) == 0 ? core::never : at_s(below(9)));
+        BOOST_REQUIRE(sut.add(r));
+        BOOST_REQUIRE(!sut.add(r));
+        model[r.who].row = r;
+      }
+      const step_choice c = sut.next();
+      BOOST_REQUIRE(c.rows.empty() == model.empty());
+      BOOST_REQUIRE(c.rows.size() <= limit);
+      BOOST_REQUIRE(model.empty() == (c.steps == 0));
+      uint32_t new_rows = 0;
+      for (size_t k = 0; k < c.rows.size(); ++k) {
+        const auto at = model.find(c.rows[k]);
+        BOOST_REQUIRE((at != model.end()));
+        model_row& m = at->second;
+        BOOST_REQUIRE((m.row.shape == model[c.rows[0]].row.shape));
+        BOOST_REQUIRE(c.steps <= m.row.steps_left);
+        BOOST_REQUIRE(std::count(c.rows.begin(), c.rows.end(), c.rows[k])
+                      == 1);
+        const bool joins = std::find(c.joining.begin(), c.joining.end(),
+                                     c.rows[k])
+                           != c.joining.end();
+        BOOST_REQUIRE(joins == !m.started);
+        new_rows += joins ? 1 : 0;
+        m.started = true;
+      }
+      BOOST_REQUIRE(new_rows == c.joining.size());
+      if (join != joining::step && new_rows > 0)
+        BOOST_REQUIRE(new_rows == c.rows.size());
+      for (auto& [who, m] : model)
+        BOOST_REQUIRE((m.started || ++m.waited <= bound));
+      if (!model.empty() && below(10) == 0) {
+        const auto gone = std::next(
+          model.begin(), below(static_cast<uint32_t>(model.size())));
+        BOOST_REQUIRE(sut.remove(gone->first));
+        model.erase(gone);
+      }
+      const uint32_t steps = c.steps == 0 ? 0 : 1 + below(c.steps);
+      std::vector<core::ticket> ended;
+      for (const core::ticket& who : c.rows)
+        if (const auto at = model.find(who); at != model.end()) {
+          at->second.row.steps_left -= steps;
+          if (at->second.row.steps_left == 0) {
+            ended.push_back(who);
+            model.erase(at);
+          }
+        }
+      BOOST_REQUIRE((sut.ran(c.rows, steps) == ended));
+      BOOST_REQUIRE(sut.size() == model.size());
+      for (const auto& [who, m] : model)
+        BOOST_REQUIRE((*sut.find(who) == m.row));
+    }
+    for (size_t choices = 0; sut.size() > 0; ++choices) {
+      BOOST_REQUIRE(choices <= seats * longest * shapes);
+      run_next(sut);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -28,7 +28,7 @@ struct slot_census {
   uint32_t quarantined = 0;
   uint32_t held = 0;
 
-  friend bool operator==(const slot_census&, const slot_census&) = default;
+  friend bool operator==(const slot_census &, const slot_census &) = default;
 };
 
 /// Names one life of a process.
@@ -36,8 +36,8 @@ struct process_life {
   core::process_id process;
   core::incarnation life;
 
-  friend constexpr auto operator<=>(const process_life&, const process_life&)
-    = default;
+  friend constexpr auto operator<=>(const process_life &,
+                                    const process_life &) = default;
 };
 
 /// The only allocator of a host's slots: a pure state machine, no clock, no
@@ -49,33 +49,40 @@ struct process_life {
 /// (2) a generation never returns: it rises at each grant, and wraps past 0;
 /// (3) a quarantined slot is neither written again nor freed before the
 ///     confirmed exit of its writer's process;
-/// (4) a slot with a reader is not freed.
+/// (4) a slot with a reader is not freed;
+/// (5) nothing is granted to a life that was suspected or is dead, so that no
+///     call that crosses a death can lose a slot.
 /// Threads: one owner.
 class keeper {
 public:
   /// @param arena low half of the epoch, put into every reference
-  keeper(uint32_t arena, std::array<uint32_t, slot_kinds> counts);
+  /// @param first_generation the generation before each slot's first grant
+  keeper(uint32_t arena, std::array<uint32_t, slot_kinds> counts,
+         uint32_t first_generation = 0);
 
   /// Grants one slot for each of `kinds` to `writer`, or none where one is
-  /// missing. `reserve[kind]` slots of each kind must stay free afterwards.
+  /// missing. `reserve[kind]` slots of each wanted kind must stay free
+  /// afterwards. None for a life that was suspected or is dead.
   std::optional<std::vector<slot_ref>>
   grant(core::ticket writer, process_life in, std::span<const slot_kind> kinds,
-        const std::array<uint32_t, slot_kinds>& reserve = {});
+        const std::array<uint32_t, slot_kinds> &reserve = {});
 
   /// Lets `reader` read a granted, quarantined or held slot until `end_read`
-  /// or the confirmed exit of its process. False for a stale reference.
-  bool begin_read(const slot_ref& slot, core::ticket reader, process_life in);
+  /// or the confirmed exit of its process; asking again changes nothing.
+  /// False for a stale reference, or a life that was suspected or is dead.
+  bool begin_read(const slot_ref &slot, core::ticket reader, process_life in);
 
-  /// Ends what `begin_read` began. Unknown readers are ignored.
-  void end_read(const slot_ref& slot, core::ticket reader);
+  /// Ends all reading of the slot by that ticket. Unknown readers are ignored.
+  void end_read(const slot_ref &slot, core::ticket reader);
 
   /// The writer is done with the slot: it is held for the request from now on.
-  /// False where `writer` is not the slot's or the reference is stale.
-  bool release(const slot_ref& slot, core::ticket writer);
+  /// A quarantined slot stays so. False where `writer` is not the slot's or the
+  /// reference is stale.
+  bool release(const slot_ref &slot, core::ticket writer);
 
   /// A successor of the slot was published, or nobody needs its bytes any
   /// more: it goes once it is held and unread.
-  void supersede(const slot_ref& slot);
+  void supersede(const slot_ref &slot);
 
   /// The request ended: all its slots go once they are held and unread.
   void end_request(core::request_id request);
@@ -86,8 +93,8 @@ public:
   /// The process is dead for certain: its slots are held, its readers gone.
   void confirm_exit(process_life who);
 
-  std::optional<slot_state> state_of(const slot_ref& slot) const;
-  const slot_census& census(slot_kind kind) const;
+  std::optional<slot_state> state_of(const slot_ref &slot) const;
+  const slot_census &census(slot_kind kind) const;
   uint32_t count(slot_kind kind) const;
 
   /// Returns what breaks an invariant, empty where all hold. For tests.
@@ -97,6 +104,8 @@ private:
   struct reader {
     core::ticket who;
     process_life in;
+
+    friend bool operator==(const reader &, const reader &) = default;
   };
 
   struct entry {
@@ -108,15 +117,19 @@ private:
     std::vector<reader> readers;
   };
 
-  entry* find(const slot_ref& slot);
-  const entry* find(const slot_ref& slot) const;
-  void move(slot_kind kind, entry& x, slot_state to);
+  entry *find(const slot_ref &slot);
+  const entry *find(const slot_ref &slot) const;
+  void move(slot_kind kind, entry &x, slot_state to);
   void free_if_done(slot_kind kind, uint32_t index);
+  void doom(process_life who);
+  bool doomed(process_life who) const;
 
   uint32_t arena_;
   std::array<std::vector<entry>, slot_kinds> slots_;
   std::array<std::vector<uint32_t>, slot_kinds> free_;
   std::array<slot_census, slot_kinds> census_;
+  /// By process: the last life that was suspected or is dead.
+  std::vector<std::optional<core::incarnation>> doomed_;
 };
 
 } // namespace atelier::ipc

@@ -30,7 +30,7 @@ struct ring_memory;
 class ring_writer {
 public:
   ring_writer() = default;
-  ring_writer(ring_memory* ring, ring_life life);
+  ring_writer(ring_memory *ring, ring_life life);
 
   /// Appends a record and wakes the reader. False where it does not fit now.
   /// Errors: ec::invalid_argument where it could never fit.
@@ -43,7 +43,7 @@ public:
   size_t largest() const;
 
 private:
-  ring_memory* ring_ = nullptr;
+  ring_memory *ring_ = nullptr;
   ring_life life_;
 };
 
@@ -52,21 +52,21 @@ private:
 class ring_reader {
 public:
   ring_reader() = default;
-  ring_reader(ring_memory* ring, ring_life life);
+  ring_reader(ring_memory *ring, ring_life life);
 
   /// Copies the next record into `into`, waiting at most `most` for one, of
   /// that `spin` without sleeping. Returns false where none came.
   /// A record moves out of the ring only when the copy is whole.
   /// Errors: ec::incompatible for a foreign epoch or incarnation, ec::io_failed
   ///         for a broken length or checksum; the ring is unusable afterwards.
-  core::result<bool> pop(std::vector<std::byte>& into, core::timespan most,
+  core::result<bool> pop(std::vector<std::byte> &into, core::timespan most,
                          core::timespan spin = {});
 
   /// Ends a wait of `pop` from another thread; the next `pop` returns at once.
   void interrupt();
 
 private:
-  ring_memory* ring_ = nullptr;
+  ring_memory *ring_ = nullptr;
   ring_life life_;
 };
 

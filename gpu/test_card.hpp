@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/request.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace atelier::gpu {
+
+/// Replace a latent by its successor: the test card's stand-in for a denoising
+/// step. Every element of the result depends on its predecessor, on its place,
+/// on `step`, and on the variant, sampler, total steps, guidance, size and both
+/// prompts; so a step that is lost, repeated or swapped shows in the picture.
+/// Whole numbers only: bit-identical on every machine and compiler.
+/// Units: results lie in [-4, 4), multiples of 2^-21.
+void test_card_step(std::span<float> latent, const core::recipe& how,
+                    const core::prompt_pair& text, uint32_t step);
+
+/// Return the bytes of the picture that `test_card_decode` draws.
+constexpr size_t test_card_bytes(core::extent px) {
+  return size_t{3} * px.width * px.height;
+}
+
+/// Draw the test card of `how.px`: colour bars, circle, grid, grey steps, the
+/// prompt's first words, seed, steps and size as far as they fit, and a field
+/// of patches, each coloured by the latent elements that lie under it.
+/// Shape: `rgb` is [height, width, 3].
+/// @pre the latent is of the state's shape and rgb has test_card_bytes(how.px)
+void test_card_decode(std::span<const float> latent, core::latent_shape shape,
+                      const core::recipe& how, const core::prompt_pair& text,
+                      std::span<std::byte> rgb);
+
+} // namespace atelier::gpu

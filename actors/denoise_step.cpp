@@ -26,6 +26,7 @@
 #include <caf/send.hpp>
 
 #include <atelier/actors/exception_border.hpp>
+#include <atelier/actors/inline_unit.hpp>
 
 namespace atelier::actors {
 
@@ -198,11 +199,20 @@ denoise_step(denoise_step_actor::stateful_pointer<denoise_step_state> self,
   st.batch.emplace(st.config.max_batch);
   // The executor outlives the actor where another handle holds it; it keeps a
   // weak reference, so that neither keeps the other alive.
+  // Its news are handled on its own thread, which waits for them anyway.
   const caf::actor_addr me{self->address()};
-  auto post = [me](auto message) {
-    if (auto strong = caf::actor_cast<caf::strong_actor_ptr>(me))
-      caf::anon_send(caf::actor_cast<denoise_step_actor>(strong),
-                     std::move(message));
+  auto here = st.config.on_executor_thread
+                ? std::make_shared<inline_unit>(self->home_system())
+                : nullptr;
+  auto post = [me, here](auto message) {
+    auto strong = caf::actor_cast<caf::strong_actor_ptr>(me);
+    if (!strong)
+      return;
+    const auto to = caf::actor_cast<denoise_step_actor>(strong);
+    if (here)
+      here->deliver(to, std::move(message));
+    else
+      caf::anon_send(to, std::move(message));
   };
   st.config.device_executor->connect(
     {[post](gpu::run_report x) { post(steps_ran{std::move(x)}); },

@@ -32,6 +32,9 @@ struct denoise_step_config {
   uint32_t run_steps = 1;
   /// Publish a row's state after every n steps.
   uint32_t publish_every = 1;
+  /// Handle the executor's news on the thread that they come from, if that is
+  /// one thread of the executor's own.
+  bool on_executor_thread = false;
   std::shared_ptr<gpu::executor> device_executor;
   std::shared_ptr<hub_port> hub;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/hub.hpp>
+#include <atelier/planning/walk.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <atelier/actors/hub.hpp>
+#include <atelier/planning/walk.hpp>
 
 namespace atelier::actors {
 

@@ -7,6 +7,7 @@
 
 #include <caf/replies_to.hpp>
 #include <caf/typed_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
 
 #include <atelier/actors/local_messages.hpp>
 #include <atelier/actors/messages.hpp>

@@ -47,7 +47,7 @@ scheduler(scheduler_actor::stateful_pointer<scheduler_state> self,
   install_aborting_border(self);
   self->state.tick = config.tick;
   self->state.tables.emplace(std::move(config.tables), std::move(config.ports));
-  auto report = [self](const auto& x) {
+  auto note = [self](const auto& x) {
     handle(self, [&](hub& h, core::time_point now) { h.on(x, now); });
   };
   return {
@@ -60,12 +60,12 @@ scheduler(scheduler_actor::stateful_pointer<scheduler_state> self,
     [self](const taken_answer& x) {
       handle(self, [&](hub& h, auto now) { h.taken(x.id, now); });
     },
-    [report](const worker_ready& x) { report(x); },
-    [report](const prepared& x) { report(x); },
-    [report](const stepping& x) { report(x); },
-    [report](const stepped& x) { report(x); },
-    [report](const denoised& x) { report(x); },
-    [report](const finished& x) { report(x); },
+    [note](const worker_ready& x) { note(x); },
+    [note](const prepared& x) { note(x); },
+    [note](const stepping& x) { note(x); },
+    [note](const stepped& x) { note(x); },
+    [note](const denoised& x) { note(x); },
+    [note](const finished& x) { note(x); },
     [self](const process_suspected& x) {
       handle(self, [&](hub& h, auto now) { h.suspected(x.who, now); });
     },

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/worker_directory.hpp>
+
+#include <utility>
+
+#include <caf/send.hpp>
+
+namespace atelier::actors {
+
+namespace {
+
+template <class Handle, class T>
+void post(const Handle& to, T x, inline_unit* here) {
+  if (here != nullptr)
+    here->deliver(to, std::move(x));
+  else
+    caf::anon_send(to, std::move(x));
+}
+
+} // namespace
+
+// -- worker_directory ---------------------------------------------------------
+
+void worker_directory::add(preprocess_actor x) {
+  preprocess_.push_back(std::move(x));
+}
+
+void worker_directory::add(denoise_step_actor x) {
+  denoise_step_.push_back(std::move(x));
+}
+
+void worker_directory::add(postprocess_actor x) {
+  postprocess_.push_back(std::move(x));
+}
+
+void worker_directory::send(const worker_address& to, work what) {
+  send(to, std::move(what), nullptr);
+}
+
+void worker_directory::send(const worker_address& to, work what,
+                            inline_unit* here) {
+  const auto i = to.index;
+  if (auto* x = std::get_if<prepare>(&what)) {
+    if (to.what == role::preprocess && i < preprocess_.size())
+      post(preprocess_[i], std::move(*x), here);
+  } else if (auto* y = std::get_if<denoise>(&what)) {
+    if (to.what == role::denoise_step && i < denoise_step_.size())
+      post(denoise_step_[i], std::move(*y), here);
+  } else if (auto* z = std::get_if<finish>(&what)) {
+    if (to.what == role::postprocess && i < postprocess_.size())
+      post(postprocess_[i], std::move(*z), here);
+  } else if (auto* c = std::get_if<cancel_work>(&what)) {
+    // The pools' work is short: it ends by itself.
+    if (to.what == role::denoise_step && i < denoise_step_.size())
+      post(denoise_step_[i], std::move(*c), here);
+  }
+}
+
+void worker_directory::clear() {
+  preprocess_.clear();
+  denoise_step_.clear();
+  postprocess_.clear();
+}
+
+// -- mailbox_hub_port ---------------------------------------------------------
+
+void mailbox_hub_port::connect(scheduler_actor hub) {
+  hub_ = std::move(hub);
+}
+
+void mailbox_hub_port::send(report what) {
+  send(std::move(what), nullptr);
+}
+
+void mailbox_hub_port::send(report what, inline_unit* here) {
+  if (hub_)
+    std::visit([&](auto& x) { post(hub_, std::move(x), here); }, what);
+}
+
+void mailbox_hub_port::clear() {
+  hub_ = nullptr;
+}
+
+// -- mailbox_supervision ------------------------------------------------------
+
+void mailbox_supervision::connect(supervisor_actor watch,
+                                  planner_actor plans) {
+  watch_ = std::move(watch);
+  plans_ = std::move(plans);
+}
+
+void mailbox_supervision::suspect(ipc::process_life who, std::string why) {
+  if (watch_)
+    caf::anon_send(watch_, suspect_process{who, std::move(why)});
+}
+
+void mailbox_supervision::cluster_changed(planning::cluster_view there) {
+  if (plans_)
+    caf::anon_send(plans_, actors::cluster_changed{std::move(there)});
+}
+
+void mailbox_supervision::clear() {
+  watch_ = nullptr;
+  plans_ = nullptr;
+}
+
+} // namespace atelier::actors

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <caf/actor_addr.hpp>
+
+#include <atelier/actors/inline_unit.hpp>
+#include <atelier/actors/interfaces.hpp>
+#include <atelier/actors/ports.hpp>
+
+namespace atelier::actors {
+
+/// The workers of this process by their addresses: a handoff that is a mailbox.
+/// Threads: filled before the first `send`, then any.
+class worker_directory : public handoff {
+public:
+  void add(preprocess_actor x);
+  void add(denoise_step_actor x);
+  void add(postprocess_actor x);
+
+  /// Puts the work into the mailbox of the worker at that place. Work for a
+  /// place where nobody is, or of the wrong kind, is dropped.
+  void send(const worker_address& to, work what) override;
+
+  /// Likewise, but runs the worker on `here`.
+  void send(const worker_address& to, work what, inline_unit* here);
+
+  /// Forgets all workers.
+  void clear();
+
+private:
+  std::vector<preprocess_actor> preprocess_;
+  std::vector<denoise_step_actor> denoise_step_;
+  std::vector<postprocess_actor> postprocess_;
+};
+
+/// Reports that go to the scheduler's mailbox.
+/// Threads: `connect` before the first `send`, then any.
+class mailbox_hub_port : public hub_port {
+public:
+  void connect(scheduler_actor hub);
+  void send(report what) override;
+
+  /// Delivers one report, running the scheduler on `here` where it is idle.
+  void send(report what, inline_unit* here);
+
+  void clear();
+
+private:
+  scheduler_actor hub_;
+};
+
+/// What the hub says to the supervisor and the planner, by mailbox.
+/// Threads: `connect` before the first call, then any.
+class mailbox_supervision : public supervision {
+public:
+  void connect(supervisor_actor watch, planner_actor plans);
+  void suspect(ipc::process_life who, std::string why) override;
+  void cluster_changed(planning::cluster_view there) override;
+  void clear();
+
+private:
+  supervisor_actor watch_;
+  planner_actor plans_;
+};
+
+} // namespace atelier::actors

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/config/load.hpp>
-
-#include <algorithm>
-
-#include <fmt/format.h>
-
 #include <atelier/config/detail/file.hpp>
 #include <atelier/config/detail/reader.hpp>
 #include <atelier/config/detail/rules.hpp>
 #include <atelier/config/detail/text.hpp>
+#include <atelier/config/load.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace atelier::config {
 
@@ -16,10 +15,10 @@ namespace {
 
 /// Turns what `check` found into a fault at the place that set a key of it.
 fault located(const detail::finding& found, const detail::reader& from) {
-  for (const auto& key : found.keys)
-    if (const auto* at = from.origin_of(key))
-      return {at->source, at->line, key, found.text};
-  return {"defaults", 0, found.keys.front(), found.text};
+  const auto [at, key] = from.origin_of(found.keys);
+  if (!at)
+    return {"defaults", 0, key, found.text};
+  return {at->source, at->line, key, found.text};
 }
 
 /// Checks the whole. Rules about keys that are in fault already are left out:
@@ -66,8 +65,8 @@ outcome load(const std::filesystem::path& path,
              std::span<const std::string> overrides) {
   if (path.empty())
     return parse({}, "defaults", overrides);
-  const auto content = detail::read_file(path.c_str(),
-                                         detail::most_document_bytes);
+  const auto content =
+    detail::read_file(path.c_str(), detail::most_document_bytes);
   if (!content)
     return only({path.string(), 0, {}, content.why().text});
   return parse(*content, path.string(), overrides);

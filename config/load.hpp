@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/config/settings.hpp>
+#include <atelier/core/result.hpp>
+
 #include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <atelier/config/settings.hpp>
-#include <atelier/core/result.hpp>
 
 namespace atelier::config {
 

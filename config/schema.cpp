@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/schema.hpp>
+#include <atelier/core/error.hpp>
 
 #include <fmt/format.h>
-
-#include <atelier/core/error.hpp>
 
 namespace atelier::config {
 
 namespace {
 
 constexpr std::string_view modes[] = {"single", "split"};
-constexpr std::string_view levels[]
-  = {"trace", "debug", "info", "warn", "error", "off"};
+constexpr std::string_view levels[] = {"trace", "debug", "info",
+                                       "warn",  "error", "off"};
 
 constexpr double hour_ms = 3'600'000;
 constexpr double day_s = 86'400;
@@ -52,11 +51,11 @@ const option all_options[] = {
   {"limits", "side_px", "Longest side of a picture.",
    ATELIER_AT(limits.side_px), core::grid_px, 65'536},
   {"limits", "picture_px", "Largest picture, width times height.",
-   ATELIER_AT(limits.picture_px), core::grid_px* core::grid_px,
-   4'294'967'296},
+   ATELIER_AT(limits.picture_px), core::grid_px* core::grid_px, 4'294'967'296},
   {"limits", "requests", "Most requests accepted and not yet answered.",
    ATELIER_AT(limits.requests), 1, 10'000'000},
-  {"limits", "request_mib", "Most memory that the texts of those requests hold.",
+  {"limits", "request_mib",
+   "Most memory that the texts of those requests hold.",
    ATELIER_AT(limits.request_bytes), 1, 1'048'576},
 
   {"arena", "state_slots", "Slots for running latents.",
@@ -83,7 +82,8 @@ const option all_options[] = {
   {"processes", "program",
    "Program of the other processes; empty: the installed one.",
    ATELIER_AT(processes.program)},
-  {"processes", "heartbeat_ms", "How often a process is asked for a sign of life.",
+  {"processes", "heartbeat_ms",
+   "How often a process is asked for a sign of life.",
    ATELIER_AT(processes.heartbeat), 1, hour_ms},
   {"processes", "silence_ms",
    "A process this long without a sign is suspected; at least twice the "
@@ -105,11 +105,13 @@ const option all_options[] = {
   {"processes", "grace_ms", "How long stopping waits for running work.",
    ATELIER_AT(processes.grace), 0, hour_ms},
 
-#define ATELIER_POOL(pool)                                                     \
+#define ATELIER_POOL(pool)                                                      \
   {#pool, "workers", "Workers of the pool.", ATELIER_AT(pool.workers), 1, 256}, \
-    {#pool, "seats",                                                           \
-     "Requests that a worker holds at a time, the running one included.",      \
-     ATELIER_AT(pool.seats), 1, 4'096}
+  {                                                                             \
+#    pool, "seats",                                                             \
+      "Requests that a worker holds at a time, the running one included.",      \
+      ATELIER_AT(pool.seats), 1, 4'096                                          \
+  }
   ATELIER_POOL(preprocess),
   ATELIER_POOL(postprocess),
 #undef ATELIER_POOL
@@ -205,8 +207,8 @@ kind kind_of(const option& x) {
   if (is_pointer_to<float>(where) || is_pointer_to<double>(where))
     return kind::real;
   const auto suffix = unit_of(x).suffix;
-  const bool in_bytes
-    = suffix == "_bytes" || suffix == "_kib" || suffix == "_mib";
+  const bool in_bytes =
+    suffix == "_bytes" || suffix == "_kib" || suffix == "_mib";
   return in_bytes ? kind::byte_size : kind::integer;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/config/settings.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,8 +11,6 @@
 #include <string_view>
 #include <variant>
 #include <vector>
-
-#include <atelier/config/settings.hpp>
 
 namespace atelier::config {
 
@@ -45,9 +45,9 @@ enum class form : uint8_t {
 };
 
 /// Where an option's value lives in the settings.
-using place
-  = std::variant<uint32_t*, uint64_t*, float*, double*, std::string*,
-                 std::vector<std::string>*, core::timespan*, process_mode*>;
+using place =
+  std::variant<uint32_t*, uint64_t*, float*, double*, std::string*,
+               std::vector<std::string>*, core::timespan*, process_mode*>;
 
 /// One thing that a user can set. The defaults are those of the structs.
 struct option {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <bit>
-#include <cmath>
-
 #include <atelier/config/detail/number.hpp>
 #include <atelier/config/detail/text.hpp>
 #include <atelier/config/detail/variant_name.hpp>
 #include <atelier/config/schema.hpp>
+
+#include <bit>
+#include <cmath>
 
 namespace atelier::config {
 
 namespace {
 
 std::string number_demand(const option& x) {
-  const bool whole
-    = kind_of(x) == kind::integer || unit_of(x).suffix == "_bytes";
-  auto text = fmt::format("a {}number in {}..{}", whole ? "whole " : "",
-                          x.least, x.most);
+  const bool whole =
+    kind_of(x) == kind::integer || unit_of(x).suffix == "_bytes";
+  auto text =
+    fmt::format("a {}number in {}..{}", whole ? "whole " : "", x.least, x.most);
   if (const auto& u = unit_of(x); !u.name.empty())
     text += fmt::format(" ({})", u.name);
   if (x.shape == form::multiple_of_64)
@@ -57,7 +57,7 @@ bool well_formed(const option& x, const std::string& value) {
     return false;
   if (!x.choices.empty())
     return std::find(x.choices.begin(), x.choices.end(), value)
-           != x.choices.end();
+        != x.choices.end();
   switch (x.shape) {
     case form::nonempty:
       return !value.empty();
@@ -83,7 +83,7 @@ struct checker {
       return within(x, static_cast<double>(*at));
     else
       return within(x, static_cast<double>(*at) / unit_of(x).scale)
-             && well_formed(x, *at);
+          && well_formed(x, *at);
   }
 
   bool operator()(const core::timespan* at) const {

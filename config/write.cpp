@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cctype>
+#include <atelier/config/load.hpp>
+#include <atelier/config/schema.hpp>
 
 #include <fmt/format.h>
 
-#include <atelier/config/load.hpp>
-#include <atelier/config/schema.hpp>
+#include <algorithm>
+#include <cctype>
 
 namespace atelier::config {
 
@@ -79,7 +79,7 @@ std::string example_toml() {
                    "what it changes. On the command line --set "
                    "section.key=value wins over the file, with "
                    "devices[0].key=value for a device.")
-         + "\n" + write(settings{}, comments::all);
+       + "\n" + write(settings{}, comments::all);
 }
 
 } // namespace atelier::config

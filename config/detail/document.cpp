@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only file that knows the TOML parser.
 #include <atelier/config/detail/document.hpp>
-
-#include <algorithm>
+#include <atelier/config/detail/key_depth.hpp>
+#include <atelier/config/detail/text.hpp>
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 // Values of options nest two deep; the parser recurses for every level.
 #define TOML_MAX_NESTED_VALUES 16
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
+#include <toml++/impl/preprocessor.h>
+// Version 3.3 asserts, or lets the compiler assume, what bad text makes untrue:
+// a key after "[[", a value before ",". Its code after those assertions handles
+// such text, while "[[[" would end the program.
+#undef TOML_ASSERT
+#undef TOML_ASSERT_ASSUME
+#define TOML_ASSERT(expr) static_assert(true)
+#define TOML_ASSERT_ASSUME(expr) static_assert(true)
 #include <toml++/toml.h>
-
-#include <atelier/config/detail/key_depth.hpp>
-#include <atelier/config/detail/text.hpp>
 
 namespace atelier::config::detail {
 
@@ -65,18 +72,23 @@ struct describer {
   std::string operator()(int64_t x) const {
     return fmt::format("{}", x);
   }
+
   std::string operator()(double x) const {
     return fmt::format("{}", x);
   }
+
   std::string operator()(const std::string& x) const {
     return "the text " + shorten(quote(x));
   }
+
   std::string operator()(const list&) const {
     return "a list";
   }
+
   std::string operator()(const table&) const {
     return "a table";
   }
+
   std::string operator()(const foreign& x) const {
     return x.what;
   }
@@ -86,11 +98,11 @@ struct describer {
 
 std::variant<table, syntax_fault> read_document(std::string_view toml) {
   if (toml.size() > most_document_bytes)
-    return syntax_fault{0, fmt::format("{} bytes are more than {}",
-                                       toml.size(), most_document_bytes)};
+    return syntax_fault{0, fmt::format("{} bytes are more than {}", toml.size(),
+                                       most_document_bytes)};
   if (const uint32_t line = find_deep_key(toml))
-    return syntax_fault{line, fmt::format("a key of more than {} parts",
-                                          most_key_parts)};
+    return syntax_fault{
+      line, fmt::format("a key of more than {} parts", most_key_parts)};
   const auto parsed = toml::parse(toml);
   if (!parsed) {
     const auto& why = parsed.error();

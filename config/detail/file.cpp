@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/detail/file.hpp>
 
-#include <cerrno>
-#include <system_error>
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
 
 namespace atelier::config::detail {
 
@@ -19,6 +19,7 @@ core::error cannot_read(int number) {
 
 core::result<std::string> read_open(int file, size_t most) {
   struct stat about {};
+
   if (fstat(file, &about) != 0)
     return cannot_read(errno);
   if (!S_ISREG(about.st_mode))

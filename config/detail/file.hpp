@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/result.hpp>
+
 #include <cstddef>
 #include <string>
-
-#include <atelier/core/result.hpp>
 
 namespace atelier::config::detail {
 

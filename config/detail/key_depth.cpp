@@ -12,8 +12,8 @@ namespace {
 size_t end_of_string(std::string_view toml, size_t from) {
   const char mark = toml[from];
   const bool escapes = mark == '"';
-  const std::string_view three
-    = escapes ? std::string_view{R"(""")"} : std::string_view{"'''"};
+  const std::string_view three =
+    escapes ? std::string_view{R"(""")"} : std::string_view{"'''"};
   const bool multiline = toml.substr(from, 3) == three;
   size_t i = from + (multiline ? 3 : 1);
   for (; i < toml.size(); ++i) {
@@ -52,9 +52,8 @@ uint32_t find_deep_key(std::string_view toml) {
     else if (c == '\n' || c == '=' || c == ',' || c == '{' || c == '[')
       dots = 0;
     if (dots >= most_key_parts) {
-      const auto lines = std::count(toml.begin(), toml.begin()
-                                                    + static_cast<long>(i),
-                                    '\n');
+      const auto lines =
+        std::count(toml.begin(), toml.begin() + static_cast<long>(i), '\n');
       return static_cast<uint32_t>(lines) + 1;
     }
     ++i;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/detail/nearest.hpp>
+#include <atelier/config/schema.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <tuple>
 #include <vector>
-
-#include <fmt/format.h>
-
-#include <atelier/config/schema.hpp>
 
 namespace atelier::config::detail {
 

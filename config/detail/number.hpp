@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include <fmt/format.h>
 
 namespace atelier::config::detail {
 

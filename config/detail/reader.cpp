@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/config/detail/reader.hpp>
-
-#include <algorithm>
-
-#include <fmt/format.h>
-
 #include <atelier/config/detail/assign.hpp>
 #include <atelier/config/detail/nearest.hpp>
 #include <atelier/config/detail/number.hpp>
+#include <atelier/config/detail/reader.hpp>
 #include <atelier/config/detail/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace atelier::config::detail {
 
@@ -95,8 +94,7 @@ void reader::read_override(std::string_view assignment) {
   source_ = "--set";
   const auto equals = assignment.find('=');
   if (equals == std::string_view::npos) {
-    complain(shorten(escape(assignment)), 0,
-             "has no value; write KEY=VALUE");
+    complain(shorten(escape(assignment)), 0, "has no value; write KEY=VALUE");
     return;
   }
   const auto path = trim(assignment.substr(0, equals));
@@ -160,8 +158,8 @@ void reader::read_devices(const node& from) {
   const std::string key{devices_section};
   const auto* items = std::get_if<list>(&from.value);
   if (!items || items->empty() || items->size() > most_devices) {
-    const auto what = items ? fmt::format("a list of {}", items->size())
-                            : describe(from);
+    const auto what =
+      items ? fmt::format("a list of {}", items->size()) : describe(from);
     complain(key, from.line,
              fmt::format("{} is not 1..{} tables [[{}]]", what, most_devices,
                          devices_section));
@@ -236,15 +234,17 @@ bool reader::is_faulty(const std::string& key) const {
                      [&](const fault& x) { return x.key == key; });
 }
 
-const origin* reader::origin_of(std::string_view key) const {
-  while (!key.empty()) {
+std::pair<const origin*, std::string> reader::origin_of(
+  const std::vector<std::string>& keys) const {
+  for (const auto& key : keys)
     if (const auto at = origins_.find(key); at != origins_.end())
-      return &at->second;
-    const auto dot = key.rfind('.');
-    key = dot == std::string_view::npos ? std::string_view{}
-                                        : key.substr(0, dot);
+      return {&at->second, key};
+  for (const auto& key : keys) {
+    const auto whole = std::string_view{key}.substr(0, key.rfind('.'));
+    if (const auto at = origins_.find(whole); at != origins_.end())
+      return {&at->second, key};
   }
-  return nullptr;
+  return {nullptr, keys.front()};
 }
 
 } // namespace atelier::config::detail

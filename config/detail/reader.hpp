@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/config/detail/document.hpp>
+#include <atelier/config/load.hpp>
+#include <atelier/config/schema.hpp>
+
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <atelier/config/detail/document.hpp>
-#include <atelier/config/load.hpp>
-#include <atelier/config/schema.hpp>
 
 namespace atelier::config::detail {
 
@@ -40,8 +40,10 @@ public:
   /// Returns whether a fault was already found at `key`.
   bool is_faulty(const std::string& key) const;
 
-  /// Returns where `key`, or else what it is part of, was set.
-  const origin* origin_of(std::string_view key) const;
+  /// Returns where one of `keys`, or else what one is part of, was set, and
+  /// that key. Earlier keys go first.
+  std::pair<const origin*, std::string> origin_of(
+    const std::vector<std::string>& keys) const;
 
   /// Returns the faults found, in the order found.
   std::vector<fault> faults() const {

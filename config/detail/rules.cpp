@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/detail/rules.hpp>
-
-#include <map>
-
-#include <fmt/format.h>
-
 #include <atelier/config/detail/text.hpp>
 #include <atelier/config/detail/variant_name.hpp>
 #include <atelier/config/schema.hpp>
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
 
 namespace atelier::config::detail {
 
@@ -19,8 +19,7 @@ constexpr uint64_t most_arena_bytes = 1ull << 40;
 /// schema.
 class checker {
 public:
-  explicit checker(const settings& x) : x_(x) {
-  }
+  explicit checker(const settings& x) : x_(x) {}
 
   std::vector<finding> run() {
     if (x_.devices.empty() || x_.devices.size() > most_devices) {
@@ -41,8 +40,10 @@ private:
   void check_each_option() {
     for (const auto& x : options())
       for (size_t i = 0; i < count_of(x, x_); ++i)
-        if (auto text = fault_of(x, look_at(x, x_, i)))
-          add({key_of(x, i)}, std::move(*text));
+        if (auto text = fault_of(x, look_at(x, x_, i))) {
+          wrong_.insert(key_of(x, i));
+          found_.push_back({{key_of(x, i)}, std::move(*text)});
+        }
   }
 
   void check_processes() {
@@ -63,9 +64,9 @@ private:
     const uint64_t rings = 2 * (x_.devices.size() + 1);
     uint64_t room = most_arena_bytes;
     const bool fits = take(room, a.state_slots, a.state_slot_bytes)
-                      && take(room, a.image_slots, a.image_slot_bytes)
-                      && take(room, a.capture_slots, a.capture_slot_bytes)
-                      && take(room, rings, a.ring_bytes);
+                   && take(room, a.image_slots, a.image_slot_bytes)
+                   && take(room, a.capture_slots, a.capture_slot_bytes)
+                   && take(room, rings, a.ring_bytes);
     if (!fits)
       add({key(a.image_slots), key(a.image_slot_bytes), key(a.state_slots),
            key(a.state_slot_bytes), key(a.capture_slots),
@@ -122,12 +123,18 @@ private:
                        value_text(*what, look_at(*what, x_, device)));
   }
 
+  /// Adds a broken rule between options, unless one of them is wrong already:
+  /// what follows from that would only distract.
   void add(std::vector<std::string> keys, std::string text) {
+    for (const auto& key : keys)
+      if (wrong_.contains(key))
+        return;
     found_.push_back({std::move(keys), std::move(text)});
   }
 
   const settings& x_;
   std::vector<finding> found_;
+  std::set<std::string> wrong_;
   std::map<std::string_view, size_t> devices_by_name_;
 };
 

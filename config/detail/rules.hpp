@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/config/settings.hpp>
+
 #include <string>
 #include <vector>
-
-#include <atelier/config/settings.hpp>
 
 namespace atelier::config::detail {
 

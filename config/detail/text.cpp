@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/detail/text.hpp>
-
-#include <algorithm>
+#include <atelier/core/utf8.hpp>
 
 #include <fmt/format.h>
 
-#include <atelier/core/utf8.hpp>
+#include <algorithm>
 
 namespace atelier::config::detail {
 
@@ -39,7 +38,7 @@ void append_escaped(std::string_view x, std::string& text) {
 
 bool is_bare(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-         || (c >= '0' && c <= '9') || c == '_' || c == '-';
+      || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
 } // namespace

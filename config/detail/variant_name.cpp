@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/detail/number.hpp>
 #include <atelier/config/detail/variant_name.hpp>
-
-#include <algorithm>
 
 #include <fmt/format.h>
 
-#include <atelier/config/detail/number.hpp>
+#include <algorithm>
 
 namespace atelier::config::detail {
 
@@ -18,10 +17,10 @@ constexpr size_t most_model_bytes = 64;
 bool is_model(std::string_view x) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-           || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+        || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
   };
   return !x.empty() && x.size() <= most_model_bytes
-         && std::all_of(x.begin(), x.end(), allowed);
+      && std::all_of(x.begin(), x.end(), allowed);
 }
 
 } // namespace
@@ -48,10 +47,11 @@ std::optional<variant_name> parse_variant(std::string_view x) {
 std::string element_types_text() {
   std::string text;
   for (const auto& type : element_types)
-    text += fmt::format(
-      "{}{}", text.empty() ? "" : &type == std::end(element_types) - 1 ? " or "
-                                                                       : ", ",
-      type);
+    text += fmt::format("{}{}",
+                        text.empty()                           ? ""
+                        : &type == std::end(element_types) - 1 ? " or "
+                                                               : ", ",
+                        type);
   return text;
 }
 

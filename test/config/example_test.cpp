@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "printing.hpp"
+#include <atelier/config/schema.hpp>
+
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
-
-#include <atelier/config/schema.hpp>
-
-#include "printing.hpp"
 
 namespace atelier::config {
 

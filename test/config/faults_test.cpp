@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "printing.hpp"
+
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
-
-#include "printing.hpp"
 
 namespace atelier::config {
 
@@ -104,12 +104,10 @@ const bad_text bad_texts[] = {
   {"[[devices]]\nvariants = 'base@50'", 2, "devices[0].variants",
    "the text \"base@50\" is not a list of"},
   {"[[devices]]\nvariants = [50]", 2, "devices[0].variants", "a list is not"},
-  {"[[devices]]\nvariants = ['base']", 2, "devices[0].variants",
-   "NAME@STEPS"},
+  {"[[devices]]\nvariants = ['base']", 2, "devices[0].variants", "NAME@STEPS"},
   {"[[devices]]\nvariants = ['@5']", 2, "devices[0].variants", "NAME@STEPS"},
   {"[[devices]]\nvariants = ['a@0']", 2, "devices[0].variants", "NAME@STEPS"},
-  {"[[devices]]\nvariants = ['a@05']", 2, "devices[0].variants",
-   "NAME@STEPS"},
+  {"[[devices]]\nvariants = ['a@05']", 2, "devices[0].variants", "NAME@STEPS"},
   {"[[devices]]\nvariants = ['a@5/int8']", 2, "devices[0].variants",
    "f32, f16 or bf16"},
   {"[[devices]]\nvariants = ['a@151']", 2, "devices[0].variants",

@@ -14,8 +14,8 @@ outcome with(std::vector<std::string> overrides, const char* toml = "") {
 BOOST_AUTO_TEST_SUITE(overrides)
 
 BOOST_AUTO_TEST_CASE(override_wins_over_the_file_and_the_last_over_all) {
-  const auto read = with({"limits.steps=40", "limits.steps = 50"},
-                         "limits.steps = 30");
+  const auto read =
+    with({"limits.steps=40", "limits.steps = 50"}, "limits.steps = 30");
   BOOST_REQUIRE(is_valid(read));
   BOOST_CHECK_EQUAL(read.values.limits.steps, 50);
 }
@@ -46,7 +46,8 @@ BOOST_AUTO_TEST_CASE(both_spellings_of_an_index_reach_one_device) {
 }
 
 BOOST_AUTO_TEST_CASE(index_behind_the_last_adds_a_device) {
-  const auto read = with({"devices[1].name=cpu:1", "devices[2]={name='cpu:2'}"});
+  const auto read =
+    with({"devices[1].name=cpu:1", "devices[2]={name='cpu:2'}"});
   BOOST_REQUIRE(is_valid(read));
   BOOST_REQUIRE_EQUAL(read.values.devices.size(), 3);
   BOOST_CHECK_EQUAL(read.values.devices[2].name, "cpu:2");
@@ -84,6 +85,7 @@ BOOST_AUTO_TEST_CASE(bad_override_is_told_with_its_key) {
     {"devices[0].max_batch=17", "devices[0].max_batch", "is above"},
     {"devices=x", "devices", "the text \"x\" is not"},
   };
+
   for (const auto& x : cases)
     BOOST_TEST_CONTEXT(x.text) {
       const auto read = with({x.text});

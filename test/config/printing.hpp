@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <ostream>
+#include <atelier/config/load.hpp>
 
 #include <boost/test/unit_test.hpp>
 
-#include <atelier/config/load.hpp>
+#include <ostream>
 
 namespace atelier::config {
 

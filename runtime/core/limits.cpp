@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/limits.hpp>
-
 #include <atelier/core/utf8.hpp>
 
 namespace atelier::core {
@@ -33,9 +32,8 @@ result<void> validate_size(extent px, const limits& within) {
                   px.width, px.height, grid_px);
   }
   if (px.pixels() > within.picture_px)
-    return fail(ec::invalid_argument,
-                "size {}x{} has {} pixels, outside 1..{}", px.width, px.height,
-                px.pixels(), within.picture_px);
+    return fail(ec::invalid_argument, "size {}x{} has {} pixels, outside 1..{}",
+                px.width, px.height, px.pixels(), within.picture_px);
   return {};
 }
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
 
+#include <spdlog/async.h>
+#include <spdlog/async_logger.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -10,11 +15,6 @@
 #include <optional>
 #include <utility>
 
-#include <spdlog/async.h>
-#include <spdlog/async_logger.h>
-#include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/stdout_sinks.h>
-
 namespace atelier::core {
 
 namespace {
@@ -22,15 +22,15 @@ namespace {
 /// Lines that may wait; 256 bytes a line make it 2 MiB.
 constexpr size_t waiting_lines = 8192;
 
-constexpr std::array levels
-  = {log_level::trace, log_level::debug, log_level::info,
-     log_level::warn,  log_level::error, log_level::off};
+constexpr std::array levels = {log_level::trace, log_level::debug,
+                               log_level::info,  log_level::warn,
+                               log_level::error, log_level::off};
 
 /// The log's thread and what hands lines to it. The logger refers to the
 /// thread weakly; so this holds both, and is let go as a whole.
 struct running_log {
-  std::shared_ptr<spdlog::details::thread_pool> thread
-    = std::make_shared<spdlog::details::thread_pool>(waiting_lines, 1);
+  std::shared_ptr<spdlog::details::thread_pool> thread =
+    std::make_shared<spdlog::details::thread_pool>(waiting_lines, 1);
   std::shared_ptr<spdlog::async_logger> logger;
 };
 
@@ -45,8 +45,8 @@ std::shared_ptr<running_log> load_current() {
   return current;
 }
 
-std::shared_ptr<running_log>
-exchange_current(std::shared_ptr<running_log> with) {
+std::shared_ptr<running_log> exchange_current(
+  std::shared_ptr<running_log> with) {
   const std::lock_guard hold{current_lock};
   return std::exchange(current, std::move(with));
 }
@@ -70,9 +70,8 @@ spdlog::level::level_enum to_spdlog(log_level level) {
 }
 
 std::optional<log_level> parse_level(std::string_view name) {
-  const auto* at = std::find_if(levels.begin(), levels.end(), [&](auto x) {
-    return to_string(x) == name;
-  });
+  const auto* at = std::find_if(levels.begin(), levels.end(),
+                                [&](auto x) { return to_string(x) == name; });
   if (at == levels.end())
     return std::nullopt;
   return *at;
@@ -166,7 +165,7 @@ void stop_log() {
 
 bool log_enabled(log_level level) noexcept {
   return level != log_level::off
-         && level >= threshold.load(std::memory_order_relaxed);
+      && level >= threshold.load(std::memory_order_relaxed);
 }
 
 void write_log(log_level level, std::string_view text) noexcept {

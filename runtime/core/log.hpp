@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/result.hpp>
+
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include <fmt/format.h>
-
-#include <atelier/core/result.hpp>
 
 namespace atelier::core {
 

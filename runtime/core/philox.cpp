@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
 #include <atelier/core/philox.hpp>
+#include <atelier/core/portable_math.hpp>
 
 #include <cmath>
-
-#include <atelier/core/error.hpp>
-#include <atelier/core/portable_math.hpp>
 
 namespace atelier::core {
 
@@ -35,8 +34,7 @@ philox::philox(uint64_t seed, purpose why, request_id whose)
   : key_{low(seed), high(seed)},
     request_(whose.value),
     why_(why),
-    block_(block_at(0)) {
-}
+    block_(block_at(0)) {}
 
 philox_block philox::block_at(uint64_t index) const {
   // The counter holds, without overlap: 56 bits of the block's number, 8 of

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/ids.hpp>
+
 #include <array>
 #include <cstdint>
-
-#include <atelier/core/ids.hpp>
 
 namespace atelier::core {
 
@@ -23,7 +23,8 @@ using philox_key = std::array<uint32_t, 2>;
 using philox_block = std::array<uint32_t, 4>;
 
 /// Returns the four words of Philox4x32-10 for `counter` under `key`.
-/// Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (SC 2011).
+/// Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (SC
+/// 2011).
 philox_block philox4x32(philox_block counter, philox_key key);
 
 /// Draws from the stream of (seed, purpose, request). The streams and all

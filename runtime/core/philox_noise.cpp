@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/detail/box_muller.hpp>
+#include <atelier/core/philox.hpp>
 #include <atelier/core/philox_noise.hpp>
 
 #include <algorithm>
 #include <array>
-
-#include <atelier/core/detail/box_muller.hpp>
-#include <atelier/core/philox.hpp>
 
 namespace atelier::core {
 

@@ -85,27 +85,27 @@ std::optional<T> parse(std::string_view name, const std::array<T, N>& all) {
 } // namespace
 
 std::optional<sampler> parse_sampler(std::string_view name) {
-  static constexpr std::array all
-    = {sampler::ddim,     sampler::euler, sampler::euler_ancestral,
-       sampler::dpmpp_2m, sampler::lcm,   sampler::flow_match_euler};
+  static constexpr std::array all = {
+    sampler::ddim,     sampler::euler, sampler::euler_ancestral,
+    sampler::dpmpp_2m, sampler::lcm,   sampler::flow_match_euler};
   return parse(name, all);
 }
 
 std::optional<noise_source> parse_noise_source(std::string_view name) {
-  static constexpr std::array all
-    = {noise_source::torch_cpu, noise_source::philox};
+  static constexpr std::array all = {noise_source::torch_cpu,
+                                     noise_source::philox};
   return parse(name, all);
 }
 
 std::optional<image_format> parse_image_format(std::string_view name) {
-  static constexpr std::array all
-    = {image_format::png, image_format::jpeg, image_format::webp};
+  static constexpr std::array all = {image_format::png, image_format::jpeg,
+                                     image_format::webp};
   return parse(name, all);
 }
 
 std::optional<priority> parse_priority(std::string_view name) {
-  static constexpr std::array all
-    = {priority::low, priority::normal, priority::high};
+  static constexpr std::array all = {priority::low, priority::normal,
+                                     priority::high};
   return parse(name, all);
 }
 

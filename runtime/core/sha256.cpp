@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/sha256.hpp>
 
-#include <new>
-
 #include <openssl/evp.h>
+
+#include <new>
 
 namespace atelier::core {
 
@@ -31,8 +31,7 @@ struct sha256_stream::context {
   }
 };
 
-sha256_stream::sha256_stream() : context_(std::make_unique<context>()) {
-}
+sha256_stream::sha256_stream() : context_(std::make_unique<context>()) {}
 
 sha256_stream::~sha256_stream() = default;
 sha256_stream::sha256_stream(sha256_stream&&) noexcept = default;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/detail/box_muller.hpp>
 #include <atelier/core/torch_noise.hpp>
 
 #include <cmath>
 #include <numbers>
 #include <random>
-
-#include <atelier/core/detail/box_muller.hpp>
 
 namespace atelier::core {
 

@@ -128,4 +128,8 @@ void box_muller(std::span<float> data) {
   best(data.data(), data.size() / box_muller_chunk);
 }
 
+void box_muller_portable(std::span<float> data) {
+  transform_portable(data.data(), data.size() / box_muller_chunk);
+}
+
 } // namespace atelier::core::detail

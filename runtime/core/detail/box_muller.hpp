@@ -18,4 +18,8 @@ inline constexpr size_t box_muller_chunk = 16;
 ///          DistributionTemplates.h and avx_mathfun.h; polynomials of Cephes.
 void box_muller(std::span<float> data);
 
+/// Do the same with the instructions that every processor has: the same bits,
+/// slower.
+void box_muller_portable(std::span<float> data);
+
 } // namespace atelier::core::detail

@@ -56,7 +56,7 @@ void canvas::fill(const box& area, colour with) {
                + static_cast<size_t>(from))
             * 3;
     for (auto x = from; x < to; ++x, at += 3)
-      std::copy(std::begin(pixel), std::end(pixel), rgb_.begin() + at);
+      std::copy(std::begin(pixel), std::end(pixel), rgb_.data() + at);
   }
 }
 

@@ -50,9 +50,12 @@ struct row_report {
 struct run_report {
   std::vector<row_report> rows;
   uint32_t steps = 0;
+  /// From the run's begin to its end, and `opening`.
   core::timespan took{0};
   /// Spent on opening rows before the first step (text encoding, reading).
   core::timespan opening{0};
+  /// When the first step began; `never` where none did.
+  core::time_point first_step = core::never;
 };
 
 /// What a decoding did.
@@ -83,7 +86,8 @@ public:
   /// Tells where results go. Once, before the first job.
   virtual void connect(executor_events events) = 0;
 
-  /// Takes a row on. What is wrong with it shows in its first run_report.
+  /// Takes a row on. What is wrong with it shows in its first run_report. A
+  /// row whose state has all its steps ends its first run at once, complete.
   virtual void open(const open_job& job) = 0;
 
   /// Runs up to `job.steps` steps or until `interrupt`, publishing as each row

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/device/detail/test_card_rows.hpp>
+#include <atelier/gpu/state_format.hpp>
+#include <atelier/gpu/test_card.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <span>
+#include <utility>
+
+namespace atelier::gpu::detail {
+
+namespace {
+
+/// Calls `f`; an exception becomes an error. The folder's border.
+template <class F>
+auto guarded(F f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return core::fail(core::ec::out_of_resources, "no memory for a row");
+  } catch (const std::exception& e) {
+    return core::fail(core::ec::internal, "a row failed: {}", e.what());
+  }
+}
+
+core::error not_open(core::ticket who) {
+  return core::fail(core::ec::not_found, "request {}, attempt {}: no open row",
+                    who.id.value, who.attempt);
+}
+
+} // namespace
+
+test_card_row::test_card_row(const open_job& job,
+                             const planning::profile& known,
+                             ipc::slot_store& slots)
+  : job_(job), slots_(slots) {
+  if (auto opened = guarded([&] { return read(known); }); !opened)
+    fail(opened.why());
+}
+
+core::result<void> test_card_row::read(const planning::profile& known) {
+  const auto& how = job_.how;
+  if (how.variant.value >= known.variants.size())
+    return core::fail(core::ec::not_found, "variant {} outside 0..{}",
+                      how.variant.value, known.variants.size());
+  shape_ = planning::latent_of(known.variants[how.variant.value], how.px);
+  if (auto writable = slots_.buffer(job_.state); !writable)
+    return writable.why();
+  if (slots_.capacity(ipc::slot_kind::state) == 0) {
+    auto seq = slots_.published(job_.from);
+    if (!seq)
+      return seq.why();
+    if (*seq == 0)
+      return core::fail(core::ec::not_found, "state slot {} holds no state",
+                        job_.from.slot);
+    steps_done_ = static_cast<uint32_t>(*seq - 1);
+  } else {
+    auto seq = slots_.read(job_.from, bytes_);
+    if (!seq)
+      return seq.why();
+    auto parts = parse_state(bytes_);
+    if (!parts)
+      return parts.why();
+    const auto& head = parts->head;
+    const core::latent_shape held{head.channels, head.height, head.width};
+    if (held != shape_)
+      return core::fail(core::ec::bad_payload,
+                        "the state's latent is [{}, {}, {}], not [{}, {}, {}]",
+                        held.channels, held.height, held.width, shape_.channels,
+                        shape_.height, shape_.width);
+    steps_done_ = head.steps_done;
+  }
+  if (steps_done_ > how.steps) {
+    const auto held = std::exchange(steps_done_, how.steps);
+    return core::fail(core::ec::bad_payload,
+                      "a state after {} steps for a request of {}", held,
+                      how.steps);
+  }
+  return {};
+}
+
+bool test_card_row::due(uint32_t step) const {
+  return step == job_.how.steps
+      || (job_.publish_every > 0 && step % job_.publish_every == 0);
+}
+
+void test_card_row::advance(uint32_t steps) {
+  if (failure_.code != core::ec::none)
+    return;
+  const auto end = steps_done_ + steps;
+  auto last_due = end;
+  while (last_due > steps_done_ && !due(last_due))
+    --last_due;
+  auto done = guarded([&]() -> core::result<void> {
+    while (steps_done_ < end) {
+      if (!bytes_.empty())
+        test_card_step(
+          {reinterpret_cast<float*>(bytes_.data() + sizeof(state_head)),
+           shape_.elements()},
+          job_.how, job_.text, steps_done_);
+      ++steps_done_;
+      if (steps_done_ == last_due)
+        if (auto out = publish(); !out)
+          return out;
+    }
+    return {};
+  });
+  if (!done)
+    fail(done.why());
+}
+
+core::result<void> test_card_row::publish() {
+  auto into = slots_.buffer(job_.state);
+  if (!into)
+    return into.why();
+  if (!bytes_.empty()) {
+    if (bytes_.size() > into->size())
+      return core::fail(core::ec::out_of_resources,
+                        "a state of {} bytes does not fit its slot of {} bytes",
+                        bytes_.size(), into->size());
+    std::memcpy(bytes_.data() + offsetof(state_head, steps_done), &steps_done_,
+                sizeof(steps_done_));
+    std::memcpy(into->data(), bytes_.data(), bytes_.size());
+  }
+  auto out =
+    slots_.publish(job_.state, uint64_t{steps_done_} + 1, bytes_.size());
+  if (out)
+    published_ = true;
+  return out;
+}
+
+core::result<uint64_t> test_card_row::decode() {
+  if (failure_.code != core::ec::none)
+    return failure_;
+  return guarded([&]() -> core::result<uint64_t> {
+    auto into = slots_.buffer(job_.image);
+    if (!into)
+      return into.why();
+    auto bytes = size_t{0};
+    if (slots_.capacity(ipc::slot_kind::image) > 0) {
+      bytes = test_card_bytes(job_.how.px);
+      if (bytes > into->size())
+        return core::fail(core::ec::out_of_resources,
+                          "a picture of {} bytes does not fit its slot of {} "
+                          "bytes",
+                          bytes, into->size());
+      // Without a latent, a picture is still owed where the store keeps bytes.
+      const std::vector<float> blank(bytes_.empty() ? shape_.elements() : 0);
+      const auto latent =
+        bytes_.empty()
+          ? std::span<const float>{blank}
+          : std::span<const float>{
+            reinterpret_cast<const float*>(bytes_.data() + sizeof(state_head)),
+            shape_.elements()};
+      test_card_decode(latent, shape_, job_.how, job_.text, into->first(bytes));
+    }
+    if (auto out = slots_.publish(job_.image, 1, bytes); !out)
+      return out.why();
+    return uint64_t{bytes};
+  });
+}
+
+void test_card_row::fail(core::error why) {
+  failure_ = std::move(why);
+}
+
+row_report test_card_row::report() const {
+  return {job_.who, steps_done_, published_, failure_};
+}
+
+test_card_rows::test_card_rows(std::shared_ptr<const planning::profile> known,
+                               std::shared_ptr<ipc::slot_store> slots)
+  : known_(std::move(known)), slots_(std::move(slots)) {}
+
+void test_card_rows::open(const open_job& job) {
+  auto [row, fresh] = rows_.try_emplace(job.who, job, *known_, *slots_);
+  if (!fresh)
+    row->second.fail(core::fail(core::ec::internal,
+                                "request {}, attempt {}: opened twice",
+                                job.who.id.value, job.who.attempt));
+}
+
+void test_card_rows::close(core::ticket who) {
+  rows_.erase(who);
+}
+
+test_card_row* test_card_rows::find(core::ticket who) {
+  const auto row = rows_.find(who);
+  return row != rows_.end() ? &row->second : nullptr;
+}
+
+std::vector<test_card_row*> test_card_rows::sound(
+  const std::vector<core::ticket>& who) {
+  std::vector<test_card_row*> found;
+  found.reserve(who.size());
+  for (const auto& x : who)
+    if (auto* row = find(x); row && row->failure().code == core::ec::none)
+      found.push_back(row);
+  return found;
+}
+
+decode_report test_card_rows::decode(core::ticket who) {
+  decode_report report;
+  report.who = who;
+  auto* row = find(who);
+  auto bytes = row ? row->decode() : core::result<uint64_t>{not_open(who)};
+  if (bytes)
+    report.bytes = *bytes;
+  else
+    report.failure = bytes.why();
+  return report;
+}
+
+std::vector<row_report> test_card_rows::report(
+  const std::vector<core::ticket>& who) {
+  std::vector<row_report> reports;
+  reports.reserve(who.size());
+  for (const auto& x : who)
+    if (const auto* row = find(x))
+      reports.push_back(row->report());
+    else
+      reports.push_back({x, 0, false, not_open(x)});
+  return reports;
+}
+
+uint32_t common_steps(const std::vector<test_card_row*>& rows, uint32_t most) {
+  if (rows.empty())
+    return 0;
+  for (const auto* row : rows)
+    most = std::min(most, row->steps_left());
+  return most;
+}
+
+} // namespace atelier::gpu::detail

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/device/executor.hpp>
+#include <atelier/ipc/slot_store.hpp>
+#include <atelier/planning/profile.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace atelier::gpu::detail {
+
+/// One open row of a test card. What goes wrong with it, exceptions of the
+/// slots included, becomes its failure; a failed row does nothing more.
+///
+/// In a store that keeps no bytes of states it only counts its steps.
+class test_card_row {
+public:
+  /// Reads `job.from`; `failure` tells whether that went well.
+  test_card_row(const open_job& job, const planning::profile& known,
+                ipc::slot_store& slots);
+
+  const core::recipe& how() const {
+    return job_.how;
+  }
+
+  const core::error& failure() const {
+    return failure_;
+  }
+
+  uint32_t steps_done() const {
+    return steps_done_;
+  }
+
+  uint32_t steps_left() const {
+    return job_.how.steps - steps_done_;
+  }
+
+  /// Runs `steps` steps; publishes the last of those that are to be published.
+  /// @pre steps <= steps_left()
+  void advance(uint32_t steps);
+
+  /// Draws the picture into the image slot; returns its bytes there.
+  core::result<uint64_t> decode();
+
+  void fail(core::error why);
+
+  row_report report() const;
+
+private:
+  core::result<void> read(const planning::profile& known);
+  core::result<void> publish();
+  bool due(uint32_t step) const;
+
+  open_job job_;
+  ipc::slot_store& slots_;
+  core::latent_shape shape_;
+  /// A whole published state: head, latent, history. Empty: only counting.
+  std::vector<std::byte> bytes_;
+  uint32_t steps_done_ = 0;
+  bool published_ = false;
+  core::error failure_;
+};
+
+/// The open rows of a device.
+class test_card_rows {
+public:
+  test_card_rows(std::shared_ptr<const planning::profile> known,
+                 std::shared_ptr<ipc::slot_store> slots);
+
+  /// Opens a row. One that is open already fails.
+  void open(const open_job& job);
+
+  void close(core::ticket who);
+
+  /// Returns the row, or nullptr.
+  test_card_row* find(core::ticket who);
+
+  /// Returns those of `who` that are open and have not failed.
+  std::vector<test_card_row*> sound(const std::vector<core::ticket>& who);
+
+  /// Draws a row's picture; `took` is left to the caller.
+  decode_report decode(core::ticket who);
+
+  /// Returns how far each of `who` is; one that is not open has failed.
+  std::vector<row_report> report(const std::vector<core::ticket>& who);
+
+private:
+  std::shared_ptr<const planning::profile> known_;
+  std::shared_ptr<ipc::slot_store> slots_;
+  std::unordered_map<core::ticket, test_card_row> rows_;
+};
+
+/// Returns how many steps all of `rows` can run, at most `most`; 0 where there
+/// is no row.
+uint32_t common_steps(const std::vector<test_card_row*>& rows, uint32_t most);
+
+} // namespace atelier::gpu::detail

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/philox.hpp>
+#include <atelier/gpu/device/detail/test_card_rows.hpp>
+#include <atelier/gpu/device/virtual_executor.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+namespace atelier::gpu {
+
+namespace {
+
+struct numbered_run {
+  run_job job;
+  uint64_t number = 0;
+};
+
+struct decode_job {
+  core::ticket who;
+};
+
+struct close_job {
+  core::ticket who;
+};
+
+using any_job = std::variant<open_job, numbered_run, decode_job, close_job>;
+
+struct scripted_failure {
+  uint32_t step = 0;
+  core::error why;
+};
+
+/// What takes time: a run, or a decoding where `steps` stays 0.
+struct work {
+  std::variant<numbered_run, decode_job> what;
+  core::time_point began;
+  core::timespan opening{0};
+  core::timespan step{0};
+  uint32_t steps = 0;
+  /// Those of `steps` whose effects are in the rows.
+  uint32_t applied = 0;
+  core::timespan decode{0};
+
+  core::time_point first_step() const {
+    return began + opening;
+  }
+
+  core::time_point end() const {
+    return first_step() + steps * step + decode;
+  }
+};
+
+/// Numbers the draws of one request's stream: each word of work has its own.
+enum class draw : uint8_t { text, step, decode };
+
+} // namespace
+
+struct virtual_executor::device : std::enable_shared_from_this<device> {
+  device(virtual_config c, std::shared_ptr<core::timers> t,
+         std::shared_ptr<ipc::slot_store> s)
+    : config(std::move(c)),
+      timers(std::move(t)),
+      rows(config.known, std::move(s)) {}
+
+  const virtual_config config;
+  const std::shared_ptr<core::timers> timers;
+  executor_events events;
+  detail::test_card_rows rows;
+  /// Time that opening will take, of rows that have not run yet.
+  std::unordered_map<core::ticket, core::timespan> opening;
+  std::unordered_map<core::ticket, scripted_failure> script;
+  std::deque<any_job> jobs;
+  std::optional<work> current;
+  uint64_t runs = 0;
+  uint64_t interrupted = 0;
+  /// Numbers the timer that counts.
+  uint64_t generation = 0;
+  bool crashed = false;
+  std::optional<core::time_point> hung;
+
+  core::time_point now() const {
+    return hung ? *hung : timers->now();
+  }
+
+  /// Varies `mean` as a lognormal distribution would, to second order: always
+  /// positive, and the same everywhere.
+  core::timespan vary(core::timespan mean, core::ticket who, uint32_t step,
+                      draw what) const {
+    if (config.noise == 0 || mean.count() == 0)
+      return mean;
+    core::philox random{config.seed, core::purpose::simulation, who.id};
+    random.seek(((uint64_t{who.attempt} << 16 | (step & 0xFFFF)) << 2
+                 | static_cast<uint64_t>(what))
+                << 2);
+    const auto x = config.noise * std::clamp(random.normal(), -3.0, 3.0);
+    const auto factor = 1 + x + x * x / 2;
+    return core::timespan{
+      std::llround(static_cast<double>(mean.count()) * factor)};
+  }
+
+  void submit(any_job job) {
+    if (crashed)
+      return;
+    jobs.push_back(std::move(job));
+    pump();
+  }
+
+  void pump() {
+    while (!current && !hung && !crashed && !jobs.empty()) {
+      auto job = std::move(jobs.front());
+      jobs.pop_front();
+      std::visit([this](auto& x) { start(x); }, job);
+    }
+  }
+
+  const planning::variant_profile* variant_of(core::ticket who) {
+    const auto* row = rows.find(who);
+    if (!row || row->failure().code != core::ec::none)
+      return nullptr;
+    return &config.known->variants[row->how().variant.value];
+  }
+
+  void start(const open_job& job) {
+    rows.open(job);
+    if (const auto* variant = variant_of(job.who))
+      opening[job.who] = vary(variant->text, job.who, 0, draw::text);
+  }
+
+  void start(const close_job& job) {
+    rows.close(job.who);
+    opening.erase(job.who);
+    script.erase(job.who);
+  }
+
+  void start(decode_job& job) {
+    work next{job, now()};
+    if (const auto* variant = variant_of(job.who))
+      next.decode = vary(variant->decode, job.who, 0, draw::decode);
+    begin(std::move(next));
+  }
+
+  void start(numbered_run& run) {
+    work next{std::move(run), now()};
+    const auto& x = std::get<numbered_run>(next.what);
+    const auto sound = rows.sound(x.job.rows);
+    if (x.number != interrupted)
+      next.steps = detail::common_steps(sound, x.job.steps);
+    if (next.steps > 0) {
+      for (const auto& who : x.job.rows)
+        if (const auto owed = opening.extract(who))
+          next.opening += owed.mapped();
+      const auto& lead = *sound.front();
+      next.step = vary(planning::step_time(*variant_of(lead.report().who),
+                                           static_cast<uint32_t>(sound.size()),
+                                           lead.how().px),
+                       lead.report().who, lead.steps_done(), draw::step);
+      next.steps = std::min(next.steps, steps_before_none(sound));
+    }
+    begin(std::move(next));
+  }
+
+  /// Returns after how many steps the script has made every row fail.
+  uint32_t steps_before_none(
+    const std::vector<detail::test_card_row*>& sound) const {
+    auto most = uint32_t{0};
+    for (const auto* row : sound) {
+      const auto fault = script.find(row->report().who);
+      if (fault == script.end() || fault->second.step < row->steps_done())
+        return UINT32_MAX;
+      most = std::max(most, fault->second.step - row->steps_done() + 1);
+    }
+    return most;
+  }
+
+  void begin(work next) {
+    current = std::move(next);
+    await();
+  }
+
+  /// Sets the timer for the end of the work in progress; earlier ones count no
+  /// more.
+  void await() {
+    ++generation;
+    timers->after(std::max(current->end() - now(), core::timespan{0}),
+                  [weak = weak_from_this(), expected = generation] {
+                    if (const auto self = weak.lock();
+                        self && self->generation == expected)
+                      self->finish();
+                  });
+  }
+
+  /// Brings the rows to where they are at `at`.
+  void settle(core::time_point at) {
+    if (!current || at < current->first_step())
+      return;
+    auto& x = *current;
+    const auto done = x.step.count() > 0 ? (at - x.first_step()) / x.step
+                                         : static_cast<int64_t>(x.steps);
+    const auto reached =
+      static_cast<uint32_t>(std::min<int64_t>(done, x.steps));
+    if (reached == x.applied)
+      return;
+    const auto more = reached - x.applied;
+    for (auto* row : rows.sound(std::get<numbered_run>(x.what).job.rows)) {
+      const auto fault = script.find(row->report().who);
+      if (fault != script.end() && fault->second.step >= row->steps_done()
+          && fault->second.step - row->steps_done() < more) {
+        row->advance(fault->second.step - row->steps_done());
+        row->fail(fault->second.why);
+      } else {
+        row->advance(more);
+      }
+    }
+    x.applied = reached;
+  }
+
+  void finish() {
+    settle(current->end());
+    const auto done = std::move(*current);
+    current.reset();
+    if (const auto* run = std::get_if<numbered_run>(&done.what)) {
+      run_report report;
+      report.rows = rows.report(run->job.rows);
+      report.steps = done.steps;
+      report.took = done.end() - done.began;
+      report.opening = done.opening;
+      if (done.steps > 0)
+        report.first_step = done.first_step();
+      events.ran(std::move(report));
+    } else {
+      auto report = rows.decode(std::get<decode_job>(done.what).who);
+      report.took = done.decode;
+      events.decoded(std::move(report));
+    }
+    pump();
+  }
+
+  void interrupt() {
+    interrupted = runs;
+    if (!current)
+      return;
+    auto& x = *current;
+    const auto* run = std::get_if<numbered_run>(&x.what);
+    if (!run || run->number != runs)
+      return;
+    const auto elapsed = now() - x.first_step();
+    auto begun = int64_t{0};
+    if (elapsed.count() > 0 && x.step.count() > 0)
+      begun = (elapsed + x.step - core::timespan{1}) / x.step;
+    else if (elapsed.count() > 0)
+      begun = x.steps;
+    if (begun >= x.steps)
+      return;
+    x.steps = static_cast<uint32_t>(begun);
+    if (!hung)
+      await();
+  }
+
+  void halt() {
+    settle(now());
+    ++generation;
+  }
+};
+
+virtual_executor::virtual_executor(virtual_config config,
+                                   std::shared_ptr<core::timers> timers,
+                                   std::shared_ptr<ipc::slot_store> slots)
+  : device_(std::make_shared<device>(std::move(config), std::move(timers),
+                                     std::move(slots))) {}
+
+virtual_executor::~virtual_executor() = default;
+
+void virtual_executor::connect(executor_events events) {
+  device_->events = std::move(events);
+}
+
+void virtual_executor::open(const open_job& job) {
+  device_->submit(job);
+}
+
+void virtual_executor::run(const run_job& job) {
+  device_->submit(numbered_run{job, ++device_->runs});
+}
+
+void virtual_executor::interrupt() {
+  device_->interrupt();
+}
+
+void virtual_executor::decode(core::ticket who) {
+  device_->submit(decode_job{who});
+}
+
+void virtual_executor::close(core::ticket who) {
+  device_->submit(close_job{who});
+}
+
+void virtual_executor::crash() {
+  if (device_->crashed)
+    return;
+  device_->halt();
+  device_->crashed = true;
+  device_->jobs.clear();
+}
+
+void virtual_executor::hang() {
+  if (device_->hung || device_->crashed)
+    return;
+  device_->halt();
+  device_->hung = device_->timers->now();
+}
+
+void virtual_executor::wake() {
+  auto& x = *device_;
+  if (!x.hung || x.crashed)
+    return;
+  const auto lost = x.timers->now() - *x.hung;
+  x.hung.reset();
+  if (x.current) {
+    x.current->began += lost;
+    x.await();
+  }
+  x.pump();
+}
+
+void virtual_executor::fail_step(core::ticket who, uint32_t step,
+                                 core::error why) {
+  device_->script[who] = {step, std::move(why)};
+}
+
+} // namespace atelier::gpu

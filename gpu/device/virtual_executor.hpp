@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/timers.hpp>
+#include <atelier/gpu/device/executor.hpp>
+#include <atelier/ipc/slot_store.hpp>
+#include <atelier/planning/profile.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace atelier::gpu {
+
+struct virtual_config {
+  /// Tells how long texts, steps and decodings take.
+  std::shared_ptr<const planning::profile> known;
+  /// Spread of the times about the profile's, as a share of them; 0: none.
+  double noise = 0;
+  uint64_t seed = 0;
+};
+
+/// A device in virtual time, without a thread: the test card's results after
+/// the profile's durations. A run is one timer, however many steps it has: its
+/// states appear in the slots when it ends, or when the device stops.
+///
+/// In a store that keeps no bytes only the counts of steps are published.
+/// Threads: those that call it and its timers must be one at a time.
+class virtual_executor final : public executor {
+public:
+  virtual_executor(virtual_config config, std::shared_ptr<core::timers> timers,
+                   std::shared_ptr<ipc::slot_store> slots);
+  ~virtual_executor() override;
+
+  void connect(executor_events events) override;
+  void open(const open_job& job) override;
+  void run(const run_job& job) override;
+  void interrupt() override;
+  void decode(core::ticket who) override;
+  void close(core::ticket who) override;
+
+  /// Dies: publishes what is done by now, then does and says nothing more.
+  void crash();
+
+  /// Stands still: publishes what is done by now, then does and says nothing
+  /// until `wake`. Jobs are queued meanwhile.
+  void hang();
+
+  /// Goes on in the midst of the step where it stood still.
+  void wake();
+
+  /// Make the step of `who` that has `step` steps before it fail, if it comes.
+  void fail_step(core::ticket who, uint32_t step, core::error why);
+
+private:
+  struct device;
+  // Shared with nobody; a timer that is out knows it weakly.
+  std::shared_ptr<device> device_;
+};
+
+} // namespace atelier::gpu

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/postprocess.hpp>
+
+#include <cstring>
+
+#include <atelier/actors/exception_border.hpp>
+#include <atelier/core/sha256.hpp>
+#include <atelier/image/codec.hpp>
+#include <atelier/image/parameters.hpp>
+
+namespace atelier::actors {
+
+finished encode_picture(const finish& x, ipc::slot_store& slots) {
+  finished reply;
+  reply.who = x.who;
+  auto fail_with = [&](core::error why) {
+    reply.failure = std::move(why);
+    return reply;
+  };
+  const auto buffer = slots.buffer(x.encoded);
+  if (!buffer)
+    return fail_with(buffer.why());
+  // A store without payload keeps the words alone: nothing to encode.
+  if (buffer->empty()) {
+    if (auto done = slots.publish(x.encoded, 1, 0); !done)
+      return fail_with(done.why());
+    return reply;
+  }
+  const auto pixels = slots.view(x.pixels);
+  if (!pixels)
+    return fail_with(pixels.why());
+  const image::pixel_view view{
+    x.how.px, 3,
+    {reinterpret_cast<const uint8_t*>(pixels->data()), pixels->size()}};
+  const auto about = image::describe(x.text, x.how, x.model);
+  const auto file = image::encode(view, x.output, image::to_text(about));
+  if (!file)
+    return fail_with(file.why());
+  if (file->size() > buffer->size())
+    return fail_with(core::fail(
+      core::ec::invalid_argument,
+      "the encoded picture has {} bytes, an image slot "
+      "(arena.image_slot_bytes) holds {}",
+      file->size(), buffer->size()));
+  std::memcpy(buffer->data(), file->data(), file->size());
+  if (auto done = slots.publish(x.encoded, 1, file->size()); !done)
+    return fail_with(done.why());
+  reply.bytes = file->size();
+  reply.sha256 = core::sha256_hex(std::as_bytes(std::span(*file)));
+  return reply;
+}
+
+postprocess_actor::behavior_type
+postprocess(postprocess_actor::stateful_pointer<postprocess_state> self,
+            postprocess_config config) {
+  install_exception_border(self);
+  auto& st = self->state;
+  st.config = std::move(config);
+  worker_ready ready;
+  ready.who = st.config.self;
+  ready.seats = st.config.seats;
+  st.config.hub->send(std::move(ready));
+  return {
+    [self](const finish& x) {
+      auto& c = self->state.config;
+      const auto begin = self->clock().now();
+      auto reply = encode_picture(x, *c.slots);
+      reply.took = self->clock().now() - begin;
+      c.hub->send(std::move(reply));
+    },
+  };
+}
+
+} // namespace atelier::actors

@@ -2,6 +2,7 @@
 #include <atelier/actors/preprocess.hpp>
 
 #include <atelier/actors/exception_border.hpp>
+#include <atelier/core/philox_noise.hpp>
 #include <atelier/core/torch_noise.hpp>
 #include <atelier/gpu/state_format.hpp>
 

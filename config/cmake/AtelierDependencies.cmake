@@ -44,7 +44,7 @@ if(ATELIER_MISSING)
 endif()
 
 if(ATELIER_WITH_TORCH)
-  find_package(AtelierTorch REQUIRED)
+  find_package(AtelierTorch 2.7 REQUIRED)  # the first wheels with C++11 strings
 endif()
 
 # ATELIER_CUDA_ENABLED says whether the kernels are built. Everything else is

@@ -66,9 +66,12 @@ if(PROJECT_IS_TOP_LEVEL)
   find_program(ATELIER_CCACHE ccache)
   mark_as_advanced(ATELIER_CCACHE)
   if(ATELIER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # The sloppiness is what ccache needs for precompiled headers.
+    # The sloppiness is what ccache needs for precompiled headers; the rest lets
+    # one clone of the repository use what another has compiled.
     set(launcher "${CMAKE_COMMAND}" -E env
-      CCACHE_SLOPPINESS=pch_defines,time_macros "${ATELIER_CCACHE}")
+      CCACHE_SLOPPINESS=pch_defines,time_macros
+      "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+      "${ATELIER_CCACHE}")
     set(CMAKE_C_COMPILER_LAUNCHER "${launcher}")
     set(CMAKE_CXX_COMPILER_LAUNCHER "${launcher}")
     set(CMAKE_CUDA_COMPILER_LAUNCHER "${launcher}")

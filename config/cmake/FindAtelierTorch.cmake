@@ -35,10 +35,14 @@ foreach(header IN ITEMS
     torch/headeronly/version.h torch/csrc/api/include/torch/version.h)
   set(header "${AtelierTorch_DIR}/include/${header}")
   if(EXISTS "${header}" AND NOT AtelierTorch_VERSION)
-    file(STRINGS "${header}" torch_version_line REGEX "define TORCH_VERSION \"")
-    if(torch_version_line MATCHES "\"([0-9]+\\.[0-9]+\\.[0-9]+)")
-      set(AtelierTorch_VERSION "${CMAKE_MATCH_1}")
-    endif()
+    file(READ "${header}" torch_version_text)
+    set(torch_version_parts "")
+    foreach(part IN ITEMS MAJOR MINOR PATCH)
+      if(torch_version_text MATCHES "define TORCH_VERSION_${part} ([0-9]+)")
+        list(APPEND torch_version_parts "${CMAKE_MATCH_1}")
+      endif()
+    endforeach()
+    list(JOIN torch_version_parts "." AtelierTorch_VERSION)
   endif()
 endforeach()
 
@@ -70,4 +74,12 @@ if(AtelierTorch_FOUND AND NOT TARGET Atelier::torch)
   target_include_directories(Atelier::torch SYSTEM INTERFACE
     "${AtelierTorch_DIR}/include"
     "${AtelierTorch_DIR}/include/torch/csrc/api/include")
+  # The headers of c10/cuda want those of CUDA, which come beside a CUDA wheel.
+  if(AtelierTorch_CUDA)
+    file(GLOB torch_cuda_headers
+      "${AtelierTorch_DIR}/../nvidia/cu[0-9]*/include"
+      "${AtelierTorch_DIR}/../nvidia/cuda_runtime/include")
+    target_include_directories(Atelier::torch SYSTEM INTERFACE
+      ${torch_cuda_headers})
+  endif()
 endif()

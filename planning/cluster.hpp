@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include <atelier/core/ids.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/time.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace atelier::planning {
 
@@ -60,7 +60,8 @@ struct demand_window {
   friend bool operator==(const demand_window&, const demand_window&) = default;
 };
 
-/// What is asked of the cluster: finished windows, oldest first, and what waits.
+/// What is asked of the cluster: finished windows, oldest first, and what
+/// waits.
 struct demand {
   std::vector<demand_window> windows;
   uint64_t backlog = 0;

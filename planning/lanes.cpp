@@ -39,6 +39,10 @@ bool seek(cursor& c, core::time_point from, core::time_point now,
 // Yields the nodes of parts of trees, the most urgent first.
 class urgent_first {
 public:
+  urgent_first() {
+    parts_.reserve(64);
+  }
+
   void add(const cursor& c) {
     const waiting_node* t = c.tree->root();
     while (t != nullptr && !(t->what.since >= c.from && t->what.since <= c.to))
@@ -181,6 +185,7 @@ std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
                                  core::time_point now, core::timespan ageing,
                                  size_t most) const {
   std::vector<cursor> cursors;
+  cursors.reserve(3 * served.size());
   for (size_t i = 0; i < served.size(); ++i) {
     const auto seen = served.first(i);
     const auto at = queues_.find(served[i]);
@@ -196,6 +201,7 @@ std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
     }
   }
   std::vector<waiting> found;
+  found.reserve(std::min(most, nodes_.size()));
   while (found.size() < most && !cursors.empty()) {
     const auto lower = [](const cursor& a, const cursor& b) {
       return a.level < b.level;

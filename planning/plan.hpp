@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include <atelier/core/ids.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/planning/route.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace atelier::planning {
 

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
 #include <atelier/core/error.hpp>
 #include <atelier/core/philox.hpp>
 #include <atelier/core/request.hpp>
@@ -16,6 +9,13 @@
 #include <atelier/planning/plan.hpp>
 #include <atelier/planning/profile.hpp>
 #include <atelier/planning/route.hpp>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
 namespace atelier::planning {
 
@@ -68,26 +68,24 @@ public:
 
   /// Returns the next plan; its version is that of `previous` + 1.
   virtual plan replan(const demand& asked, const profile& known,
-                      const cluster_view& there, const plan& previous) const
-    = 0;
+                      const cluster_view& there,
+                      const plan& previous) const = 0;
 
   /// Returns what the policy needs to know, or the route, or a refusal.
   virtual choice choose(const core::request& wanted, const facts& known,
                         const profile& costs, const plan& in_force,
-                        const cluster_view& there, core::philox& random) const
-    = 0;
+                        const cluster_view& there,
+                        core::philox& random) const = 0;
 
   /// Returns the lane that a stage of the request waits in.
   virtual core::lane_id place(const core::request& wanted, const stage& next,
                               const plan& in_force, const cluster_view& there,
-                              core::philox& random) const
-    = 0;
+                              core::philox& random) const = 0;
 
   /// Returns what `worker` takes now from `queue`: rows of the lanes it serves,
   /// in the order of lanes::best.
   virtual taken take(const worker_view& worker, std::span<const waiting> queue,
-                     const plan& in_force, core::time_point now) const
-    = 0;
+                     const plan& in_force, core::time_point now) const = 0;
 };
 
 /// Returns the policy of that name.

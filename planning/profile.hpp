@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <atelier/core/error.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/core/time.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace atelier::planning {
 
@@ -49,8 +49,8 @@ struct variant_profile {
   core::sampler with = core::sampler::ddim;
   float guidance = 7.5f;
 
-  friend bool operator==(const variant_profile&, const variant_profile&)
-    = default;
+  friend bool operator==(const variant_profile&,
+                         const variant_profile&) = default;
 };
 
 /// What planning knows of the work: indexed by variant_id.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/error.hpp>
+#include <atelier/core/ids.hpp>
+#include <atelier/ipc/slot_ref.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <atelier/core/error.hpp>
-#include <atelier/core/ids.hpp>
-#include <atelier/ipc/slot_ref.hpp>
 
 namespace atelier::planning {
 

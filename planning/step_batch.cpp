@@ -63,9 +63,9 @@ std::vector<core::ticket> step_batch::ran(const std::vector<core::ticket>& rows,
   std::vector<core::ticket> ended;
   bool of_turn = false;
   for (const core::ticket& who : rows) {
-    const auto at
-      = std::find_if(entries_.begin(), entries_.end(),
-                     [&](const entry& e) { return e.row.who == who; });
+    const auto at =
+      std::find_if(entries_.begin(), entries_.end(),
+                   [&](const entry& e) { return e.row.who == who; });
     if (at == entries_.end() || at->joined == 0)
       continue;
     if (!of_turn && at->row.shape == turns_.front()) {
@@ -141,8 +141,8 @@ void step_batch::take_out(std::vector<entry>::iterator at) {
 }
 
 void step_batch::use_turn(uint32_t steps) {
-  turn_left_ -= join_ == joining::step ? std::min(turn_left_, steps)
-                                       : turn_left_;
+  turn_left_ -=
+    join_ == joining::step ? std::min(turn_left_, steps) : turn_left_;
 }
 
 // Gives the turn to the next shape where that of the first one is used up. A

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <variant>
-
 #include <atelier/core/error.hpp>
 #include <atelier/planning/plan.hpp>
 #include <atelier/planning/route.hpp>
+
+#include <cstdint>
+#include <variant>
 
 namespace atelier::planning {
 

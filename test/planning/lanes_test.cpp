@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "planning/sample.hpp"
+#include "support/scale.hpp"
 #include <atelier/planning/lanes.hpp>
-
-#include <algorithm>
-#include <tuple>
 
 #include <boost/test/unit_test.hpp>
 
-#include "planning/sample.hpp"
-#include "support/scale.hpp"
+#include <algorithm>
+#include <tuple>
 
 using namespace atelier;
 using namespace atelier::planning;
@@ -45,7 +44,7 @@ public:
   bool remove(core::request_id request) {
     return std::erase_if(
              rows_, [&](const row& r) { return r.what.request == request; })
-           > 0;
+         > 0;
   }
 
   std::vector<waiting> best(std::span<const core::lane_id> served,
@@ -231,8 +230,8 @@ BOOST_AUTO_TEST_CASE(equals_the_naive_lanes) {
         if (random.below(2) == 0)
           entry.deadline = at_s(some_time());
         const bool in_front = random.below(5) == 0;
-        const bool added = in_front ? sut.push_front(lane, entry)
-                                    : sut.push(lane, entry);
+        const bool added =
+          in_front ? sut.push_front(lane, entry) : sut.push(lane, entry);
         BOOST_REQUIRE(added == model.push(lane, entry, in_front));
       }
       std::vector<core::lane_id> served;
@@ -240,8 +239,8 @@ BOOST_AUTO_TEST_CASE(equals_the_naive_lanes) {
         if (random.below(2) == 0)
           served.push_back(core::lane_id{l});
       const core::time_point now = at_s(some_time() + some_time());
-      const core::timespan ageing
-        = std::chrono::seconds{random.below(12) * random.below(3)};
+      const core::timespan ageing =
+        std::chrono::seconds{random.below(12) * random.below(3)};
       const size_t most = random.below(12);
       BOOST_REQUIRE(sut.best(served, now, ageing, most)
                     == model.best(served, now, ageing, most));

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <string>
-#include <utility>
-
+#include "support/seed.hpp"
 #include <atelier/core/philox.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/planning/cluster.hpp>
 #include <atelier/planning/profile.hpp>
 
-#include "support/seed.hpp"
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
 
 namespace atelier::test {
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "planning/sample.hpp"
+#include "support/scale.hpp"
 #include <atelier/planning/step_batch.hpp>
-
-#include <algorithm>
-#include <map>
 
 #include <boost/test/unit_test.hpp>
 
-#include "planning/sample.hpp"
-#include "support/scale.hpp"
+#include <algorithm>
+#include <map>
 
 using namespace atelier;
 using namespace atelier::planning;
@@ -240,17 +239,19 @@ BOOST_AUTO_TEST_CASE(invariants_hold_under_random_use) {
     const uint32_t longest = 1 + below(10);
     const uint32_t limit = join == joining::single ? 1 : max_batch;
     step_batch sut{max_batch, join, turn_steps};
+
     struct model_row {
       batch_row row;
       bool started = false;
       uint32_t waited = 0;
     };
+
     std::map<core::ticket, model_row> model;
     // Before a row's first run at most this many rows of its own shape go
     // (those there and those that overtake), each between turns of the others.
     const uint32_t shapes = 3;
-    const uint32_t bound = (seats + step_batch::most_overtaken + limit)
-                           * shapes * (longest + turn_steps);
+    const uint32_t bound = (seats + step_batch::most_overtaken + limit) * shapes
+                         * (longest + turn_steps);
     uint64_t id = 1;
     for (int i = 0; i < 400; ++i) {
       while (model.size() < seats && below(2) == 0) {
@@ -272,11 +273,10 @@ BOOST_AUTO_TEST_CASE(invariants_hold_under_random_use) {
         model_row& m = at->second;
         BOOST_REQUIRE((m.row.shape == model[c.rows[0]].row.shape));
         BOOST_REQUIRE(c.steps <= m.row.steps_left);
-        BOOST_REQUIRE(std::count(c.rows.begin(), c.rows.end(), c.rows[k])
-                      == 1);
-        const bool joins = std::find(c.joining.begin(), c.joining.end(),
-                                     c.rows[k])
-                           != c.joining.end();
+        BOOST_REQUIRE(std::count(c.rows.begin(), c.rows.end(), c.rows[k]) == 1);
+        const bool joins =
+          std::find(c.joining.begin(), c.joining.end(), c.rows[k])
+          != c.joining.end();
         BOOST_REQUIRE(joins == !m.started);
         new_rows += joins ? 1 : 0;
         m.started = true;
@@ -287,8 +287,8 @@ BOOST_AUTO_TEST_CASE(invariants_hold_under_random_use) {
       for (auto& [who, m] : model)
         BOOST_REQUIRE((m.started || ++m.waited <= bound));
       if (!model.empty() && below(10) == 0) {
-        const auto gone = std::next(
-          model.begin(), below(static_cast<uint32_t>(model.size())));
+        const auto gone =
+          std::next(model.begin(), below(static_cast<uint32_t>(model.size())));
         BOOST_REQUIRE(sut.remove(gone->first));
         model.erase(gone);
       }

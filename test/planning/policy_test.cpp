@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/sample.hpp"
+#include <atelier/planning/policy.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+using namespace atelier;
+using namespace atelier::planning;
+
+BOOST_AUTO_TEST_SUITE(policy_test)
+
+BOOST_AUTO_TEST_CASE(policies_are_made_by_name) {
+  const auto made = make_policy("vanilla");
+  BOOST_REQUIRE(static_cast<bool>(made));
+  BOOST_TEST((*made)->name() == "vanilla");
+  for (const char* name : {"", "Vanilla", "nobody"}) {
+    const auto none = make_policy(name);
+    BOOST_REQUIRE(!none);
+    BOOST_TEST((none.why().code == core::ec::not_found));
+    BOOST_TEST(none.why().text.find("vanilla") != std::string::npos);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(classes_are_rows_of_the_share) {
+  const auto row = [](std::optional<std::vector<uint32_t>> levels,
+                      size_t rows) {
+    facts known;
+    known.tolerated = std::move(levels);
+    plan p;
+    p.share.resize(rows);
+    return class_of({}, known, p).value;
+  };
+  const std::vector<uint32_t> none;
+  const std::vector<uint32_t> two{2, 0};
+  BOOST_TEST(row(std::nullopt, 0) == 0u);
+  BOOST_TEST(row(std::nullopt, 3) == 0u);
+  BOOST_TEST(row(none, 3) == 0u);
+  BOOST_TEST(row(two, 0) == 0u);
+  BOOST_TEST(row(two, 2) == 1u);
+  BOOST_TEST(row(two, 3) == 2u);
+  BOOST_TEST(row(two, 4) == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(workers_serve_their_own_lane_and_their_hostings) {
+  worker_view w;
+  w.worker = core::worker_id{1};
+  BOOST_TEST(lanes_of(w).size() == 1u);
+  const core::variant_id v{1};
+  w.hosting = {v, core::variant_id{0}, v};
+  const auto served = lanes_of(w);
+  BOOST_REQUIRE(served.size() == 3u);
+  BOOST_TEST((served[0] == lane_of(w.worker)));
+  BOOST_TEST((served[1] == lane_of(v)));
+  BOOST_TEST((lane_of(w.worker) != lane_of(v)));
+  BOOST_TEST((lane_of(core::worker_id{2}) != lane_of(w.worker)));
+}
+
+BOOST_AUTO_TEST_CASE(recipes_take_the_variants_defaults) {
+  const profile known = test::three_variants();
+  core::request wanted;
+  wanted.seed = 42;
+  wanted.noise = core::noise_source::philox;
+  wanted.deterministic = true;
+  core::recipe expected;
+  expected.variant = core::variant_id{1};
+  expected.with = core::sampler::ddim;
+  expected.steps = 20;
+  expected.guidance = 7.5f;
+  expected.px = {512, 512};
+  expected.seed = 42;
+  expected.noise = core::noise_source::philox;
+  expected.deterministic = true;
+  BOOST_TEST((recipe_of(wanted, {}, core::variant_id{1}, known) == expected));
+}
+
+BOOST_AUTO_TEST_CASE(recipes_honour_stage_then_pins) {
+  const profile known = test::three_variants();
+  core::request wanted;
+  wanted.px = {64, 128};
+  wanted.fixed.steps = 7;
+  wanted.fixed.with = core::sampler::euler;
+  wanted.fixed.guidance = 1.0f;
+  const core::variant_id base{0};
+  const core::recipe pinned = recipe_of(wanted, {}, base, known);
+  BOOST_TEST(pinned.steps == 7u);
+  BOOST_TEST((pinned.with == core::sampler::euler));
+  BOOST_TEST(pinned.guidance == 1.0f);
+  BOOST_TEST((pinned.px == core::extent{64, 128}));
+  stage runs;
+  runs.steps = 3;
+  BOOST_TEST(recipe_of(wanted, runs, base, known).steps == 3u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

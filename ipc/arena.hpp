@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include <atelier/core/ids.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/ipc/ring.hpp>
 #include <atelier/ipc/slot_ref.hpp>
 #include <atelier/ipc/slot_store.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace atelier::ipc {
 
@@ -26,7 +26,7 @@ struct arena_sizes {
   /// Of each direction of each pair; a power of two.
   uint64_t ring_bytes = 1ull << 20;
 
-  friend bool operator==(const arena_sizes &, const arena_sizes &) = default;
+  friend bool operator==(const arena_sizes&, const arena_sizes&) = default;
 };
 
 /// One entry of the arena's process table.
@@ -37,7 +37,8 @@ struct process_entry {
   core::incarnation life;
 };
 
-/// Returns the start time of process `pid`; 0 where there is none.
+/// Returns the start time of process `pid`; 0 where there is none, or only its
+/// zombie.
 uint64_t start_time_of(int32_t pid);
 
 /// Maps an arena: slots, rings, process table. Base of owner and view.
@@ -48,27 +49,29 @@ class arena : public slot_store {
 public:
   ~arena() override;
 
-  const arena_sizes &sizes() const;
+  const arena_sizes& sizes() const;
   core::epoch host_epoch() const;
   /// Low half of the epoch, as slot references carry it.
   uint32_t id() const;
   /// Name of the shared object; empty for a private one.
-  const std::string &name() const;
+  const std::string& name() const;
 
-  ring_memory *inbound(core::process_id process);
-  ring_memory *outbound(core::process_id process);
+  /// Null for the control process, an unknown one, or a ring that something
+  /// scribbled over.
+  ring_memory* inbound(core::process_id process);
+  ring_memory* outbound(core::process_id process);
   process_entry process(core::process_id process) const;
 
   size_t capacity(slot_kind kind) const override;
-  void open(const slot_ref &slot) override;
-  core::result<std::span<std::byte>> buffer(const slot_ref &slot) override;
-  core::result<void> publish(const slot_ref &slot, uint64_t seq,
+  void open(const slot_ref& slot) override;
+  core::result<std::span<std::byte>> buffer(const slot_ref& slot) override;
+  core::result<void> publish(const slot_ref& slot, uint64_t seq,
                              size_t bytes) override;
-  core::result<uint64_t> published(const slot_ref &slot) const override;
-  core::result<uint64_t> read(const slot_ref &slot,
-                              std::vector<std::byte> &into) const override;
-  core::result<std::span<const std::byte>>
-  view(const slot_ref &slot) const override;
+  core::result<uint64_t> published(const slot_ref& slot) const override;
+  core::result<uint64_t> read(const slot_ref& slot,
+                              std::vector<std::byte>& into) const override;
+  core::result<std::span<const std::byte>> view(
+    const slot_ref& slot) const override;
 
 protected:
   struct impl;
@@ -87,19 +90,19 @@ public:
   /// Errors: ec::bad_config (sizes), ec::out_of_resources (memory: the pages
   ///         are reserved at once, so that no later write can fail),
   ///         ec::io_failed.
-  static core::result<std::unique_ptr<arena_owner>>
-  make_shared_memory(const arena_sizes &sizes, core::timespan patience);
+  static core::result<std::unique_ptr<arena_owner>> make_shared_memory(
+    const arena_sizes& sizes, core::timespan patience);
 
   /// Makes an arena in private memory, for a single process.
-  static core::result<std::unique_ptr<arena_owner>>
-  make_private(const arena_sizes &sizes);
+  static core::result<std::unique_ptr<arena_owner>> make_private(
+    const arena_sizes& sizes);
 
   /// Clears both rings of a process for its next life and enters it.
   /// Only after the confirmed exit of the life before.
   void begin_life(core::process_id process, core::incarnation life);
 
   /// Enters the pid of the started process.
-  void set_process(core::process_id process, const process_entry &entry);
+  void set_process(core::process_id process, const process_entry& entry);
 
   ~arena_owner() override;
 
@@ -112,8 +115,8 @@ class arena_view : public arena {
 public:
   /// Errors: ec::not_found, ec::incompatible (magic, layout version, build id,
   ///         size).
-  static core::result<std::unique_ptr<arena_view>>
-  open_shared_memory(const std::string &name);
+  static core::result<std::unique_ptr<arena_view>> open_shared_memory(
+    const std::string& name);
 
 private:
   explicit arena_view(std::unique_ptr<impl> x);

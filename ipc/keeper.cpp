@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/ipc/keeper.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace atelier::ipc {
 
 namespace {
 
 constexpr auto all_kinds =
-    std::array{slot_kind::state, slot_kind::image, slot_kind::capture};
+  std::array{slot_kind::state, slot_kind::image, slot_kind::capture};
 
 static_assert(all_kinds.size() == slot_kinds);
 
-constexpr size_t index_of(slot_kind kind) { return static_cast<size_t>(kind); }
+constexpr size_t index_of(slot_kind kind) {
+  return static_cast<size_t>(kind);
+}
 
-uint32_t &count_of(slot_census &census, slot_state state) {
+uint32_t& count_of(slot_census& census, slot_state state) {
   switch (state) {
-  case slot_state::free:
-    return census.free;
-  case slot_state::granted:
-    return census.granted;
-  case slot_state::quarantined:
-    return census.quarantined;
-  case slot_state::held:
-    return census.held;
+    case slot_state::free:
+      return census.free;
+    case slot_state::granted:
+      return census.granted;
+    case slot_state::quarantined:
+      return census.quarantined;
+    case slot_state::held:
+      return census.held;
   }
   return census.free;
 }
@@ -35,11 +37,11 @@ uint32_t &count_of(slot_census &census, slot_state state) {
 
 keeper::keeper(uint32_t arena, std::array<uint32_t, slot_kinds> counts,
                uint32_t first_generation)
-    : arena_(arena) {
+  : arena_(arena) {
   for (auto kind : all_kinds) {
     auto k = index_of(kind);
     slots_[k].resize(counts[k]);
-    for (auto &x : slots_[k])
+    for (auto& x : slots_[k])
       x.generation = first_generation;
     // Taken from the back: slot 0 goes first, the last freed goes next.
     for (auto i = counts[k]; i > 0; --i)
@@ -48,10 +50,9 @@ keeper::keeper(uint32_t arena, std::array<uint32_t, slot_kinds> counts,
   }
 }
 
-std::optional<std::vector<slot_ref>>
-keeper::grant(core::ticket writer, process_life in,
-              std::span<const slot_kind> kinds,
-              const std::array<uint32_t, slot_kinds> &reserve) {
+std::optional<std::vector<slot_ref>> keeper::grant(
+  core::ticket writer, process_life in, std::span<const slot_kind> kinds,
+  const std::array<uint32_t, slot_kinds>& reserve) {
   if (doomed(in))
     return std::nullopt;
   std::array<size_t, slot_kinds> wanted = {};
@@ -66,7 +67,7 @@ keeper::grant(core::ticket writer, process_life in,
     auto k = index_of(kind);
     auto slot = free_[k].back();
     free_[k].pop_back();
-    auto &x = slots_[k][slot];
+    auto& x = slots_[k][slot];
     if (++x.generation == 0)
       x.generation = 1;
     x.writer = writer;
@@ -77,28 +78,28 @@ keeper::grant(core::ticket writer, process_life in,
   return granted;
 }
 
-bool keeper::begin_read(const slot_ref &slot, core::ticket who,
+bool keeper::begin_read(const slot_ref& slot, core::ticket who,
                         process_life in) {
-  auto *x = find(slot);
+  auto* x = find(slot);
   if (x == nullptr || doomed(in))
     return false;
   reader entrant{who, in};
-  if (std::find(x->readers.begin(), x->readers.end(), entrant) ==
-      x->readers.end())
+  if (std::find(x->readers.begin(), x->readers.end(), entrant)
+      == x->readers.end())
     x->readers.push_back(entrant);
   return true;
 }
 
-void keeper::end_read(const slot_ref &slot, core::ticket who) {
-  auto *x = find(slot);
+void keeper::end_read(const slot_ref& slot, core::ticket who) {
+  auto* x = find(slot);
   if (x == nullptr)
     return;
-  std::erase_if(x->readers, [who](const reader &y) { return y.who == who; });
+  std::erase_if(x->readers, [who](const reader& y) { return y.who == who; });
   free_if_done(slot.kind, slot.slot);
 }
 
-bool keeper::release(const slot_ref &slot, core::ticket writer) {
-  auto *x = find(slot);
+bool keeper::release(const slot_ref& slot, core::ticket writer) {
+  auto* x = find(slot);
   if (x == nullptr || x->writer != writer)
     return false;
   if (x->state == slot_state::granted) {
@@ -108,8 +109,8 @@ bool keeper::release(const slot_ref &slot, core::ticket writer) {
   return true;
 }
 
-void keeper::supersede(const slot_ref &slot) {
-  auto *x = find(slot);
+void keeper::supersede(const slot_ref& slot) {
+  auto* x = find(slot);
   if (x == nullptr)
     return;
   x->superseded = true;
@@ -118,9 +119,9 @@ void keeper::supersede(const slot_ref &slot) {
 
 void keeper::end_request(core::request_id request) {
   for (auto kind : all_kinds) {
-    auto &slots = slots_[index_of(kind)];
+    auto& slots = slots_[index_of(kind)];
     for (uint32_t i = 0; i < slots.size(); ++i) {
-      auto &x = slots[i];
+      auto& x = slots[i];
       if (x.state == slot_state::free || x.writer.id != request)
         continue;
       x.superseded = true;
@@ -132,7 +133,7 @@ void keeper::end_request(core::request_id request) {
 void keeper::suspect(process_life who) {
   doom(who);
   for (auto kind : all_kinds)
-    for (auto &x : slots_[index_of(kind)])
+    for (auto& x : slots_[index_of(kind)])
       if (x.state == slot_state::granted && x.in == who)
         move(kind, x, slot_state::quarantined);
 }
@@ -140,12 +141,12 @@ void keeper::suspect(process_life who) {
 void keeper::confirm_exit(process_life who) {
   doom(who);
   for (auto kind : all_kinds) {
-    auto &slots = slots_[index_of(kind)];
+    auto& slots = slots_[index_of(kind)];
     for (uint32_t i = 0; i < slots.size(); ++i) {
-      auto &x = slots[i];
+      auto& x = slots[i];
       if (x.state == slot_state::free)
         continue;
-      std::erase_if(x.readers, [who](const reader &y) { return y.in == who; });
+      std::erase_if(x.readers, [who](const reader& y) { return y.in == who; });
       if (x.state != slot_state::held && x.in == who)
         move(kind, x, slot_state::held);
       free_if_done(kind, i);
@@ -153,14 +154,14 @@ void keeper::confirm_exit(process_life who) {
   }
 }
 
-std::optional<slot_state> keeper::state_of(const slot_ref &slot) const {
-  const auto *x = find(slot);
+std::optional<slot_state> keeper::state_of(const slot_ref& slot) const {
+  const auto* x = find(slot);
   if (x == nullptr)
     return std::nullopt;
   return x->state;
 }
 
-const slot_census &keeper::census(slot_kind kind) const {
+const slot_census& keeper::census(slot_kind kind) const {
   return census_[index_of(kind)];
 }
 
@@ -173,7 +174,7 @@ std::string keeper::check() const {
     auto k = index_of(kind);
     slot_census counted;
     for (uint32_t i = 0; i < slots_[k].size(); ++i) {
-      const auto &x = slots_[k][i];
+      const auto& x = slots_[k][i];
       ++count_of(counted, x.state);
       auto listed = std::count(free_[k].begin(), free_[k].end(), i);
       if (listed != (x.state == slot_state::free ? 1 : 0))
@@ -198,22 +199,22 @@ std::string keeper::check() const {
   return {};
 }
 
-const keeper::entry *keeper::find(const slot_ref &slot) const {
+const keeper::entry* keeper::find(const slot_ref& slot) const {
   auto k = index_of(slot.kind);
   if (slot.arena != arena_ || k >= slot_kinds || slot.slot >= slots_[k].size())
     return nullptr;
-  const auto &x = slots_[k][slot.slot];
+  const auto& x = slots_[k][slot.slot];
   if (x.state == slot_state::free || x.generation != slot.generation)
     return nullptr;
   return &x;
 }
 
-keeper::entry *keeper::find(const slot_ref &slot) {
-  return const_cast<entry *>(std::as_const(*this).find(slot));
+keeper::entry* keeper::find(const slot_ref& slot) {
+  return const_cast<entry*>(std::as_const(*this).find(slot));
 }
 
-void keeper::move(slot_kind kind, entry &x, slot_state to) {
-  auto &census = census_[index_of(kind)];
+void keeper::move(slot_kind kind, entry& x, slot_state to) {
+  auto& census = census_[index_of(kind)];
   --count_of(census, x.state);
   ++count_of(census, to);
   x.state = to;
@@ -221,7 +222,7 @@ void keeper::move(slot_kind kind, entry &x, slot_state to) {
 
 void keeper::free_if_done(slot_kind kind, uint32_t index) {
   auto k = index_of(kind);
-  auto &x = slots_[k][index];
+  auto& x = slots_[k][index];
   if (x.state != slot_state::held || !x.superseded || !x.readers.empty())
     return;
   move(kind, x, slot_state::free);
@@ -234,14 +235,14 @@ void keeper::free_if_done(slot_kind kind, uint32_t index) {
 void keeper::doom(process_life who) {
   if (doomed_.size() <= who.process.value)
     doomed_.resize(who.process.value + size_t{1});
-  auto &last = doomed_[who.process.value];
+  auto& last = doomed_[who.process.value];
   last = std::max(last.value_or(who.life), who.life);
 }
 
 bool keeper::doomed(process_life who) const {
   if (doomed_.size() <= who.process.value)
     return false;
-  const auto &last = doomed_[who.process.value];
+  const auto& last = doomed_[who.process.value];
   return last && who.life <= *last;
 }
 

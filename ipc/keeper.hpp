@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/ids.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/ipc/slot_ref.hpp>
+
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
-
-#include <atelier/core/ids.hpp>
-#include <atelier/core/result.hpp>
-#include <atelier/ipc/slot_ref.hpp>
 
 namespace atelier::ipc {
 
@@ -28,7 +28,7 @@ struct slot_census {
   uint32_t quarantined = 0;
   uint32_t held = 0;
 
-  friend bool operator==(const slot_census &, const slot_census &) = default;
+  friend bool operator==(const slot_census&, const slot_census&) = default;
 };
 
 /// Names one life of a process.
@@ -36,8 +36,8 @@ struct process_life {
   core::process_id process;
   core::incarnation life;
 
-  friend constexpr auto operator<=>(const process_life &,
-                                    const process_life &) = default;
+  friend constexpr auto operator<=>(const process_life&,
+                                    const process_life&) = default;
 };
 
 /// The only allocator of a host's slots: a pure state machine, no clock, no
@@ -63,26 +63,26 @@ public:
   /// Grants one slot for each of `kinds` to `writer`, or none where one is
   /// missing. `reserve[kind]` slots of each wanted kind must stay free
   /// afterwards. None for a life that was suspected or is dead.
-  std::optional<std::vector<slot_ref>>
-  grant(core::ticket writer, process_life in, std::span<const slot_kind> kinds,
-        const std::array<uint32_t, slot_kinds> &reserve = {});
+  std::optional<std::vector<slot_ref>> grant(
+    core::ticket writer, process_life in, std::span<const slot_kind> kinds,
+    const std::array<uint32_t, slot_kinds>& reserve = {});
 
   /// Lets `reader` read a granted, quarantined or held slot until `end_read`
   /// or the confirmed exit of its process; asking again changes nothing.
   /// False for a stale reference, or a life that was suspected or is dead.
-  bool begin_read(const slot_ref &slot, core::ticket reader, process_life in);
+  bool begin_read(const slot_ref& slot, core::ticket reader, process_life in);
 
   /// Ends all reading of the slot by that ticket. Unknown readers are ignored.
-  void end_read(const slot_ref &slot, core::ticket reader);
+  void end_read(const slot_ref& slot, core::ticket reader);
 
   /// The writer is done with the slot: it is held for the request from now on.
   /// A quarantined slot stays so. False where `writer` is not the slot's or the
   /// reference is stale.
-  bool release(const slot_ref &slot, core::ticket writer);
+  bool release(const slot_ref& slot, core::ticket writer);
 
   /// A successor of the slot was published, or nobody needs its bytes any
   /// more: it goes once it is held and unread.
-  void supersede(const slot_ref &slot);
+  void supersede(const slot_ref& slot);
 
   /// The request ended: all its slots go once they are held and unread.
   void end_request(core::request_id request);
@@ -93,8 +93,8 @@ public:
   /// The process is dead for certain: its slots are held, its readers gone.
   void confirm_exit(process_life who);
 
-  std::optional<slot_state> state_of(const slot_ref &slot) const;
-  const slot_census &census(slot_kind kind) const;
+  std::optional<slot_state> state_of(const slot_ref& slot) const;
+  const slot_census& census(slot_kind kind) const;
   uint32_t count(slot_kind kind) const;
 
   /// Returns what breaks an invariant, empty where all hold. For tests.
@@ -105,7 +105,7 @@ private:
     core::ticket who;
     process_life in;
 
-    friend bool operator==(const reader &, const reader &) = default;
+    friend bool operator==(const reader&, const reader&) = default;
   };
 
   struct entry {
@@ -117,9 +117,9 @@ private:
     std::vector<reader> readers;
   };
 
-  entry *find(const slot_ref &slot);
-  const entry *find(const slot_ref &slot) const;
-  void move(slot_kind kind, entry &x, slot_state to);
+  entry* find(const slot_ref& slot);
+  const entry* find(const slot_ref& slot) const;
+  void move(slot_kind kind, entry& x, slot_state to);
   void free_if_done(slot_kind kind, uint32_t index);
   void doom(process_life who);
   bool doomed(process_life who) const;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/ids.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/core/time.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
-
-#include <atelier/core/ids.hpp>
-#include <atelier/core/result.hpp>
-#include <atelier/core/time.hpp>
 
 namespace atelier::ipc {
 
@@ -23,14 +23,15 @@ struct ring_life {
 struct ring_memory;
 
 /// Writes records into one direction of a pair of rings.
-/// A record is: u32 length, u32 crc of the payload, u64 epoch and incarnation,
-/// payload, padded to 8 bytes. It is there whole or not at all, at whatever
-/// instruction its writer is killed.
+/// A record is: u32 length, u32 CRC-32C of all the rest, u32 epoch, u32
+/// incarnation, payload, padded to 8 bytes. It is there whole or not at all, at
+/// whatever instruction its writer is killed.
+///
 /// Threads: one at a time.
 class ring_writer {
 public:
   ring_writer() = default;
-  ring_writer(ring_memory *ring, ring_life life);
+  ring_writer(ring_memory* ring, ring_life life);
 
   /// Appends a record and wakes the reader. False where it does not fit now.
   /// Errors: ec::invalid_argument where it could never fit.
@@ -43,7 +44,11 @@ public:
   size_t largest() const;
 
 private:
-  ring_memory *ring_ = nullptr;
+  bool fits(size_t payload_bytes) const;
+  void copy_in(uint64_t at, std::span<const std::byte> from);
+
+  ring_memory* ring_ = nullptr;
+  uint64_t capacity_ = 0;
   ring_life life_;
 };
 
@@ -52,21 +57,26 @@ private:
 class ring_reader {
 public:
   ring_reader() = default;
-  ring_reader(ring_memory *ring, ring_life life);
+  ring_reader(ring_memory* ring, ring_life life);
 
   /// Copies the next record into `into`, waiting at most `most` for one, of
   /// that `spin` without sleeping. Returns false where none came.
   /// A record moves out of the ring only when the copy is whole.
   /// Errors: ec::incompatible for a foreign epoch or incarnation, ec::io_failed
   ///         for a broken length or checksum; the ring is unusable afterwards.
-  core::result<bool> pop(std::vector<std::byte> &into, core::timespan most,
+  core::result<bool> pop(std::vector<std::byte>& into, core::timespan most,
                          core::timespan spin = {});
 
-  /// Ends a wait of `pop` from another thread; the next `pop` returns at once.
+  /// Ends a wait of `pop` from another thread, or else the next one.
   void interrupt();
 
 private:
-  ring_memory *ring_ = nullptr;
+  bool waiting() const;
+  bool wait(core::timespan most, core::timespan spin);
+  void copy_out(uint64_t at, std::span<std::byte> into) const;
+
+  ring_memory* ring_ = nullptr;
+  uint64_t capacity_ = 0;
   ring_life life_;
 };
 

@@ -23,12 +23,12 @@ inline constexpr size_t slot_kinds = 3;
 
 constexpr std::string_view to_string(slot_kind x) {
   switch (x) {
-  case slot_kind::state:
-    return "state";
-  case slot_kind::image:
-    return "image";
-  case slot_kind::capture:
-    return "capture";
+    case slot_kind::state:
+      return "state";
+    case slot_kind::image:
+      return "image";
+    case slot_kind::capture:
+      return "capture";
   }
   return "unknown";
 }
@@ -43,13 +43,14 @@ struct slot_ref {
   uint32_t generation = 0;
   slot_kind kind = slot_kind::state;
 
-  constexpr explicit operator bool() const { return generation != 0; }
+  constexpr explicit operator bool() const {
+    return generation != 0;
+  }
 
-  friend constexpr auto operator<=>(const slot_ref &,
-                                    const slot_ref &) = default;
+  friend constexpr auto operator<=>(const slot_ref&, const slot_ref&) = default;
 
   template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector &f, slot_ref &x) {
+  friend typename Inspector::result_type inspect(Inspector& f, slot_ref& x) {
     return f(x.arena, x.slot, x.generation, x.kind);
   }
 };

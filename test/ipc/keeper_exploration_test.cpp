@@ -3,11 +3,11 @@
 // processes and two requests, beside a model that shares no code with it.
 #include <atelier/ipc/keeper.hpp>
 
+#include <boost/test/unit_test.hpp>
+
 #include <array>
 #include <deque>
 #include <unordered_set>
-
-#include <boost/test/unit_test.hpp>
 
 namespace {
 
@@ -32,7 +32,7 @@ struct slot_model {
   std::array<std::array<bool, processes>, requests> reads = {};
 
   bool is_read() const {
-    for (const auto &row : reads)
+    for (const auto& row : reads)
       for (auto x : row)
         if (x)
           return true;
@@ -64,12 +64,12 @@ struct world {
   uint64_t key() const {
     uint64_t k = 1;
     auto put = [&](uint64_t x, uint64_t count) { k = k * count + x; };
-    for (const auto &x : model) {
+    for (const auto& x : model) {
       put(static_cast<uint64_t>(x.state), 4);
       put(x.writer, requests);
       put(x.process, processes);
       put(x.superseded, 2);
-      for (const auto &row : x.reads)
+      for (const auto& row : x.reads)
         for (auto y : row)
           put(y, 2);
     }
@@ -87,7 +87,7 @@ struct world {
 class exploration {
 public:
   explicit exploration(uint32_t first_generation)
-      : start_{ipc::keeper{7, {slots, 0, 0}, first_generation}, {}, {}, {}} {}
+    : start_{ipc::keeper{7, {slots, 0, 0}, first_generation}, {}, {}, {}} {}
 
   size_t run() {
     visit(start_);
@@ -102,17 +102,17 @@ public:
   }
 
 private:
-  void fault(const std::string &what) {
+  void fault(const std::string& what) {
     if (faults_++ == 0)
       BOOST_TEST_MESSAGE("first fault: " << what);
   }
 
-  void visit(const world &w) {
+  void visit(const world& w) {
     if (auto broken = w.keeper.check(); !broken.empty())
       fault(broken);
     ipc::slot_census counted;
     for (size_t s = 0; s < slots; ++s) {
-      const auto &x = w.model[s];
+      const auto& x = w.model[s];
       auto state = w.keeper.state_of(w.now[s]);
       if (state.value_or(slot_state::free) != x.state)
         fault("a slot is not in the state of the model");
@@ -129,7 +129,7 @@ private:
       frontier_.push_back(w);
   }
 
-  void expand(const world &from) {
+  void expand(const world& from) {
     for (size_t r = 0; r < requests; ++r) {
       for (size_t p = 0; p < processes; ++p) {
         grant(from, r, p, 1);
@@ -151,19 +151,19 @@ private:
     }
   }
 
-  void grant(const world &from, size_t r, size_t p, size_t count) {
+  void grant(const world& from, size_t r, size_t p, size_t count) {
     auto w = from;
     std::vector<ipc::slot_kind> kinds(count, ipc::slot_kind::state);
     auto granted = w.keeper.grant(ticket_of(r), w.in(p), kinds);
     size_t free = 0;
-    for (const auto &x : w.model)
+    for (const auto& x : w.model)
       free += x.state == slot_state::free;
     if (granted.has_value() != (free >= count && !w.suspected[p]))
       return fault("a grant that the model does not make");
     if (!granted)
       return visit(w);
-    for (const auto &ref : *granted) {
-      auto &x = w.model[ref.slot];
+    for (const auto& ref : *granted) {
+      auto& x = w.model[ref.slot];
       if (x.state != slot_state::free)
         return fault("a slot in use was granted");
       // Rises by one, past 0: within the exploration it cannot return.
@@ -181,9 +181,9 @@ private:
     visit(w);
   }
 
-  void begin_read(const world &from, size_t s, size_t r, size_t p) {
+  void begin_read(const world& from, size_t s, size_t r, size_t p) {
     auto w = from;
-    auto &x = w.model[s];
+    auto& x = w.model[s];
     auto may = x.state != slot_state::free && !w.suspected[p];
     if (w.keeper.begin_read(w.now[s], ticket_of(r), w.in(p)) != may)
       return fault("reading allowed or refused wrongly");
@@ -194,7 +194,7 @@ private:
     visit(w);
   }
 
-  void end_read(const world &from, size_t s, size_t r) {
+  void end_read(const world& from, size_t s, size_t r) {
     auto w = from;
     w.keeper.end_read(w.before[s], ticket_of(r));
     w.keeper.end_read(w.now[s], ticket_of(r));
@@ -203,12 +203,12 @@ private:
     visit(w);
   }
 
-  void release(const world &from, size_t s, size_t r) {
+  void release(const world& from, size_t s, size_t r) {
     auto w = from;
-    auto &x = w.model[s];
+    auto& x = w.model[s];
     auto mine = x.state != slot_state::free && x.writer == r;
-    if (w.keeper.release(w.before[s], ticket_of(r)) ||
-        w.keeper.release(w.now[s], ticket_of(r)) != mine)
+    if (w.keeper.release(w.before[s], ticket_of(r))
+        || w.keeper.release(w.now[s], ticket_of(r)) != mine)
       return fault("released by a stranger");
     if (mine && x.state == slot_state::granted)
       x.state = slot_state::held;
@@ -216,7 +216,7 @@ private:
     visit(w);
   }
 
-  void supersede(const world &from, size_t s) {
+  void supersede(const world& from, size_t s) {
     auto w = from;
     w.keeper.supersede(w.before[s]);
     w.keeper.supersede(w.now[s]);
@@ -226,52 +226,53 @@ private:
     visit(w);
   }
 
-  void end_request(const world &from, size_t r) {
+  void end_request(const world& from, size_t r) {
     auto w = from;
     end(w, r);
     visit(w);
   }
 
-  static void end(world &w, size_t r) {
+  static void end(world& w, size_t r) {
     w.keeper.end_request(ticket_of(r).id);
-    for (auto &x : w.model) {
+    for (auto& x : w.model) {
       if (x.state != slot_state::free && x.writer == r)
         x.superseded = true;
       x.settle();
     }
   }
 
-  void suspect(const world &from, size_t p) {
+  void suspect(const world& from, size_t p) {
     auto w = from;
     w.keeper.suspect(w.in(p));
     w.suspected[p] = true;
-    for (auto &x : w.model)
+    for (auto& x : w.model)
       if (x.state == slot_state::granted && x.process == p)
         x.state = slot_state::quarantined;
     visit(w);
   }
 
-  void confirm_exit(const world &from, size_t p) {
+  void confirm_exit(const world& from, size_t p) {
     auto w = from;
     confirm(w, p);
     visit(w);
   }
 
-  static void confirm(world &w, size_t p) {
+  static void confirm(world& w, size_t p) {
     w.keeper.confirm_exit(w.in(p));
     ++w.life[p];
     w.suspected[p] = false;
-    for (auto &x : w.model) {
-      for (auto &row : x.reads)
+    for (auto& x : w.model) {
+      for (auto& row : x.reads)
         row[p] = false;
-      if (x.process == p && (x.state == slot_state::granted ||
-                             x.state == slot_state::quarantined))
+      if (x.process == p
+          && (x.state == slot_state::granted
+              || x.state == slot_state::quarantined))
         x.state = slot_state::held;
       x.settle();
     }
   }
 
-  void all_slots_can_get_free(const world &from) {
+  void all_slots_can_get_free(const world& from) {
     auto w = from;
     for (size_t p = 0; p < processes; ++p)
       confirm(w, p);

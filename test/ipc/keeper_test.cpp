@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/scale.hpp"
 #include "support/seed.hpp"
-
 #include <atelier/ipc/keeper.hpp>
+
+#include <boost/test/unit_test.hpp>
 
 #include <limits>
 #include <random>
-
-#include <boost/test/unit_test.hpp>
 
 namespace {
 
@@ -26,21 +25,21 @@ constexpr ipc::process_life life_of(uint32_t process, uint32_t life = 1) {
 }
 
 // Brings a new slot into `state`, granted to alice in process 1.
-slot_ref slot_in(keeper &k, slot_state state) {
+slot_ref slot_in(keeper& k, slot_state state) {
   auto slot = k.grant(alice, life_of(1), one_state)->front();
   switch (state) {
-  case slot_state::granted:
-    break;
-  case slot_state::quarantined:
-    k.suspect(life_of(1));
-    break;
-  case slot_state::held:
-    k.release(slot, alice);
-    break;
-  case slot_state::free:
-    k.release(slot, alice);
-    k.supersede(slot);
-    break;
+    case slot_state::granted:
+      break;
+    case slot_state::quarantined:
+      k.suspect(life_of(1));
+      break;
+    case slot_state::held:
+      k.release(slot, alice);
+      break;
+    case slot_state::free:
+      k.release(slot, alice);
+      k.supersede(slot);
+      break;
   }
   return slot;
 }
@@ -57,35 +56,35 @@ enum class event {
   confirm_other,
 };
 
-void apply(keeper &k, event what, const slot_ref &slot) {
+void apply(keeper& k, event what, const slot_ref& slot) {
   switch (what) {
-  case event::release:
-    k.release(slot, alice);
-    break;
-  case event::release_by_stranger:
-    k.release(slot, bob);
-    break;
-  case event::supersede:
-    k.supersede(slot);
-    break;
-  case event::end_request:
-    k.end_request(alice.id);
-    break;
-  case event::end_other_request:
-    k.end_request(bob.id);
-    break;
-  case event::suspect:
-    k.suspect(life_of(1));
-    break;
-  case event::suspect_other:
-    k.suspect(life_of(2));
-    break;
-  case event::confirm:
-    k.confirm_exit(life_of(1));
-    break;
-  case event::confirm_other:
-    k.confirm_exit(life_of(2));
-    break;
+    case event::release:
+      k.release(slot, alice);
+      break;
+    case event::release_by_stranger:
+      k.release(slot, bob);
+      break;
+    case event::supersede:
+      k.supersede(slot);
+      break;
+    case event::end_request:
+      k.end_request(alice.id);
+      break;
+    case event::end_other_request:
+      k.end_request(bob.id);
+      break;
+    case event::suspect:
+      k.suspect(life_of(1));
+      break;
+    case event::suspect_other:
+      k.suspect(life_of(2));
+      break;
+    case event::confirm:
+      k.confirm_exit(life_of(1));
+      break;
+    case event::confirm_other:
+      k.confirm_exit(life_of(2));
+      break;
   }
 }
 
@@ -95,24 +94,26 @@ BOOST_AUTO_TEST_SUITE(keeper_test)
 
 BOOST_AUTO_TEST_CASE(transitions_are_those_of_the_table) {
   using enum slot_state;
+
   struct row {
     event what;
     // After the event, from granted, quarantined and held.
     std::array<slot_state, 3> to;
   };
+
   constexpr row table[] = {
-      {event::release, {held, quarantined, held}},
-      {event::release_by_stranger, {granted, quarantined, held}},
-      {event::supersede, {granted, quarantined, free}},
-      {event::end_request, {granted, quarantined, free}},
-      {event::end_other_request, {granted, quarantined, held}},
-      {event::suspect, {quarantined, quarantined, held}},
-      {event::suspect_other, {granted, quarantined, held}},
-      {event::confirm, {held, held, held}},
-      {event::confirm_other, {granted, quarantined, held}},
+    {event::release, {held, quarantined, held}},
+    {event::release_by_stranger, {granted, quarantined, held}},
+    {event::supersede, {granted, quarantined, free}},
+    {event::end_request, {granted, quarantined, free}},
+    {event::end_other_request, {granted, quarantined, held}},
+    {event::suspect, {quarantined, quarantined, held}},
+    {event::suspect_other, {granted, quarantined, held}},
+    {event::confirm, {held, held, held}},
+    {event::confirm_other, {granted, quarantined, held}},
   };
   constexpr std::array from = {granted, quarantined, held};
-  for (const auto &x : table) {
+  for (const auto& x : table) {
     for (size_t i = 0; i < from.size(); ++i) {
       keeper k{1, {1, 0, 0}};
       auto slot = slot_in(k, from[i]);
@@ -200,8 +201,8 @@ BOOST_AUTO_TEST_CASE(stale_references_do_nothing) {
 
 BOOST_AUTO_TEST_CASE(the_generation_wraps_past_zero) {
   keeper k{1, {1, 0, 0}, std::numeric_limits<uint32_t>::max() - 1};
-  BOOST_TEST(slot_in(k, slot_state::free).generation ==
-             std::numeric_limits<uint32_t>::max());
+  BOOST_TEST(slot_in(k, slot_state::free).generation
+             == std::numeric_limits<uint32_t>::max());
   BOOST_TEST(slot_in(k, slot_state::free).generation == 1u);
 }
 
@@ -219,36 +220,36 @@ BOOST_AUTO_TEST_CASE(long_random_runs_keep_the_invariants) {
     core::ticket who{core::request_id{below(requests)}, below(3)};
     const auto slot = known[below(static_cast<uint32_t>(known.size()))];
     switch (below(9)) {
-    case 0:
-    case 1: {
-      std::vector<slot_kind> kinds(1 + below(3));
-      for (auto &x : kinds)
-        x = static_cast<slot_kind>(below(3));
-      if (auto got = k.grant(who, in, kinds))
-        known.insert(known.end(), got->begin(), got->end());
-      break;
-    }
-    case 2:
-      k.begin_read(slot, who, in);
-      break;
-    case 3:
-      k.end_read(slot, who);
-      break;
-    case 4:
-      k.release(slot, who);
-      break;
-    case 5:
-      k.supersede(slot);
-      break;
-    case 6:
-      k.end_request(who.id);
-      break;
-    case 7:
-      k.suspect(in);
-      break;
-    default:
-      k.confirm_exit(in);
-      ++life[p];
+      case 0:
+      case 1: {
+        std::vector<slot_kind> kinds(1 + below(3));
+        for (auto& x : kinds)
+          x = static_cast<slot_kind>(below(3));
+        if (auto got = k.grant(who, in, kinds))
+          known.insert(known.end(), got->begin(), got->end());
+        break;
+      }
+      case 2:
+        k.begin_read(slot, who, in);
+        break;
+      case 3:
+        k.end_read(slot, who);
+        break;
+      case 4:
+        k.release(slot, who);
+        break;
+      case 5:
+        k.supersede(slot);
+        break;
+      case 6:
+        k.end_request(who.id);
+        break;
+      case 7:
+        k.suspect(in);
+        break;
+      default:
+        k.confirm_exit(in);
+        ++life[p];
     }
     if (known.size() > 64)
       known.erase(known.begin(), known.begin() + 32);

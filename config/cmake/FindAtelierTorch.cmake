@@ -74,4 +74,12 @@ if(AtelierTorch_FOUND AND NOT TARGET Atelier::torch)
   target_include_directories(Atelier::torch SYSTEM INTERFACE
     "${AtelierTorch_DIR}/include"
     "${AtelierTorch_DIR}/include/torch/csrc/api/include")
+  # The headers of c10/cuda want those of CUDA, which come beside a CUDA wheel.
+  if(AtelierTorch_CUDA)
+    file(GLOB torch_cuda_headers
+      "${AtelierTorch_DIR}/../nvidia/cu[0-9]*/include"
+      "${AtelierTorch_DIR}/../nvidia/cuda_runtime/include")
+    target_include_directories(Atelier::torch SYSTEM INTERFACE
+      ${torch_cuda_headers})
+  endif()
 endif()

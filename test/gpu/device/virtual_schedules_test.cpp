@@ -45,7 +45,7 @@ public:
   }
 
 private:
-  struct row {
+  struct open_row {
     open_job job;
     uint32_t steps_done = 0;
     bool decoding = false;
@@ -179,7 +179,7 @@ private:
     std::make_shared<test::manual_timers>();
   std::unique_ptr<virtual_executor> device_;
   std::vector<open_job> waiting_;
-  std::map<core::ticket, row> open_;
+  std::map<core::ticket, open_row> open_;
   bool running_ = false;
   bool hung_ = false;
 };

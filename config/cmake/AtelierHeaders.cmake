@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# The target check_headers compiles every public header alone, twice in one
+# file: a header that leans on another's includes, or has no include guard,
+# fails. Those in detail/ are not public. CMake looks for new headers itself.
+include(AtelierIncludeTree)
+
+# Collect into <out> the includes of the headers under <path>: whole words such
+# as atelier/core/error.hpp. Nested folders of the list come under their own
+# name only.
+function(atelier_public_headers name path out)
+  if(path MATCHES "\\.hpp$")
+    set(${out} "atelier/${name}" PARENT_SCOPE)
+    return()
+  endif()
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS
+    RELATIVE "${PROJECT_SOURCE_DIR}/${path}"
+    "${PROJECT_SOURCE_DIR}/${path}/*.hpp")
+  list(FILTER headers EXCLUDE REGEX "(^|/)detail/")
+  if(path STREQUAL runtime)
+    list(FILTER headers EXCLUDE REGEX "^(core/|image/|atelier\\.hpp$)")
+  endif()
+  list(TRANSFORM headers PREPEND "atelier/${name}/")
+  set(${out} "${headers}" PARENT_SCOPE)
+endfunction()
+
+add_custom_target(check_headers)
+foreach(entry IN LISTS ATELIER_PUBLIC_FOLDERS)
+  string(REPLACE ":" ";" entry "${entry}")
+  list(GET entry 0 name)
+  list(GET entry 1 path)
+  set(target "atelier_${name}")
+  if(name STREQUAL atelier.hpp)
+    set(target atelier_runtime)
+  endif()
+  # Not every preset builds every folder.
+  if(NOT TARGET ${target} OR NOT EXISTS "${PROJECT_SOURCE_DIR}/${path}")
+    continue()
+  endif()
+  atelier_public_headers(${name} ${path} headers)
+  set(sources "")
+  foreach(header IN LISTS headers)
+    string(REPLACE "/" "_" stem "${header}")
+    set(source "${PROJECT_BINARY_DIR}/headers/${stem}.cpp")
+    file(GENERATE OUTPUT "${source}"
+      CONTENT "#include <${header}>\n#include <${header}>\n")
+    list(APPEND sources "${source}")
+  endforeach()
+  if(sources)
+    set(check "check_headers_${name}")
+    add_library(${check} OBJECT EXCLUDE_FROM_ALL ${sources})
+    target_link_libraries(${check} PRIVATE atelier_options ${target})
+    if(name STREQUAL gpu AND TARGET Atelier::torch)
+      target_link_libraries(${check} PRIVATE Atelier::torch)
+    endif()
+    add_dependencies(check_headers ${check})
+  endif()
+endforeach()
+
+# Once is enough, and only with LibTorch is every header there.
+if(ATELIER_WITH_TORCH AND NOT ATELIER_SANITIZE)
+  add_test(NAME headers
+    COMMAND "${CMAKE_COMMAND}" --build "${PROJECT_BINARY_DIR}"
+      --target check_headers)
+  math(EXPR limit "1200 * ${ATELIER_TEST_TIMEOUT_FACTOR}")
+  set_tests_properties(headers PROPERTIES
+    LABELS style
+    TIMEOUT ${limit}
+    RUN_SERIAL TRUE)
+endif()

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts where, and the package that a host finds with
+# find_package(Atelier). The build tree has the programs in the same places, so
+# that they find each other and their data by the same relative paths.
+include(CMakePackageConfigHelpers)
+set(ATELIER_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Atelier")
+
+# Collect into <out> the libraries that CMake made in <dir> and below.
+function(atelier_libraries_below dir out)
+  get_property(targets DIRECTORY "${dir}" PROPERTY BUILDSYSTEM_TARGETS)
+  set(libraries "")
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    if(type MATCHES "^(STATIC|INTERFACE)_LIBRARY$"
+       AND NOT target STREQUAL atelier_torch_header)
+      list(APPEND libraries ${target})
+    endif()
+  endforeach()
+  get_property(children DIRECTORY "${dir}" PROPERTY SUBDIRECTORIES)
+  foreach(child IN LISTS children)
+    atelier_libraries_below("${child}" below)
+    list(APPEND libraries ${below})
+  endforeach()
+  set(${out} "${libraries}" PARENT_SCOPE)
+endfunction()
+
+set(libraries "")
+foreach(folder IN LISTS ATELIER_FOLDERS)
+  if(EXISTS "${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt")
+    atelier_libraries_below("${PROJECT_SOURCE_DIR}/${folder}" below)
+    list(APPEND libraries ${below})
+  endif()
+endforeach()
+
+foreach(library IN LISTS libraries)
+  # Atelier::core in the host as in the tree.
+  string(REGEX REPLACE "^atelier_" "" name ${library})
+  set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(${library} INTERFACE
+    $<BUILD_INTERFACE:${ATELIER_INCLUDE_DIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  # The project's own compiler flags are not for a host.
+  get_target_property(links ${library} INTERFACE_LINK_LIBRARIES)
+  if(links)
+    list(TRANSFORM links REPLACE "^(.*atelier_options.*)$"
+      "$<BUILD_INTERFACE:\\1>")
+    set_target_properties(${library} PROPERTIES
+      INTERFACE_LINK_LIBRARIES "${links}")
+  endif()
+endforeach()
+
+foreach(program IN ITEMS atelier atelier-process)
+  if(NOT TARGET ${program})
+    continue()
+  endif()
+  set(destination "${CMAKE_INSTALL_BINDIR}")
+  if(program STREQUAL atelier-process)
+    set(destination "${CMAKE_INSTALL_LIBEXECDIR}/atelier")
+  endif()
+  set_target_properties(${program} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${destination}")
+  install(TARGETS ${program} DESTINATION "${destination}")
+endforeach()
+
+if(libraries)
+  install(TARGETS ${libraries} EXPORT AtelierTargets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(EXPORT AtelierTargets NAMESPACE Atelier::
+    DESTINATION "${ATELIER_PACKAGE_DIR}")
+endif()
+
+foreach(entry IN LISTS ATELIER_PUBLIC_FOLDERS)
+  string(REPLACE ":" ";" entry "${entry}")
+  list(GET entry 0 name)
+  list(GET entry 1 path)
+  if(path MATCHES "\\.hpp$" AND EXISTS "${PROJECT_SOURCE_DIR}/${path}")
+    install(FILES "${path}"
+      DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/atelier")
+  elseif(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/${path}")
+    # Core and image lie below runtime, but are public under their own names.
+    install(DIRECTORY "${path}/"
+      DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/atelier/${name}"
+      FILES_MATCHING PATTERN "*.hpp"
+      PATTERN detail EXCLUDE
+      REGEX "/runtime/(core|image|atelier\\.hpp)$" EXCLUDE
+      REGEX "/config/(cmake|setup|topologies)$" EXCLUDE)
+  endif()
+endforeach()
+
+foreach(data IN ITEMS models config/topologies)
+  if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/${data}")
+    get_filename_component(parent "${data}" DIRECTORY)
+    install(DIRECTORY "${data}"
+      DESTINATION "${CMAKE_INSTALL_DATADIR}/atelier/${parent}")
+  endif()
+endforeach()
+
+configure_package_config_file(
+  "${PROJECT_SOURCE_DIR}/config/cmake/AtelierConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/package/AtelierConfig.cmake"
+  INSTALL_DESTINATION "${ATELIER_PACKAGE_DIR}")
+write_basic_package_version_file(
+  "${PROJECT_BINARY_DIR}/package/AtelierConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${PROJECT_BINARY_DIR}/package/AtelierConfig.cmake"
+  "${PROJECT_BINARY_DIR}/package/AtelierConfigVersion.cmake"
+  config/cmake/FindAtelierTorch.cmake
+  config/cmake/FindCAF.cmake
+  config/cmake/FindLpsolve.cmake
+  config/cmake/FindWebP.cmake
+  config/cmake/Findhnswlib.cmake
+  DESTINATION "${ATELIER_PACKAGE_DIR}")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")

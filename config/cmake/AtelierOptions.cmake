@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+# The options of the build and `atelier_options`, the INTERFACE target that
+# carries the compiler flags. Every target of the project links it PRIVATE; it
+# is never exported.
+include(FeatureSummary)
+
+option(ATELIER_WITH_TORCH "Build the parts that need LibTorch" ON)
+option(ATELIER_ONLY_PURE "Build only the folders that need neither CAF nor LibTorch" OFF)
+option(ATELIER_WERROR "Treat warnings as errors" OFF)
+option(ATELIER_COVERAGE "Instrument for gcov" OFF)
+option(ATELIER_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(ATELIER_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(ATELIER_BENCH "Build the benchmarks" OFF)
+set(ATELIER_CUDA AUTO CACHE STRING "Build the CUDA kernels: AUTO, ON or OFF")
+set_property(CACHE ATELIER_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(ATELIER_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them")
+set(ATELIER_TORCH "" CACHE PATH
+  "A LibTorch folder or site-packages/torch; empty: build/torch")
+
+if(ATELIER_ONLY_PURE)
+  set(ATELIER_WITH_TORCH OFF)
+endif()
+add_feature_info(ATELIER_WITH_TORCH "${ATELIER_WITH_TORCH}" "models run by LibTorch")
+add_feature_info(ATELIER_TESTS "${ATELIER_TESTS}" "tests")
+add_feature_info(ATELIER_EXAMPLES "${ATELIER_EXAMPLES}" "example programs")
+add_feature_info(ATELIER_BENCH "${ATELIER_BENCH}" "benchmarks")
+add_feature_info(ATELIER_WERROR "${ATELIER_WERROR}" "warnings are errors")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+add_library(atelier_options INTERFACE)
+target_compile_features(atelier_options INTERFACE cxx_std_20)
+target_compile_options(atelier_options INTERFACE
+  $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wshadow;-Wconversion;-Wsign-conversion>
+  # g++ 12 warns of overlapping copies inside std::string (GCC bug 105329).
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wthread-safety>)
+target_compile_definitions(atelier_options INTERFACE
+  $<$<NOT:$<CONFIG:Release>>:_GLIBCXX_ASSERTIONS>)
+if(ATELIER_WERROR)
+  target_compile_options(atelier_options INTERFACE
+    $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
+endif()
+if(ATELIER_SANITIZE)
+  # CAF binds a null reference in init_fun_factory.hpp (a lambda actor without
+  # arguments); without that one check every other finding can abort.
+  set(sanitize_flags "-fsanitize=${ATELIER_SANITIZE}" -fno-sanitize=null
+    -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(atelier_options INTERFACE
+    "$<$<COMPILE_LANGUAGE:C,CXX>:${sanitize_flags}>")
+  target_link_options(atelier_options INTERFACE ${sanitize_flags})
+endif()
+if(ATELIER_COVERAGE)
+  target_compile_options(atelier_options INTERFACE
+    $<$<COMPILE_LANGUAGE:C,CXX>:--coverage;-fprofile-update=atomic>)
+  target_link_options(atelier_options INTERFACE --coverage)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  # An installed program finds LibTorch where it was found at build time.
+  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+
+  find_program(ATELIER_CCACHE ccache)
+  mark_as_advanced(ATELIER_CCACHE)
+  if(ATELIER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    # The sloppiness is what ccache needs for precompiled headers; the rest lets
+    # one clone of the repository use what another has compiled.
+    set(launcher "${CMAKE_COMMAND}" -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros
+      "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+      "${ATELIER_CCACHE}")
+    set(CMAKE_C_COMPILER_LAUNCHER "${launcher}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${launcher}")
+    set(CMAKE_CUDA_COMPILER_LAUNCHER "${launcher}")
+  endif()
+
+  find_program(ATELIER_MOLD mold)
+  mark_as_advanced(ATELIER_MOLD)
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_LINK_OPTIONS -fuse-ld=mold)
+  if(ATELIER_MOLD)
+    check_cxx_source_compiles("int main() {}" ATELIER_LINKS_WITH_MOLD)
+  endif()
+  unset(CMAKE_REQUIRED_LINK_OPTIONS)
+  if(ATELIER_LINKS_WITH_MOLD)
+    add_link_options(-fuse-ld=mold)
+  endif()
+endif()

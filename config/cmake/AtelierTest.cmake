@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# atelier_add_test(<name>
+#   KIND <UNIT|PROCESS|GPU|FAULT|STRESS>
+#   SOURCES <file>...
+#   [LIBS <target>...]      what is under test; Boost.Test comes by itself
+#   [TORCH]                 the sources include LibTorch
+#   [LOCKS <name>...]       resources that no other test may use meanwhile
+#   [TIMEOUT <seconds>])    instead of the kind's
+#
+# Make the executable <name> and the ctest test of the same name, labelled with
+# the kind in lower case.
+#
+# UNIT     pure, or on the deterministic scheduler; no other process      60 s
+# PROCESS  starts processes of the project                               180 s
+# GPU      needs a device, skips itself with a message without one       300 s
+# FAULT    kills, truncates, corrupts on purpose                         300 s
+# STRESS   real threads, many repeats; runs alone                        600 s
+#
+# The sources are Boost.Test suites; `#include <boost/test/unit_test.hpp>` and
+# define neither main nor BOOST_TEST_MODULE. A test that checks nothing fails.
+# The count of its cases is left in <build>/test-results/<name>.xml.
+set(ATELIER_TEST_TIMEOUT_FACTOR 1 CACHE STRING
+  "Multiplies the time limit of every test")
+set(ATELIER_TEST_LAUNCHER "" CACHE STRING "A command that runs each test")
+set(ATELIER_TEST_RESULTS "${PROJECT_BINARY_DIR}/test-results")
+file(MAKE_DIRECTORY "${ATELIER_TEST_RESULTS}")
+
+function(atelier_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "KIND;TIMEOUT"
+    "SOURCES;LIBS;LOCKS")
+  set(limit_UNIT 60)
+  set(limit_PROCESS 180)
+  set(limit_GPU 300)
+  set(limit_FAULT 300)
+  set(limit_STRESS 600)
+  if(NOT DEFINED limit_${arg_KIND})
+    message(FATAL_ERROR "atelier_add_test(${name}): KIND is '${arg_KIND}', "
+      "not UNIT, PROCESS, GPU, FAULT or STRESS")
+  elseif(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "atelier_add_test(${name}): no SOURCES, or unknown "
+      "arguments '${arg_UNPARSED_ARGUMENTS}'")
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT ${limit_${arg_KIND}})
+  endif()
+  math(EXPR limit "${arg_TIMEOUT} * ${ATELIER_TEST_TIMEOUT_FACTOR}")
+
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/test")
+  target_link_libraries(${name} PRIVATE
+    atelier_options ${arg_LIBS} atelier_test_main Boost::unit_test_framework)
+  if(arg_TORCH)
+    atelier_use_torch(${name})
+  endif()
+
+  add_test(NAME ${name}
+    COMMAND ${ATELIER_TEST_LAUNCHER} $<TARGET_FILE:${name}>
+      --log_level=message --report_format=XML --report_level=detailed
+      "--report_sink=${ATELIER_TEST_RESULTS}/${name}.xml")
+  string(TOLOWER "${arg_KIND}" label)
+  if(arg_KIND STREQUAL GPU)
+    list(APPEND arg_LOCKS gpu0)
+  endif()
+  set_tests_properties(${name} PROPERTIES
+    LABELS ${label}
+    TIMEOUT ${limit}
+    FAIL_REGULAR_EXPRESSION "did not check any assertions"
+    RESOURCE_LOCK "${arg_LOCKS}")
+  if(arg_KIND STREQUAL STRESS)
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+  endif()
+endfunction()

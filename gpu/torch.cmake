@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# The part of gpu that includes LibTorch; gpu/CMakeLists.txt includes this file
+# when ATELIER_WITH_TORCH is on.
+add_library(atelier_gpu_torch STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/device/torch_info.cpp)
+add_library(Atelier::gpu_torch ALIAS atelier_gpu_torch)
+target_link_libraries(atelier_gpu_torch PRIVATE atelier_options)
+atelier_use_torch(atelier_gpu_torch)

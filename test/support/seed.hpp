@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace atelier::test {
+
+/// Return this run's seed for generated cases.
+/// It is ATELIER_TEST_SEED, or drawn once per process; the first call prints it
+/// to standard error, so that a failure can be repeated.
+/// Errors:  a value that is no unsigned 64-bit number ends the process with
+///          status 2.
+/// Threads: any.
+[[nodiscard]] std::uint64_t seed();
+
+} // namespace atelier::test

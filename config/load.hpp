@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/config/settings.hpp>
+#include <atelier/core/result.hpp>
+
 #include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <atelier/config/settings.hpp>
-#include <atelier/core/result.hpp>
-
 namespace atelier::config {
 
 /// One thing wrong with a configuration.
 struct fault {
-  /// Where it was found: a file's name, "--set" or "defaults".
+  /// Where it was found: a file's name, "--set", "defaults", or "settings" for
+  /// those that a program filled in.
   std::string source;
   /// Line in the source, from 1; 0 where there is none.
   uint32_t line = 0;

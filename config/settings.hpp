@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/limits.hpp>
+#include <atelier/core/time.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include <atelier/core/limits.hpp>
-#include <atelier/core/time.hpp>
 
 namespace atelier::config {
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/detail/assign.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace atelier::config::detail {
+
+namespace {
+
+/// Returns the number in the unit of the settings, where it lies in the range.
+std::optional<double> scaled_number(const option& x, const node& from) {
+  double number = 0;
+  if (const auto* whole = std::get_if<int64_t>(&from.value))
+    number = static_cast<double>(*whole);
+  else if (const auto* real = std::get_if<double>(&from.value))
+    number = *real;
+  else
+    return std::nullopt;
+  // Written so that NaN is outside.
+  if (!(number >= x.least && number <= x.most))
+    return std::nullopt;
+  return number * unit_of(x).scale;
+}
+
+/// Reads a value for each type that a place can hold. The ranges keep every
+/// number below 2^53, so that doubles are exact.
+struct converter {
+  const option& x;
+  const node& from;
+
+  template <class T>
+  std::optional<T> number() const {
+    const auto value = scaled_number(x, from);
+    if (!value)
+      return std::nullopt;
+    if constexpr (std::is_integral_v<T>) {
+      const bool whole = std::holds_alternative<int64_t>(from.value);
+      // A real number of KiB is fine where it makes whole bytes.
+      if (!whole && (unit_of(x).scale == 1 || std::trunc(*value) != *value))
+        return std::nullopt;
+    }
+    return static_cast<T>(*value);
+  }
+
+  std::optional<core::timespan> span() const {
+    const auto value = scaled_number(x, from);
+    if (!value)
+      return std::nullopt;
+    return core::timespan{std::llround(*value)};
+  }
+
+  std::optional<process_mode> mode() const {
+    const auto* text = std::get_if<std::string>(&from.value);
+    const auto at = text ? std::find(x.choices.begin(), x.choices.end(), *text)
+                         : x.choices.end();
+    if (at == x.choices.end())
+      return std::nullopt;
+    return static_cast<process_mode>(at - x.choices.begin());
+  }
+
+  std::optional<std::vector<std::string>> texts() const {
+    const auto* items = std::get_if<list>(&from.value);
+    if (!items)
+      return std::nullopt;
+    std::vector<std::string> result;
+    for (const auto& item : *items) {
+      const auto* text = std::get_if<std::string>(&item.value);
+      if (!text)
+        return std::nullopt;
+      result.push_back(*text);
+    }
+    return result;
+  }
+
+  bool operator()(core::timespan* to) const {
+    return store(span(), to);
+  }
+
+  bool operator()(process_mode* to) const {
+    return store(mode(), to);
+  }
+
+  bool operator()(std::string* to) const {
+    const auto* text = std::get_if<std::string>(&from.value);
+    return text && store(std::optional{*text}, to);
+  }
+
+  bool operator()(std::vector<std::string>* to) const {
+    return store(texts(), to);
+  }
+
+  template <class T>
+  bool operator()(T* to) const {
+    return store(number<T>(), to);
+  }
+
+  /// Stores a value that is also of the form that the option demands.
+  template <class T>
+  bool store(std::optional<T> value, T* to) const {
+    if (!value || fault_of(x, &*value))
+      return false;
+    *to = std::move(*value);
+    return true;
+  }
+};
+
+} // namespace
+
+bool assign(const option& x, const node& from, const place& to) {
+  return std::visit(converter{x, from}, to);
+}
+
+} // namespace atelier::config::detail

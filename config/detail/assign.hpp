@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/config/detail/document.hpp>
+#include <atelier/config/schema.hpp>
+
+namespace atelier::config::detail {
+
+/// Writes the value `from` to `to` where it is what `x` demands; leaves `to`
+/// alone and returns false where it is not.
+bool assign(const option& x, const node& from, const place& to);
+
+} // namespace atelier::config::detail

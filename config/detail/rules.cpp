@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/detail/rules.hpp>
+#include <atelier/config/detail/text.hpp>
+#include <atelier/config/detail/variant_name.hpp>
+#include <atelier/config/schema.hpp>
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+namespace atelier::config::detail {
+
+namespace {
+
+constexpr uint64_t most_arena_bytes = 1ull << 40;
+
+/// Collects the findings. Rules name members; keys and units come from the
+/// schema.
+class checker {
+public:
+  explicit checker(const settings& x) : x_(x) {}
+
+  std::vector<finding> run() {
+    if (x_.devices.empty() || x_.devices.size() > most_devices) {
+      add({std::string{devices_section}},
+          fmt::format("{} devices are not 1..{}", x_.devices.size(),
+                      most_devices));
+      return std::move(found_);
+    }
+    check_each_option();
+    check_processes();
+    check_arena();
+    for (size_t i = 0; i < x_.devices.size(); ++i)
+      check_device(i);
+    return std::move(found_);
+  }
+
+private:
+  void check_each_option() {
+    for (const auto& x : options())
+      for (size_t i = 0; i < count_of(x, x_); ++i)
+        if (auto text = fault_of(x, look_at(x, x_, i))) {
+          wrong_.insert(key_of(x, i));
+          found_.push_back({{key_of(x, i)}, std::move(*text)});
+        }
+  }
+
+  void check_processes() {
+    const auto& p = x_.processes;
+    if (p.silence / 2 < p.heartbeat)
+      add({key(p.silence), key(p.heartbeat)},
+          fmt::format("{} is less than twice {}", told(p.silence),
+                      told(p.heartbeat)));
+    if (p.restart_first > p.restart_most)
+      add({key(p.restart_first), key(p.restart_most)},
+          fmt::format("{} is above {}", told(p.restart_first),
+                      told(p.restart_most)));
+  }
+
+  void check_arena() {
+    const auto& a = x_.arena;
+    // One pair of rings with each device's process and with the CPU process.
+    const uint64_t rings = 2 * (x_.devices.size() + 1);
+    uint64_t room = most_arena_bytes;
+    const bool fits = take(room, a.state_slots, a.state_slot_bytes)
+                   && take(room, a.image_slots, a.image_slot_bytes)
+                   && take(room, a.capture_slots, a.capture_slot_bytes)
+                   && take(room, rings, a.ring_bytes);
+    if (!fits)
+      add({key(a.image_slots), key(a.image_slot_bytes), key(a.state_slots),
+           key(a.state_slot_bytes), key(a.capture_slots),
+           key(a.capture_slot_bytes), key(a.ring_bytes)},
+          "slots and rings together need more than 1 TiB");
+  }
+
+  void check_device(size_t i) {
+    const auto& d = x_.devices[i];
+    if (d.max_batch > d.seats)
+      add({key(d.max_batch), key(d.seats)},
+          fmt::format("{} is above {}", told(d.max_batch), told(d.seats)));
+    const auto [first, fresh] = devices_by_name_.emplace(d.name, i);
+    if (!fresh)
+      add({key(d.name), key(x_.devices[first->second].name)},
+          fmt::format("{} names the same device as {}[{}]",
+                      shorten(quote(d.name)), devices_section, first->second));
+    check_variants(d);
+  }
+
+  void check_variants(const device_settings& d) {
+    std::map<std::string_view, int> seen;
+    for (const auto& text : d.variants) {
+      const auto name = parse_variant(text);
+      if (name && name->steps > x_.limits.steps)
+        add({key(d.variants), key(x_.limits.steps)},
+            fmt::format("{} takes more steps than {}", shorten(quote(text)),
+                        told(x_.limits.steps)));
+      if (name && ++seen[text] == 2)
+        add({key(d.variants)},
+            fmt::format("{} stands there twice", shorten(quote(text))));
+    }
+  }
+
+  /// Takes `count` times `bytes` from `room`; false where it is too small.
+  static bool take(uint64_t& room, uint64_t count, uint64_t bytes) {
+    if (count > 0 && bytes > room / count)
+      return false;
+    room -= count * bytes;
+    return true;
+  }
+
+  template <class T>
+  std::string key(const T& member) const {
+    const auto [what, device] = option_at(x_, &member);
+    return key_of(*what, device);
+  }
+
+  /// Returns "key value" of an option, for sentences.
+  template <class T>
+  std::string told(const T& member) const {
+    const auto [what, device] = option_at(x_, &member);
+    return fmt::format("{} {}", key_of(*what, device),
+                       value_text(*what, look_at(*what, x_, device)));
+  }
+
+  /// Adds a broken rule between options, unless one of them is wrong already:
+  /// what follows from that would only distract.
+  void add(std::vector<std::string> keys, std::string text) {
+    for (const auto& key : keys)
+      if (wrong_.contains(key))
+        return;
+    found_.push_back({std::move(keys), std::move(text)});
+  }
+
+  const settings& x_;
+  std::vector<finding> found_;
+  std::set<std::string> wrong_;
+  std::map<std::string_view, size_t> devices_by_name_;
+};
+
+} // namespace
+
+std::vector<finding> check(const settings& x) {
+  return checker{x}.run();
+}
+
+} // namespace atelier::config::detail

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/config/settings.hpp>
+
+#include <string>
+#include <vector>
+
+namespace atelier::config::detail {
+
+/// A rule that settings break.
+struct finding {
+  /// The keys that the rule is about, the one to change first.
+  std::vector<std::string> keys;
+  std::string text;
+};
+
+/// Checks every option by itself, then the rules between options.
+std::vector<finding> check(const settings& x);
+
+} // namespace atelier::config::detail

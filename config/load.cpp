@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/detail/file.hpp>
+#include <atelier/config/detail/reader.hpp>
+#include <atelier/config/detail/rules.hpp>
+#include <atelier/config/detail/text.hpp>
+#include <atelier/config/load.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace atelier::config {
+
+namespace {
+
+/// Turns what `check` found into a fault at the place that set a key of it.
+fault located(const detail::finding& found, const detail::reader& from) {
+  const auto [at, key] = from.origin_of(found.keys);
+  if (!at)
+    return {"defaults", 0, key, found.text};
+  return {at->source, at->line, key, found.text};
+}
+
+/// Checks the whole. Rules about keys that are in fault already are left out:
+/// they would judge defaults that the user did not choose.
+outcome finish(const detail::reader& from) {
+  outcome result{from.values(), from.faults()};
+  if (from.incomplete())
+    return result;
+  for (const auto& found : detail::check(from.values())) {
+    const auto faulty = [&](auto& key) { return from.is_faulty(key); };
+    if (std::none_of(found.keys.begin(), found.keys.end(), faulty))
+      result.faults.push_back(located(found, from));
+  }
+  return result;
+}
+
+outcome only(fault x) {
+  outcome result;
+  result.faults.push_back(std::move(x));
+  return result;
+}
+
+} // namespace
+
+std::string to_string(const fault& x) {
+  std::string text = detail::escape(x.source);
+  if (x.line > 0)
+    text += fmt::format(":{}", x.line);
+  if (!x.key.empty())
+    text += ": " + x.key;
+  return text + ": " + x.text;
+}
+
+outcome parse(std::string_view toml, std::string_view source_name,
+              std::span<const std::string> overrides) {
+  detail::reader from;
+  from.read_text(toml, source_name);
+  for (const auto& assignment : overrides)
+    from.read_override(assignment);
+  return finish(from);
+}
+
+outcome load(const std::filesystem::path& path,
+             std::span<const std::string> overrides) {
+  if (path.empty())
+    return parse({}, "defaults", overrides);
+  const auto content =
+    detail::read_file(path.c_str(), detail::most_document_bytes);
+  if (!content)
+    return only({path.string(), 0, {}, content.why().text});
+  return parse(*content, path.string(), overrides);
+}
+
+std::vector<fault> validate(const settings& x) {
+  std::vector<fault> faults;
+  for (const auto& found : detail::check(x))
+    faults.push_back({"settings", 0, found.keys.front(), found.text});
+  return faults;
+}
+
+core::error to_error(const std::vector<fault>& faults) {
+  core::error what{core::ec::bad_config, {}};
+  for (const auto& x : faults)
+    what.text += (what.text.empty() ? "" : "\n") + to_string(x);
+  return what;
+}
+
+} // namespace atelier::config

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/schema.hpp>
+#include <atelier/core/error.hpp>
+
+#include <fmt/format.h>
+
+namespace atelier::config {
+
+namespace {
+
+constexpr std::string_view modes[] = {"single", "split"};
+constexpr std::string_view levels[] = {"trace", "debug", "info",
+                                       "warn",  "error", "off"};
+
+constexpr double hour_ms = 3'600'000;
+constexpr double day_s = 86'400;
+constexpr double most_slots = 65'536;
+/// 64 GiB in KiB.
+constexpr double most_slot_kib = 67'108'864;
+
+constexpr section all_sections[] = {
+  {"limits", "What one request may ask for, and how much may wait."},
+  {"arena", "Fixed sizes of the shared memory. A request that does not fit its "
+            "slot is refused."},
+  {"processes", "Starting, watching and ending processes."},
+  {"preprocess", "CPU workers that prepare requests."},
+  {"postprocess", "CPU workers that encode pictures."},
+  {devices_section, "One table per device. A file with one such table replaces "
+                    "the default device."},
+  {"scheduler", "Bounds and pace of the scheduler."},
+  {"actors", "Threads of the actor system."},
+  {"policy", "How requests are answered."},
+  {"planner", "When plans are made."},
+  {"monitor", "How demand is counted."},
+  {"log", "What is told on standard error."},
+};
+
+#define ATELIER_AT(member)                                                     \
+  [](settings& x, size_t) -> place { return &x.member; }
+#define ATELIER_AT_DEVICE(member)                                              \
+  [](settings& x, size_t i) -> place { return &x.devices[i].member; }
+
+const option all_options[] = {
+  {"limits", "prompt_bytes",
+   "Longest prompt, and longest negative prompt, in UTF-8.",
+   ATELIER_AT(limits.prompt_bytes), 1, 16'777'216},
+  {"limits", "steps", "Most denoising steps of one request.",
+   ATELIER_AT(limits.steps), 1, 10'000},
+  {"limits", "guidance", "Largest guidance scale.", ATELIER_AT(limits.guidance),
+   1, 1'000},
+  {"limits", "side_px", "Longest side of a picture.",
+   ATELIER_AT(limits.side_px), core::grid_px, 65'536},
+  {"limits", "picture_px", "Largest picture, width times height.",
+   ATELIER_AT(limits.picture_px), core::grid_px* core::grid_px, 4'294'967'296},
+  {"limits", "requests", "Most requests accepted and not yet answered.",
+   ATELIER_AT(limits.requests), 1, 10'000'000},
+  {"limits", "request_mib",
+   "Most memory that the texts of those requests hold.",
+   ATELIER_AT(limits.request_bytes), 1, 1'048'576},
+
+  {"arena", "state_slots", "Slots for running latents.",
+   ATELIER_AT(arena.state_slots), 2, most_slots},
+  {"arena", "state_slot_kib", "Size of one of them.",
+   ATELIER_AT(arena.state_slot_bytes), 4, most_slot_kib, form::multiple_of_64},
+  {"arena", "image_slots", "Slots for pictures, as pixels or encoded.",
+   ATELIER_AT(arena.image_slots), 2, most_slots},
+  {"arena", "image_slot_kib", "Size of one of them.",
+   ATELIER_AT(arena.image_slot_bytes), 4, most_slot_kib, form::multiple_of_64},
+  {"arena", "capture_slots", "Slots for latents kept for a cache.",
+   ATELIER_AT(arena.capture_slots), 0, most_slots},
+  {"arena", "capture_slot_kib", "Size of one of them.",
+   ATELIER_AT(arena.capture_slot_bytes), 4, most_slot_kib,
+   form::multiple_of_64},
+  {"arena", "ring_kib",
+   "Size of the message ring of each direction of each process.",
+   ATELIER_AT(arena.ring_bytes), 64, 1'048'576, form::power_of_two},
+
+  {"processes", "mode",
+   "All actors in one process, or split into one process for control, one for "
+   "CPU work and one per device.",
+   ATELIER_AT(processes.mode), 0, 0, form::any, modes},
+  {"processes", "program",
+   "Program of the other processes; empty: the installed one.",
+   ATELIER_AT(processes.program)},
+  {"processes", "heartbeat_ms",
+   "How often a process is asked for a sign of life.",
+   ATELIER_AT(processes.heartbeat), 1, hour_ms},
+  {"processes", "silence_ms",
+   "A process this long without a sign is suspected; at least twice the "
+   "heartbeat.",
+   ATELIER_AT(processes.silence), 2, hour_ms},
+  {"processes", "step_factor",
+   "A worker without a step for this many times the predicted time, plus "
+   "silence_ms, is suspected.",
+   ATELIER_AT(processes.step_factor), 1, 1'000},
+  {"processes", "confirm_ms",
+   "How long the exit of a killed process is awaited before its requests go on "
+   "elsewhere.",
+   ATELIER_AT(processes.confirm), 1, hour_ms},
+  {"processes", "restart_first_ms",
+   "First pause before a restart; it doubles with every further one.",
+   ATELIER_AT(processes.restart_first), 1, hour_ms},
+  {"processes", "restart_most_ms", "Longest pause before a restart.",
+   ATELIER_AT(processes.restart_most), 1, hour_ms},
+  {"processes", "grace_ms", "How long stopping waits for running work.",
+   ATELIER_AT(processes.grace), 0, hour_ms},
+
+#define ATELIER_POOL(pool)                                                      \
+  {#pool, "workers", "Workers of the pool.", ATELIER_AT(pool.workers), 1, 256}, \
+  {                                                                             \
+#    pool, "seats",                                                             \
+      "Requests that a worker holds at a time, the running one included.",      \
+      ATELIER_AT(pool.seats), 1, 4'096                                          \
+  }
+  ATELIER_POOL(preprocess),
+  ATELIER_POOL(postprocess),
+#undef ATELIER_POOL
+
+  {devices_section, "name", "The device; no two tables name the same.",
+   ATELIER_AT_DEVICE(name), 0, 0, form::device_name},
+  {devices_section, "executor", "What runs there.", ATELIER_AT_DEVICE(executor),
+   0, 0, form::any, executors},
+  {devices_section, "variants",
+   "Models with their steps and element type, all resident.",
+   ATELIER_AT_DEVICE(variants), 0, 0, form::variant_list},
+  {devices_section, "max_batch", "Most rows of one step; at most the seats.",
+   ATELIER_AT_DEVICE(max_batch), 1, 1'024},
+  {devices_section, "seats",
+   "Requests that the worker holds at a time, waiting ones included.",
+   ATELIER_AT_DEVICE(seats), 1, 4'096},
+  {devices_section, "publish_every",
+   "Publish a row's state after every so many steps.",
+   ATELIER_AT_DEVICE(publish_every), 1, 10'000},
+  {devices_section, "threads",
+   "Threads of the executor's arithmetic; 0: all cores.",
+   ATELIER_AT_DEVICE(threads), 0, 1'024},
+  {devices_section, "test_card_step_ms",
+   "Duration of one step of the test card; 0: as fast as it draws.",
+   ATELIER_AT_DEVICE(test_card_step), 0, hour_ms},
+
+  {"scheduler", "tick_ms", "How often late work is looked for.",
+   ATELIER_AT(scheduler.tick), 0.1, 60'000},
+  {"scheduler", "attempts",
+   "Dispatches of one request before it fails as unavailable.",
+   ATELIER_AT(scheduler.attempts), 1, 1'000},
+  {"scheduler", "ageing_s",
+   "Each so long waited raises a request's priority by one.",
+   ATELIER_AT(scheduler.ageing), 0.001, day_s},
+
+  {"actors", "threads",
+   "Threads that run actors; 0: chosen from the pools and the cores.",
+   ATELIER_AT(actors.threads), 0, 1'024},
+
+  {"policy", "name", "Name of the policy.", ATELIER_AT(policy.name), 0, 0,
+   form::nonempty},
+
+  {"planner", "period_s", "Time between two plans.", ATELIER_AT(planner.period),
+   0.01, day_s},
+
+  {"monitor", "window_s", "Length of one counting window.",
+   ATELIER_AT(monitor.window), 0.01, day_s},
+  {"monitor", "windows", "How many windows are kept.",
+   ATELIER_AT(monitor.windows), 1, 10'000},
+
+  {"log", "level", "The least severe messages that are told.",
+   ATELIER_AT(log.level), 0, 0, form::any, levels},
+};
+
+#undef ATELIER_AT
+#undef ATELIER_AT_DEVICE
+
+constexpr unit units[] = {
+  {"_ms", "milliseconds", 1e6},     {"_s", "seconds", 1e9},
+  {"_bytes", "bytes", 1},           {"_kib", "KiB", 1024},
+  {"_mib", "MiB", 1024.0 * 1024.0}, {"_px", "pixels", 1},
+};
+
+constexpr unit no_unit;
+
+template <class T>
+constexpr bool is_pointer_to(const place& x) {
+  return std::holds_alternative<T*>(x);
+}
+
+} // namespace
+
+std::span<const option> options() {
+  return all_options;
+}
+
+std::span<const section> sections() {
+  return all_sections;
+}
+
+kind kind_of(const option& x) {
+  // The type of the member decides, so that no option can claim another.
+  static settings sample;
+  const place where = x.at(sample, 0);
+  if (is_pointer_to<core::timespan>(where))
+    return kind::duration;
+  if (!x.choices.empty())
+    return kind::choice;
+  if (is_pointer_to<std::string>(where))
+    return kind::text;
+  if (is_pointer_to<std::vector<std::string>>(where))
+    return kind::text_list;
+  if (is_pointer_to<float>(where) || is_pointer_to<double>(where))
+    return kind::real;
+  const auto suffix = unit_of(x).suffix;
+  const bool in_bytes =
+    suffix == "_bytes" || suffix == "_kib" || suffix == "_mib";
+  return in_bytes ? kind::byte_size : kind::integer;
+}
+
+const unit& unit_of(const option& x) {
+  for (const auto& u : units)
+    if (x.name.ends_with(u.suffix))
+      return u;
+  return no_unit;
+}
+
+size_t count_of(const option& x, const settings& values) {
+  return x.section == devices_section ? values.devices.size() : 1;
+}
+
+std::string key_of(const option& x, size_t device) {
+  if (x.section == devices_section)
+    return fmt::format("{}[{}].{}", x.section, device, x.name);
+  return fmt::format("{}.{}", x.section, x.name);
+}
+
+instance option_at(const settings& values, const void* member) {
+  instance found;
+  for (const auto& x : all_options)
+    for (size_t i = 0; i < count_of(x, values); ++i)
+      if (std::visit([&](const auto* at) { return at == member; },
+                     look_at(x, values, i)))
+        found = {&x, i};
+  ATELIER_EXPECTS(found.what, "the member is an option's");
+  return found;
+}
+
+place look_at(const option& x, const settings& values, size_t device) {
+  // The accessors only compute an address; the callers only read through it.
+  return x.at(const_cast<settings&>(values), device);
+}
+
+} // namespace atelier::config

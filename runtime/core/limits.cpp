@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/limits.hpp>
+#include <atelier/core/utf8.hpp>
+
+namespace atelier::core {
+
+namespace {
+
+result<void> validate_text(std::string_view field, std::string_view text,
+                           const limits& within) {
+  if (text.size() > within.prompt_bytes)
+    return fail(ec::invalid_argument, "{} has {} bytes, outside 0..{}", field,
+                text.size(), within.prompt_bytes);
+  if (const auto at = find_utf8_fault(text))
+    return fail(ec::invalid_argument, "{} is not UTF-8 at byte {} of {}", field,
+                *at, text.size());
+  return {};
+}
+
+result<void> validate_size(extent px, const limits& within) {
+  // 0x0 asks for the model's own size.
+  if (px == extent{})
+    return {};
+  for (uint32_t side : {px.width, px.height}) {
+    if (side == 0 || side > within.side_px)
+      return fail(ec::invalid_argument,
+                  "size {}x{} has a side outside {}..{} pixels", px.width,
+                  px.height, grid_px, within.side_px);
+    if (side % grid_px != 0)
+      return fail(ec::invalid_argument,
+                  "size {}x{} has a side that is not a multiple of {} pixels",
+                  px.width, px.height, grid_px);
+  }
+  if (px.pixels() > within.picture_px)
+    return fail(ec::invalid_argument, "size {}x{} has {} pixels, outside 1..{}",
+                px.width, px.height, px.pixels(), within.picture_px);
+  return {};
+}
+
+result<void> validate_pins(const pins& fixed, const limits& within) {
+  if (fixed.steps && (*fixed.steps == 0 || *fixed.steps > within.steps))
+    return fail(ec::invalid_argument, "steps {} outside 1..{}", *fixed.steps,
+                within.steps);
+  // Written so that NaN, which compares false with all, is refused.
+  if (fixed.guidance
+      && !(*fixed.guidance >= 0 && *fixed.guidance <= within.guidance))
+    return fail(ec::invalid_argument, "guidance {} outside 0..{}",
+                *fixed.guidance, within.guidance);
+  return {};
+}
+
+result<void> validate_output(const encoding& output) {
+  if (output.quality == 0 || output.quality > 100)
+    return fail(ec::invalid_argument, "quality {} outside 1..100",
+                output.quality);
+  return {};
+}
+
+result<void> validate_times(const request& wanted) {
+  if (wanted.deadline > wanted.arrived)
+    return {};
+  return fail(ec::invalid_argument,
+              "deadline {} ms after arrival is not later than it",
+              to_ms(wanted.deadline - wanted.arrived));
+}
+
+} // namespace
+
+result<void> validate(const request& wanted, const limits& within) {
+  if (auto ok = validate_text("prompt", wanted.text.positive, within); !ok)
+    return ok;
+  if (auto ok = validate_text("negative", wanted.text.negative, within); !ok)
+    return ok;
+  if (auto ok = validate_size(wanted.px, within); !ok)
+    return ok;
+  if (auto ok = validate_pins(wanted.fixed, within); !ok)
+    return ok;
+  if (auto ok = validate_output(wanted.output); !ok)
+    return ok;
+  return validate_times(wanted);
+}
+
+} // namespace atelier::core

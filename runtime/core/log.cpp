@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
+
+#include <spdlog/async.h>
+#include <spdlog/async_logger.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace atelier::core {
+
+namespace {
+
+/// Lines that may wait; 256 bytes a line make it 2 MiB.
+constexpr size_t waiting_lines = 8192;
+
+constexpr std::array levels = {log_level::trace, log_level::debug,
+                               log_level::info,  log_level::warn,
+                               log_level::error, log_level::off};
+
+/// The log's thread and what hands lines to it. The logger refers to the
+/// thread weakly; so this holds both, and is let go as a whole.
+struct running_log {
+  std::shared_ptr<spdlog::details::thread_pool> thread =
+    std::make_shared<spdlog::details::thread_pool>(waiting_lines, 1);
+  std::shared_ptr<spdlog::async_logger> logger;
+};
+
+std::atomic<log_level> threshold{log_level::off};
+
+/// The log in use; the lock is held only to copy the pointer.
+std::mutex current_lock;
+std::shared_ptr<running_log> current;
+
+std::shared_ptr<running_log> load_current() {
+  const std::lock_guard hold{current_lock};
+  return current;
+}
+
+std::shared_ptr<running_log> exchange_current(
+  std::shared_ptr<running_log> with) {
+  const std::lock_guard hold{current_lock};
+  return std::exchange(current, std::move(with));
+}
+
+spdlog::level::level_enum to_spdlog(log_level level) {
+  switch (level) {
+    case log_level::trace:
+      return spdlog::level::trace;
+    case log_level::debug:
+      return spdlog::level::debug;
+    case log_level::info:
+      return spdlog::level::info;
+    case log_level::warn:
+      return spdlog::level::warn;
+    case log_level::error:
+      return spdlog::level::err;
+    case log_level::off:
+      return spdlog::level::off;
+  }
+  return spdlog::level::off;
+}
+
+std::optional<log_level> parse_level(std::string_view name) {
+  const auto* at = std::find_if(levels.begin(), levels.end(),
+                                [&](auto x) { return to_string(x) == name; });
+  if (at == levels.end())
+    return std::nullopt;
+  return *at;
+}
+
+/// Doubles per cent signs, which the pattern would read as its own.
+std::string quote_for_pattern(std::string_view role) {
+  std::string text;
+  for (char c : role) {
+    text += c;
+    if (c == '%')
+      text += c;
+  }
+  return text;
+}
+
+std::string escape_controls(std::string_view text) {
+  std::string clean;
+  clean.reserve(text.size());
+  for (char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F)
+      clean += fmt::format("\\x{:02x}", byte);
+    else
+      clean += c;
+  }
+  return clean;
+}
+
+} // namespace
+
+std::string_view to_string(log_level x) {
+  switch (x) {
+    case log_level::trace:
+      return "trace";
+    case log_level::debug:
+      return "debug";
+    case log_level::info:
+      return "info";
+    case log_level::warn:
+      return "warn";
+    case log_level::error:
+      return "error";
+    case log_level::off:
+      return "off";
+  }
+  return "unknown";
+}
+
+result<void> start_log(std::string_view level, std::string_view role,
+                       std::FILE* to) {
+  const auto wanted = parse_level(level);
+  if (!wanted)
+    return fail(ec::bad_config,
+                "log level '{}' is none of trace, debug, info, warn, error, "
+                "off",
+                level);
+  if (load_current())
+    return fail(ec::bad_config, "the log of this process runs already");
+  if (*wanted == log_level::off)
+    return {};
+  try {
+    auto log = std::make_shared<running_log>();
+    auto sink = std::make_shared<
+      spdlog::sinks::stdout_sink_base<spdlog::details::console_mutex>>(to);
+    log->logger = std::make_shared<spdlog::async_logger>(
+      std::string{role}, std::move(sink), log->thread,
+      spdlog::async_overflow_policy::overrun_oldest);
+    log->logger->set_level(spdlog::level::trace);
+    log->logger->flush_on(spdlog::level::warn);
+    log->logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l "
+                               + quote_for_pattern(role) + "[%P] %v",
+                             spdlog::pattern_time_type::utc);
+    exchange_current(std::move(log));
+    threshold.store(*wanted);
+  } catch (const std::exception& x) {
+    return fail(ec::out_of_resources, "the log cannot start: {}", x.what());
+  }
+  return {};
+}
+
+void stop_log() {
+  threshold.store(log_level::off);
+  const auto log = exchange_current(nullptr);
+  if (!log)
+    return;
+  if (const size_t lost = log->thread->overrun_counter(); lost > 0)
+    log->logger->warn("{} lines were dropped", lost);
+  log->logger->flush();
+}
+
+bool log_enabled(log_level level) noexcept {
+  return level != log_level::off
+      && level >= threshold.load(std::memory_order_relaxed);
+}
+
+void write_log(log_level level, std::string_view text) noexcept {
+  // Formatting may run out of memory; a log line is never worth a process.
+  try {
+    if (const auto log = load_current())
+      log->logger->log(to_spdlog(level), "{}", escape_controls(text));
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+} // namespace atelier::core

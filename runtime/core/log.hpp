@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace atelier::core {
+
+/// Orders log lines; `off` is above all of them.
+enum class log_level : uint8_t { trace, debug, info, warn, error, off };
+
+std::string_view to_string(log_level x);
+
+/// Start the process's log: lines of `level` and above go to `to`, marked with
+/// the process's role. Before it, and after stop_log, nothing is written.
+/// Lines are handed to one thread of the log's own; where it falls behind, the
+/// oldest waiting lines are dropped and counted, so that no caller ever waits
+/// for the terminal.
+/// Errors:  ec::bad_config for an unknown level or a log already started.
+/// Threads: one at a time, as stop_log; the log_* functions: any.
+result<void> start_log(std::string_view level, std::string_view role,
+                       std::FILE* to = stderr);
+
+/// Write what waits and end the log.
+void stop_log();
+
+/// Says whether a line of that level would be written.
+bool log_enabled(log_level level) noexcept;
+
+/// Writes one line; control characters in it are escaped, so that a prompt
+/// can neither forge a line nor steer a terminal.
+void write_log(log_level level, std::string_view text) noexcept;
+
+template <class... Ts>
+void log_at(log_level level, fmt::format_string<Ts...> text, Ts&&... xs) {
+  if (log_enabled(level))
+    write_log(level, fmt::format(text, std::forward<Ts>(xs)...));
+}
+
+template <class... Ts>
+void log_trace(fmt::format_string<Ts...> text, Ts&&... xs) {
+  log_at(log_level::trace, text, std::forward<Ts>(xs)...);
+}
+
+template <class... Ts>
+void log_debug(fmt::format_string<Ts...> text, Ts&&... xs) {
+  log_at(log_level::debug, text, std::forward<Ts>(xs)...);
+}
+
+template <class... Ts>
+void log_info(fmt::format_string<Ts...> text, Ts&&... xs) {
+  log_at(log_level::info, text, std::forward<Ts>(xs)...);
+}
+
+template <class... Ts>
+void log_warn(fmt::format_string<Ts...> text, Ts&&... xs) {
+  log_at(log_level::warn, text, std::forward<Ts>(xs)...);
+}
+
+template <class... Ts>
+void log_error(fmt::format_string<Ts...> text, Ts&&... xs) {
+  log_at(log_level::error, text, std::forward<Ts>(xs)...);
+}
+
+} // namespace atelier::core

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/version.hpp>
+
+namespace atelier::core {
+
+std::string_view version() {
+  return ATELIER_VERSION;
+}
+
+} // namespace atelier::core

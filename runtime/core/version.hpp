@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace atelier::core {
+
+/// Returns the version that was built, "major.minor.patch".
+std::string_view version();
+
+} // namespace atelier::core

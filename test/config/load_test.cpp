@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "printing.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace atelier::config {
+
+namespace {
+
+/// A folder of its own that goes with the test.
+struct folder {
+  std::filesystem::path path = std::filesystem::temp_directory_path()
+                             / ("atelier_config_" + std::to_string(getpid()));
+
+  folder() {
+    std::filesystem::create_directory(path);
+  }
+
+  ~folder() {
+    std::filesystem::remove_all(path);
+  }
+
+  std::filesystem::path write(const char* name, std::string_view content) {
+    std::ofstream{path / name} << content;
+    return path / name;
+  }
+};
+
+/// Checks that `path` is refused, for the reason given, and nothing else.
+void refuses(const std::filesystem::path& path, std::string_view reason) {
+  const auto read = load(path);
+  BOOST_REQUIRE_EQUAL(read.faults.size(), 1);
+  BOOST_CHECK_EQUAL(read.faults[0].source, path.string());
+  BOOST_CHECK_MESSAGE(read.faults[0].text.find(reason) != std::string::npos,
+                      read.faults[0].text);
+}
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(loading, folder)
+
+BOOST_AUTO_TEST_CASE(file_is_read_and_overridden) {
+  const auto file = write("a.toml", "limits.steps = 40\nlimits.requests = 9\n");
+  const std::string overrides[] = {"limits.steps=50"};
+  const auto read = load(file, overrides);
+  BOOST_REQUIRE(is_valid(read));
+  BOOST_CHECK_EQUAL(read.values.limits.steps, 50);
+  BOOST_CHECK_EQUAL(read.values.limits.requests, 9);
+}
+
+BOOST_AUTO_TEST_CASE(no_path_means_the_defaults) {
+  const std::string overrides[] = {"limits.steps=50"};
+  const auto read = load({}, overrides);
+  BOOST_REQUIRE(is_valid(read));
+  BOOST_CHECK_EQUAL(read.values.limits.steps, 50);
+}
+
+BOOST_AUTO_TEST_CASE(empty_file_means_the_defaults) {
+  BOOST_CHECK(is_valid(load(write("empty.toml", ""))));
+}
+
+BOOST_AUTO_TEST_CASE(absent_file_is_refused) {
+  refuses(path / "absent.toml", "No such file");
+}
+
+BOOST_AUTO_TEST_CASE(directory_is_refused) {
+  refuses(path, "is not a regular file");
+}
+
+BOOST_AUTO_TEST_CASE(pipe_and_device_are_refused_without_waiting) {
+  const auto pipe = path / "pipe";
+  BOOST_REQUIRE_EQUAL(mkfifo(pipe.c_str(), 0600), 0);
+  refuses(pipe, "is not a regular file");
+  refuses("/dev/zero", "is not a regular file");
+}
+
+BOOST_AUTO_TEST_CASE(unreadable_file_is_refused) {
+  const auto file = write("secret.toml", "");
+  std::filesystem::permissions(file, std::filesystem::perms::none);
+  // The administrator may read it all the same.
+  if (geteuid() == 0)
+    BOOST_CHECK(is_valid(load(file)));
+  else
+    refuses(file, "Permission denied");
+}
+
+BOOST_AUTO_TEST_CASE(file_of_more_than_a_mebibyte_is_refused) {
+  std::string most(1 << 20, '#');
+  BOOST_CHECK(is_valid(load(write("most.toml", most))));
+  refuses(write("more.toml", most + "#"), "holds more than 1048576 bytes");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace atelier::config

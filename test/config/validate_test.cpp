@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "printing.hpp"
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace atelier::config {
+
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(validating)
+
+BOOST_AUTO_TEST_CASE(defaults_are_valid) {
+  BOOST_CHECK(validate(settings{}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(what_a_program_got_wrong_is_told) {
+  const struct {
+    const char* key;
+    std::function<void(settings&)> spoil;
+  } cases[] = {
+    {"limits.steps", [](auto& x) { x.limits.steps = 0; }},
+    {"limits.guidance", [](auto& x) { x.limits.guidance = NAN; }},
+    {"limits.guidance", [](auto& x) { x.limits.guidance = INFINITY; }},
+    {"limits.picture_px", [](auto& x) { x.limits.picture_px = ~0ull; }},
+    {"limits.request_mib", [](auto& x) { x.limits.request_bytes = ~0ull; }},
+    {"arena.state_slot_kib", [](auto& x) { x.arena.state_slot_bytes = 4097; }},
+    {"arena.ring_kib", [](auto& x) { x.arena.ring_bytes = 65537; }},
+    {"arena.ring_kib", [](auto& x) { x.arena.ring_bytes = 0; }},
+    {"processes.mode", [](auto& x) { x.processes.mode = process_mode{7}; }},
+    {"processes.program", [](auto& x) { x.processes.program = "\xFF"; }},
+    {"processes.program",
+     [](auto& x) { x.processes.program = std::string("a\0b", 3); }},
+    {"processes.program", [](auto& x) { x.processes.program = "\xC2\x9B"; }},
+    {"processes.program",
+     [](auto& x) { x.processes.program = std::string(4097, 'a'); }},
+    {"processes.grace_ms", [](auto& x) { x.processes.grace = -1ns; }},
+    {"processes.grace_ms",
+     [](auto& x) { x.processes.grace = core::timespan::max(); }},
+    {"processes.grace_ms",
+     [](auto& x) { x.processes.grace = core::timespan::min(); }},
+    {"processes.silence_ms", [](auto& x) { x.processes.silence = 1s; }},
+    {"processes.restart_first_ms",
+     [](auto& x) { x.processes.restart_first = 31s; }},
+    {"policy.name", [](auto& x) { x.policy.name = ""; }},
+    {"log.level", [](auto& x) { x.log.level = "WARN"; }},
+    {"devices", [](auto& x) { x.devices.clear(); }},
+    {"devices", [](auto& x) { x.devices.resize(65); }},
+    {"devices[1].name", [](auto& x) { x.devices.resize(2); }},
+    {"devices[0].name", [](auto& x) { x.devices[0].name = "cpu:-1"; }},
+    {"devices[0].executor", [](auto& x) { x.devices[0].executor = ""; }},
+    {"devices[0].variants", [](auto& x) { x.devices[0].variants = {}; }},
+    {"devices[0].variants", [](auto& x) { x.devices[0].variants = {"a@1/"}; }},
+    {"devices[0].max_batch", [](auto& x) { x.devices[0].max_batch = 17; }},
+    {"arena.image_slots",
+     [](auto& x) {
+       x.arena.image_slots = 65536;
+       x.arena.image_slot_bytes = 64ull << 30;
+     }},
+  };
+
+  for (const auto& x : cases) {
+    settings sut;
+    x.spoil(sut);
+    const auto found = validate(sut);
+    BOOST_TEST_CONTEXT(x.key) {
+      BOOST_REQUIRE_EQUAL(found.size(), 1);
+      BOOST_CHECK_EQUAL(found[0].source, "settings");
+      BOOST_CHECK_EQUAL(found[0].key, x.key);
+    }
+    // What is wrong can still be printed.
+    BOOST_CHECK(!to_toml(sut).empty() && !to_error(found).text.empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(limits_of_ranges_are_inside) {
+  settings x;
+  x.limits.steps = 10'000;
+  x.processes.heartbeat = 1ms;
+  x.processes.silence = 2ms;
+  x.processes.grace = 0ms;
+  x.processes.restart_first = x.processes.restart_most;
+  x.arena.ring_bytes = 64 << 10;
+  x.arena.state_slot_bytes = 4 << 10;
+  x.devices[0].seats = x.devices[0].max_batch;
+  x.devices[0].variants = {"a@10000"};
+  for (const auto& found : validate(x))
+    BOOST_ERROR(to_string(found));
+  BOOST_CHECK(validate(x).empty());
+}
+
+BOOST_AUTO_TEST_CASE(arena_may_be_exactly_one_tebibyte) {
+  settings x;
+  x.arena.capture_slots = 0;
+  x.arena.ring_bytes = 64 << 10;
+  x.arena.state_slots = 2;
+  x.arena.state_slot_bytes = 1 << 20;
+  x.arena.image_slots = 2;
+  const uint64_t rings = 2 * 2 * x.arena.ring_bytes;
+  const uint64_t rest = (1ull << 40) - rings - (2 << 20);
+  x.arena.image_slots = 32;
+  x.arena.image_slot_bytes = rest / 32;
+  BOOST_REQUIRE_EQUAL(x.arena.image_slot_bytes % 64, 0);
+  BOOST_CHECK(validate(x).empty());
+  x.arena.image_slot_bytes += 64;
+  BOOST_CHECK_EQUAL(validate(x).size(), 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace atelier::config

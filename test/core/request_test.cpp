@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/request.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <set>
+
+using namespace atelier::core;
+
+namespace {
+
+// Calls `check` with the values 0, 1, ... of T that have a name.
+template <class T, class F>
+size_t for_each_named(F check) {
+  size_t n = 0;
+  for (; to_string(static_cast<T>(n)) != "unknown"; ++n)
+    check(static_cast<T>(n));
+  return n;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(request_test)
+
+BOOST_AUTO_TEST_CASE(names_are_read_back) {
+  BOOST_TEST(for_each_named<sampler>([](sampler x) {
+               BOOST_TEST((parse_sampler(to_string(x)) == x));
+             })
+             == 6u);
+  BOOST_TEST(for_each_named<noise_source>([](noise_source x) {
+               BOOST_TEST((parse_noise_source(to_string(x)) == x));
+             })
+             == 2u);
+  BOOST_TEST(for_each_named<image_format>([](image_format x) {
+               BOOST_TEST((parse_image_format(to_string(x)) == x));
+             })
+             == 3u);
+  BOOST_TEST(for_each_named<priority>([](priority x) {
+               BOOST_TEST((parse_priority(to_string(x)) == x));
+             })
+             == 3u);
+  BOOST_TEST(for_each_named<request_kind>([](request_kind) {}) == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(other_names_are_refused) {
+  for (std::string_view name : {"", "DDIM", "ddim ", "unknown", "pn", "pngg"}) {
+    BOOST_TEST(!parse_sampler(name));
+    BOOST_TEST(!parse_noise_source(name));
+    BOOST_TEST(!parse_image_format(name));
+    BOOST_TEST(!parse_priority(name));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

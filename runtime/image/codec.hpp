@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/request.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/image/pixels.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace atelier::image {
+
+/// Bounds on what is decoded; checked before memory is taken.
+struct decode_limits {
+  /// Longest side in pixels.
+  uint32_t side_px = 16'384;
+  /// Largest picture in pixels.
+  uint64_t picture_px = 4096ull * 4096;
+};
+
+/// Returns the format that `file` claims by its first bytes.
+std::optional<core::image_format> recognise(std::span<const uint8_t> file);
+
+/// Encode `pixels` as `how` says, with `text` (UTF-8; empty: none) where the
+/// AUTOMATIC1111 web UI puts its generation parameters. The same arguments give
+/// the same bytes, as long as the libraries stay the same.
+/// Errors:  ec::invalid_argument if the bytes do not fit the extent, a side is
+///          zero or too long for the format, or the quality is outside 1..100;
+///          ec::out_of_resources if the library runs out of memory.
+/// Threads: any.
+core::result<std::vector<uint8_t>> encode(const pixel_view& pixels,
+                                          const core::encoding& how,
+                                          std::string_view text = {});
+
+/// Decode a PNG, JPEG or WebP file into three channels, or four where it has
+/// transparency.
+/// Errors:  ec::bad_payload if it is none of them, broken, cut short, animated
+///          or outside `within`; ec::out_of_resources.
+/// Threads: any.
+core::result<picture> decode(std::span<const uint8_t> file,
+                             const decode_limits& within = {});
+
+/// Returns the generation parameters that `file` carries, as UTF-8, if any.
+/// Faulty metadata counts as none.
+/// Threads: any.
+std::optional<std::string> read_text(std::span<const uint8_t> file);
+
+} // namespace atelier::image

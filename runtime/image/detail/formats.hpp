@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/image/codec.hpp>
+#include <atelier/image/detail/bytes.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+// The three formats behind codec.hpp. The pixels, the quality and the claimed
+// format have been checked there; `text` is valid UTF-8.
+namespace atelier::image::detail {
+
+core::result<bytes> encode_png(const pixel_view& pixels, std::string_view text);
+core::result<picture> decode_png(bytes_view file, const decode_limits& within);
+std::optional<std::string> read_png_text(bytes_view file);
+
+core::result<bytes> encode_jpeg(const pixel_view& pixels, uint32_t quality,
+                                std::string_view text);
+core::result<picture> decode_jpeg(bytes_view file, const decode_limits& within);
+std::optional<std::string> read_jpeg_text(bytes_view file);
+
+core::result<bytes> encode_webp(const pixel_view& pixels, uint32_t quality,
+                                std::string_view text);
+core::result<picture> decode_webp(bytes_view file, const decode_limits& within);
+std::optional<std::string> read_webp_text(bytes_view file);
+
+/// Checks the extent that a file of that format claims.
+core::result<void> check_extent(core::extent px, const decode_limits& within,
+                                core::image_format format);
+
+/// Says that a file of that format cannot be read, and why.
+core::error broken(core::image_format format, std::string_view why);
+
+} // namespace atelier::image::detail

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/image/detail/exif.hpp>
+#include <atelier/image/detail/formats.hpp>
+
+#include <webp/decode.h>
+#include <webp/encode.h>
+
+#include <new>
+
+namespace atelier::image::detail {
+
+namespace {
+
+using namespace std::string_view_literals;
+using core::ec;
+using core::image_format;
+
+constexpr uint8_t flag_exif = 0x08;
+constexpr uint8_t flag_alpha = 0x10;
+
+/// libwebp's picture and the file that it writes, freed in every case.
+struct writer {
+  WebPPicture picture;
+  WebPMemoryWriter memory;
+
+  writer() {
+    if (WebPPictureInit(&picture) == 0)
+      throw std::bad_alloc{};
+    WebPMemoryWriterInit(&memory);
+    picture.writer = WebPMemoryWrite;
+    picture.custom_ptr = &memory;
+  }
+
+  ~writer() {
+    WebPPictureFree(&picture);
+    WebPMemoryWriterClear(&memory);
+  }
+
+  writer(const writer&) = delete;
+  writer& operator=(const writer&) = delete;
+};
+
+WebPConfig configure(uint32_t quality) {
+  WebPConfig config;
+  WebPConfigInit(&config);
+  if (quality == 100) {
+    // Level 1 of 9: the higher ones take seconds to save a few per cent.
+    WebPConfigLosslessPreset(&config, 1);
+    config.exact = 1;
+  } else {
+    config.quality = static_cast<float>(quality);
+    config.method = 4;
+  }
+  config.thread_level = 0;
+  return config;
+}
+
+void append_chunk(bytes& to, std::string_view type, bytes_view data) {
+  append(to, as_bytes(type));
+  append_le32(to, static_cast<uint32_t>(data.size()));
+  append(to, data);
+  if (data.size() % 2 != 0)
+    to.push_back(0);
+}
+
+/// Calls `use(type, data)` with each chunk of a WebP file until it returns
+/// false. A last chunk that is cut short is left out.
+template <class F>
+void for_each_chunk(bytes_view file, F use) {
+  bytes_view rest = part(file, 12);
+  while (rest.size() >= 8) {
+    const size_t length = le32(rest.subspan(4));
+    if (length > rest.size() - 8)
+      return;
+    if (!use(as_text(rest.first(4)), rest.subspan(8, length)))
+      return;
+    rest = part(rest, 8 + length + length % 2);
+  }
+}
+
+/// Rebuilds a plain file in the extended form, with an EXIF chunk at its end.
+bytes with_exif(bytes_view plain, const pixel_view& pixels,
+                std::string_view text) {
+  uint8_t flags = flag_exif;
+  bytes chunks;
+  for_each_chunk(plain, [&](std::string_view type, bytes_view data) {
+    if (type == "VP8X") {
+      flags = static_cast<uint8_t>(flags | data[0]);
+      return true;
+    }
+    // Bit 28 of a lossless stream, behind its signature byte, says alpha.
+    if (type == "VP8L" && data.size() >= 5 && (data[4] & 0x10) != 0)
+      flags |= flag_alpha;
+    append_chunk(chunks, type, data);
+    return true;
+  });
+  bytes header = {flags, 0, 0, 0};
+  for (uint32_t side : {pixels.px.width, pixels.px.height})
+    for (unsigned shift : {0u, 8u, 16u})
+      header.push_back(static_cast<uint8_t>((side - 1) >> shift));
+  bytes body;
+  append(body, as_bytes("WEBP"));
+  append_chunk(body, "VP8X", header);
+  append(body, chunks);
+  append_chunk(body, "EXIF", make_exif(text));
+  bytes file;
+  append(file, as_bytes("RIFF"));
+  append_le32(file, static_cast<uint32_t>(body.size()));
+  append(file, body);
+  return file;
+}
+
+} // namespace
+
+core::result<bytes> encode_webp(const pixel_view& pixels, uint32_t quality,
+                                std::string_view text) {
+  const WebPConfig config = configure(quality);
+  writer webp;
+  webp.picture.use_argb = config.lossless;
+  webp.picture.width = static_cast<int>(pixels.px.width);
+  webp.picture.height = static_cast<int>(pixels.px.height);
+  const int stride = static_cast<int>(pixels.px.width * pixels.channels);
+  const auto import =
+    pixels.channels == 4 ? WebPPictureImportRGBA : WebPPictureImportRGB;
+  if (import(&webp.picture, pixels.bytes.data(), stride) == 0
+      || WebPEncode(&config, &webp.picture) == 0)
+    return core::fail(webp.picture.error_code == VP8_ENC_ERROR_OUT_OF_MEMORY
+                        ? ec::out_of_resources
+                        : ec::internal,
+                      "webp image of {}x{} cannot be written: error {}",
+                      pixels.px.width, pixels.px.height,
+                      static_cast<int>(webp.picture.error_code));
+  const bytes_view plain{webp.memory.mem, webp.memory.size};
+  if (text.empty())
+    return bytes{plain.begin(), plain.end()};
+  return with_exif(plain, pixels, text);
+}
+
+core::result<picture> decode_webp(bytes_view file,
+                                  const decode_limits& within) {
+  WebPBitstreamFeatures features;
+  if (WebPGetFeatures(file.data(), file.size(), &features) != VP8_STATUS_OK)
+    return broken(image_format::webp, "no valid header");
+  if (features.has_animation != 0)
+    return broken(image_format::webp, "it is an animation");
+  const core::extent px{static_cast<uint32_t>(features.width),
+                        static_cast<uint32_t>(features.height)};
+  if (auto ok = check_extent(px, within, image_format::webp); !ok)
+    return ok.why();
+  picture result{px, features.has_alpha != 0 ? 4u : 3u, {}};
+  result.bytes.resize(bytes_of(px, result.channels));
+  const int stride = static_cast<int>(px.width * result.channels);
+  const auto decode_into =
+    result.channels == 4 ? WebPDecodeRGBAInto : WebPDecodeRGBInto;
+  if (decode_into(file.data(), file.size(), result.bytes.data(),
+                  result.bytes.size(), stride)
+      == nullptr)
+    return broken(image_format::webp, "its data is broken or cut short");
+  return result;
+}
+
+std::optional<std::string> read_webp_text(bytes_view file) {
+  std::optional<std::string> text;
+  for_each_chunk(file, [&](std::string_view type, bytes_view data) {
+    if (type != "EXIF")
+      return true;
+    // Some writers keep JPEG's prefix.
+    text = read_exif(starts_with(data, "Exif\0\0"sv) ? part(data, 6) : data);
+    return false;
+  });
+  return text;
+}
+
+} // namespace atelier::image::detail

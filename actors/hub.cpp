@@ -383,6 +383,8 @@ scheduler_status hub::status() const {
     s.slots_in_use += keeper_.count(kind) - keeper_.census(kind).free;
   }
   for (const auto& [id, w] : workers_) {
+    s.preprocess_workers += w.where.what == role::preprocess ? 1 : 0;
+    s.postprocess_workers += w.where.what == role::postprocess ? 1 : 0;
     if (w.where.what != role::denoise_step)
       continue;
     worker_line line;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include <caf/scoped_actor.hpp>
@@ -51,7 +53,7 @@ ipc::arena_sizes sizes_of(const config::settings& x) {
 } // namespace
 
 std::string_view version() {
-  return core::version;
+  return core::version();
 }
 
 /// Members stand in the order of their making; their ends are in `end`.
@@ -239,7 +241,8 @@ void engine::impl::end() {
     // Kills what does not leave by itself, and reads no ring afterwards.
     if (processes)
       processes->end(settings.processes.grace);
-    clients.reset();
+    if (clients)
+      clients->close();
     auto kill = [](auto& x) {
       if (x)
         caf::anon_send_exit(x, caf::exit_reason::kill);
@@ -261,6 +264,7 @@ void engine::impl::end() {
   }
   devices.clear();
   processes.reset();
+  // Unlinks the shared object, with its last holder.
   arena.reset();
   if (logging)
     core::stop_log();
@@ -306,7 +310,7 @@ std::variant<submission, failure> engine::submit(const generation& wanted,
   uint64_t seed = 0;
   if (!wanted.seed) {
     // 32 bits, which every other program that draws by seed takes too.
-    thread_local std::random_device entropy;
+    std::random_device entropy;
     seed = entropy();
   }
   auto made

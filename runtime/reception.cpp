@@ -47,17 +47,34 @@ reception::reception(std::shared_ptr<ipc::slot_store> slots,
 }
 
 reception::~reception() {
+  close();
+}
+
+void reception::close() {
+  std::unordered_map<uint64_t, std::shared_ptr<client>> left;
   {
     const std::lock_guard guard{mutex_};
     stopping_ = true;
+    news_.clear();
   }
   wake_.notify_all();
-  thread_.join();
-  for (auto& [id, c] : clients_) {
+  if (thread_.joinable())
+    thread_.join();
+  {
+    const std::lock_guard guard{mutex_};
+    left.swap(clients_);
+  }
+  slots_.reset();
+  for (auto& [id, c] : left) {
     const answer a = failure{"stopping", "the engine is stopping", {}};
     c->result.set_value(a);
     call(c->calls.answered, a);
   }
+}
+
+bool reception::knows(core::request_id id) const {
+  const std::lock_guard guard{mutex_};
+  return clients_.count(id.value) != 0;
 }
 
 std::future<answer> reception::expect(core::request_id id, callbacks calls) {
@@ -87,6 +104,8 @@ bool reception::wait_until_empty(core::timespan most) {
 void reception::tell(news x) {
   {
     const std::lock_guard guard{mutex_};
+    if (stopping_)
+      return;
     news_.push_back(std::move(x));
   }
   wake_.notify_one();
@@ -140,7 +159,7 @@ void reception::loop() {
     {
       std::unique_lock guard{mutex_};
       wake_.wait(guard, [this] { return stopping_ || !news_.empty(); });
-      if (news_.empty())
+      if (stopping_)
         return;
       x = std::move(news_.front());
       news_.pop_front();

@@ -26,8 +26,14 @@ public:
   reception(std::shared_ptr<ipc::slot_store> slots,
             std::function<void(core::request_id)> taken);
 
-  /// Answers what is still open with `stopping`.
   ~reception() override;
+
+  /// Answers what is still open with `stopping`; copies no picture and calls
+  /// nobody back afterwards.
+  void close();
+
+  /// Whether a request is entered and not answered yet.
+  bool knows(core::request_id id) const;
 
   /// Enters a request before it is handed to the scheduler.
   std::future<answer> expect(core::request_id id, callbacks calls);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/split/process_spawner.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -36,13 +37,17 @@ process_spawner::process_spawner(options how)
 }
 
 process_spawner::~process_spawner() {
+  end({});
+  if (wake_fd_ >= 0)
+    close(wake_fd_);
+}
+
+void process_spawner::end(core::timespan grace) {
   {
     const std::lock_guard guard{mutex_};
     stopping_ = true;
+    kill_at_ = core::after(std::chrono::steady_clock::now(), grace);
     orders_.clear();
-    for (auto& [who, x] : children_)
-      if (x->pid != 0 && !x->gone)
-        ::kill(x->pid, SIGKILL);
   }
   wake();
   if (thread_.joinable())
@@ -57,8 +62,6 @@ process_spawner::~process_spawner() {
   }
   children.clear();
   ended.clear();
-  if (wake_fd_ >= 0)
-    close(wake_fd_);
 }
 
 void process_spawner::connect(
@@ -242,11 +245,13 @@ void process_spawner::loop() {
     std::vector<pollfd> fds{{wake_fd_, POLLIN, 0}};
     std::vector<ipc::process_life> whose{{}};
     bool stopping = false;
+    core::time_point kill_at;
     {
       const std::lock_guard guard{mutex_};
       orders.swap(orders_);
       ended.swap(ended_);
       stopping = stopping_;
+      kill_at = kill_at_;
     }
     ended.clear();
     for (const auto& x : orders)
@@ -262,7 +267,19 @@ void process_spawner::loop() {
     }
     if (stopping && fds.size() == 1)
       return;
-    poll(fds.data(), fds.size(), -1);
+    int patience_ms = -1;
+    if (stopping) {
+      const auto left = kill_at - std::chrono::steady_clock::now();
+      if (left <= core::timespan{0})
+        for (size_t i = 1; i < whose.size(); ++i)
+          kill(whose[i]);
+      else
+        patience_ms = static_cast<int>(std::min<int64_t>(
+          1 + std::chrono::duration_cast<std::chrono::milliseconds>(left)
+                .count(),
+          60'000));
+    }
+    poll(fds.data(), fds.size(), patience_ms);
     uint64_t count = 0;
     [[maybe_unused]] const auto got = read(wake_fd_, &count, sizeof count);
     for (size_t i = 1; i < fds.size(); ++i)
@@ -272,3 +289,4 @@ void process_spawner::loop() {
 }
 
 } // namespace atelier::runtime
+

@@ -39,8 +39,11 @@ public:
 
   explicit process_spawner(options how);
 
-  /// Kills what is left, waits until it is gone.
   ~process_spawner() override;
+
+  /// Waits at most `grace` until all processes left, kills the others, waits
+  /// until they are gone. No event and no report comes afterwards.
+  void end(core::timespan grace);
 
   void connect(std::function<void(actors::process_started)> started,
                std::function<void(actors::process_exited)> exited) override;
@@ -84,6 +87,7 @@ private:
   /// Links whose process is gone, to be ended by the thread.
   std::vector<std::shared_ptr<child>> ended_;
   bool stopping_ = false;
+  core::time_point kill_at_ = core::never;
   // Last: it ends before what it uses.
   std::jthread thread_;
 };

@@ -2,8 +2,8 @@
 #include "printing.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
+#include <atelier/config/detail/text.hpp>
 #include <atelier/core/philox.hpp>
-#include <atelier/core/utf8.hpp>
 
 namespace atelier::config {
 
@@ -23,9 +23,7 @@ void survives(const outcome& read) {
     BOOST_REQUIRE(!x.text.empty());
     const auto line = to_string(x);
     BOOST_REQUIRE_LE(line.size(), 2000);
-    BOOST_REQUIRE(!core::find_utf8_fault(line));
-    for (const char c : line)
-      BOOST_REQUIRE(static_cast<unsigned char>(c) >= 0x20 && c != 0x7F);
+    BOOST_REQUIRE(detail::is_plain(line));
   }
   if (read)
     BOOST_REQUIRE(validate(read.values).empty());

@@ -28,9 +28,9 @@ system_facts healthy() {
 finding about(const std::string& subject, const system_facts& machine,
               const config::outcome& configuration = {}) {
   const auto all = diagnose(machine, configuration);
-  const auto found
-    = std::find_if(all.begin(), all.end(),
-                   [&](const finding& x) { return x.subject == subject; });
+  const auto found =
+    std::find_if(all.begin(), all.end(),
+                 [&](const finding& x) { return x.subject == subject; });
   BOOST_TEST_REQUIRE((found != all.end()));
   return *found;
 }
@@ -71,12 +71,14 @@ BOOST_AUTO_TEST_CASE(little_shared_memory_hinders_several_processes_only) {
 }
 
 BOOST_AUTO_TEST_CASE(every_fault_of_the_configuration_is_a_problem) {
-  const auto faulty = config::parse("", "x", std::vector<std::string>{
-                                               "limits.steps=0", "no.such=1"});
+  const auto faulty = config::parse(
+    "", "x", std::vector<std::string>{"limits.steps=0", "no.such=1"});
   const auto all = diagnose(healthy(), faulty);
-  BOOST_TEST(std::count_if(all.begin(), all.end(), [](const finding& x) {
-               return x.subject == "configuration" && x.how == problem;
-             })
+  BOOST_TEST(std::count_if(all.begin(), all.end(),
+                           [](const finding& x) {
+                             return x.subject == "configuration"
+                                 && x.how == problem;
+                           })
              == 2);
 }
 

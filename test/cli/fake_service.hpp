@@ -24,8 +24,7 @@ public:
   };
   /// Decides whether a request is refused.
   std::function<std::optional<failure>(const generation&, size_t waiting)>
-    refuse
-    = [](const generation&, size_t) { return std::nullopt; };
+    refuse = [](const generation&, size_t) { return std::nullopt; };
   /// Answer at once, or only when told to.
   bool at_once = true;
   /// With so many waiting, all of them are answered; 0: never.

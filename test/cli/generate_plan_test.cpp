@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/cli/generate_plan.hpp>
-
 #include "scratch_folder.hpp"
+#include <atelier/runtime/cli/generate_plan.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -103,10 +102,10 @@ BOOST_AUTO_TEST_CASE(everything_given_is_handed_on) {
   BOOST_TEST(x.deterministic);
   BOOST_TEST(sut->window == 3u);
   BOOST_TEST((sut->existing == on_existing::replace));
-  BOOST_TEST((sut->engine.set
-              == std::vector<std::string>{"limits.requests=3",
-                                          "log.level=\"error\"",
-                                          "processes.mode=\"single\""}));
+  BOOST_TEST(
+    (sut->engine.set
+     == std::vector<std::string>{"limits.requests=3", "log.level=\"error\"",
+                                 "processes.mode=\"single\""}));
 }
 
 BOOST_AUTO_TEST_CASE(bad_values_are_refused_by_their_options_name) {
@@ -115,13 +114,16 @@ BOOST_AUTO_TEST_CASE(bad_values_are_refused_by_their_options_name) {
     const char* value;
     const char* says;
   };
+
   const row rows[] = {
     {&generate_arguments::count, "0", "-n: '0' is not a whole number in 1.."},
     {&generate_arguments::count, "1000001", "-n: "},
-    {&generate_arguments::seed, "-1", "--seed: '-1' is not a whole number in 0"},
+    {&generate_arguments::seed, "-1",
+     "--seed: '-1' is not a whole number in 0"},
     {&generate_arguments::steps, "0", "--steps: "},
-    {&generate_arguments::steps, "151", "--steps: '151' is not a whole number "
-                                        "in 1..150"},
+    {&generate_arguments::steps, "151",
+     "--steps: '151' is not a whole number "
+     "in 1..150"},
     {&generate_arguments::guidance, "nan", "--guidance: "},
     {&generate_arguments::sampler, "heun", "--sampler: 'heun' is not ddim, "},
     {&generate_arguments::size, "10x10", "--size: "},

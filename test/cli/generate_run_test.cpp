@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/cli/generate_run.hpp>
-
 #include "fake_service.hpp"
 #include "scratch_folder.hpp"
+#include <atelier/runtime/cli/generate_run.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -88,8 +87,7 @@ BOOST_AUTO_TEST_CASE(a_failure_does_not_stop_the_others) {
 }
 
 BOOST_AUTO_TEST_CASE(a_refusal_at_the_door_is_a_failure_of_one) {
-  makes.refuse
-    = [](const generation& x, size_t) -> std::optional<failure> {
+  makes.refuse = [](const generation& x, size_t) -> std::optional<failure> {
     if (x.prompt == "a")
       return failure{"not_found", "no such model", {}};
     return std::nullopt;
@@ -101,8 +99,8 @@ BOOST_AUTO_TEST_CASE(a_refusal_at_the_door_is_a_failure_of_one) {
 BOOST_AUTO_TEST_CASE(a_full_service_is_asked_again_after_an_answer) {
   int refusals = 0;
   makes.at_once = false;
-  makes.refuse
-    = [&](const generation&, size_t waiting) -> std::optional<failure> {
+  makes.refuse = [&](const generation&,
+                     size_t waiting) -> std::optional<failure> {
     // The last one is alone, and nobody comes to have it answered.
     makes.at_once = makes.handed_in.size() == 3;
     if (waiting == 0)
@@ -150,6 +148,7 @@ BOOST_AUTO_TEST_CASE(a_second_wish_waits_for_nothing) {
       return true;
     }
   } silent;
+
   silent.at_once = false;
   interrupted.wishes = 0;
   silent.refuse = [this](const generation&, size_t waiting) {
@@ -159,8 +158,7 @@ BOOST_AUTO_TEST_CASE(a_second_wish_waits_for_nothing) {
     }
     return std::nullopt;
   };
-  const auto status
-    = generate_run{plan, silent, interrupted, terminal}.run();
+  const auto status = generate_run{plan, silent, interrupted, terminal}.run();
   BOOST_TEST((status == exit_status::interrupted));
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
 #include <atelier/runtime/cli/exit_status.hpp>
 #include <atelier/runtime/cli/nearest.hpp>
-
-#include <atelier/core/error.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/cli/program.hpp>
-
 #include "fake_service.hpp"
 #include "scratch_folder.hpp"
+#include <atelier/runtime/cli/program.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -16,8 +15,7 @@ namespace {
 /// Lends one stand-in to a program that owns its service.
 class lent_service : public service {
 public:
-  explicit lent_service(test::fake_service& x) : lender_(x) {
-  }
+  explicit lent_service(test::fake_service& x) : lender_(x) {}
 
   std::variant<uint64_t, failure> submit(const generation& wanted,
                                          callbacks calls) override {
@@ -57,17 +55,16 @@ struct fixture : test::scratch_folder {
   std::istringstream in;
   std::ostringstream out;
   std::ostringstream err;
-  environment world{
-    {in, out, err, 0},
-    interrupted,
-    [this](const engine_options& options) -> started_service {
-      started_with = options;
-      if (start_failure)
-        return *start_failure;
-      return std::make_unique<lent_service>(makes);
-    },
-    "1.2.3",
-    [] { return uint64_t{7}; }};
+  environment world{{in, out, err, 0},
+                    interrupted,
+                    [this](const engine_options& options) -> started_service {
+                      started_with = options;
+                      if (start_failure)
+                        return *start_failure;
+                      return std::make_unique<lent_service>(makes);
+                    },
+                    "1.2.3",
+                    [] { return uint64_t{7}; }};
 };
 
 using words = std::vector<std::string>;
@@ -116,8 +113,8 @@ BOOST_AUTO_TEST_CASE(a_missing_prompt_prints_the_usage) {
 }
 
 BOOST_AUTO_TEST_CASE(every_prompt_reaches_the_engine_as_it_stands) {
-  const words odd = {"",     "[a, b]",   "{}",   "generate", "doctor", "a=b",
-                     "a,b ", "\u00e9 \n", "-",    "/x",       "%",      "'\""};
+  const words odd = {"",     "[a, b]",    "{}", "generate", "doctor", "a=b",
+                     "a,b ", "\u00e9 \n", "-",  "/x",       "%",      "'\""};
   words arguments = {"generate", "-o", path.string()};
   arguments.insert(arguments.end(), odd.begin(), odd.end());
   BOOST_TEST((run(arguments) == exit_status::done), err.str());
@@ -125,9 +122,9 @@ BOOST_AUTO_TEST_CASE(every_prompt_reaches_the_engine_as_it_stands) {
 }
 
 BOOST_AUTO_TEST_CASE(behind_the_mark_stand_prompts_only) {
-  BOOST_TEST((run({"generate", "a", "-o", path.string(), "--", "--seed", "++",
-                   "--"})
-              == exit_status::done));
+  BOOST_TEST(
+    (run({"generate", "a", "-o", path.string(), "--", "--seed", "++", "--"})
+     == exit_status::done));
   BOOST_TEST((prompts() == words{"a", "--seed", "++", "--"}));
 }
 
@@ -138,8 +135,8 @@ BOOST_AUTO_TEST_CASE(an_empty_value_is_a_value) {
 }
 
 BOOST_AUTO_TEST_CASE(values_may_begin_with_a_dash) {
-  BOOST_TEST((run({"generate", "a", "--guidance", "-1"})
-              == exit_status::bad_input));
+  BOOST_TEST(
+    (run({"generate", "a", "--guidance", "-1"}) == exit_status::bad_input));
   BOOST_TEST(err.str().find("--guidance: '-1' is not a number in 0..50")
              != std::string::npos);
 }
@@ -150,13 +147,13 @@ BOOST_AUTO_TEST_CASE(common_options_stand_before_or_behind_the_command) {
               == exit_status::done));
   BOOST_TEST((started_with.set == words{"limits.steps=9"}));
   BOOST_TEST(out.str().starts_with("{\"path\""));
-  BOOST_TEST((run({"generate", "--set", "limits.steps=9", "--set",
-                   "log.level=info", "b", "-o", path.string(), "--force",
-                   "--log", "off"})
-              == exit_status::done));
-  BOOST_TEST((started_with.set
-              == words{"limits.steps=9", "log.level=info",
-                       "log.level=\"off\""}));
+  BOOST_TEST(
+    (run({"generate", "--set", "limits.steps=9", "--set", "log.level=info", "b",
+          "-o", path.string(), "--force", "--log", "off"})
+     == exit_status::done));
+  BOOST_TEST(
+    (started_with.set
+     == words{"limits.steps=9", "log.level=info", "log.level=\"off\""}));
 }
 
 BOOST_AUTO_TEST_CASE(repeated_options_are_refused) {
@@ -175,8 +172,8 @@ BOOST_AUTO_TEST_CASE(an_engine_that_does_not_start_is_told) {
 }
 
 BOOST_AUTO_TEST_CASE(the_service_is_stopped_at_the_end) {
-  BOOST_TEST((run({"generate", "a", "-o", path.string()})
-              == exit_status::done));
+  BOOST_TEST(
+    (run({"generate", "a", "-o", path.string()}) == exit_status::done));
   BOOST_TEST(makes.stops == 1);
 }
 
@@ -185,8 +182,8 @@ BOOST_AUTO_TEST_CASE(the_configuration_is_printed_as_it_is_read) {
   BOOST_TEST(out.str().find("steps = 9") != std::string::npos);
   BOOST_TEST((run({"config", "--example"}) == exit_status::done));
   BOOST_TEST(out.str().find('#') != std::string::npos);
-  BOOST_TEST((run({"config", "--set", "limits.stpes=9"})
-              == exit_status::bad_input));
+  BOOST_TEST(
+    (run({"config", "--set", "limits.stpes=9"}) == exit_status::bad_input));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

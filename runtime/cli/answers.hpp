@@ -24,8 +24,7 @@ public:
     std::map<uint64_t, progress> running;
   };
 
-  explicit answers(wakeup& waker) : waker_(waker) {
-  }
+  explicit answers(wakeup& waker) : waker_(waker) {}
 
   void put(uint64_t picture, answer x) {
     {

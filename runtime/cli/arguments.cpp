@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/cli/arguments.hpp>
-
 #include <atelier/runtime/cli/parse.hpp>
 
 #include <cstdlib>
@@ -16,8 +15,8 @@ using core::fail;
 
 } // namespace
 
-core::result<std::vector<std::string>>
-read_common(const common_arguments& arguments) {
+core::result<std::vector<std::string>> read_common(
+  const common_arguments& arguments) {
   std::error_code error;
   if (arguments.config && !fs::exists(*arguments.config, error))
     return fail(ec::invalid_argument, "--config: there is no file {}",

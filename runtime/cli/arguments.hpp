@@ -47,8 +47,8 @@ struct generate_arguments {
 /// Returns the settings' overrides that the common options stand for: those of
 /// --set, then that of --log.
 /// Errors: ec::invalid_argument for a --log, --config or --data that cannot be.
-core::result<std::vector<std::string>>
-read_common(const common_arguments& arguments);
+core::result<std::vector<std::string>> read_common(
+  const common_arguments& arguments);
 
 /// Returns the data folder: --data, or atelier in XDG_DATA_HOME, or that
 /// variable's default. Empty where the environment names no home.

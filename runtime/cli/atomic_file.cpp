@@ -47,7 +47,7 @@ public:
     // The pid alone can be another machine's, on a shared file system.
     for (int attempt = 0; attempt < 100; ++attempt) {
       path_ = folder
-              / fmt::format(".atelier-{}-{}.part", getpid(), made.fetch_add(1));
+            / fmt::format(".atelier-{}-{}.part", getpid(), made.fetch_add(1));
       fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       error_ = errno;
       if (fd_ >= 0 || error_ != EEXIST)
@@ -83,9 +83,8 @@ public:
   }
 
   int rename_to(const fs::path& target, on_existing mode) {
-    const int error = mode == on_existing::replace
-                        ? replace(target)
-                        : take_free_name(target);
+    const int error =
+      mode == on_existing::replace ? replace(target) : take_free_name(target);
     renamed_ = error == 0;
     return error;
   }
@@ -174,6 +173,7 @@ core::result<void> write_file(const fs::path& target,
 
 core::result<void> check_free(const fs::path& target, on_existing mode) {
   struct stat found {};
+
   if (lstat(target.c_str(), &found) != 0) {
     if (errno == ENOENT)
       return {};

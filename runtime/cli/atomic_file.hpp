@@ -18,8 +18,7 @@ enum class on_existing : uint8_t { refuse, replace };
 /// Errors: ec::invalid_argument where the file exists and may not be replaced,
 ///         ec::io_failed; the text names the path.
 core::result<void> write_file(const std::filesystem::path& target,
-                              std::span<const uint8_t> bytes,
-                              on_existing mode);
+                              std::span<const uint8_t> bytes, on_existing mode);
 
 /// Checks what can be known before the work about writing `target` later: that
 /// its name is free or may be replaced, that it can be, and that its folder (or

@@ -5,15 +5,14 @@ namespace atelier::runtime::cli {
 
 namespace {
 
-constexpr std::string_view samplers[]
-  = {"ddim",     "euler", "euler_ancestral",
-     "dpmpp_2m", "lcm",   "flow_match_euler"};
+constexpr std::string_view samplers[] = {
+  "ddim", "euler", "euler_ancestral", "dpmpp_2m", "lcm", "flow_match_euler"};
 constexpr std::string_view generators[] = {"torch", "philox"};
 constexpr std::string_view formats[] = {"png", "jpeg", "webp"};
 constexpr std::string_view priorities[] = {"low", "normal", "high"};
 constexpr std::string_view process_modes[] = {"single", "split"};
-constexpr std::string_view levels[]
-  = {"trace", "debug", "info", "warn", "error", "off"};
+constexpr std::string_view levels[] = {"trace", "debug", "info",
+                                       "warn",  "error", "off"};
 constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
 
 struct entry {
@@ -22,9 +21,12 @@ struct entry {
 };
 
 constexpr entry table[] = {
-  {"--sampler", samplers},        {"--rng", generators},
-  {"--format", formats},          {"--priority", priorities},
-  {"--processes", process_modes}, {"--log", levels},
+  {"--sampler", samplers},
+  {"--rng", generators},
+  {"--format", formats},
+  {"--priority", priorities},
+  {"--processes", process_modes},
+  {"--log", levels},
   {"SHELL", shells},
 };
 

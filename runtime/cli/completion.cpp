@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/cli/completion.hpp>
-
 #include <atelier/runtime/cli/choices.hpp>
+#include <atelier/runtime/cli/completion.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 
 #include <CLI/CLI.hpp>
@@ -143,14 +142,14 @@ std::string zsh_script(const program_outline& program) {
   const auto common = zsh_options(program.common);
   for (const auto& x : program.commands) {
     commands += "    "
-                + single_quoted(x.name + ":" + escaped(x.description, ":\\"))
-                + "\n";
+              + single_quoted(x.name + ":" + escaped(x.description, ":\\"))
+              + "\n";
     const auto rest = x.choices.empty()
-                        ? std::string{"*:argument:_files"}
-                        : "*:argument:(" + join(x.choices, " ") + ")";
-    cases += fmt::format("    {})\n      _arguments{}{} \\\n        {} ;;\n",
-                         x.name, zsh_options(x.options), common,
-                         single_quoted(rest));
+                      ? std::string{"*:argument:_files"}
+                      : "*:argument:(" + join(x.choices, " ") + ")";
+    cases +=
+      fmt::format("    {})\n      _arguments{}{} \\\n        {} ;;\n", x.name,
+                  zsh_options(x.options), common, single_quoted(rest));
   }
   return fmt::format(R"(#compdef {0}
 _{0}() {{
@@ -188,8 +187,8 @@ std::string fish_options(std::string_view program, std::string_view condition,
                                        : " -s " + name.substr(1);
     if (x.takes_value)
       result += x.choices.empty()
-                  ? " -r -F"
-                  : " -x -a " + fish_quoted(join(x.choices, " "));
+                ? " -r -F"
+                : " -x -a " + fish_quoted(join(x.choices, " "));
     result += " -d " + fish_quoted(x.description) + "\n";
   }
   return result;
@@ -199,11 +198,11 @@ std::string fish_script(const program_outline& program) {
   auto result = fmt::format("# fish completion of {}\n", program.name);
   result += fish_options(program.name, "", program.common);
   for (const auto& x : program.commands) {
-    result += fmt::format(
-      "complete -c {} -n __fish_use_subcommand -f -a {} -d {}\n", program.name,
-      x.name, fish_quoted(x.description));
-    const auto condition
-      = fmt::format(" -n '__fish_seen_subcommand_from {}'", x.name);
+    result +=
+      fmt::format("complete -c {} -n __fish_use_subcommand -f -a {} -d {}\n",
+                  program.name, x.name, fish_quoted(x.description));
+    const auto condition =
+      fmt::format(" -n '__fish_seen_subcommand_from {}'", x.name);
     if (!x.choices.empty())
       result += fmt::format("complete -c {}{} -f -a {}\n", program.name,
                             condition, fish_quoted(join(x.choices, " ")));

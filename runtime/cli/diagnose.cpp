@@ -28,10 +28,10 @@ finding cores_of(const system_facts& x) {
   auto found = fmt::format("{} usable, {}", x.cores,
                            x.cpu.empty() ? "of an unknown kind" : x.cpu);
   if (x.core_quota && *x.core_quota < x.cores)
-    return {"cores", note,
-            fmt::format("{}; limited to {:.1f} cores' time", found,
-                        *x.core_quota),
-            "raise the container's CPU limit, or set threads to match it"};
+    return {
+      "cores", note,
+      fmt::format("{}; limited to {:.1f} cores' time", found, *x.core_quota),
+      "raise the container's CPU limit, or set threads to match it"};
   return {"cores", ok, std::move(found), ""};
 }
 
@@ -40,14 +40,13 @@ finding memory_of(const system_facts& x) {
                            show_bytes(x.memory_available_bytes));
   if (x.memory_limit_bytes && x.memory_bytes
       && *x.memory_limit_bytes < *x.memory_bytes)
-    found
-      += fmt::format("; limited to {}", show_bytes(*x.memory_limit_bytes));
+    found += fmt::format("; limited to {}", show_bytes(*x.memory_limit_bytes));
   return {"memory", ok, std::move(found), ""};
 }
 
 uint64_t arena_bytes(const config::arena_settings& x) {
   return x.state_slots * x.state_slot_bytes + x.image_slots * x.image_slot_bytes
-         + x.capture_slots * x.capture_slot_bytes;
+       + x.capture_slots * x.capture_slot_bytes;
 }
 
 finding shared_memory_of(const system_facts& x, const config::settings& s) {
@@ -161,8 +160,8 @@ std::vector<finding> diagnose(const system_facts& machine,
   judge_configuration(configuration, result);
   std::string versions;
   for (const auto& x : libraries())
-    versions += fmt::format("{}{} {}", versions.empty() ? "" : ", ", x.name,
-                            x.version);
+    versions +=
+      fmt::format("{}{} {}", versions.empty() ? "" : ", ", x.name, x.version);
   result.push_back({"libraries", ok, std::move(versions), ""});
   result.push_back(
     {"build", ok, fmt::format("{}, {}", build_type(), compiler()), ""});

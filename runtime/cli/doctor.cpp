@@ -16,8 +16,7 @@ void print(const finding& x, bool json, std::ostream& out) {
                                         {"state", to_string(x.how)},
                                         {"found", x.found},
                                         {"advice", x.advice}};
-    out << object.dump(-1, ' ', false,
-                       nlohmann::json::error_handler_t::replace)
+    out << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
         << '\n';
     return;
   }
@@ -39,14 +38,15 @@ exit_status doctor(const common_arguments& common, environment& world) {
     world.terminal.complain(overrides.why().text);
     return exit_status::bad_input;
   }
-  const auto findings
-    = diagnose(look_around(data_folder(common)),
-               config::load(common.config.value_or(""), *overrides));
+  const auto findings =
+    diagnose(look_around(data_folder(common)),
+             config::load(common.config.value_or(""), *overrides));
   for (const auto& x : findings)
     print(x, common.json, world.terminal.out);
-  const bool sick = std::any_of(
-    findings.begin(), findings.end(),
-    [](const finding& x) { return x.how == finding::grade::problem; });
+  const bool sick =
+    std::any_of(findings.begin(), findings.end(), [](const finding& x) {
+      return x.how == finding::grade::problem;
+    });
   return sick ? exit_status::failed : exit_status::done;
 }
 

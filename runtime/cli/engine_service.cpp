@@ -9,8 +9,7 @@ namespace {
 
 class engine_service : public service {
 public:
-  explicit engine_service(std::unique_ptr<engine> x) : engine_(std::move(x)) {
-  }
+  explicit engine_service(std::unique_ptr<engine> x) : engine_(std::move(x)) {}
 
   std::variant<uint64_t, failure> submit(const generation& wanted,
                                          callbacks calls) override {

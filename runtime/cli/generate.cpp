@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/cli/generate.hpp>
-
 #include <atelier/runtime/cli/choices.hpp>
+#include <atelier/runtime/cli/generate.hpp>
 #include <atelier/runtime/cli/generate_run.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 
@@ -48,7 +47,8 @@ CLI::App* add_generate(CLI::App& app, generate_arguments& into) {
       "One prompt a line, UTF-8; -: standard input");
   add("--format", into.format, "NAME",
       words("--format") + " (default: the file's extension, or png)");
-  add("--quality", into.quality, "Q", "1..100, for jpeg and webp (default: 95)");
+  add("--quality", into.quality, "Q",
+      "1..100, for jpeg and webp (default: 95)");
   sub->add_flag("--force", into.force, "Replace files that exist");
   return sub;
 }
@@ -67,8 +67,8 @@ exit_status generate(const generate_arguments& arguments,
     return status_of(why->code);
   }
   auto& makes = *std::get<std::unique_ptr<service>>(started);
-  const auto status
-    = generate_run{*plan, makes, world.interrupted, terminal}.run();
+  const auto status =
+    generate_run{*plan, makes, world.interrupted, terminal}.run();
   const bool left_over = status == exit_status::interrupted;
   makes.stop(left_over ? std::chrono::nanoseconds{0} : plan->grace);
   return status;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/cli/generate_plan.hpp>
-
 #include <atelier/config/load.hpp>
+#include <atelier/runtime/cli/generate_plan.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/prompts_file.hpp>
 
@@ -44,8 +43,7 @@ result<config::settings> read_settings(const generate_arguments& arguments,
   if (arguments.processes) {
     if (auto ok = check_choice("--processes", *arguments.processes); !ok)
       return ok.why();
-    overrides->push_back("processes.mode="
-                         + toml_string(*arguments.processes));
+    overrides->push_back("processes.mode=" + toml_string(*arguments.processes));
   }
   engine = {common.config.value_or(""), std::move(*overrides)};
   auto loaded = config::load(engine.config_file, engine.set);
@@ -59,16 +57,16 @@ result<config::settings> read_settings(const generate_arguments& arguments,
   return std::move(loaded.values);
 }
 
-result<std::vector<std::string>>
-read_all_prompts(const generate_arguments& arguments,
-                 std::istream& standard_input, const core::limits& within) {
+result<std::vector<std::string>> read_all_prompts(
+  const generate_arguments& arguments, std::istream& standard_input,
+  const core::limits& within) {
   auto prompts = arguments.prompts;
   for (const auto& prompt : prompts)
     if (auto ok = check_text("PROMPT", prompt, within.prompt_bytes); !ok)
       return ok.why();
   if (arguments.prompts_file) {
-    auto more
-      = read_prompts_file(*arguments.prompts_file, standard_input, within);
+    auto more =
+      read_prompts_file(*arguments.prompts_file, standard_input, within);
     if (!more)
       return more.why();
     prompts.insert(prompts.end(), std::make_move_iterator(more->begin()),
@@ -108,8 +106,8 @@ result<void> read_numbers(const generate_arguments& arguments,
     out.quality = static_cast<uint32_t>(*x);
   }
   if (arguments.deadline_ms) {
-    auto x = parse_whole("--deadline-ms", *arguments.deadline_ms, 1,
-                         most_deadline_ms);
+    auto x =
+      parse_whole("--deadline-ms", *arguments.deadline_ms, 1, most_deadline_ms);
     if (!x)
       return x.why();
     out.deadline = std::chrono::milliseconds{*x};
@@ -119,16 +117,16 @@ result<void> read_numbers(const generate_arguments& arguments,
 
 result<void> read_words(const generate_arguments& arguments,
                         const core::limits& within, generation& out) {
-  const std::pair<std::string_view, const std::optional<std::string>&> words[]
-    = {{"--sampler", arguments.sampler},
-       {"--priority", arguments.priority},
-       {"--rng", arguments.rng}};
+  const std::pair<std::string_view, const std::optional<std::string>&> words[] =
+    {{"--sampler", arguments.sampler},
+     {"--priority", arguments.priority},
+     {"--rng", arguments.rng}};
   for (const auto& [name, word] : words)
     if (word)
       if (auto ok = check_choice(name, *word); !ok)
         return ok;
-  const std::pair<std::string_view, const std::optional<std::string>&> names[]
-    = {{"--model", arguments.model}, {"--variant", arguments.variant}};
+  const std::pair<std::string_view, const std::optional<std::string>&> names[] =
+    {{"--model", arguments.model}, {"--variant", arguments.variant}};
   for (const auto& [name, text] : names)
     if (text) {
       if (text->empty())
@@ -137,8 +135,8 @@ result<void> read_words(const generate_arguments& arguments,
         return ok;
     }
   if (arguments.negative)
-    if (auto ok
-        = check_text("--negative", *arguments.negative, within.prompt_bytes);
+    if (auto ok =
+          check_text("--negative", *arguments.negative, within.prompt_bytes);
         !ok)
       return ok;
   out.negative = arguments.negative.value_or("");
@@ -202,10 +200,9 @@ uint64_t window_of(const config::settings& settings) {
 
 } // namespace
 
-result<generate_plan>
-plan_generate(const generate_arguments& arguments,
-              const common_arguments& common, std::istream& standard_input,
-              const std::function<uint64_t()>& draw_seed) {
+result<generate_plan> plan_generate(
+  const generate_arguments& arguments, const common_arguments& common,
+  std::istream& standard_input, const std::function<uint64_t()>& draw_seed) {
   generate_plan plan;
   auto settings = read_settings(arguments, common, plan.engine);
   if (!settings)
@@ -221,14 +218,13 @@ plan_generate(const generate_arguments& arguments,
   plan.prompts = std::move(*prompts);
   if (auto ok = read_counts(arguments, draw_seed, plan); !ok)
     return ok.why();
-  auto output
-    = read_output(arguments.output, arguments.format, plan.pictures());
+  auto output =
+    read_output(arguments.output, arguments.format, plan.pictures());
   if (!output)
     return output.why();
   plan.output = std::move(*output);
   plan.common.format = plan.output.format;
-  plan.existing
-    = arguments.force ? on_existing::replace : on_existing::refuse;
+  plan.existing = arguments.force ? on_existing::replace : on_existing::refuse;
   plan.window = window_of(*settings);
   plan.grace = settings->processes.grace;
   plan.json = common.json;

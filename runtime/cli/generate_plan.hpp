@@ -58,9 +58,8 @@ struct generate_plan {
 /// that the pictures can be written. Makes and starts nothing. `draw_seed` is
 /// asked where no seed is given.
 /// Errors: ec::invalid_argument, ec::bad_config, ec::io_failed (full disk).
-core::result<generate_plan>
-plan_generate(const generate_arguments& arguments,
-              const common_arguments& common, std::istream& standard_input,
-              const std::function<uint64_t()>& draw_seed);
+core::result<generate_plan> plan_generate(
+  const generate_arguments& arguments, const common_arguments& common,
+  std::istream& standard_input, const std::function<uint64_t()>& draw_seed);
 
 } // namespace atelier::runtime::cli

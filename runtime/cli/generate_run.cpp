@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/cli/generate_run.hpp>
-
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/picture_json.hpp>
 
@@ -17,15 +16,13 @@ constexpr std::chrono::milliseconds redraw{100};
 } // namespace
 
 generate_run::generate_run(const generate_plan& plan, service& makes,
-                           interruption& interrupted,
-                           const console& terminal) :
-  plan_(plan),
-  service_(makes),
-  interrupted_(interrupted),
-  console_(terminal),
-  answers_(std::make_shared<answers>(interrupted.signal())),
-  bar_(plan.pictures(), steady_clock::now()) {
-}
+                           interruption& interrupted, const console& terminal)
+  : plan_(plan),
+    service_(makes),
+    interrupted_(interrupted),
+    console_(terminal),
+    answers_(std::make_shared<answers>(interrupted.signal())),
+    bar_(plan.pictures(), steady_clock::now()) {}
 
 exit_status generate_run::run() {
   for (;;) {

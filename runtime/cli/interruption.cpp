@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/cli/interruption.hpp>
-
 #include <atelier/runtime/cli/exit_status.hpp>
-
-#include <csignal>
+#include <atelier/runtime/cli/interruption.hpp>
 
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <memory>
 
 namespace atelier::runtime::cli {
@@ -27,11 +25,11 @@ extern "C" void on_wish_to_stop(int) {
   woken->wake();
 }
 
-extern "C" void on_failed_write(int) {
-}
+extern "C" void on_failed_write(int) {}
 
 void handle(int number, void (*handler)(int)) {
   struct sigaction action {};
+
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
   sigaction(number, &action, nullptr);

@@ -11,8 +11,8 @@ namespace atelier::runtime::cli {
 /// `a` into `b`.
 size_t edit_distance(std::string_view a, std::string_view b);
 
-/// Returns the entry of `known` that is nearest to `word`, the first of several;
-/// empty where there are none.
+/// Returns the entry of `known` that is nearest to `word`, the first of
+/// several; empty where there are none.
 std::string nearest(std::string_view word, std::span<const std::string> known);
 
 } // namespace atelier::runtime::cli

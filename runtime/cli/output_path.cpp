@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/cli/output_path.hpp>
-
 #include <atelier/runtime/cli/parse.hpp>
 
 #include <cctype>
@@ -88,7 +87,7 @@ std::filesystem::path path_of(const output_target& target, uint64_t index,
   if (target.what == kind::file)
     return target.where;
   return target.where
-         / fmt::format("{:05}-{}.{}", index, seed, extension_of(target.format));
+       / fmt::format("{:05}-{}.{}", index, seed, extension_of(target.format));
 }
 
 } // namespace atelier::runtime::cli

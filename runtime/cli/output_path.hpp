@@ -31,8 +31,8 @@ struct output_target {
 /// Returns the format that a file's extension names, if it names one.
 std::optional<std::string> format_of(const std::filesystem::path& file);
 
-/// Reads `-o` and `--format`. A folder is what exists as one, ends in a slash or
-/// has no extension; all else is a file. A file's format comes from its
+/// Reads `-o` and `--format`. A folder is what exists as one, ends in a slash
+/// or has no extension; all else is a file. A file's format comes from its
 /// extension, or from `--format` where that is none of ours.
 /// Errors: ec::invalid_argument.
 core::result<output_target> read_output(std::optional<std::string> output,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/cli/parse.hpp>
-
 #include <atelier/core/utf8.hpp>
 #include <atelier/runtime/cli/choices.hpp>
+#include <atelier/runtime/cli/parse.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -67,7 +66,7 @@ core::result<core::extent> parse_size(std::string_view argument,
   const auto height = read_all<uint32_t>(text.substr(cross + 1));
   const auto fits = [&](const std::optional<uint32_t>& side) {
     return side && *side > 0 && *side <= within.side_px
-           && *side % core::grid_px == 0;
+        && *side % core::grid_px == 0;
   };
   if (!fits(width) || !fits(height))
     return fault();
@@ -82,8 +81,8 @@ core::result<void> check_choice(std::string_view argument,
   const auto words = choices_of(argument);
   if (std::find(words.begin(), words.end(), text) != words.end())
     return {};
-  return fail(ec::invalid_argument, "{}: {} is not {}", argument, show_value(text),
-              list_choices(words));
+  return fail(ec::invalid_argument, "{}: {} is not {}", argument,
+              show_value(text), list_choices(words));
 }
 
 core::result<void> check_text(std::string_view argument, std::string_view text,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/cli/program.hpp>
-
 #include <atelier/runtime/cli/completion.hpp>
 #include <atelier/runtime/cli/doctor.hpp>
 #include <atelier/runtime/cli/generate.hpp>
 #include <atelier/runtime/cli/nearest.hpp>
 #include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/program.hpp>
 #include <atelier/runtime/cli/show_config.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 
@@ -15,8 +14,8 @@ namespace atelier::runtime::cli {
 
 namespace {
 
-constexpr auto short_help
-  = R"(atelier makes pictures from prompts, each in the cheapest way that keeps its
+constexpr auto short_help =
+  R"(atelier makes pictures from prompts, each in the cheapest way that keeps its
 quality.
 
   atelier generate "a red circle above a blue square" -o picture.png
@@ -29,9 +28,9 @@ class help_formatter : public CLI::Formatter {
 public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
     auto usage = CLI::Formatter::make_usage(app, std::move(name));
-    const auto takes = app->get_name() == "generate"     ? " PROMPT..."
-                       : app->get_name() == "completion" ? " SHELL"
-                                                         : "";
+    const auto takes = app->get_name() == "generate"   ? " PROMPT..."
+                     : app->get_name() == "completion" ? " SHELL"
+                                                       : "";
     return usage.insert(usage.find_last_not_of('\n') + 1, takes);
   }
 };
@@ -132,9 +131,9 @@ private:
 
   exit_status print_completion(const std::vector<std::string>& words) {
     if (words.size() != 1)
-      return refuse(fmt::format(
-        "SHELL: {} words given, 1 is allowed: bash, zsh or fish",
-        words.size()));
+      return refuse(
+        fmt::format("SHELL: {} words given, 1 is allowed: bash, zsh or fish",
+                    words.size()));
     const auto script = completion_script(outline_of(app_), words.front());
     if (!script)
       return refuse(script.why().text);

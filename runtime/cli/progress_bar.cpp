@@ -8,9 +8,8 @@
 
 namespace atelier::runtime::cli {
 
-progress_bar::progress_bar(uint64_t pictures, time_point start) :
-  pictures_(pictures), start_(start) {
-}
+progress_bar::progress_bar(uint64_t pictures, time_point start)
+  : pictures_(pictures), start_(start) {}
 
 void progress_bar::step(uint64_t index, uint32_t done, uint32_t of) {
   auto& x = running_[index];
@@ -58,12 +57,12 @@ std::optional<std::string> progress_bar::line(time_point now,
   const size_t width = std::min<size_t>(40, room - text.size() - 2);
   const auto filled = static_cast<size_t>(done * static_cast<double>(width));
   return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "]"
-         + text;
+       + text;
 }
 
 std::string show_duration(double seconds) {
-  const auto whole
-    = static_cast<uint64_t>(std::clamp(std::ceil(seconds), 0.0, 1e9));
+  const auto whole =
+    static_cast<uint64_t>(std::clamp(std::ceil(seconds), 0.0, 1e9));
   if (whole < 60)
     return fmt::format("{} s", whole);
   if (whole < 3600)

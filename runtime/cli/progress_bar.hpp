@@ -40,10 +40,12 @@ private:
   uint64_t finished_ = 0;
   /// Steps of pictures that are finished or running, for a single one's rate.
   uint64_t steps_ = 0;
+
   struct run {
     uint32_t done = 0;
     uint32_t of = 0;
   };
+
   std::map<uint64_t, run> running_;
 };
 

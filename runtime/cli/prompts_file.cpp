@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/cli/prompts_file.hpp>
-
 #include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/prompts_file.hpp>
 
 #include <cerrno>
 #include <filesystem>
@@ -33,9 +32,8 @@ bool read_line(std::istream& from, std::string& line, uint64_t most) {
 
 } // namespace
 
-core::result<std::vector<std::string>>
-read_prompts(std::istream& from, std::string_view name,
-             const core::limits& within) {
+core::result<std::vector<std::string>> read_prompts(
+  std::istream& from, std::string_view name, const core::limits& within) {
   std::vector<std::string> prompts;
   std::string line;
   uint64_t bytes = 0;
@@ -68,9 +66,9 @@ read_prompts(std::istream& from, std::string_view name,
   return prompts;
 }
 
-core::result<std::vector<std::string>>
-read_prompts_file(const std::string& path, std::istream& standard_input,
-                  const core::limits& within) {
+core::result<std::vector<std::string>> read_prompts_file(
+  const std::string& path, std::istream& standard_input,
+  const core::limits& within) {
   if (path == "-")
     return read_prompts(standard_input, "standard input", within);
   std::error_code error;

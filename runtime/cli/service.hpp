@@ -20,8 +20,7 @@ public:
   /// Hands in a request; the same contract as engine::submit. Returns the
   /// request's number.
   virtual std::variant<uint64_t, failure> submit(const generation& wanted,
-                                                 callbacks calls)
-    = 0;
+                                                 callbacks calls) = 0;
 
   virtual bool cancel(uint64_t request) = 0;
 

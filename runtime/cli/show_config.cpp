@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/cli/show_config.hpp>
-
 #include <atelier/config/load.hpp>
+#include <atelier/runtime/cli/show_config.hpp>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -9,8 +8,8 @@
 namespace atelier::runtime::cli {
 
 CLI::App* add_config(CLI::App& app, config_arguments& into) {
-  auto* sub
-    = app.add_subcommand("config", "Print the configuration as it is read");
+  auto* sub =
+    app.add_subcommand("config", "Print the configuration as it is read");
   sub->add_flag("--example", into.example,
                 "Print the example instead: every option explained");
   return sub;

@@ -87,7 +87,9 @@ void look_at_data(system_facts& x) {
   while (!fs::exists(there, error) && there.has_relative_path())
     there = there.has_parent_path() ? there.parent_path() : fs::path{"."};
   x.data_writable = access(there.c_str(), W_OK | X_OK) == 0;
+
   struct statvfs room {};
+
   if (statvfs(there.c_str(), &room) == 0)
     x.data_free_bytes = uint64_t{room.f_bavail} * room.f_frsize;
 }
@@ -102,7 +104,9 @@ system_facts look_around(const fs::path& data) {
   x.memory_bytes = meminfo("MemTotal");
   x.memory_available_bytes = meminfo("MemAvailable");
   x.memory_limit_bytes = group_number("/sys/fs/cgroup/memory.max");
+
   struct statvfs shm {};
+
   if (statvfs("/dev/shm", &shm) == 0) {
     x.shm_bytes = uint64_t{shm.f_blocks} * shm.f_frsize;
     x.shm_free_bytes = uint64_t{shm.f_bavail} * shm.f_frsize;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/cli/atomic_file.hpp>
-
 #include "scratch_folder.hpp"
+#include <atelier/runtime/cli/atomic_file.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -61,7 +60,9 @@ BOOST_AUTO_TEST_CASE(the_umask_decides_who_may_read) {
   const auto before = umask(027);
   BOOST_TEST(bool{write_file(path / "x", {}, on_existing::refuse)});
   umask(before);
+
   struct stat found {};
+
   stat((path / "x").c_str(), &found);
   BOOST_TEST((found.st_mode & 0777) == 0640u);
 }
@@ -84,7 +85,8 @@ BOOST_AUTO_TEST_CASE(an_existing_file_is_refused_and_kept) {
 
 BOOST_AUTO_TEST_CASE(an_existing_file_is_replaced_when_told) {
   write("x", "old");
-  BOOST_TEST(bool{write_file(path / "x", bytes_of("new"), on_existing::replace)});
+  BOOST_TEST(
+    bool{write_file(path / "x", bytes_of("new"), on_existing::replace)});
   BOOST_TEST((names() == ::names{"x"}));
   BOOST_TEST(read("x") == "new");
 }
@@ -104,8 +106,8 @@ BOOST_AUTO_TEST_CASE(a_write_that_fails_leaves_nothing) {
   {
     const file_size_limit full{4096};
     for (const auto mode : {on_existing::refuse, on_existing::replace}) {
-      const auto sut
-        = write_file(path / (mode == on_existing::refuse ? "y" : "x"), many, mode);
+      const auto sut = write_file(
+        path / (mode == on_existing::refuse ? "y" : "x"), many, mode);
       BOOST_TEST_REQUIRE(!sut);
       BOOST_TEST((sut.why().code == ec::io_failed));
       BOOST_TEST(sut.why().text.find(path.string()) != std::string::npos);
@@ -123,8 +125,8 @@ BOOST_AUTO_TEST_CASE(a_rename_that_fails_leaves_nothing) {
 
 BOOST_AUTO_TEST_CASE(a_file_in_the_way_of_a_folder_is_told) {
   write("x", "");
-  const auto sut
-    = write_file(path / "x" / "y", bytes_of("1"), on_existing::refuse);
+  const auto sut =
+    write_file(path / "x" / "y", bytes_of("1"), on_existing::refuse);
   BOOST_TEST_REQUIRE(!sut);
   BOOST_TEST((sut.why().code == ec::io_failed));
 }
@@ -142,7 +144,8 @@ BOOST_AUTO_TEST_CASE(a_check_tells_what_would_fail) {
   BOOST_TEST(bool{check_writable(path / "x", on_existing::replace)});
   BOOST_TEST(!check_writable(path / "folder", on_existing::replace));
   BOOST_TEST(!check_writable(path / "x" / "y", on_existing::refuse));
-  BOOST_TEST(!check_writable(path / std::string(300, 'n'), on_existing::refuse));
+  BOOST_TEST(
+    !check_writable(path / std::string(300, 'n'), on_existing::refuse));
   BOOST_TEST(!check_writable("/dev/null", on_existing::replace));
   BOOST_TEST(!check_writable("/proc/x.png", on_existing::refuse));
   BOOST_TEST(read("x") == "old");

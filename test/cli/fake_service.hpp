@@ -4,8 +4,10 @@
 #include <atelier/runtime/cli/interruption.hpp>
 #include <atelier/runtime/cli/service.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +15,7 @@
 namespace atelier::test {
 
 /// Stands in for an engine. Everything happens in the calling thread: what is
-/// handed in is answered when the queue is full, when `answer_one` is called,
-/// or at once.
+/// handed in is answered at once, when so many wait, or when told to.
 class fake_service : public runtime::cli::service {
 public:
   /// Decides about the picture of a seed; a picture's bytes are its prompt.
@@ -23,10 +24,11 @@ public:
   };
   /// Decides whether a request is refused.
   std::function<std::optional<failure>(const generation&, size_t waiting)>
-    refuse
-    = [](const generation&, size_t) { return std::nullopt; };
+    refuse = [](const generation&, size_t) { return std::nullopt; };
   /// Answer at once, or only when told to.
   bool at_once = true;
+  /// With so many waiting, all of them are answered; 0: never.
+  size_t fullest = 0;
 
   static picture make_picture(const generation& x) {
     picture made;
@@ -53,8 +55,9 @@ public:
     const uint64_t request = handed_in.size();
     waiting[request] = {wanted, std::move(calls)};
     most_waiting = std::max(most_waiting, waiting.size());
-    if (at_once)
-      answer_one();
+    if (at_once || waiting.size() == fullest)
+      while (!waiting.empty())
+        answer_one();
     return request;
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/cli/output_path.hpp>
-
 #include "scratch_folder.hpp"
+#include <atelier/runtime/cli/output_path.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -69,6 +68,7 @@ BOOST_AUTO_TEST_CASE(wrong_names_are_refused_with_the_reason) {
     uint64_t pictures;
     const char* says;
   };
+
   const row rows[] = {
     {"x.png", {}, 2, "-o: 'x.png' is one file, but 2 pictures"},
     {"x.png", "jpeg", 1, "--format: 'jpeg' contradicts"},

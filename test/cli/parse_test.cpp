@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/request.hpp>
 #include <atelier/runtime/cli/choices.hpp>
 #include <atelier/runtime/cli/parse.hpp>
-
-#include <atelier/core/request.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -37,17 +36,18 @@ BOOST_AUTO_TEST_CASE(decimals_are_read_within_the_range) {
   BOOST_TEST(*parse_decimal("--guidance", "0", 50) == 0.f);
   BOOST_TEST(*parse_decimal("--guidance", "7.5", 50) == 7.5f);
   BOOST_TEST(*parse_decimal("--guidance", "50", 50) == 50.f);
-  for (const auto* text : {"", "-0.1", "50.1", "nan", "inf", "1e99", "7,5", "x"})
+  for (const auto* text :
+       {"", "-0.1", "50.1", "nan", "inf", "1e99", "7,5", "x"})
     BOOST_TEST(!parse_decimal("--guidance", text, 50), text);
 }
 
 BOOST_AUTO_TEST_CASE(sizes_are_multiples_of_eight_within_the_limits) {
   const core::limits within;
   BOOST_TEST((*parse_size("--size", "auto", within) == core::extent{}));
-  BOOST_TEST((*parse_size("--size", "8x2048", within)
-              == core::extent{8, 2048}));
-  BOOST_TEST((*parse_size("--size", "512x64", within)
-              == core::extent{512, 64}));
+  BOOST_TEST(
+    (*parse_size("--size", "8x2048", within) == core::extent{8, 2048}));
+  BOOST_TEST(
+    (*parse_size("--size", "512x64", within) == core::extent{512, 64}));
   for (const auto* text :
        {"", "x", "512", "512x", "x512", "0x0", "0x512", "7x8", "8x12", "2056x8",
         "8x2056", "-8x8", "512X512", "512x512x3", " 512x512", "4294967304x8"})
@@ -65,7 +65,8 @@ BOOST_AUTO_TEST_CASE(a_word_is_one_of_its_choices) {
   BOOST_TEST(bool{check_choice("--priority", "low")});
   const auto sut = check_choice("--priority", "urgent");
   BOOST_TEST_REQUIRE(!sut);
-  BOOST_TEST(sut.why().text == "--priority: 'urgent' is not low, normal or high");
+  BOOST_TEST(sut.why().text
+             == "--priority: 'urgent' is not low, normal or high");
 }
 
 BOOST_AUTO_TEST_CASE(the_choices_are_those_of_the_vocabulary) {
@@ -90,7 +91,8 @@ BOOST_AUTO_TEST_CASE(a_shown_value_is_short_valid_and_one_line) {
   BOOST_TEST(show_value("\xff"
                         "a")
              == "'?a'");
-  BOOST_TEST(show_value(std::string(60, 'a')) == "'" + std::string(60, 'a') + "'");
+  BOOST_TEST(show_value(std::string(60, 'a'))
+             == "'" + std::string(60, 'a') + "'");
   BOOST_TEST(show_value(std::string(61, 'a'))
              == "'" + std::string(60, 'a') + "...'");
   const auto cut = show_value(std::string(59, 'a') + "\u20ac and more");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/cli/prompts_file.hpp>
-
 #include "scratch_folder.hpp"
+#include <atelier/runtime/cli/prompts_file.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -53,12 +52,13 @@ BOOST_AUTO_TEST_CASE(faults_are_told_with_their_line) {
   BOOST_TEST(refusal("a\n\n\xff\n").starts_with("--prompts: p.txt:3: "));
   limits within;
   within.prompt_bytes = 4;
-  BOOST_TEST(refusal("abcd\nabcde\n", within).starts_with("--prompts: p.txt:2"));
+  BOOST_TEST(
+    refusal("abcd\nabcde\n", within).starts_with("--prompts: p.txt:2"));
   BOOST_TEST(refusal("abcd\n" + std::string(100, 'x'), within)
                .starts_with("--prompts: p.txt:2"));
   within.request_bytes = 8;
-  BOOST_TEST(refusal("abcd\nabcd\na\n", within)
-               .starts_with("--prompts: p.txt:3"));
+  BOOST_TEST(
+    refusal("abcd\nabcd\na\n", within).starts_with("--prompts: p.txt:3"));
 }
 
 BOOST_AUTO_TEST_CASE(no_prompt_is_a_fault) {

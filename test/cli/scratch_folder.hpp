@@ -16,7 +16,8 @@ namespace atelier::test {
 class scratch_folder {
 public:
   scratch_folder() {
-    auto name = (std::filesystem::temp_directory_path() / "cli-XXXXXX").string();
+    auto name =
+      (std::filesystem::temp_directory_path() / "cli-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr)
       throw std::runtime_error("no temporary folder");
     path = name;

@@ -41,6 +41,8 @@ struct row_timings {
   core::timespan denoise{0};
   core::timespan decode{0};
   core::timespan postprocess{0};
+  /// From arrival to the begin of the first step.
+  core::timespan first_step{0};
   core::timespan total{0};
 };
 

@@ -22,14 +22,14 @@ core::result<planning::variant_profile> parse_variant(std::string_view name) {
   if (const auto slash = rest.find('/'); slash != std::string_view::npos) {
     const auto precision = rest.substr(slash + 1);
     rest = rest.substr(0, slash);
-    if (precision == "float32" || precision == "fp32")
+    if (precision == "f32")
       v.precision = core::dtype::float32;
-    else if (precision == "float16" || precision == "fp16")
+    else if (precision == "f16")
       v.precision = core::dtype::float16;
-    else if (precision == "bfloat16" || precision == "bf16")
+    else if (precision == "bf16")
       v.precision = core::dtype::bfloat16;
     else
-      return bad("the dtype is none of float32, float16, bfloat16");
+      return bad("the element type is none of f32, f16, bf16");
   }
   const auto* end = rest.data() + rest.size();
   const auto parsed = std::from_chars(rest.data(), end, v.steps);

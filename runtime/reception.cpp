@@ -33,6 +33,7 @@ timings to_timings(const actors::row_timings& x) {
   t.denoise = x.denoise;
   t.decode = x.decode;
   t.postprocess = x.postprocess;
+  t.first_step = x.first_step;
   t.total = x.total;
   return t;
 }

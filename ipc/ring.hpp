@@ -61,7 +61,9 @@ public:
 
   /// Copies the next record into `into`, waiting at most `most` for one, of
   /// that `spin` without sleeping. Returns false where none came.
-  /// A record moves out of the ring only when the copy is whole.
+  /// A record moves out of the ring only when the copy is whole. Pop once more
+  /// after the writer's death: one killed between writing a record and waking
+  /// its reader leaves the record unannounced.
   /// Errors: ec::incompatible for a foreign epoch or incarnation, ec::io_failed
   ///         for a broken length or checksum; the ring is unusable afterwards.
   core::result<bool> pop(std::vector<std::byte>& into, core::timespan most,

@@ -256,7 +256,11 @@ private:
       if (x.at == row::stage::waiting) {
         ++x.attempt;
         m.who = ticket_of(id, x);
-        auto granted = keeper_.grant(m.who, life_of(denoiser), kinds);
+        // Who resumes needs a second slot to give its first one back: were all
+        // taken by rows that begin, one death could stop every row.
+        auto spare = x.slot ? 0u : 1u;
+        auto granted =
+          keeper_.grant(m.who, life_of(denoiser), kinds, {spare, 0, 0});
         if (!granted) {
           --x.attempt;
           continue;

@@ -3,20 +3,27 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace atelier::runtime::cli {
 
 size_t edit_distance(std::string_view a, std::string_view b) {
+  // Rows of the distances between beginnings: of i - 2, i - 1 and i bytes of a.
+  std::vector<size_t> two_before(b.size() + 1);
+  std::vector<size_t> before(b.size() + 1);
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    std::swap(two_before, before);
+    std::swap(before, row);
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const bool same = a[i - 1] == b[j - 1];
+      row[j] = std::min(
+        {before[j] + 1, row[j - 1] + 1, before[j - 1] + (same ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], two_before[j - 2] + 1);
     }
   }
   return row.back();

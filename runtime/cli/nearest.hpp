@@ -7,8 +7,8 @@
 
 namespace atelier::runtime::cli {
 
-/// Returns the fewest insertions, removals and replacements of bytes that turn
-/// `a` into `b`.
+/// Returns the fewest insertions, removals, replacements and swaps of
+/// neighbouring bytes that turn `a` into `b` (optimal string alignment).
 size_t edit_distance(std::string_view a, std::string_view b);
 
 /// Returns the entry of `known` that is nearest to `word`, the first of

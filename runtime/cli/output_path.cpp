@@ -86,8 +86,10 @@ std::filesystem::path path_of(const output_target& target, uint64_t index,
                               uint64_t seed) {
   if (target.what == kind::file)
     return target.where;
-  return target.where
-       / fmt::format("{:05}-{}.{}", index, seed, extension_of(target.format));
+  const auto name =
+    fmt::format("{:05}-{}.{}", index, seed, extension_of(target.format));
+  return target.where == "." ? std::filesystem::path{name}
+                             : target.where / name;
 }
 
 } // namespace atelier::runtime::cli

@@ -17,6 +17,8 @@ BOOST_AUTO_TEST_CASE(distances_count_changes_of_bytes) {
   BOOST_TEST(edit_distance("abc", "") == 3u);
   BOOST_TEST(edit_distance("kitten", "sitting") == 3u);
   BOOST_TEST(edit_distance("doctor", "doctor") == 0u);
+  BOOST_TEST(edit_distance("sede", "seed") == 1u);
+  BOOST_TEST(edit_distance("ab", "ba") == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(the_nearest_is_the_first_of_the_nearest) {

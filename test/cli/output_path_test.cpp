@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(without_a_name_pictures_go_here) {
   const auto sut = read_output({}, "webp", 3);
   BOOST_TEST_REQUIRE(bool{sut});
   BOOST_TEST((*sut == output_target{kind::folder, ".", "webp"}));
-  BOOST_TEST(path_of(*sut, 0, 5) == "./00000-5.webp");
+  BOOST_TEST(path_of(*sut, 0, 5) == "00000-5.webp");
 }
 
 BOOST_AUTO_TEST_CASE(an_extension_makes_a_file) {

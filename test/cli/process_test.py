@@ -63,7 +63,7 @@ BAD = [
     (["generate", "a", "--rng", "dice"], 2, r"--rng: .*philox"),
     (["generate", "a", "--deadline-ms", "0"], 2, r"--deadline-ms: '0'"),
     (["generate", "a", "--processes", "three"], 2, r"--processes: .*split"),
-    (["generate", "a", "--policy", "nosuch"], 2, r"--policy: "),
+    (["generate", "a", "--policy", "nosuch"], 2, r"nosuch"),
     (["generate", "a", "--format", "gif"], 2, r"--format: 'gif'.*webp"),
     (["generate", "a", "--quality", "0"], 2, r"--quality: '0'.*1\.\.100"),
     (["generate", "a", "--quality", "101"], 2, r"--quality: "),
@@ -181,7 +181,7 @@ def check_good(program, arguments, files):
     expect(code == 0, "status", code, err)
     expect(program.files() == sorted(files), program.files())
     objects = [json.loads(line) for line in out.splitlines()]
-    expect(sorted(x["path"].removeprefix("./") for x in objects)
+    expect(sorted(x["path"] for x in objects)
            == sorted(files), out)
     for x in objects:
         expect(list(x) == KEYS, list(x))
@@ -353,7 +353,7 @@ def case_help_and_version_end_well(program):
 
 
 def case_the_printed_configuration_is_read_back(program):
-    code, out, err = program.run(["config", "--set", "limits.steps=9"])
+    code, out, err = program.run(["config", "--set", "limits.steps=30"])
     expect(code == 0, err)
     (program.folder / "c.toml").write_text(out)
     code, again, err = program.run(["config", "--config", "c.toml"])
@@ -398,7 +398,7 @@ def all_cases():
     for number, row in enumerate(GOOD):
         yield (f"good {number}",
                lambda program, row=row: check_good(program, *row))
-    for name, function in globals().items():
+    for name, function in list(globals().items()):
         if name.startswith("case_"):
             yield name.removeprefix("case_"), function
 

@@ -142,18 +142,18 @@ BOOST_AUTO_TEST_CASE(values_may_begin_with_a_dash) {
 }
 
 BOOST_AUTO_TEST_CASE(common_options_stand_before_or_behind_the_command) {
-  BOOST_TEST((run({"--set", "limits.steps=9", "--json", "generate", "a", "-o",
+  BOOST_TEST((run({"--set", "limits.steps=30", "--json", "generate", "a", "-o",
                    path.string()})
               == exit_status::done));
-  BOOST_TEST((started_with.set == words{"limits.steps=9"}));
+  BOOST_TEST((started_with.set == words{"limits.steps=30"}));
   BOOST_TEST(out.str().starts_with("{\"path\""));
   BOOST_TEST(
-    (run({"generate", "--set", "limits.steps=9", "--set", "log.level=info", "b",
-          "-o", path.string(), "--force", "--log", "off"})
+    (run({"generate", "--set", "limits.steps=30", "--set", "log.level=info",
+          "b", "-o", path.string(), "--force", "--log", "off"})
      == exit_status::done));
   BOOST_TEST(
     (started_with.set
-     == words{"limits.steps=9", "log.level=info", "log.level=\"off\""}));
+     == words{"limits.steps=30", "log.level=info", "log.level=\"off\""}));
 }
 
 BOOST_AUTO_TEST_CASE(repeated_options_are_refused) {
@@ -178,8 +178,9 @@ BOOST_AUTO_TEST_CASE(the_service_is_stopped_at_the_end) {
 }
 
 BOOST_AUTO_TEST_CASE(the_configuration_is_printed_as_it_is_read) {
-  BOOST_TEST((run({"config", "--set", "limits.steps=9"}) == exit_status::done));
-  BOOST_TEST(out.str().find("steps = 9") != std::string::npos);
+  BOOST_TEST(
+    (run({"config", "--set", "limits.steps=30"}) == exit_status::done));
+  BOOST_TEST(out.str().find("steps = 30") != std::string::npos);
   BOOST_TEST((run({"config", "--example"}) == exit_status::done));
   BOOST_TEST(out.str().find('#') != std::string::npos);
   BOOST_TEST(

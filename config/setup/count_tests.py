@@ -79,6 +79,9 @@ def main():
             print(line)
     tail = f", {skipped} skipped" if skipped else ""
     print(f"{passed} passed, {failed} failed{tail}")
+    if passed + failed + skipped == 0:
+        print("no test matches", file=sys.stderr)
+        return 2
     return 1 if failed else 0
 
 

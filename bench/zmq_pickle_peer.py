@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hand float16 arrays from one Python process to another: pickle over ZeroMQ.
 
-    zmq_pickle_peer.py GAP_US BYTES COUNT [BYTES COUNT ...]
+    zmq_pickle_peer.py PROTOCOL GAP_US BYTES COUNT [BYTES COUNT ...]
 
 Print "BYTES P50_US P99_US" for each size: from before pickle.dumps until
 pickle.loads has returned in the other process, both on CLOCK_MONOTONIC.
@@ -29,14 +29,14 @@ def serve(address, rounds):
     socket.recv()
 
 
-def measure(socket, gap_us, size, count):
+def measure(socket, protocol, gap_us, size, count):
     array = numpy.random.default_rng(1).random(size // 2).astype("f2")
     spans = []
     for i in range(WARM_UP + count):
         array.view("u2")[-1] = i % 1000
         time.sleep(gap_us / 1e6)
         start = time.monotonic_ns()
-        socket.send(pickle.dumps((i, array), pickle.HIGHEST_PROTOCOL))
+        socket.send(pickle.dumps((i, array), protocol))
         number, arrived, last = pickle.loads(socket.recv())
         assert number == i and last == i % 1000, "the wrong array arrived"
         spans.append((arrived - start) / 1e3)
@@ -44,18 +44,20 @@ def measure(socket, gap_us, size, count):
 
 
 def main():
-    gap_us = float(sys.argv[1])
-    numbers = [int(x) for x in sys.argv[2:]]
+    protocol = int(sys.argv[1])
+    gap_us = float(sys.argv[2])
+    numbers = [int(x) for x in sys.argv[3:]]
     cases = list(zip(numbers[::2], numbers[1::2]))
     with tempfile.TemporaryDirectory() as folder:
         address = f"ipc://{folder}/peer"
         rounds = sum(count + WARM_UP for _, count in cases)
-        other = multiprocessing.Process(target=serve, args=(address, rounds))
+        other = multiprocessing.Process(target=serve, args=(address, rounds),
+                                        daemon=True)
         other.start()
         socket = zmq.Context().socket(zmq.PAIR)
         socket.bind(address)
         for size, count in cases:
-            p50, p99 = measure(socket, gap_us, size, count)
+            p50, p99 = measure(socket, protocol, gap_us, size, count)
             print(f"{size} {p50:.1f} {p99:.1f}", flush=True)
         socket.send(b"end")
         other.join()

@@ -114,7 +114,7 @@ void denoise_step_state::start_next_run() {
   auto& device = *config.device_executor;
   if (next.rows != told) {
     told = next.rows;
-    config.hub->send(stepping{config.self, told});
+    config.hub->send_quietly(stepping{config.self, told});
   }
   for (const auto who : next.rows) {
     auto& e = rows.at(who);
@@ -133,6 +133,7 @@ void denoise_step_state::start_next_run() {
   }
   running = next.rows;
   device.run({running, std::min(next.steps, config.run_steps)});
+  config.hub->nudge();
 }
 
 void denoise_step_state::complete_run(const gpu::run_report& x) {

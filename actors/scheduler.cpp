@@ -33,6 +33,7 @@ template <class Event>
 void handle(pointer self, Event event) {
   auto& st = self->state;
   event(*st.tables, self->clock().now());
+  st.workers->settle();
   if (!st.ticking && st.tables->wants_tick()) {
     st.ticking = true;
     self->delayed_send(self, st.tick, tick_atom::value);
@@ -46,6 +47,7 @@ scheduler(scheduler_actor::stateful_pointer<scheduler_state> self,
           scheduler_config config) {
   install_aborting_border(self);
   self->state.tick = config.tick;
+  self->state.workers = config.ports.workers;
   self->state.tables.emplace(std::move(config.tables), std::move(config.ports));
   auto note = [self](const auto& x) {
     handle(self, [&](hub& h, core::time_point now) { h.on(x, now); });

@@ -24,6 +24,7 @@ struct scheduler_state {
 
   /// The tables and every transition; made by the behaviour.
   std::optional<hub> tables;
+  std::shared_ptr<handoff> workers;
   core::timespan tick{0};
   bool ticking = false;
 };

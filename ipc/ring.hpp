@@ -37,6 +37,13 @@ public:
   /// Errors: ec::invalid_argument where it could never fit.
   core::result<bool> push(std::span<const std::byte> payload);
 
+  /// Likewise, but leaves the waking to a later `push` or `announce`: the
+  /// record is safe in the ring, and its reader may sleep on.
+  core::result<bool> push_quietly(std::span<const std::byte> payload);
+
+  /// Wakes the reader if it sleeps.
+  void announce();
+
   /// Waits until the reader made room, at most `most`. False on time-out.
   bool wait_for_room(size_t payload_bytes, core::timespan most);
 

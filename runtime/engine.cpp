@@ -150,6 +150,7 @@ core::result<void> engine::impl::begin() {
             caf::anon_send(control.supervisor, body);
           else
             hub->send(actors::report{std::move(body)}, &*here);
+          here->run();
         },
         x.body);
     };
@@ -185,6 +186,7 @@ core::result<void> engine::impl::spawn() {
     caf::anon_send(control.supervisor, actors::start_atom::value);
     return {};
   }
+  workers->run_on_the_spot(*sys);
   pools = runtime::spawn_cpu_pools(*sys, with);
   uint32_t index = 0;
   for (const auto& device : settings.devices) {

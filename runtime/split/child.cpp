@@ -53,27 +53,42 @@ public:
   }
 
   void send(actors::report what) override {
-    actors::from_process x;
-    std::visit([&](auto& body) { x.body = std::move(body); }, what);
-    send(x);
+    send(to_message(what), true);
   }
 
-  void send(const actors::from_process& x) {
+  void send_quietly(actors::report what) override {
+    send(to_message(what), false);
+  }
+
+  void nudge() override {
+    const std::lock_guard guard{mutex_};
+    to_.announce();
+  }
+
+  void send(const actors::from_process& x, bool announce) {
     const std::lock_guard guard{mutex_};
     actors::write(x, scratch_);
     for (;;) {
-      const auto pushed = to_.push(scratch_);
+      const auto pushed
+        = announce ? to_.push(scratch_) : to_.push_quietly(scratch_);
       if (!pushed) {
         core::log_error("a report is lost: {}", core::to_string(pushed.why()));
         return;
       }
       if (*pushed)
         return;
+      to_.announce();
       to_.wait_for_room(scratch_.size(), look_up);
     }
   }
 
 private:
+  static actors::from_process to_message(actors::report& what) {
+    actors::from_process x;
+    std::visit([&](auto& body) { x.body = std::move(body); }, what);
+    return x;
+  }
+
   std::mutex mutex_;
   /// Guarded by the mutex.
   ipc::ring_writer to_;
@@ -136,6 +151,8 @@ void deliver(life& x, actors::to_process message, actors::inline_unit* here) {
         x.workers->send(to, std::move(body), here);
     },
     message.body);
+  if (here != nullptr)
+    here->run();
 }
 
 /// Ends the actors, then the system, then what the actors used.
@@ -255,7 +272,7 @@ int run_child(const child_options& how) {
       break;
     if (const auto* ping = std::get_if<actors::ping>(&message->body)) {
       x.hub->send(
-        actors::from_process{actors::pong{how.who, ping->number}});
+        actors::from_process{actors::pong{how.who, ping->number}}, true);
     } else if (const auto* told = std::get_if<actors::setup>(&message->body)) {
       if (auto begun = begin(x, how, *told); !begun) {
         fmt::print(stderr, "atelier-process: {}\n",

@@ -5,6 +5,8 @@
 #include <atelier/ipc/slot_table.hpp>
 #include <atelier/ipc/stale_segments.hpp>
 
+#include <unistd.h>
+
 #include <optional>
 #include <utility>
 
@@ -177,7 +179,10 @@ core::result<std::unique_ptr<arena_owner>> arena_owner::make_shared_memory(
   // Epoch 0 is nobody's, also after 2^32 of them.
   auto next = swept->highest.value + 1;
   x->found(sizes, *offsets, core::epoch{next == 0 ? 1 : next});
-  return std::unique_ptr<arena_owner>{new arena_owner(std::move(x))};
+  std::unique_ptr<arena_owner> made{new arena_owner(std::move(x))};
+  made->set_process({},
+                    {getpid(), start_time_of(getpid()), core::incarnation{1}});
+  return made;
 }
 
 core::result<std::unique_ptr<arena_owner>> arena_owner::make_private(

@@ -110,5 +110,6 @@ install(FILES
   config/cmake/FindLpsolve.cmake
   config/cmake/FindWebP.cmake
   config/cmake/Findhnswlib.cmake
+  config/cmake/FindxxHash.cmake
   DESTINATION "${ATELIER_PACKAGE_DIR}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")

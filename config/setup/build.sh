@@ -19,7 +19,7 @@ build_jobs() {
 # show_progress PRESET: copy ninja's lines to standard output, and show on
 # standard error how far it is.
 show_progress() {
-  local preset=$1 line shown=0 tenth
+  local preset=$1 line shown=0 quarter
   while IFS= read -r line; do
     printf '%s\n' "$line"
     [[ $line =~ ^\[([0-9]+)/([0-9]+)\]\ (.*)$ ]] || continue
@@ -28,10 +28,10 @@ show_progress() {
       printf '\r\033[K%.*s' "$(($(tput cols 2> /dev/null || echo 80) - 1))" \
         "building $preset $line" >&2
     else
-      tenth=$((10 * done / all))
-      if ((tenth > shown)); then
+      quarter=$((4 * done / all))
+      if ((quarter > shown)); then
         say "building $preset: $done of $all steps"
-        shown=$tenth
+        shown=$quarter
       fi
     fi
   done

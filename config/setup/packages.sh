@@ -2,7 +2,8 @@
 # shellcheck shell=bash disable=SC2154  # root and logs: see common.sh
 # System packages: packages.txt says which.
 
-# wanted_packages [check] [full]: the names, with those that these need too.
+# wanted_packages PURPOSE...: the names of what everything needs, and of what
+# these purposes (run, check, full) need too.
 wanted_packages() {
   awk -v also=" $* " '/^[^#]/ && (NF == 1 || index(also, " " $2 " ")) {
     print $1 }' "$root/config/setup/packages.txt"
@@ -20,7 +21,7 @@ missing_packages() {
         }' || true
 }
 
-# ensure_packages [check] [full]: install what is missing, or say how.
+# ensure_packages PURPOSE...: install what is missing, or say how.
 ensure_packages() {
   local -a wanted missing
   mapfile -t wanted < <(wanted_packages "$@")

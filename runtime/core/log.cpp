@@ -26,30 +26,19 @@ constexpr std::array levels = {log_level::trace, log_level::debug,
                                log_level::info,  log_level::warn,
                                log_level::error, log_level::off};
 
-/// The log's thread and what hands lines to it. The logger refers to the
-/// thread weakly; so this holds both, and is let go as a whole.
+/// What hands lines to the log's thread, and that thread. It goes first: its
+/// end waits until the lines handed over are written.
 struct running_log {
+  std::shared_ptr<spdlog::async_logger> logger;
   std::shared_ptr<spdlog::details::thread_pool> thread =
     std::make_shared<spdlog::details::thread_pool>(waiting_lines, 1);
-  std::shared_ptr<spdlog::async_logger> logger;
 };
 
 std::atomic<log_level> threshold{log_level::off};
 
-/// The log in use; the lock is held only to copy the pointer.
+/// Held while a line is handed over, which never waits for it to be written.
 std::mutex current_lock;
-std::shared_ptr<running_log> current;
-
-std::shared_ptr<running_log> load_current() {
-  const std::lock_guard hold{current_lock};
-  return current;
-}
-
-std::shared_ptr<running_log> exchange_current(
-  std::shared_ptr<running_log> with) {
-  const std::lock_guard hold{current_lock};
-  return std::exchange(current, std::move(with));
-}
+std::unique_ptr<running_log> current;
 
 spdlog::level::level_enum to_spdlog(log_level level) {
   switch (level) {
@@ -129,12 +118,13 @@ result<void> start_log(std::string_view level, std::string_view role,
                 "log level '{}' is none of trace, debug, info, warn, error, "
                 "off",
                 level);
-  if (load_current())
+  const std::lock_guard hold{current_lock};
+  if (current)
     return fail(ec::bad_config, "the log of this process runs already");
   if (*wanted == log_level::off)
     return {};
   try {
-    auto log = std::make_shared<running_log>();
+    auto log = std::make_unique<running_log>();
     auto sink = std::make_shared<
       spdlog::sinks::stdout_sink_base<spdlog::details::console_mutex>>(to);
     log->logger = std::make_shared<spdlog::async_logger>(
@@ -145,7 +135,7 @@ result<void> start_log(std::string_view level, std::string_view role,
     log->logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l "
                                + quote_for_pattern(role) + "[%P] %v",
                              spdlog::pattern_time_type::utc);
-    exchange_current(std::move(log));
+    current = std::move(log);
     threshold.store(*wanted);
   } catch (const std::exception& x) {
     return fail(ec::out_of_resources, "the log cannot start: {}", x.what());
@@ -155,7 +145,11 @@ result<void> start_log(std::string_view level, std::string_view role,
 
 void stop_log() {
   threshold.store(log_level::off);
-  const auto log = exchange_current(nullptr);
+  std::unique_ptr<running_log> log;
+  {
+    const std::lock_guard hold{current_lock};
+    log = std::move(current);
+  }
   if (!log)
     return;
   if (const size_t lost = log->thread->overrun_counter(); lost > 0)
@@ -171,8 +165,10 @@ bool log_enabled(log_level level) noexcept {
 void write_log(log_level level, std::string_view text) noexcept {
   // Formatting may run out of memory; a log line is never worth a process.
   try {
-    if (const auto log = load_current())
-      log->logger->log(to_spdlog(level), "{}", escape_controls(text));
+    const std::string line = escape_controls(text);
+    const std::lock_guard hold{current_lock};
+    if (current)
+      current->logger->log(to_spdlog(level), "{}", line);
   } catch (const std::exception&) {
     return;
   }

@@ -72,7 +72,7 @@ size_t end_of_value(std::string_view line, size_t at) {
   if (at < line.size() && line[at] == '"') {
     size_t end = at + 1;
     while (end < line.size() && line[end] != '"')
-      end += line[end] == '\\' ? 2 : 1;
+      end += line[end] == '\\' ? 2u : 1u;
     if (end < line.size() && end > at + 1
         && (end + 1 == line.size() || line[end + 1] == ','))
       return end + 1;
@@ -125,10 +125,11 @@ constexpr char lower(char c) {
 } // namespace
 
 std::optional<std::string_view> parameters::find(std::string_view name) const {
-  for (const auto& [key, value] : fields)
-    if (key == name)
-      return value;
-  return std::nullopt;
+  const auto at = std::find_if(fields.rbegin(), fields.rend(),
+                               [&](const auto& x) { return x.first == name; });
+  if (at == fields.rend())
+    return std::nullopt;
+  return at->second;
 }
 
 parameters describe(const core::prompt_pair& text, const core::recipe& how,

@@ -20,7 +20,7 @@ struct parameters {
   /// Names and values in the order of the text: Steps, Sampler, CFG scale, ...
   std::vector<std::pair<std::string, std::string>> fields;
 
-  /// Returns the value of the first field of that name, if there is one.
+  /// Returns the value of the last field of that name, if there is one.
   std::optional<std::string_view> find(std::string_view name) const;
 
   friend bool operator==(const parameters&, const parameters&) = default;

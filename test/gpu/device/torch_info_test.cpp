@@ -11,8 +11,8 @@ BOOST_AUTO_TEST_CASE(version_is_new_enough_for_cpp20) {
   const auto info = atelier::gpu::describe_torch();
   int major = 0;
   const auto& text = info.version;
-  const auto parsed
-    = std::from_chars(text.data(), text.data() + text.size(), major);
+  const auto parsed =
+    std::from_chars(text.data(), text.data() + text.size(), major);
   BOOST_TEST(bool(parsed.ec == std::errc{}));
   BOOST_TEST(major >= 2);
 }

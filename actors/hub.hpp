@@ -158,6 +158,7 @@ private:
   void discard(const dispatched& x);
   void fall_back(core::request_id id, row& r, const dispatched& x,
                  const core::error& why, core::time_point now);
+  void bury(ipc::process_life who);
   worker* find(const worker_address& where);
 
   hub_config config_;
@@ -169,7 +170,8 @@ private:
   workers_type workers_;
   std::map<worker_address, core::worker_id> addresses_;
   uint32_t next_worker_ = 1;
-  /// The last life known to be over, by process.
+  /// The last life suspected or known to be over, by process: the keeper grants
+  /// it nothing, so its workers that announce themselves late are not taken on.
   std::map<core::process_id, core::incarnation> buried_;
   planning::lanes lanes_;
   /// Workers with free seats by lane, least loaded first.

@@ -306,8 +306,14 @@ void hub::fall_back(core::request_id id, row& r, const dispatched& x,
 
 // -- death --------------------------------------------------------------------
 
+void hub::bury(ipc::process_life who) {
+  auto& grave = buried_[who.process];
+  grave = std::max(grave, who.life);
+}
+
 void hub::suspected(ipc::process_life who, core::time_point now) {
   keeper_.suspect(who);
+  bury(who);
   bool changed = false;
   for (auto& [id, w] : workers_) {
     if (w.where.where != who || w.suspected)
@@ -326,8 +332,7 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
     keeper_.confirm_exit(who);
   else
     keeper_.suspect(who);
-  auto& grave = buried_[who.process];
-  grave = std::max(grave, who.life);
+  bury(who);
   std::set<core::worker_id> gone;
   for (auto& [id, w] : workers_)
     if (w.where.where == who)

@@ -275,8 +275,9 @@ public:
         done(f->second);
       else if (auto c = next<actors::cancel_work>())
         continue;
-      else if (!untaken.empty())
-        taken(std::exchange(untaken, {}).front());
+      else if (const auto ids = std::exchange(untaken, {}); !ids.empty())
+        for (const auto id : ids)
+          taken(id);
       else
         return true;
     }

@@ -157,7 +157,7 @@ private:
   row* current(core::ticket who);
   void discard(const dispatched& x);
   void fall_back(core::request_id id, row& r, const dispatched& x,
-                 const core::error& why, core::time_point now);
+                 const core::error& why, bool died, core::time_point now);
   void bury(ipc::process_life who);
   worker* find(const worker_address& where);
 

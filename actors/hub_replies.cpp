@@ -146,7 +146,7 @@ void hub::on(const prepared& x, core::time_point now) {
   }
   r->took.preprocess += x.took;
   if (x.failure.code != core::ec::none) {
-    fall_back(x.who.id, *r, done, x.failure, now);
+    fall_back(x.who.id, *r, done, x.failure, false, now);
     return settle(now);
   }
   r->newest = done.granted[0];
@@ -215,7 +215,7 @@ void hub::on(const denoised& x, core::time_point now) {
   r->took.decode += x.decode;
   r->steps_run += x.steps_run;
   if (x.failure.code != core::ec::none && worth_retrying(x.failure.code)) {
-    fall_back(x.who.id, *r, done, x.failure, now);
+    fall_back(x.who.id, *r, done, x.failure, false, now);
     return settle(now);
   }
   keeper_.supersede(done.reading);
@@ -251,7 +251,7 @@ void hub::on(const finished& x, core::time_point now) {
   }
   r->took.postprocess += x.took;
   if (x.failure.code != core::ec::none) {
-    fall_back(x.who.id, *r, done, x.failure, now);
+    fall_back(x.who.id, *r, done, x.failure, false, now);
     return settle(now);
   }
   r->encoded = done.granted[0];
@@ -262,15 +262,15 @@ void hub::on(const finished& x, core::time_point now) {
 // -- falling back -------------------------------------------------------------
 
 void hub::fall_back(core::request_id id, row& r, const dispatched& x,
-                    const core::error& why, core::time_point now) {
+                    const core::error& why, bool died, core::time_point now) {
   bool gained = false;
   if (x.at == phase::denoising) {
     const auto seq = ports_.slots->published(x.granted[0]);
     if (seq && *seq > 0) {
       gained = *seq - 1 > x.steps_before;
-      r.steps_run += why.code == core::ec::unavailable
-                       ? static_cast<uint32_t>(*seq - 1) - x.steps_before
-                       : 0;
+      // A living worker told its steps itself.
+      if (died)
+        r.steps_run += static_cast<uint32_t>(*seq - 1) - x.steps_before;
       r.steps_done = static_cast<uint32_t>(*seq - 1);
       r.newest = x.granted[0];
       keeper_.supersede(x.reading);
@@ -283,14 +283,13 @@ void hub::fall_back(core::request_id id, row& r, const dispatched& x,
     discard(x);
   }
   r.losses = gained ? 1 : r.losses + 1;
-  if (x.stepping) {
-    if (gained)
-      r.strikes = 0;
-    else if (x.alone)
-      ++r.strikes;
+  if (gained)
+    r.strikes = 0;
+  else if (died && x.stepping && x.alone)
+    ++r.strikes;
+  if (died && x.stepping)
     r.alone = true;
-  }
-  if (x.stepping && r.strikes >= most_strikes)
+  if (r.strikes >= most_strikes)
     return end_row(id, r, row_state::failed,
                    core::fail(core::ec::poison,
                               "its worker died {} times while running it alone "
@@ -366,7 +365,7 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
     if (x.at == phase::preparing)
       --ahead_;
     if (auto* r = current(ticket))
-      fall_back(ticket.id, *r, x, why, now);
+      fall_back(ticket.id, *r, x, why, true, now);
     else
       discard(x);
   }

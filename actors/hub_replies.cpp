@@ -340,7 +340,8 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
   for (const auto& [ticket, x] : out_)
     if (gone.count(x.worker) != 0)
       orphans.push_back(ticket);
-  std::sort(orphans.begin(), orphans.end());
+  // Each goes to the front of its lane: the last one first.
+  std::sort(orphans.rbegin(), orphans.rend());
   bool devices = false;
   for (const auto id : gone) {
     auto& w = workers_.at(id);

@@ -127,6 +127,7 @@ private:
                    core::time_point now);
   void advance(core::request_id id, row& r, core::time_point now);
   void wait(core::request_id id, row& r, core::time_point now, bool in_front);
+  void leave_lane(core::request_id id, row& r, core::time_point now);
   void answer_row(core::request_id id, row& r, uint64_t bytes,
                   std::string sha256, core::time_point now);
   void end_row(core::request_id id, row& r, row_state as, core::error why,

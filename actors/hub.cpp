@@ -140,7 +140,7 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
   if (!r.alone)
     return;
   // A worker may be draining for this row, and for no other.
-  for (const auto& [worker, w] : workers_)
+  for (const auto& [who, w] : workers_)
     if (w.draining)
       for (const auto lane : w.serves)
         dirty_.insert(alone_lane(lane));

@@ -92,6 +92,16 @@ public:
     calm();
   }
 
+  const actors::counters& counts() const {
+    return rig_->sut->counts();
+  }
+
+  bool met_poison() const {
+    return std::any_of(
+      rig_->answers.begin(), rig_->answers.end(),
+      [](const auto& x) { return x.second.failure.code == ec::poison; });
+  }
+
 private:
   uint32_t pick(uint64_t n) {
     return static_cast<uint32_t>(random_.below(n));
@@ -212,8 +222,9 @@ private:
   void lose(process& p, bool confirmed) {
     if (!p.lost)
       for (const auto who : p.heard)
-        if (p.outstanding.count(who) != 0 && !rig_->answered(who.id))
-          must_run_alone_.insert(who.id);
+        if (p.outstanding.count(who) != 0 && !rig_->answered(who.id)
+            && !must_run_alone_.insert(who.id).second)
+          ++deaths_alone_[who.id];
     p.lost = true;
     p.outstanding.clear();
     if (confirmed)
@@ -300,11 +311,8 @@ private:
       send(p, actors::stepping{test::hub_rig::device_at(p.who()), rows});
     p.told = rows;
     for (const auto who : rows)
-      if (poison_.count(who.id) != 0 && p.rows.at(who).steps_done >= 1) {
-        if (p.rows.size() == 1)
-          ++deaths_alone_[who.id];
+      if (poison_.count(who.id) != 0 && p.rows.at(who).steps_done >= 1)
         return die(p);
-      }
     actors::stepped sign;
     sign.who = test::hub_rig::device_at(p.who());
     for (const auto who : rows) {
@@ -537,11 +545,32 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_under_random_schedules) {
     first = std::strtoull(alone, nullptr, 10);
     count = 1;
   }
+  actors::counters sum;
+  size_t poisoned = 0;
   for (auto i = first; i < first + count; ++i)
     BOOST_TEST_CONTEXT("ATELIER_TEST_SEED=" << test::seed()
                                             << " ATELIER_TEST_SCHEDULE=" << i) {
-      schedule{i}.run();
+      schedule one{i};
+      one.run();
+      const auto& c = one.counts();
+      sum.answered += c.answered;
+      sum.late += c.late;
+      sum.stale_replies += c.stale_replies;
+      sum.resumed += c.resumed;
+      sum.slot_waits += c.slot_waits;
+      poisoned += one.met_poison() ? 1u : 0u;
     }
+  BOOST_TEST_MESSAGE(count << " schedules: " << sum.answered << " answered, "
+                           << sum.late << " late, " << sum.resumed
+                           << " resumed, " << sum.stale_replies
+                           << " stale replies, " << sum.slot_waits
+                           << " waits for slots, " << poisoned
+                           << " with poison");
+  // They meet what they are there for.
+  if (count >= 1'000)
+    for (const auto met : {sum.answered, sum.late, sum.resumed,
+                           sum.stale_replies, sum.slot_waits, poisoned})
+      BOOST_TEST(met > 0u);
   BOOST_TEST(count > 0u);
 }
 

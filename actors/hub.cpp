@@ -133,6 +133,19 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
   dirty_.insert(lane);
 }
 
+void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
+  if (lanes_.remove(id) && r.at == phase::denoising)
+    --ahead_;
+  r.took.queue += now - r.waiting_since;
+  if (!r.alone)
+    return;
+  // A worker may be draining for this row, and for no other.
+  for (const auto& [who, w] : workers_)
+    if (w.draining)
+      for (const auto lane : w.serves)
+        dirty_.insert(alone_lane(lane));
+}
+
 void hub::advance(core::request_id id, row& r, core::time_point now) {
   const auto& along = r.under->routes[r.along.value];
   const auto next = planning::walk(along, r.known, *r.under);
@@ -181,11 +194,8 @@ void hub::leave_worker(core::request_id id, row& r) {
 
 void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
                   core::time_point now) {
-  if (r.state == row_state::waiting) {
-    if (lanes_.remove(id) && r.at == phase::denoising)
-      --ahead_;
-    r.took.queue += now - r.waiting_since;
-  }
+  if (r.state == row_state::waiting)
+    leave_lane(id, r, now);
   const bool running = r.state == row_state::running;
   r.state = as;
   if (running)
@@ -277,13 +287,10 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
   deadlines_.erase({r.what->deadline, id});
   if (r.at == phase::finishing)
     return;
-  if (r.state == row_state::waiting) {
-    if (lanes_.remove(id) && r.at == phase::denoising)
-      --ahead_;
-    r.took.queue += now - r.waiting_since;
-  } else {
+  if (r.state == row_state::waiting)
+    leave_lane(id, r, now);
+  else
     leave_worker(id, r);
-  }
   r.pixels = r.known.done[with->done].image;
   r.at = phase::finishing;
   wait(id, r, now, false);

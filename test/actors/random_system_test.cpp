@@ -250,9 +250,9 @@ private:
     rig_->offload->refuse(false);
     for (uint32_t i = 1; i <= rig_->options.devices + 1; ++i)
       rig_->host->wake(core::process_id{i});
-    // Poison goes on killing; long exits take their time.
-    for (int i = 0; i < 600 && !over(); ++i) {
-      pass(i < 200 ? 50ms : 500ms);
+    // Poison goes on killing; each restart waits longer, up to 30 s.
+    for (int i = 0; i < 1'000 && !over(); ++i) {
+      pass(i < 200 ? 50ms : 2s);
       while (!rig_->untaken.empty())
         take();
     }

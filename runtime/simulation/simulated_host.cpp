@@ -59,6 +59,8 @@ private:
 simulated_host::simulated_host(simulated_host_config config)
   : config_(std::move(config)) {}
 
+simulated_host::~simulated_host() = default;
+
 void simulated_host::connect(std::function<void(process_started)> started,
                              std::function<void(process_exited)> exited) {
   started_ = std::move(started);

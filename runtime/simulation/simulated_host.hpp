@@ -65,6 +65,7 @@ class simulated_host : public actors::process_host,
                        public std::enable_shared_from_this<simulated_host> {
 public:
   explicit simulated_host(simulated_host_config config);
+  ~simulated_host() override;
 
   void connect(std::function<void(actors::process_started)> started,
                std::function<void(actors::process_exited)> exited) override;

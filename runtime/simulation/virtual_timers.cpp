@@ -25,16 +25,22 @@ namespace atelier::runtime {
 
 namespace {
 
-caf::behavior timer(caf::event_based_actor*) {
-  return {
-    [](const due& x) { x.what(); },
-  };
-}
+// A class: CAF dereferences null where a function without arguments is spawned.
+class timer : public caf::event_based_actor {
+public:
+  explicit timer(caf::actor_config& cfg) : caf::event_based_actor(cfg) {}
+
+  caf::behavior make_behavior() override {
+    return {
+      [](const due& x) { x.what(); },
+    };
+  }
+};
 
 } // namespace
 
 virtual_timers::virtual_timers(caf::actor_system& sys)
-  : sys_(sys), actor_(sys.spawn(timer)) {}
+  : sys_(sys), actor_(sys.spawn<timer>()) {}
 
 virtual_timers::~virtual_timers() {
   caf::anon_send_exit(actor_, caf::exit_reason::kill);

@@ -110,18 +110,12 @@ void denoise_step_state::start_next_run() {
   if (next.rows.empty())
     return;
   auto& device = *config.device_executor;
-<<<<<<< HEAD
-  if (next.rows != told) {
-    told = next.rows;
-    config.hub->send_quietly(stepping{config.self, told});
-=======
   // A row in decoding can kill the device as well.
   auto there = decoding;
   there.insert(there.end(), next.rows.begin(), next.rows.end());
   if (there != told) {
     told = std::move(there);
-    config.hub->send(stepping{config.self, told});
->>>>>>> actors
+    config.hub->send_quietly(stepping{config.self, told});
   }
   for (const auto who : next.rows) {
     auto& e = rows.at(who);

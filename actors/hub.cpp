@@ -146,16 +146,21 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
         dirty_.insert(alone_lane(lane));
 }
 
+void hub::finish_with(core::request_id id, row& r, uint32_t done,
+                      core::time_point now) {
+  r.pixels = r.known.done[done].image;
+  r.how = r.ran[done];
+  r.at = phase::finishing;
+  wait(id, r, now, false);
+}
+
 void hub::advance(core::request_id id, row& r, core::time_point now) {
   const auto& along = r.under->routes[r.along.value];
   const auto next = planning::walk(along, r.known, *r.under);
   if (const auto* run = std::get_if<planning::run_stage>(&next))
     return begin_stage(id, r, run->stage, now);
-  if (const auto* with = std::get_if<planning::answer_with>(&next)) {
-    r.pixels = r.known.done[with->done].image;
-    r.at = phase::finishing;
-    return wait(id, r, now, false);
-  }
+  if (const auto* with = std::get_if<planning::answer_with>(&next))
+    return finish_with(id, r, with->done, now);
   end_row(id, r, row_state::failed,
           core::fail(std::get<planning::give_up>(next).why,
                      "no stage of route {} gave a picture", along.name),
@@ -291,9 +296,7 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
     leave_lane(id, r, now);
   else
     leave_worker(id, r);
-  r.pixels = r.known.done[with->done].image;
-  r.at = phase::finishing;
-  wait(id, r, now, false);
+  finish_with(id, r, with->done, now);
 }
 
 void hub::stop(core::time_point now) {

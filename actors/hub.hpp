@@ -126,6 +126,8 @@ private:
   void begin_stage(core::request_id id, row& r, uint32_t stage,
                    core::time_point now);
   void advance(core::request_id id, row& r, core::time_point now);
+  void finish_with(core::request_id id, row& r, uint32_t done,
+                   core::time_point now);
   void wait(core::request_id id, row& r, core::time_point now, bool in_front);
   void leave_lane(core::request_id id, row& r, core::time_point now);
   void answer_row(core::request_id id, row& r, uint64_t bytes,

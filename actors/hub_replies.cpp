@@ -234,6 +234,7 @@ void hub::on(const denoised& x, core::time_point now) {
     keeper_.supersede(done.granted[1]);
   }
   r->known.done.push_back(o);
+  r->ran.push_back(r->how);
   const auto& along = r->under->routes[r->along.value];
   const auto next = planning::walk(along, r->known, *r->under);
   if (std::holds_alternative<planning::give_up>(next))

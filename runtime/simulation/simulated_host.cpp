@@ -25,10 +25,11 @@ struct simulated_host::life {
   /// Its rings.
   delayed_link in;
   delayed_link out;
+  bool started = false;
   bool is_up = false;
   bool hung = false;
-  /// Its end is certain, and its time set.
-  bool ending = false;
+  /// Why its end is certain; empty where it is not.
+  std::string ending;
   /// Read from the ring while it stood still.
   std::deque<std::pair<actors::worker_address, actors::work>> unread;
 };
@@ -100,10 +101,11 @@ void simulated_host::come_up(life& x, const std::string& part) {
     lives_.erase(who);
     return started_(std::move(told));
   }
+  x.started = true;
   started_(std::move(told));
-  // Killed before it was there: its exit follows.
-  if (x.ending)
-    return;
+  // Killed before it was there.
+  if (!x.ending.empty())
+    return exit_later(x);
   x.is_up = true;
   x.body = config_.spawn(x.who, part,
                          std::make_shared<outbox>(weak_from_this(), x.who));
@@ -202,27 +204,34 @@ void simulated_host::end_actors(life& x) {
 }
 
 void simulated_host::end(life& x, std::string how) {
-  if (x.ending)
+  if (!x.ending.empty())
     return;
-  x.ending = true;
+  x.ending = std::move(how);
+  if (!x.started)
+    return;
   if (!x.script.ignores_kill)
     end_actors(x);
-  config_.timers->after(
-    x.script.exit_delay,
-    [weak = weak_from_this(), who = x.who, how = std::move(how)]() mutable {
-      const auto self = weak.lock();
-      auto* gone = self ? self->find(who) : nullptr;
-      if (gone == nullptr)
+  exit_later(x);
+}
+
+void simulated_host::exit_later(life& x) {
+  config_.timers->after(x.script.exit_delay, [weak = weak_from_this(),
+                                              who = x.who] {
+    const auto self = weak.lock();
+    auto* gone = self ? self->find(who) : nullptr;
+    if (gone == nullptr)
+      return;
+    self->end_actors(*gone);
+    gone->out.after_all({}, [weak, who] {
+      const auto host = weak.lock();
+      auto* over = host ? host->find(who) : nullptr;
+      if (over == nullptr)
         return;
-      self->end_actors(*gone);
-      gone->out.after_all({}, [weak, who, how = std::move(how)] {
-        const auto host = weak.lock();
-        if (!host || host->find(who) == nullptr)
-          return;
-        host->lives_.erase(who.process);
-        host->exited_({who, how});
-      });
+      process_exited told{who, over->ending};
+      host->lives_.erase(who.process);
+      host->exited_(std::move(told));
     });
+  });
 }
 
 void simulated_host::clear() {

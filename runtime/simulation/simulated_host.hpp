@@ -104,6 +104,7 @@ private:
   void come_up(life& x, const std::string& part);
   void end_actors(life& x);
   void end(life& x, std::string how);
+  void exit_later(life& x);
 
   simulated_host_config config_;
   std::function<void(actors::process_started)> started_;

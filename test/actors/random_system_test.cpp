@@ -58,7 +58,13 @@ public:
     o.links = [this] { return draw_fate(); };
     most_requests_ = 1 + pick(10);
     rig_.emplace(std::move(o));
-    rig_->on_denoise = [this](const actors::denoise& x) { poison(x); };
+    rig_->on_denoise = [this](const actors::denoise& x) {
+      trace_ += fmt::format("{} {}.{} {} {}\n",
+                            rig_->det.now().time_since_epoch().count(),
+                            x.who.id.value, x.who.attempt, x.state.slot,
+                            x.steps_done);
+      poison(x);
+    };
   }
 
   void run(totals& sum) {
@@ -76,6 +82,11 @@ public:
     sum.stale += c.stale_replies;
     sum.poisoned += poisoned_;
     sum.events += steps_;
+  }
+
+  /// Everything that was handed off, when and where.
+  const std::string& trace() const {
+    return trace_;
   }
 
 private:
@@ -348,6 +359,7 @@ private:
   uint64_t last_id_ = 0;
   uint64_t steps_ = 0;
   uint64_t poisoned_ = 0;
+  std::string trace_;
   std::vector<std::shared_ptr<const core::request>> requests_;
   std::set<core::request_id> cancelled_;
   std::set<core::request_id> poison_;
@@ -361,7 +373,7 @@ BOOST_AUTO_TEST_SUITE(random_system_test)
 
 BOOST_AUTO_TEST_CASE(every_request_is_answered_once_by_the_real_actors) {
   size_t first = 0;
-  auto count = test::scaled(20'000);
+  auto count = test::scaled(100'000);
   if (const char* alone = std::getenv("ATELIER_TEST_SCHEDULE")) {
     first = std::strtoull(alone, nullptr, 10);
     count = 1;
@@ -384,6 +396,20 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_by_the_real_actors) {
                            sum.stale, sum.poisoned})
       BOOST_TEST(met > 0u);
   BOOST_TEST(count > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_same_schedule_is_the_same_to_the_nanosecond) {
+  size_t compared = 0;
+  for (uint64_t i = 0; i < 50; ++i) {
+    totals sum;
+    schedule first{i};
+    first.run(sum);
+    schedule second{i};
+    second.run(sum);
+    BOOST_REQUIRE_EQUAL(first.trace(), second.trace());
+    compared += first.trace().size();
+  }
+  BOOST_TEST(compared > 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -98,6 +98,7 @@ public:
     host->clear();
     watch->clear();
     hub_port->clear();
+    det.end();
   }
 
   system_rig(const system_rig&) = delete;

@@ -39,7 +39,13 @@ public:
   deterministic_system& operator=(const deterministic_system&) = delete;
 
   ~deterministic_system() {
-    for (const auto& x : spawned_)
+    end();
+  }
+
+  /// Kills every actor spawned here, and runs what is left to run. A fixture
+  /// whose own members take part calls this before they go.
+  void end() {
+    for (const auto& x : std::exchange(spawned_, {}))
       caf::anon_send_exit(x, caf::exit_reason::kill);
     run();
   }

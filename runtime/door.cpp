@@ -50,15 +50,15 @@ core::result<void> fits(const core::request& x, const config::settings& within,
   const auto state = gpu::state_bytes(planning::latent_of(v, px), 0);
   if (state > within.arena.state_slot_bytes)
     return core::fail(ec::invalid_argument,
-                      "size {}x{} needs {} bytes of state, a slot "
-                      "(arena.state_slot_bytes) holds {}",
+                      "size {}x{} needs {} bytes of state, a slot holds {} "
+                      "(arena.state_slot_kib)",
                       px.width, px.height, state,
                       within.arena.state_slot_bytes);
   const auto image = most_encoded_bytes(px, x.text);
   if (image > within.arena.image_slot_bytes)
     return core::fail(ec::invalid_argument,
                       "size {}x{} needs up to {} bytes of picture, a slot "
-                      "(arena.image_slot_bytes) holds {}",
+                      "holds {} (arena.image_slot_kib)",
                       px.width, px.height, image,
                       within.arena.image_slot_bytes);
   return {};

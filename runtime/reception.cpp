@@ -99,7 +99,8 @@ double reception::seconds_per_answer() const {
 
 bool reception::wait_until_empty(core::timespan most) {
   std::unique_lock guard{mutex_};
-  return emptied_.wait_for(guard, most, [this] { return clients_.empty(); });
+  return emptied_.wait_for(guard, most,
+                           [this] { return clients_.empty() && !calling_; });
 }
 
 void reception::tell(news x) {
@@ -166,27 +167,36 @@ void reception::loop() {
       news_.pop_front();
       if (const auto i = clients_.find(x.request); i != clients_.end())
         c = i->second;
+      calling_ = c != nullptr;
     }
     if (auto* p = std::get_if<progress>(&x.what)) {
       if (c)
         call(c->calls.progressed, *p);
-      continue;
+    } else {
+      const auto a = to_answer(std::get<actors::answer>(x.what));
+      if (c)
+        deliver(x.request, *c, a);
     }
-    const auto a = to_answer(std::get<actors::answer>(x.what));
-    if (!c)
-      continue;
-    c->result.set_value(a);
-    call(c->calls.answered, a);
+    const std::lock_guard guard{mutex_};
+    calling_ = false;
+    if (clients_.empty())
+      emptied_.notify_all();
+  }
+}
+
+void reception::deliver(uint64_t request, client& to, const answer& a) {
+  {
+    // First: who has an answer may hand in the next request at once.
     const auto now = std::chrono::steady_clock::now();
     const std::lock_guard guard{mutex_};
     if (last_answer_ != core::time_point{})
       seconds_per_answer_
         += (core::to_seconds(now - last_answer_) - seconds_per_answer_) / 16;
     last_answer_ = now;
-    clients_.erase(x.request);
-    if (clients_.empty())
-      emptied_.notify_all();
+    clients_.erase(request);
   }
+  to.result.set_value(a);
+  call(to.calls.answered, a);
 }
 
 } // namespace atelier::runtime

@@ -44,7 +44,8 @@ public:
   /// Seconds between two answers of late, 0 before the second one.
   double seconds_per_answer() const;
 
-  /// Waits until nothing is open, at most `most`. True where that came.
+  /// Waits until nothing is open and no call is in progress, at most `most`.
+  /// True where that came.
   bool wait_until_empty(core::timespan most);
 
   void answered(actors::answer what) override;
@@ -65,6 +66,7 @@ private:
   void loop();
   void tell(news x);
   answer to_answer(actors::answer& x);
+  void deliver(uint64_t request, client& to, const answer& a);
 
   std::shared_ptr<ipc::slot_store> slots_;
   std::function<void(core::request_id)> taken_;
@@ -76,6 +78,8 @@ private:
   std::deque<news> news_;
   core::time_point last_answer_;
   double seconds_per_answer_ = 0;
+  /// A client's call is in progress.
+  bool calling_ = false;
   bool stopping_ = false;
   // Last: it ends before what it uses.
   std::jthread thread_;

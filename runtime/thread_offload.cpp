@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/thread_offload.hpp>
 
+#include <exception>
 #include <utility>
+
+#include <atelier/core/log.hpp>
 
 namespace atelier::runtime {
 
@@ -41,7 +44,13 @@ void thread_offload::loop() {
       work = std::move(waiting_.front());
       waiting_.pop_front();
     }
-    work();
+    try {
+      work();
+    } catch (const std::exception& e) {
+      core::log_error("offloaded work threw: {}", e.what());
+    } catch (...) {
+      core::log_error("offloaded work threw");
+    }
   }
 }
 

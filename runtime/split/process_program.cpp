@@ -10,8 +10,10 @@ namespace atelier::runtime {
 
 core::result<std::string> find_process_program(const std::string& configured) {
   namespace fs = std::filesystem;
-  const auto usable
-    = [](const fs::path& x) { return access(x.c_str(), X_OK) == 0; };
+  const auto usable = [](const fs::path& x) {
+    std::error_code ignored;
+    return fs::is_regular_file(x, ignored) && access(x.c_str(), X_OK) == 0;
+  };
   if (!configured.empty()) {
     if (!usable(configured))
       return core::fail(core::ec::not_found,

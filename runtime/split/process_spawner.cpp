@@ -165,10 +165,20 @@ void process_spawner::spawn(const order& x) {
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+  // Of the host's descriptors a child gets its standard error alone: another
+  // one kept open would keep a pipe or a port open.
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY,
+                                   0);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY,
+                                   0);
+  posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
   pid_t pid = 0;
   const auto failed
-    = posix_spawn(&pid, how_.program.c_str(), nullptr, &attributes,
+    = posix_spawn(&pid, how_.program.c_str(), &files, &attributes,
                   const_cast<char* const*>(arguments), environ);
+  posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (failed == 0) {
     c->pid = pid;
@@ -263,6 +273,9 @@ void process_spawner::loop() {
           continue;
         fds.push_back({c->pidfd, POLLIN, 0});
         whose.push_back(who);
+        // Whoever else asked may have come before the process was started.
+        if (stopping && !std::exchange(c->told_to_leave, true))
+          c->link->send(actors::to_process{{}, 0, actors::leave{}});
       }
     }
     if (stopping && fds.size() == 1)

@@ -41,8 +41,9 @@ public:
 
   ~process_spawner() override;
 
-  /// Waits at most `grace` until all processes left, kills the others, waits
-  /// until they are gone. No event and no report comes afterwards.
+  /// Asks all processes to leave, waits for it at most `grace`, kills the
+  /// others, waits until they are gone. No event and no report comes
+  /// afterwards.
   void end(core::timespan grace);
 
   void connect(std::function<void(actors::process_started)> started,
@@ -61,6 +62,7 @@ private:
     std::string how;
     std::unique_ptr<ring_link> link;
     bool gone = false;
+    bool told_to_leave = false;
   };
 
   struct order {

@@ -36,28 +36,30 @@ void ring_link::send(const actors::to_process& x) {
   actors::write(x, scratch_);
   if (overflow_.empty()) {
     const auto pushed = to_.push(scratch_);
-    if (!pushed) {
-      core::log_error("a record for a process is lost: {}",
-                      core::to_string(pushed.why()));
-      return;
-    }
-    if (*pushed)
+    if (pushed && *pushed)
       return;
   }
+  if (scratch_.size() > to_.largest()) {
+    core::log_error("a record of {} bytes for a process is lost: its ring "
+                    "takes at most {}",
+                    scratch_.size(), to_.largest());
+    return;
+  }
   overflow_.push_back(scratch_);
-  behind_ = true;
+  // The reading thread may sleep for long: from now on it looks for room.
+  if (!behind_.exchange(true))
+    from_.interrupt();
 }
 
-bool ring_link::flush() {
+void ring_link::flush() {
   const std::lock_guard guard{mutex_};
   while (!overflow_.empty()) {
     const auto pushed = to_.push(overflow_.front());
-    if (pushed && !*pushed)
-      return false;
+    if (!pushed || !*pushed)
+      return;
     overflow_.pop_front();
   }
   behind_ = false;
-  return true;
 }
 
 void ring_link::finish() {

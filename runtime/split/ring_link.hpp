@@ -45,7 +45,7 @@ public:
 
 private:
   void read();
-  bool flush();
+  void flush();
 
   events calls_;
   ipc::ring_reader from_;

@@ -107,13 +107,14 @@ void denoise_step_state::conclude(core::ticket who, core::error why,
 
 void denoise_step_state::start_next_run() {
   auto next = batch->next();
-  if (next.rows.empty()) {
-    told.clear();
+  if (next.rows.empty())
     return;
-  }
   auto& device = *config.device_executor;
-  if (next.rows != told) {
-    told = next.rows;
+  // A row in decoding can kill the device as well.
+  auto there = decoding;
+  there.insert(there.end(), next.rows.begin(), next.rows.end());
+  if (there != told) {
+    told = std::move(there);
     config.hub->send_quietly(stepping{config.self, told});
   }
   for (const auto who : next.rows) {
@@ -179,6 +180,7 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
       conclude(who, cancelled_error());
     } else {
       e.decoding = true;
+      decoding.push_back(who);
       config.device_executor->decode(who);
     }
   }
@@ -189,6 +191,7 @@ void denoise_step_state::complete_decoding(const gpu::decode_report& x) {
   const auto i = rows.find(x.who);
   if (i == rows.end())
     return;
+  std::erase(decoding, x.who);
   if (i->second.cancelled)
     conclude(x.who, cancelled_error());
   else

@@ -62,7 +62,9 @@ struct denoise_step_state {
   std::optional<planning::step_batch> batch;
   /// The rows of the pending run, empty where none is.
   std::vector<core::ticket> running;
-  /// The batch that the hub knows of.
+  /// The rows that the device decodes, or will before its next run.
+  std::vector<core::ticket> decoding;
+  /// The batch that the hub knows of: those in decoding, then those that run.
   std::vector<core::ticket> told;
   /// Cancels that came before their work; bounded, oldest first.
   std::set<core::ticket> tombstones;

@@ -133,16 +133,34 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
   dirty_.insert(lane);
 }
 
+void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
+  if (lanes_.remove(id) && r.at == phase::denoising)
+    --ahead_;
+  r.took.queue += now - r.waiting_since;
+  if (!r.alone)
+    return;
+  // A worker may be draining for this row, and for no other.
+  for (const auto& [who, w] : workers_)
+    if (w.draining)
+      for (const auto lane : w.serves)
+        dirty_.insert(alone_lane(lane));
+}
+
+void hub::finish_with(core::request_id id, row& r, uint32_t done,
+                      core::time_point now) {
+  r.pixels = r.known.done[done].image;
+  r.how = r.ran[done];
+  r.at = phase::finishing;
+  wait(id, r, now, false);
+}
+
 void hub::advance(core::request_id id, row& r, core::time_point now) {
   const auto& along = r.under->routes[r.along.value];
   const auto next = planning::walk(along, r.known, *r.under);
   if (const auto* run = std::get_if<planning::run_stage>(&next))
     return begin_stage(id, r, run->stage, now);
-  if (const auto* with = std::get_if<planning::answer_with>(&next)) {
-    r.pixels = r.known.done[with->done].image;
-    r.at = phase::finishing;
-    return wait(id, r, now, false);
-  }
+  if (const auto* with = std::get_if<planning::answer_with>(&next))
+    return finish_with(id, r, with->done, now);
   end_row(id, r, row_state::failed,
           core::fail(std::get<planning::give_up>(next).why,
                      "no stage of route {} gave a picture", along.name),
@@ -181,11 +199,8 @@ void hub::leave_worker(core::request_id id, row& r) {
 
 void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
                   core::time_point now) {
-  if (r.state == row_state::waiting) {
-    if (lanes_.remove(id) && r.at == phase::denoising)
-      --ahead_;
-    r.took.queue += now - r.waiting_since;
-  }
+  if (r.state == row_state::waiting)
+    leave_lane(id, r, now);
   const bool running = r.state == row_state::running;
   r.state = as;
   if (running)
@@ -277,16 +292,11 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
   deadlines_.erase({r.what->deadline, id});
   if (r.at == phase::finishing)
     return;
-  if (r.state == row_state::waiting) {
-    if (lanes_.remove(id) && r.at == phase::denoising)
-      --ahead_;
-    r.took.queue += now - r.waiting_since;
-  } else {
+  if (r.state == row_state::waiting)
+    leave_lane(id, r, now);
+  else
     leave_worker(id, r);
-  }
-  r.pixels = r.known.done[with->done].image;
-  r.at = phase::finishing;
-  wait(id, r, now, false);
+  finish_with(id, r, with->done, now);
 }
 
 void hub::stop(core::time_point now) {
@@ -347,94 +357,6 @@ void hub::settle(core::time_point now) {
   dirty_.merge(starved_);
   starved_.clear();
   pump(now);
-}
-
-// -- looking ------------------------------------------------------------------
-
-planning::cluster_view hub::cluster() const {
-  planning::cluster_view there;
-  for (const auto& [id, w] : workers_)
-    if (w.where.what == role::denoise_step && !w.suspected)
-      there.workers.push_back(w.view);
-  return there;
-}
-
-const counters& hub::counts() const {
-  return counts_;
-}
-
-const ipc::keeper& hub::slots() const {
-  return keeper_;
-}
-
-size_t hub::rows() const {
-  return rows_.size();
-}
-
-scheduler_status hub::status() const {
-  scheduler_status s;
-  s.counts = counts_;
-  s.waiting = static_cast<uint32_t>(lanes_.size());
-  s.running = static_cast<uint32_t>(live_ - lanes_.size());
-  s.plan_version = plan_->version;
-  for (size_t k = 0; k < ipc::slot_kinds; ++k) {
-    const auto kind = static_cast<ipc::slot_kind>(k);
-    s.slots += keeper_.count(kind);
-    s.slots_in_use += keeper_.count(kind) - keeper_.census(kind).free;
-  }
-  for (const auto& [id, w] : workers_) {
-    s.preprocess_workers += w.where.what == role::preprocess ? 1 : 0;
-    s.postprocess_workers += w.where.what == role::postprocess ? 1 : 0;
-    if (w.where.what != role::denoise_step)
-      continue;
-    worker_line line;
-    line.device = w.view.device_kind;
-    for (const auto v : w.view.hosting)
-      line.variants.push_back(config_.profile->variants[v.value].name);
-    line.seats_taken = w.view.seats_taken;
-    s.workers.push_back(std::move(line));
-  }
-  return s;
-}
-
-std::string hub::check() const {
-  if (auto broken = keeper_.check(); !broken.empty())
-    return broken;
-  if (counts_.arrived
-      != counts_.refused + counts_.answered + counts_.failed
-           + counts_.cancelled + live_)
-    return "requests are not conserved";
-  size_t live = 0;
-  size_t waits = 0;
-  for (const auto& [id, r] : rows_) {
-    if (r.state == row_state::waiting) {
-      ++waits;
-      if (!lanes_.contains(id))
-        return fmt::format("row {} waits in no lane", id.value);
-    } else if (lanes_.contains(id)) {
-      return fmt::format("row {} does not wait but stands in a lane", id.value);
-    }
-    if (r.state == row_state::running
-        && out_.count({id, r.attempt}) == 0)
-      return fmt::format("row {} runs nowhere", id.value);
-    if (!is_terminal(r.state))
-      ++live;
-  }
-  if (live != live_ || waits != lanes_.size())
-    return "rows and lanes disagree";
-  std::map<core::worker_id, uint32_t> taken;
-  for (const auto& [who, x] : out_) {
-    ++taken[x.worker];
-    for (const auto& slot : x.granted)
-      if (const auto s = keeper_.state_of(slot);
-          !s || *s == ipc::slot_state::free || *s == ipc::slot_state::held)
-        return fmt::format("request {} lost a granted slot", who.id.value);
-  }
-  for (const auto& [id, w] : workers_)
-    if (taken[id] != w.view.seats_taken
-        || w.view.seats_taken + w.view.seats_free != w.seats)
-      return fmt::format("seats of worker {} are not conserved", id.value);
-  return {};
 }
 
 } // namespace atelier::actors

@@ -126,7 +126,10 @@ private:
   void begin_stage(core::request_id id, row& r, uint32_t stage,
                    core::time_point now);
   void advance(core::request_id id, row& r, core::time_point now);
+  void finish_with(core::request_id id, row& r, uint32_t done,
+                   core::time_point now);
   void wait(core::request_id id, row& r, core::time_point now, bool in_front);
+  void leave_lane(core::request_id id, row& r, core::time_point now);
   void answer_row(core::request_id id, row& r, uint64_t bytes,
                   std::string sha256, core::time_point now);
   void end_row(core::request_id id, row& r, row_state as, core::error why,
@@ -157,7 +160,8 @@ private:
   row* current(core::ticket who);
   void discard(const dispatched& x);
   void fall_back(core::request_id id, row& r, const dispatched& x,
-                 const core::error& why, core::time_point now);
+                 const core::error& why, bool died, core::time_point now);
+  void bury(ipc::process_life who);
   worker* find(const worker_address& where);
 
   hub_config config_;
@@ -169,7 +173,8 @@ private:
   workers_type workers_;
   std::map<worker_address, core::worker_id> addresses_;
   uint32_t next_worker_ = 1;
-  /// The last life known to be over, by process.
+  /// The last life suspected or known to be over, by process: the keeper grants
+  /// it nothing, so its workers that announce themselves late are not taken on.
   std::map<core::process_id, core::incarnation> buried_;
   planning::lanes lanes_;
   /// Workers with free seats by lane, least loaded first.

@@ -146,7 +146,7 @@ void hub::on(const prepared& x, core::time_point now) {
   }
   r->took.preprocess += x.took;
   if (x.failure.code != core::ec::none) {
-    fall_back(x.who.id, *r, done, x.failure, now);
+    fall_back(x.who.id, *r, done, x.failure, false, now);
     return settle(now);
   }
   r->newest = done.granted[0];
@@ -218,7 +218,7 @@ void hub::on(const denoised& x, core::time_point now) {
       = core::time_point{core::timespan{x.first_step_ns}} - r->what->arrived;
   r->steps_run += x.steps_run;
   if (x.failure.code != core::ec::none && worth_retrying(x.failure.code)) {
-    fall_back(x.who.id, *r, done, x.failure, now);
+    fall_back(x.who.id, *r, done, x.failure, false, now);
     return settle(now);
   }
   keeper_.supersede(done.reading);
@@ -234,6 +234,7 @@ void hub::on(const denoised& x, core::time_point now) {
     keeper_.supersede(done.granted[1]);
   }
   r->known.done.push_back(o);
+  r->ran.push_back(r->how);
   const auto& along = r->under->routes[r->along.value];
   const auto next = planning::walk(along, r->known, *r->under);
   if (std::holds_alternative<planning::give_up>(next))
@@ -254,7 +255,7 @@ void hub::on(const finished& x, core::time_point now) {
   }
   r->took.postprocess += x.took;
   if (x.failure.code != core::ec::none) {
-    fall_back(x.who.id, *r, done, x.failure, now);
+    fall_back(x.who.id, *r, done, x.failure, false, now);
     return settle(now);
   }
   r->encoded = done.granted[0];
@@ -265,15 +266,15 @@ void hub::on(const finished& x, core::time_point now) {
 // -- falling back -------------------------------------------------------------
 
 void hub::fall_back(core::request_id id, row& r, const dispatched& x,
-                    const core::error& why, core::time_point now) {
+                    const core::error& why, bool died, core::time_point now) {
   bool gained = false;
   if (x.at == phase::denoising) {
     const auto seq = ports_.slots->published(x.granted[0]);
     if (seq && *seq > 0) {
       gained = *seq - 1 > x.steps_before;
-      r.steps_run += why.code == core::ec::unavailable
-                       ? static_cast<uint32_t>(*seq - 1) - x.steps_before
-                       : 0;
+      // A living worker told its steps itself.
+      if (died)
+        r.steps_run += static_cast<uint32_t>(*seq - 1) - x.steps_before;
       r.steps_done = static_cast<uint32_t>(*seq - 1);
       r.newest = x.granted[0];
       keeper_.supersede(x.reading);
@@ -286,14 +287,13 @@ void hub::fall_back(core::request_id id, row& r, const dispatched& x,
     discard(x);
   }
   r.losses = gained ? 1 : r.losses + 1;
-  if (x.stepping) {
-    if (gained)
-      r.strikes = 0;
-    else if (x.alone)
-      ++r.strikes;
+  if (gained)
+    r.strikes = 0;
+  else if (died && x.stepping && x.alone)
+    ++r.strikes;
+  if (died && x.stepping)
     r.alone = true;
-  }
-  if (x.stepping && r.strikes >= most_strikes)
+  if (r.strikes >= most_strikes)
     return end_row(id, r, row_state::failed,
                    core::fail(core::ec::poison,
                               "its worker died {} times while running it alone "
@@ -309,8 +309,14 @@ void hub::fall_back(core::request_id id, row& r, const dispatched& x,
 
 // -- death --------------------------------------------------------------------
 
+void hub::bury(ipc::process_life who) {
+  auto& grave = buried_[who.process];
+  grave = std::max(grave, who.life);
+}
+
 void hub::suspected(ipc::process_life who, core::time_point now) {
   keeper_.suspect(who);
+  bury(who);
   bool changed = false;
   for (auto& [id, w] : workers_) {
     if (w.where.where != who || w.suspected)
@@ -329,8 +335,7 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
     keeper_.confirm_exit(who);
   else
     keeper_.suspect(who);
-  auto& grave = buried_[who.process];
-  grave = std::max(grave, who.life);
+  bury(who);
   std::set<core::worker_id> gone;
   for (auto& [id, w] : workers_)
     if (w.where.where == who)
@@ -339,7 +344,8 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
   for (const auto& [ticket, x] : out_)
     if (gone.count(x.worker) != 0)
       orphans.push_back(ticket);
-  std::sort(orphans.begin(), orphans.end());
+  // Each goes to the front of its lane: the last one first.
+  std::sort(orphans.rbegin(), orphans.rend());
   bool devices = false;
   for (const auto id : gone) {
     auto& w = workers_.at(id);
@@ -364,7 +370,7 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
     if (x.at == phase::preparing)
       --ahead_;
     if (auto* r = current(ticket))
-      fall_back(ticket.id, *r, x, why, now);
+      fall_back(ticket.id, *r, x, why, true, now);
     else
       discard(x);
   }

@@ -125,8 +125,8 @@ struct denoise {
   }
 };
 
-/// These rows, and no others, are in the worker's batch from now on. Sent before
-/// the device sees them, so that a death names its batch-mates.
+/// These rows, and no others, are in the worker's batch or in decoding from now
+/// on. Sent before the device sees them, so that a death names its batch-mates.
 struct stepping {
   worker_address who;
   std::vector<core::ticket> rows;

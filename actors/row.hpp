@@ -41,6 +41,8 @@ struct row {
   /// Index of the stage that runs or comes next.
   uint32_t stage = 0;
   core::recipe how;
+  /// How each stage of `known.done` was run.
+  std::vector<core::recipe> ran;
   /// The state to go on from: the noise, or the newest published one.
   ipc::slot_ref newest;
   /// Pixels of the picture that will be answered.

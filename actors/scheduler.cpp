@@ -28,13 +28,20 @@ namespace {
 
 using pointer = scheduler_actor::stateful_pointer<scheduler_state>;
 
+/// The tick goes on for so long without work: starting it wakes the clock's
+/// thread, which a request that comes soon shall not wait for.
+constexpr uint32_t most_idle_ticks = 50;
+
 /// Hands one event to the tables and keeps the tick going while it is needed.
 template <class Event>
 void handle(pointer self, Event event) {
   auto& st = self->state;
   event(*st.tables, self->clock().now());
   st.workers->settle();
-  if (!st.ticking && st.tables->wants_tick()) {
+  const bool busy = st.tables->wants_tick();
+  if (busy)
+    st.idle_ticks = 0;
+  if (!st.ticking && (busy || st.idle_ticks < most_idle_ticks)) {
     st.ticking = true;
     self->delayed_send(self, st.tick, tick_atom::value);
   }
@@ -79,6 +86,7 @@ scheduler(scheduler_actor::stateful_pointer<scheduler_state> self,
     },
     [self](tick_atom) {
       self->state.ticking = false;
+      ++self->state.idle_ticks;
       handle(self, [](hub& h, auto now) { h.tick(now); });
     },
     [self](stop_atom) {

@@ -27,6 +27,8 @@ struct scheduler_state {
   std::shared_ptr<handoff> workers;
   core::timespan tick{0};
   bool ticking = false;
+  /// Ticks in a row that found nothing to watch.
+  uint32_t idle_ticks = 0;
 };
 
 /// The hub as an actor: each message is one event of its tables, at the actor

@@ -70,6 +70,8 @@ void look(pointer self, process& p) {
   auto& st = self->state;
   const auto now = self->clock().now();
   const auto& s = st.config.settings;
+  if (st.stopping && now >= st.leave_by)
+    suspect(self, p, "it did not leave in time");
   switch (p.at) {
     case stage::down:
       if (now >= p.due)
@@ -129,7 +131,7 @@ supervisor(supervisor_actor::stateful_pointer<supervisor_state> self,
   return {
     [self](start_atom) {
       auto& s = self->state;
-      if (s.started || s.processes.empty())
+      if (s.started || s.stopping || s.processes.empty())
         return;
       s.started = true;
       for (auto& p : s.processes)
@@ -181,7 +183,10 @@ supervisor(supervisor_actor::stateful_pointer<supervisor_state> self,
     },
     [self](stop_atom) {
       auto& s = self->state;
+      if (s.stopping)
+        return;
       s.stopping = true;
+      s.leave_by = self->clock().now() + s.config.settings.grace;
       for (auto& p : s.processes) {
         if (p.at == stage::down)
           p.at = stage::over;

@@ -59,6 +59,8 @@ struct supervisor_state {
   uint64_t pings = 0;
   bool started = false;
   bool stopping = false;
+  /// Once stopping: who is still there then is killed.
+  core::time_point leave_by;
 
   process* find(ipc::process_life who);
   ipc::process_life life_of(const process& p) const;

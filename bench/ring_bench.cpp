@@ -106,7 +106,7 @@ void receive(const std::string& name, core::timespan spin, size_t bytes) {
 
 struct spans {
   std::vector<double> copy;
-  std::vector<double> checksum;
+  std::vector<double> publish;
   std::vector<double> ring;
   std::vector<double> whole;
 };
@@ -157,7 +157,7 @@ spans measure(ipc::arena_owner& arena, bench_case what, core::timespan spin) {
       continue;
     auto us = [](int64_t x) { return static_cast<double>(x) / 1e3; };
     all.copy.push_back(us(copied - start));
-    all.checksum.push_back(us(published - copied));
+    all.publish.push_back(us(published - copied));
     all.ring.push_back(us(m.arrived - published));
     all.whole.push_back(us(m.arrived - start));
   }
@@ -208,7 +208,7 @@ int main() {
       std::printf("%zu B, receiver %s\n", what.bytes,
                   spin > 0s ? "awake" : "asleep");
       print("copy", all.copy);
-      print("checksum", all.checksum);
+      print("publish", all.publish);
       print("ring", all.ring);
       print("whole", all.whole);
       if (spin > 0s)

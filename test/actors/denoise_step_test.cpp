@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actors/recorders.hpp"
+#include <atelier/actors/denoise_step.hpp>
+#include <atelier/gpu/device/virtual_executor.hpp>
+#include <atelier/runtime/simulation/virtual_timers.hpp>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using actors::denoise;
+using core::ec;
+using ipc::slot_kind;
+
+// A worker on a device that the test plays.
+struct fixture : test::deterministic_system {
+  fixture() {
+    start(2);
+  }
+
+  void start(uint32_t max_batch) {
+    if (sut)
+      kill(sut);
+    device = std::make_shared<test::scripted_executor>();
+    hub = std::make_shared<test::recording_hub_port>();
+    actors::denoise_step_config c;
+    c.self = me;
+    c.variants = {"card@4"};
+    c.seats = 8;
+    c.max_batch = max_batch;
+    c.device_executor = device;
+    c.hub = hub;
+    sut = spawn(actors::denoise_step, c);
+  }
+
+  static denoise work(uint64_t id, uint32_t steps = 4, uint32_t side = 32) {
+    denoise d;
+    d.who = {core::request_id{id}, 1};
+    d.how.steps = steps;
+    d.how.px = {side, side};
+    d.deadline_ns = core::never.time_since_epoch().count();
+    const auto n = static_cast<uint32_t>(id);
+    d.from = {1, n, 1, slot_kind::state};
+    d.state = {1, 100 + n, 1, slot_kind::state};
+    d.image = {1, n, 1, slot_kind::image};
+    return d;
+  }
+
+  static core::ticket row(uint64_t id) {
+    return {core::request_id{id}, 1};
+  }
+
+  void give(const denoise& x) {
+    tell(sut, x);
+  }
+
+  void cancel(uint64_t id) {
+    tell(sut, actors::cancel_work{row(id)});
+  }
+
+  void ran(uint32_t steps, std::vector<uint32_t> done, core::error why = {}) {
+    device->ran(steps, std::move(done), why);
+    run();
+  }
+
+  void decoded(uint64_t id, core::error why = {}) {
+    device->decoded(row(id), std::move(why));
+    run();
+  }
+
+  std::vector<actors::denoised> replies() const {
+    return hub->of<actors::denoised>();
+  }
+
+  std::vector<core::ticket> last_batch() const {
+    return hub->of<actors::stepping>().back().rows;
+  }
+
+  std::vector<core::ticket> last_run() const {
+    return device->runs.back().rows;
+  }
+
+  const actors::worker_address me{test::hub_rig::life(2),
+                                  actors::role::denoise_step, 0};
+  std::shared_ptr<test::scripted_executor> device;
+  std::shared_ptr<test::recording_hub_port> hub;
+  actors::denoise_step_actor sut;
+};
+
+using rows = std::vector<core::ticket>;
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(denoise_step_test, fixture)
+
+BOOST_AUTO_TEST_CASE(it_announces_itself_at_its_start) {
+  BOOST_REQUIRE(hub->all.size() == 1u);
+  const auto ready = hub->of<actors::worker_ready>().at(0);
+  BOOST_TEST((ready.who == me));
+  BOOST_TEST(ready.seats == 8u);
+  BOOST_TEST(ready.max_batch == 2u);
+  BOOST_TEST((ready.variants == std::vector<std::string>{"card@4"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_row_is_opened_stepped_decoded_and_reported_once) {
+  const auto x = work(1);
+  give(x);
+  BOOST_REQUIRE(device->opened.size() == 1u);
+  BOOST_TEST((device->opened[0].from == x.from));
+  BOOST_TEST((device->opened[0].state == x.state));
+  BOOST_TEST((device->opened[0].image == x.image));
+  BOOST_TEST((last_batch() == rows{row(1)}));
+  for (uint32_t step = 1; step <= 4; ++step) {
+    BOOST_TEST(device->runs.size() == step);
+    BOOST_TEST(replies().empty());
+    ran(1, {step});
+  }
+  BOOST_TEST((device->decoding == rows{row(1)}));
+  BOOST_TEST(device->runs.size() == 4u);
+  decoded(1);
+  BOOST_REQUIRE(replies().size() == 1u);
+  BOOST_TEST((replies()[0].failure.code == ec::none));
+  BOOST_TEST(replies()[0].steps_done == 4u);
+  BOOST_TEST(replies()[0].steps_run == 4u);
+  BOOST_TEST(replies()[0].bytes == 5u);
+  BOOST_TEST((device->closed == rows{row(1)}));
+  BOOST_TEST(hub->of<actors::stepped>().size() == 4u);
+  BOOST_TEST(hub->of<actors::stepping>().size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_batch_is_told_before_the_device_sees_it) {
+  struct order : test::scripted_executor {
+    void open(const gpu::open_job& job) override {
+      told_before = !hub->of<actors::stepping>().empty();
+      scripted_executor::open(job);
+    }
+
+    std::shared_ptr<test::recording_hub_port> hub;
+    bool told_before = false;
+  };
+
+  auto ordered = std::make_shared<order>();
+  ordered->hub = std::make_shared<test::recording_hub_port>();
+  actors::denoise_step_config c;
+  c.device_executor = ordered;
+  c.hub = ordered->hub;
+  const auto worker = spawn(actors::denoise_step, c);
+  tell(worker, work(1));
+  BOOST_TEST(ordered->told_before);
+}
+
+BOOST_AUTO_TEST_CASE(a_row_that_arrives_in_a_run_joins_at_the_next_boundary) {
+  give(work(1));
+  give(work(2));
+  BOOST_TEST(device->interrupts == 1);
+  BOOST_TEST(device->runs.size() == 1u);
+  ran(1, {1});
+  BOOST_TEST((last_run() == rows{row(1), row(2)}));
+  BOOST_TEST((last_batch() == rows{row(1), row(2)}));
+}
+
+BOOST_AUTO_TEST_CASE(no_more_than_max_batch_rows_run_together) {
+  give(work(1));
+  for (uint64_t id = 2; id <= 4; ++id)
+    give(work(id));
+  ran(1, {1});
+  BOOST_TEST(last_run().size() == 2u);
+  ran(3, {4, 3});
+  // One seat of the batch is free.
+  BOOST_TEST((last_run() == rows{row(2), row(3)}));
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_two_sizes_take_turns_and_never_mix) {
+  give(work(1, 100, 32));
+  give(work(2, 100, 64));
+  std::map<uint64_t, uint32_t> done;
+  for (int i = 0; i < 40; ++i) {
+    BOOST_REQUIRE(last_run().size() == 1u);
+    const auto who = last_run().front().id.value;
+    ran(1, {++done[who]});
+  }
+  BOOST_TEST(done[1] >= 16u);
+  BOOST_TEST(done[2] >= 16u);
+}
+
+BOOST_AUTO_TEST_CASE(a_row_whose_state_is_whole_is_only_decoded) {
+  auto x = work(1);
+  x.steps_done = 4;
+  give(x);
+  ran(0, {4});
+  BOOST_TEST((device->decoding == rows{row(1)}));
+  decoded(1);
+  BOOST_TEST((replies().at(0).failure.code == ec::none));
+  BOOST_TEST(replies().at(0).steps_run == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_state_ahead_of_what_the_sender_knew_is_no_trouble) {
+  auto x = work(1);
+  x.steps_done = 1;
+  give(x);
+  ran(1, {4});
+  BOOST_TEST((device->decoding == rows{row(1)}));
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_row_ends_alone) {
+  give(work(1));
+  give(work(2));
+  ran(1, {1});
+  ran(1, {2, 0}, core::fail(ec::out_of_resources, "no memory"));
+  BOOST_REQUIRE(replies().size() == 1u);
+  BOOST_TEST((replies()[0].who == row(2)));
+  BOOST_TEST(replies()[0].failure.text == "no memory");
+  BOOST_TEST((last_run() == rows{row(1)}));
+  BOOST_TEST((last_batch() == rows{row(1)}));
+}
+
+BOOST_AUTO_TEST_CASE(a_decoding_that_fails_ends_its_row) {
+  give(work(1, 1));
+  ran(1, {1});
+  decoded(1, core::fail(ec::io_failed, "no slot"));
+  BOOST_TEST((replies().at(0).failure.code == ec::io_failed));
+  BOOST_TEST((device->closed == rows{row(1)}));
+}
+
+BOOST_AUTO_TEST_CASE(a_row_in_decoding_stays_named_in_the_batch) {
+  give(work(1, 1));
+  give(work(2));
+  ran(1, {1});
+  BOOST_TEST((device->decoding == rows{row(1)}));
+  BOOST_TEST((last_run() == rows{row(2)}));
+  // It may be the one that kills the device.
+  BOOST_TEST((last_batch() == rows{row(1), row(2)}));
+  decoded(1);
+  ran(1, {1});
+  BOOST_TEST((last_batch() == rows{row(2)}));
+}
+
+BOOST_AUTO_TEST_CASE(a_waiting_row_is_cancelled_at_once) {
+  give(work(1));
+  for (uint64_t id = 2; id <= 3; ++id)
+    give(work(id));
+  ran(1, {1});
+  cancel(3);
+  BOOST_REQUIRE(replies().size() == 1u);
+  BOOST_TEST((replies()[0].failure.code == ec::cancelled));
+  // It was never opened.
+  BOOST_TEST(device->closed.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_running_row_is_cancelled_at_the_boundary) {
+  give(work(1));
+  cancel(1);
+  BOOST_TEST(device->interrupts == 1);
+  BOOST_TEST(replies().empty());
+  ran(1, {1});
+  BOOST_REQUIRE(replies().size() == 1u);
+  BOOST_TEST((replies()[0].failure.code == ec::cancelled));
+  BOOST_TEST((device->closed == rows{row(1)}));
+  BOOST_TEST(device->runs.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_decoding_row_is_cancelled_after_its_decoding) {
+  give(work(1, 1));
+  ran(1, {1});
+  cancel(1);
+  BOOST_TEST(replies().empty());
+  decoded(1);
+  BOOST_TEST((replies().at(0).failure.code == ec::cancelled));
+}
+
+BOOST_AUTO_TEST_CASE(a_cancel_that_overtakes_its_work_is_remembered) {
+  cancel(1);
+  BOOST_TEST(replies().empty());
+  give(work(1));
+  BOOST_TEST((replies().at(0).failure.code == ec::cancelled));
+  BOOST_TEST(device->opened.empty());
+  // Another attempt is another matter.
+  auto again = work(1);
+  again.who.attempt = 2;
+  give(again);
+  BOOST_TEST(device->opened.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(work_and_cancel_meet_in_both_orders) {
+  for (const bool work_first : {true, false}) {
+    start(2);
+    if (work_first)
+      caf::anon_send(sut, work(1));
+    caf::anon_send(sut, actors::cancel_work{row(1)});
+    if (!work_first)
+      caf::anon_send(sut, work(1));
+    run();
+    if (work_first)
+      ran(0, {0});
+    BOOST_REQUIRE(replies().size() == 1u);
+    BOOST_TEST((replies()[0].failure.code == ec::cancelled));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(tombstones_are_bounded_and_the_oldest_goes_first) {
+  for (uint64_t id = 1; id <= 1025; ++id) {
+    caf::anon_send(sut, actors::cancel_work{row(id)});
+    caf::anon_send(sut, actors::cancel_work{row(id)});
+  }
+  run();
+  const auto& st = state<actors::denoise_step_state>(sut);
+  BOOST_TEST(st.tombstones.size() == 1024u);
+  BOOST_TEST(st.tombstone_order.size() == 1024u);
+  give(work(1));
+  BOOST_TEST(device->opened.size() == 1u);
+  give(work(1025));
+  BOOST_TEST(replies().size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(work_that_comes_twice_is_done_once) {
+  give(work(1, 1));
+  give(work(1, 1));
+  ran(1, {1});
+  decoded(1);
+  BOOST_TEST(device->opened.size() == 1u);
+  BOOST_TEST(replies().size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(publications_are_told_once_and_progress_where_wanted) {
+  give(work(1));
+  ran(1, {1});
+  ran(1, {2});
+  auto signs = hub->of<actors::stepped>();
+  BOOST_TEST(signs.at(0).rows.size() == 1u);
+  BOOST_TEST(signs.at(0).rows.at(0).published);
+  BOOST_TEST(signs.at(1).rows.empty());
+  start(2);
+  auto x = work(1);
+  x.wants_progress = true;
+  give(x);
+  ran(1, {1});
+  ran(1, {2});
+  signs = hub->of<actors::stepped>();
+  BOOST_TEST(signs.at(1).rows.at(0).steps_done == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(results_for_a_worker_that_is_gone_are_dropped) {
+  give(work(1));
+  kill(sut);
+  sut = nullptr;
+  ran(1, {1});
+  BOOST_TEST(replies().empty());
+}
+
+BOOST_AUTO_TEST_CASE(it_runs_a_device_in_virtual_time) {
+  auto timers = std::make_shared<runtime::virtual_timers>(sys);
+  auto slots = std::make_shared<ipc::heap_store>(
+    1u, std::array<uint32_t, 3>{200, 100, 0});
+  auto device_in_time = std::make_shared<gpu::virtual_executor>(
+    gpu::virtual_config{test::card_profile(), 0, 0}, timers, slots);
+  hub->all.clear();
+  actors::denoise_step_config c;
+  c.self = me;
+  c.max_batch = 2;
+  c.device_executor = device_in_time;
+  c.hub = hub;
+  const auto worker = spawn(actors::denoise_step, c);
+  for (uint64_t id = 1; id <= 3; ++id) {
+    const auto x = work(id);
+    for (const auto& slot : {x.from, x.state, x.image})
+      slots->open(slot);
+    BOOST_REQUIRE(slots->publish(x.from, 1, 0));
+    caf::anon_send(worker, x);
+  }
+  run();
+  advance(1s);
+  BOOST_REQUIRE(replies().size() == 3u);
+  for (const auto& r : replies()) {
+    BOOST_TEST((r.failure.code == ec::none));
+    BOOST_TEST(r.steps_run == 4u);
+    BOOST_TEST((r.denoise >= 40ms));
+    BOOST_TEST((r.decode == 5ms));
+  }
+  const auto x = work(3);
+  BOOST_TEST(*slots->published(x.state) == 5u);
+  BOOST_TEST(*slots->published(x.image) == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actors/hub_rig.hpp"
+
+#include <set>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using actors::denoise;
+using actors::finish;
+using actors::prepare;
+using core::ec;
+using test::hub_rig;
+
+constexpr auto device = hub_rig::life(2);
+
+// Routes to a variant's lane as vanilla does, but refuses, or chooses nonsense.
+struct stubborn : planning::policy {
+  explicit stubborn(planning::choice c) : says(std::move(c)) {}
+
+  std::string_view name() const override {
+    return "stubborn";
+  }
+
+  planning::plan replan(const planning::demand& a, const planning::profile& b,
+                        const planning::cluster_view& c,
+                        const planning::plan& d) const override {
+    return (*planning::make_policy("vanilla"))->replan(a, b, c, d);
+  }
+
+  planning::choice choose(const core::request&, const planning::facts&,
+                          const planning::profile&, const planning::plan&,
+                          const planning::cluster_view&,
+                          core::philox&) const override {
+    return says;
+  }
+
+  core::lane_id place(const core::request&, const planning::stage&,
+                      const planning::plan&, const planning::cluster_view&,
+                      core::philox&) const override {
+    return core::lane_id{0};
+  }
+
+  planning::taken take(const planning::worker_view&,
+                       std::span<const planning::waiting>,
+                       const planning::plan&, core::time_point) const override {
+    return {};
+  }
+
+  planning::choice says;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(hub_lanes_test)
+
+// -- refusals -----------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(one_request_more_than_the_limit_is_refused) {
+  hub_rig::options o;
+  o.limits.requests = 2;
+  hub_rig rig{o};
+  const auto first = rig.submit();
+  rig.submit();
+  const auto refused = rig.submit();
+  BOOST_TEST((rig.failure_of(refused) == ec::overloaded));
+  BOOST_TEST((rig.answer_to(refused).retry_after >= 1s));
+  BOOST_TEST(rig.answer_to(refused).failure.text.find("limits.requests")
+             != std::string::npos);
+  rig.cancel(first);
+  BOOST_TEST(!rig.answered(rig.submit()));
+  BOOST_TEST(rig.sut->counts().refused == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(one_byte_of_text_more_than_the_limit_is_refused) {
+  hub_rig::options o;
+  o.limits.request_bytes = 10;
+  hub_rig rig{o};
+  const auto of = [&](size_t bytes) {
+    return rig.submit([&](core::request& x) {
+      x.text.positive.assign(bytes - 1, 'x');
+      x.text.negative = "y";
+    });
+  };
+  const auto first = of(10);
+  const auto refused = of(1);
+  BOOST_TEST(!rig.answered(first));
+  BOOST_TEST((rig.failure_of(refused) == ec::overloaded));
+  rig.cancel(first);
+  BOOST_TEST(!rig.answered(of(10)));
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_variant_is_refused) {
+  hub_rig rig;
+  const auto id
+    = rig.submit([](core::request& x) { x.fixed.variant = "card@9"; });
+  BOOST_TEST((rig.failure_of(id) == ec::not_found));
+  BOOST_TEST(rig.sut->rows() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(an_id_that_is_known_already_is_refused) {
+  hub_rig rig;
+  const auto id = rig.submit();
+  // The answer to the second one would be taken for the first one's.
+  rig.submit([&](core::request& x) { x.id = id; });
+  BOOST_TEST((rig.failure_of(id) == ec::internal));
+  BOOST_TEST(rig.sut->rows() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_the_policy_refuses_is_refused_in_its_words) {
+  hub_rig::options o;
+  o.policy = std::make_shared<stubborn>(
+    planning::refuse{core::fail(ec::overloaded, "not now"), 7s});
+  hub_rig rig{o};
+  const auto id = rig.submit();
+  BOOST_TEST(rig.answer_to(id).failure.text == "not now");
+  BOOST_TEST((rig.answer_to(id).retry_after == 7s));
+}
+
+BOOST_AUTO_TEST_CASE(a_route_that_is_not_in_the_plan_is_refused) {
+  const planning::choice wrong[]
+    = {planning::go{core::route_id{9}}, planning::need{}};
+  for (const auto& choice : wrong) {
+    hub_rig::options o;
+    o.policy = std::make_shared<stubborn>(choice);
+    hub_rig rig{o};
+    BOOST_TEST((rig.failure_of(rig.submit()) == ec::internal));
+  }
+}
+
+// -- the arena's bounds -------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_full_arena_is_back_pressure_and_then_progress) {
+  hub_rig::options o;
+  o.slots = {2, 2, 0};
+  hub_rig rig{o};
+  rig.add_cpu();
+  rig.add_device(device);
+  std::vector<core::request_id> ids;
+  for (int i = 0; i < 10; ++i)
+    ids.push_back(rig.submit());
+  // One state is left for the device that takes the first one on.
+  BOOST_TEST(rig.count<prepare>() == 1u);
+  BOOST_TEST(rig.sut->counts().slot_waits > 0u);
+  BOOST_REQUIRE(rig.work_off());
+  for (const auto id : ids)
+    BOOST_TEST((rig.failure_of(id) == ec::none));
+  BOOST_TEST(rig.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(a_slow_gateway_holds_up_work_and_loses_none) {
+  hub_rig::options o;
+  o.slots = {2, 2, 0};
+  hub_rig rig{o};
+  rig.add_cpu();
+  rig.add_device(device);
+  const auto first = rig.submit();
+  const auto second = rig.submit();
+  rig.done(rig.take<prepare>());
+  rig.done(rig.take<denoise>());
+  rig.done(rig.take<finish>());
+  BOOST_TEST(rig.answered(first));
+  rig.done(rig.take<prepare>());
+  // One image slot is the gateway's, the other one must stay for an encoder.
+  BOOST_TEST(rig.count<denoise>() == 0u);
+  rig.taken(first);
+  rig.done(rig.take<denoise>());
+  rig.done(rig.take<finish>());
+  BOOST_TEST((rig.failure_of(second) == ec::none));
+}
+
+BOOST_AUTO_TEST_CASE(rows_are_prepared_ahead_of_the_devices_up_to_a_bound) {
+  hub_rig::options o;
+  o.slots = {64, 8, 0};
+  hub_rig rig{o};
+  rig.add_cpu(hub_rig::life(1), 64);
+  rig.add_device(device, 3);
+  for (int i = 0; i < 40; ++i)
+    rig.submit();
+  size_t prepared = 0;
+  while (auto p = rig.next<prepare>()) {
+    rig.done(p->second);
+    ++prepared;
+  }
+  // Three run, and twice as many stand ready.
+  BOOST_TEST(rig.count<denoise>() == 3u);
+  BOOST_TEST(prepared == 9u);
+  rig.done(rig.take<denoise>());
+  BOOST_TEST(rig.count<denoise>() == 3u);
+  BOOST_TEST(rig.count<prepare>() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_device_a_few_rows_are_prepared_all_the_same) {
+  hub_rig::options o;
+  o.slots = {64, 8, 0};
+  hub_rig rig{o};
+  rig.add_cpu(hub_rig::life(1), 64);
+  for (int i = 0; i < 40; ++i)
+    rig.submit();
+  BOOST_TEST(rig.count<prepare>() == 4u);
+}
+
+// -- who takes what -----------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(two_workers_that_share_a_lane_spread_its_rows) {
+  hub_rig rig;
+  rig.add_cpu();
+  for (int i = 0; i < 4; ++i)
+    rig.submit();
+  for (int i = 0; i < 4; ++i)
+    rig.done(rig.take<prepare>());
+  rig.add_device(hub_rig::life(2), 2);
+  rig.add_device(hub_rig::life(3), 2);
+  // The first one took two before the second one came.
+  BOOST_TEST(rig.count<denoise>() == 4u);
+  for (int i = 0; i < 4; ++i)
+    rig.done(rig.take<denoise>());
+  rig.sent.clear();
+  std::multiset<uint32_t> places;
+  hub_rig second;
+  second.add_cpu();
+  second.add_device(hub_rig::life(2), 4);
+  second.add_device(hub_rig::life(3), 4);
+  for (int i = 0; i < 4; ++i)
+    second.submit();
+  for (int i = 0; i < 4; ++i)
+    second.done(second.take<prepare>());
+  while (auto d = second.next<denoise>())
+    places.insert(d->first.where.process.value);
+  BOOST_TEST(places.count(2) == 2u);
+  BOOST_TEST(places.count(3) == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_gets_no_more_than_its_seats) {
+  hub_rig rig;
+  rig.add_cpu(hub_rig::life(1), 2);
+  rig.add_device(device, 2);
+  for (int i = 0; i < 5; ++i)
+    rig.submit();
+  BOOST_TEST(rig.count<prepare>() == 2u);
+  for (int i = 0; i < 5; ++i)
+    rig.done(rig.take<prepare>());
+  BOOST_TEST(rig.count<denoise>() == 2u);
+  rig.done(rig.take<denoise>());
+  BOOST_TEST(rig.count<denoise>() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(higher_priority_goes_first_and_ageing_raises_it) {
+  hub_rig rig;
+  rig.add_cpu();
+  const auto low
+    = rig.submit([](core::request& x) { x.prio = core::priority::low; });
+  for (int i = 0; i < 1; ++i)
+    rig.done(rig.take<prepare>());
+  const auto normal = rig.submit();
+  const auto high
+    = rig.submit([](core::request& x) { x.prio = core::priority::high; });
+  while (auto p = rig.next<prepare>())
+    rig.done(p->second);
+  rig.add_device(device, 1);
+  auto d = rig.take<denoise>();
+  BOOST_TEST((d.who.id == high));
+  // Twice the ageing: low is as high as high by now.
+  rig.now += 61s;
+  const auto late
+    = rig.submit([](core::request& x) { x.prio = core::priority::high; });
+  rig.done(rig.take<prepare>());
+  rig.done(d);
+  d = rig.take<denoise>();
+  BOOST_TEST((d.who.id == low || d.who.id == normal));
+  rig.done(d);
+  d = rig.take<denoise>();
+  BOOST_TEST((d.who.id == low || d.who.id == normal));
+  rig.done(d);
+  BOOST_TEST((rig.take<denoise>().who.id == late));
+}
+
+BOOST_AUTO_TEST_CASE(an_announcement_is_heard_once_and_with_seats_alone) {
+  hub_rig rig;
+  rig.add_device(device);
+  rig.add_device(device);
+  rig.add_device(hub_rig::life(3), 0);
+  BOOST_TEST(rig.sut->cluster().workers.size() == 1u);
+  BOOST_TEST(rig.sut->counts().stale_replies == 2u);
+  BOOST_TEST(rig.clusters.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_older_plan_is_not_taken_back_in_force) {
+  hub_rig rig;
+  rig.add_device(device);
+  auto plan = std::make_shared<planning::plan>(
+    rig.policy->replan({}, *rig.profile, rig.sut->cluster(), {}));
+  plan->version = 5;
+  plan->workers.at(0).level = 3;
+  rig.event([&](auto& h) { h.publish(plan, rig.now); });
+  BOOST_TEST(rig.sut->cluster().workers.at(0).level == 3u);
+  auto old = std::make_shared<planning::plan>(*plan);
+  old->version = 4;
+  old->workers.at(0).level = 1;
+  rig.event([&](auto& h) { h.publish(old, rig.now); });
+  BOOST_TEST(rig.sut->status().plan_version == 5u);
+  BOOST_TEST(rig.sut->cluster().workers.at(0).level == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(the_state_for_people_counts_rows_seats_and_slots) {
+  hub_rig rig;
+  rig.add_cpu();
+  rig.add_device(device);
+  for (int i = 0; i < 3; ++i)
+    rig.submit();
+  rig.done(rig.take<prepare>());
+  rig.submit();
+  const auto s = rig.sut->status();
+  BOOST_TEST(s.running == 4u);
+  BOOST_TEST(s.waiting == 0u);
+  BOOST_TEST(s.slots == 16u);
+  // Three states being drawn, one read, one written, and its image.
+  BOOST_TEST(s.slots_in_use == 6u);
+  BOOST_REQUIRE(s.workers.size() == 1u);
+  BOOST_TEST(s.workers[0].seats_taken == 1u);
+  BOOST_TEST(s.workers[0].variants.size() == 2u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

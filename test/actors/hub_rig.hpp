@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/actors/hub.hpp>
+#include <atelier/ipc/heap_store.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace atelier::test {
+
+using namespace std::chrono_literals;
+
+/// Return a profile of "card@4" and "card@2", whose steps take 10 ms.
+inline std::shared_ptr<planning::profile> card_profile() {
+  auto p = std::make_shared<planning::profile>();
+  for (const uint32_t steps : {4u, 2u}) {
+    planning::variant_profile v;
+    v.model = "card";
+    v.name = "card@" + std::to_string(steps);
+    v.steps = steps;
+    v.native_px = {32, 32};
+    v.step = {{1, 32 * 32, 10ms}};
+    v.text = 2ms;
+    v.decode = 5ms;
+    p->variants.push_back(v);
+  }
+  p->prepare = 1ms;
+  p->finish = 3ms;
+  return p;
+}
+
+/// What the hub says to a worker.
+struct sent_work {
+  actors::worker_address to;
+  actors::work what;
+};
+
+/// A hub between recorders: a test says what arrives and looks at what leaves.
+/// Every invariant is checked after every event.
+class hub_rig {
+public:
+  struct options {
+    std::array<uint32_t, ipc::slot_kinds> slots = {8, 8, 0};
+    core::limits limits;
+    config::scheduler_settings pace;
+    std::shared_ptr<const planning::policy> policy;
+    std::shared_ptr<const planning::plan> plan;
+  };
+
+  hub_rig() : hub_rig(options{}) {}
+
+  explicit hub_rig(options o) {
+    profile = card_profile();
+    policy = o.policy ? o.policy : *planning::make_policy("vanilla");
+    store = std::make_shared<ipc::heap_store>(1, o.slots);
+    actors::hub_config config;
+    config.limits = o.limits;
+    config.pace = o.pace;
+    config.slots = o.slots;
+    config.policy = policy;
+    config.profile = profile;
+    config.initial_plan = o.plan;
+    if (!config.initial_plan)
+      config.initial_plan = std::make_shared<const planning::plan>(
+        policy->replan({}, *profile, {}, {}));
+    actors::hub_ports ports;
+    ports.slots = store;
+    ports.workers = std::make_shared<workers_port>(*this);
+    ports.clients = std::make_shared<clients_port>(*this);
+    ports.watch = std::make_shared<watch_port>(*this);
+    sut.emplace(std::move(config), std::move(ports));
+  }
+
+  hub_rig(const hub_rig&) = delete;
+  hub_rig& operator=(const hub_rig&) = delete;
+
+  // -- events -----------------------------------------------------------------
+
+  /// Lets one event happen and checks every invariant.
+  template <class F>
+  void event(F f) {
+    f(*sut);
+    const auto broken = sut->check();
+    BOOST_REQUIRE_MESSAGE(broken.empty(), broken);
+  }
+
+  template <class Message>
+  void on(const Message& x) {
+    event([&](auto& h) { h.on(x, now); });
+  }
+
+  /// Submits a request of card@4; `adjust` changes it first.
+  template <class F>
+  core::request_id submit(F adjust) {
+    auto what = std::make_shared<core::request>();
+    what->id = core::request_id{++last_id};
+    what->text.positive = "a red ball";
+    what->seed = last_id;
+    what->arrived = now;
+    adjust(*what);
+    const auto id = what->id;
+    event([&](auto& h) { h.submit(what, now); });
+    return id;
+  }
+
+  core::request_id submit() {
+    return submit([](core::request&) {});
+  }
+
+  void cancel(core::request_id id) {
+    event([&](auto& h) { h.cancel(id, now); });
+  }
+
+  void taken(core::request_id id) {
+    event([&](auto& h) { h.taken(id, now); });
+  }
+
+  void suspect(ipc::process_life who) {
+    event([&](auto& h) { h.suspected(who, now); });
+  }
+
+  void lose(ipc::process_life who, bool confirmed = true) {
+    event([&](auto& h) { h.lost(who, confirmed, now); });
+  }
+
+  void tick(core::timespan later = {}) {
+    now += later;
+    event([&](auto& h) { h.tick(now); });
+  }
+
+  void stop() {
+    event([&](auto& h) { h.stop(now); });
+  }
+
+  // -- workers ----------------------------------------------------------------
+
+  static constexpr ipc::process_life life(uint32_t process, uint32_t n = 1) {
+    return {core::process_id{process}, core::incarnation{n}};
+  }
+
+  static actors::worker_address preprocess_at(ipc::process_life where) {
+    return {where, actors::role::preprocess, 0};
+  }
+
+  static actors::worker_address device_at(ipc::process_life where) {
+    return {where, actors::role::denoise_step, 0};
+  }
+
+  static actors::worker_address postprocess_at(ipc::process_life where) {
+    return {where, actors::role::postprocess, 0};
+  }
+
+  /// Announces the CPU process: one preprocess and one postprocess worker.
+  void add_cpu(ipc::process_life where = life(1), uint32_t seats = 4) {
+    actors::worker_ready x;
+    x.seats = seats;
+    x.who = preprocess_at(where);
+    on(x);
+    x.who = postprocess_at(where);
+    on(x);
+  }
+
+  void add_device(ipc::process_life where, uint32_t seats = 4,
+                  uint32_t max_batch = 4) {
+    actors::worker_ready x;
+    x.who = device_at(where);
+    x.seats = seats;
+    x.max_batch = max_batch;
+    x.device = "cpu";
+    x.variants = {"card@4", "card@2"};
+    on(x);
+  }
+
+  /// Takes the oldest work of type T that was not taken yet.
+  template <class T>
+  std::optional<std::pair<actors::worker_address, T>> next() {
+    for (auto i = sent.begin(); i != sent.end(); ++i)
+      if (auto* x = std::get_if<T>(&i->what)) {
+        std::pair<actors::worker_address, T> found{i->to, *x};
+        sent.erase(i);
+        return found;
+      }
+    return std::nullopt;
+  }
+
+  template <class T>
+  T take() {
+    auto x = next<T>();
+    BOOST_REQUIRE(x.has_value());
+    return x->second;
+  }
+
+  template <class T>
+  size_t count() const {
+    size_t n = 0;
+    for (const auto& x : sent)
+      n += std::holds_alternative<T>(x.what) ? 1u : 0u;
+    return n;
+  }
+
+  // -- replies ----------------------------------------------------------------
+
+  void done(const actors::prepare& x) {
+    BOOST_REQUIRE(store->publish(x.state, 1, 0));
+    reply_prepared(x.who);
+  }
+
+  void reply_prepared(core::ticket who, core::error why = {}) {
+    actors::prepared r;
+    r.who = who;
+    r.failure = std::move(why);
+    on(r);
+  }
+
+  /// Publishes that the row holds `steps` steps, and says so.
+  void stepped(const actors::denoise& x, uint32_t steps,
+               ipc::process_life where = life(2)) {
+    BOOST_REQUIRE(store->publish(x.state, uint64_t{steps} + 1, 0));
+    actors::stepped s;
+    s.who = device_at(where);
+    s.rows = {{x.who, steps, true}};
+    on(s);
+  }
+
+  void stepping(std::vector<core::ticket> rows,
+                ipc::process_life where = life(2)) {
+    on(actors::stepping{device_at(where), std::move(rows)});
+  }
+
+  void done(const actors::denoise& x) {
+    BOOST_REQUIRE(store->publish(x.image, 1, 0));
+    reply_denoised(x.who);
+  }
+
+  void reply_denoised(core::ticket who, core::error why = {}) {
+    actors::denoised r;
+    r.who = who;
+    r.failure = std::move(why);
+    r.steps_done = 4;
+    r.steps_run = 4;
+    on(r);
+  }
+
+  void done(const actors::finish& x) {
+    BOOST_REQUIRE(store->publish(x.encoded, 1, 0));
+    reply_finished(x.who);
+  }
+
+  void reply_finished(core::ticket who, core::error why = {}) {
+    actors::finished r;
+    r.who = who;
+    r.failure = std::move(why);
+    r.bytes = 7;
+    r.sha256 = "sum";
+    on(r);
+  }
+
+  /// Works everything off that was sent, and takes every answer; false where
+  /// that does not come to an end.
+  bool work_off() {
+    for (int i = 0; i < 10'000; ++i) {
+      if (auto p = next<actors::prepare>())
+        done(p->second);
+      else if (auto d = next<actors::denoise>())
+        done(d->second);
+      else if (auto f = next<actors::finish>())
+        done(f->second);
+      else if (auto c = next<actors::cancel_work>())
+        continue;
+      else if (const auto ids = std::exchange(untaken, {}); !ids.empty())
+        for (const auto id : ids)
+          taken(id);
+      else
+        return true;
+    }
+    return false;
+  }
+
+  // -- what became of it ------------------------------------------------------
+
+  /// The one answer to a request; fails where there is none.
+  const actors::answer& answer_to(core::request_id id) {
+    BOOST_REQUIRE(answers.count(id) == 1);
+    return answers.at(id);
+  }
+
+  bool answered(core::request_id id) const {
+    return answers.count(id) != 0;
+  }
+
+  core::ec failure_of(core::request_id id) {
+    return answer_to(id).failure.code;
+  }
+
+  uint32_t free_slots(ipc::slot_kind kind) const {
+    return sut->slots().census(kind).free;
+  }
+
+  /// Whether nothing is left of any request.
+  bool quiet() const {
+    return sut->rows() == 0
+        && free_slots(ipc::slot_kind::state)
+             == sut->slots().count(ipc::slot_kind::state)
+        && free_slots(ipc::slot_kind::image)
+             == sut->slots().count(ipc::slot_kind::image);
+  }
+
+  core::time_point now{1h};
+  uint64_t last_id = 0;
+  std::shared_ptr<planning::profile> profile;
+  std::shared_ptr<const planning::policy> policy;
+  std::shared_ptr<ipc::heap_store> store;
+  std::vector<sent_work> sent;
+  std::map<core::request_id, actors::answer> answers;
+  /// Answered with a picture, not taken by `work_off` yet.
+  std::vector<core::request_id> untaken;
+  struct progress {
+    core::request_id id;
+    uint32_t steps_done;
+    uint32_t steps;
+
+    friend bool operator==(const progress&, const progress&) = default;
+  };
+
+  std::vector<progress> told;
+  std::vector<ipc::process_life> suspects;
+  std::vector<planning::cluster_view> clusters;
+  std::optional<actors::hub> sut;
+
+private:
+  struct workers_port : actors::handoff {
+    explicit workers_port(hub_rig& x) : rig(x) {}
+
+    void send(const actors::worker_address& to, actors::work what) override {
+      rig.sent.push_back({to, std::move(what)});
+    }
+
+    hub_rig& rig;
+  };
+
+  struct clients_port : actors::gateway {
+    explicit clients_port(hub_rig& x) : rig(x) {}
+
+    void answered(actors::answer what) override {
+      const auto id = what.what->id;
+      if (what.image)
+        rig.untaken.push_back(id);
+      BOOST_REQUIRE_MESSAGE(rig.answers.emplace(id, std::move(what)).second,
+                            "request " << id.value << " answered twice");
+    }
+
+    void progressed(core::request_id id, uint32_t steps_done,
+                    uint32_t steps) override {
+      rig.told.push_back({id, steps_done, steps});
+    }
+
+    hub_rig& rig;
+  };
+
+  struct watch_port : actors::supervision {
+    explicit watch_port(hub_rig& x) : rig(x) {}
+
+    void suspect(ipc::process_life who, std::string) override {
+      rig.suspects.push_back(who);
+    }
+
+    void cluster_changed(planning::cluster_view there) override {
+      rig.clusters.push_back(std::move(there));
+    }
+
+    hub_rig& rig;
+  };
+};
+
+} // namespace atelier::test

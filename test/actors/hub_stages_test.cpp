@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actors/hub_rig.hpp"
+#include <atelier/planning/policies/vanilla.hpp>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using actors::denoise;
+using actors::finish;
+using actors::prepare;
+using core::ec;
+
+constexpr auto device = test::hub_rig::life(2);
+
+// Sends everything along the plan's only route.
+struct only_route : planning::vanilla {
+  planning::choice choose(const core::request&, const planning::facts&,
+                          const planning::profile&, const planning::plan&,
+                          const planning::cluster_view&,
+                          core::philox&) const override {
+    return planning::go{core::route_id{0}};
+  }
+};
+
+// A route of two stages, each from noise: card@2, then card@4.
+struct cascade : test::hub_rig {
+  explicit cascade(planning::late_rule late = planning::late_rule::answer_best)
+    : hub_rig(along(late)) {
+    add_cpu();
+    add_device(device);
+  }
+
+  static options along(planning::late_rule late) {
+    planning::stage small;
+    small.any_of = {core::variant_id{1}};
+    // The gate passes nothing.
+    small.check = planning::gate{"judge", 0};
+    planning::stage large;
+    large.any_of = {core::variant_id{0}};
+    planning::route r;
+    r.name = "cascade";
+    r.stages = {small, large};
+    r.late = late;
+    auto plan = std::make_shared<planning::plan>();
+    plan->routes = {r};
+    plan->thresholds = {0.5};
+    options o;
+    o.policy = std::make_shared<only_route>();
+    o.plan = plan;
+    return o;
+  }
+
+  // Runs the first stage to its end.
+  actors::denoise first_stage() {
+    done(take<prepare>());
+    const auto d = take<denoise>();
+    done(d);
+    return d;
+  }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(hub_stages_test)
+
+BOOST_AUTO_TEST_CASE(a_picture_that_does_not_pass_its_gate_goes_on) {
+  cascade rig;
+  const auto id = rig.submit();
+  const auto small = rig.first_stage();
+  BOOST_TEST(small.how.steps == 2u);
+  rig.done(rig.take<prepare>());
+  const auto large = rig.take<denoise>();
+  BOOST_TEST(large.how.steps == 4u);
+  rig.done(large);
+  const auto f = rig.take<finish>();
+  BOOST_TEST((f.pixels == large.image));
+  rig.done(f);
+  BOOST_TEST(rig.answer_to(id).route == "cascade");
+  BOOST_TEST(rig.answer_to(id).steps_run == 8u);
+  BOOST_TEST(rig.answer_to(id).variant == "card@4");
+  rig.taken(id);
+  BOOST_TEST(rig.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(where_the_last_stage_fails_the_best_picture_is_answered) {
+  cascade rig;
+  const auto id = rig.submit();
+  const auto small = rig.first_stage();
+  rig.done(rig.take<prepare>());
+  rig.reply_denoised(rig.take<denoise>().who,
+                     core::fail(ec::internal, "broken"));
+  const auto f = rig.take<finish>();
+  BOOST_TEST((f.pixels == small.image));
+  // What made that picture, not what failed after it.
+  BOOST_TEST(f.variant == "card@2");
+  BOOST_TEST(f.how.steps == 2u);
+  rig.done(f);
+  BOOST_TEST((rig.failure_of(id) == ec::none));
+  BOOST_TEST(rig.answer_to(id).variant == "card@2");
+  rig.taken(id);
+  BOOST_TEST(rig.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(who_is_late_gets_the_best_picture_so_far) {
+  for (int at = 0; at < 2; ++at) {
+    cascade rig;
+    const auto id
+      = rig.submit([&](core::request& x) { x.deadline = rig.now + 1s; });
+    const auto small = rig.first_stage();
+    auto p = rig.take<prepare>();
+    core::ticket running = p.who;
+    if (at == 1) {
+      rig.done(p);
+      running = rig.take<denoise>().who;
+    }
+    rig.tick(1s);
+    BOOST_TEST(!rig.answered(id));
+    const auto f = rig.take<finish>();
+    BOOST_TEST((f.pixels == small.image));
+    BOOST_TEST(f.variant == "card@2");
+    // The stage that was given up ends, late.
+    if (at == 0)
+      rig.reply_prepared(running);
+    else
+      rig.reply_denoised(running);
+    rig.done(f);
+    BOOST_TEST((rig.failure_of(id) == ec::none));
+    BOOST_TEST(rig.sut->counts().late == 0u);
+    rig.taken(id);
+    BOOST_TEST(rig.quiet());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(who_is_late_gets_nothing_where_the_route_says_so) {
+  cascade rig{planning::late_rule::drop};
+  const auto id
+    = rig.submit([&](core::request& x) { x.deadline = rig.now + 1s; });
+  rig.first_stage();
+  const auto p = rig.take<prepare>();
+  rig.tick(1s);
+  BOOST_TEST((rig.failure_of(id) == ec::deadline_missed));
+  rig.reply_prepared(p.who);
+  BOOST_TEST(rig.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(a_row_that_ran_alone_finishes_like_any_other) {
+  cascade rig;
+  const auto id = rig.submit();
+  rig.done(rig.take<prepare>());
+  rig.stepping({rig.take<denoise>().who});
+  rig.lose(device);
+  rig.add_device(test::hub_rig::life(2, 2));
+  rig.done(rig.take<denoise>());
+  // The second stage is no suspect.
+  rig.submit();
+  while (auto p = rig.next<prepare>())
+    rig.done(p->second);
+  BOOST_TEST(rig.count<denoise>() == 2u);
+  BOOST_REQUIRE(rig.work_off());
+  BOOST_TEST((rig.failure_of(id) == ec::none));
+  BOOST_TEST(rig.quiet());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

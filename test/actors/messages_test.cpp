@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/deterministic_system.hpp"
+#include "support/scale.hpp"
+#include "support/seed.hpp"
+#include <atelier/actors/wire.hpp>
+#include <atelier/core/philox.hpp>
+
+#include <caf/binary_deserializer.hpp>
+#include <caf/binary_serializer.hpp>
+
+#include <set>
+
+namespace {
+
+using namespace atelier;
+using namespace atelier::actors;
+
+// Draws messages with every field set.
+class drawing {
+public:
+  explicit drawing(uint64_t number)
+    : random_(test::seed(), core::purpose::test, core::request_id{number}) {}
+
+  uint32_t u32() {
+    return random_.next_u32();
+  }
+
+  uint64_t below(uint64_t n) {
+    return random_.below(n);
+  }
+
+  std::string text() {
+    std::string x(below(40), ' ');
+    for (auto& c : x)
+      c = static_cast<char>(below(256));
+    return x;
+  }
+
+  template <class T>
+  T id() {
+    return T{static_cast<typename T::rep>(random_.next_u64())};
+  }
+
+  core::ticket ticket() {
+    return {id<core::request_id>(), u32()};
+  }
+
+  std::vector<core::ticket> tickets() {
+    std::vector<core::ticket> x(below(5));
+    for (auto& t : x)
+      t = ticket();
+    return x;
+  }
+
+  core::error error() {
+    return {static_cast<core::ec>(below(15)), text()};
+  }
+
+  core::timespan span() {
+    return core::timespan{static_cast<int64_t>(random_.next_u64())};
+  }
+
+  ipc::slot_ref slot() {
+    return {u32(), u32(), u32(), static_cast<ipc::slot_kind>(below(3))};
+  }
+
+  worker_address address() {
+    return {{id<core::process_id>(), id<core::incarnation>()},
+            static_cast<role>(below(3)),
+            u32()};
+  }
+
+  core::recipe recipe() {
+    core::recipe x;
+    x.variant = id<core::variant_id>();
+    x.with = static_cast<core::sampler>(below(6));
+    x.steps = u32();
+    x.guidance = static_cast<float>(random_.uniform() * 20);
+    x.px = {u32(), u32()};
+    x.seed = random_.next_u64();
+    x.noise = static_cast<core::noise_source>(below(2));
+    x.deterministic = below(2) != 0;
+    return x;
+  }
+
+  core::prompt_pair prompts() {
+    return {text(), text()};
+  }
+
+  void fill(worker_ready& x) {
+    x = {address(), u32(), text(), {text(), text()}, u32(), u32()};
+  }
+
+  void fill(prepare& x) {
+    x = {ticket(), recipe(), prompts(), {u32(), u32(), u32()}, slot()};
+  }
+
+  void fill(prepared& x) {
+    x = {ticket(), error(), span()};
+  }
+
+  void fill(denoise& x) {
+    x = {ticket(), recipe(), prompts(), slot(), slot(), slot(), u32(),
+         static_cast<core::priority>(below(3)), span().count(),
+         below(2) != 0};
+  }
+
+  void fill(stepping& x) {
+    x = {address(), tickets()};
+  }
+
+  void fill(stepped& x) {
+    x.who = address();
+    for (const auto who : tickets())
+      x.rows.push_back({who, u32(), below(2) != 0});
+  }
+
+  void fill(denoised& x) {
+    x = {ticket(), error(), u32(),  u32(),
+         span(),   span(),  span(), random_.next_u64()};
+  }
+
+  void fill(finish& x) {
+    x = {ticket(),
+         recipe(),
+         prompts(),
+         text(),
+         text(),
+         {static_cast<core::image_format>(below(3)), u32()},
+         slot(),
+         slot()};
+  }
+
+  void fill(finished& x) {
+    x = {ticket(), error(), random_.next_u64(), text(), span()};
+  }
+
+  void fill(cancel_work& x) {
+    x = {ticket()};
+  }
+
+  void fill(setup& x) {
+    x = {text(), text()};
+  }
+
+  void fill(ping& x) {
+    x = {random_.next_u64()};
+  }
+
+  void fill(pong& x) {
+    const auto a = address();
+    x = {a.where, random_.next_u64()};
+  }
+
+  void fill(leave&) {}
+
+  to_process outbound() {
+    to_process x;
+    x.what = static_cast<role>(below(3));
+    x.index = u32();
+    body(x.body);
+    return x;
+  }
+
+  from_process inbound() {
+    from_process x;
+    body(x.body);
+    return x;
+  }
+
+private:
+  template <class... Ts>
+  void body(std::variant<Ts...>& x) {
+    const auto kind = below(sizeof...(Ts));
+    size_t i = 0;
+    (void)((i++ == kind ? (fill(x.template emplace<Ts>()), true) : false)
+           || ...);
+  }
+
+  core::philox random_;
+};
+
+template <class T>
+void round_trip_through_caf(caf::actor_system& sys) {
+  for (uint64_t i = 0; i < 20; ++i) {
+    T x;
+    drawing{i}.fill(x);
+    // As a value of its own.
+    std::vector<char> bytes;
+    caf::binary_serializer sink{sys, bytes};
+    BOOST_REQUIRE(!sink(x));
+    T y;
+    caf::binary_deserializer source{sys, bytes};
+    BOOST_REQUIRE(!source(y));
+    BOOST_REQUIRE(x == y);
+    // As a message: a type that was not registered comes back empty.
+    auto message = caf::make_message(x);
+    bytes.clear();
+    caf::binary_serializer message_sink{sys, bytes};
+    BOOST_REQUIRE(!message_sink(message));
+    caf::message back;
+    caf::binary_deserializer message_source{sys, bytes};
+    BOOST_REQUIRE(!message_source(back));
+    BOOST_REQUIRE(back.size() == 1u);
+    BOOST_REQUIRE(back.template match_elements<T>());
+    BOOST_REQUIRE(back.template get_as<T>(0) == x);
+  }
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(messages_test)
+
+BOOST_AUTO_TEST_CASE(every_message_round_trips_through_caf) {
+  test::deterministic_system det;
+  round_trip_through_caf<worker_ready>(det.sys);
+  round_trip_through_caf<prepare>(det.sys);
+  round_trip_through_caf<prepared>(det.sys);
+  round_trip_through_caf<denoise>(det.sys);
+  round_trip_through_caf<stepping>(det.sys);
+  round_trip_through_caf<stepped>(det.sys);
+  round_trip_through_caf<denoised>(det.sys);
+  round_trip_through_caf<finish>(det.sys);
+  round_trip_through_caf<finished>(det.sys);
+  round_trip_through_caf<cancel_work>(det.sys);
+  round_trip_through_caf<setup>(det.sys);
+  round_trip_through_caf<ping>(det.sys);
+  round_trip_through_caf<pong>(det.sys);
+  round_trip_through_caf<leave>(det.sys);
+}
+
+BOOST_AUTO_TEST_CASE(every_message_round_trips_as_bytes) {
+  std::set<size_t> kinds;
+  std::vector<std::byte> bytes;
+  for (uint64_t i = 0; i < 2'000; ++i) {
+    drawing random{i};
+    const auto out = random.outbound();
+    write(out, bytes);
+    const auto out_again = read_to_process(bytes);
+    BOOST_REQUIRE(out_again);
+    BOOST_REQUIRE(*out_again == out);
+    kinds.insert(out.body.index());
+    const auto in = random.inbound();
+    write(in, bytes);
+    const auto in_again = read_from_process(bytes);
+    BOOST_REQUIRE(in_again);
+    BOOST_REQUIRE(*in_again == in);
+    kinds.insert(100 + in.body.index());
+  }
+  BOOST_TEST(kinds.size() == 14u);
+}
+
+BOOST_AUTO_TEST_CASE(bytes_that_are_cut_short_give_an_error) {
+  std::vector<std::byte> bytes;
+  for (uint64_t i = 0; i < 100; ++i) {
+    drawing random{i};
+    write(random.outbound(), bytes);
+    for (size_t n = 0; n < bytes.size(); ++n) {
+      const auto x = read_to_process(std::span(bytes).first(n));
+      BOOST_REQUIRE(!x);
+      BOOST_REQUIRE((x.why().code == core::ec::bad_payload));
+    }
+    bytes.push_back(std::byte{0});
+    BOOST_REQUIRE(!read_to_process(bytes));
+    write(random.inbound(), bytes);
+    for (size_t n = 0; n < bytes.size(); ++n)
+      BOOST_REQUIRE(!read_from_process(std::span(bytes).first(n)));
+    bytes.push_back(std::byte{0});
+    BOOST_REQUIRE(!read_from_process(bytes));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(garbage_gives_an_error_or_a_message_and_never_a_crash) {
+  std::vector<std::byte> bytes;
+  size_t refused = 0;
+  const auto count = test::scaled(100'000);
+  for (uint64_t i = 0; i < count; ++i) {
+    drawing random{1'000'000 + i};
+    if (random.below(2) == 0) {
+      bytes.resize(random.below(200));
+      for (auto& b : bytes)
+        b = static_cast<std::byte>(random.below(256));
+    } else {
+      if (random.below(2) == 0)
+        write(random.outbound(), bytes);
+      else
+        write(random.inbound(), bytes);
+      for (auto n = 1 + random.below(4); n > 0; --n)
+        bytes[random.below(bytes.size())]
+          = static_cast<std::byte>(random.below(256));
+    }
+    const auto out = read_to_process(bytes);
+    const auto in = read_from_process(bytes);
+    refused += out ? 0u : 1u;
+    // What was read can be written and read again.
+    std::vector<std::byte> again;
+    if (out) {
+      write(*out, again);
+      BOOST_REQUIRE(read_to_process(again));
+    }
+    if (in) {
+      write(*in, again);
+      BOOST_REQUIRE(read_from_process(again));
+    }
+  }
+  BOOST_TEST(refused > count / 4);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

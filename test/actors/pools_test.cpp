@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actors/recorders.hpp"
+#include <atelier/actors/postprocess.hpp>
+#include <atelier/actors/preprocess.hpp>
+#include <atelier/actors/worker_directory.hpp>
+#include <atelier/gpu/state_format.hpp>
+#include <atelier/image/codec.hpp>
+
+namespace {
+
+using namespace atelier;
+using core::ec;
+using ipc::slot_kind;
+
+constexpr ipc::slot_ref state_slot{1, 0, 1, slot_kind::state};
+constexpr ipc::slot_ref pixel_slot{1, 0, 1, slot_kind::image};
+constexpr ipc::slot_ref file_slot{1, 1, 1, slot_kind::image};
+
+struct fixture : test::deterministic_system {
+  fixture() {
+    actors::preprocess_config a;
+    a.self = {test::hub_rig::life(1), actors::role::preprocess, 0};
+    a.seats = 3;
+    a.slots = slots;
+    a.hub = hub;
+    preprocess = spawn(actors::preprocess, a);
+    actors::postprocess_config b;
+    b.self = {test::hub_rig::life(1), actors::role::postprocess, 0};
+    b.seats = 2;
+    b.slots = slots;
+    b.hub = hub;
+    postprocess = spawn(actors::postprocess, b);
+    for (const auto& x : {state_slot, pixel_slot, file_slot})
+      slots->open(x);
+  }
+
+  static actors::prepare noise(uint64_t seed = 7) {
+    actors::prepare x;
+    x.who = {core::request_id{1}, 1};
+    x.how.seed = seed;
+    x.latent = {4, 4, 4};
+    x.state = state_slot;
+    return x;
+  }
+
+  actors::finish picture() {
+    actors::finish x;
+    x.who = {core::request_id{1}, 3};
+    x.how.px = {32, 32};
+    x.how.steps = 4;
+    x.text.positive = "a red ball";
+    x.model = "card";
+    x.pixels = pixel_slot;
+    x.encoded = file_slot;
+    return x;
+  }
+
+  void draw_pixels() {
+    const auto into = slots->buffer(pixel_slot);
+    for (size_t i = 0; i < 32 * 32 * 3; ++i)
+      (*into)[i] = static_cast<std::byte>(i);
+    BOOST_REQUIRE(slots->publish(pixel_slot, 1, 32 * 32 * 3));
+  }
+
+  actors::prepared prepared() const {
+    return hub->of<actors::prepared>().back();
+  }
+
+  actors::finished finished() const {
+    return hub->of<actors::finished>().back();
+  }
+
+  std::shared_ptr<ipc::heap_store> slots = std::make_shared<ipc::heap_store>(
+    1u, std::array<uint32_t, 3>{1, 2, 0},
+    std::array<uint64_t, 3>{1024, 8192, 0});
+  std::shared_ptr<test::recording_hub_port> hub
+    = std::make_shared<test::recording_hub_port>();
+  actors::preprocess_actor preprocess;
+  actors::postprocess_actor postprocess;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(pools_test, fixture)
+
+BOOST_AUTO_TEST_CASE(pools_announce_their_seats) {
+  const auto ready = hub->of<actors::worker_ready>();
+  BOOST_REQUIRE(ready.size() == 2u);
+  BOOST_TEST(ready[0].seats == 3u);
+  BOOST_TEST((ready[1].who.what == actors::role::postprocess));
+}
+
+BOOST_AUTO_TEST_CASE(noise_is_the_seeds_own) {
+  tell(preprocess, noise(7));
+  BOOST_TEST((prepared().failure.code == ec::none));
+  std::vector<std::byte> a;
+  BOOST_REQUIRE(*slots->read(state_slot, a) == 1u);
+  const auto parts = gpu::parse_state(a);
+  BOOST_REQUIRE(parts);
+  BOOST_TEST(parts->head.steps_done == 0u);
+  BOOST_TEST(parts->latent.size() == 64u);
+  std::vector<std::byte> b;
+  for (const auto seed : {8u, 7u}) {
+    slots->open(state_slot);
+    tell(preprocess, noise(seed));
+    BOOST_REQUIRE(slots->read(state_slot, b));
+    BOOST_TEST((a == b) == (seed == 7u));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_two_sources_of_noise_differ) {
+  tell(preprocess, noise());
+  std::vector<std::byte> a;
+  std::vector<std::byte> b;
+  BOOST_REQUIRE(slots->read(state_slot, a));
+  slots->open(state_slot);
+  auto x = noise();
+  x.how.noise = core::noise_source::philox;
+  tell(preprocess, x);
+  BOOST_REQUIRE(slots->read(state_slot, b));
+  BOOST_TEST((a != b));
+}
+
+BOOST_AUTO_TEST_CASE(a_stale_slot_is_not_written) {
+  auto x = noise();
+  x.state.generation = 9;
+  tell(preprocess, x);
+  BOOST_TEST((prepared().failure.code == ec::incompatible));
+  BOOST_TEST(*slots->published(state_slot) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_latent_that_does_not_fit_its_slot_is_an_error) {
+  auto x = noise();
+  x.latent = {4, 64, 64};
+  tell(preprocess, x);
+  BOOST_TEST((prepared().failure.code == ec::out_of_resources));
+}
+
+BOOST_AUTO_TEST_CASE(work_that_comes_twice_is_refused_the_second_time) {
+  tell(preprocess, noise());
+  tell(preprocess, noise());
+  BOOST_TEST((prepared().failure.code == ec::invalid_argument));
+  draw_pixels();
+  tell(postprocess, picture());
+  tell(postprocess, picture());
+  BOOST_TEST((finished().failure.code == ec::invalid_argument));
+}
+
+BOOST_AUTO_TEST_CASE(pixels_become_a_file_with_its_parameters) {
+  draw_pixels();
+  tell(postprocess, picture());
+  const auto reply = finished();
+  BOOST_REQUIRE((reply.failure.code == ec::none));
+  BOOST_TEST(reply.sha256.size() == 64u);
+  const auto file = slots->view(file_slot);
+  BOOST_REQUIRE(file);
+  BOOST_TEST(file->size() == reply.bytes);
+  const std::string_view text{reinterpret_cast<const char*>(file->data()),
+                              file->size()};
+  BOOST_TEST(text.find("a red ball") != std::string_view::npos);
+}
+
+BOOST_AUTO_TEST_CASE(pixels_that_are_not_there_are_an_error) {
+  tell(postprocess, picture());
+  BOOST_TEST((finished().failure.code == ec::not_found));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_does_not_fit_its_slot_is_an_error) {
+  draw_pixels();
+  auto x = picture();
+  x.text.positive.assign(9000, 'x');
+  core::philox random{1, core::purpose::test};
+  for (auto& c : x.text.positive)
+    c = static_cast<char>('a' + random.below(26));
+  tell(postprocess, x);
+  BOOST_TEST((finished().failure.code == ec::invalid_argument));
+  BOOST_TEST(*slots->published(file_slot) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_store_without_bytes_only_counts) {
+  ipc::heap_store bare{1, {1, 2, 0}};
+  for (const auto& x : {state_slot, pixel_slot, file_slot})
+    bare.open(x);
+  BOOST_TEST(bool{actors::draw_state(noise(), bare)});
+  BOOST_TEST(*bare.published(state_slot) == 1u);
+  const auto reply = actors::encode_picture(picture(), bare);
+  BOOST_TEST((reply.failure.code == ec::none));
+  BOOST_TEST(*bare.published(file_slot) == 1u);
+}
+
+// -- directory ----------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(work_goes_to_the_worker_at_its_place_alone) {
+  actors::worker_directory there;
+  there.add(preprocess);
+  const auto life = test::hub_rig::life(1);
+  there.send({life, actors::role::preprocess, 1}, noise());
+  there.send({life, actors::role::postprocess, 0}, noise());
+  there.send({life, actors::role::preprocess, 0}, actors::cancel_work{});
+  run();
+  BOOST_TEST(hub->of<actors::prepared>().empty());
+  there.send({life, actors::role::preprocess, 0}, noise());
+  run();
+  BOOST_TEST(hub->of<actors::prepared>().size() == 1u);
+  there.clear();
+  there.send({life, actors::role::preprocess, 0}, noise());
+  run();
+  BOOST_TEST(hub->of<actors::prepared>().size() == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Random schedules of the hub's tables alone: processes are a few lines each,
+// so that very many schedules are run. random_system_test runs the real actors.
+// One schedule alone: ATELIER_TEST_SEED=<seed> ATELIER_TEST_SCHEDULE=<number>.
+
+#include "actors/hub_rig.hpp"
+#include "actors/watched_slots.hpp"
+#include "support/scale.hpp"
+#include "support/seed.hpp"
+
+#include <cstdlib>
+#include <deque>
+#include <set>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using core::ec;
+using ipc::slot_kind;
+
+// One row in a device.
+struct device_row {
+  actors::denoise what;
+  uint32_t steps_done = 0;
+  bool published = false;
+  bool cancelled = false;
+};
+
+// One life of a process, or the time between two.
+struct process {
+  uint32_t index = 0;
+  uint32_t life = 0;
+  bool device = false;
+  uint32_t max_batch = 1;
+  uint32_t publish_every = 1;
+  bool alive = false;
+  bool hung = false;
+  bool suspected = false;
+  bool lost = false;
+  std::deque<std::pair<actors::worker_address, actors::work>> inbox;
+  std::deque<actors::report> outbox;
+  std::map<core::ticket, device_row> rows;
+  std::vector<core::ticket> told;
+  // As the hub knows them.
+  std::vector<core::ticket> heard;
+  std::set<core::ticket> outstanding;
+
+  ipc::process_life who() const {
+    return {core::process_id{index}, core::incarnation{life}};
+  }
+};
+
+core::ticket ticket_of(const actors::report& x) {
+  if (const auto* p = std::get_if<actors::prepared>(&x))
+    return p->who;
+  if (const auto* d = std::get_if<actors::denoised>(&x))
+    return d->who;
+  if (const auto* f = std::get_if<actors::finished>(&x))
+    return f->who;
+  return {};
+}
+
+class schedule {
+public:
+  schedule(uint64_t number)
+    : random_(test::seed(), core::purpose::test, core::request_id{number}) {
+    test::hub_rig::options o;
+    o.slots = {2 + pick(4), 2 + pick(4), 0};
+    o.pace.attempts = pick(4) == 0 ? 3 : 20;
+    o.limits.requests = 4 + pick(16);
+    rig_.emplace(o);
+    const auto devices = 1 + pick(3);
+    for (uint32_t i = 1; i <= devices + 1; ++i) {
+      process p;
+      p.index = i;
+      p.device = i > 1;
+      p.max_batch = 1 + pick(3);
+      p.publish_every = 1 + pick(3);
+      processes_.push_back(std::move(p));
+      start(processes_.back());
+    }
+    most_requests_ = 1 + pick(20);
+    faults_ = pick(4) != 0;
+  }
+
+  void run() {
+    const auto events = 20 + pick(200);
+    for (uint32_t i = 0; i < events; ++i)
+      act();
+    calm();
+  }
+
+  const actors::counters& counts() const {
+    return rig_->sut->counts();
+  }
+
+  bool met_poison() const {
+    return std::any_of(
+      rig_->answers.begin(), rig_->answers.end(),
+      [](const auto& x) { return x.second.failure.code == ec::poison; });
+  }
+
+private:
+  uint32_t pick(uint64_t n) {
+    return static_cast<uint32_t>(random_.below(n));
+  }
+
+  bool chance(uint32_t percent) {
+    return pick(100) < percent;
+  }
+
+  process& any_process() {
+    return processes_[pick(processes_.size())];
+  }
+
+  // -- the hub's events -------------------------------------------------------
+
+  template <class F>
+  void event(F f) {
+    rig_->event(f);
+    collect();
+  }
+
+  // Hands what the hub sent to the processes, and looks at its answers.
+  void collect() {
+    for (auto& x : std::exchange(rig_->sent, {})) {
+      const auto wrong = slots_.handed_off(x.to, x.what);
+      BOOST_REQUIRE_MESSAGE(wrong.empty(), wrong);
+      auto& p = processes_.at(x.to.where.process.value - 1);
+      BOOST_REQUIRE_MESSAGE(x.to.where == p.who() && !p.lost,
+                            "work for a life that is over");
+      if (!std::holds_alternative<actors::cancel_work>(x.what)) {
+        const auto who
+          = std::visit([](const auto& y) { return y.who; }, x.what);
+        BOOST_REQUIRE(!p.suspected);
+        if (std::holds_alternative<actors::denoise>(x.what)) {
+          const bool lone = must_run_alone_.count(who.id) != 0;
+          BOOST_REQUIRE_MESSAGE(p.outstanding.empty() || !lone,
+                                "a suspect of a death runs with others");
+          for (const auto other : p.outstanding)
+            BOOST_REQUIRE_MESSAGE(must_run_alone_.count(other.id) == 0
+                                    || rig_->answered(other.id),
+                                  "others join a suspect of a death");
+          p.outstanding.insert(who);
+        }
+      }
+      if (p.alive)
+        p.inbox.emplace_back(x.to, std::move(x.what));
+    }
+    for (const auto id : std::exchange(rig_->untaken, {}))
+      untaken_.push_back(id);
+    for (const auto who : std::exchange(rig_->suspects, {}))
+      if (auto& p = processes_.at(who.process.value - 1);
+          p.who() == who && !p.suspected)
+        suspect(p);
+  }
+
+  void report(process& p, const actors::report& x) {
+    if (const auto* s = std::get_if<actors::stepping>(&x))
+      p.heard = s->rows;
+    if (const auto who = ticket_of(x); who.id.value != 0)
+      p.outstanding.erase(who);
+    event([&](auto& h) {
+      std::visit([&](const auto& y) { h.on(y, rig_->now); }, x);
+    });
+  }
+
+  void deliver_report(process& p) {
+    if (p.outbox.empty())
+      return;
+    const auto x = std::move(p.outbox.front());
+    p.outbox.pop_front();
+    if (chance(5))
+      late_.emplace_back(p.index, x);
+    report(p, x);
+  }
+
+  // -- processes --------------------------------------------------------------
+
+  void start(process& p) {
+    ++p.life;
+    p.alive = true;
+    p.hung = p.suspected = p.lost = false;
+    p.inbox.clear();
+    p.outbox.clear();
+    p.rows.clear();
+    p.told.clear();
+    p.heard.clear();
+    p.outstanding.clear();
+    actors::worker_ready ready;
+    ready.seats = 1 + pick(4);
+    if (p.device) {
+      ready.who = test::hub_rig::device_at(p.who());
+      ready.seats = std::max(ready.seats, p.max_batch);
+      ready.max_batch = p.max_batch;
+      ready.variants = {"card@4", "card@2"};
+      p.outbox.push_back(ready);
+    } else {
+      ready.who = test::hub_rig::preprocess_at(p.who());
+      p.outbox.push_back(ready);
+      ready.who = test::hub_rig::postprocess_at(p.who());
+      p.outbox.push_back(ready);
+    }
+  }
+
+  // The process ends; what it wrote into its ring stays.
+  void die(process& p) {
+    p.alive = false;
+    p.inbox.clear();
+    p.rows.clear();
+  }
+
+  void suspect(process& p) {
+    if (p.suspected || p.lost)
+      return;
+    p.suspected = true;
+    event([&](auto& h) { h.suspected(p.who(), rig_->now); });
+  }
+
+  void lose(process& p, bool confirmed) {
+    if (!p.lost)
+      for (const auto who : p.heard)
+        if (p.outstanding.count(who) != 0 && !rig_->answered(who.id)
+            && !must_run_alone_.insert(who.id).second)
+          ++deaths_alone_[who.id];
+    p.lost = true;
+    p.outstanding.clear();
+    if (confirmed)
+      slots_.gone(p.who());
+    event([&](auto& h) { h.lost(p.who(), confirmed, rig_->now); });
+  }
+
+  // Its end is certain: the ring is read to the end first.
+  void bury(process& p) {
+    die(p);
+    while (!p.outbox.empty())
+      deliver_report(p);
+    lose(p, true);
+    start(p);
+  }
+
+  void send(process& p, actors::report x) {
+    // From here on it touches nothing of that ticket.
+    if (const auto who = ticket_of(x); who.id.value != 0)
+      slots_.replied(who);
+    p.outbox.push_back(std::move(x));
+  }
+
+  void work(process& p) {
+    if (!p.alive || p.hung || p.inbox.empty())
+      return;
+    const auto x = std::move(p.inbox.front().second);
+    p.inbox.pop_front();
+    auto& store = *rig_->store;
+    if (const auto* a = std::get_if<actors::prepare>(&x)) {
+      actors::prepared r;
+      r.who = a->who;
+      r.failure = failure();
+      if (r.failure.code == ec::none)
+        written(p, store.publish(a->state, 1, 0));
+      send(p, r);
+    } else if (const auto* f = std::get_if<actors::finish>(&x)) {
+      actors::finished r;
+      r.who = f->who;
+      r.failure = failure();
+      if (!p.lost)
+        BOOST_REQUIRE(store.view(f->pixels));
+      if (r.failure.code == ec::none)
+        written(p, store.publish(f->encoded, 1, 0));
+      send(p, r);
+    } else if (const auto* d = std::get_if<actors::denoise>(&x)) {
+      device_row row{*d};
+      const auto seq = store.published(d->from);
+      if (!p.lost)
+        BOOST_REQUIRE_MESSAGE(seq && *seq > 0, "nothing to go on from");
+      if (seq && *seq > 0)
+        row.steps_done = static_cast<uint32_t>(*seq - 1);
+      BOOST_REQUIRE(p.lost || row.steps_done >= d->steps_done);
+      p.rows.emplace(d->who, row);
+    } else if (const auto* c = std::get_if<actors::cancel_work>(&x)) {
+      if (const auto i = p.rows.find(c->who); i != p.rows.end())
+        i->second.cancelled = true;
+    }
+  }
+
+  void written(const process& p, const core::result<void>& done) {
+    // Slots of a row that ended may be another's once its process is lost.
+    BOOST_REQUIRE(done || p.lost);
+  }
+
+  core::error failure() {
+    if (!faults_ || !chance(3))
+      return {};
+    constexpr ec codes[] = {ec::out_of_resources, ec::io_failed, ec::internal};
+    return core::fail(codes[pick(3)], "scripted");
+  }
+
+  // A few rows of a device run a step; rows with all their steps end.
+  void step(process& p) {
+    if (!p.device || !p.alive || p.hung || p.rows.empty())
+      return;
+    std::vector<core::ticket> rows;
+    for (const auto& [who, row] : p.rows)
+      if (rows.size() < p.max_batch && chance(70))
+        rows.push_back(who);
+    if (rows.empty())
+      return;
+    if (rows != p.told)
+      send(p, actors::stepping{test::hub_rig::device_at(p.who()), rows});
+    p.told = rows;
+    for (const auto who : rows)
+      if (poison_.count(who.id) != 0 && p.rows.at(who).steps_done >= 1)
+        return die(p);
+    actors::stepped sign;
+    sign.who = test::hub_rig::device_at(p.who());
+    for (const auto who : rows) {
+      auto& row = p.rows.at(who);
+      if (!row.cancelled && row.steps_done < row.what.how.steps) {
+        ++row.steps_done;
+        if (row.steps_done % p.publish_every == 0
+            || row.steps_done == row.what.how.steps) {
+          const auto done = rig_->store->publish(
+            row.what.state, uint64_t{row.steps_done} + 1, 0);
+          written(p, done);
+          if (done) {
+            row.published = true;
+            slots_.published(who);
+          }
+        }
+      }
+      if (row.published || row.what.wants_progress)
+        sign.rows.push_back({who, row.steps_done, row.published});
+    }
+    send(p, sign);
+    if (faults_ && chance(2))
+      return die(p);
+    for (const auto who : rows)
+      if (const auto& row = p.rows.at(who);
+          row.cancelled || row.steps_done == row.what.how.steps || chance(1))
+        end(p, who);
+  }
+
+  void end(process& p, core::ticket who) {
+    const auto row = p.rows.at(who);
+    actors::denoised r;
+    r.who = who;
+    r.steps_done = row.steps_done;
+    if (row.cancelled)
+      r.failure = core::fail(ec::cancelled, "cancelled");
+    else if (row.steps_done < row.what.how.steps)
+      r.failure = core::fail(ec::out_of_resources, "scripted");
+    else
+      r.failure = failure();
+    if (r.failure.code == ec::none)
+      written(p, rig_->store->publish(row.what.image, 1, 0));
+    p.rows.erase(who);
+    send(p, r);
+  }
+
+  // -- the schedule -----------------------------------------------------------
+
+  void act() {
+    const auto what = pick(100);
+    if (what < 12)
+      submit();
+    else if (what < 14)
+      cancel();
+    else if (what < 38)
+      work(any_process());
+    else if (what < 62)
+      step(any_process());
+    else if (what < 86)
+      deliver_report(any_process());
+    else if (what < 90)
+      take();
+    else if (what < 93)
+      pass(10ms + core::timespan{pick(1'500'000'000)});
+    else if (what < 94)
+      replan();
+    else if (what < 95)
+      repeat();
+    else if (faults_)
+      fault(any_process());
+  }
+
+  void submit() {
+    if (requests_.size() >= most_requests_)
+      return;
+    const auto id = core::request_id{++rig_->last_id};
+    auto what = std::make_shared<core::request>();
+    what->id = id;
+    what->arrived = rig_->now;
+    what->prio = static_cast<core::priority>(pick(3));
+    what->fixed.variant = chance(50) ? "card@4" : "card@2";
+    if (chance(30))
+      what->fixed.steps = 1 + pick(8);
+    what->wants_progress = chance(30);
+    if (chance(20))
+      what->deadline = rig_->now + core::timespan{pick(8'000'000'000)};
+    if (faults_ && chance(5))
+      poison_.insert(id);
+    requests_.push_back(what);
+    event([&](auto& h) { h.submit(what, rig_->now); });
+  }
+
+  void cancel() {
+    const core::request_id id{1 + pick(rig_->last_id + 1)};
+    cancelled_.insert(id);
+    event([&](auto& h) { h.cancel(id, rig_->now); });
+  }
+
+  void take() {
+    if (untaken_.empty())
+      return;
+    const auto id = untaken_.front();
+    untaken_.erase(untaken_.begin());
+    BOOST_REQUIRE(rig_->store->view(rig_->answers.at(id).image));
+    event([&](auto& h) { h.taken(id, rig_->now); });
+  }
+
+  void pass(core::timespan later) {
+    rig_->now += later;
+    event([&](auto& h) { h.tick(rig_->now); });
+  }
+
+  void replan() {
+    auto plan = std::make_shared<planning::plan>(rig_->policy->replan(
+      {}, *rig_->profile, rig_->sut->cluster(), {}));
+    plan->version = pick(50);
+    event([&](auto& h) { h.publish(plan, rig_->now); });
+  }
+
+  // A report comes once more, as late as it likes.
+  void repeat() {
+    if (late_.empty())
+      return;
+    const auto [index, x] = late_[pick(late_.size())];
+    if (const auto* s = std::get_if<actors::stepping>(&x);
+        s != nullptr && processes_.at(index - 1).who() == s->who.where)
+      processes_.at(index - 1).heard = s->rows;
+    event([&](auto& h) {
+      std::visit([&](const auto& y) { h.on(y, rig_->now); }, x);
+    });
+  }
+
+  void fault(process& p) {
+    switch (pick(6)) {
+      case 0:
+        return die(p);
+      case 1:
+        p.hung = true;
+        return;
+      case 2:
+        p.hung = false;
+        return;
+      case 3:
+        return suspect(p);
+      case 4:
+        // Unconfirmed: it may still write.
+        if (p.suspected)
+          lose(p, false);
+        return;
+      default:
+        if (!p.alive || p.suspected)
+          bury(p);
+    }
+  }
+
+  // No more faults: everything comes to its end.
+  void calm() {
+    faults_ = false;
+    for (auto& p : processes_)
+      if (!p.alive || p.hung || p.suspected || p.lost)
+        bury(p);
+    for (int round = 0; round < 5'000; ++round) {
+      for (auto& p : processes_) {
+        work(p);
+        step(p);
+        deliver_report(p);
+        if (!p.alive)
+          bury(p);
+      }
+      take();
+      if (rig_->sut->rows() == 0 && idle())
+        break;
+    }
+    judge();
+  }
+
+  bool idle() const {
+    return std::all_of(processes_.begin(), processes_.end(), [](const auto& p) {
+      return p.inbox.empty() && p.outbox.empty() && p.rows.empty();
+    });
+  }
+
+  void judge() {
+    BOOST_REQUIRE_EQUAL(rig_->sut->rows(), 0u);
+    BOOST_REQUIRE(rig_->quiet());
+    BOOST_REQUIRE_EQUAL(rig_->answers.size(), requests_.size());
+    for (const auto& what : requests_) {
+      const auto code = rig_->failure_of(what->id);
+      const auto known
+        = code == ec::none || code == ec::overloaded || code == ec::unavailable
+          || code == ec::out_of_resources || code == ec::io_failed
+          || code == ec::internal
+          || (code == ec::cancelled && cancelled_.count(what->id) != 0)
+          || (code == ec::deadline_missed && what->deadline != core::never)
+          || (code == ec::poison && deaths_alone_[what->id] >= 2);
+      BOOST_REQUIRE_MESSAGE(known, "request " << what->id.value << ": "
+                                              << to_string(code));
+      if (poison_.count(what->id) != 0 && code == ec::none)
+        BOOST_REQUIRE(rig_->answers.at(what->id).how.steps == 1);
+    }
+    const auto& c = rig_->sut->counts();
+    BOOST_REQUIRE_EQUAL(c.arrived, requests_.size());
+    BOOST_REQUIRE_EQUAL(c.arrived,
+                        c.refused + c.answered + c.failed + c.cancelled);
+  }
+
+  core::philox random_;
+  std::optional<test::hub_rig> rig_;
+  std::vector<process> processes_;
+  test::watched_slots slots_;
+  std::vector<std::shared_ptr<const core::request>> requests_;
+  std::vector<core::request_id> untaken_;
+  std::vector<std::pair<uint32_t, actors::report>> late_;
+  std::set<core::request_id> cancelled_;
+  std::set<core::request_id> poison_;
+  std::set<core::request_id> must_run_alone_;
+  std::map<core::request_id, uint32_t> deaths_alone_;
+  size_t most_requests_ = 0;
+  bool faults_ = false;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(random_hub_test)
+
+BOOST_AUTO_TEST_CASE(every_request_is_answered_once_under_random_schedules) {
+  size_t first = 0;
+  auto count = test::scaled(100'000);
+  if (const char* alone = std::getenv("ATELIER_TEST_SCHEDULE")) {
+    first = std::strtoull(alone, nullptr, 10);
+    count = 1;
+  }
+  actors::counters sum;
+  size_t poisoned = 0;
+  for (auto i = first; i < first + count; ++i)
+    BOOST_TEST_CONTEXT("ATELIER_TEST_SEED=" << test::seed()
+                                            << " ATELIER_TEST_SCHEDULE=" << i) {
+      schedule one{i};
+      one.run();
+      const auto& c = one.counts();
+      sum.answered += c.answered;
+      sum.late += c.late;
+      sum.stale_replies += c.stale_replies;
+      sum.resumed += c.resumed;
+      sum.slot_waits += c.slot_waits;
+      poisoned += one.met_poison() ? 1u : 0u;
+    }
+  BOOST_TEST_MESSAGE(count << " schedules: " << sum.answered << " answered, "
+                           << sum.late << " late, " << sum.resumed
+                           << " resumed, " << sum.stale_replies
+                           << " stale replies, " << sum.slot_waits
+                           << " waits for slots, " << poisoned
+                           << " with poison");
+  // They meet what they are there for.
+  if (count >= 1'000)
+    for (const auto met : {sum.answered, sum.late, sum.resumed,
+                           sum.stale_replies, sum.slot_waits, poisoned})
+      BOOST_TEST(met > 0u);
+  BOOST_TEST(count > 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

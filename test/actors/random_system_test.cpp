@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Random schedules of the real actors in virtual time: order of messages,
+// delays, crashes, hangs, late exits, poison, a slow gateway, a tiny arena.
+// One schedule alone: ATELIER_TEST_SEED=<seed> ATELIER_TEST_SCHEDULE=<number>.
+
+#include "actors/hub_rig.hpp"
+#include "actors/system_rig.hpp"
+#include "support/scale.hpp"
+#include "support/seed.hpp"
+#include <atelier/gpu/device/detail/test_card_rows.hpp>
+
+#include <cstdlib>
+#include <set>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using core::ec;
+using ipc::slot_kind;
+
+core::philox random_of(uint64_t number, uint64_t part) {
+  core::philox random{test::seed(), core::purpose::test,
+                      core::request_id{number}};
+  random.seek(part << 32);
+  return random;
+}
+
+struct totals {
+  uint64_t answered = 0;
+  uint64_t pictures = 0;
+  uint64_t resumed = 0;
+  uint64_t lost = 0;
+  uint64_t stale = 0;
+  uint64_t poisoned = 0;
+  uint64_t events = 0;
+};
+
+class schedule {
+public:
+  explicit schedule(uint64_t number)
+    : random_(random_of(number, 1)),
+      links_(random_of(number, 2)),
+      scripts_(random_of(number, 3)) {
+    faults_ = pick(4) != 0;
+    delays_ = pick(2) != 0;
+    test::system_options o;
+    o.slots = {2 + pick(5), 2 + pick(5), 0};
+    o.payload = pick(4) == 0;
+    o.devices = 1 + pick(3);
+    o.max_batch = 1 + pick(3);
+    o.seats = o.max_batch + pick(3);
+    o.run_steps = 1 + pick(3);
+    o.publish_every = 1 + pick(2);
+    o.profile = test::card_profile();
+    o.script = [this](ipc::process_life) { return draw_script(); };
+    o.links = [this] { return draw_fate(); };
+    most_requests_ = 1 + pick(10);
+    rig_.emplace(std::move(o));
+    rig_->on_denoise = [this](const actors::denoise& x) {
+      trace_ += fmt::format("{} {}.{} {} {}\n",
+                            rig_->det.now().time_since_epoch().count(),
+                            x.who.id.value, x.who.attempt, x.state.slot,
+                            x.steps_done);
+      poison(x);
+    };
+  }
+
+  void run(totals& sum) {
+    const auto events = 20 + pick(150);
+    for (uint32_t i = 0; i < events; ++i) {
+      act();
+      check();
+    }
+    calm();
+    const auto& c = rig_->tables().counts();
+    sum.answered += c.answered;
+    sum.pictures += rig_->options.payload ? rig_->pictures.size() : 0;
+    sum.resumed += c.resumed;
+    sum.lost += c.workers_lost;
+    sum.stale += c.stale_replies;
+    sum.poisoned += poisoned_;
+    sum.events += steps_;
+  }
+
+  /// Everything that was handed off, when and where.
+  const std::string& trace() const {
+    return trace_;
+  }
+
+private:
+  uint32_t pick(uint64_t n) {
+    return static_cast<uint32_t>(random_.below(n));
+  }
+
+  runtime::process_script draw_script() {
+    runtime::process_script s;
+    if (!faults_)
+      return s;
+    s.start_delay = core::timespan{scripts_.below(300'000'000)};
+    s.exit_delay = core::timespan{scripts_.below(20'000'000)};
+    if (scripts_.below(8) == 0)
+      s.start_failure = core::fail(ec::io_failed, "scripted");
+    if (scripts_.below(5) == 0) {
+      // Longer than the supervisor waits for.
+      s.ignores_kill = scripts_.below(2) == 0;
+      s.exit_delay = 7s;
+    }
+    return s;
+  }
+
+  runtime::link_fate draw_fate() {
+    runtime::link_fate f;
+    if (!delays_)
+      return f;
+    f.delay = core::timespan{links_.below(5'000'000)};
+    if (faults_ && links_.below(30) == 0)
+      f.again = core::timespan{1 + links_.below(200'000'000)};
+    return f;
+  }
+
+  void check() {
+    ++steps_;
+    const auto wrong = rig_->check();
+    BOOST_REQUIRE_MESSAGE(wrong.empty(), wrong);
+  }
+
+  // -- events -----------------------------------------------------------------
+
+  void act() {
+    const auto what = pick(100);
+    if (what < 10)
+      submit();
+    else if (what < 12)
+      rig_->tell(actors::cancel_request{cancel(1 + pick(last_id_ + 1))});
+    else if (what < 60)
+      some_messages();
+    else if (what < 88)
+      pass(core::timespan{pick(40'000'000)});
+    else if (what < 90)
+      pass(core::timespan{pick(3'000'000'000)});
+    else if (what < 94)
+      take();
+    else if (what < 95)
+      rig_->offload->refuse(pick(2) == 0);
+    else if (what < 96)
+      rig_->offload->delay(core::timespan{pick(1'000'000'000)});
+    else if (faults_)
+      fault(core::process_id{1 + pick(rig_->options.devices + 1)});
+  }
+
+  // Runs a few messages: of one actor at a time, but of any.
+  void some_messages() {
+    auto& jobs = rig_->det.sched.jobs;
+    for (auto n = 1 + pick(6); n > 0 && !jobs.empty(); --n) {
+      const auto at = static_cast<std::ptrdiff_t>(pick(jobs.size()));
+      std::rotate(jobs.begin(), jobs.begin() + at, jobs.begin() + at + 1);
+      rig_->det.sched.run_once();
+      check();
+    }
+  }
+
+  // Time passes; what is due happens at its time, checked after each.
+  void pass(core::timespan t) {
+    auto& det = rig_->det;
+    const auto end = det.now() + t;
+    while (true) {
+      while (det.sched.has_job())
+        some_messages();
+      if (det.next_due() > end)
+        break;
+      det.sched.trigger_timeout();
+    }
+    det.advance(end - det.now());
+    check();
+  }
+
+  core::request_id cancel(uint64_t id) {
+    cancelled_.insert(core::request_id{id});
+    return core::request_id{id};
+  }
+
+  void submit() {
+    if (requests_.size() >= most_requests_)
+      return;
+    auto what = std::make_shared<core::request>();
+    what->id = core::request_id{++last_id_};
+    what->text.positive = "a ball, number " + std::to_string(last_id_);
+    what->seed = pick(1000);
+    what->arrived = rig_->det.now();
+    what->prio = static_cast<core::priority>(pick(3));
+    what->px = pick(2) == 0 ? core::extent{32, 32} : core::extent{48, 32};
+    what->noise = static_cast<core::noise_source>(pick(2));
+    what->fixed.variant = pick(2) == 0 ? "card@4" : "card@2";
+    if (pick(3) == 0)
+      what->fixed.steps = 1 + pick(8);
+    what->wants_progress = pick(3) == 0;
+    if (pick(5) == 0)
+      what->deadline = what->arrived + core::timespan{pick(4'000'000'000)};
+    if (faults_ && pick(12) == 0)
+      poison_.insert(what->id);
+    requests_.push_back(what);
+    rig_->submit(std::move(what));
+  }
+
+  void take() {
+    if (rig_->untaken.empty())
+      return;
+    rig_->take(rig_->untaken.front());
+    rig_->untaken.erase(rig_->untaken.begin());
+  }
+
+  // Poisonous rows kill the process that takes them on, a while later; some
+  // steps of others fail.
+  void poison(const actors::denoise& x) {
+    if (!faults_)
+      return;
+    if (poison_.count(x.who.id) != 0) {
+      rig_->timers->after(25ms, [this, who = x.who] {
+        for (uint32_t i = 2; i <= rig_->options.devices + 1; ++i)
+          if (holds(core::process_id{i}, who))
+            rig_->host->crash(core::process_id{i});
+      });
+    } else if (pick(25) == 0) {
+      rig_->timers->after(5ms, [this, who = x.who, step = pick(4)] {
+        rig_->host->fail_step(who, step,
+                              core::fail(ec::out_of_resources, "scripted"));
+      });
+    }
+  }
+
+  // Whether the process runs that row right now.
+  bool holds(core::process_id which, core::ticket who) {
+    const auto* body = rig_->host->body(which);
+    if (body == nullptr || body->actors.empty())
+      return false;
+    const auto worker
+      = caf::actor_cast<actors::denoise_step_actor>(body->actors.front());
+    const auto& rows
+      = rig_->det.state<actors::denoise_step_state>(worker).rows;
+    return rows.count(who) != 0;
+  }
+
+  void fault(core::process_id which) {
+    switch (pick(3)) {
+      case 0:
+        return rig_->host->crash(which);
+      case 1:
+        return rig_->host->hang(which);
+      default:
+        return rig_->host->wake(which);
+    }
+  }
+
+  // -- the end ----------------------------------------------------------------
+
+  void calm() {
+    const bool poisonous = !poison_.empty();
+    faults_ = poisonous;
+    rig_->offload->refuse(false);
+    for (uint32_t i = 1; i <= rig_->options.devices + 1; ++i)
+      rig_->host->wake(core::process_id{i});
+    // Poison goes on killing; each restart waits longer, up to 30 s.
+    for (int i = 0; i < 1'000 && !over(); ++i) {
+      pass(i < 200 ? 50ms : 2s);
+      while (!rig_->untaken.empty())
+        take();
+    }
+    judge();
+  }
+
+  bool over() {
+    return rig_->answers.size() == requests_.size() && rig_->untaken.empty()
+        && rig_->tables().rows() == 0 && all_free();
+  }
+
+  bool all_free() {
+    const auto& k = rig_->tables().slots();
+    return k.census(slot_kind::state).free == k.count(slot_kind::state)
+        && k.census(slot_kind::image).free == k.count(slot_kind::image);
+  }
+
+  void judge() {
+    BOOST_REQUIRE_EQUAL(rig_->answers.size(), requests_.size());
+    BOOST_REQUIRE_EQUAL(rig_->tables().rows(), 0u);
+    BOOST_REQUIRE(all_free());
+    for (const auto& what : requests_) {
+      const auto code = rig_->answers.at(what->id).failure.code;
+      if (code == ec::poison)
+        ++poisoned_;
+      const auto known
+        = code == ec::none || code == ec::unavailable || code == ec::poison
+          || (code == ec::out_of_resources)
+          || (code == ec::cancelled && cancelled_.count(what->id) != 0)
+          || (code == ec::deadline_missed && what->deadline != core::never);
+      BOOST_REQUIRE_MESSAGE(known, "request " << what->id.value << ": "
+                                              << to_string(code));
+      if (code == ec::none && rig_->options.payload)
+        BOOST_REQUIRE(rig_->pictures.at(what->id) == undisturbed(*what));
+    }
+  }
+
+  // The picture that the request gets where it is alone and nothing fails.
+  std::vector<std::byte> undisturbed(const core::request& what) {
+    const auto stage = rig_->plan()->routes
+                         .at(what.fixed.variant == "card@4" ? 0 : 1)
+                         .stages.front();
+    actors::prepare p;
+    p.how = planning::recipe_of(what, stage, stage.any_of.front(),
+                                *rig_->options.profile);
+    p.text = what.text;
+    const auto& v = rig_->options.profile->variants[p.how.variant.value];
+    p.latent = planning::latent_of(v, p.how.px);
+    auto slots = std::make_shared<ipc::heap_store>(
+      1u, std::array<uint32_t, 3>{2, 2, 0},
+      std::array<uint64_t, 3>{4096, 16384, 0});
+    const ipc::slot_ref noise{1, 0, 1, slot_kind::state};
+    const ipc::slot_ref state{1, 1, 1, slot_kind::state};
+    const ipc::slot_ref image{1, 0, 1, slot_kind::image};
+    const ipc::slot_ref file{1, 1, 1, slot_kind::image};
+    for (const auto& x : {noise, state, image, file})
+      slots->open(x);
+    p.who = {what.id, 1};
+    p.state = noise;
+    BOOST_REQUIRE(actors::draw_state(p, *slots));
+    gpu::detail::test_card_rows rows{rig_->options.profile, slots};
+    gpu::open_job job;
+    job.who = p.who;
+    job.how = p.how;
+    job.text = p.text;
+    job.from = noise;
+    job.state = state;
+    job.image = image;
+    rows.open(job);
+    rows.find(p.who)->advance(p.how.steps);
+    BOOST_REQUIRE((rows.decode(p.who).failure.code == ec::none));
+    actors::finish f;
+    f.who = p.who;
+    f.how = p.how;
+    f.text = p.text;
+    f.model = v.model;
+    f.variant = v.name;
+    f.output = what.output;
+    f.pixels = image;
+    f.encoded = file;
+    BOOST_REQUIRE(
+      (actors::encode_picture(f, *slots).failure.code == ec::none));
+    const auto bytes = slots->view(file);
+    return {bytes->begin(), bytes->end()};
+  }
+
+  core::philox random_;
+  core::philox links_;
+  core::philox scripts_;
+  bool faults_ = false;
+  bool delays_ = false;
+  size_t most_requests_ = 0;
+  uint64_t last_id_ = 0;
+  uint64_t steps_ = 0;
+  uint64_t poisoned_ = 0;
+  std::string trace_;
+  std::vector<std::shared_ptr<const core::request>> requests_;
+  std::set<core::request_id> cancelled_;
+  std::set<core::request_id> poison_;
+  // Last: it ends first.
+  std::optional<test::system_rig> rig_;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(random_system_test)
+
+BOOST_AUTO_TEST_CASE(every_request_is_answered_once_by_the_real_actors) {
+  size_t first = 0;
+  auto count = test::scaled(100'000);
+  if (const char* alone = std::getenv("ATELIER_TEST_SCHEDULE")) {
+    first = std::strtoull(alone, nullptr, 10);
+    count = 1;
+  }
+  totals sum;
+  for (auto i = first; i < first + count; ++i)
+    BOOST_TEST_CONTEXT("ATELIER_TEST_SEED=" << test::seed()
+                                            << " ATELIER_TEST_SCHEDULE=" << i) {
+      schedule{i}.run(sum);
+    }
+  BOOST_TEST_MESSAGE(count << " schedules, " << sum.events << " checks: "
+                           << sum.answered << " answered, " << sum.pictures
+                           << " pictures compared, " << sum.resumed
+                           << " resumed, " << sum.lost << " workers lost, "
+                           << sum.stale << " stale replies, " << sum.poisoned
+                           << " poisoned");
+  // They meet what they are there for.
+  if (count >= 500)
+    for (const auto met : {sum.answered, sum.pictures, sum.resumed, sum.lost,
+                           sum.stale, sum.poisoned})
+      BOOST_TEST(met > 0u);
+  BOOST_TEST(count > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_same_schedule_is_the_same_to_the_nanosecond) {
+  size_t compared = 0;
+  for (uint64_t i = 0; i < 50; ++i) {
+    totals sum;
+    schedule first{i};
+    first.run(sum);
+    schedule second{i};
+    second.run(sum);
+    BOOST_REQUIRE_EQUAL(first.trace(), second.trace());
+    compared += first.trace().size();
+  }
+  BOOST_TEST(compared > 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

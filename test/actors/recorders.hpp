@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "actors/hub_rig.hpp"
+#include "support/deterministic_system.hpp"
+#include <atelier/actors/interfaces.hpp>
+#include <atelier/actors/ports.hpp>
+#include <atelier/gpu/device/executor.hpp>
+
+#include <caf/typed_event_based_actor.hpp>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace atelier::test {
+
+/// Keeps what workers report.
+struct recording_hub_port : actors::hub_port {
+  void send(actors::report what) override {
+    all.push_back(std::move(what));
+  }
+
+  /// Returns all reports of type T, in order.
+  template <class T>
+  std::vector<T> of() const {
+    std::vector<T> found;
+    for (const auto& x : all)
+      if (const auto* y = std::get_if<T>(&x))
+        found.push_back(*y);
+    return found;
+  }
+
+  std::vector<actors::report> all;
+};
+
+/// A device whose every result the test says itself.
+struct scripted_executor : gpu::executor {
+  void connect(gpu::executor_events x) override {
+    events = std::move(x);
+  }
+
+  void open(const gpu::open_job& job) override {
+    opened.push_back(job);
+  }
+
+  void run(const gpu::run_job& job) override {
+    runs.push_back(job);
+  }
+
+  void interrupt() override {
+    ++interrupts;
+  }
+
+  void decode(core::ticket who) override {
+    decoding.push_back(who);
+  }
+
+  void close(core::ticket who) override {
+    closed.push_back(who);
+  }
+
+  /// Ends the last run: each of its rows has so many steps now.
+  void ran(uint32_t steps, std::vector<uint32_t> done,
+           const core::error& why_last = {}) {
+    gpu::run_report x;
+    x.steps = steps;
+    const auto rows = runs.back().rows;
+    for (size_t i = 0; i < rows.size(); ++i)
+      x.rows.push_back({rows[i], done.at(i), done.at(i) > 0, {}});
+    x.rows.back().failure = why_last;
+    events.ran(std::move(x));
+  }
+
+  void decoded(core::ticket who, core::error why = {}) {
+    gpu::decode_report x;
+    x.who = who;
+    x.bytes = 5;
+    x.failure = std::move(why);
+    events.decoded(std::move(x));
+  }
+
+  gpu::executor_events events;
+  std::vector<gpu::open_job> opened;
+  std::vector<gpu::run_job> runs;
+  std::vector<core::ticket> decoding;
+  std::vector<core::ticket> closed;
+  int interrupts = 0;
+};
+
+/// What a scheduler that only listens was told.
+struct heard_by_hub {
+  std::vector<ipc::process_life> suspected;
+  std::vector<std::pair<ipc::process_life, bool>> lost;
+  std::vector<std::shared_ptr<const planning::plan>> plans;
+  actors::counters counts;
+  /// Whether it answers for its counts.
+  bool answers = true;
+};
+
+/// Behaves as a scheduler that only listens.
+inline actors::scheduler_actor::behavior_type
+listening_hub(actors::scheduler_actor::pointer self,
+              std::shared_ptr<heard_by_hub> into) {
+  using namespace actors;
+  return {
+    [](const submit&) {},
+    [](const cancel_request&) {},
+    [](const taken_answer&) {},
+    [](const worker_ready&) {},
+    [](const prepared&) {},
+    [](const stepping&) {},
+    [](const stepped&) {},
+    [](const denoised&) {},
+    [](const finished&) {},
+    [into](const process_suspected& x) { into->suspected.push_back(x.who); },
+    [into](const process_lost& x) {
+      into->lost.emplace_back(x.who, x.confirmed);
+    },
+    [into](const publish_plan& x) { into->plans.push_back(x.what); },
+    [](tick_atom) {},
+    [](stop_atom) {},
+    [self, into](counts_atom) -> caf::result<counters> {
+      if (into->answers)
+        return into->counts;
+      // Kept unanswered for ever.
+      static_cast<void>(self->make_response_promise<counters>());
+      return caf::delegated<counters>{};
+    },
+    [](status_atom) { return scheduler_status{}; },
+  };
+}
+
+} // namespace atelier::test

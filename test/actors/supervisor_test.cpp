@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actors/recorders.hpp"
+#include <atelier/actors/supervisor.hpp>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using actors::supervisor_state;
+using core::ec;
+using stage = supervisor_state::stage;
+
+constexpr auto first = test::hub_rig::life(1);
+constexpr auto second = test::hub_rig::life(1, 2);
+
+// What the operating system is asked for.
+struct recording_host : actors::process_host {
+  void connect(std::function<void(actors::process_started)>,
+               std::function<void(actors::process_exited)>) override {}
+
+  void start(ipc::process_life who, std::string part) override {
+    started.emplace_back(who, part);
+  }
+
+  void ping(ipc::process_life who, uint64_t) override {
+    pinged.push_back(who);
+  }
+
+  void ask_to_leave(ipc::process_life who) override {
+    asked.push_back(who);
+  }
+
+  void kill(ipc::process_life who) override {
+    killed.push_back(who);
+  }
+
+  std::vector<std::pair<ipc::process_life, std::string>> started;
+  std::vector<ipc::process_life> pinged;
+  std::vector<ipc::process_life> asked;
+  std::vector<ipc::process_life> killed;
+};
+
+using lives = std::vector<ipc::process_life>;
+using losses = std::vector<std::pair<ipc::process_life, bool>>;
+
+struct fixture : test::deterministic_system {
+  fixture() {
+    hub = spawn(test::listening_hub, heard);
+    start({"cpu"});
+  }
+
+  void start(std::vector<std::string> parts) {
+    if (sut)
+      kill(sut);
+    host = std::make_shared<recording_host>();
+    actors::supervisor_config c;
+    c.hub = hub;
+    c.host = host;
+    c.parts = std::move(parts);
+    sut = spawn(actors::supervisor, c);
+    tell(sut, actors::start_atom::value);
+  }
+
+  stage at(size_t i = 0) {
+    return state<supervisor_state>(sut).processes.at(i).at;
+  }
+
+  void up(ipc::process_life who = first) {
+    tell(sut, actors::process_started{who, 100, {}});
+  }
+
+  void exited(ipc::process_life who = first) {
+    tell(sut, actors::process_exited{who, "signal 9"});
+  }
+
+  void pong(ipc::process_life who = first) {
+    tell(sut, actors::pong{who, 1});
+  }
+
+  void suspect(ipc::process_life who = first) {
+    tell(sut, actors::suspect_process{who, "silent"});
+  }
+
+  // Lets time pass while the process answers.
+  void live(core::timespan t, ipc::process_life who = first) {
+    for (; t > 0ns; t -= 1s) {
+      advance(std::min<core::timespan>(t, 1s));
+      pong(who);
+    }
+  }
+
+  std::shared_ptr<test::heard_by_hub> heard
+    = std::make_shared<test::heard_by_hub>();
+  std::shared_ptr<recording_host> host;
+  actors::scheduler_actor hub;
+  actors::supervisor_actor sut;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(supervisor_test, fixture)
+
+BOOST_AUTO_TEST_CASE(every_part_is_started_once) {
+  start({"cpu", "cuda:0"});
+  tell(sut, actors::start_atom::value);
+  BOOST_REQUIRE(host->started.size() == 2u);
+  BOOST_TEST((host->started[0].first == test::hub_rig::life(1)));
+  BOOST_TEST((host->started[1].first == test::hub_rig::life(2)));
+  BOOST_TEST(host->started[1].second == "cuda:0");
+  BOOST_TEST((at() == stage::starting));
+  up();
+  BOOST_TEST((at() == stage::up));
+  const auto lines = ask<std::vector<actors::process_line>>(
+    sut, actors::status_atom::value);
+  BOOST_REQUIRE(lines.size() == 2u);
+  BOOST_TEST(lines[0].alive);
+  BOOST_TEST(lines[0].pid == 100);
+  BOOST_TEST(!lines[1].alive);
+}
+
+BOOST_AUTO_TEST_CASE(without_parts_nothing_happens) {
+  start({});
+  BOOST_TEST(advance(1h) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_answers_lives_on) {
+  up();
+  live(30s);
+  BOOST_TEST((at() == stage::up));
+  BOOST_TEST(host->pinged.size() >= 25u);
+  BOOST_TEST(host->killed.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_silent_process_is_suspected_and_killed) {
+  up();
+  advance(5s);
+  BOOST_TEST((at() == stage::up));
+  advance(500ms);
+  BOOST_TEST((at() == stage::suspected));
+  BOOST_TEST((host->killed == lives{first}));
+  BOOST_TEST((heard->suspected == lives{first}));
+  BOOST_TEST(heard->lost.empty());
+}
+
+BOOST_AUTO_TEST_CASE(what_the_scheduler_suspects_is_killed_once) {
+  up();
+  suspect();
+  suspect();
+  suspect(second);
+  BOOST_TEST((host->killed == lives{first}));
+  BOOST_TEST((heard->suspected == lives{first}));
+  // A late sign of life saves nobody.
+  pong();
+  BOOST_TEST((at() == stage::suspected));
+}
+
+BOOST_AUTO_TEST_CASE(a_process_is_suspected_while_it_starts) {
+  suspect();
+  BOOST_TEST((at() == stage::suspected));
+  up();
+  BOOST_TEST((at() == stage::suspected));
+  exited();
+  BOOST_TEST((heard->lost == losses{{first, true}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_confirmed_exit_is_told_and_the_next_life_started) {
+  up();
+  exited();
+  BOOST_TEST((heard->lost == losses{{first, true}}));
+  BOOST_TEST((at() == stage::down));
+  advance(100ms);
+  BOOST_TEST(host->started.size() == 1u);
+  advance(400ms);
+  BOOST_REQUIRE(host->started.size() == 2u);
+  BOOST_TEST((host->started[1].first == second));
+  // News of the first life change nothing any more.
+  exited();
+  suspect();
+  up();
+  BOOST_TEST((at() == stage::starting));
+  BOOST_TEST(heard->lost.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_exit_that_is_not_confirmed_is_told_as_such) {
+  up();
+  suspect();
+  advance(5s + 250ms);
+  BOOST_TEST((at() == stage::unconfirmed));
+  BOOST_TEST((heard->lost == losses{{first, false}}));
+  // No second life beside the first one.
+  advance(1min);
+  BOOST_TEST(host->started.size() == 1u);
+  exited();
+  BOOST_TEST((heard->lost == losses{{first, false}, {first, true}}));
+  advance(1s);
+  BOOST_TEST(host->started.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(pauses_double_to_the_most_while_lives_are_short) {
+  std::vector<core::timespan> pauses;
+  for (uint32_t life = 1; life <= 12; ++life) {
+    const auto who = test::hub_rig::life(1, life);
+    up(who);
+    exited(who);
+    const auto& p = state<supervisor_state>(sut).processes[0];
+    pauses.push_back(p.due - now());
+    advance(31s);
+  }
+  BOOST_TEST((pauses[0] == 200ms));
+  BOOST_TEST((pauses[1] == 400ms));
+  BOOST_TEST((pauses[7] == 25600ms));
+  BOOST_TEST((pauses[8] == 30s));
+  BOOST_TEST((pauses[11] == 30s));
+}
+
+BOOST_AUTO_TEST_CASE(a_minute_of_life_earns_the_first_pause_again) {
+  for (uint32_t life = 1; life <= 4; ++life) {
+    up(test::hub_rig::life(1, life));
+    exited(test::hub_rig::life(1, life));
+    advance(10s);
+  }
+  const auto who = test::hub_rig::life(1, 5);
+  up(who);
+  live(1min, who);
+  exited(who);
+  const auto& p = state<supervisor_state>(sut).processes[0];
+  BOOST_TEST((p.due - now() == 200ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_start_that_fails_is_tried_again) {
+  tell(sut, actors::process_started{
+              first, 0, core::fail(ec::io_failed, "no such program")});
+  BOOST_TEST((at() == stage::down));
+  BOOST_TEST(heard->lost.empty());
+  advance(1s);
+  BOOST_TEST(host->started.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(stop_asks_everybody_to_leave_and_starts_none_again) {
+  start({"cpu", "cuda:0", "cuda:1"});
+  up();
+  exited(test::hub_rig::life(2));
+  tell(sut, actors::stop_atom::value);
+  const lives expected{first, test::hub_rig::life(3)};
+  BOOST_TEST((host->asked == expected));
+  BOOST_TEST((at(1) == stage::over));
+  exited();
+  BOOST_TEST((at() == stage::over));
+  up(test::hub_rig::life(3));
+  exited(test::hub_rig::life(3));
+  BOOST_TEST(heard->lost.size() == 3u);
+  advance(1min);
+  BOOST_TEST(host->started.size() == 3u);
+  // Nothing is left to look after.
+  BOOST_TEST(advance(1h) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(who_does_not_leave_in_time_is_killed) {
+  up();
+  tell(sut, actors::stop_atom::value);
+  live(9s);
+  BOOST_TEST(host->killed.empty());
+  live(2s);
+  BOOST_TEST((host->killed == lives{first}));
+  exited();
+  BOOST_TEST((at() == stage::over));
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_started_after_a_stop) {
+  host->started.clear();
+  kill(sut);
+  actors::supervisor_config c;
+  c.hub = hub;
+  c.host = host;
+  c.parts = {"cpu"};
+  sut = spawn(actors::supervisor, c);
+  tell(sut, actors::stop_atom::value);
+  tell(sut, actors::start_atom::value);
+  advance(1min);
+  BOOST_TEST(host->started.empty());
+}
+
+BOOST_AUTO_TEST_CASE(an_exit_and_a_suspicion_meet_in_both_orders) {
+  for (const bool exit_first : {true, false}) {
+    start({"cpu"});
+    up();
+    heard->suspected.clear();
+    heard->lost.clear();
+    if (exit_first)
+      caf::anon_send(sut, actors::process_exited{first, "signal 9"});
+    caf::anon_send(sut, actors::suspect_process{first, "silent"});
+    if (!exit_first)
+      caf::anon_send(sut, actors::process_exited{first, "signal 9"});
+    run();
+    BOOST_TEST(heard->suspected.size() == (exit_first ? 0u : 1u));
+    BOOST_TEST((heard->lost == losses{{first, true}}));
+    BOOST_TEST((at() == stage::down));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

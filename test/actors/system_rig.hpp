@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "actors/watched_slots.hpp"
+#include "support/deterministic_system.hpp"
+#include <atelier/actors/denoise_step.hpp>
+#include <atelier/actors/monitor.hpp>
+#include <atelier/actors/planner.hpp>
+#include <atelier/actors/postprocess.hpp>
+#include <atelier/actors/preprocess.hpp>
+#include <atelier/actors/scheduler.hpp>
+#include <atelier/actors/supervisor.hpp>
+#include <atelier/actors/worker_directory.hpp>
+#include <atelier/ipc/heap_store.hpp>
+#include <atelier/runtime/simulation/simulated_host.hpp>
+#include <atelier/runtime/simulation/virtual_offload.hpp>
+#include <atelier/runtime/simulation/virtual_timers.hpp>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace atelier::test {
+
+/// What a simulated system consists of.
+struct system_options {
+  std::array<uint32_t, ipc::slot_kinds> slots = {8, 8, 0};
+  /// Keep the bytes of states and pictures.
+  bool payload = false;
+  uint32_t devices = 1;
+  uint32_t seats = 4;
+  uint32_t max_batch = 2;
+  uint32_t run_steps = 1;
+  uint32_t publish_every = 1;
+  config::process_settings processes;
+  std::function<runtime::process_script(ipc::process_life)> script;
+  runtime::link_script links;
+  std::shared_ptr<const planning::profile> profile;
+};
+
+/// Every actor of a host with split processes, in virtual time.
+class system_rig {
+public:
+  explicit system_rig(system_options o) : options(std::move(o)) {
+    std::array<uint64_t, ipc::slot_kinds> bytes{};
+    if (options.payload)
+      bytes = {4096, 16384, 0};
+    store = std::make_shared<ipc::heap_store>(1, options.slots, bytes);
+    timers = std::make_shared<runtime::virtual_timers>(det.sys);
+    offload = std::make_shared<runtime::virtual_offload>(timers);
+    make_host();
+    actors::scheduler_config c;
+    c.tables.slots = options.slots;
+    c.tables.processes = options.processes;
+    c.tables.policy = policy;
+    c.tables.profile = options.profile;
+    c.tables.initial_plan = plan();
+    c.ports.slots = store;
+    c.ports.workers = std::make_shared<watched_handoff>(*this);
+    c.ports.clients = std::make_shared<clients_port>(*this);
+    watch = std::make_shared<actors::mailbox_supervision>();
+    c.ports.watch = watch;
+    scheduler = det.spawn(actors::scheduler, std::move(c));
+    hub_port->connect(scheduler);
+    actors::monitor_config m;
+    m.hub = scheduler;
+    monitor = det.spawn(actors::monitor, m);
+    actors::planner_config p;
+    p.hub = scheduler;
+    p.counts = monitor;
+    p.policy = policy;
+    p.profile = options.profile;
+    p.initial_plan = plan();
+    p.offload = offload;
+    planner = det.spawn(actors::planner, p);
+    actors::supervisor_config s;
+    s.hub = scheduler;
+    s.host = host;
+    s.parts.emplace_back("cpu");
+    for (uint32_t i = 0; i < options.devices; ++i)
+      s.parts.push_back("device");
+    s.settings = options.processes;
+    supervisor = det.spawn(actors::supervisor, s);
+    watch->connect(supervisor, planner);
+    host->connect(
+      [this](actors::process_started x) { caf::anon_send(supervisor, x); },
+      [this](actors::process_exited x) {
+        slots.gone(x.who);
+        caf::anon_send(supervisor, x);
+      });
+    det.tell(supervisor, actors::start_atom::value);
+  }
+
+  ~system_rig() {
+    host->clear();
+    watch->clear();
+    hub_port->clear();
+    det.end();
+  }
+
+  system_rig(const system_rig&) = delete;
+  system_rig& operator=(const system_rig&) = delete;
+
+  const actors::hub& tables() {
+    return *det.state<actors::scheduler_state>(scheduler).tables;
+  }
+
+  /// Returns what is wrong, empty where nothing is.
+  std::string check() {
+    return wrong.empty() ? tables().check() : wrong;
+  }
+
+  template <class T>
+  void tell(T x) {
+    caf::anon_send(scheduler, std::move(x));
+  }
+
+  void submit(std::shared_ptr<const core::request> what) {
+    tell(actors::submit{std::move(what)});
+  }
+
+  /// The gateway copied the picture of a request.
+  void take(core::request_id id) {
+    tell(actors::taken_answer{id});
+  }
+
+  std::shared_ptr<const planning::plan> plan() const {
+    return std::make_shared<const planning::plan>(
+      policy->replan({}, *options.profile, {}, {}));
+  }
+
+  system_options options;
+  deterministic_system det;
+  std::shared_ptr<const planning::policy> policy
+    = *planning::make_policy("vanilla");
+  std::shared_ptr<ipc::heap_store> store;
+  std::shared_ptr<runtime::virtual_timers> timers;
+  std::shared_ptr<runtime::virtual_offload> offload;
+  std::shared_ptr<actors::mailbox_hub_port> hub_port
+    = std::make_shared<actors::mailbox_hub_port>();
+  std::shared_ptr<runtime::simulated_host> host;
+  std::shared_ptr<actors::mailbox_supervision> watch;
+  actors::scheduler_actor scheduler;
+  actors::monitor_actor monitor;
+  actors::planner_actor planner;
+  actors::supervisor_actor supervisor;
+  watched_slots slots;
+  std::string wrong;
+  std::map<core::request_id, actors::answer> answers;
+  /// Bytes of answered pictures, where there is payload.
+  std::map<core::request_id, std::vector<std::byte>> pictures;
+  std::vector<core::request_id> untaken;
+  /// Told of each state slot that is handed off to a device.
+  std::function<void(const actors::denoise&)> on_denoise;
+
+private:
+  void make_host() {
+    runtime::simulated_host_config c;
+    c.timers = timers;
+    c.hub = hub_port;
+    c.links = options.links;
+    c.script = [this](ipc::process_life who) {
+      return options.script ? options.script(who) : runtime::process_script{};
+    };
+    c.sign = [this](actors::pong x) { caf::anon_send(supervisor, x); };
+    c.spawn = [this](ipc::process_life who, const std::string& part,
+                     const std::shared_ptr<actors::hub_port>& port) {
+      return spawn(who, part, std::make_shared<replies_port>(*this, port));
+    };
+    host = std::make_shared<runtime::simulated_host>(std::move(c));
+  }
+
+  runtime::process_body spawn(ipc::process_life who, const std::string& part,
+                              const std::shared_ptr<actors::hub_port>& port) {
+    runtime::process_body body;
+    auto keep = [&](auto actor) {
+      body.workers->add(actor);
+      body.actors.push_back(caf::actor_cast<caf::actor>(actor));
+    };
+    if (part == "cpu") {
+      actors::preprocess_config a;
+      a.self = {who, actors::role::preprocess, 0};
+      a.seats = 2;
+      a.slots = store;
+      a.hub = port;
+      keep(det.sys.spawn(actors::preprocess, a));
+      actors::postprocess_config b;
+      b.self = {who, actors::role::postprocess, 0};
+      b.seats = 2;
+      b.slots = store;
+      b.hub = port;
+      keep(det.sys.spawn(actors::postprocess, b));
+      return body;
+    }
+    gpu::virtual_config v;
+    v.known = options.profile;
+    v.noise = 0.2;
+    v.seed = who.life.value;
+    auto device
+      = std::make_shared<gpu::virtual_executor>(std::move(v), timers, store);
+    actors::denoise_step_config d;
+    d.self = {who, actors::role::denoise_step, 0};
+    d.device = "cpu";
+    for (const auto& x : options.profile->variants)
+      d.variants.push_back(x.name);
+    d.seats = options.seats;
+    d.max_batch = options.max_batch;
+    d.run_steps = options.run_steps;
+    d.publish_every = options.publish_every;
+    d.device_executor = device;
+    d.hub = port;
+    body.devices.push_back(device);
+    keep(det.sys.spawn(actors::denoise_step, d));
+    return body;
+  }
+
+  /// Looks at what is handed off.
+  struct watched_handoff : actors::handoff {
+    explicit watched_handoff(system_rig& x) : rig(x) {}
+
+    void send(const actors::worker_address& to, actors::work what) override {
+      if (rig.wrong.empty())
+        rig.wrong = rig.slots.handed_off(to, what);
+      if (const auto* d = std::get_if<actors::denoise>(&what);
+          d != nullptr && rig.on_denoise)
+        rig.on_denoise(*d);
+      rig.host->send(to, std::move(what));
+    }
+
+    system_rig& rig;
+  };
+
+  /// Sees the moment at which a worker lets go of its slots.
+  struct replies_port : actors::hub_port {
+    replies_port(system_rig& x, std::shared_ptr<actors::hub_port> n)
+      : rig(x), next(std::move(n)) {}
+
+    void send(actors::report what) override {
+      if (const auto* a = std::get_if<actors::prepared>(&what))
+        rig.slots.replied(a->who);
+      else if (const auto* b = std::get_if<actors::denoised>(&what))
+        rig.slots.replied(b->who);
+      else if (const auto* c = std::get_if<actors::finished>(&what))
+        rig.slots.replied(c->who);
+      else if (const auto* d = std::get_if<actors::stepped>(&what))
+        for (const auto& row : d->rows)
+          if (row.published)
+            rig.slots.published(row.who);
+      next->send(std::move(what));
+    }
+
+    system_rig& rig;
+    std::shared_ptr<actors::hub_port> next;
+  };
+
+  struct clients_port : actors::gateway {
+    explicit clients_port(system_rig& x) : rig(x) {}
+
+    void answered(actors::answer what) override {
+      const auto id = what.what->id;
+      if (what.image) {
+        rig.untaken.push_back(id);
+        if (auto picture = rig.store->view(what.image))
+          rig.pictures[id].assign(picture->begin(), picture->end());
+        else
+          rig.wrong = "an answer without a picture";
+      }
+      if (!rig.answers.emplace(id, std::move(what)).second)
+        rig.wrong = fmt::format("request {} answered twice", id.value);
+    }
+
+    void progressed(core::request_id id, uint32_t, uint32_t) override {
+      if (rig.answers.count(id) != 0)
+        rig.wrong = "progress after the answer";
+    }
+
+    system_rig& rig;
+  };
+};
+
+} // namespace atelier::test

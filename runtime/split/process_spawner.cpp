@@ -183,6 +183,7 @@ void process_spawner::spawn(const order& x) {
   if (failed == 0) {
     c->pid = pid;
     c->pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+    const auto cause = errno;
     how_.host->set_process(who.process,
                            {pid, ipc::start_time_of(pid), who.life});
     news.pid = pid;
@@ -191,12 +192,19 @@ void process_spawner::spawn(const order& x) {
       children_[who] = c;
     }
     if (c->pidfd < 0) {
-      // Without it no end could be confirmed: end it now, and wait here.
-      news.failure = core::fail(core::ec::out_of_resources,
-                                "no descriptor for process {}: {}", pid,
-                                std::strerror(errno));
-      ::kill(pid, SIGKILL);
-      waitpid(pid, nullptr, 0);
+      if (cause == ESRCH) {
+        // A host that ignores SIGCHLD has no trace of it any more, and its pid
+        // may be another's.
+        news.failure = core::fail(core::ec::unavailable,
+                                  "process {} ended at once", pid);
+      } else {
+        // Without it no end could be confirmed: end it now, and wait here.
+        news.failure = core::fail(core::ec::out_of_resources,
+                                  "no descriptor for process {}: {}", pid,
+                                  std::strerror(cause));
+        ::kill(pid, SIGKILL);
+        waitpid(pid, nullptr, 0);
+      }
       const std::lock_guard guard{mutex_};
       children_.erase(who);
     }

@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(a_cancel_and_a_death_meet) {
     }
     check_at_rest(*sut);
     for (const auto& x : all)
-      BOOST_TEST(x->answers->load() == 1u);
+      BOOST_TEST(eventually([&] { return x->answers->load() == 1; }));
   }
 }
 

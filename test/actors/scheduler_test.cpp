@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "actors/system_rig.hpp"
 #include "actors/hub_rig.hpp"
+#include "actors/system_rig.hpp"
 
 namespace {
 

@@ -100,6 +100,7 @@ void denoise_step_state::conclude(core::ticket who, core::error why,
   reply.denoise = e.denoising;
   reply.decode = decode;
   reply.bytes = bytes;
+  reply.first_step_ns = e.first_step_ns;
   rows.erase(i);
   config.hub->send(std::move(reply));
 }
@@ -114,7 +115,7 @@ void denoise_step_state::start_next_run() {
   there.insert(there.end(), next.rows.begin(), next.rows.end());
   if (there != told) {
     told = std::move(there);
-    config.hub->send(stepping{config.self, told});
+    config.hub->send_quietly(stepping{config.self, told});
   }
   for (const auto who : next.rows) {
     auto& e = rows.at(who);
@@ -133,6 +134,7 @@ void denoise_step_state::start_next_run() {
   }
   running = next.rows;
   device.run({running, std::min(next.steps, config.run_steps)});
+  config.hub->nudge();
 }
 
 void denoise_step_state::complete_run(const gpu::run_report& x) {
@@ -153,8 +155,11 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
       continue;
     }
     const auto first = e.steps_run == 0 && e.steps_done == 0;
-    if (first)
+    if (first) {
       e.opening = x.opening;
+      if (x.first_step != core::never)
+        e.first_step_ns = x.first_step.time_since_epoch().count();
+    }
     e.denoising += x.took - (first ? x.opening : core::timespan{0});
     e.steps_run += x.steps;
     e.steps_done = r.steps_done;

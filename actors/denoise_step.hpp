@@ -54,6 +54,7 @@ struct denoise_step_state {
     uint32_t steps_run = 0;
     core::timespan opening{0};
     core::timespan denoising{0};
+    int64_t first_step_ns = 0;
   };
 
   denoise_step_config config;

@@ -213,6 +213,9 @@ void hub::on(const denoised& x, core::time_point now) {
   r->took.text += x.text;
   r->took.denoise += x.denoise;
   r->took.decode += x.decode;
+  if (r->took.first_step.count() == 0 && x.first_step_ns != 0)
+    r->took.first_step
+      = core::time_point{core::timespan{x.first_step_ns}} - r->what->arrived;
   r->steps_run += x.steps_run;
   if (x.failure.code != core::ec::none && worth_retrying(x.failure.code)) {
     fall_back(x.who.id, *r, done, x.failure, false, now);

@@ -22,21 +22,28 @@ class inline_unit : public caf::execution_unit {
 public:
   explicit inline_unit(caf::actor_system& sys);
 
-  /// Delivers `x` to `to` and runs whatever became runnable by it, here.
+  /// Delivers `x` to `to`; if that made it runnable, it waits here for `run`.
   template <class Handle, class T>
-  void deliver(const Handle& to, T x) {
+  void keep(const Handle& to, T x) {
     to->enqueue(caf::make_mailbox_element(nullptr, caf::make_message_id(), {},
                                           std::move(x)),
                 this);
+  }
+
+  /// Delivers `x` to `to` and runs whatever became runnable by it, here.
+  template <class Handle, class T>
+  void deliver(const Handle& to, T x) {
+    keep(to, std::move(x));
     run();
   }
+
+  /// Runs what is runnable here, and what that makes runnable.
+  void run();
 
   /// Keeps a job that CAF made runnable on this unit.
   void exec_later(caf::resumable* job) override;
 
 private:
-  void run();
-
   std::deque<caf::resumable*> jobs_;
   bool running_ = false;
 };

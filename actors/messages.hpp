@@ -178,13 +178,16 @@ struct denoised {
   core::timespan denoise{0};
   core::timespan decode{0};
   uint64_t bytes = 0;
+  /// When the attempt's first step began, in nanoseconds on the host's
+  /// monotonic clock; 0: none did.
+  int64_t first_step_ns = 0;
 
   friend bool operator==(const denoised&, const denoised&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, denoised& x) {
     return f(x.who, x.failure, x.steps_done, x.steps_run, x.text, x.denoise,
-             x.decode, x.bytes);
+             x.decode, x.bytes, x.first_step_ns);
   }
 };
 

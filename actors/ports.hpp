@@ -24,6 +24,11 @@ class handoff {
 public:
   virtual ~handoff() = default;
   virtual void send(const worker_address& to, work what) = 0;
+
+  /// The sender's event is over: what was kept for running on its thread runs
+  /// now. Called by the scheduler alone.
+  virtual void settle() {
+  }
 };
 
 /// Carries workers' reports to the scheduler; otherwise like `handoff`.
@@ -31,6 +36,15 @@ class hub_port {
 public:
   virtual ~hub_port() = default;
   virtual void send(report what) = 0;
+
+  /// Puts a report where it survives this process, but wakes nobody for it:
+  /// the next `send` or `nudge` does.
+  virtual void send_quietly(report what) {
+    send(std::move(what));
+  }
+
+  virtual void nudge() {
+  }
 };
 
 /// Where a request's time went.
@@ -41,6 +55,8 @@ struct row_timings {
   core::timespan denoise{0};
   core::timespan decode{0};
   core::timespan postprocess{0};
+  /// From arrival to the begin of the first step.
+  core::timespan first_step{0};
   core::timespan total{0};
 };
 

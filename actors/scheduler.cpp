@@ -28,12 +28,20 @@ namespace {
 
 using pointer = scheduler_actor::stateful_pointer<scheduler_state>;
 
+/// The tick goes on for so long without work: starting it wakes the clock's
+/// thread, which a request that comes soon shall not wait for.
+constexpr uint32_t most_idle_ticks = 50;
+
 /// Hands one event to the tables and keeps the tick going while it is needed.
 template <class Event>
 void handle(pointer self, Event event) {
   auto& st = self->state;
   event(*st.tables, self->clock().now());
-  if (!st.ticking && st.tables->wants_tick()) {
+  st.workers->settle();
+  const bool busy = st.tables->wants_tick();
+  if (busy)
+    st.idle_ticks = 0;
+  if (!st.ticking && (busy || st.idle_ticks < most_idle_ticks)) {
     st.ticking = true;
     self->delayed_send(self, st.tick, tick_atom::value);
   }
@@ -46,6 +54,7 @@ scheduler(scheduler_actor::stateful_pointer<scheduler_state> self,
           scheduler_config config) {
   install_aborting_border(self);
   self->state.tick = config.tick;
+  self->state.workers = config.ports.workers;
   self->state.tables.emplace(std::move(config.tables), std::move(config.ports));
   auto note = [self](const auto& x) {
     handle(self, [&](hub& h, core::time_point now) { h.on(x, now); });
@@ -77,6 +86,7 @@ scheduler(scheduler_actor::stateful_pointer<scheduler_state> self,
     },
     [self](tick_atom) {
       self->state.ticking = false;
+      ++self->state.idle_ticks;
       handle(self, [](hub& h, auto now) { h.tick(now); });
     },
     [self](stop_atom) {

@@ -24,8 +24,11 @@ struct scheduler_state {
 
   /// The tables and every transition; made by the behaviour.
   std::optional<hub> tables;
+  std::shared_ptr<handoff> workers;
   core::timespan tick{0};
   bool ticking = false;
+  /// Ticks in a row that found nothing to watch.
+  uint32_t idle_ticks = 0;
 };
 
 /// The hub as an actor: each message is one event of its tables, at the actor

@@ -9,10 +9,19 @@ namespace atelier::actors {
 
 namespace {
 
+/// Noise for this many values takes some 30 us.
+constexpr size_t short_latent = 4096;
+
+bool is_short(const work& x) {
+  if (const auto* p = std::get_if<prepare>(&x))
+    return p->latent.elements() <= short_latent;
+  return !std::holds_alternative<finish>(x);
+}
+
 template <class Handle, class T>
 void post(const Handle& to, T x, inline_unit* here) {
   if (here != nullptr)
-    here->deliver(to, std::move(x));
+    here->keep(to, std::move(x));
   else
     caf::anon_send(to, std::move(x));
 }
@@ -34,7 +43,17 @@ void worker_directory::add(postprocess_actor x) {
 }
 
 void worker_directory::send(const worker_address& to, work what) {
-  send(to, std::move(what), nullptr);
+  auto* spot = spot_ && is_short(what) ? &*spot_ : nullptr;
+  send(to, std::move(what), spot);
+}
+
+void worker_directory::run_on_the_spot(caf::actor_system& sys) {
+  spot_.emplace(sys);
+}
+
+void worker_directory::settle() {
+  if (spot_)
+    spot_->run();
 }
 
 void worker_directory::send(const worker_address& to, work what,

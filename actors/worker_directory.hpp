@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <caf/actor_addr.hpp>
@@ -24,13 +25,21 @@ public:
   /// place where nobody is, or of the wrong kind, is dropped.
   void send(const worker_address& to, work what) override;
 
-  /// Likewise, but runs the worker on `here`.
+  /// Likewise, but the worker, if it was idle, runs with `here->run()`.
   void send(const worker_address& to, work what, inline_unit* here);
+
+  /// From now on runs work that is short on the scheduler's own thread, right
+  /// after the event that made it: with all actors in one process nothing is
+  /// won by waking another thread for it.
+  void run_on_the_spot(caf::actor_system& sys);
+
+  void settle() override;
 
   /// Forgets all workers.
   void clear();
 
 private:
+  std::optional<inline_unit> spot_;
   std::vector<preprocess_actor> preprocess_;
   std::vector<denoise_step_actor> denoise_step_;
   std::vector<postprocess_actor> postprocess_;
@@ -43,7 +52,7 @@ public:
   void connect(scheduler_actor hub);
   void send(report what) override;
 
-  /// Delivers one report, running the scheduler on `here` where it is idle.
+  /// Likewise, but the scheduler, if it was idle, runs with `here->run()`.
   void send(report what, inline_unit* here);
 
   void clear();

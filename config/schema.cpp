@@ -105,6 +105,7 @@ const option all_options[] = {
   {"processes", "grace_ms", "How long stopping waits for running work.",
    ATELIER_AT(processes.grace), 0, hour_ms},
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a member's name, not a value.
 #define ATELIER_POOL(pool)                                                      \
   {#pool, "workers", "Workers of the pool.", ATELIER_AT(pool.workers), 1, 256}, \
   {                                                                             \
@@ -115,6 +116,7 @@ const option all_options[] = {
   ATELIER_POOL(preprocess),
   ATELIER_POOL(postprocess),
 #undef ATELIER_POOL
+  // NOLINTEND(bugprone-macro-parentheses)
 
   {devices_section, "name", "The device; no two tables name the same.",
    ATELIER_AT_DEVICE(name), 0, 0, form::device_name},

@@ -21,10 +21,10 @@ enum class process_mode : uint8_t {
 /// The fixed sizes of the shared-memory arena. A slot that is too small for a
 /// request refuses that request at the door.
 struct arena_settings {
-  uint32_t state_slots = 64;
-  uint64_t state_slot_bytes = 1ull << 20;
-  uint32_t image_slots = 64;
-  uint64_t image_slot_bytes = 16ull << 20;
+  uint32_t state_slots = 32;
+  uint64_t state_slot_bytes = 1280ull << 10;
+  uint32_t image_slots = 16;
+  uint64_t image_slot_bytes = 14ull << 20;
   uint32_t capture_slots = 0;
   uint64_t capture_slot_bytes = 512ull << 10;
   /// Of each direction of each process's pair.

@@ -149,7 +149,6 @@ std::string demand_of(const option& x) {
     case kind::integer:
     case kind::duration:
     case kind::byte_size:
-      return number_demand(x);
     case kind::real:
       return number_demand(x);
     case kind::choice:

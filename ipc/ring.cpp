@@ -99,6 +99,19 @@ ring_writer::ring_writer(ring_memory* ring, ring_life life)
   : ring_(ring), capacity_(ring->capacity), life_(life) {}
 
 core::result<bool> ring_writer::push(std::span<const std::byte> payload) {
+  auto pushed = push_quietly(payload);
+  if (pushed && *pushed)
+    announce();
+  return pushed;
+}
+
+void ring_writer::announce() {
+  if (ring_->reader_sleeps.load(std::memory_order_seq_cst) != 0)
+    ring_bell(ring_->record_bell);
+}
+
+core::result<bool> ring_writer::push_quietly(
+  std::span<const std::byte> payload) {
   if (payload.size() > largest())
     return core::fail(core::ec::invalid_argument,
                       "a record of {} bytes; the ring takes at most {}",
@@ -115,8 +128,6 @@ core::result<bool> ring_writer::push(std::span<const std::byte> payload) {
   copy_in(tail + sizeof header, payload);
   ring_->tail.store(tail + record_bytes(payload.size()),
                     std::memory_order_seq_cst);
-  if (ring_->reader_sleeps.load(std::memory_order_seq_cst) != 0)
-    ring_bell(ring_->record_bell);
   return true;
 }
 

@@ -37,6 +37,13 @@ public:
   /// Errors: ec::invalid_argument where it could never fit.
   core::result<bool> push(std::span<const std::byte> payload);
 
+  /// Likewise, but leaves the waking to a later `push` or `announce`: the
+  /// record is safe in the ring, and its reader may sleep on.
+  core::result<bool> push_quietly(std::span<const std::byte> payload);
+
+  /// Wakes the reader if it sleeps.
+  void announce();
+
   /// Waits until the reader made room, at most `most`. False on time-out.
   bool wait_for_room(size_t payload_bytes, core::timespan most);
 
@@ -61,7 +68,9 @@ public:
 
   /// Copies the next record into `into`, waiting at most `most` for one, of
   /// that `spin` without sleeping. Returns false where none came.
-  /// A record moves out of the ring only when the copy is whole.
+  /// A record moves out of the ring only when the copy is whole. Pop once more
+  /// after the writer's death: one killed between writing a record and waking
+  /// its reader leaves the record unannounced.
   /// Errors: ec::incompatible for a foreign epoch or incarnation, ec::io_failed
   ///         for a broken length or checksum; the ring is unusable afterwards.
   core::result<bool> pop(std::vector<std::byte>& into, core::timespan most,

@@ -32,9 +32,9 @@ public:
   /// Returns the buffer that the grantee may fill: the one not published.
   virtual core::result<std::span<std::byte>> buffer(const slot_ref& slot) = 0;
 
-  /// Publishes the first `bytes` of the filled buffer, with their checksum, as
-  /// publication `seq`. For a state slot `seq` is the count of steps done + 1;
-  /// for the other kinds it is 1, once.
+  /// Publishes the first `bytes` of the filled buffer as publication `seq`. For
+  /// a state slot `seq` is the count of steps done + 1, and their checksum goes
+  /// with the bytes; for the other kinds it is 1, once.
   /// Errors: ec::invalid_argument where seq does not rise or bytes > capacity.
   virtual core::result<void> publish(const slot_ref& slot, uint64_t seq,
                                      size_t bytes) = 0;
@@ -43,15 +43,15 @@ public:
   virtual core::result<uint64_t> published(const slot_ref& slot) const = 0;
 
   /// Copies the published buffer into `into` (resized) and returns its seq.
-  /// A copy is accepted only if nothing was published meanwhile and its
-  /// checksum holds; a few attempts are made.
+  /// A copy is accepted only if nothing was published meanwhile and, of a state
+  /// slot, its checksum holds; a few attempts are made.
   /// Errors: ec::not_found where nothing is published; ec::io_failed where the
   ///         bytes are torn.
   virtual core::result<uint64_t> read(const slot_ref& slot,
                                       std::vector<std::byte>& into) const = 0;
 
   /// Returns the published bytes of a slot that is written once, in place.
-  /// Valid while the caller holds a read grant. The checksum is not checked.
+  /// Valid while the caller holds a read grant.
   virtual core::result<std::span<const std::byte>> view(
     const slot_ref& slot) const = 0;
 };

@@ -147,7 +147,7 @@ core::timespan step_time(const variant_profile& v, uint32_t batch,
     took = step_table{v.step}.at(batch, pixels);
   }
   constexpr auto most =
-    static_cast<double>(std::numeric_limits<int64_t>::max() / 2);
+    static_cast<double>(std::numeric_limits<int64_t>::max()) / 2;
   return core::timespan{std::llround(std::clamp(took, 0.0, most))};
 }
 

@@ -69,6 +69,8 @@ struct timings {
   std::chrono::nanoseconds denoise{0};
   std::chrono::nanoseconds decode{0};
   std::chrono::nanoseconds postprocess{0};
+  /// From submission to the begin of the first step; not a part of the sum.
+  std::chrono::nanoseconds first_step{0};
   std::chrono::nanoseconds total{0};
 };
 

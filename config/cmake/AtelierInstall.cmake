@@ -95,10 +95,12 @@ foreach(data IN ITEMS models config/topologies)
   endif()
 endforeach()
 
+set(ATELIER_LIBEXEC "${CMAKE_INSTALL_LIBEXECDIR}")
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/config/cmake/AtelierConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/package/AtelierConfig.cmake"
-  INSTALL_DESTINATION "${ATELIER_PACKAGE_DIR}")
+  INSTALL_DESTINATION "${ATELIER_PACKAGE_DIR}"
+  PATH_VARS ATELIER_LIBEXEC)
 write_basic_package_version_file(
   "${PROJECT_BINARY_DIR}/package/AtelierConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)
@@ -111,5 +113,6 @@ install(FILES
   config/cmake/FindWebP.cmake
   config/cmake/Findhnswlib.cmake
   config/cmake/FindxxHash.cmake
+  config/cmake/packaged_program.cpp
   DESTINATION "${ATELIER_PACKAGE_DIR}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")

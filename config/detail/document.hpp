@@ -13,10 +13,11 @@ namespace atelier::config::detail {
 /// Most bytes of one document.
 inline constexpr size_t most_document_bytes = 1 << 20;
 
+struct entry;
 struct node;
 
 /// Keys with their values in the order of the text.
-using table = std::vector<std::pair<std::string, node>>;
+using table = std::vector<entry>;
 using list = std::vector<node>;
 
 /// A value that no option takes; the text names what it is.
@@ -29,6 +30,15 @@ struct node {
   std::variant<int64_t, double, std::string, list, table, foreign> value;
   /// From 1; 0 where there is no text.
   uint32_t line = 0;
+};
+
+/// One key of a table with its value.
+struct entry {
+  entry(std::string key, node value)
+    : first(std::move(key)), second(std::move(value)) {}
+
+  std::string first;
+  node second;
 };
 
 /// What is wrong with a document's syntax.

@@ -77,9 +77,12 @@ def main():
         skipped += more_skipped
         for line in lines:
             print(line)
+    nothing = passed + failed + skipped == 0
+    if nothing:
+        print("no test was run", flush=True)
     tail = f", {skipped} skipped" if skipped else ""
     print(f"{passed} passed, {failed} failed{tail}")
-    return 1 if failed else 0
+    return 2 if nothing else 1 if failed else 0
 
 
 if __name__ == "__main__":

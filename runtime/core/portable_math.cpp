@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Built with -ffp-contract=off, so that no platform fuses what another does
 // not.
+#include <cmath>
 #include <atelier/core/portable_math.hpp>
 
 #include <bit>
@@ -34,7 +35,7 @@ double portable_log(double x) {
 
 turn portable_turn(double turns) {
   // Reduction to an eighth of a turn is exact, since it happens in turns.
-  const auto quarter = static_cast<int>(turns * 4 + 0.5);
+  const auto quarter = static_cast<int>(std::floor(turns * 4 + 0.5));
   const double x = (turns - quarter * 0.25) * 2 * std::numbers::pi;
   const double z = x * x;
   double sine = 1;

@@ -164,18 +164,17 @@ BOOST_AUTO_TEST_CASE(a_reader_beside_a_fast_writer_sees_whole_states) {
     size_t reads = 0;
     uint64_t last = 0;
     std::vector<std::byte> copy;
-    while (!done) {
+    while (reads == 0 || !done) {
       auto seq = x->read(slot, copy);
-      ++reads;
       if (!seq)
         continue;
+      ++reads;
       fell_back += *seq < last;
       last = *seq;
       for (auto b : copy)
         torn += b != static_cast<std::byte>(*seq & 0xFF);
     }
     writer.join();
-    BOOST_TEST(reads > 0u);
     BOOST_TEST(torn == 0u);
     BOOST_TEST(fell_back == 0u);
   }

@@ -14,6 +14,7 @@ int main() {
   while (std::cin >> seed >> n) {
     std::vector<float> noise(n);
     atelier::core::torch_randn(seed, noise);
-    std::fwrite(noise.data(), sizeof(float), noise.size(), stdout);
+    if (!noise.empty())
+      std::fwrite(noise.data(), sizeof(float), noise.size(), stdout);
   }
 }

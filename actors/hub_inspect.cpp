@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Looking at the tables: for policies, for people, and for tests.
+
+#include <atelier/actors/hub.hpp>
+
+#include <map>
+
+namespace atelier::actors {
+
+planning::cluster_view hub::cluster() const {
+  planning::cluster_view there;
+  for (const auto& [id, w] : workers_)
+    if (w.where.what == role::denoise_step && !w.suspected)
+      there.workers.push_back(w.view);
+  return there;
+}
+
+const counters& hub::counts() const {
+  return counts_;
+}
+
+const ipc::keeper& hub::slots() const {
+  return keeper_;
+}
+
+size_t hub::rows() const {
+  return rows_.size();
+}
+
+scheduler_status hub::status() const {
+  scheduler_status s;
+  s.counts = counts_;
+  s.waiting = static_cast<uint32_t>(lanes_.size());
+  s.running = static_cast<uint32_t>(live_ - lanes_.size());
+  s.plan_version = plan_->version;
+  for (size_t k = 0; k < ipc::slot_kinds; ++k) {
+    const auto kind = static_cast<ipc::slot_kind>(k);
+    s.slots += keeper_.count(kind);
+    s.slots_in_use += keeper_.count(kind) - keeper_.census(kind).free;
+  }
+  for (const auto& [id, w] : workers_) {
+    s.preprocess_workers += w.where.what == role::preprocess ? 1 : 0;
+    s.postprocess_workers += w.where.what == role::postprocess ? 1 : 0;
+    if (w.where.what != role::denoise_step)
+      continue;
+    worker_line line;
+    line.device = w.view.device_kind;
+    for (const auto v : w.view.hosting)
+      line.variants.push_back(config_.profile->variants[v.value].name);
+    line.seats_taken = w.view.seats_taken;
+    s.workers.push_back(std::move(line));
+  }
+  return s;
+}
+
+std::string hub::check() const {
+  if (auto broken = keeper_.check(); !broken.empty())
+    return broken;
+  if (counts_.arrived
+      != counts_.refused + counts_.answered + counts_.failed
+           + counts_.cancelled + live_)
+    return "requests are not conserved";
+  size_t live = 0;
+  size_t waits = 0;
+  for (const auto& [id, r] : rows_) {
+    if (r.state == row_state::waiting) {
+      ++waits;
+      if (!lanes_.contains(id))
+        return fmt::format("row {} waits in no lane", id.value);
+    } else if (lanes_.contains(id)) {
+      return fmt::format("row {} does not wait but stands in a lane", id.value);
+    }
+    if (r.state == row_state::running
+        && out_.count({id, r.attempt}) == 0)
+      return fmt::format("row {} runs nowhere", id.value);
+    if (!is_terminal(r.state))
+      ++live;
+  }
+  if (live != live_ || waits != lanes_.size())
+    return "rows and lanes disagree";
+  std::map<core::worker_id, uint32_t> taken;
+  for (const auto& [who, x] : out_) {
+    ++taken[x.worker];
+    for (const auto& slot : x.granted)
+      if (const auto s = keeper_.state_of(slot);
+          !s || *s == ipc::slot_state::free || *s == ipc::slot_state::held)
+        return fmt::format("request {} lost a granted slot", who.id.value);
+  }
+  for (const auto& [id, w] : workers_)
+    if (taken[id] != w.view.seats_taken
+        || w.view.seats_taken + w.view.seats_free != w.seats)
+      return fmt::format("seats of worker {} are not conserved", id.value);
+  return {};
+}
+
+} // namespace atelier::actors

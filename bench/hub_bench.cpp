@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// How many requests a second go through the hub: the real scheduler actor on
+// CAF's real threads, with workers that answer at once and slots without
+// payload. Beside it the floor: the same messages to an actor that only
+// answers.
+//
+//   hub_bench [REQUESTS]
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <semaphore>
+#include <string>
+#include <thread>
+
+#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+
+#include <atelier/actors/scheduler.hpp>
+#include <atelier/actors/worker_directory.hpp>
+#include <atelier/ipc/heap_store.hpp>
+#include <atelier/runtime/pipeline.hpp>
+
+namespace {
+
+using namespace atelier;
+using clock_type = std::chrono::steady_clock;
+
+constexpr int window = 256;
+
+/// Every kind of worker at once: answers each order with its report.
+class instant_workers : public actors::handoff {
+public:
+  instant_workers(std::shared_ptr<ipc::slot_store> slots,
+                  std::shared_ptr<actors::mailbox_hub_port> hub)
+    : slots_(std::move(slots)), hub_(std::move(hub)) {
+  }
+
+  void send(const actors::worker_address& to, actors::work what) override {
+    if (auto* p = std::get_if<actors::prepare>(&what)) {
+      good(slots_->publish(p->state, 1, 0));
+      hub_->send(actors::prepared{p->who, {}, {}});
+    } else if (auto* d = std::get_if<actors::denoise>(&what)) {
+      good(slots_->publish(d->state, 2, 0));
+      good(slots_->publish(d->image, 1, 0));
+      hub_->send(actors::stepping{to, {d->who}});
+      hub_->send(actors::stepped{to, {{d->who, 1, true}}});
+      actors::denoised reply;
+      reply.who = d->who;
+      reply.steps_done = reply.steps_run = 1;
+      hub_->send(std::move(reply));
+    } else if (auto* f = std::get_if<actors::finish>(&what)) {
+      good(slots_->publish(f->encoded, 1, 0));
+      hub_->send(actors::finished{f->who, {}, 0, {}, {}});
+    }
+  }
+
+private:
+  static void good(const core::result<void>& x) {
+    if (!x) {
+      std::fprintf(stderr, "%s\n", x.why().text.c_str());
+      std::abort();
+    }
+  }
+
+  std::shared_ptr<ipc::slot_store> slots_;
+  std::shared_ptr<actors::mailbox_hub_port> hub_;
+};
+
+class counting_gateway : public actors::gateway {
+public:
+  std::counting_semaphore<window> room{window};
+  std::atomic<int> answered_count{0};
+  std::atomic<int> failed_count{0};
+  actors::scheduler_actor hub;
+
+  void answered(actors::answer what) override {
+    if (what.failure.code != core::ec::none)
+      ++failed_count;
+    else
+      caf::anon_send(hub, actors::taken_answer{what.what->id});
+    ++answered_count;
+    room.release();
+  }
+
+  void progressed(core::request_id, uint32_t, uint32_t) override {
+  }
+};
+
+class nobody : public actors::supervision {
+public:
+  void suspect(ipc::process_life, std::string) override {
+  }
+  void cluster_changed(planning::cluster_view) override {
+  }
+};
+
+double seconds_since(clock_type::time_point begin) {
+  return std::chrono::duration<double>(clock_type::now() - begin).count();
+}
+
+double hub_rate(int requests) {
+  runtime::system_config settings{2};
+  caf::actor_system sys{settings};
+  auto profile = std::make_shared<planning::profile>();
+  planning::variant_profile v;
+  v.name = "test_card@1";
+  v.model = "test_card";
+  v.steps = 1;
+  v.step = {{1, 64 * 64, std::chrono::milliseconds{1}}};
+  profile->variants.push_back(v);
+  actors::scheduler_config config;
+  auto policy = planning::make_policy("vanilla");
+  config.tables.policy = *policy;
+  config.tables.profile = profile;
+  config.tables.initial_plan = std::make_shared<const planning::plan>(
+    (*policy)->replan({}, *profile, {}, {}));
+  config.tables.slots = {2 * window, 2 * window, 0};
+  auto slots = std::make_shared<ipc::heap_store>(
+    config.tables.arena, config.tables.slots,
+    std::array<size_t, ipc::slot_kinds>{0, 0, 0});
+  auto hub = std::make_shared<actors::mailbox_hub_port>();
+  auto clients = std::make_shared<counting_gateway>();
+  config.ports = {slots, std::make_shared<instant_workers>(slots, hub), clients,
+                  std::make_shared<nobody>()};
+  auto scheduler = sys.spawn(actors::scheduler, std::move(config));
+  hub->connect(scheduler);
+  clients->hub = scheduler;
+  for (uint32_t i = 0; i < 2; ++i) {
+    actors::worker_ready ready;
+    ready.seats = 16;
+    ready.max_batch = 8;
+    ready.variants = {v.name};
+    for (auto what : {actors::role::preprocess, actors::role::denoise_step,
+                      actors::role::postprocess}) {
+      ready.who = {{}, what, i};
+      hub->send(ready);
+    }
+  }
+  const auto begin = clock_type::now();
+  for (int i = 0; i < requests; ++i) {
+    clients->room.acquire();
+    auto r = std::make_shared<core::request>();
+    r->id = core::request_id{static_cast<uint64_t>(i) + 1};
+    r->text.positive = "a red circle above a blue square";
+    r->px = {64, 64};
+    r->arrived = clock_type::now();
+    caf::anon_send(scheduler, actors::submit{std::move(r)});
+  }
+  for (int i = 0; i < window; ++i)
+    clients->room.acquire();
+  const auto took = seconds_since(begin);
+  if (clients->failed_count != 0 || clients->answered_count != requests) {
+    std::fprintf(stderr, "%d of %d requests failed\n",
+                 clients->failed_count.load(), requests);
+    std::exit(1);
+  }
+  hub->clear();
+  clients->hub = nullptr;
+  caf::anon_send_exit(scheduler, caf::exit_reason::kill);
+  return requests / took;
+}
+
+/// The floor: as many messages to an actor that does nothing with them.
+double message_rate(int requests) {
+  constexpr int messages_each = 7;
+  runtime::system_config settings{2};
+  caf::actor_system sys{settings};
+  std::atomic<int> left{requests * messages_each};
+  auto sink = sys.spawn([&left](caf::event_based_actor*) -> caf::behavior {
+    return {[&left](const actors::prepared&) { --left; }};
+  });
+  const auto begin = clock_type::now();
+  for (int i = 0; i < requests * messages_each; ++i)
+    caf::anon_send(sink, actors::prepared{});
+  while (left > 0)
+    std::this_thread::yield();
+  const auto took = seconds_since(begin);
+  caf::anon_send_exit(sink, caf::exit_reason::kill);
+  return requests / took;
+}
+
+} // namespace
+
+int main(int count, char** arguments) {
+  const int requests = count > 1 ? std::atoi(arguments[1]) : 200'000;
+  const auto hub = hub_rate(requests);
+  const auto floor = message_rate(requests);
+  std::printf("hub: %.0f requests/s (%.1f us each); bare messages: %.0f "
+              "requests/s; share of the floor %.2f\n",
+              hub, 1e6 / hub, floor, hub / floor);
+  return 0;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/atelier.hpp>
+#include <atelier/runtime/cli/wakeup.hpp>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace atelier::runtime::cli {
+
+/// Carries what the service calls back, in its thread, to the one that writes
+/// the pictures. Holds as many answers as are handed in, at most.
+/// Threads: put from any; take from one, the waker's.
+class answers {
+public:
+  struct batch {
+    /// By picture, in the order of arrival.
+    std::vector<std::pair<uint64_t, answer>> finished;
+    /// The latest of each picture.
+    std::map<uint64_t, progress> running;
+  };
+
+  explicit answers(wakeup& waker) : waker_(waker) {}
+
+  void put(uint64_t picture, answer x) {
+    {
+      const std::lock_guard guard{mutex_};
+      waiting_.finished.emplace_back(picture, std::move(x));
+    }
+    waker_.wake();
+  }
+
+  /// Does not wake: a display is redrawn at its own pace.
+  void put(uint64_t picture, const progress& x) {
+    const std::lock_guard guard{mutex_};
+    waiting_.running[picture] = x;
+  }
+
+  batch take() {
+    const std::lock_guard guard{mutex_};
+    return std::exchange(waiting_, {});
+  }
+
+private:
+  wakeup& waker_;
+  std::mutex mutex_;
+  batch waiting_;
+};
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace atelier::runtime::cli {
+
+/// The options that every subcommand has, as they were written.
+struct common_arguments {
+  std::optional<std::string> config;
+  std::vector<std::string> set;
+  std::optional<std::string> data;
+  std::optional<std::string> log;
+  bool json = false;
+};
+
+/// The arguments of `generate`, as they were written.
+struct generate_arguments {
+  std::vector<std::string> prompts;
+  std::optional<std::string> output;
+  std::optional<std::string> count;
+  std::optional<std::string> seed;
+  std::optional<std::string> steps;
+  std::optional<std::string> guidance;
+  std::optional<std::string> sampler;
+  std::optional<std::string> size;
+  std::optional<std::string> negative;
+  std::optional<std::string> model;
+  std::optional<std::string> variant;
+  std::optional<std::string> policy;
+  std::optional<std::string> rng;
+  std::optional<std::string> deadline_ms;
+  std::optional<std::string> priority;
+  std::optional<std::string> processes;
+  std::optional<std::string> prompts_file;
+  std::optional<std::string> format;
+  std::optional<std::string> quality;
+  bool force = false;
+  bool deterministic = false;
+};
+
+/// Returns the settings' overrides that the common options stand for: those of
+/// --set, then that of --log.
+/// Errors: ec::invalid_argument for a --log, --config or --data that cannot be.
+core::result<std::vector<std::string>> read_common(
+  const common_arguments& arguments);
+
+/// Returns the data folder: --data, or atelier in XDG_DATA_HOME, or that
+/// variable's default. Empty where the environment names no home.
+std::filesystem::path data_folder(const common_arguments& arguments);
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/choices.hpp>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+constexpr std::string_view samplers[] = {
+  "ddim", "euler", "euler_ancestral", "dpmpp_2m", "lcm", "flow_match_euler"};
+constexpr std::string_view generators[] = {"torch", "philox"};
+constexpr std::string_view formats[] = {"png", "jpeg", "webp"};
+constexpr std::string_view priorities[] = {"low", "normal", "high"};
+constexpr std::string_view process_modes[] = {"single", "split"};
+constexpr std::string_view levels[] = {"trace", "debug", "info",
+                                       "warn",  "error", "off"};
+constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
+
+struct entry {
+  std::string_view name;
+  std::span<const std::string_view> words;
+};
+
+constexpr entry table[] = {
+  {"--sampler", samplers},
+  {"--rng", generators},
+  {"--format", formats},
+  {"--priority", priorities},
+  {"--processes", process_modes},
+  {"--log", levels},
+  {"SHELL", shells},
+};
+
+} // namespace
+
+std::span<const std::string_view> choices_of(std::string_view name) {
+  for (const auto& x : table)
+    if (x.name == name)
+      return x.words;
+  return {};
+}
+
+std::string list_choices(std::span<const std::string_view> words) {
+  std::string result;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0)
+      result += i + 1 == words.size() ? " or " : ", ";
+    result += words[i];
+  }
+  return result;
+}
+
+} // namespace atelier::runtime::cli

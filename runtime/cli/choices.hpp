@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace atelier::runtime::cli {
+
+/// Returns the words that an option or argument may have as its value, by its
+/// long name ("--sampler"); empty where the value is free.
+std::span<const std::string_view> choices_of(std::string_view name);
+
+/// Returns the words as "a, b or c".
+std::string list_choices(std::span<const std::string_view> words);
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/doctor.hpp>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+void print(const finding& x, bool json, std::ostream& out) {
+  if (json) {
+    const nlohmann::ordered_json object{{"subject", x.subject},
+                                        {"state", to_string(x.how)},
+                                        {"found", x.found},
+                                        {"advice", x.advice}};
+    out << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+        << '\n';
+    return;
+  }
+  out << fmt::format("{:8} {:14} {}\n", to_string(x.how), x.subject, x.found);
+  if (!x.advice.empty())
+    out << fmt::format("{:23} -> {}\n", "", x.advice);
+}
+
+} // namespace
+
+CLI::App* add_doctor(CLI::App& app) {
+  return app.add_subcommand(
+    "doctor", "Tell what was found, what is missing and how to get it");
+}
+
+exit_status doctor(const common_arguments& common, environment& world) {
+  auto overrides = read_common(common);
+  if (!overrides) {
+    world.terminal.complain(overrides.why().text);
+    return exit_status::bad_input;
+  }
+  const auto findings =
+    diagnose(look_around(data_folder(common)),
+             config::load(common.config.value_or(""), *overrides));
+  for (const auto& x : findings)
+    print(x, common.json, world.terminal.out);
+  const bool sick =
+    std::any_of(findings.begin(), findings.end(), [](const finding& x) {
+      return x.how == finding::grade::problem;
+    });
+  return sick ? exit_status::failed : exit_status::done;
+}
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/config/load.hpp>
+#include <atelier/runtime/cli/environment.hpp>
+#include <atelier/runtime/cli/exit_status.hpp>
+#include <atelier/runtime/cli/system_facts.hpp>
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace atelier::runtime::cli {
+
+/// One thing that was looked at.
+struct finding {
+  enum class grade : uint8_t {
+    ok,
+    /// It works without, but not everything or not as well.
+    note,
+    /// Pictures cannot be made so.
+    problem,
+  };
+
+  std::string subject;
+  grade how = grade::ok;
+  std::string found;
+  /// What to do about it; empty where nothing is to be done.
+  std::string advice;
+};
+
+std::string_view to_string(finding::grade x);
+
+/// Judges the machine, and the configuration against it. Pure.
+std::vector<finding> diagnose(const system_facts& machine,
+                              const config::outcome& configuration);
+
+CLI::App* add_doctor(CLI::App& app);
+
+/// Prints what was found, what is missing and how to get it. Fails where there
+/// is a problem.
+exit_status doctor(const common_arguments& common, environment& world);
+
+} // namespace atelier::runtime::cli

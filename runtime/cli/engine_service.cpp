@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/engine_service.hpp>
+
+#include <utility>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+class engine_service : public service {
+public:
+  explicit engine_service(std::unique_ptr<engine> x) : engine_(std::move(x)) {}
+
+  std::variant<uint64_t, failure> submit(const generation& wanted,
+                                         callbacks calls) override {
+    auto handed_in = engine_->submit(wanted, std::move(calls));
+    if (auto* refusal = std::get_if<failure>(&handed_in))
+      return std::move(*refusal);
+    return std::get<submission>(handed_in).request;
+  }
+
+  bool cancel(uint64_t request) override {
+    return engine_->cancel(request);
+  }
+
+  bool stop(std::chrono::nanoseconds grace) override {
+    return engine_->stop(grace);
+  }
+
+private:
+  std::unique_ptr<engine> engine_;
+};
+
+} // namespace
+
+started_service start_engine_service(const engine_options& options) {
+  auto started = engine::start(options);
+  if (auto* why = std::get_if<failure>(&started))
+    return std::move(*why);
+  return std::make_unique<engine_service>(
+    std::move(std::get<std::unique_ptr<engine>>(started)));
+}
+
+} // namespace atelier::runtime::cli

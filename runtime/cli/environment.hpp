@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/runtime/cli/arguments.hpp>
+#include <atelier/runtime/cli/console.hpp>
+#include <atelier/runtime/cli/interruption.hpp>
+#include <atelier/runtime/cli/service.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace atelier::runtime::cli {
+
+/// What the program stands on; tests bring their own.
+struct environment {
+  console terminal;
+  interruption& interrupted;
+  service_starter start;
+  std::string version;
+  /// Draws the first seed where the user gives none.
+  std::function<uint64_t()> draw_seed;
+};
+
+} // namespace atelier::runtime::cli

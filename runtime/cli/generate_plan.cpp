@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/load.hpp>
+#include <atelier/runtime/cli/generate_plan.hpp>
+#include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/prompts_file.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+using core::ec;
+using core::fail;
+using core::result;
+
+constexpr uint64_t most_seed = std::numeric_limits<uint64_t>::max();
+constexpr uint64_t most_deadline_ms = 24ull * 60 * 60 * 1000;
+
+/// Returns `text` as a TOML string.
+std::string toml_string(std::string_view text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+result<config::settings> read_settings(const generate_arguments& arguments,
+                                       const common_arguments& common,
+                                       engine_options& engine) {
+  auto overrides = read_common(common);
+  if (!overrides)
+    return overrides.why();
+  if (arguments.policy) {
+    if (auto ok = check_text("--policy", *arguments.policy, 256); !ok)
+      return ok.why();
+    overrides->push_back("policy.name=" + toml_string(*arguments.policy));
+  }
+  if (arguments.processes) {
+    if (auto ok = check_choice("--processes", *arguments.processes); !ok)
+      return ok.why();
+    overrides->push_back("processes.mode=" + toml_string(*arguments.processes));
+  }
+  engine = {common.config.value_or(""), std::move(*overrides)};
+  auto loaded = config::load(engine.config_file, engine.set);
+  if (!loaded) {
+    // What came from an option of its own is told under that option's name.
+    for (const auto& fault : loaded.faults)
+      if (arguments.policy && fault.key == "policy.name")
+        return fail(ec::invalid_argument, "--policy: {}", fault.text);
+    return config::to_error(loaded.faults);
+  }
+  return std::move(loaded.values);
+}
+
+result<std::vector<std::string>> read_all_prompts(
+  const generate_arguments& arguments, std::istream& standard_input,
+  const core::limits& within) {
+  auto prompts = arguments.prompts;
+  for (const auto& prompt : prompts)
+    if (auto ok = check_text("PROMPT", prompt, within.prompt_bytes); !ok)
+      return ok.why();
+  if (arguments.prompts_file) {
+    auto more =
+      read_prompts_file(*arguments.prompts_file, standard_input, within);
+    if (!more)
+      return more.why();
+    prompts.insert(prompts.end(), std::make_move_iterator(more->begin()),
+                   std::make_move_iterator(more->end()));
+  }
+  if (prompts.empty())
+    return fail(ec::invalid_argument,
+                "PROMPT is missing: give one or more, or --prompts FILE");
+  return prompts;
+}
+
+result<void> read_numbers(const generate_arguments& arguments,
+                          const core::limits& within, generation& out) {
+  if (arguments.steps) {
+    auto x = parse_whole("--steps", *arguments.steps, 1, within.steps);
+    if (!x)
+      return x.why();
+    out.steps = static_cast<uint32_t>(*x);
+  }
+  if (arguments.guidance) {
+    auto x = parse_decimal("--guidance", *arguments.guidance, within.guidance);
+    if (!x)
+      return x.why();
+    out.guidance = *x;
+  }
+  if (arguments.size) {
+    auto x = parse_size("--size", *arguments.size, within);
+    if (!x)
+      return x.why();
+    out.width = x->width;
+    out.height = x->height;
+  }
+  if (arguments.quality) {
+    auto x = parse_whole("--quality", *arguments.quality, 1, 100);
+    if (!x)
+      return x.why();
+    out.quality = static_cast<uint32_t>(*x);
+  }
+  if (arguments.deadline_ms) {
+    auto x =
+      parse_whole("--deadline-ms", *arguments.deadline_ms, 1, most_deadline_ms);
+    if (!x)
+      return x.why();
+    out.deadline = std::chrono::milliseconds{*x};
+  }
+  return {};
+}
+
+result<void> read_words(const generate_arguments& arguments,
+                        const core::limits& within, generation& out) {
+  const std::pair<std::string_view, const std::optional<std::string>&> words[] =
+    {{"--sampler", arguments.sampler},
+     {"--priority", arguments.priority},
+     {"--rng", arguments.rng}};
+  for (const auto& [name, word] : words)
+    if (word)
+      if (auto ok = check_choice(name, *word); !ok)
+        return ok;
+  const std::pair<std::string_view, const std::optional<std::string>&> names[] =
+    {{"--model", arguments.model}, {"--variant", arguments.variant}};
+  for (const auto& [name, text] : names)
+    if (text) {
+      if (text->empty())
+        return fail(ec::invalid_argument, "{}: '' names nothing", name);
+      if (auto ok = check_text(name, *text, 4096); !ok)
+        return ok;
+    }
+  if (arguments.negative)
+    if (auto ok =
+          check_text("--negative", *arguments.negative, within.prompt_bytes);
+        !ok)
+      return ok;
+  out.negative = arguments.negative.value_or("");
+  out.sampler = arguments.sampler;
+  out.model = arguments.model;
+  out.variant = arguments.variant;
+  out.priority = arguments.priority.value_or("normal");
+  out.noise = arguments.rng == "philox" ? "philox" : "torch_cpu";
+  out.deterministic = arguments.deterministic;
+  return {};
+}
+
+result<void> read_counts(const generate_arguments& arguments,
+                         const std::function<uint64_t()>& draw_seed,
+                         generate_plan& plan) {
+  if (arguments.count) {
+    auto x = parse_whole("-n", *arguments.count, 1, most_pictures);
+    if (!x)
+      return x.why();
+    plan.count = *x;
+  }
+  if (plan.pictures() > most_pictures)
+    return fail(ec::invalid_argument,
+                "-n: {} pictures of each of {} prompts are {}, outside 1..{}",
+                plan.count, plan.prompts.size(), plan.pictures(),
+                most_pictures);
+  const uint64_t most = most_seed - (plan.count - 1);
+  if (!arguments.seed) {
+    plan.seed = std::min(draw_seed(), most);
+    return {};
+  }
+  auto x = parse_whole("--seed", *arguments.seed, 0, most);
+  if (!x)
+    return x.why();
+  plan.seed = *x;
+  return {};
+}
+
+result<void> check_output(const generate_plan& plan) {
+  if (auto ok = check_writable(plan.path_of(0), plan.existing); !ok)
+    return ok;
+  std::error_code error;
+  if (plan.output.what == output_target::kind::file
+      || !std::filesystem::exists(plan.output.where, error))
+    return {};
+  for (uint64_t i = 1; i < plan.pictures(); ++i)
+    if (auto ok = check_free(plan.path_of(i), plan.existing); !ok)
+      return ok;
+  return {};
+}
+
+/// Enough to fill every seat, and as much again that waits close by; few enough
+/// that finished pictures never pile up.
+uint64_t window_of(const config::settings& settings) {
+  uint64_t seats = 0;
+  for (const auto& device : settings.devices)
+    seats += device.seats;
+  const uint64_t most = std::min<uint64_t>(settings.limits.requests, 256);
+  return std::clamp<uint64_t>(2 * seats, 1, std::max<uint64_t>(most, 1));
+}
+
+} // namespace
+
+result<generate_plan> plan_generate(
+  const generate_arguments& arguments, const common_arguments& common,
+  std::istream& standard_input, const std::function<uint64_t()>& draw_seed) {
+  generate_plan plan;
+  auto settings = read_settings(arguments, common, plan.engine);
+  if (!settings)
+    return settings.why();
+  const auto& within = settings->limits;
+  if (auto ok = read_words(arguments, within, plan.common); !ok)
+    return ok.why();
+  if (auto ok = read_numbers(arguments, within, plan.common); !ok)
+    return ok.why();
+  auto prompts = read_all_prompts(arguments, standard_input, within);
+  if (!prompts)
+    return prompts.why();
+  plan.prompts = std::move(*prompts);
+  if (auto ok = read_counts(arguments, draw_seed, plan); !ok)
+    return ok.why();
+  auto output =
+    read_output(arguments.output, arguments.format, plan.pictures());
+  if (!output)
+    return output.why();
+  plan.output = std::move(*output);
+  plan.common.format = plan.output.format;
+  plan.existing = arguments.force ? on_existing::replace : on_existing::refuse;
+  plan.window = window_of(*settings);
+  plan.grace = settings->processes.grace;
+  plan.json = common.json;
+  if (auto ok = check_output(plan); !ok)
+    return ok.why();
+  return plan;
+}
+
+} // namespace atelier::runtime::cli

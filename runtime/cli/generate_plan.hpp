@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/atelier.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/runtime/cli/arguments.hpp>
+#include <atelier/runtime/cli/atomic_file.hpp>
+#include <atelier/runtime/cli/output_path.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <istream>
+#include <string>
+#include <vector>
+
+namespace atelier::runtime::cli {
+
+/// Most pictures of one call.
+inline constexpr uint64_t most_pictures = 1'000'000;
+
+/// What one call of `generate` will do: every argument read and checked.
+struct generate_plan {
+  std::vector<std::string> prompts;
+  /// Pictures of each prompt.
+  uint64_t count = 1;
+  /// Of each prompt's first picture; the next ones take the seeds after it.
+  uint64_t seed = 0;
+  /// All that the requests have in common.
+  generation common;
+  output_target output;
+  on_existing existing = on_existing::refuse;
+  engine_options engine;
+  /// Most requests that are handed in and not yet written.
+  uint64_t window = 1;
+  /// How long to wait for what was taken back.
+  std::chrono::nanoseconds grace{0};
+  bool json = false;
+
+  uint64_t pictures() const {
+    return prompts.size() * count;
+  }
+
+  uint64_t seed_of(uint64_t index) const {
+    return seed + index % count;
+  }
+
+  const std::string& prompt_of(uint64_t index) const {
+    return prompts[index / count];
+  }
+
+  std::filesystem::path path_of(uint64_t index) const {
+    return cli::path_of(output, index, seed_of(index));
+  }
+};
+
+/// Reads all arguments against the configuration that they name, and checks
+/// that the pictures can be written. Makes and starts nothing. `draw_seed` is
+/// asked where no seed is given.
+/// Errors: ec::invalid_argument, ec::bad_config, ec::io_failed (full disk).
+core::result<generate_plan> plan_generate(
+  const generate_arguments& arguments, const common_arguments& common,
+  std::istream& standard_input, const std::function<uint64_t()>& draw_seed);
+
+} // namespace atelier::runtime::cli

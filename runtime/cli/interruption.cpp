@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/exit_status.hpp>
+#include <atelier/runtime/cli/interruption.hpp>
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <memory>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+// A handler reaches nothing but statics.
+std::atomic<int> wishes = 0;
+std::unique_ptr<wakeup> woken;
+
+static_assert(std::atomic<int>::is_always_lock_free,
+              "a signal handler may not wait for a lock");
+
+extern "C" void on_wish_to_stop(int) {
+  if (++wishes >= 3)
+    _exit(static_cast<int>(exit_status::interrupted));
+  woken->wake();
+}
+
+extern "C" void on_failed_write(int) {}
+
+void handle(int number, void (*handler)(int)) {
+  struct sigaction action {};
+
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigaction(number, &action, nullptr);
+}
+
+} // namespace
+
+signal_interruption::signal_interruption() {
+  wishes = 0;
+  woken = std::make_unique<wakeup>();
+  handle(SIGINT, on_wish_to_stop);
+  handle(SIGTERM, on_wish_to_stop);
+  handle(SIGPIPE, on_failed_write);
+  handle(SIGXFSZ, on_failed_write);
+}
+
+signal_interruption::~signal_interruption() {
+  for (int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ})
+    handle(number, SIG_DFL);
+  woken.reset();
+}
+
+int signal_interruption::count() const {
+  return wishes;
+}
+
+wakeup& signal_interruption::signal() {
+  return *woken;
+}
+
+} // namespace atelier::runtime::cli

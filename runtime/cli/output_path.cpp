@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/output_path.hpp>
+#include <atelier/runtime/cli/parse.hpp>
+
+#include <cctype>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+using core::ec;
+using core::fail;
+using kind = output_target::kind;
+
+std::string_view extension_of(std::string_view format) {
+  return format == "jpeg" ? "jpg" : format;
+}
+
+kind kind_of(const std::string& output) {
+  const std::filesystem::path path = output;
+  std::error_code error;
+  const auto found = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(found))
+    return kind::folder;
+  if (std::filesystem::exists(found))
+    return kind::file;
+  return !path.has_filename() || !path.has_extension() ? kind::folder
+                                                       : kind::file;
+}
+
+core::result<std::string> format_of_file(const std::string& file,
+                                         std::optional<std::string> asked) {
+  const auto named = format_of(file);
+  if (named && asked && *named != *asked)
+    return fail(ec::invalid_argument,
+                "--format: '{}' contradicts the extension of -o {}", *asked,
+                show_value(file));
+  if (named)
+    return *named;
+  if (asked)
+    return *asked;
+  return fail(ec::invalid_argument,
+              "-o: {} ends in none of .png, .jpg, .jpeg and .webp; name one of "
+              "these, or the format by --format",
+              show_value(file));
+}
+
+} // namespace
+
+std::optional<std::string> format_of(const std::filesystem::path& file) {
+  std::string extension = file.extension().string();
+  for (char& c : extension)
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (extension == ".png" || extension == ".jpeg" || extension == ".webp")
+    return extension.substr(1);
+  if (extension == ".jpg")
+    return "jpeg";
+  return std::nullopt;
+}
+
+core::result<output_target> read_output(std::optional<std::string> output,
+                                        std::optional<std::string> format,
+                                        uint64_t pictures) {
+  if (format)
+    if (auto ok = check_choice("--format", *format); !ok)
+      return ok.why();
+  if (!output)
+    return output_target{kind::folder, ".", format.value_or("png")};
+  if (output->empty() || *output == "-")
+    return fail(ec::invalid_argument, "-o: '{}' names no file or folder",
+                *output);
+  if (kind_of(*output) == kind::folder)
+    return output_target{kind::folder, *output, format.value_or("png")};
+  if (pictures > 1)
+    return fail(ec::invalid_argument,
+                "-o: {} is one file, but {} pictures are asked for; name a "
+                "folder",
+                show_value(*output), pictures);
+  auto chosen = format_of_file(*output, std::move(format));
+  if (!chosen)
+    return chosen.why();
+  return output_target{kind::file, *output, std::move(*chosen)};
+}
+
+std::filesystem::path path_of(const output_target& target, uint64_t index,
+                              uint64_t seed) {
+  if (target.what == kind::file)
+    return target.where;
+  const auto name =
+    fmt::format("{:05}-{}.{}", index, seed, extension_of(target.format));
+  return target.where == "." ? std::filesystem::path{name}
+                             : target.where / name;
+}
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace atelier::runtime::cli {
+
+/// Where the pictures of one call go.
+struct output_target {
+  enum class kind : uint8_t {
+    /// One picture, into a file of that very name.
+    file,
+    /// Each picture into a file of its own, named by number and seed.
+    folder,
+  };
+
+  kind what = kind::folder;
+  std::filesystem::path where = ".";
+  /// png, jpeg or webp.
+  std::string format = "png";
+
+  friend bool operator==(const output_target&, const output_target&) = default;
+};
+
+/// Returns the format that a file's extension names, if it names one.
+std::optional<std::string> format_of(const std::filesystem::path& file);
+
+/// Reads `-o` and `--format`. A folder is what exists as one, ends in a slash
+/// or has no extension; all else is a file. A file's format comes from its
+/// extension, or from `--format` where that is none of ours.
+/// Errors: ec::invalid_argument.
+core::result<output_target> read_output(std::optional<std::string> output,
+                                        std::optional<std::string> format,
+                                        uint64_t pictures);
+
+/// Returns the path of picture `index`, counted from 0: the file itself, or
+/// "NNNNN-SEED.EXT" in the folder.
+std::filesystem::path path_of(const output_target& target, uint64_t index,
+                              uint64_t seed);
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/limits.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/core/shape.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace atelier::runtime::cli {
+
+// All of these return ec::invalid_argument with a sentence that names the
+// argument, its value and what is allowed.
+
+/// Reads a whole number in `least`..`most`, in decimal digits.
+core::result<uint64_t> parse_whole(std::string_view argument,
+                                   std::string_view text, uint64_t least,
+                                   uint64_t most);
+
+/// Reads a decimal number in 0..`most`.
+core::result<float> parse_decimal(std::string_view argument,
+                                  std::string_view text, float most);
+
+/// Reads "WxH" in pixels, or "auto" as 0x0: the model's own size.
+core::result<core::extent> parse_size(std::string_view argument,
+                                      std::string_view text,
+                                      const core::limits& within);
+
+/// Checks that `text` is one of the words that `choices_of(argument)` gives.
+core::result<void> check_choice(std::string_view argument,
+                                std::string_view text);
+
+/// Checks that `text` is UTF-8 of at most `most_bytes`.
+core::result<void> check_text(std::string_view argument, std::string_view text,
+                              uint64_t most_bytes);
+
+/// Returns `text` in quotes, control characters and invalid UTF-8 replaced and
+/// shortened where it is long: fit to stand in a message.
+std::string show_value(std::string_view text);
+
+} // namespace atelier::runtime::cli

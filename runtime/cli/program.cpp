@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/completion.hpp>
+#include <atelier/runtime/cli/doctor.hpp>
+#include <atelier/runtime/cli/generate.hpp>
+#include <atelier/runtime/cli/nearest.hpp>
+#include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/program.hpp>
+#include <atelier/runtime/cli/show_config.hpp>
+#include <atelier/runtime/cli/text_option.hpp>
+
+#include <algorithm>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+constexpr auto short_help =
+  R"(atelier makes pictures from prompts, each in the cheapest way that keeps its
+quality.
+
+  atelier generate "a red circle above a blue square" -o picture.png
+
+'atelier --help' lists the commands, 'atelier COMMAND --help' their options.
+)";
+
+/// Names what a command takes besides options.
+class help_formatter : public CLI::Formatter {
+public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    auto usage = CLI::Formatter::make_usage(app, std::move(name));
+    const auto takes = app->get_name() == "generate"   ? " PROMPT..."
+                     : app->get_name() == "completion" ? " SHELL"
+                                                       : "";
+    return usage.insert(usage.find_last_not_of('\n') + 1, takes);
+  }
+};
+
+/// The commands, their options, and what was read into them.
+class command_line {
+public:
+  explicit command_line(environment& world) : world_(world) {
+    app_.name("atelier");
+    app_.formatter(std::make_shared<help_formatter>());
+    app_.set_help_flag("-h,--help", "Print this and exit");
+    app_.set_version_flag("--version", "atelier " + world.version,
+                          "Print the version and exit");
+    add_text_option(app_, "--config", common_.config,
+                    "Configuration (default: the built-in one)")
+      ->type_name("FILE");
+    add_repeated_option(app_, "--set", common_.set,
+                        "Set one option of the configuration; repeatable")
+      ->type_name("KEY.PATH=VALUE");
+    add_text_option(app_, "--data", common_.data,
+                    "Data folder (default: $XDG_DATA_HOME/atelier)")
+      ->type_name("DIR");
+    add_text_option(app_, "--log", common_.log,
+                    "trace, debug, info, warn, error or off (default: warn)")
+      ->type_name("LEVEL");
+    app_.add_flag("--json", common_.json,
+                  "Results on standard output, one JSON object a line");
+    app_.require_subcommand(0, 1);
+    // What the parser does not know is judged here, with a suggestion.
+    app_.allow_extras();
+    generate_ = add_generate(app_, generate_arguments_);
+    config_ = add_config(app_, config_arguments_);
+    doctor_ = add_doctor(app_);
+    completion_ = app_.add_subcommand(
+      "completion", "Print the completion script of bash, zsh or fish");
+    for (auto* sub : app_.get_subcommands({})) {
+      sub->fallthrough();
+      sub->footer("Options of every command: --config, --set, --data, --log, "
+                  "--json, --version ('atelier --help').");
+    }
+  }
+
+  exit_status run(const std::vector<std::string>& arguments) {
+    if (arguments.empty()) {
+      world_.terminal.out << short_help;
+      return exit_status::done;
+    }
+    // Behind the mark stand words only, whatever they look like.
+    const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+    try {
+      // The parser takes its words from the back.
+      app_.parse(std::vector<std::string>{std::make_reverse_iterator(mark),
+                                          arguments.rend()});
+    } catch (const CLI::CallForHelp&) {
+      world_.terminal.out << app_.help();
+      return exit_status::done;
+    } catch (const CLI::CallForVersion&) {
+      world_.terminal.out << app_.version() << '\n';
+      return exit_status::done;
+    } catch (const CLI::ParseError& e) {
+      return refuse(e.what());
+    }
+    auto words = app_.remaining(true);
+    for (const auto& word : words)
+      if (word.size() > 1 && word.front() == '-')
+        return refuse_option(word);
+    if (mark != arguments.end())
+      words.insert(words.end(), mark + 1, arguments.end());
+    return dispatch(std::move(words));
+  }
+
+private:
+  CLI::App* chosen() const {
+    const auto parsed = app_.get_subcommands();
+    return parsed.empty() ? nullptr : parsed.front();
+  }
+
+  exit_status dispatch(std::vector<std::string> words) {
+    const auto* command = chosen();
+    if (command == generate_) {
+      if (words.empty() && !generate_arguments_.prompts_file)
+        return refuse("PROMPT is missing: give one or more, or --prompts FILE");
+      generate_arguments_.prompts = std::move(words);
+      return generate(generate_arguments_, common_, world_);
+    }
+    if (command == nullptr)
+      return words.empty() ? refuse("a command is missing")
+                           : refuse_command(words.front());
+    if (command == completion_)
+      return print_completion(words);
+    if (!words.empty())
+      return refuse(command->get_name() + " takes no argument, but got "
+                    + show_value(words.front()));
+    if (command == config_)
+      return show_config(config_arguments_, common_, world_);
+    return doctor(common_, world_);
+  }
+
+  exit_status print_completion(const std::vector<std::string>& words) {
+    if (words.size() != 1)
+      return refuse(
+        fmt::format("SHELL: {} words given, 1 is allowed: bash, zsh or fish",
+                    words.size()));
+    const auto script = completion_script(outline_of(app_), words.front());
+    if (!script)
+      return refuse(script.why().text);
+    world_.terminal.out << *script;
+    return exit_status::done;
+  }
+
+  exit_status refuse(const std::string& why) const {
+    const auto* command = chosen();
+    const auto name = command ? "atelier " + command->get_name() : "atelier";
+    world_.terminal.complain(why);
+    world_.terminal.err << help_formatter{}.make_usage(
+      command ? command : &app_, name)
+                        << "Run '" << name << " --help' for more.\n";
+    return exit_status::bad_input;
+  }
+
+  exit_status refuse_command(const std::string& word) const {
+    std::vector<std::string> known;
+    for (const auto& x : outline_of(app_).commands)
+      known.push_back(x.name);
+    return refuse(fmt::format("unknown command {}; the nearest is '{}' (of {})",
+                              show_value(word), nearest(word, known),
+                              fmt::join(known, ", ")));
+  }
+
+  exit_status refuse_option(const std::string& word) const {
+    const auto program = outline_of(app_);
+    std::vector<std::string> known;
+    const auto add = [&](const std::vector<option_outline>& options) {
+      for (const auto& x : options)
+        known.insert(known.end(), x.names.begin(), x.names.end());
+    };
+    add(program.common);
+    for (const auto& x : program.commands)
+      if (chosen() && x.name == chosen()->get_name())
+        add(x.options);
+    const auto name = word.substr(0, word.find('='));
+    return refuse(fmt::format("unknown option {}; the nearest is '{}' (a "
+                              "prompt that begins with - goes behind --)",
+                              show_value(word), nearest(name, known)));
+  }
+
+  environment& world_;
+  CLI::App app_{"Serves diffusion models: pictures from prompts."};
+  CLI::App* generate_ = nullptr;
+  CLI::App* config_ = nullptr;
+  CLI::App* doctor_ = nullptr;
+  CLI::App* completion_ = nullptr;
+  common_arguments common_;
+  generate_arguments generate_arguments_;
+  config_arguments config_arguments_;
+};
+
+} // namespace
+
+exit_status run_program(const std::vector<std::string>& arguments,
+                        environment& world) {
+  const auto status = command_line{world}.run(arguments);
+  world.terminal.out << std::flush;
+  if (!world.terminal.out && status == exit_status::done) {
+    world.terminal.complain("cannot write to standard output");
+    return exit_status::failed;
+  }
+  return status;
+}
+
+} // namespace atelier::runtime::cli

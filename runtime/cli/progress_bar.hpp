@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace atelier::runtime::cli {
+
+/// Tells how far many pictures are, in one line. Pure: time is passed in.
+class progress_bar {
+public:
+  using time_point = std::chrono::steady_clock::time_point;
+
+  /// Work shorter than this shows nothing.
+  static constexpr std::chrono::seconds patience{1};
+
+  progress_bar(uint64_t pictures, time_point start);
+
+  /// Notes that picture `index` is at `done` of `of` steps.
+  void step(uint64_t index, uint32_t done, uint32_t of);
+
+  /// Notes that picture `index` is answered, whatever the answer.
+  void finish(uint64_t index);
+
+  /// Returns the share of the work that is done, 0..1.
+  double share() const;
+
+  /// Returns the line for a terminal of that many columns, without its end;
+  /// nothing while the work is shorter than `patience`.
+  std::optional<std::string> line(time_point now, uint32_t columns) const;
+
+private:
+  std::string rate(double seconds) const;
+
+  uint64_t pictures_;
+  time_point start_;
+  uint64_t finished_ = 0;
+  /// Steps of pictures that are finished or running, for a single one's rate.
+  uint64_t steps_ = 0;
+
+  struct run {
+    uint32_t done = 0;
+    uint32_t of = 0;
+  };
+
+  std::map<uint64_t, run> running_;
+};
+
+/// Returns seconds as "SS s", "M:SS" or "H:MM:SS".
+std::string show_duration(double seconds);
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/atelier.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <variant>
+
+namespace atelier::runtime::cli {
+
+/// Makes pictures for a subcommand: an engine, or a test's stand-in.
+/// Threads: all members may be called from any thread.
+class service {
+public:
+  virtual ~service() = default;
+
+  /// Hands in a request; the same contract as engine::submit. Returns the
+  /// request's number.
+  virtual std::variant<uint64_t, failure> submit(const generation& wanted,
+                                                 callbacks calls) = 0;
+
+  virtual bool cancel(uint64_t request) = 0;
+
+  virtual bool stop(std::chrono::nanoseconds grace) = 0;
+};
+
+using started_service = std::variant<std::unique_ptr<service>, failure>;
+
+/// Starts the service that a subcommand drives.
+using service_starter = std::function<started_service(const engine_options&)>;
+
+} // namespace atelier::runtime::cli

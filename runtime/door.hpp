@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/atelier.hpp>
+#include <atelier/config/settings.hpp>
+#include <atelier/core/request.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/planning/profile.hpp>
+
+namespace atelier::runtime {
+
+/// Turns what a client wrote into a request, checked against everything that
+/// can be known at the door: the limits, the profile's variants, the arena's
+/// slots. The seed is the client's, else `fresh_seed`.
+/// Errors: ec::invalid_argument, ec::not_found; the text names the field, the
+///         value and the range.
+core::result<core::request> to_request(const generation& wanted,
+                                       const config::settings& within,
+                                       const planning::profile& known,
+                                       core::request_id id,
+                                       uint64_t fresh_seed,
+                                       core::time_point now);
+
+/// Returns the public form of an error.
+failure to_failure(const core::error& why, core::timespan retry_after = {});
+
+} // namespace atelier::runtime

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/pipeline.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <caf/actor_cast.hpp>
+#include <caf/atom.hpp>
+
+#include <atelier/actors/denoise_step.hpp>
+#include <atelier/actors/monitor.hpp>
+#include <atelier/actors/planner.hpp>
+#include <atelier/actors/postprocess.hpp>
+#include <atelier/actors/preprocess.hpp>
+#include <atelier/actors/scheduler.hpp>
+#include <atelier/actors/supervisor.hpp>
+#include <atelier/gpu/device/test_card_executor.hpp>
+
+namespace atelier::runtime {
+
+system_config::system_config(size_t threads) {
+  set("scheduler.policy", caf::atom("sharing"));
+  set("scheduler.max-threads", threads);
+  set("logger.file-verbosity", caf::atom("quiet"));
+  add_message_types<caf::id_block::atelier>();
+}
+
+control_actors spawn_control(caf::actor_system& sys, const part_context& with,
+                             const control_context& control) {
+  const auto& s = with.settings;
+  // Without workers every policy's first plan is its default one.
+  const auto first_plan = std::make_shared<const planning::plan>(
+    control.policy->replan({}, *with.profile, {}, {}));
+
+  actors::scheduler_config hub;
+  hub.tick = s.scheduler.tick;
+  hub.tables.limits = s.limits;
+  hub.tables.pace = s.scheduler;
+  hub.tables.processes = s.processes;
+  hub.tables.arena = control.arena;
+  hub.tables.slots = {s.arena.state_slots, s.arena.image_slots,
+                      s.arena.capture_slots};
+  hub.tables.policy = control.policy;
+  hub.tables.profile = with.profile;
+  hub.tables.initial_plan = first_plan;
+  hub.ports = {with.slots, control.workers, control.clients, control.watch};
+
+  control_actors x;
+  x.scheduler = sys.spawn(actors::scheduler, std::move(hub));
+  control.hub->connect(x.scheduler);
+
+  x.monitor = sys.spawn(
+    actors::monitor, actors::monitor_config{x.scheduler, s.monitor.window,
+                                            s.monitor.windows});
+  x.planner = sys.spawn(
+    actors::planner,
+    actors::planner_config{x.scheduler, x.monitor, control.policy, with.profile,
+                           first_plan, control.offload, s.planner.period});
+  x.supervisor
+    = sys.spawn(actors::supervisor,
+                actors::supervisor_config{x.scheduler, control.processes,
+                                          control.processes ? process_parts(s)
+                                                            : std::vector<std::string>{},
+                                          s.processes});
+  control.watch->connect(x.supervisor, x.planner);
+  return x;
+}
+
+std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,
+                                        const part_context& with) {
+  using actors::role;
+  std::vector<caf::actor> all;
+  for (uint32_t i = 0; i < with.settings.preprocess.workers; ++i) {
+    auto x = sys.spawn(actors::preprocess,
+                       actors::preprocess_config{
+                         {with.self, role::preprocess, i},
+                         with.settings.preprocess.seats, with.slots, with.hub});
+    with.workers->add(x);
+    all.push_back(caf::actor_cast<caf::actor>(x));
+  }
+  for (uint32_t i = 0; i < with.settings.postprocess.workers; ++i) {
+    auto x
+      = sys.spawn(actors::postprocess,
+                  actors::postprocess_config{{with.self, role::postprocess, i},
+                                             with.settings.postprocess.seats,
+                                             with.slots, with.hub});
+    with.workers->add(x);
+    all.push_back(caf::actor_cast<caf::actor>(x));
+  }
+  return all;
+}
+
+core::result<device_part> spawn_device(caf::actor_system& sys,
+                                       const part_context& with,
+                                       const config::device_settings& device,
+                                       uint32_t index) {
+  if (device.executor != "test_card")
+    return core::fail(core::ec::not_found,
+                      "devices: {} wants the executor '{}', which is not built "
+                      "in; there is test_card",
+                      device.name, device.executor);
+  device_part x;
+  x.device = std::make_shared<gpu::test_card_executor>(
+    gpu::test_card_config{with.profile, device.test_card_step, {}}, with.slots);
+  actors::denoise_step_config c;
+  c.self = {with.self, actors::role::denoise_step, index};
+  c.device = device.name;
+  c.variants = device.variants;
+  c.seats = device.seats;
+  c.max_batch = device.max_batch;
+  c.publish_every = device.publish_every;
+  c.on_executor_thread = true;
+  c.device_executor = x.device;
+  c.hub = with.hub;
+  x.actor = sys.spawn(actors::denoise_step, std::move(c));
+  with.workers->add(x.actor);
+  return x;
+}
+
+std::vector<std::string> process_parts(const config::settings& x) {
+  if (x.processes.mode == config::process_mode::single)
+    return {};
+  std::vector<std::string> parts{"cpu"};
+  for (const auto& device : x.devices)
+    parts.push_back(device.name);
+  return parts;
+}
+
+size_t control_threads(const config::settings& x) {
+  if (x.actors.threads != 0)
+    return x.actors.threads;
+  constexpr size_t hub_and_others = 2;
+  if (x.processes.mode == config::process_mode::split)
+    return hub_and_others;
+  return hub_and_others + cpu_threads(x);
+}
+
+size_t cpu_threads(const config::settings& x) {
+  if (x.actors.threads != 0)
+    return x.actors.threads;
+  return size_t{x.preprocess.workers} + x.postprocess.workers;
+}
+
+} // namespace atelier::runtime

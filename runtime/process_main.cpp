@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include <atelier/runtime/split/child.hpp>
+
+/// A process of the engine: started by it, never by hand.
+int main(int count, char** arguments) {
+  const auto how = atelier::runtime::parse_child_options(count, arguments);
+  if (!how) {
+    fmt::print(stderr, "atelier-process: {}\n", how.why().text);
+    return 2;
+  }
+  return atelier::runtime::run_child(*how);
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/reception.hpp>
+
+#include <exception>
+#include <utility>
+
+#include <atelier/core/log.hpp>
+#include <atelier/runtime/door.hpp>
+
+namespace atelier::runtime {
+
+namespace {
+
+/// A host's callback may throw; its exception ends here.
+template <class F, class T>
+void call(const F& f, const T& x) {
+  if (!f)
+    return;
+  try {
+    f(x);
+  } catch (const std::exception& e) {
+    core::log_error("a callback of the host threw: {}", e.what());
+  } catch (...) {
+    core::log_error("a callback of the host threw");
+  }
+}
+
+timings to_timings(const actors::row_timings& x) {
+  timings t;
+  t.queue = x.queue;
+  t.preprocess = x.preprocess;
+  t.text = x.text;
+  t.denoise = x.denoise;
+  t.decode = x.decode;
+  t.postprocess = x.postprocess;
+  t.first_step = x.first_step;
+  t.total = x.total;
+  return t;
+}
+
+} // namespace
+
+reception::reception(std::shared_ptr<ipc::slot_store> slots,
+                     std::function<void(core::request_id)> taken)
+  : slots_(std::move(slots)),
+    taken_(std::move(taken)),
+    thread_([this] { loop(); }) {
+}
+
+reception::~reception() {
+  close();
+}
+
+void reception::close() {
+  std::unordered_map<uint64_t, std::shared_ptr<client>> left;
+  {
+    const std::lock_guard guard{mutex_};
+    stopping_ = true;
+    news_.clear();
+  }
+  wake_.notify_all();
+  if (thread_.joinable())
+    thread_.join();
+  {
+    const std::lock_guard guard{mutex_};
+    left.swap(clients_);
+  }
+  slots_.reset();
+  for (auto& [id, c] : left) {
+    const answer a = failure{"stopping", "the engine is stopping", {}};
+    c->result.set_value(a);
+    call(c->calls.answered, a);
+  }
+}
+
+bool reception::knows(core::request_id id) const {
+  const std::lock_guard guard{mutex_};
+  return clients_.count(id.value) != 0;
+}
+
+std::future<answer> reception::expect(core::request_id id, callbacks calls) {
+  auto c = std::make_shared<client>();
+  c->calls = std::move(calls);
+  auto result = c->result.get_future();
+  const std::lock_guard guard{mutex_};
+  clients_.emplace(id.value, std::move(c));
+  return result;
+}
+
+size_t reception::open() const {
+  const std::lock_guard guard{mutex_};
+  return clients_.size();
+}
+
+double reception::seconds_per_answer() const {
+  const std::lock_guard guard{mutex_};
+  return seconds_per_answer_;
+}
+
+bool reception::wait_until_empty(core::timespan most) {
+  std::unique_lock guard{mutex_};
+  return emptied_.wait_for(guard, most,
+                           [this] { return clients_.empty() && !calling_; });
+}
+
+void reception::tell(news x) {
+  {
+    const std::lock_guard guard{mutex_};
+    if (stopping_)
+      return;
+    news_.push_back(std::move(x));
+  }
+  wake_.notify_one();
+}
+
+void reception::answered(actors::answer what) {
+  const auto id = what.what->id.value;
+  tell({id, std::move(what)});
+}
+
+void reception::progressed(core::request_id id, uint32_t steps_done,
+                           uint32_t steps) {
+  tell({id.value, progress{id.value, steps_done, steps}});
+}
+
+answer reception::to_answer(actors::answer& x) {
+  if (x.failure.code != core::ec::none)
+    return to_failure(x.failure, x.retry_after);
+  picture p;
+  p.request = x.what->id.value;
+  const auto bytes = slots_->view(x.image);
+  if (bytes)
+    p.bytes.assign(reinterpret_cast<const uint8_t*>(bytes->data()),
+                   reinterpret_cast<const uint8_t*>(bytes->data())
+                     + bytes->size());
+  taken_(x.what->id);
+  if (!bytes)
+    return to_failure(bytes.why());
+  p.format = core::to_string(x.what->output.format);
+  p.seed = x.how.seed;
+  p.prompt = x.what->text.positive;
+  p.negative = x.what->text.negative;
+  p.model = std::move(x.model);
+  p.variant = std::move(x.variant);
+  p.route = std::move(x.route);
+  p.sampler = core::to_string(x.how.with);
+  p.steps = x.how.steps;
+  p.steps_run = x.steps_run;
+  p.guidance = x.how.guidance;
+  p.width = x.how.px.width;
+  p.height = x.how.px.height;
+  p.sha256 = std::move(x.sha256);
+  p.took = to_timings(x.took);
+  return p;
+}
+
+void reception::loop() {
+  for (;;) {
+    news x;
+    std::shared_ptr<client> c;
+    {
+      std::unique_lock guard{mutex_};
+      wake_.wait(guard, [this] { return stopping_ || !news_.empty(); });
+      if (stopping_)
+        return;
+      x = std::move(news_.front());
+      news_.pop_front();
+      if (const auto i = clients_.find(x.request); i != clients_.end())
+        c = i->second;
+      calling_ = c != nullptr;
+    }
+    if (auto* p = std::get_if<progress>(&x.what)) {
+      if (c)
+        call(c->calls.progressed, *p);
+    } else {
+      const auto a = to_answer(std::get<actors::answer>(x.what));
+      if (c)
+        deliver(x.request, *c, a);
+    }
+    const std::lock_guard guard{mutex_};
+    calling_ = false;
+    if (clients_.empty())
+      emptied_.notify_all();
+  }
+}
+
+void reception::deliver(uint64_t request, client& to, const answer& a) {
+  {
+    // First: who has an answer may hand in the next request at once.
+    const auto now = std::chrono::steady_clock::now();
+    const std::lock_guard guard{mutex_};
+    if (last_answer_ != core::time_point{})
+      seconds_per_answer_
+        += (core::to_seconds(now - last_answer_) - seconds_per_answer_) / 16;
+    last_answer_ = now;
+    clients_.erase(request);
+  }
+  to.result.set_value(a);
+  call(to.calls.answered, a);
+}
+
+} // namespace atelier::runtime

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <variant>
+
+#include <atelier/actors/ports.hpp>
+#include <atelier/atelier.hpp>
+#include <atelier/ipc/slot_store.hpp>
+
+namespace atelier::runtime {
+
+/// The engine's gateway: keeps what clients wait for, and takes answers to
+/// them on a thread of its own, so that a slow client delays no actor.
+/// Threads: any.
+class reception : public actors::gateway {
+public:
+  /// @param taken called after a picture was copied out of its slot
+  reception(std::shared_ptr<ipc::slot_store> slots,
+            std::function<void(core::request_id)> taken);
+
+  ~reception() override;
+
+  /// Answers what is still open with `stopping`; copies no picture and calls
+  /// nobody back afterwards.
+  void close();
+
+  /// Whether a request is entered and not answered yet.
+  bool knows(core::request_id id) const;
+
+  /// Enters a request before it is handed to the scheduler.
+  std::future<answer> expect(core::request_id id, callbacks calls);
+
+  /// Requests entered and not answered yet.
+  size_t open() const;
+
+  /// Seconds between two answers of late, 0 before the second one.
+  double seconds_per_answer() const;
+
+  /// Waits until nothing is open and no call is in progress, at most `most`.
+  /// True where that came.
+  bool wait_until_empty(core::timespan most);
+
+  void answered(actors::answer what) override;
+  void progressed(core::request_id id, uint32_t steps_done,
+                  uint32_t steps) override;
+
+private:
+  struct client {
+    std::promise<answer> result;
+    callbacks calls;
+  };
+
+  struct news {
+    uint64_t request = 0;
+    std::variant<actors::answer, progress> what;
+  };
+
+  void loop();
+  void tell(news x);
+  answer to_answer(actors::answer& x);
+  void deliver(uint64_t request, client& to, const answer& a);
+
+  std::shared_ptr<ipc::slot_store> slots_;
+  std::function<void(core::request_id)> taken_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable emptied_;
+  /// Guarded by the mutex, as all below but the thread.
+  std::unordered_map<uint64_t, std::shared_ptr<client>> clients_;
+  std::deque<news> news_;
+  core::time_point last_answer_;
+  double seconds_per_answer_ = 0;
+  /// A client's call is in progress.
+  bool calling_ = false;
+  bool stopping_ = false;
+  // Last: it ends before what it uses.
+  std::jthread thread_;
+};
+
+} // namespace atelier::runtime

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//  control            ring            this process
+//     |  setup          |                 |
+//     |-----------------|---------------->|  maps, spawns its part
+//     |                 |   worker_ready  |
+//     |<----------------|-----------------|
+//     |  prepare, denoise, finish, cancel |
+//     |-----------------|---------------->|  to the actor's mailbox
+//     |                 |  reports, pong  |
+//     |<----------------|-----------------|
+//     |  leave          |                 |
+//     |-----------------|---------------->|  exits with 0
+
+#include <atelier/runtime/split/child.hpp>
+
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <caf/send.hpp>
+
+#include <atelier/actors/wire.hpp>
+#include <atelier/config/load.hpp>
+#include <atelier/core/log.hpp>
+#include <atelier/ipc/arena.hpp>
+#include <atelier/runtime/pipeline.hpp>
+#include <atelier/runtime/profile_of.hpp>
+
+namespace atelier::runtime {
+
+namespace {
+
+enum exit_status { done = 0, failed = 1, usage = 2, orphaned = 3 };
+
+constexpr core::timespan look_up = std::chrono::seconds{1};
+
+/// Writes into the process's ring from any of its threads. A full ring is
+/// waited for: the control process reads on, or kills this one.
+class ring_hub_port : public actors::hub_port {
+public:
+  ring_hub_port(ipc::ring_memory* ring, ipc::ring_life life)
+    : to_(ring, life) {
+  }
+
+  void send(actors::report what) override {
+    send(to_message(what), true);
+  }
+
+  void send_quietly(actors::report what) override {
+    send(to_message(what), false);
+  }
+
+  void nudge() override {
+    const std::lock_guard guard{mutex_};
+    to_.announce();
+  }
+
+  void send(const actors::from_process& x, bool announce) {
+    const std::lock_guard guard{mutex_};
+    actors::write(x, scratch_);
+    for (;;) {
+      const auto pushed
+        = announce ? to_.push(scratch_) : to_.push_quietly(scratch_);
+      if (!pushed) {
+        core::log_error("a report is lost: {}", core::to_string(pushed.why()));
+        return;
+      }
+      if (*pushed)
+        return;
+      to_.announce();
+      to_.wait_for_room(scratch_.size(), look_up);
+    }
+  }
+
+private:
+  static actors::from_process to_message(actors::report& what) {
+    actors::from_process x;
+    std::visit([&](auto& body) { x.body = std::move(body); }, what);
+    return x;
+  }
+
+  std::mutex mutex_;
+  /// Guarded by the mutex.
+  ipc::ring_writer to_;
+  std::vector<std::byte> scratch_;
+};
+
+/// Everything that lives until the process leaves.
+struct life {
+  config::settings settings;
+  std::shared_ptr<ipc::arena_view> arena;
+  std::shared_ptr<ring_hub_port> hub;
+  std::shared_ptr<actors::worker_directory> workers;
+  std::shared_ptr<const planning::profile> profile;
+  std::unique_ptr<system_config> actor_settings;
+  std::unique_ptr<caf::actor_system> sys;
+  std::vector<device_part> devices;
+  std::vector<caf::actor> pools;
+};
+
+core::result<void> begin(life& x, const child_options& how,
+                         const actors::setup& told) {
+  auto parsed = config::parse(told.settings, "setup");
+  if (!parsed)
+    return config::to_error(parsed.faults);
+  x.settings = std::move(parsed.values);
+  if (auto logging
+      = core::start_log(x.settings.log.level, "atelier " + told.part);
+      !logging)
+    return logging;
+  x.profile
+    = std::make_shared<const planning::profile>(profile_of(x.settings));
+  x.workers = std::make_shared<actors::worker_directory>();
+  const bool cpu = told.part == "cpu";
+  x.actor_settings
+    = std::make_unique<system_config>(cpu ? cpu_threads(x.settings) : 1);
+  x.sys = std::make_unique<caf::actor_system>(*x.actor_settings);
+  const part_context with{x.settings, x.profile, x.arena,
+                          x.workers,  x.hub,     how.who};
+  if (cpu) {
+    x.pools = spawn_cpu_pools(*x.sys, with);
+    return {};
+  }
+  for (const auto& device : x.settings.devices) {
+    if (device.name != told.part)
+      continue;
+    auto part = spawn_device(*x.sys, with, device, 0);
+    if (!part)
+      return part.why();
+    x.devices.push_back(std::move(*part));
+    return {};
+  }
+  return core::fail(core::ec::bad_config, "there is no part '{}'", told.part);
+}
+
+void deliver(life& x, actors::to_process message, actors::inline_unit* here) {
+  const actors::worker_address to{{}, message.what, message.index};
+  std::visit(
+    [&]<class T>(T& body) {
+      if constexpr (std::is_constructible_v<actors::work, T>)
+        x.workers->send(to, std::move(body), here);
+    },
+    message.body);
+  if (here != nullptr)
+    here->run();
+}
+
+/// Ends the actors, then the system, then what the actors used.
+void end(life& x) {
+  for (const auto& actor : x.pools)
+    caf::anon_send_exit(actor, caf::exit_reason::kill);
+  for (const auto& device : x.devices)
+    caf::anon_send_exit(device.actor, caf::exit_reason::kill);
+  x.pools.clear();
+  for (auto& device : x.devices)
+    device.actor = nullptr;
+  if (x.workers)
+    x.workers->clear();
+  x.sys.reset();
+  x.devices.clear();
+  core::stop_log();
+}
+
+/// What the reading thread may run itself: not the encoding of pictures, which
+/// takes long.
+bool is_short(const actors::to_process& x) {
+  return x.what != actors::role::postprocess;
+}
+
+} // namespace
+
+core::result<child_options> parse_child_options(int count,
+                                                const char* const* arguments) {
+  child_options how;
+  auto number = [](std::string_view text, auto& into) {
+    const auto* last = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), last, into);
+    return parsed.ec == std::errc{} && parsed.ptr == last;
+  };
+  for (int i = 1; i < count; ++i) {
+    const std::string_view argument = arguments[i];
+    const auto equals = argument.find('=');
+    const auto key = argument.substr(0, equals);
+    const auto value = equals == std::string_view::npos
+                         ? std::string_view{}
+                         : argument.substr(equals + 1);
+    bool good = false;
+    if (key == "--arena") {
+      how.arena = value;
+      good = !value.empty();
+    } else if (key == "--process") {
+      good = number(value, how.who.process.value);
+    } else if (key == "--life") {
+      good = number(value, how.who.life.value);
+    } else if (key == "--parent") {
+      good = number(value, how.parent);
+    }
+    if (!good)
+      return core::fail(core::ec::invalid_argument,
+                        "argument '{}' is not understood", argument);
+  }
+  if (how.arena.empty() || how.who.process.value == 0
+      || how.who.life.value == 0 || how.parent <= 0)
+    return core::fail(core::ec::invalid_argument,
+                      "--arena, --process, --life and --parent are needed; "
+                      "this program is started by Atelier itself");
+  return how;
+}
+
+int run_child(const child_options& how) {
+  // Die with the parent; it may have died before this call was made.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != how.parent)
+    return orphaned;
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGTERM, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+  auto mapped = ipc::arena_view::open_shared_memory(how.arena);
+  if (!mapped) {
+    fmt::print(stderr, "atelier-process: {}\n", core::to_string(mapped.why()));
+    return failed;
+  }
+  life x;
+  x.arena = std::move(*mapped);
+  if (how.who.process.value >= x.arena->sizes().processes) {
+    fmt::print(stderr, "atelier-process: process {} is outside 1..{}\n",
+               how.who.process.value, x.arena->sizes().processes - 1);
+    return failed;
+  }
+  const ipc::ring_life ring{x.arena->host_epoch(), how.who.life};
+  x.hub = std::make_shared<ring_hub_port>(
+    x.arena->outbound(how.who.process), ring);
+  ipc::ring_reader from{x.arena->inbound(how.who.process), ring};
+  std::optional<actors::inline_unit> here;
+  std::vector<std::byte> record;
+  std::vector<std::byte> after;
+  bool have = false;
+  int status = done;
+  for (;;) {
+    if (!have) {
+      const auto got = from.pop(record, look_up);
+      if (!got) {
+        core::log_error("the ring cannot be read: {}",
+                        core::to_string(got.why()));
+        status = failed;
+        break;
+      }
+      if (!*got)
+        continue;
+    }
+    // Whether more waits decides who runs this one.
+    const auto more = from.pop(after, {});
+    have = more && *more;
+    auto message = actors::read_to_process(record);
+    record.swap(after);
+    if (!message) {
+      core::log_error("{}", core::to_string(message.why()));
+      status = failed;
+      break;
+    }
+    if (std::holds_alternative<actors::leave>(message->body))
+      break;
+    if (const auto* ping = std::get_if<actors::ping>(&message->body)) {
+      x.hub->send(
+        actors::from_process{actors::pong{how.who, ping->number}}, true);
+    } else if (const auto* told = std::get_if<actors::setup>(&message->body)) {
+      if (auto begun = begin(x, how, *told); !begun) {
+        fmt::print(stderr, "atelier-process: {}\n",
+                   core::to_string(begun.why()));
+        status = failed;
+        break;
+      }
+      here.emplace(*x.sys);
+    } else if (x.sys) {
+      const bool mine = !have && is_short(*message);
+      deliver(x, std::move(*message), mine ? &*here : nullptr);
+    }
+  }
+  here.reset();
+  end(x);
+  return status;
+}
+
+} // namespace atelier::runtime

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <atelier/actors/ports.hpp>
+#include <atelier/actors/process_host.hpp>
+#include <atelier/ipc/arena.hpp>
+#include <atelier/runtime/split/ring_link.hpp>
+
+namespace atelier::runtime {
+
+/// The operating system's processes behind the supervisor's seam, and the rings
+/// that join them with this one.
+///
+/// One thread starts all processes and lives as long as this object: the
+/// children die with the thread that started them. It waits for their ends
+/// with pidfds, so that an end is known for certain, for stopped ones too.
+/// Threads: any; events come from threads of this object.
+class process_spawner : public actors::process_host, public actors::handoff {
+public:
+  struct options {
+    std::shared_ptr<ipc::arena_owner> host;
+    /// The program of the processes.
+    std::string program;
+    /// Their settings, as TOML.
+    std::string settings;
+    /// A report for the scheduler, or a pong for the supervisor, came. Called
+    /// from one thread for each process.
+    std::function<void(ipc::process_life, actors::from_process)> arrived;
+  };
+
+  explicit process_spawner(options how);
+
+  ~process_spawner() override;
+
+  /// Asks all processes to leave, waits for it at most `grace`, kills the
+  /// others, waits until they are gone. No event and no report comes
+  /// afterwards.
+  void end(core::timespan grace);
+
+  void connect(std::function<void(actors::process_started)> started,
+               std::function<void(actors::process_exited)> exited) override;
+  void start(ipc::process_life who, std::string part) override;
+  void ping(ipc::process_life who, uint64_t number) override;
+  void ask_to_leave(ipc::process_life who) override;
+  void kill(ipc::process_life who) override;
+
+  void send(const actors::worker_address& to, actors::work what) override;
+
+private:
+  struct child {
+    int32_t pid = 0;
+    int pidfd = -1;
+    std::string how;
+    std::unique_ptr<ring_link> link;
+    bool gone = false;
+    bool told_to_leave = false;
+  };
+
+  struct order {
+    ipc::process_life who;
+    std::string part;
+  };
+
+  void loop();
+  void spawn(const order& x);
+  void reap(ipc::process_life who);
+  void forget(ipc::process_life who);
+  void wake();
+  void send(ipc::process_life to, const actors::to_process& x);
+
+  options how_;
+  std::function<void(actors::process_started)> started_;
+  std::function<void(actors::process_exited)> exited_;
+  int wake_fd_ = -1;
+
+  std::mutex mutex_;
+  /// Guarded by the mutex, as all below but the thread.
+  std::map<ipc::process_life, std::shared_ptr<child>> children_;
+  std::vector<order> orders_;
+  /// Links whose process is gone, to be ended by the thread.
+  std::vector<std::shared_ptr<child>> ended_;
+  bool stopping_ = false;
+  core::time_point kill_at_ = core::never;
+  // Last: it ends before what it uses.
+  std::jthread thread_;
+};
+
+/// Returns the program of the other processes: `configured`, else the one
+/// installed beside this library, else the one in the build tree.
+/// Errors: ec::not_found; the text names what was tried.
+core::result<std::string> find_process_program(const std::string& configured);
+
+} // namespace atelier::runtime

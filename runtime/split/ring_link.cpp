@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/split/ring_link.hpp>
+
+#include <utility>
+
+#include <atelier/core/log.hpp>
+
+namespace atelier::runtime {
+
+namespace {
+
+/// A sleeping reader looks up this often, should a wake-up have been lost with
+/// a killed writer.
+constexpr core::timespan look_up = std::chrono::seconds{1};
+/// While records wait for room.
+constexpr core::timespan look_up_behind = std::chrono::milliseconds{1};
+
+} // namespace
+
+ring_link::ring_link(ipc::arena_owner& host, ipc::process_life who,
+                     events calls)
+  : calls_(std::move(calls)),
+    from_(host.outbound(who.process), {host.host_epoch(), who.life}),
+    to_(host.inbound(who.process), {host.host_epoch(), who.life}),
+    thread_([this] { read(); }) {
+}
+
+ring_link::~ring_link() {
+  stage_ = stage::abandoned;
+  stage_.notify_all();
+  from_.interrupt();
+}
+
+void ring_link::send(const actors::to_process& x) {
+  const std::lock_guard guard{mutex_};
+  actors::write(x, scratch_);
+  if (overflow_.empty()) {
+    const auto pushed = to_.push(scratch_);
+    if (pushed && *pushed)
+      return;
+  }
+  if (scratch_.size() > to_.largest()) {
+    core::log_error("a record of {} bytes for a process is lost: its ring "
+                    "takes at most {}",
+                    scratch_.size(), to_.largest());
+    return;
+  }
+  overflow_.push_back(scratch_);
+  // The reading thread may sleep for long: from now on it looks for room.
+  if (!behind_.exchange(true))
+    from_.interrupt();
+}
+
+void ring_link::flush() {
+  const std::lock_guard guard{mutex_};
+  while (!overflow_.empty()) {
+    const auto pushed = to_.push(overflow_.front());
+    if (!pushed || !*pushed)
+      return;
+    overflow_.pop_front();
+  }
+  behind_ = false;
+}
+
+void ring_link::finish() {
+  auto open = stage::open;
+  stage_.compare_exchange_strong(open, stage::finishing);
+  stage_.notify_all();
+  from_.interrupt();
+}
+
+void ring_link::read() {
+  std::vector<std::byte> record;
+  for (;;) {
+    // Read before looking at the ring: what was written before the process's
+    // end is then seen before the end is.
+    const bool over = stage_ == stage::finishing;
+    auto wait = behind_ ? look_up_behind : look_up;
+    if (over)
+      wait = {};
+    const auto got = from_.pop(record, wait);
+    if (stage_ == stage::abandoned)
+      return;
+    if (behind_)
+      flush();
+    if (!got) {
+      calls_.broken(got.why());
+      break;
+    }
+    if (!*got) {
+      if (over)
+        break;
+      continue;
+    }
+    auto message = actors::read_from_process(record);
+    if (!message) {
+      calls_.broken(message.why());
+      break;
+    }
+    calls_.arrived(std::move(*message));
+  }
+  // A broken ring says nothing more, but its process's end is still to come.
+  stage_.wait(stage::open);
+  if (stage_ == stage::finishing)
+    calls_.ended();
+}
+
+} // namespace atelier::runtime

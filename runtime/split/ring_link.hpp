@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <atelier/actors/wire.hpp>
+#include <atelier/ipc/arena.hpp>
+#include <atelier/ipc/keeper.hpp>
+
+namespace atelier::runtime {
+
+/// The control process's end of the pair of rings of one life of a process.
+///
+/// Records leave in the order of their sends; what the ring does not take now
+/// waits here, bounded by the seats of the process's workers. One thread reads;
+/// after `finish` it reads to the end of what the process wrote, then calls
+/// `ended`, and nothing afterwards.
+/// Threads: any; `arrived` and `ended` come from the reading thread.
+class ring_link {
+public:
+  struct events {
+    /// A record came. Must not throw.
+    std::function<void(actors::from_process)> arrived;
+    /// Everything that the process wrote has arrived.
+    std::function<void()> ended;
+    /// The ring holds nonsense: the process is to be killed.
+    std::function<void(core::error)> broken;
+  };
+
+  ring_link(ipc::arena_owner& host, ipc::process_life who, events calls);
+
+  /// Ends at once, without `ended`.
+  ~ring_link();
+
+  void send(const actors::to_process& x);
+
+  /// The process is gone for certain.
+  void finish();
+
+private:
+  void read();
+  void flush();
+
+  events calls_;
+  ipc::ring_reader from_;
+  enum class stage : uint8_t { open, finishing, abandoned };
+  std::atomic<stage> stage_{stage::open};
+  /// Records wait in overflow_.
+  std::atomic<bool> behind_{false};
+
+  std::mutex mutex_;
+  /// Guarded by the mutex, as all below.
+  ipc::ring_writer to_;
+  std::deque<std::vector<std::byte>> overflow_;
+  std::vector<std::byte> scratch_;
+  // Last: it ends before what it uses.
+  std::jthread thread_;
+};
+
+} // namespace atelier::runtime

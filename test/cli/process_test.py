@@ -1,0 +1,433 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run the built program with good and bad arguments, as a user would.
+
+Usage: process_test.py --program ATELIER --report FILE [--only PART]
+
+Needs nothing but Python's standard library. The report has one TestCase element
+for each case, as Boost.Test writes them.
+"""
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import xml.etree.ElementTree as ElementTree
+
+PATIENCE_S = 60
+KEYS = ["path", "seed", "prompt", "model", "variant", "route", "sampler",
+        "steps", "steps_run", "width", "height", "sha256", "timings_ms"]
+TIMINGS = ["queue", "classify", "retrieve", "preprocess", "text", "denoise",
+           "decode", "postprocess", "total"]
+SIGNATURES = {"png": b"\x89PNG\r\n\x1a\n", "jpg": b"\xff\xd8\xff",
+              "jpeg": b"\xff\xd8\xff", "webp": b"RIFF"}
+SLOW = "devices=[{name='cpu:0',test_card_step_ms=50}]"
+
+# Arguments, exit status, what standard error must match.
+BAD = [
+    (["generate"], 2, r"PROMPT is missing[\s\S]*Usage: atelier generate"),
+    (["generate", "--"], 2, r"PROMPT is missing"),
+    (["generat", "a"], 2, r"unknown command 'generat'.*'generate'"),
+    (["docter"], 2, r"'doctor'"),
+    (["generate", "a", "--sede", "1"], 2, r"--sede.*--seed"),
+    (["generate", "a", "--seed"], 2, r"--seed"),
+    (["generate", "a", "--seed", ""], 2, r"--seed: ''.*0\.\.18446744073709551615"),
+    (["generate", "a", "--seed", "-1"], 2, r"--seed: '-1'.*0\.\.1844"),
+    (["generate", "a", "--seed", "18446744073709551616"], 2, r"--seed: "),
+    (["generate", "a", "--seed", "1", "--seed", "2"], 2, r"--seed"),
+    (["generate", "a", "--seed", "18446744073709551615", "-n", "2"], 2,
+     r"--seed: .*0\.\.18446744073709551614"),
+    (["generate", "a", "-n", "0"], 2, r"-n: '0'.*1\.\."),
+    (["generate", "a", "-n", "x"], 2, r"-n: 'x'"),
+    (["generate", "a", "-n", "1000000000"], 2, r"-n: "),
+    (["generate", "a", "--steps", "0"], 2, r"--steps: '0'.*1\.\.150"),
+    (["generate", "a", "--steps", "151"], 2, r"--steps: '151'.*1\.\.150"),
+    (["generate", "a", "--steps", "1.5"], 2, r"--steps: '1\.5'"),
+    (["generate", "a", "--guidance", "-1"], 2, r"--guidance: '-1'.*0\.\.50"),
+    (["generate", "a", "--guidance", "nan"], 2, r"--guidance: 'nan'"),
+    (["generate", "a", "--guidance", "51"], 2, r"--guidance: '51'"),
+    (["generate", "a", "--sampler", "heun"], 2, r"--sampler: 'heun'.*ddim"),
+    (["generate", "a", "--size", "100x100"], 2, r"--size: '100x100'.*8"),
+    (["generate", "a", "--size", "0x0"], 2, r"--size: "),
+    (["generate", "a", "--size", "4096x4096"], 2, r"--size: .*2048"),
+    (["generate", "a", "--size", "64"], 2, r"--size: "),
+    (["generate", "a", "--priority", "urgent"], 2, r"--priority: .*high"),
+    (["generate", "a", "--rng", "dice"], 2, r"--rng: .*philox"),
+    (["generate", "a", "--deadline-ms", "0"], 2, r"--deadline-ms: '0'"),
+    (["generate", "a", "--processes", "three"], 2, r"--processes: .*split"),
+    (["generate", "a", "--policy", "nosuch"], 2, r"nosuch"),
+    (["generate", "a", "--format", "gif"], 2, r"--format: 'gif'.*webp"),
+    (["generate", "a", "--quality", "0"], 2, r"--quality: '0'.*1\.\.100"),
+    (["generate", "a", "--quality", "101"], 2, r"--quality: "),
+    (["generate", "a", "--log", "loud"], 2, r"--log: .*debug"),
+    (["generate", "a", "--config", "no.toml"], 2, r"--config: .*no\.toml"),
+    (["generate", "a", "--set", "x"], 2, r"--set: 'x'"),
+    (["generate", "a", "--set", "limits.stepz=3"], 2, r"limits\.stepz"),
+    (["generate", "a", "--set", "limits.steps=0"], 2, r"limits\.steps"),
+    (["generate", b"\xff\xfe"], 2, r"PROMPT: .*UTF-8"),
+    (["generate", "a", "--negative", b"\xff"], 2, r"--negative: .*UTF-8"),
+    (["generate", "a", "-o", "x.gif"], 2, r"-o: 'x\.gif'.*\.png"),
+    (["generate", "a", "-o", "x.png", "-n", "2"], 2, r"-o: 'x\.png'.*2 pictures"),
+    (["generate", "a", "b", "-o", "x.png"], 2, r"-o: 'x\.png'.*2 pictures"),
+    (["generate", "a", "-o", "x.png", "--format", "jpeg"], 2, r"--format"),
+    (["generate", "a", "-o", ""], 2, r"-o: ''"),
+    (["generate", "a", "-o", "-"], 2, r"-o: '-'"),
+    (["generate", "a", "-o", "/proc/nowhere/x.png"], 2, r"-o: .*/proc"),
+    (["generate", "a", "-o", "/dev/null", "--format", "png", "--force"], 2,
+     r"-o: /dev/null is not a regular file"),
+    (["generate", "a", "-o", "n" * 300 + ".png"], 2, r"-o: .*n{50}"),
+    (["generate", "--prompts", "no.txt"], 2, r"--prompts: .*'no\.txt'"),
+    (["generate", "--prompts", "/"], 2, r"--prompts: .*directory"),
+    (["generate", "--prompts", "/dev/null"], 2, r"--prompts: .*no prompt"),
+    (["generate", "a", "--model", "no-such-model"], 3, r"no-such-model"),
+    (["config", "x"], 2, r"config takes no argument"),
+    (["config", "--set", "limits.steps=0"], 2, r"limits\.steps"),
+    (["doctor", "x"], 2, r"doctor takes no argument"),
+    (["completion"], 2, r"SHELL"),
+    (["completion", "csh"], 2, r"SHELL: 'csh'.*fish"),
+    (["--json"], 2, r"a command is missing"),
+]
+
+# Arguments, and the files that they make.
+GOOD = [
+    (["a", "-o", "x.png", "--seed", "5"], ["x.png"]),
+    (["", "-o", "x.jpg", "--seed", "0"], ["x.jpg"]),
+    (["a", "-o", "x.JPEG", "--quality", "1"], ["x.JPEG"]),
+    (["a", "-o", "x.webp", "--quality", "100"], ["x.webp"]),
+    (["a", "-o", "x.out", "--format", "webp"], ["x.out"]),
+    (["a", "--seed", "7"], ["00000-7.png"]),
+    (["a", "-o", "d", "--seed", "18446744073709551615"],
+     ["d/00000-18446744073709551615.png"]),
+    (["a", "b", "-n", "2", "-o", "d/e/", "--seed", "3", "--format", "jpeg"],
+     ["d/e/00000-3.jpg", "d/e/00001-4.jpg", "d/e/00002-3.jpg",
+      "d/e/00003-4.jpg"]),
+    (["-o", "x.png", "--", "--seed"], ["x.png"]),
+    (["a \u00e9\u4e16 \U0001f308", "-o", "x.png"], ["x.png"]),
+    (["a", "-o", "x.png", "--size", "64x128", "--steps", "3", "--sampler",
+      "euler", "--guidance", "0", "--negative", "b", "--priority", "high",
+      "--rng", "philox", "--deterministic", "--deadline-ms", "60000"],
+     ["x.png"]),
+    (["a", "-o", "x.png", "--size", "auto", "--processes", "single"],
+     ["x.png"]),
+]
+
+
+class Program:
+    """The program under test, in an empty folder of its own."""
+
+    def __init__(self, path, folder):
+        self.path = path
+        self.folder = pathlib.Path(folder)
+
+    def start(self, arguments, **options):
+        options.setdefault("stdin", subprocess.DEVNULL)
+        options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("stderr", subprocess.PIPE)
+        return subprocess.Popen([self.path, *arguments], cwd=self.folder,
+                                **options)
+
+    def run(self, arguments, text=None, **options):
+        if text is not None:
+            options["stdin"] = subprocess.PIPE
+        process = self.start(arguments, **options)
+        try:
+            out, err = process.communicate(text, timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise AssertionError("did not end") from None
+        return (process.returncode, (out or b"").decode("utf-8", "replace"),
+                (err or b"").decode("utf-8", "replace"))
+
+    def files(self):
+        return sorted(str(x.relative_to(self.folder))
+                      for x in self.folder.rglob("*") if not x.is_dir())
+
+    def entries(self):
+        return sorted(str(x.relative_to(self.folder))
+                      for x in self.folder.rglob("*"))
+
+    def wait_for(self, ready, process):
+        """Poll until `ready` holds; a process that ended is a failure."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not ready():
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline, "nothing happened"
+            select.select([], [], [], 0.01)
+
+
+def expect(condition, *what):
+    assert condition, " ".join(str(x) for x in what)
+
+
+def check_bad(program, arguments, status, pattern):
+    code, out, err = program.run(arguments)
+    expect(code == status, "status", code, "not", status, err)
+    expect(re.search(pattern, err), err, "has no", pattern)
+    expect(out == "", "standard output has", out)
+    expect(program.entries() == [], "left behind:", program.entries())
+
+
+def check_good(program, arguments, files):
+    code, out, err = program.run(["generate", "--json", *arguments])
+    expect(code == 0, "status", code, err)
+    expect(program.files() == sorted(files), program.files())
+    objects = [json.loads(line) for line in out.splitlines()]
+    expect(sorted(x["path"] for x in objects)
+           == sorted(files), out)
+    for x in objects:
+        expect(list(x) == KEYS, list(x))
+        expect(list(x["timings_ms"]) == TIMINGS, list(x["timings_ms"]))
+        data = (program.folder / x["path"]).read_bytes()
+        expect(x["sha256"] == hashlib.sha256(data).hexdigest(), x["path"])
+        suffix = pathlib.Path(x["path"]).suffix[1:].lower()
+        signature = SIGNATURES.get(suffix, SIGNATURES["webp"])
+        expect(data.startswith(signature), data[:12])
+
+
+def case_same_seed_same_bytes(program):
+    for name in ("a.png", "b.png"):
+        code, _, err = program.run(["generate", "a", "-o", name, "--seed", "5",
+                                    "--deterministic"])
+        expect(code == 0, err)
+    first, second = ((program.folder / x).read_bytes()
+                     for x in ("a.png", "b.png"))
+    expect(first == second, "the pictures differ")
+
+
+def case_without_a_seed_it_is_told(program):
+    _, out, _ = program.run(["generate", "a", "--json"])
+    seed = json.loads(out)["seed"]
+    expect(program.files() == [f"00000-{seed}.png"], program.files())
+
+
+def case_without_json_standard_output_is_empty(program):
+    code, out, err = program.run(["generate", "a", "-o", "x.png"])
+    expect((code, out) == (0, ""), code, out)
+    expect("x.png" in err, err)
+    expect("\r" not in err and "\x1b" not in err, "a bar on a pipe", err)
+
+
+def case_an_existing_file_is_kept_unless_forced(program):
+    target = program.folder / "x.png"
+    target.write_text("mine")
+    code, _, err = program.run(["generate", "a", "-o", "x.png"])
+    expect(code == 2 and "x.png exists" in err, code, err)
+    expect(target.read_text() == "mine", "it was overwritten")
+    code, _, err = program.run(["generate", "a", "-o", "x.png", "--force"])
+    expect(code == 0, err)
+    expect(target.read_bytes().startswith(SIGNATURES["png"]), "not replaced")
+    expect(program.files() == ["x.png"], program.files())
+
+
+def case_prompts_come_from_a_file(program):
+    (program.folder / "p").write_bytes(b"\xef\xbb\xbfa\r\n\n# b\nc")
+    code, out, err = program.run(["generate", "--prompts", "p", "--json", "-o",
+                                  "d", "--seed", "1"])
+    expect(code == 0, err)
+    prompts = {x["path"]: x["prompt"] for x in map(json.loads,
+                                                   out.splitlines())}
+    expect(prompts == {"d/00000-1.png": "a", "d/00001-1.png": "# b",
+                       "d/00002-1.png": "c"}, prompts)
+
+
+def case_prompts_come_from_standard_input(program):
+    code, out, err = program.run(["generate", "--prompts", "-", "--json"],
+                                 text=b"a\nb\n")
+    expect(code == 0 and len(out.splitlines()) == 2, code, err)
+
+
+def case_a_bad_line_of_a_file_is_told_by_its_number(program):
+    code, _, err = program.run(["generate", "--prompts", "-"],
+                               text=b"a\n\n\xff\n")
+    expect(code == 2 and re.search(r"standard input:3", err), code, err)
+    expect(program.files() == [], program.files())
+
+
+def case_many_pictures_are_made_through_a_small_window(program):
+    code, out, err = program.run(["generate", "a", "-n", "40", "--steps", "1",
+                                  "--size", "8x8", "--json", "--set",
+                                  "limits.requests=2", "-o", "d"])
+    expect(code == 0, err)
+    expect(len(out.splitlines()) == 40 and len(program.files()) == 40, err)
+
+
+def case_one_failure_does_not_stop_the_others(program):
+    code, _, err = program.run(["generate", "a", "-n", "3", "-o", "d",
+                                "--deadline-ms", "1", "--set", SLOW])
+    expect(code == 4, code, err)
+    expect(program.files() == [], program.files())
+    expect(err.count("deadline_missed") == 3, err)
+
+
+def interrupt(program, number):
+    """Stop a long run after its first picture; return what it made."""
+    process = program.start(["generate", "a", "-n", "500", "-o", "d", "--json",
+                             "--set", SLOW, "--steps", "3"])
+    program.wait_for(lambda: any(x.endswith(".png") for x in program.files()),
+                     process)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=PATIENCE_S)
+    expect(process.returncode == 130, process.returncode, err)
+    told = sorted(json.loads(line)["path"] for line in out.splitlines())
+    expect(told == program.files(), "told", told, "made", program.files())
+    expect(0 < len(told) < 500, len(told))
+
+
+def case_an_interrupt_ends_cleanly(program):
+    interrupt(program, signal.SIGINT)
+
+
+def case_a_termination_ends_cleanly(program):
+    interrupt(program, signal.SIGTERM)
+
+
+def case_a_reader_that_goes_away_ends_it(program):
+    process = program.start(["generate", "a", "-n", "500", "-o", "d", "--json",
+                             "--set", SLOW, "--steps", "2"])
+    process.stdout.readline()
+    process.stdout.close()
+    err = process.stderr.read().decode()
+    expect(process.wait(PATIENCE_S) == 1, process.returncode, err)
+    expect("standard output" in err, err)
+
+
+def case_a_full_disk_is_told_before_the_work(program):
+    def limit():
+        import resource
+        resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
+
+    code, _, err = program.run(["generate", "a", "-o", "d/x.png"],
+                               preexec_fn=limit)
+    expect(code == 1 and "cannot write" in err, code, err)
+    expect(program.entries() == [], program.entries())
+
+
+def case_a_folder_without_the_right_to_write_is_told(program):
+    if os.geteuid() == 0:
+        return "skipped"
+    closed = program.folder / "closed"
+    closed.mkdir(mode=0o555)
+    code, _, err = program.run(["generate", "a", "-o", "closed/x.png"])
+    expect(code == 2 and "closed" in err, code, err)
+    return None
+
+
+def case_a_terminal_gets_a_bar(program):
+    master, slave = pty.openpty()
+    process = program.start(["generate", "a", "-n", "2", "-o", "d", "--set",
+                             SLOW, "--steps", "20"], stderr=slave)
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:  # its other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(master)
+    process.communicate(timeout=PATIENCE_S)
+    text = shown.decode()
+    expect(process.returncode == 0, text)
+    expect(re.search(r"\[#+\.*\] \d/2  .*pictures/s  .*left", text), text)
+    expect(text.rindex("\x1b[K") > text.rindex("left"), "the bar stays", text)
+
+
+def case_help_and_version_end_well(program):
+    for arguments, part in ((["--help"], "generate"), ([], "atelier generate"),
+                            (["generate", "--help"], "PROMPT..."),
+                            (["--version"], "atelier 0."),
+                            (["doctor", "--version"], "atelier 0.")):
+        code, out, err = program.run(arguments)
+        expect(code == 0 and part in out and err == "", arguments, out, err)
+
+
+def case_the_printed_configuration_is_read_back(program):
+    code, out, err = program.run(["config", "--set", "limits.steps=30"])
+    expect(code == 0, err)
+    (program.folder / "c.toml").write_text(out)
+    code, again, err = program.run(["config", "--config", "c.toml"])
+    expect((code, again) == (0, out), err)
+    code, example, err = program.run(["config", "--example"])
+    expect(code == 0 and "#" in example, err)
+
+
+def case_the_doctor_tells_in_both_forms(program):
+    code, out, err = program.run(["doctor"])
+    expect(code in (0, 1) and "shared memory" in out and err == "", out, err)
+    _, out, _ = program.run(["doctor", "--json"])
+    for line in out.splitlines():
+        expect(list(json.loads(line))
+               == ["subject", "state", "found", "advice"], line)
+    code, out, _ = program.run(["doctor", "--set", "limits.steps=0"])
+    expect(code == 1 and "limits.steps" in out, code, out)
+    expect(program.entries() == [], program.entries())
+
+
+def case_the_completion_of_bash_completes(program):
+    _, script, _ = program.run(["completion", "bash"])
+    test = script + """
+complete_words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _atelier
+  printf '%s\\n' "${COMPREPLY[@]}"; }
+complete_words atelier gen
+complete_words atelier generate --see
+complete_words atelier generate a --sampler lc
+complete_words atelier completion z
+"""
+    done = subprocess.run(["bash", "-c", test], capture_output=True, text=True,
+                          cwd=program.folder, timeout=PATIENCE_S, check=False)
+    expect(done.stdout.split() == ["generate", "--seed", "lcm", "zsh"],
+           done.stdout, done.stderr)
+
+
+def all_cases():
+    for number, row in enumerate(BAD):
+        shown = " ".join(repr(x) for x in row[0])[:60]
+        yield (f"bad {number} {shown}",
+               lambda program, row=row: check_bad(program, *row))
+    for number, row in enumerate(GOOD):
+        yield (f"good {number}",
+               lambda program, row=row: check_good(program, *row))
+    for name, function in list(globals().items()):
+        if name.startswith("case_"):
+            yield name.removeprefix("case_"), function
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True, type=os.path.abspath)
+    parser.add_argument("--report", type=pathlib.Path)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+
+    suite = ElementTree.Element("TestSuite", name="cli_process")
+    failures = 0
+    for name, case in all_cases():
+        if options.only not in name:
+            continue
+        with tempfile.TemporaryDirectory(prefix="cli-") as folder:
+            try:
+                result = case(Program(options.program, folder)) or "passed"
+            except Exception:  # any fault of a case is its failure
+                failures += 1
+                result = "failed"
+                print(f"failed: {name}\n{traceback.format_exc()}")
+        ElementTree.SubElement(suite, "TestCase", name=name, result=result)
+    if options.report:
+        ElementTree.ElementTree(suite).write(options.report)
+    print(f"{len(suite)} cases, {failures} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

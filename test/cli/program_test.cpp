@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fake_service.hpp"
+#include "scratch_folder.hpp"
+#include <atelier/runtime/cli/program.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <sstream>
+
+using namespace atelier;
+using namespace atelier::runtime::cli;
+
+namespace {
+
+/// Lends one stand-in to a program that owns its service.
+class lent_service : public service {
+public:
+  explicit lent_service(test::fake_service& x) : lender_(x) {}
+
+  std::variant<uint64_t, failure> submit(const generation& wanted,
+                                         callbacks calls) override {
+    return lender_.submit(wanted, std::move(calls));
+  }
+
+  bool cancel(uint64_t request) override {
+    return lender_.cancel(request);
+  }
+
+  bool stop(std::chrono::nanoseconds grace) override {
+    return lender_.stop(grace);
+  }
+
+private:
+  test::fake_service& lender_;
+};
+
+struct fixture : test::scratch_folder {
+  exit_status run(std::vector<std::string> arguments) {
+    out.str("");
+    err.str("");
+    return run_program(arguments, world);
+  }
+
+  std::vector<std::string> prompts() const {
+    std::vector<std::string> result;
+    for (const auto& x : makes.handed_in)
+      result.push_back(x.prompt);
+    return result;
+  }
+
+  test::fake_service makes;
+  test::fake_interruption interrupted;
+  engine_options started_with;
+  std::optional<failure> start_failure;
+  std::istringstream in;
+  std::ostringstream out;
+  std::ostringstream err;
+  environment world{{in, out, err, 0},
+                    interrupted,
+                    [this](const engine_options& options) -> started_service {
+                      started_with = options;
+                      if (start_failure)
+                        return *start_failure;
+                      return std::make_unique<lent_service>(makes);
+                    },
+                    "1.2.3",
+                    [] { return uint64_t{7}; }};
+};
+
+using words = std::vector<std::string>;
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(program_test, fixture)
+
+BOOST_AUTO_TEST_CASE(no_argument_prints_one_example) {
+  BOOST_TEST((run({}) == exit_status::done));
+  BOOST_TEST(out.str().find("atelier generate \"") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(version_and_help_go_to_standard_output) {
+  BOOST_TEST((run({"--version"}) == exit_status::done));
+  BOOST_TEST(out.str() == "atelier 1.2.3\n");
+  BOOST_TEST((run({"generate", "--version"}) == exit_status::done));
+  BOOST_TEST(out.str() == "atelier 1.2.3\n");
+  BOOST_TEST((run({"--help"}) == exit_status::done));
+  for (const auto* command : {"generate", "config", "doctor", "completion"})
+    BOOST_TEST(out.str().find(command) != std::string::npos, command);
+  BOOST_TEST((run({"generate", "--help"}) == exit_status::done));
+  BOOST_TEST(out.str().find("PROMPT...") != std::string::npos);
+  BOOST_TEST(out.str().find("--deadline-ms") != std::string::npos);
+  BOOST_TEST(err.str() == "");
+}
+
+BOOST_AUTO_TEST_CASE(unknown_words_get_a_suggestion) {
+  BOOST_TEST((run({"generat", "a"}) == exit_status::bad_input));
+  BOOST_TEST(err.str().find("unknown command 'generat'; the nearest is "
+                            "'generate'")
+             != std::string::npos);
+  BOOST_TEST((run({"generate", "a", "--sede", "5"}) == exit_status::bad_input));
+  BOOST_TEST(err.str().find("unknown option '--sede'; the nearest is '--seed'")
+             != std::string::npos);
+  BOOST_TEST((run({"doctor", "a"}) == exit_status::bad_input));
+  BOOST_TEST((run({"--json"}) == exit_status::bad_input));
+  BOOST_TEST(makes.handed_in.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_prompt_prints_the_usage) {
+  BOOST_TEST((run({"generate"}) == exit_status::bad_input));
+  BOOST_TEST(err.str().find("PROMPT is missing") != std::string::npos);
+  BOOST_TEST(err.str().find("Usage: atelier generate") != std::string::npos);
+  BOOST_TEST((run({"generate", "--"}) == exit_status::bad_input));
+}
+
+BOOST_AUTO_TEST_CASE(every_prompt_reaches_the_engine_as_it_stands) {
+  const words odd = {"",     "[a, b]",    "{}", "generate", "doctor", "a=b",
+                     "a,b ", "\u00e9 \n", "-",  "/x",       "%",      "'\""};
+  words arguments = {"generate", "-o", path.string()};
+  arguments.insert(arguments.end(), odd.begin(), odd.end());
+  BOOST_TEST((run(arguments) == exit_status::done), err.str());
+  BOOST_TEST(prompts() == odd, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(behind_the_mark_stand_prompts_only) {
+  BOOST_TEST(
+    (run({"generate", "a", "-o", path.string(), "--", "--seed", "++", "--"})
+     == exit_status::done));
+  BOOST_TEST((prompts() == words{"a", "--seed", "++", "--"}));
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_value_is_a_value) {
+  BOOST_TEST((run({"generate", "a", "--seed", ""}) == exit_status::bad_input));
+  BOOST_TEST(err.str().find("--seed: ''") != std::string::npos);
+  BOOST_TEST((run({"generate", "a", "-o", ""}) == exit_status::bad_input));
+}
+
+BOOST_AUTO_TEST_CASE(values_may_begin_with_a_dash) {
+  BOOST_TEST(
+    (run({"generate", "a", "--guidance", "-1"}) == exit_status::bad_input));
+  BOOST_TEST(err.str().find("--guidance: '-1' is not a number in 0..50")
+             != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(common_options_stand_before_or_behind_the_command) {
+  BOOST_TEST((run({"--set", "limits.steps=30", "--json", "generate", "a", "-o",
+                   path.string()})
+              == exit_status::done));
+  BOOST_TEST((started_with.set == words{"limits.steps=30"}));
+  BOOST_TEST(out.str().starts_with("{\"path\""));
+  BOOST_TEST(
+    (run({"generate", "--set", "limits.steps=30", "--set", "log.level=info",
+          "b", "-o", path.string(), "--force", "--log", "off"})
+     == exit_status::done));
+  BOOST_TEST(
+    (started_with.set
+     == words{"limits.steps=30", "log.level=info", "log.level=\"off\""}));
+}
+
+BOOST_AUTO_TEST_CASE(repeated_options_are_refused) {
+  BOOST_TEST((run({"generate", "a", "--seed", "1", "--seed", "2"})
+              == exit_status::bad_input));
+  BOOST_TEST(err.str().find("--seed") != std::string::npos);
+  BOOST_TEST((run({"generate", "a", "--seed"}) == exit_status::bad_input));
+}
+
+BOOST_AUTO_TEST_CASE(an_engine_that_does_not_start_is_told) {
+  start_failure = failure{"unavailable", "cuda:0 is not there", {}};
+  BOOST_TEST((run({"generate", "a", "-o", (path / "new").string()})
+              == exit_status::not_there));
+  BOOST_TEST(err.str() == "atelier: unavailable: cuda:0 is not there\n");
+  BOOST_TEST(names().empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_service_is_stopped_at_the_end) {
+  BOOST_TEST(
+    (run({"generate", "a", "-o", path.string()}) == exit_status::done));
+  BOOST_TEST(makes.stops == 1);
+}
+
+BOOST_AUTO_TEST_CASE(the_configuration_is_printed_as_it_is_read) {
+  BOOST_TEST(
+    (run({"config", "--set", "limits.steps=30"}) == exit_status::done));
+  BOOST_TEST(out.str().find("steps = 30") != std::string::npos);
+  BOOST_TEST((run({"config", "--example"}) == exit_status::done));
+  BOOST_TEST(out.str().find('#') != std::string::npos);
+  BOOST_TEST(
+    (run({"config", "--set", "limits.stpes=9"}) == exit_status::bad_input));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/timers.hpp>
+#include <atelier/gpu/device/executor.hpp>
+#include <atelier/ipc/heap_store.hpp>
+#include <atelier/ipc/slot_store.hpp>
+#include <atelier/planning/profile.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace atelier::test {
+
+/// A clock that moves by hand.
+class manual_timers : public core::timers {
+public:
+  core::time_point now() const override;
+  void after(core::timespan delay, std::function<void()> what) override;
+
+  /// Fire all that is due within `span` from now, in order; then be there.
+  void advance(core::timespan span);
+
+  /// Fire the next timer; false where there is none.
+  bool step();
+
+private:
+  core::time_point now_{core::timespan{1'000'000}};
+  uint64_t next_ = 0;
+  std::map<std::pair<core::time_point, uint64_t>, std::function<void()>> due_;
+};
+
+/// Slots on the heap that are granted once each, and a profile of one variant:
+/// text 3 ms, step 10 ms (+ 1 ms for each further row), decode 5 ms.
+class rig {
+public:
+  explicit rig(bool payload = true);
+
+  std::shared_ptr<ipc::slot_store> slots;
+  std::shared_ptr<const planning::profile> known;
+
+  ipc::slot_ref grant(ipc::slot_kind kind);
+
+  /// Return a job for a request of `steps` steps of a 16x16 picture, whose
+  /// drawn noise stands in its `from`.
+  gpu::open_job job(uint64_t id, uint32_t steps);
+
+  /// Return the next attempt: from where the last one published.
+  gpu::open_job again(const gpu::open_job& job);
+
+  /// Return the picture that the job's request must give.
+  std::vector<std::byte> expected(const gpu::open_job& job) const;
+
+  /// Return the picture in the job's image slot.
+  std::vector<std::byte> picture(const gpu::open_job& job) const;
+
+  uint64_t published(const ipc::slot_ref& slot) const;
+
+private:
+  bool payload_;
+  uint32_t next_slot_ = 0;
+};
+
+/// Return the latent that request `id` starts from.
+std::vector<float> noise_of(uint64_t id, size_t elements);
+
+} // namespace atelier::test

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+#include <utility>
+
+namespace atelier::test {
+
+/// Runs a function in a process of its own, killed at the end.
+class child_process {
+public:
+  child_process() = default;
+
+  template <class F>
+  explicit child_process(F f) {
+    auto parent = getpid();
+    pid_ = fork();
+    if (pid_ != 0)
+      return;
+    die_with(parent);
+    f();
+    _exit(0);
+  }
+
+  child_process(child_process&& other) noexcept
+    : pid_(std::exchange(other.pid_, 0)) {}
+
+  child_process& operator=(child_process&& other) noexcept {
+    std::swap(pid_, other.pid_);
+    return *this;
+  }
+
+  ~child_process() {
+    if (pid_ > 0) {
+      signal(SIGKILL);
+      wait();
+    }
+  }
+
+  /// Asks the kernel to kill this process when its parent dies.
+  static void die_with(pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+      _exit(1);
+  }
+
+  pid_t pid() const {
+    return pid_;
+  }
+
+  void signal(int number) const {
+    ::kill(pid_, number);
+  }
+
+  /// Waits for the end; returns the exit status, -1 for a killed process.
+  int wait() {
+    int status = 0;
+    waitpid(std::exchange(pid_, 0), &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  /// Returns whether the process ended by itself or by a signal, and reaps it.
+  bool ended() {
+    if (pid_ == 0 || waitpid(pid_, nullptr, WNOHANG) == 0)
+      return pid_ == 0;
+    pid_ = 0;
+    return true;
+  }
+
+private:
+  pid_t pid_ = 0;
+};
+
+/// Looks for `done` until it holds or `limit` has passed.
+template <class Predicate>
+bool eventually(Predicate done,
+                std::chrono::seconds limit = std::chrono::seconds{30}) {
+  auto end = std::chrono::steady_clock::now() + limit;
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > end)
+      return false;
+    std::this_thread::sleep_for(std::chrono::microseconds{100});
+  }
+  return true;
+}
+
+} // namespace atelier::test

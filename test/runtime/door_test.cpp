@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/limits.hpp>
+#include <atelier/runtime/door.hpp>
+#include <atelier/runtime/profile_of.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+using namespace atelier;
+using core::ec;
+
+namespace {
+
+const core::time_point now{std::chrono::seconds{100}};
+constexpr uint64_t fresh_seed = 77;
+
+config::settings two_variants() {
+  config::settings x;
+  x.devices[0].variants = {"card@20", "card@4", "other@8/bf16"};
+  return x;
+}
+
+core::result<core::request> enter(
+  const generation& wanted, const config::settings& within = two_variants()) {
+  return runtime::to_request(wanted, within, runtime::profile_of(within),
+                             core::request_id{9}, fresh_seed, now);
+}
+
+struct bad_row {
+  const char* name;
+  std::function<void(generation&)> set;
+  ec code;
+  std::string text;
+};
+
+const std::vector<bad_row> bad_rows = {
+  {"format", [](auto& x) { x.format = "gif"; }, ec::invalid_argument,
+   "format 'gif' is none of png, jpeg, webp"},
+  {"empty format", [](auto& x) { x.format = ""; }, ec::invalid_argument,
+   "format '' is none of png, jpeg, webp"},
+  {"priority", [](auto& x) { x.priority = "urgent"; }, ec::invalid_argument,
+   "priority 'urgent' is none of low, normal, high"},
+  {"noise", [](auto& x) { x.noise = "dice"; }, ec::invalid_argument,
+   "noise 'dice' is none of torch_cpu, philox"},
+  {"sampler", [](auto& x) { x.sampler = "heun"; }, ec::invalid_argument,
+   "sampler 'heun' is none of ddim, euler, euler_ancestral, dpmpp_2m, lcm, "
+   "flow_match_euler"},
+  {"deadline of now", [](auto& x) { x.deadline = std::chrono::seconds{0}; },
+   ec::invalid_argument, "deadline 0 ms from now is not after now"},
+  {"deadline before now",
+   [](auto& x) { x.deadline = std::chrono::milliseconds{-5}; },
+   ec::invalid_argument, "deadline -5 ms from now is not after now"},
+  {"no steps", [](auto& x) { x.steps = 0; }, ec::invalid_argument,
+   "steps 0 outside 1..150"},
+  {"too many steps", [](auto& x) { x.steps = 151; }, ec::invalid_argument,
+   "steps 151 outside 1..150"},
+  {"guidance below", [](auto& x) { x.guidance = -0.5f; }, ec::invalid_argument,
+   "guidance -0.5 outside 0..50"},
+  {"guidance above", [](auto& x) { x.guidance = 50.5f; }, ec::invalid_argument,
+   "guidance 50.5 outside 0..50"},
+  {"guidance nan",
+   [](auto& x) { x.guidance = std::numeric_limits<float>::quiet_NaN(); },
+   ec::invalid_argument, "guidance nan outside 0..50"},
+  {"guidance inf",
+   [](auto& x) { x.guidance = std::numeric_limits<float>::infinity(); },
+   ec::invalid_argument, "guidance inf outside 0..50"},
+  {"quality 0", [](auto& x) { x.quality = 0; }, ec::invalid_argument,
+   "quality 0 outside 1..100"},
+  {"quality 101", [](auto& x) { x.quality = 101; }, ec::invalid_argument,
+   "quality 101 outside 1..100"},
+  {"side off the grid",
+   [](auto& x) {
+     x.width = 100;
+     x.height = 64;
+   },
+   ec::invalid_argument,
+   "size 100x64 has a side that is not a multiple of 8 pixels"},
+  {"one side alone", [](auto& x) { x.width = 64; }, ec::invalid_argument,
+   "size 64x0 has a side outside 8..2048 pixels"},
+  {"side too long",
+   [](auto& x) {
+     x.width = 64;
+     x.height = 2056;
+   },
+   ec::invalid_argument, "size 64x2056 has a side outside 8..2048 pixels"},
+  {"prompt too long", [](auto& x) { x.prompt.assign(128 * 1024 + 1, 'a'); },
+   ec::invalid_argument, "prompt has 131073 bytes, outside 0..131072"},
+  {"negative too long", [](auto& x) { x.negative.assign(128 * 1024 + 1, 'a'); },
+   ec::invalid_argument, "negative has 131073 bytes, outside 0..131072"},
+  {"prompt not UTF-8", [](auto& x) { x.prompt = "a\xff"; },
+   ec::invalid_argument, "prompt is not UTF-8 at byte 1 of 2"},
+  {"negative not UTF-8", [](auto& x) { x.negative = "\xc0\x80"; },
+   ec::invalid_argument, "negative is not UTF-8 at byte 0 of 2"},
+  {"model", [](auto& x) { x.model = "sdxl"; }, ec::not_found,
+   "model 'sdxl' is not there; there are card, other"},
+  {"empty model", [](auto& x) { x.model = ""; }, ec::not_found,
+   "model '' is not there; there are card, other"},
+  {"variant", [](auto& x) { x.variant = "card@5"; }, ec::not_found,
+   "variant 'card@5' is not there; there are card@20, card@4, other@8/bf16"},
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(door_test)
+
+BOOST_AUTO_TEST_CASE(every_bad_field_is_named_with_value_and_range) {
+  for (const auto& row : bad_rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      generation wanted;
+      row.set(wanted);
+      const auto got = enter(wanted);
+      BOOST_TEST_REQUIRE(!got);
+      BOOST_TEST((got.why().code == row.code));
+      BOOST_TEST(got.why().text == row.text);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(limits_themselves_are_allowed) {
+  generation wanted;
+  wanted.prompt.assign(128 * 1024, 'a');
+  wanted.negative.assign(128 * 1024, 'b');
+  wanted.steps = 150;
+  wanted.guidance = 50;
+  wanted.quality = 1;
+  wanted.width = wanted.height = 2048;
+  BOOST_TEST(enter(wanted).operator bool());
+  wanted.width = wanted.height = 8;
+  wanted.steps = 1;
+  wanted.guidance = 0;
+  wanted.quality = 100;
+  BOOST_TEST(enter(wanted).operator bool());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_left_out_stays_open) {
+  const auto got = enter({});
+  BOOST_TEST_REQUIRE(got.operator bool());
+  BOOST_TEST(got->id.value == 9u);
+  BOOST_TEST(got->seed == fresh_seed);
+  BOOST_TEST((got->px == core::extent{}));
+  BOOST_TEST(!got->fixed.steps);
+  BOOST_TEST(!got->fixed.variant);
+  BOOST_TEST((got->deadline == core::never));
+  BOOST_TEST((got->arrived == now));
+  BOOST_TEST(!got->wants_progress);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_said_is_taken_over) {
+  generation wanted;
+  wanted.prompt = "a";
+  wanted.negative = "b";
+  wanted.seed = std::numeric_limits<uint64_t>::max();
+  wanted.width = 64;
+  wanted.height = 128;
+  wanted.steps = 3;
+  wanted.guidance = 2.5f;
+  wanted.sampler = "lcm";
+  wanted.model = "card";
+  wanted.variant = "card@4";
+  wanted.format = "webp";
+  wanted.quality = 7;
+  wanted.priority = "high";
+  wanted.noise = "philox";
+  wanted.deadline = std::chrono::milliseconds{250};
+  wanted.deterministic = true;
+  const auto got = enter(wanted);
+  BOOST_TEST_REQUIRE(got.operator bool());
+  BOOST_TEST((got->text == core::prompt_pair{"a", "b"}));
+  BOOST_TEST(got->seed == std::numeric_limits<uint64_t>::max());
+  BOOST_TEST((got->px == core::extent{64, 128}));
+  BOOST_TEST((got->fixed.steps == 3u));
+  BOOST_TEST((got->fixed.guidance == 2.5f));
+  BOOST_TEST((got->fixed.with == core::sampler::lcm));
+  BOOST_TEST((got->fixed.variant == "card@4"));
+  BOOST_TEST((got->output == core::encoding{core::image_format::webp, 7}));
+  BOOST_TEST((got->prio == core::priority::high));
+  BOOST_TEST((got->noise == core::noise_source::philox));
+  BOOST_TEST((got->deadline == now + std::chrono::milliseconds{250}));
+  BOOST_TEST(got->deterministic);
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_beyond_the_end_of_time_is_none) {
+  generation wanted;
+  wanted.deadline = std::chrono::nanoseconds::max();
+  const auto got = enter(wanted);
+  BOOST_TEST_REQUIRE(got.operator bool());
+  BOOST_TEST((got->deadline == core::never));
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_a_slot_is_refused_with_its_option) {
+  auto small = two_variants();
+  small.arena.state_slot_bytes = 4 << 10;
+  generation wanted;
+  wanted.width = wanted.height = 512;
+  auto got = enter(wanted, small);
+  BOOST_TEST_REQUIRE(!got);
+  BOOST_TEST((got.why().code == ec::invalid_argument));
+  BOOST_TEST(got.why().text
+             == "size 512x512 needs 65568 bytes of state, a slot holds 4096 "
+                "(arena.state_slot_kib)");
+
+  small = two_variants();
+  small.arena.image_slot_bytes = 64 << 10;
+  got = enter(wanted, small);
+  BOOST_TEST_REQUIRE(!got);
+  BOOST_TEST(got.why().text
+             == "size 512x512 needs up to 901120 bytes of picture, a slot "
+                "holds 65536 (arena.image_slot_kib)");
+  // The model's own size is looked at where none is named.
+  BOOST_TEST(!enter({}, small));
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_keeps_the_name_of_its_code) {
+  const auto x = runtime::to_failure(core::fail(ec::overloaded, "full"),
+                                     std::chrono::seconds{2});
+  BOOST_TEST(x.code == "overloaded");
+  BOOST_TEST(x.text == "full");
+  BOOST_TEST((x.retry_after == std::chrono::seconds{2}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/split/process_spawner.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <support/eventually.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using test::eventually;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+ipc::process_life life(uint32_t process, uint32_t n) {
+  return {core::process_id{process}, core::incarnation{n}};
+}
+
+bool exists(int32_t pid) {
+  return kill(pid, 0) == 0;
+}
+
+/// A spawner whose program is a shell script.
+struct stage {
+  fs::path folder = make_folder();
+  std::shared_ptr<ipc::arena_owner> host = make_host();
+  std::mutex mutex;
+  std::vector<actors::process_started> started;
+  std::vector<actors::process_exited> exited;
+  std::unique_ptr<runtime::process_spawner> sut;
+
+  explicit stage(const std::string& script) {
+    const auto program = folder / "program";
+    std::ofstream{program} << "#!/bin/sh\n" << script << "\n";
+    fs::permissions(program, fs::perms::owner_all);
+    use(program.string());
+  }
+
+  ~stage() {
+    sut.reset();
+    fs::remove_all(folder);
+  }
+
+  void use(const std::string& program) {
+    runtime::process_spawner::options how;
+    how.host = host;
+    how.program = program;
+    how.arrived = [](ipc::process_life, actors::from_process) {};
+    sut = std::make_unique<runtime::process_spawner>(std::move(how));
+    sut->connect(
+      [this](actors::process_started x) {
+        const std::lock_guard guard{mutex};
+        started.push_back(std::move(x));
+      },
+      [this](actors::process_exited x) {
+        const std::lock_guard guard{mutex};
+        exited.push_back(std::move(x));
+      });
+  }
+
+  static fs::path make_folder() {
+    auto name = (fs::temp_directory_path() / "spawner-XXXXXX").string();
+    BOOST_TEST_REQUIRE((mkdtemp(name.data()) != nullptr));
+    return name;
+  }
+
+  static std::shared_ptr<ipc::arena_owner> make_host() {
+    ipc::arena_sizes sizes;
+    sizes.slots = {1, 1, 0};
+    sizes.slot_bytes = {64, 64, 64};
+    sizes.processes = 4;
+    sizes.ring_bytes = 65536;
+    auto made = ipc::arena_owner::make_private(sizes);
+    BOOST_TEST_REQUIRE(made.operator bool());
+    return std::move(*made);
+  }
+
+  size_t starts() {
+    const std::lock_guard guard{mutex};
+    return started.size();
+  }
+
+  size_t exits() {
+    const std::lock_guard guard{mutex};
+    return exited.size();
+  }
+
+  /// Starts one process and returns its pid.
+  int32_t start(ipc::process_life who = life(1, 1)) {
+    const auto before = starts();
+    sut->start(who, "part");
+    BOOST_TEST_REQUIRE(eventually([&] { return starts() == before + 1; }));
+    const std::lock_guard guard{mutex};
+    BOOST_TEST_REQUIRE((started.back().failure.code == core::ec::none));
+    BOOST_TEST_REQUIRE((started.back().who == who));
+    return started.back().pid;
+  }
+
+  std::string how_it_ended() {
+    BOOST_TEST_REQUIRE(eventually([&] { return exits() == 1; }));
+    const std::lock_guard guard{mutex};
+    return exited.back().how;
+  }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(process_spawner_test)
+
+BOOST_AUTO_TEST_CASE(an_exit_status_is_told) {
+  stage s{"exit 7"};
+  s.start();
+  BOOST_TEST(s.how_it_ended() == "exit status 7");
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_is_told) {
+  stage s{"kill -9 $$"};
+  s.start();
+  BOOST_TEST(s.how_it_ended() == "signal 9 (Killed)");
+}
+
+BOOST_AUTO_TEST_CASE(the_process_is_entered_in_the_table_and_told_its_place) {
+  stage s{"echo \"$@\" > $(dirname $0)/told; exec sleep 1000"};
+  const auto pid = s.start(life(2, 5));
+  const auto entry = s.host->process(core::process_id{2});
+  BOOST_TEST(entry.pid == pid);
+  BOOST_TEST(entry.life.value == 5u);
+  std::string told;
+  BOOST_TEST(eventually([&] {
+    std::ifstream file{s.folder / "told"};
+    return static_cast<bool>(std::getline(file, told));
+  }));
+  BOOST_TEST(told
+             == "--arena= --process=2 --life=5 --parent="
+                  + std::to_string(getpid()));
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_cannot_be_started_is_a_failure) {
+  stage s{"exit 0"};
+  s.use("/no/such/program");
+  s.sut->start(life(1, 1), "part");
+  BOOST_TEST_REQUIRE(eventually([&] { return s.starts() == 1; }));
+  BOOST_TEST((s.started.back().failure.code == core::ec::unavailable));
+  BOOST_TEST(s.started.back().failure.text
+             == "/no/such/program cannot be started: No such file or "
+                "directory");
+  s.sut->end(30s);
+  BOOST_TEST(s.exits() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(kill_ends_a_stopped_process_too) {
+  stage s{"exec sleep 1000"};
+  const auto pid = s.start();
+  ::kill(pid, SIGSTOP);
+  s.sut->kill(life(1, 1));
+  BOOST_TEST(s.how_it_ended() == "signal 9 (Killed)");
+  BOOST_TEST(!exists(pid));
+  // Of another life, or once more: nothing happens.
+  s.sut->kill(life(1, 1));
+  s.sut->kill(life(1, 2));
+  s.sut->kill(life(3, 1));
+}
+
+BOOST_AUTO_TEST_CASE(lives_follow_each_other) {
+  stage s{"exit 1"};
+  for (uint32_t n = 1; n <= 20; ++n) {
+    s.start(life(1, n));
+    BOOST_TEST_REQUIRE(eventually([&] { return s.exits() == n; }));
+    BOOST_TEST_REQUIRE((s.exited.back().who == life(1, n)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_end_kills_who_does_not_leave) {
+  stage s{"exec sleep 1000"};
+  const auto first = s.start(life(1, 1));
+  const auto second = s.start(life(2, 1));
+  ::kill(second, SIGSTOP);
+  s.sut->end(50ms);
+  BOOST_TEST(!exists(first));
+  BOOST_TEST(!exists(second));
+  // Nothing is started afterwards, and ending again is nothing.
+  s.sut->start(life(3, 1), "part");
+  s.sut->end(50ms);
+  BOOST_TEST(s.starts() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(the_end_overtakes_a_start) {
+  for (int round = 0; round < 20; ++round) {
+    stage s{"exec sleep 1000"};
+    for (uint32_t p = 1; p <= 3; ++p)
+      s.sut->start(life(p, 1), "part");
+    s.sut->end({});
+    for (const auto& x : s.started)
+      BOOST_TEST(!exists(x.pid));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(children_get_none_of_the_hosts_descriptors) {
+  // Not marked as closed by exec, as those of many hosts.
+  int ends[2];
+  BOOST_TEST_REQUIRE(pipe(ends) == 0);
+  stage s{"exec sleep 1000"};
+  const auto pid = s.start();
+  const auto folder = "/proc/" + std::to_string(pid) + "/fd";
+  BOOST_TEST(eventually([&] {
+    std::error_code ignored;
+    return fs::read_symlink("/proc/" + std::to_string(pid) + "/exe", ignored)
+             .filename()
+        != "sh";
+  }));
+  // The shell has left its script open, perhaps: look for pipes.
+  for (const auto& fd : fs::directory_iterator(folder)) {
+    const auto number = std::stoi(fd.path().filename());
+    if (number != STDERR_FILENO)
+      BOOST_TEST(fs::read_symlink(fd.path()).string().find("pipe:")
+                 == std::string::npos);
+  }
+  BOOST_TEST(fs::read_symlink(folder + "/0") == "/dev/null");
+  BOOST_TEST(fs::read_symlink(folder + "/1") == "/dev/null");
+  close(ends[0]);
+  close(ends[1]);
+}
+
+BOOST_AUTO_TEST_CASE(a_host_that_ignores_child_signals_loses_none) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  {
+    stage s{"exit 3"};
+    s.start();
+    BOOST_TEST(s.how_it_ended() == "unknown end");
+  }
+  std::signal(SIGCHLD, before);
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_in_a_dead_process_ring_is_dropped) {
+  stage s{"exit 0"};
+  s.start();
+  BOOST_TEST(eventually([&] { return s.exits() == 1; }));
+  s.sut->ping(life(1, 1), 1);
+  s.sut->ask_to_leave(life(1, 1));
+  s.start(life(1, 2));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/ipc/heap_store.hpp>
+#include <atelier/ipc/keeper.hpp>
+#include <atelier/runtime/reception.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <support/eventually.hpp>
+
+#include <atomic>
+#include <cstring>
+#include <future>
+#include <stdexcept>
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using test::eventually;
+
+namespace {
+
+constexpr uint32_t arena = 1;
+
+/// A reception with a store of real slots and the tickets that it gave back.
+struct desk {
+  std::shared_ptr<ipc::heap_store> store = std::make_shared<ipc::heap_store>(
+    arena, std::array<uint32_t, ipc::slot_kinds>{1, 4, 0},
+    std::array<uint64_t, ipc::slot_kinds>{64, 64, 64});
+  std::mutex mutex;
+  std::vector<uint64_t> taken;
+  runtime::reception sut{store, [this](core::request_id id) {
+                           const std::lock_guard guard{mutex};
+                           taken.push_back(id.value);
+                         }};
+
+  std::vector<uint64_t> given_back() {
+    const std::lock_guard guard{mutex};
+    return taken;
+  }
+
+  /// Puts `text` into an image slot of its own.
+  ipc::slot_ref put(uint32_t slot, const std::string& text) {
+    ipc::slot_ref ref;
+    ref.arena = arena;
+    ref.slot = slot;
+    ref.generation = 1;
+    ref.kind = ipc::slot_kind::image;
+    store->open(ref);
+    const auto into = store->buffer(ref);
+    BOOST_TEST_REQUIRE(into.operator bool());
+    std::memcpy(into->data(), text.data(), text.size());
+    BOOST_TEST_REQUIRE(store->publish(ref, 1, text.size()).operator bool());
+    return ref;
+  }
+};
+
+std::shared_ptr<const core::request> request(uint64_t id) {
+  auto x = std::make_shared<core::request>();
+  x->id = core::request_id{id};
+  x->text = {"prompt", "negative"};
+  return x;
+}
+
+actors::answer picture_of(uint64_t id, ipc::slot_ref image) {
+  actors::answer a;
+  a.what = request(id);
+  a.image = image;
+  a.how.seed = 5;
+  a.how.steps = 20;
+  a.steps_run = 23;
+  a.sha256 = "abc";
+  a.variant = "card@20";
+  return a;
+}
+
+actors::answer failure_of(uint64_t id, core::ec code) {
+  actors::answer a;
+  a.what = request(id);
+  a.failure = core::fail(code, "why");
+  a.retry_after = 3s;
+  return a;
+}
+
+core::request_id id_of(uint64_t id) {
+  return core::request_id{id};
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(reception_test)
+
+BOOST_AUTO_TEST_CASE(a_picture_is_copied_and_its_slot_given_back) {
+  desk d;
+  auto result = d.sut.expect(id_of(1), {});
+  BOOST_TEST(d.sut.open() == 1u);
+  BOOST_TEST(d.sut.knows(id_of(1)));
+  d.sut.answered(picture_of(1, d.put(0, "file")));
+  const auto a = result.get();
+  BOOST_TEST_REQUIRE(std::holds_alternative<picture>(a));
+  const auto& p = std::get<picture>(a);
+  BOOST_TEST(std::string(p.bytes.begin(), p.bytes.end()) == "file");
+  BOOST_TEST(p.request == 1u);
+  BOOST_TEST(p.seed == 5u);
+  BOOST_TEST(p.steps == 20u);
+  BOOST_TEST(p.steps_run == 23u);
+  BOOST_TEST(p.prompt == "prompt");
+  BOOST_TEST(p.negative == "negative");
+  BOOST_TEST(p.variant == "card@20");
+  BOOST_TEST(p.format == "png");
+  BOOST_TEST((d.given_back() == std::vector<uint64_t>{1}));
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_keeps_code_text_and_time) {
+  desk d;
+  auto result = d.sut.expect(id_of(1), {});
+  d.sut.answered(failure_of(1, core::ec::overloaded));
+  const auto a = result.get();
+  BOOST_TEST_REQUIRE(std::holds_alternative<failure>(a));
+  BOOST_TEST(std::get<failure>(a).code == "overloaded");
+  BOOST_TEST(std::get<failure>(a).text == "why");
+  BOOST_TEST((std::get<failure>(a).retry_after == 3s));
+  BOOST_TEST(d.given_back().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_stale_slot_is_a_failure_and_still_given_back) {
+  desk d;
+  auto result = d.sut.expect(id_of(1), {});
+  auto ref = d.put(0, "file");
+  ++ref.generation;
+  d.sut.answered(picture_of(1, ref));
+  BOOST_TEST(std::holds_alternative<failure>(result.get()));
+  BOOST_TEST(eventually([&] { return d.given_back().size() == 1; }));
+}
+
+BOOST_AUTO_TEST_CASE(a_second_answer_reaches_nobody) {
+  desk d;
+  std::atomic<int> calls = 0;
+  callbacks c;
+  c.answered = [&](const answer&) { ++calls; };
+  auto result = d.sut.expect(id_of(1), c);
+  const auto ref = d.put(0, "file");
+  d.sut.answered(picture_of(1, ref));
+  d.sut.answered(picture_of(1, ref));
+  d.sut.answered(failure_of(1, core::ec::internal));
+  result.get();
+  // Its slot is given back all the same.
+  BOOST_TEST(eventually([&] { return d.given_back().size() == 2; }));
+  d.sut.close();
+  BOOST_TEST(calls.load() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_to_nobody_gives_its_slot_back) {
+  desk d;
+  d.sut.answered(picture_of(8, d.put(0, "file")));
+  BOOST_TEST(eventually([&] { return d.given_back().size() == 1; }));
+}
+
+BOOST_AUTO_TEST_CASE(who_has_its_answer_is_not_open_any_more) {
+  desk d;
+  for (uint64_t i = 1; i < 200; ++i) {
+    auto result = d.sut.expect(id_of(i), {});
+    d.sut.answered(failure_of(i, core::ec::internal));
+    result.get();
+    BOOST_TEST_REQUIRE(d.sut.open() == 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(progress_comes_before_the_answer_in_order) {
+  desk d;
+  std::vector<uint32_t> steps;
+  callbacks c;
+  c.progressed = [&](const progress& p) { steps.push_back(p.steps_done); };
+  c.answered = [&](const answer&) { steps.push_back(99); };
+  auto result = d.sut.expect(id_of(1), c);
+  for (uint32_t i = 1; i <= 5; ++i)
+    d.sut.progressed(id_of(1), i, 5);
+  d.sut.answered(failure_of(1, core::ec::internal));
+  d.sut.progressed(id_of(1), 5, 5);
+  BOOST_TEST(d.sut.wait_until_empty(30s));
+  d.sut.close();
+  BOOST_TEST((steps == std::vector<uint32_t>{1, 2, 3, 4, 5, 99}));
+}
+
+BOOST_AUTO_TEST_CASE(empty_means_that_the_last_call_returned) {
+  desk d;
+  std::promise<void> begun;
+  std::promise<void> open;
+  auto opened = open.get_future().share();
+  callbacks c;
+  c.answered = [&](const answer&) {
+    begun.set_value();
+    opened.wait();
+  };
+  auto result = d.sut.expect(id_of(1), c);
+  d.sut.answered(failure_of(1, core::ec::internal));
+  begun.get_future().wait();
+  BOOST_TEST(!d.sut.wait_until_empty(1ms));
+  open.set_value();
+  BOOST_TEST(d.sut.wait_until_empty(30s));
+}
+
+BOOST_AUTO_TEST_CASE(a_slow_client_delays_nobody_who_tells) {
+  desk d;
+  std::promise<void> open;
+  auto opened = open.get_future().share();
+  callbacks slow;
+  slow.answered = [&](const answer&) { opened.wait(); };
+  auto first = d.sut.expect(id_of(1), slow);
+  auto second = d.sut.expect(id_of(2), {});
+  d.sut.answered(failure_of(1, core::ec::internal));
+  // These return although the first client is not done.
+  d.sut.answered(failure_of(2, core::ec::internal));
+  d.sut.progressed(id_of(2), 1, 2);
+  BOOST_TEST((second.wait_for(0s) == std::future_status::timeout));
+  open.set_value();
+  second.get();
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_throws_harms_nobody) {
+  desk d;
+  callbacks bad;
+  bad.progressed = [](const progress&) { throw std::runtime_error{"client"}; };
+  bad.answered = [](const answer&) { throw 7; };
+  auto first = d.sut.expect(id_of(1), bad);
+  auto second = d.sut.expect(id_of(2), {});
+  d.sut.progressed(id_of(1), 1, 2);
+  d.sut.answered(failure_of(1, core::ec::internal));
+  d.sut.answered(failure_of(2, core::ec::internal));
+  first.get();
+  second.get();
+  BOOST_TEST(d.sut.open() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(closing_answers_what_is_open_once) {
+  desk d;
+  std::atomic<int> calls = 0;
+  callbacks c;
+  c.answered = [&](const answer& a) {
+    calls += std::get<failure>(a).code == "stopping" ? 1 : 100;
+  };
+  auto first = d.sut.expect(id_of(1), c);
+  auto second = d.sut.expect(id_of(2), c);
+  d.sut.close();
+  d.sut.close();
+  BOOST_TEST(std::get<failure>(first.get()).code == "stopping");
+  BOOST_TEST(std::get<failure>(second.get()).code == "stopping");
+  BOOST_TEST(calls.load() == 2);
+  BOOST_TEST(d.sut.open() == 0u);
+  // Late news are dropped.
+  d.sut.answered(failure_of(1, core::ec::internal));
+  d.sut.progressed(id_of(2), 1, 2);
+  BOOST_TEST(calls.load() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(the_pace_of_answers_is_measured) {
+  desk d;
+  BOOST_TEST(d.sut.seconds_per_answer() == 0);
+  for (uint64_t i = 1; i < 50; ++i) {
+    auto result = d.sut.expect(id_of(i), {});
+    d.sut.answered(failure_of(i, core::ec::internal));
+    result.get();
+  }
+  BOOST_TEST(d.sut.seconds_per_answer() > 0);
+  BOOST_TEST(d.sut.seconds_per_answer() < 30);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

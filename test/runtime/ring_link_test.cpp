@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/ipc/layout.hpp>
+#include <atelier/runtime/split/ring_link.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <support/eventually.hpp>
+#include <support/scale.hpp>
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using test::eventually;
+
+namespace {
+
+constexpr ipc::process_life who{core::process_id{1}, core::incarnation{1}};
+
+/// A link, and the process's ends of its rings, used by the test.
+struct pair_of_rings {
+  std::shared_ptr<ipc::arena_owner> host = make();
+  std::mutex mutex;
+  std::vector<uint64_t> pongs;
+  std::atomic<int> ended = 0;
+  std::atomic<int> broken = 0;
+  ipc::ring_reader inbound{host->inbound(who.process),
+                           {host->host_epoch(), who.life}};
+  ipc::ring_writer outbound{host->outbound(who.process),
+                            {host->host_epoch(), who.life}};
+  std::unique_ptr<runtime::ring_link> sut =
+    std::make_unique<runtime::ring_link>(
+      *host, who,
+      runtime::ring_link::events{
+        [this](actors::from_process x) {
+          const std::lock_guard guard{mutex};
+          if (const auto* p = std::get_if<actors::pong>(&x.body))
+            pongs.push_back(p->number);
+        },
+        [this] { ++ended; }, [this](core::error) { ++broken; }});
+
+  static std::shared_ptr<ipc::arena_owner> make() {
+    ipc::arena_sizes sizes;
+    sizes.slots = {1, 1, 0};
+    sizes.slot_bytes = {64, 64, 64};
+    sizes.processes = 2;
+    sizes.ring_bytes = 4096;
+    auto made = ipc::arena_owner::make_private(sizes);
+    BOOST_TEST_REQUIRE(made.operator bool());
+    (*made)->begin_life(who.process, who.life);
+    return std::move(*made);
+  }
+
+  size_t pongs_seen() {
+    const std::lock_guard guard{mutex};
+    return pongs.size();
+  }
+
+  void ping(uint64_t number) {
+    sut->send(actors::to_process{{}, 0, actors::ping{number}});
+  }
+
+  void pong(uint64_t number) {
+    std::vector<std::byte> record;
+    actors::write(actors::from_process{actors::pong{who, number}}, record);
+    while (!*outbound.push(record))
+      outbound.wait_for_room(record.size(), 1s);
+  }
+
+  /// Reads `count` pings; fails where one is not the next.
+  void expect_pings(uint64_t count) {
+    std::vector<std::byte> record;
+    for (uint64_t i = 0; i < count; ++i) {
+      const auto got = inbound.pop(record, 30s);
+      BOOST_TEST_REQUIRE(got.operator bool());
+      BOOST_TEST_REQUIRE(*got);
+      const auto x = actors::read_to_process(record);
+      BOOST_TEST_REQUIRE(x.operator bool());
+      BOOST_TEST_REQUIRE(std::get<actors::ping>(x->body).number == i);
+    }
+  }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(ring_link_test)
+
+BOOST_AUTO_TEST_CASE(records_leave_in_their_order_beyond_the_ring) {
+  pair_of_rings r;
+  const auto count = 1000 + test::scaled(100'000);
+  for (uint64_t i = 0; i < count; ++i)
+    r.ping(i);
+  r.expect_pings(count);
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_for_room_leaves_at_once_when_there_is_some) {
+  // The process says nothing meanwhile: the link must not sleep on that.
+  pair_of_rings r;
+  constexpr int rounds = 10;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int round = 0; round < rounds; ++round) {
+    for (uint64_t i = 0; i < 300; ++i)
+      r.ping(i);
+    r.expect_pings(300);
+  }
+  // Each round would cost a whole look-up of a second.
+  BOOST_TEST((std::chrono::steady_clock::now() - begin < rounds * 500ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_record_too_large_is_dropped_and_others_go_on) {
+  pair_of_rings r;
+  r.sut->send(
+    actors::to_process{{}, 0, actors::setup{"cpu", std::string(8192, 'x')}});
+  r.ping(0);
+  r.expect_pings(1);
+}
+
+BOOST_AUTO_TEST_CASE(everything_written_arrives_before_the_end) {
+  for (size_t round = 0; round < 10 + test::scaled(1000); ++round) {
+    pair_of_rings r;
+    for (uint64_t i = 0; i < 20; ++i)
+      r.pong(i);
+    r.sut->finish();
+    BOOST_TEST_REQUIRE(eventually([&] { return r.ended == 1; }));
+    BOOST_TEST_REQUIRE(r.pongs_seen() == 20u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_end_is_told_once) {
+  pair_of_rings r;
+  r.sut->finish();
+  r.sut->finish();
+  BOOST_TEST(eventually([&] { return r.ended == 1; }));
+  r.sut.reset();
+  BOOST_TEST(r.ended.load() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(without_an_end_none_is_told) {
+  pair_of_rings r;
+  r.pong(1);
+  BOOST_TEST(eventually([&] { return r.pongs_seen() == 1; }));
+  r.sut.reset();
+  BOOST_TEST(r.ended.load() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_record_of_nonsense_breaks_the_ring) {
+  pair_of_rings r;
+  const std::vector<std::byte> nonsense(40, std::byte{0xEE});
+  BOOST_TEST_REQUIRE(*r.outbound.push(nonsense));
+  BOOST_TEST(eventually([&] { return r.broken == 1; }));
+  // Nothing of it is read any more, but the process's end still comes.
+  r.pong(1);
+  r.sut->finish();
+  BOOST_TEST(eventually([&] { return r.ended == 1; }));
+  BOOST_TEST(r.pongs_seen() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(scribbled_counters_break_the_ring) {
+  pair_of_rings r;
+  auto* memory = r.host->outbound(who.process);
+  memory->tail.store(uint64_t{1} << 40);
+  BOOST_TEST(eventually([&] { return r.broken == 1; }));
+  r.sut->finish();
+  BOOST_TEST(eventually([&] { return r.ended == 1; }));
+}
+
+BOOST_AUTO_TEST_CASE(a_record_of_another_life_breaks_the_ring) {
+  pair_of_rings r;
+  ipc::ring_writer other{r.host->outbound(who.process),
+                         {r.host->host_epoch(), core::incarnation{9}}};
+  std::vector<std::byte> record;
+  actors::write(actors::from_process{actors::pong{who, 1}}, record);
+  BOOST_TEST_REQUIRE(*other.push(record));
+  BOOST_TEST(eventually([&] { return r.broken == 1; }));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

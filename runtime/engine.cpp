@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <thread>
 #include <utility>
 
+#include <caf/logger.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
@@ -21,6 +23,7 @@
 #include <atelier/runtime/reception.hpp>
 #include <atelier/runtime/split/process_spawner.hpp>
 #include <atelier/runtime/thread_offload.hpp>
+#include <atelier/runtime/turnstile.hpp>
 
 namespace atelier {
 
@@ -38,6 +41,19 @@ constexpr core::timespan status_patience = std::chrono::seconds{2};
 constexpr uint32_t most_start_attempts = 3;
 constexpr size_t most_offloaded = 64;
 
+/// A thread that spawns actors or waits for one keeps the actor system's log
+/// from then on, and the system's destructor waits for that: a thread of the
+/// host that lives on would hang it. Lets go at the end of its scope.
+struct borrowed_thread {
+  borrowed_thread() = default;
+  borrowed_thread(const borrowed_thread&) = delete;
+  borrowed_thread& operator=(const borrowed_thread&) = delete;
+
+  ~borrowed_thread() {
+    caf::logger::set_current_actor_system(nullptr);
+  }
+};
+
 ipc::arena_sizes sizes_of(const config::settings& x) {
   ipc::arena_sizes sizes;
   sizes.slots = {x.arena.state_slots, x.arena.image_slots,
@@ -48,6 +64,23 @@ ipc::arena_sizes sizes_of(const config::settings& x) {
     = 1 + static_cast<uint32_t>(runtime::process_parts(x).size());
   sizes.ring_bytes = x.arena.ring_bytes;
   return sizes;
+}
+
+/// Checks that whatever is sent to a process fits its ring.
+core::result<void> check_rings(const config::settings& x,
+                               const std::string& as_toml) {
+  // A request's numbers and names, and a record's own head.
+  constexpr uint64_t besides = 4096;
+  const uint64_t texts = 2 * uint64_t{x.limits.prompt_bytes};
+  const auto most = std::max<uint64_t>(texts, as_toml.size()) + besides;
+  if (most <= x.arena.ring_bytes)
+    return {};
+  return core::fail(ec::bad_config,
+                    "arena.ring_kib: {} KiB are too few for two texts of {} "
+                    "bytes (limits.prompt_bytes) or for {} bytes of settings; "
+                    "at least {} are needed",
+                    x.arena.ring_bytes >> 10, x.limits.prompt_bytes,
+                    as_toml.size(), (most + 1023) >> 10);
 }
 
 } // namespace
@@ -79,8 +112,13 @@ struct engine::impl {
   std::vector<runtime::device_part> devices;
 
   std::atomic<uint64_t> next_id{1};
-  std::atomic<bool> stopping{false};
+  /// Handing in: until stopping begins.
+  runtime::turnstile entrance;
+  /// Whatever else is called from outside: until `end` takes the actors away.
+  mutable runtime::turnstile hall;
+  std::mutex ending;
   bool logging = false;
+  /// Guarded by `ending`.
   bool ended = false;
 
   ~impl() {
@@ -98,6 +136,7 @@ struct engine::impl {
     std::optional<T> got;
     if (!sys || !whom)
       return got;
+    const borrowed_thread host;
     caf::scoped_actor self{*sys};
     self->request(whom, status_patience, actors::status_atom::value)
       .receive([&](T& x) { got = std::move(x); }, [](caf::error&) {});
@@ -116,6 +155,10 @@ core::result<void> engine::impl::begin() {
                       made_policy.why().text);
   policy = std::move(*made_policy);
   const bool split = settings.processes.mode == config::process_mode::split;
+  const auto as_toml = config::to_toml(settings);
+  if (split)
+    if (auto fit = check_rings(settings, as_toml); !fit)
+      return fit;
   const auto sizes = sizes_of(settings);
   auto made = split
                 ? ipc::arena_owner::make_shared_memory(sizes, stale_patience)
@@ -138,7 +181,7 @@ core::result<void> engine::impl::begin() {
     runtime::process_spawner::options how;
     how.host = arena;
     how.program = std::move(*program);
-    how.settings = config::to_toml(settings);
+    how.settings = as_toml;
     how.arrived = [this](ipc::process_life, actors::from_process x) {
       // One for each thread that reads a ring, for as long as it lives.
       thread_local std::optional<actors::inline_unit> here;
@@ -229,9 +272,11 @@ core::result<void> engine::impl::wait_until_ready() {
 }
 
 void engine::impl::end() {
+  const std::lock_guard once{ending};
   if (std::exchange(ended, true))
     return;
-  stopping = true;
+  // Who was not refused yet has entered its request, which is answered below.
+  entrance.close();
   if (sys) {
     // What is open is answered before anything it could need is gone.
     if (control.scheduler)
@@ -245,6 +290,7 @@ void engine::impl::end() {
       processes->end(settings.processes.grace);
     if (clients)
       clients->close();
+    hall.close();
     auto kill = [](auto& x) {
       if (x)
         caf::anon_send_exit(x, caf::exit_reason::kill);
@@ -258,13 +304,15 @@ void engine::impl::end() {
     kill(control.planner);
     kill(control.monitor);
     kill(control.scheduler);
+    // Actors use the ports until they are gone, on the devices' threads too.
+    sys->await_all_actors_done();
+    devices.clear();
     workers->clear();
     hub->clear();
     watch->clear();
     offload.reset();
     sys.reset();
   }
-  devices.clear();
   processes.reset();
   // Unlinks the shared object, with its last holder.
   arena.reset();
@@ -282,6 +330,7 @@ engine::start(const engine_options& options) {
   auto loaded = config::load(options.config_file, options.set);
   if (!loaded)
     return runtime::to_failure(config::to_error(loaded.faults));
+  const borrowed_thread host;
   auto x = std::make_unique<impl>();
   x->settings = std::move(loaded.values);
   if (auto begun = x->begin(); !begun)
@@ -292,7 +341,8 @@ engine::start(const engine_options& options) {
 std::variant<submission, failure> engine::submit(const generation& wanted,
                                                  callbacks calls) {
   auto& x = *impl_;
-  if (x.stopping)
+  const runtime::turnstile::visit inside{x.entrance};
+  if (!inside)
     return runtime::to_failure(
       core::fail(ec::stopping, "the engine is stopping"));
   const auto most = x.settings.limits.requests;
@@ -331,7 +381,8 @@ std::variant<submission, failure> engine::submit(const generation& wanted,
 }
 
 bool engine::cancel(uint64_t request) {
-  if (!impl_->clients->knows(core::request_id{request}))
+  const runtime::turnstile::visit inside{impl_->hall};
+  if (!inside || !impl_->clients->knows(core::request_id{request}))
     return false;
   caf::anon_send(impl_->control.scheduler,
                  actors::cancel_request{core::request_id{request}});
@@ -340,6 +391,9 @@ bool engine::cancel(uint64_t request) {
 
 engine_status engine::status() const {
   engine_status s;
+  const runtime::turnstile::visit inside{impl_->hall};
+  if (!inside)
+    return s;
   if (const auto got = impl_->ask_status<actors::scheduler_actor,
                                          actors::scheduler_status>(
         impl_->control.scheduler)) {
@@ -365,7 +419,7 @@ engine_status engine::status() const {
 }
 
 bool engine::stop(std::chrono::nanoseconds grace) {
-  impl_->stopping = true;
+  impl_->entrance.close();
   const bool all = impl_->clients->wait_until_empty(grace);
   impl_->end();
   return all;

@@ -32,8 +32,8 @@ enum class ec : uint8_t {
   io_failed,
   /// Operator: memory, slots or another limited resource ran out.
   out_of_resources,
-  /// Operator: the request was running at two deaths of a worker, alone at the
-  /// second.
+  /// Operator: its worker died twice while running it alone, without a step
+  /// gained.
   poison,
   /// Operator: a process or device that the request needed is gone.
   unavailable,

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(nothing_of_a_killed_program_stays) {
     const scratch folder;
     const auto victim = run(folder.path, 1000, "2");
     // Not a wait for anything: it picks the moment of the death.
-    const auto moment_us = random.below(i % 2 == 0 ? 500'000 : 50'000);
+    const auto moment_us = random.below(i % 2 == 0 ? 500'000U : 50'000U);
     std::this_thread::sleep_for(
       std::chrono::microseconds{static_cast<int64_t>(moment_us)});
     kill(victim, SIGKILL);
@@ -123,7 +123,8 @@ BOOST_AUTO_TEST_CASE(nothing_of_a_killed_program_stays) {
     BOOST_TEST(eventually(
       [&] { return test::engine_processes_of(victim).empty(); }, 2s));
     finished += check_pictures(folder.path);
-    with_objects += test::shared_objects_of(victim).empty() ? 0 : 1;
+    if (!test::shared_objects_of(victim).empty())
+      ++with_objects;
     // Another one starts at once, and removes what was left.
     const auto next = run(folder.path, 2, "0");
     BOOST_TEST(wait_for(next) == 0);

@@ -183,6 +183,7 @@ BOOST_DATA_TEST_CASE(threads_that_used_it_may_outlive_it, modes, how) {
   }};
   looked.get_future().wait();
   sut.reset();
+  BOOST_TEST(!sut);
   over.set_value();
 }
 

@@ -273,8 +273,8 @@ void hub::fall_back(core::request_id id, row& r, const dispatched& x,
     // A living worker tells its steps itself; of a dead one count those that it
     // told or left, also where they are lost and run again.
     if (died)
-      r.steps_run += std::max({held, x.steps_done, x.steps_before})
-                   - x.steps_before;
+      r.steps_run +=
+        std::max({held, x.steps_done, x.steps_before}) - x.steps_before;
     if (seq && *seq > 0) {
       gained = *seq - 1 > x.steps_before;
       r.steps_done = static_cast<uint32_t>(*seq - 1);

@@ -1,18 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/atelier.hpp>
-
-#include <algorithm>
-#include <atomic>
-#include <mutex>
-#include <optional>
-#include <random>
-#include <thread>
-#include <utility>
-
-#include <caf/logger.hpp>
-#include <caf/scoped_actor.hpp>
-#include <caf/send.hpp>
-
 #include <atelier/config/load.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/core/version.hpp>
@@ -24,6 +11,18 @@
 #include <atelier/runtime/split/process_spawner.hpp>
 #include <atelier/runtime/thread_offload.hpp>
 #include <atelier/runtime/turnstile.hpp>
+
+#include <caf/logger.hpp>
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <thread>
+#include <utility>
 
 namespace atelier {
 
@@ -60,8 +59,7 @@ ipc::arena_sizes sizes_of(const config::settings& x) {
                  x.arena.capture_slots};
   sizes.slot_bytes = {x.arena.state_slot_bytes, x.arena.image_slot_bytes,
                       x.arena.capture_slot_bytes};
-  sizes.processes
-    = 1 + static_cast<uint32_t>(runtime::process_parts(x).size());
+  sizes.processes = 1 + static_cast<uint32_t>(runtime::process_parts(x).size());
   sizes.ring_bytes = x.arena.ring_bytes;
   return sizes;
 }
@@ -95,14 +93,14 @@ struct engine::impl {
   std::shared_ptr<const planning::profile> profile;
   std::shared_ptr<const planning::policy> policy;
   std::shared_ptr<ipc::arena_owner> arena;
-  std::shared_ptr<actors::worker_directory> workers
-    = std::make_shared<actors::worker_directory>();
-  std::shared_ptr<actors::mailbox_hub_port> hub
-    = std::make_shared<actors::mailbox_hub_port>();
-  std::shared_ptr<actors::mailbox_supervision> watch
-    = std::make_shared<actors::mailbox_supervision>();
-  std::shared_ptr<runtime::thread_offload> offload
-    = std::make_shared<runtime::thread_offload>(1, most_offloaded);
+  std::shared_ptr<actors::worker_directory> workers =
+    std::make_shared<actors::worker_directory>();
+  std::shared_ptr<actors::mailbox_hub_port> hub =
+    std::make_shared<actors::mailbox_hub_port>();
+  std::shared_ptr<actors::mailbox_supervision> watch =
+    std::make_shared<actors::mailbox_supervision>();
+  std::shared_ptr<runtime::thread_offload> offload =
+    std::make_shared<runtime::thread_offload>(1, most_offloaded);
   std::unique_ptr<runtime::system_config> actor_settings;
   std::unique_ptr<caf::actor_system> sys;
   std::shared_ptr<runtime::reception> clients;
@@ -147,8 +145,8 @@ struct engine::impl {
 core::result<void> engine::impl::begin() {
   // A host may have a log of its own already.
   logging = static_cast<bool>(core::start_log(settings.log.level, "atelier"));
-  profile = std::make_shared<const planning::profile>(
-    runtime::profile_of(settings));
+  profile =
+    std::make_shared<const planning::profile>(runtime::profile_of(settings));
   auto made_policy = planning::make_policy(settings.policy.name);
   if (!made_policy)
     return core::fail(ec::bad_config, "policy.name: {}",
@@ -161,21 +159,20 @@ core::result<void> engine::impl::begin() {
       return fit;
   const auto sizes = sizes_of(settings);
   auto made = split
-                ? ipc::arena_owner::make_shared_memory(sizes, stale_patience)
-                : ipc::arena_owner::make_private(sizes);
+              ? ipc::arena_owner::make_shared_memory(sizes, stale_patience)
+              : ipc::arena_owner::make_private(sizes);
   if (!made)
     return made.why();
   arena = std::move(*made);
   actor_settings = std::make_unique<runtime::system_config>(
     runtime::control_threads(settings));
   sys = std::make_unique<caf::actor_system>(*actor_settings);
-  clients = std::make_shared<runtime::reception>(
-    arena, [this](core::request_id id) {
+  clients =
+    std::make_shared<runtime::reception>(arena, [this](core::request_id id) {
       caf::anon_send(control.scheduler, actors::taken_answer{id});
     });
   if (split) {
-    auto program
-      = runtime::find_process_program(settings.processes.program);
+    auto program = runtime::find_process_program(settings.processes.program);
     if (!program)
       return program.why();
     runtime::process_spawner::options how;
@@ -243,19 +240,20 @@ core::result<void> engine::impl::spawn() {
 
 bool engine::impl::ready(const actors::scheduler_status& s) const {
   return s.workers.size() == settings.devices.size()
-         && s.preprocess_workers == settings.preprocess.workers
-         && s.postprocess_workers == settings.postprocess.workers;
+      && s.preprocess_workers == settings.preprocess.workers
+      && s.postprocess_workers == settings.postprocess.workers;
 }
 
 core::result<void> engine::impl::wait_until_ready() {
   const auto until = std::chrono::steady_clock::now() + start_patience;
   while (std::chrono::steady_clock::now() < until) {
-    const auto s = ask_status<actors::scheduler_actor,
-                              actors::scheduler_status>(control.scheduler);
+    const auto s =
+      ask_status<actors::scheduler_actor, actors::scheduler_status>(
+        control.scheduler);
     if (s && ready(*s))
       return {};
-    const auto lines
-      = ask_status<actors::supervisor_actor, std::vector<actors::process_line>>(
+    const auto lines =
+      ask_status<actors::supervisor_actor, std::vector<actors::process_line>>(
         control.supervisor);
     if (lines)
       for (const auto& p : *lines)
@@ -320,13 +318,12 @@ void engine::impl::end() {
     core::stop_log();
 }
 
-engine::engine(std::unique_ptr<impl> x) : impl_(std::move(x)) {
-}
+engine::engine(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
 
 engine::~engine() = default;
 
-std::variant<std::unique_ptr<engine>, failure>
-engine::start(const engine_options& options) {
+std::variant<std::unique_ptr<engine>, failure> engine::start(
+  const engine_options& options) {
   auto loaded = config::load(options.config_file, options.set);
   if (!loaded)
     return runtime::to_failure(config::to_error(loaded.faults));
@@ -365,9 +362,8 @@ std::variant<submission, failure> engine::submit(const generation& wanted,
     std::random_device entropy;
     seed = entropy();
   }
-  auto made
-    = runtime::to_request(wanted, x.settings, *x.profile, id, seed,
-                          std::chrono::steady_clock::now());
+  auto made = runtime::to_request(wanted, x.settings, *x.profile, id, seed,
+                                  std::chrono::steady_clock::now());
   if (!made)
     return runtime::to_failure(made.why());
   made->wants_progress = static_cast<bool>(calls.progressed);
@@ -394,9 +390,9 @@ engine_status engine::status() const {
   const runtime::turnstile::visit inside{impl_->hall};
   if (!inside)
     return s;
-  if (const auto got = impl_->ask_status<actors::scheduler_actor,
-                                         actors::scheduler_status>(
-        impl_->control.scheduler)) {
+  if (const auto got =
+        impl_->ask_status<actors::scheduler_actor, actors::scheduler_status>(
+          impl_->control.scheduler)) {
     s.accepted = got->counts.arrived - got->counts.refused;
     s.answered = got->counts.answered;
     s.failed = got->counts.failed;
@@ -409,9 +405,8 @@ engine_status engine::status() const {
     for (const auto& w : got->workers)
       s.workers.push_back({w.device, w.variants, true, w.seats_taken});
   }
-  if (const auto got
-      = impl_->ask_status<actors::supervisor_actor,
-                          std::vector<actors::process_line>>(
+  if (const auto got = impl_->ask_status<actors::supervisor_actor,
+                                         std::vector<actors::process_line>>(
         impl_->control.supervisor))
     for (const auto& p : *got)
       s.processes.push_back({p.part, p.pid, p.restarts, p.alive});

@@ -12,6 +12,9 @@ namespace atelier::actors {
 /// Names a node of a cluster; 0 is the one that schedules.
 using node_id = core::strong_id<struct node_tag>;
 
+/// A record is at most this long; what is longer goes in parts.
+inline constexpr size_t most_record_bytes = 256u << 10;
+
 /// Receives what a transport brings. Called from any thread, one call at a time
 /// for each node; must not block.
 struct transport_events {
@@ -32,7 +35,8 @@ public:
   /// Tells where events go. Once, before anything is sent.
   virtual void connect(transport_events events) = 0;
 
-  /// Sends a record. False where there is no link to `to`.
+  /// Sends a record. False, with nothing sent, where there is no link to `to`,
+  /// where as much waits for it as may, or for a record that is too long.
   virtual bool send(node_id to, std::vector<std::byte> record) = 0;
 
   /// Ends the link to a node at once; both ends get `on_lost`.

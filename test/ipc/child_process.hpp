@@ -5,10 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
-#include <thread>
 #include <utility>
+
+#include "support/eventually.hpp"
 
 namespace atelier::test {
 
@@ -76,18 +76,5 @@ public:
 private:
   pid_t pid_ = 0;
 };
-
-/// Looks for `done` until it holds or `limit` has passed.
-template <class Predicate>
-bool eventually(Predicate done,
-                std::chrono::seconds limit = std::chrono::seconds{30}) {
-  auto end = std::chrono::steady_clock::now() + limit;
-  while (!done()) {
-    if (std::chrono::steady_clock::now() > end)
-      return false;
-    std::this_thread::sleep_for(std::chrono::microseconds{100});
-  }
-  return true;
-}
 
 } // namespace atelier::test

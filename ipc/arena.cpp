@@ -70,6 +70,7 @@ struct arena::impl {
     x.head.store(0);
     x.tail.store(0);
     x.interrupted.store(0);
+    x.roused.store(0);
     x.reader_sleeps.store(0);
     x.writer_sleeps.store(0);
   }

@@ -20,7 +20,7 @@
 
 namespace atelier::ipc {
 
-inline constexpr uint32_t layout_version = 1;
+inline constexpr uint32_t layout_version = 2;
 /// "atelier\1" on a little-endian machine.
 inline constexpr uint64_t arena_magic = 0x0172'6569'6c65'7461ull;
 inline constexpr size_t cache_line = 64;
@@ -55,6 +55,8 @@ struct ring_memory {
   alignas(cache_line) std::atomic<uint32_t> record_bell;
   std::atomic<uint32_t> reader_sleeps;
   std::atomic<uint32_t> interrupted;
+  /// A record is about to come: the reader stays awake for it for a moment.
+  std::atomic<uint32_t> roused;
   alignas(cache_line) std::atomic<uint32_t> room_bell;
   std::atomic<uint32_t> writer_sleeps;
   /// Bytes that follow; a power of two.

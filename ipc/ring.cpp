@@ -9,6 +9,8 @@
 
 #include <linux/futex.h>
 
+#include <sched.h>
+
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -80,6 +82,17 @@ bool sleep_until(std::atomic<uint32_t>& bell, std::atomic<uint32_t>& sleeps,
   }
 }
 
+/// How long a roused reader looks for its record: some wake-ups of other
+/// threads, one after the other.
+constexpr core::timespan roused_time = std::chrono::microseconds{200};
+
+void rouse_reader(ring_memory& ring) {
+  if (ring.reader_sleeps.load(std::memory_order_seq_cst) == 0)
+    return;
+  ring.roused.store(1, std::memory_order_seq_cst);
+  ring_bell(ring.record_bell);
+}
+
 core::time_point end_of(core::timespan most) {
   return core::after(clock::now(), std::max(most, core::timespan{0}));
 }
@@ -108,6 +121,10 @@ core::result<bool> ring_writer::push(std::span<const std::byte> payload) {
 void ring_writer::announce() {
   if (ring_->reader_sleeps.load(std::memory_order_seq_cst) != 0)
     ring_bell(ring_->record_bell);
+}
+
+void ring_writer::rouse() {
+  rouse_reader(*ring_);
 }
 
 core::result<bool> ring_writer::push_quietly(
@@ -204,6 +221,10 @@ void ring_reader::interrupt() {
   ring_bell(ring_->record_bell);
 }
 
+void ring_reader::rouse() {
+  rouse_reader(*ring_);
+}
+
 bool ring_reader::waiting() const {
   return ring_->tail.load(std::memory_order_seq_cst)
       != ring_->head.load(std::memory_order_relaxed);
@@ -223,8 +244,20 @@ bool ring_reader::wait(core::timespan most, core::timespan spin) {
     } while (!there() && clock::now() < spin_end);
     most -= std::min(spin, most);
   }
-  if (!there() && most > core::timespan{0})
-    sleep_until(ring_->record_bell, ring_->reader_sleeps, end_of(most), there);
+  auto roused = [this] {
+    return ring_->roused.load(std::memory_order_seq_cst) != 0;
+  };
+  const auto end = end_of(most);
+  while (!there()
+         && sleep_until(ring_->record_bell, ring_->reader_sleeps, end,
+                        [&] { return there() || roused(); })
+         && !there()) {
+    ring_->roused.store(0, std::memory_order_relaxed);
+    // Whoever else is roused runs meanwhile where there are few cores.
+    const auto until = std::min(end, end_of(roused_time));
+    while (!there() && clock::now() < until)
+      sched_yield();
+  }
   if (waiting())
     return true;
   ring_->interrupted.store(0, std::memory_order_relaxed);

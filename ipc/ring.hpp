@@ -44,6 +44,11 @@ public:
   /// Wakes the reader if it sleeps.
   void announce();
 
+  /// Wakes the reader, if it sleeps, for a record that is about to come: it
+  /// looks for it for a moment before it sleeps again, and the record's own
+  /// wake-up costs nothing.
+  void rouse();
+
   /// Waits until the reader made room, at most `most`. False on time-out.
   bool wait_for_room(size_t payload_bytes, core::timespan most);
 
@@ -78,6 +83,9 @@ public:
 
   /// Ends a wait of `pop` from another thread, or else the next one.
   void interrupt();
+
+  /// As the writer's: for a thread of the reader's own process.
+  void rouse();
 
 private:
   bool waiting() const;

@@ -129,6 +129,10 @@ struct engine::impl {
   bool ready(const actors::scheduler_status& s) const;
   void end();
 
+  /// Wakes whoever will work for the next request, ahead of it: with nothing
+  /// open all of them sleep, and their wake-ups would follow one another.
+  void rouse() const;
+
   template <class Actor, class T>
   std::optional<T> ask_status(const Actor& whom) const {
     std::optional<T> got;
@@ -269,6 +273,13 @@ core::result<void> engine::impl::wait_until_ready() {
                     core::to_seconds(start_patience));
 }
 
+void engine::impl::rouse() const {
+  if (processes)
+    processes->rouse();
+  for (const auto& x : devices)
+    x.device->rouse();
+}
+
 void engine::impl::end() {
   const std::lock_guard once{ending};
   if (std::exchange(ended, true))
@@ -355,6 +366,8 @@ std::variant<submission, failure> engine::submit(const generation& wanted,
       std::clamp<core::timespan>(wait, std::chrono::seconds{1},
                                  std::chrono::hours{1}));
   }
+  else if (open == 0)
+    x.rouse();
   const core::request_id id{x.next_id++};
   uint64_t seed = 0;
   if (!wanted.seed) {
@@ -370,7 +383,9 @@ std::variant<submission, failure> engine::submit(const generation& wanted,
   submission s;
   s.request = id.value;
   s.result = x.clients->expect(id, std::move(calls));
-  caf::anon_send(
+  // This thread is awake: it runs the hub itself if that is idle.
+  actors::inline_unit here{*x.sys};
+  here.deliver(
     x.control.scheduler,
     actors::submit{std::make_shared<const core::request>(std::move(*made))});
   return s;

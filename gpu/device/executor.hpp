@@ -86,6 +86,11 @@ public:
   /// Tells where results go. Once, before the first job.
   virtual void connect(executor_events events) = 0;
 
+  /// Work is about to come: wakes the device's thread ahead of it, if it
+  /// sleeps.
+  virtual void rouse() {
+  }
+
   /// Takes a row on. What is wrong with it shows in its first run_report. A
   /// row whose state has all its steps ends its first run at once, complete.
   virtual void open(const open_job& job) = 0;

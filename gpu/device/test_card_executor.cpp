@@ -7,6 +7,9 @@ namespace atelier::gpu {
 
 namespace {
 
+// How long a roused thread looks for its job.
+constexpr core::timespan roused_time = std::chrono::microseconds{200};
+
 // The live side of the seam: the device's own thread reads the real clock.
 core::time_point now() {
   return core::time_point::clock::now();
@@ -33,6 +36,16 @@ void test_card_executor::connect(executor_events events) {
   events_ = std::move(events);
 }
 
+void test_card_executor::rouse() {
+  {
+    const std::lock_guard guard{mutex_};
+    if (!asleep_)
+      return;
+    roused_ = true;
+  }
+  wake_.notify_one();
+}
+
 void test_card_executor::open(const open_job& job) {
   submit(job);
 }
@@ -54,21 +67,43 @@ void test_card_executor::close(core::ticket who) {
 }
 
 void test_card_executor::submit(any_job job) {
+  bool sleeps = false;
   {
     const std::lock_guard guard{mutex_};
     jobs_.push_back(std::move(job));
+    has_job_ = true;
+    sleeps = asleep_;
   }
-  wake_.notify_one();
+  if (sleeps)
+    wake_.notify_one();
+}
+
+void test_card_executor::wait_for_job(std::unique_lock<std::mutex>& lock) {
+  while (!stopping_ && jobs_.empty()) {
+    asleep_ = true;
+    wake_.wait(lock,
+               [this] { return stopping_ || roused_ || !jobs_.empty(); });
+    asleep_ = false;
+    if (!roused_.exchange(false) || !jobs_.empty())
+      continue;
+    // Whoever brings the job runs meanwhile where there are few cores.
+    lock.unlock();
+    const auto until = now() + roused_time;
+    while (!has_job_ && !stopping_ && now() < until)
+      std::this_thread::yield();
+    lock.lock();
+  }
 }
 
 void test_card_executor::work() {
   for (;;) {
     std::unique_lock lock{mutex_};
-    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    wait_for_job(lock);
     if (stopping_)
       return;
     const auto job = std::move(jobs_.front());
     jobs_.pop_front();
+    has_job_ = !jobs_.empty();
     lock.unlock();
     std::visit([this](const auto& x) { handle(x); }, job);
   }

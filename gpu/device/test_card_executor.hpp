@@ -39,6 +39,7 @@ public:
   ~test_card_executor() override;
 
   void connect(executor_events events) override;
+  void rouse() override;
   void open(const open_job& job) override;
   void run(const run_job& job) override;
   void interrupt() override;
@@ -63,6 +64,7 @@ private:
 
   void submit(any_job job);
   void work();
+  void wait_for_job(std::unique_lock<std::mutex>& lock);
   void pause(core::time_point until);
   void handle(const open_job& job);
   void handle(const numbered_run& x);
@@ -85,6 +87,10 @@ private:
   std::atomic<uint64_t> interrupted_{0};
   /// Written under the mutex.
   std::atomic<bool> stopping_{false};
+  /// The thread waits for a job, or looks for one.
+  std::atomic<bool> asleep_{false};
+  std::atomic<bool> roused_{false};
+  std::atomic<bool> has_job_{false};
   std::mutex mutex_;
   std::condition_variable wake_;
   /// Guarded by the mutex.

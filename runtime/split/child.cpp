@@ -279,6 +279,10 @@ int run_child(const child_options& how) {
       }
       here.emplace(*x.sys);
     } else if (x.sys) {
+      // The device's thread wakes while its actor still thinks.
+      if (message->what == actors::role::denoise_step)
+        for (auto& device : x.devices)
+          device.device->rouse();
       const bool mine = !have && is_short(*message);
       deliver(x, std::move(*message), mine ? &*here : nullptr);
     }

@@ -108,6 +108,13 @@ void process_spawner::send(const actors::worker_address& to,
   send(to.where, x);
 }
 
+void process_spawner::rouse() {
+  const std::lock_guard guard{mutex_};
+  for (const auto& [who, c] : children_)
+    if (!c->gone)
+      c->link->rouse();
+}
+
 void process_spawner::ping(ipc::process_life who, uint64_t number) {
   send(who, actors::to_process{{}, 0, actors::ping{number}});
 }

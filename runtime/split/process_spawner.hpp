@@ -55,6 +55,9 @@ public:
 
   void send(const actors::worker_address& to, actors::work what) override;
 
+  /// Work is about to come: wakes the readers of all rings ahead of it.
+  void rouse();
+
 private:
   struct child {
     int32_t pid = 0;

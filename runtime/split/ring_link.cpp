@@ -60,6 +60,14 @@ void ring_link::flush() {
   behind_ = false;
 }
 
+void ring_link::rouse() {
+  {
+    const std::lock_guard guard{mutex_};
+    to_.rouse();
+  }
+  from_.rouse();
+}
+
 void ring_link::finish() {
   auto open = stage::open;
   stage_.compare_exchange_strong(open, stage::finishing);

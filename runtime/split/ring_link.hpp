@@ -40,6 +40,9 @@ public:
 
   void send(const actors::to_process& x);
 
+  /// Work is about to come: wakes both readers of the pair ahead of it.
+  void rouse();
+
   /// The process is gone for certain.
   void finish();
 

@@ -177,7 +177,10 @@ core::result<sweep_result> sweep_stale_segments(core::timespan patience) {
 
 uint64_t start_time_of(int32_t pid) {
   std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
-  std::string text{std::istreambuf_iterator<char>{file}, {}};
+  // A stream's own reading, which never throws: the process may be gone by now,
+  // and then its file cannot be read.
+  std::string text;
+  std::getline(file, text, '\0');
   // The second field is a name in parentheses that may hold anything.
   auto end_of_name = text.rfind(')');
   if (pid <= 0 || end_of_name == std::string::npos)

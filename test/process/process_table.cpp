@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 namespace atelier::test {
 
@@ -14,8 +15,11 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string read_all(const fs::path& path) {
-  std::ifstream file{path};
-  return {std::istreambuf_iterator<char>{file}, {}};
+  // Never throws, unlike the buffer's iterator: a process may be gone by now.
+  const std::ifstream file{path};
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 size_t count_entries(const char* folder) {

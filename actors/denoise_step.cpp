@@ -19,14 +19,13 @@
 //  ends alone. The process's death is the scheduler's business.
 
 #include <atelier/actors/denoise_step.hpp>
-
-#include <algorithm>
+#include <atelier/actors/exception_border.hpp>
+#include <atelier/actors/inline_unit.hpp>
 
 #include <caf/actor_cast.hpp>
 #include <caf/send.hpp>
 
-#include <atelier/actors/exception_border.hpp>
-#include <atelier/actors/inline_unit.hpp>
+#include <algorithm>
 
 namespace atelier::actors {
 
@@ -54,7 +53,8 @@ void denoise_step_state::admit(const denoise& x) {
   planning::batch_row row;
   row.who = x.who;
   row.shape = {x.how.variant, x.how.px};
-  row.steps_left = std::max(1u, x.how.steps - std::min(x.how.steps, x.steps_done));
+  row.steps_left =
+    std::max(1u, x.how.steps - std::min(x.how.steps, x.steps_done));
   row.prio = x.prio;
   row.deadline = core::time_point{core::timespan{x.deadline_ns}};
   batch->add(row);
@@ -198,9 +198,9 @@ void denoise_step_state::complete_decoding(const gpu::decode_report& x) {
     conclude(x.who, x.failure, x.bytes, x.took);
 }
 
-denoise_step_actor::behavior_type
-denoise_step(denoise_step_actor::stateful_pointer<denoise_step_state> self,
-             denoise_step_config config) {
+denoise_step_actor::behavior_type denoise_step(
+  denoise_step_actor::stateful_pointer<denoise_step_state> self,
+  denoise_step_config config) {
   install_exception_border(self);
   auto& st = self->state;
   st.config = std::move(config);
@@ -210,8 +210,8 @@ denoise_step(denoise_step_actor::stateful_pointer<denoise_step_state> self,
   // Its news are handled on its own thread, which waits for them anyway.
   const caf::actor_addr me{self->address()};
   auto here = st.config.on_executor_thread
-                ? std::make_shared<inline_unit>(self->home_system())
-                : nullptr;
+              ? std::make_shared<inline_unit>(self->home_system())
+              : nullptr;
   auto post = [me, here](auto message) {
     auto strong = caf::actor_cast<caf::strong_actor_ptr>(me);
     if (!strong)
@@ -237,9 +237,7 @@ denoise_step(denoise_step_actor::stateful_pointer<denoise_step_state> self,
     [self](const denoise& x) { self->state.admit(x); },
     [self](const cancel_work& x) { self->state.cancel(x.who); },
     [self](const steps_ran& x) { self->state.complete_run(x.what); },
-    [self](const picture_decoded& x) {
-      self->state.complete_decoding(x.what);
-    },
+    [self](const picture_decoded& x) { self->state.complete_decoding(x.what); },
   };
 }
 

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/interfaces.hpp>
+#include <atelier/actors/ports.hpp>
+#include <atelier/gpu/device/executor.hpp>
+#include <atelier/planning/step_batch.hpp>
+
+#include <caf/stateful_actor.hpp>
+
 #include <deque>
 #include <memory>
 #include <optional>
@@ -8,13 +15,6 @@
 #include <string>
 #include <unordered_map>
 #include <vector>
-
-#include <caf/stateful_actor.hpp>
-
-#include <atelier/actors/interfaces.hpp>
-#include <atelier/actors/ports.hpp>
-#include <atelier/gpu/device/executor.hpp>
-#include <atelier/planning/step_batch.hpp>
 
 namespace atelier::actors {
 
@@ -83,8 +83,8 @@ struct denoise_step_state {
 /// Runs a device's rows: between any two runs ended rows leave and waiting ones
 /// join. Announces itself at its start.
 /// Threads: never blocks; the executor posts its results back.
-denoise_step_actor::behavior_type
-denoise_step(denoise_step_actor::stateful_pointer<denoise_step_state> self,
-             denoise_step_config config);
+denoise_step_actor::behavior_type denoise_step(
+  denoise_step_actor::stateful_pointer<denoise_step_state> self,
+  denoise_step_config config);
 
 } // namespace atelier::actors

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <string>
+#include <atelier/core/log.hpp>
 
 #include <caf/error.hpp>
 #include <caf/exit_reason.hpp>
 #include <caf/scheduled_actor.hpp>
 
-#include <atelier/core/log.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
 
 namespace atelier::actors {
 

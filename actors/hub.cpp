@@ -37,8 +37,7 @@ hub::hub(hub_config config, hub_ports ports)
   : config_(std::move(config)),
     ports_(std::move(ports)),
     keeper_(config_.arena, config_.slots),
-    plan_(config_.initial_plan) {
-}
+    plan_(config_.initial_plan) {}
 
 // -- entering -----------------------------------------------------------------
 
@@ -52,10 +51,9 @@ void hub::submit(std::shared_ptr<const core::request> what,
     return refuse(std::move(what),
                   core::fail(ec::stopping, "the engine is stopping"), {});
   if (rows_.count(id) != 0)
-    return refuse(std::move(what),
-                  core::fail(ec::internal, "request {} is known already",
-                             id.value),
-                  {});
+    return refuse(
+      std::move(what),
+      core::fail(ec::internal, "request {} is known already", id.value), {});
   if (live_ >= config_.limits.requests)
     return refuse(std::move(what),
                   core::fail(ec::overloaded,
@@ -107,8 +105,8 @@ void hub::begin_stage(core::request_id id, row& r, uint32_t stage,
                       core::time_point now) {
   const auto& next = r.under->routes[r.along.value].stages[stage];
   r.stage = stage;
-  r.how = planning::recipe_of(*r.what, next, next.any_of.front(),
-                              *config_.profile);
+  r.how =
+    planning::recipe_of(*r.what, next, next.any_of.front(), *config_.profile);
   r.at = phase::preparing;
   r.newest = {};
   r.steps_done = 0;

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/local_messages.hpp>
+#include <atelier/actors/messages.hpp>
+#include <atelier/actors/ports.hpp>
+#include <atelier/actors/row.hpp>
+#include <atelier/config/settings.hpp>
+#include <atelier/ipc/keeper.hpp>
+#include <atelier/ipc/slot_store.hpp>
+#include <atelier/planning/lanes.hpp>
+#include <atelier/planning/policy.hpp>
+
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -11,16 +21,6 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
-
-#include <atelier/actors/local_messages.hpp>
-#include <atelier/actors/messages.hpp>
-#include <atelier/actors/ports.hpp>
-#include <atelier/actors/row.hpp>
-#include <atelier/config/settings.hpp>
-#include <atelier/ipc/keeper.hpp>
-#include <atelier/ipc/slot_store.hpp>
-#include <atelier/planning/lanes.hpp>
-#include <atelier/planning/policy.hpp>
 
 namespace atelier::actors {
 

@@ -2,10 +2,10 @@
 
 // From lanes to workers: who takes what, with which slots.
 
+#include <atelier/actors/hub.hpp>
+
 #include <algorithm>
 #include <utility>
-
-#include <atelier/actors/hub.hpp>
 
 namespace atelier::actors {
 
@@ -35,8 +35,8 @@ core::lane_id hub::lane_for(const row& r) const {
   core::philox random{config_.seed, core::purpose::routing, r.what->id};
   random.seek((uint64_t{r.attempt} + 1) << 16);
   const auto& next = r.under->routes[r.along.value].stages[r.stage];
-  const auto lane
-    = config_.policy->place(*r.what, next, *plan_, cluster(), random);
+  const auto lane =
+    config_.policy->place(*r.what, next, *plan_, cluster(), random);
   return r.alone ? alone_lane(lane) : lane;
 }
 
@@ -50,8 +50,8 @@ planning::waiting hub::entry_for(core::request_id id, const row& r) const {
   x.still_needs = config_.profile->finish;
   if (r.at != phase::finishing)
     x.still_needs += v.text + v.decode
-                     + planning::step_time(v, 1, r.how.px)
-                         * (r.how.steps - std::min(r.steps_done, r.how.steps));
+                   + planning::step_time(v, 1, r.how.px)
+                       * (r.how.steps - std::min(r.steps_done, r.how.steps));
   if (r.at == phase::preparing)
     x.still_needs += config_.profile->prepare;
   x.may_answer_best = r.known.best.has_value();
@@ -80,9 +80,8 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
     if (candidates == open_.end() || candidates->second.empty())
       return;
     auto& w = workers_.at(candidates->second.begin()->second);
-    const auto queue
-      = lanes_.best(w.serves, now, config_.pace.ageing,
-                    pool ? 1 : w.view.max_batch);
+    const auto queue = lanes_.best(w.serves, now, config_.pace.ageing,
+                                   pool ? 1 : w.view.max_batch);
     planning::taken chosen;
     if (pool) {
       chosen.join.push_back(queue.front().request);
@@ -113,8 +112,8 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
   const core::lane_id beside{lane.value ^ alone_lane(core::lane_id{0}).value};
   auto serves = [&](const worker& w) {
     return w.where.what == role::denoise_step && !w.suspected
-           && std::find(w.serves.begin(), w.serves.end(), beside)
-                != w.serves.end();
+        && std::find(w.serves.begin(), w.serves.end(), beside)
+             != w.serves.end();
   };
   if (lanes_.empty(lane)) {
     for (auto& [id, w] : workers_) {
@@ -194,8 +193,8 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       x.reading = r.newest;
       keeper_.begin_read(x.reading, who, w.where.where);
       // The worker may host another of the variants that the stage allows.
-      const auto& any_of
-        = r.under->routes[r.along.value].stages[r.stage].any_of;
+      const auto& any_of =
+        r.under->routes[r.along.value].stages[r.stage].any_of;
       if (r.steps_done == 0)
         for (const auto v : any_of)
           if (std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
@@ -227,8 +226,8 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       x.reading = r.pixels;
       keeper_.begin_read(x.reading, who, w.where.where);
       const auto& v = config_.profile->variants[r.how.variant.value];
-      order = finish{who,           r.how,     r.what->text, v.model, v.name,
-                     r.what->output, r.pixels, x.granted[0]};
+      order = finish{who,    r.how,          r.what->text, v.model,
+                     v.name, r.what->output, r.pixels,     x.granted[0]};
       break;
     }
   }
@@ -265,9 +264,9 @@ core::timespan hub::allowance_of(const row& r, const worker& w) const {
       predicted = config_.profile->finish;
       break;
     case phase::denoising:
-      predicted = planning::step_time(v, w.view.max_batch, r.how.px)
-                    * w.run_steps
-                  + v.text + v.decode;
+      predicted =
+        planning::step_time(v, w.view.max_batch, r.how.px) * w.run_steps
+        + v.text + v.decode;
       break;
   }
   // A pool member works off its seats one after the other.
@@ -275,7 +274,7 @@ core::timespan hub::allowance_of(const row& r, const worker& w) const {
     predicted *= w.seats;
   return core::from_seconds(core::to_seconds(predicted)
                             * config_.processes.step_factor)
-         + config_.processes.silence;
+       + config_.processes.silence;
 }
 
 void hub::withdraw(worker& w) {

@@ -58,8 +58,8 @@ std::string hub::check() const {
   if (auto broken = keeper_.check(); !broken.empty())
     return broken;
   if (counts_.arrived
-      != counts_.refused + counts_.answered + counts_.failed
-           + counts_.cancelled + live_)
+      != counts_.refused + counts_.answered + counts_.failed + counts_.cancelled
+           + live_)
     return "requests are not conserved";
   size_t live = 0;
   size_t waits = 0;
@@ -71,8 +71,7 @@ std::string hub::check() const {
     } else if (lanes_.contains(id)) {
       return fmt::format("row {} does not wait but stands in a lane", id.value);
     }
-    if (r.state == row_state::running
-        && out_.count({id, r.attempt}) == 0)
+    if (r.state == row_state::running && out_.count({id, r.attempt}) == 0)
       return fmt::format("row {} runs nowhere", id.value);
     if (!is_terminal(r.state))
       ++live;

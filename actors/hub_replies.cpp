@@ -2,11 +2,11 @@
 
 // What workers say, and what becomes of a worker's requests when it dies.
 
-#include <algorithm>
-#include <utility>
-
 #include <atelier/actors/hub.hpp>
 #include <atelier/planning/walk.hpp>
+
+#include <algorithm>
+#include <utility>
 
 namespace atelier::actors {
 
@@ -60,8 +60,8 @@ bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
   std::erase(w.batch, who);
   if (out.at == phase::denoising) {
     const auto r = rows_.find(who.id);
-    const uint64_t steps
-      = r == rows_.end() ? 0 : r->second.how.steps - out.steps_before;
+    const uint64_t steps =
+      r == rows_.end() ? 0 : r->second.how.steps - out.steps_before;
     w.view.steps_left -= std::min(w.view.steps_left, steps);
   }
   if (w.view.seats_taken == 0)
@@ -91,8 +91,7 @@ void hub::discard(const dispatched& x) {
 
 void hub::on(const worker_ready& x, core::time_point now) {
   const auto grave = buried_.find(x.who.where.process);
-  const bool dead
-    = grave != buried_.end() && x.who.where.life <= grave->second;
+  const bool dead = grave != buried_.end() && x.who.where.life <= grave->second;
   if (find(x.who) != nullptr || x.seats == 0 || dead) {
     ++counts_.stale_replies;
     return;
@@ -185,8 +184,8 @@ void hub::on(const stepped& x, core::time_point now) {
       continue;
     auto& d = i->second;
     if (p.steps_done > d.steps_done) {
-      w->view.steps_left
-        -= std::min<uint64_t>(w->view.steps_left, p.steps_done - d.steps_done);
+      w->view.steps_left -=
+        std::min<uint64_t>(w->view.steps_left, p.steps_done - d.steps_done);
       d.steps_done = p.steps_done;
     }
     if (p.published && !d.published) {
@@ -214,8 +213,8 @@ void hub::on(const denoised& x, core::time_point now) {
   r->took.denoise += x.denoise;
   r->took.decode += x.decode;
   if (r->took.first_step.count() == 0 && x.first_step_ns != 0)
-    r->took.first_step
-      = core::time_point{core::timespan{x.first_step_ns}} - r->what->arrived;
+    r->took.first_step =
+      core::time_point{core::timespan{x.first_step_ns}} - r->what->arrived;
   r->steps_run += x.steps_run;
   if (x.failure.code != core::ec::none && worth_retrying(x.failure.code)) {
     fall_back(x.who.id, *r, done, x.failure, false, now);
@@ -270,11 +269,14 @@ void hub::fall_back(core::request_id id, row& r, const dispatched& x,
   bool gained = false;
   if (x.at == phase::denoising) {
     const auto seq = ports_.slots->published(x.granted[0]);
+    const auto held = seq && *seq > 0 ? static_cast<uint32_t>(*seq - 1) : 0;
+    // A living worker tells its steps itself; of a dead one count those that it
+    // told or left, also where they are lost and run again.
+    if (died)
+      r.steps_run +=
+        std::max({held, x.steps_done, x.steps_before}) - x.steps_before;
     if (seq && *seq > 0) {
       gained = *seq - 1 > x.steps_before;
-      // A living worker told its steps itself.
-      if (died)
-        r.steps_run += static_cast<uint32_t>(*seq - 1) - x.steps_before;
       r.steps_done = static_cast<uint32_t>(*seq - 1);
       r.newest = x.granted[0];
       keeper_.supersede(x.reading);
@@ -300,8 +302,8 @@ void hub::fall_back(core::request_id id, row& r, const dispatched& x,
                               "at step {} (last: {})",
                               r.strikes, r.steps_done, why.text),
                    now);
-  const bool retry
-    = worth_retrying(why.code) && r.losses < config_.pace.attempts;
+  const bool retry =
+    worth_retrying(why.code) && r.losses < config_.pace.attempts;
   if (!retry)
     return end_row(id, r, row_state::failed, why, now);
   wait(id, r, now, true);
@@ -361,9 +363,8 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
     workers_.erase(id);
     ++counts_.workers_lost;
   }
-  const auto why
-    = core::fail(core::ec::unavailable, "the worker's process {} died",
-                 who.process.value);
+  const auto why = core::fail(
+    core::ec::unavailable, "the worker's process {} died", who.process.value);
   for (const auto ticket : orphans) {
     const auto x = std::move(out_.at(ticket));
     out_.erase(ticket);

@@ -12,8 +12,7 @@ constexpr size_t throughput = 64;
 
 } // namespace
 
-inline_unit::inline_unit(caf::actor_system& sys) : caf::execution_unit(&sys) {
-}
+inline_unit::inline_unit(caf::actor_system& sys) : caf::execution_unit(&sys) {}
 
 void inline_unit::exec_later(caf::resumable* job) {
   jobs_.push_back(job);

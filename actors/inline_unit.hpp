@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <deque>
-#include <utility>
-
 #include <caf/actor_system.hpp>
 #include <caf/execution_unit.hpp>
 #include <caf/mailbox_element.hpp>
 #include <caf/make_message.hpp>
 #include <caf/message_id.hpp>
 #include <caf/resumable.hpp>
+
+#include <deque>
+#include <utility>
 
 namespace atelier::actors {
 

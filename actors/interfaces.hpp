@@ -5,12 +5,12 @@
 // wire. Messages are one-way and carry tickets; nothing on the path waits for a
 // response, and every time-out is a deadline in a table and one tick.
 
+#include <atelier/actors/local_messages.hpp>
+#include <atelier/actors/messages.hpp>
+
 #include <caf/replies_to.hpp>
 #include <caf/typed_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
-
-#include <atelier/actors/local_messages.hpp>
-#include <atelier/actors/messages.hpp>
 
 namespace atelier::actors {
 

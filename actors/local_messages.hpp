@@ -3,20 +3,20 @@
 
 // Messages that never leave the process: they may carry shared immutable data.
 
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include <caf/allowed_unsafe_message_type.hpp>
-#include <caf/atom.hpp>
-
 #include <atelier/core/error.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/gpu/device/executor.hpp>
 #include <atelier/ipc/keeper.hpp>
 #include <atelier/planning/cluster.hpp>
 #include <atelier/planning/plan.hpp>
+
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/atom.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace atelier::actors {
 

@@ -6,13 +6,6 @@
 // (wire.hpp) and hosts by CAF; types that stay inside one process stand in
 // local_messages.hpp.
 
-#include <cstdint>
-#include <string>
-#include <variant>
-#include <vector>
-
-#include <caf/type_id.hpp>
-
 #include <atelier/core/error.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/request.hpp>
@@ -20,6 +13,13 @@
 #include <atelier/core/time.hpp>
 #include <atelier/ipc/keeper.hpp>
 #include <atelier/ipc/slot_ref.hpp>
+
+#include <caf/type_id.hpp>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
 
 namespace atelier::actors {
 
@@ -34,8 +34,8 @@ struct worker_address {
   role what = role::preprocess;
   uint32_t index = 0;
 
-  friend auto operator<=>(const worker_address&, const worker_address&)
-    = default;
+  friend auto operator<=>(const worker_address&,
+                          const worker_address&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f,
@@ -239,8 +239,7 @@ struct cancel_work {
   friend bool operator==(const cancel_work&, const cancel_work&) = default;
 
   template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f,
-                                                 cancel_work& x) {
+  friend typename Inspector::result_type inspect(Inspector& f, cancel_work& x) {
     return f(x.who);
   }
 };
@@ -300,8 +299,8 @@ struct leave {
 using work = std::variant<prepare, denoise, finish, cancel_work>;
 
 /// What a worker sends to the scheduler.
-using report
-  = std::variant<worker_ready, prepared, stepping, stepped, denoised, finished>;
+using report =
+  std::variant<worker_ready, prepared, stepping, stepped, denoised, finished>;
 
 } // namespace atelier::actors
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/actors/monitor.hpp>
-
 #include <atelier/actors/exception_border.hpp>
+#include <atelier/actors/monitor.hpp>
 
 namespace atelier::actors {
 
@@ -19,14 +18,13 @@ void monitor_state::close(const counters& counts, core::time_point now) {
   while (windows.size() > config.windows)
     windows.pop_front();
   backlog = counts.arrived - counts.refused - counts.answered - counts.failed
-            - counts.cancelled;
+          - counts.cancelled;
   before = counts;
   begin = now;
 }
 
-monitor_actor::behavior_type
-monitor(monitor_actor::stateful_pointer<monitor_state> self,
-        monitor_config config) {
+monitor_actor::behavior_type monitor(
+  monitor_actor::stateful_pointer<monitor_state> self, monitor_config config) {
   install_exception_border(self);
   self->state.config = std::move(config);
   self->state.begin = self->clock().now();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <deque>
+#include <atelier/actors/interfaces.hpp>
 
 #include <caf/stateful_actor.hpp>
 
-#include <atelier/actors/interfaces.hpp>
+#include <deque>
 
 namespace atelier::actors {
 
@@ -33,8 +33,7 @@ struct monitor_state {
 
 /// Keeps windows of raw counts, which each policy's estimators read.
 /// Threads: never blocks.
-monitor_actor::behavior_type
-monitor(monitor_actor::stateful_pointer<monitor_state> self,
-        monitor_config config);
+monitor_actor::behavior_type monitor(
+  monitor_actor::stateful_pointer<monitor_state> self, monitor_config config);
 
 } // namespace atelier::actors

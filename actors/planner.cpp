@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/planner.hpp>
 
 #include <caf/send.hpp>
-
-#include <atelier/actors/exception_border.hpp>
 
 namespace atelier::actors {
 
@@ -42,9 +41,8 @@ void replan(pointer self) {
 
 } // namespace
 
-planner_actor::behavior_type
-planner(planner_actor::stateful_pointer<planner_state> self,
-        planner_config config) {
+planner_actor::behavior_type planner(
+  planner_actor::stateful_pointer<planner_state> self, planner_config config) {
   install_exception_border(self);
   self->state.config = std::move(config);
   self->state.in_force = self->state.config.initial_plan;

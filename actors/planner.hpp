@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-
-#include <caf/stateful_actor.hpp>
-
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/core/offload.hpp>
 #include <atelier/planning/policy.hpp>
+
+#include <caf/stateful_actor.hpp>
+
+#include <memory>
 
 namespace atelier::actors {
 
@@ -39,8 +39,7 @@ struct planner_state {
 /// offload takes no work, the plan in force stays and the next period tries
 /// again.
 /// Threads: never blocks.
-planner_actor::behavior_type
-planner(planner_actor::stateful_pointer<planner_state> self,
-        planner_config config);
+planner_actor::behavior_type planner(
+  planner_actor::stateful_pointer<planner_state> self, planner_config config);
 
 } // namespace atelier::actors

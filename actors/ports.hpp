@@ -4,15 +4,15 @@
 // The seams around the scheduler and the workers: what the wiring injects.
 // Live and simulated forms differ; the actors do not.
 
-#include <cstdint>
-#include <memory>
-#include <string>
-
 #include <atelier/actors/messages.hpp>
 #include <atelier/core/error.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/ipc/slot_ref.hpp>
 #include <atelier/planning/cluster.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
 
 namespace atelier::actors {
 
@@ -27,8 +27,7 @@ public:
 
   /// The sender's event is over: what was kept for running on its thread runs
   /// now. Called by the scheduler alone.
-  virtual void settle() {
-  }
+  virtual void settle() {}
 };
 
 /// Carries workers' reports to the scheduler; otherwise like `handoff`.
@@ -43,8 +42,7 @@ public:
     send(std::move(what));
   }
 
-  virtual void nudge() {
-  }
+  virtual void nudge() {}
 };
 
 /// Where a request's time went.
@@ -83,8 +81,7 @@ public:
   virtual ~gateway() = default;
   virtual void answered(answer what) = 0;
   virtual void progressed(core::request_id id, uint32_t steps_done,
-                          uint32_t steps)
-    = 0;
+                          uint32_t steps) = 0;
 };
 
 /// What the hub tells the supervisor and the planner.

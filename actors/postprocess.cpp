@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/actors/postprocess.hpp>
-
-#include <cstring>
-
 #include <atelier/actors/exception_border.hpp>
+#include <atelier/actors/postprocess.hpp>
 #include <atelier/core/sha256.hpp>
 #include <atelier/image/codec.hpp>
 #include <atelier/image/parameters.hpp>
+
+#include <cstring>
 
 namespace atelier::actors {
 
@@ -30,18 +29,19 @@ finished encode_picture(const finish& x, ipc::slot_store& slots) {
   if (!pixels)
     return fail_with(pixels.why());
   const image::pixel_view view{
-    x.how.px, 3,
+    x.how.px,
+    3,
     {reinterpret_cast<const uint8_t*>(pixels->data()), pixels->size()}};
   const auto about = image::describe(x.text, x.how, x.model);
   const auto file = image::encode(view, x.output, image::to_text(about));
   if (!file)
     return fail_with(file.why());
   if (file->size() > buffer->size())
-    return fail_with(core::fail(
-      core::ec::invalid_argument,
-      "the encoded picture has {} bytes, an image slot "
-      "(arena.image_slot_bytes) holds {}",
-      file->size(), buffer->size()));
+    return fail_with(
+      core::fail(core::ec::invalid_argument,
+                 "the encoded picture has {} bytes, an image slot "
+                 "(arena.image_slot_bytes) holds {}",
+                 file->size(), buffer->size()));
   std::memcpy(buffer->data(), file->data(), file->size());
   if (auto done = slots.publish(x.encoded, 1, file->size()); !done)
     return fail_with(done.why());
@@ -50,9 +50,9 @@ finished encode_picture(const finish& x, ipc::slot_store& slots) {
   return reply;
 }
 
-postprocess_actor::behavior_type
-postprocess(postprocess_actor::stateful_pointer<postprocess_state> self,
-            postprocess_config config) {
+postprocess_actor::behavior_type postprocess(
+  postprocess_actor::stateful_pointer<postprocess_state> self,
+  postprocess_config config) {
   install_exception_border(self);
   auto& st = self->state;
   st.config = std::move(config);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-
-#include <caf/stateful_actor.hpp>
-
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/ports.hpp>
 #include <atelier/ipc/slot_store.hpp>
+
+#include <caf/stateful_actor.hpp>
+
+#include <memory>
 
 namespace atelier::actors {
 
@@ -27,9 +27,9 @@ struct postprocess_state {
 /// Encodes pixels as PNG, JPEG or WebP with what made them in the metadata.
 /// Announces itself at its start.
 /// Threads: computes in its handlers, waits for nothing.
-postprocess_actor::behavior_type
-postprocess(postprocess_actor::stateful_pointer<postprocess_state> self,
-            postprocess_config config);
+postprocess_actor::behavior_type postprocess(
+  postprocess_actor::stateful_pointer<postprocess_state> self,
+  postprocess_config config);
 
 /// Does the work of one `finish`; pure but for the slots. The reply's time is
 /// left at 0.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/actors/preprocess.hpp>
-
 #include <atelier/actors/exception_border.hpp>
+#include <atelier/actors/preprocess.hpp>
 #include <atelier/core/philox_noise.hpp>
 #include <atelier/core/torch_noise.hpp>
 #include <atelier/gpu/state_format.hpp>
@@ -25,9 +24,9 @@ core::result<void> draw_state(const prepare& x, ipc::slot_store& slots) {
   return slots.publish(x.state, 1, gpu::state_bytes(x.latent, 0));
 }
 
-preprocess_actor::behavior_type
-preprocess(preprocess_actor::stateful_pointer<preprocess_state> self,
-           preprocess_config config) {
+preprocess_actor::behavior_type preprocess(
+  preprocess_actor::stateful_pointer<preprocess_state> self,
+  preprocess_config config) {
   install_exception_border(self);
   auto& st = self->state;
   st.config = std::move(config);

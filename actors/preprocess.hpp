@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-
-#include <caf/stateful_actor.hpp>
-
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/ports.hpp>
 #include <atelier/core/timers.hpp>
 #include <atelier/ipc/slot_store.hpp>
+
+#include <caf/stateful_actor.hpp>
+
+#include <memory>
 
 namespace atelier::actors {
 
@@ -28,9 +28,9 @@ struct preprocess_state {
 /// Draws each request's noise from its own seed into its state slot. Announces
 /// itself at its start.
 /// Threads: computes in its handlers, waits for nothing.
-preprocess_actor::behavior_type
-preprocess(preprocess_actor::stateful_pointer<preprocess_state> self,
-           preprocess_config config);
+preprocess_actor::behavior_type preprocess(
+  preprocess_actor::stateful_pointer<preprocess_state> self,
+  preprocess_config config);
 
 /// Does the work of one `prepare`; pure but for the slot.
 /// Errors: those of the slot store, ec::out_of_resources where the latent does

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <string>
-
 #include <atelier/actors/local_messages.hpp>
 #include <atelier/actors/messages.hpp>
+
+#include <functional>
+#include <string>
 
 namespace atelier::actors {
 
@@ -18,8 +18,7 @@ public:
 
   /// Tells where events go; they come from any thread and must not block.
   virtual void connect(std::function<void(process_started)> started,
-                       std::function<void(process_exited)> exited)
-    = 0;
+                       std::function<void(process_exited)> exited) = 0;
 
   /// Starts life `who` of a process that is to be `part`. Exactly one `started`
   /// follows; if it has no failure, one `exited` at the end, after everything

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include <atelier/actors/messages.hpp>
 #include <atelier/actors/ports.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/planning/plan.hpp>
 #include <atelier/planning/route.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace atelier::actors {
 
@@ -19,11 +19,17 @@ enum class phase : uint8_t { preparing, denoising, finishing };
 
 /// Where a row stands. WAITING -> RUNNING -> WAITING | ANSWERED | FAILED |
 /// CANCELLED; the last three are terminal.
-enum class row_state : uint8_t { waiting, running, answered, failed, cancelled };
+enum class row_state : uint8_t {
+  waiting,
+  running,
+  answered,
+  failed,
+  cancelled
+};
 
 constexpr bool is_terminal(row_state x) {
   return x == row_state::answered || x == row_state::failed
-         || x == row_state::cancelled;
+      || x == row_state::cancelled;
 }
 
 /// The scheduler's record of a request: the only place where its answer is

@@ -18,9 +18,8 @@
 //     | taken_answer|   cancel, deadline: the row ends at once, its worker is
 //     |------------>|   told and replies all the same, for seat and slots.
 
-#include <atelier/actors/scheduler.hpp>
-
 #include <atelier/actors/exception_border.hpp>
+#include <atelier/actors/scheduler.hpp>
 
 namespace atelier::actors {
 
@@ -49,9 +48,9 @@ void handle(pointer self, Event event) {
 
 } // namespace
 
-scheduler_actor::behavior_type
-scheduler(scheduler_actor::stateful_pointer<scheduler_state> self,
-          scheduler_config config) {
+scheduler_actor::behavior_type scheduler(
+  scheduler_actor::stateful_pointer<scheduler_state> self,
+  scheduler_config config) {
   install_aborting_border(self);
   self->state.tick = config.tick;
   self->state.workers = config.ports.workers;
@@ -89,9 +88,7 @@ scheduler(scheduler_actor::stateful_pointer<scheduler_state> self,
       ++self->state.idle_ticks;
       handle(self, [](hub& h, auto now) { h.tick(now); });
     },
-    [self](stop_atom) {
-      handle(self, [](hub& h, auto now) { h.stop(now); });
-    },
+    [self](stop_atom) { handle(self, [](hub& h, auto now) { h.stop(now); }); },
     [self](counts_atom) { return self->state.tables->counts(); },
     [self](status_atom) { return self->state.tables->status(); },
   };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-#include <optional>
+#include <atelier/actors/hub.hpp>
+#include <atelier/actors/interfaces.hpp>
 
 #include <caf/stateful_actor.hpp>
 
-#include <atelier/actors/hub.hpp>
-#include <atelier/actors/interfaces.hpp>
+#include <memory>
+#include <optional>
 
 namespace atelier::actors {
 
@@ -36,8 +36,8 @@ struct scheduler_state {
 /// Threads: never blocks; the ports post.
 /// @pre config.ports are set, config.tables.policy, profile and initial_plan
 ///      too
-scheduler_actor::behavior_type
-scheduler(scheduler_actor::stateful_pointer<scheduler_state> self,
-          scheduler_config config);
+scheduler_actor::behavior_type scheduler(
+  scheduler_actor::stateful_pointer<scheduler_state> self,
+  scheduler_config config);
 
 } // namespace atelier::actors

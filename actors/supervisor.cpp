@@ -6,11 +6,10 @@
 //   any of them --exited--> down, due after a pause
 //   stop: asked to leave; killed when the grace is over; over
 
+#include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/supervisor.hpp>
 
 #include <algorithm>
-
-#include <atelier/actors/exception_border.hpp>
 
 namespace atelier::actors {
 
@@ -59,8 +58,8 @@ void schedule_restart(pointer self, process& p) {
   }
   const bool lived_long = now - p.began >= long_life;
   p.pause = lived_long || p.pause.count() == 0
-              ? s.restart_first
-              : std::min(p.pause * 2, s.restart_most);
+            ? s.restart_first
+            : std::min(p.pause * 2, s.restart_most);
   p.at = stage::down;
   p.due = now + p.pause;
   ++p.restarts;
@@ -79,8 +78,9 @@ void look(pointer self, process& p) {
       break;
     case stage::up:
       if (now - p.last_sign > s.silence) {
-        suspect(self, p, fmt::format("no sign for {:.1f} s",
-                                     core::to_seconds(now - p.last_sign)));
+        suspect(self, p,
+                fmt::format("no sign for {:.1f} s",
+                            core::to_seconds(now - p.last_sign)));
       } else if (now - p.last_ping >= s.heartbeat) {
         p.last_ping = now;
         st.config.host->ping(st.life_of(p), ++st.pings);
@@ -117,9 +117,9 @@ ipc::process_life supervisor_state::life_of(const process& p) const {
   return {core::process_id{index + 1}, p.life};
 }
 
-supervisor_actor::behavior_type
-supervisor(supervisor_actor::stateful_pointer<supervisor_state> self,
-           supervisor_config config) {
+supervisor_actor::behavior_type supervisor(
+  supervisor_actor::stateful_pointer<supervisor_state> self,
+  supervisor_config config) {
   install_aborting_border(self);
   auto& st = self->state;
   st.config = std::move(config);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
-#include <caf/stateful_actor.hpp>
-
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/process_host.hpp>
 #include <atelier/config/settings.hpp>
+
+#include <caf/stateful_actor.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace atelier::actors {
 
@@ -70,8 +70,8 @@ struct supervisor_state {
 /// for the confirmed exit, tells the scheduler, starts the next life after a
 /// pause that doubles while lives are short.
 /// Threads: never blocks.
-supervisor_actor::behavior_type
-supervisor(supervisor_actor::stateful_pointer<supervisor_state> self,
-           supervisor_config config);
+supervisor_actor::behavior_type supervisor(
+  supervisor_actor::stateful_pointer<supervisor_state> self,
+  supervisor_config config);
 
 } // namespace atelier::actors

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/wire.hpp>
 
-#include <utility>
-
 #include <caf/binary_deserializer.hpp>
 #include <caf/binary_serializer.hpp>
 #include <caf/byte.hpp>
+
+#include <utility>
 
 namespace atelier::actors {
 
@@ -30,9 +30,8 @@ core::result<Variant> read_body(caf::binary_deserializer& source,
   uint8_t kind = 0;
   if (auto err = source.apply(kind))
     return core::fail(core::ec::bad_payload, "a record without a kind");
-  core::result<Variant> out
-    = core::fail(core::ec::bad_payload, "kind {} of a record is not known",
-                 kind);
+  core::result<Variant> out =
+    core::fail(core::ec::bad_payload, "kind {} of a record is not known", kind);
   auto attempt = [&]<size_t I>(std::integral_constant<size_t, I>) {
     if (kind != I)
       return;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/messages.hpp>
+#include <atelier/core/result.hpp>
+
 #include <cstddef>
 #include <span>
 #include <variant>
 #include <vector>
-
-#include <atelier/actors/messages.hpp>
-#include <atelier/core/result.hpp>
 
 namespace atelier::actors {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/worker_directory.hpp>
 
-#include <utility>
-
 #include <caf/send.hpp>
+
+#include <utility>
 
 namespace atelier::actors {
 
@@ -102,8 +102,7 @@ void mailbox_hub_port::clear() {
 
 // -- mailbox_supervision ------------------------------------------------------
 
-void mailbox_supervision::connect(supervisor_actor watch,
-                                  planner_actor plans) {
+void mailbox_supervision::connect(supervisor_actor watch, planner_actor plans) {
   watch_ = std::move(watch);
   plans_ = std::move(plans);
 }

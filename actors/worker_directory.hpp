@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <vector>
-
-#include <caf/actor_addr.hpp>
-
 #include <atelier/actors/inline_unit.hpp>
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/ports.hpp>
+
+#include <caf/actor_addr.hpp>
+
+#include <memory>
+#include <optional>
+#include <vector>
 
 namespace atelier::actors {
 

@@ -7,6 +7,14 @@
 //
 //   hub_bench [REQUESTS]
 
+#include <atelier/actors/scheduler.hpp>
+#include <atelier/actors/worker_directory.hpp>
+#include <atelier/ipc/heap_store.hpp>
+#include <atelier/runtime/pipeline.hpp>
+
+#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -15,14 +23,6 @@
 #include <semaphore>
 #include <string>
 #include <thread>
-
-#include <caf/event_based_actor.hpp>
-#include <caf/send.hpp>
-
-#include <atelier/actors/scheduler.hpp>
-#include <atelier/actors/worker_directory.hpp>
-#include <atelier/ipc/heap_store.hpp>
-#include <atelier/runtime/pipeline.hpp>
 
 namespace {
 
@@ -36,8 +36,7 @@ class instant_workers : public actors::handoff {
 public:
   instant_workers(std::shared_ptr<ipc::slot_store> slots,
                   std::shared_ptr<actors::mailbox_hub_port> hub)
-    : slots_(std::move(slots)), hub_(std::move(hub)) {
-  }
+    : slots_(std::move(slots)), hub_(std::move(hub)) {}
 
   void send(const actors::worker_address& to, actors::work what) override {
     if (auto* p = std::get_if<actors::prepare>(&what)) {
@@ -86,16 +85,14 @@ public:
     room.release();
   }
 
-  void progressed(core::request_id, uint32_t, uint32_t) override {
-  }
+  void progressed(core::request_id, uint32_t, uint32_t) override {}
 };
 
 class nobody : public actors::supervision {
 public:
-  void suspect(ipc::process_life, std::string) override {
-  }
-  void cluster_changed(planning::cluster_view) override {
-  }
+  void suspect(ipc::process_life, std::string) override {}
+
+  void cluster_changed(planning::cluster_view) override {}
 };
 
 double seconds_since(clock_type::time_point begin) {

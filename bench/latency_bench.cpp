@@ -6,6 +6,8 @@
 //
 //   latency_bench [REQUESTS] [PROCESS-PROGRAM]
 
+#include <atelier/atelier.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,14 +16,12 @@
 #include <thread>
 #include <vector>
 
-#include <atelier/atelier.hpp>
-
 namespace {
 
 double at(std::vector<double> x, double share) {
   std::sort(x.begin(), x.end());
-  return x[std::min(x.size() - 1,
-                    static_cast<size_t>(share * static_cast<double>(x.size())))];
+  return x[std::min(
+    x.size() - 1, static_cast<size_t>(share * static_cast<double>(x.size())))];
 }
 
 int measure(const char* mode, int requests, const std::string& program) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/result.hpp>
+#include <atelier/core/shape.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
-
-#include <atelier/core/result.hpp>
-#include <atelier/core/shape.hpp>
 
 namespace atelier::gpu {
 
@@ -42,12 +42,9 @@ size_t state_bytes(core::latent_shape latent, size_t history_bytes);
 /// Writes the head into `into` and returns where the latent goes.
 /// @pre `into` is aligned to 8 bytes
 /// Errors: ec::out_of_resources where the state does not fit.
-core::result<std::span<float>> begin_state(std::span<std::byte> into,
-                                           core::latent_shape latent,
-                                           uint32_t steps_done,
-                                           uint64_t generator_counter,
-                                           std::span<const std::byte> history
-                                           = {});
+core::result<std::span<float>> begin_state(
+  std::span<std::byte> into, core::latent_shape latent, uint32_t steps_done,
+  uint64_t generator_counter, std::span<const std::byte> history = {});
 
 /// Finds the parts of a published state.
 /// @pre `from` is aligned to 8 bytes

@@ -168,8 +168,8 @@ public:
   /// Starts all actors and waits until every configured worker is ready.
   /// Errors: bad_config (every fault at once, a line each), out_of_resources,
   ///         unavailable, io_failed.
-  static std::variant<std::unique_ptr<engine>, failure>
-  start(const engine_options& options);
+  static std::variant<std::unique_ptr<engine>, failure> start(
+    const engine_options& options);
 
   /// Stops without waiting: what is not answered yet is answered `stopping`.
   ~engine();

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/limits.hpp>
+#include <atelier/gpu/state_format.hpp>
 #include <atelier/runtime/door.hpp>
-
-#include <algorithm>
-#include <vector>
 
 #include <fmt/ranges.h>
 
-#include <atelier/core/limits.hpp>
-#include <atelier/gpu/state_format.hpp>
+#include <algorithm>
+#include <vector>
 
 namespace atelier::runtime {
 
@@ -41,7 +40,7 @@ uint64_t most_encoded_bytes(core::extent px, const core::prompt_pair& text) {
   const auto raw = px.pixels() * 3;
   constexpr uint64_t margin = 64 * 1024;
   return raw + raw / 16 + 2 * (text.positive.size() + text.negative.size())
-         + margin;
+       + margin;
 }
 
 core::result<void> fits(const core::request& x, const config::settings& within,
@@ -69,8 +68,7 @@ core::result<void> fits(const core::request& x, const config::settings& within,
 core::result<core::request> to_request(const generation& wanted,
                                        const config::settings& within,
                                        const planning::profile& known,
-                                       core::request_id id,
-                                       uint64_t fresh_seed,
+                                       core::request_id id, uint64_t fresh_seed,
                                        core::time_point now) {
   core::request x;
   x.id = id;
@@ -84,9 +82,8 @@ core::result<core::request> to_request(const generation& wanted,
   x.deterministic = wanted.deterministic;
   x.arrived = now;
   x.output.quality = wanted.quality;
-  const auto format
-    = one_of<core::image_format>("format", wanted.format,
-                                 core::parse_image_format, "png, jpeg, webp");
+  const auto format = one_of<core::image_format>(
+    "format", wanted.format, core::parse_image_format, "png, jpeg, webp");
   if (!format)
     return format.why();
   x.output.format = *format;
@@ -95,9 +92,8 @@ core::result<core::request> to_request(const generation& wanted,
   if (!prio)
     return prio.why();
   x.prio = *prio;
-  const auto noise
-    = one_of<core::noise_source>("noise", wanted.noise,
-                                 core::parse_noise_source, "torch_cpu, philox");
+  const auto noise = one_of<core::noise_source>(
+    "noise", wanted.noise, core::parse_noise_source, "torch_cpu, philox");
   if (!noise)
     return noise.why();
   x.noise = *noise;

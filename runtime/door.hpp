@@ -17,8 +17,7 @@ namespace atelier::runtime {
 core::result<core::request> to_request(const generation& wanted,
                                        const config::settings& within,
                                        const planning::profile& known,
-                                       core::request_id id,
-                                       uint64_t fresh_seed,
+                                       core::request_id id, uint64_t fresh_seed,
                                        core::time_point now);
 
 /// Returns the public form of an error.

@@ -1,16 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/atelier.hpp>
-
-#include <algorithm>
-#include <atomic>
-#include <optional>
-#include <random>
-#include <thread>
-#include <utility>
-
-#include <caf/scoped_actor.hpp>
-#include <caf/send.hpp>
-
 #include <atelier/config/load.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/core/version.hpp>
@@ -21,6 +10,19 @@
 #include <atelier/runtime/reception.hpp>
 #include <atelier/runtime/split/process_spawner.hpp>
 #include <atelier/runtime/thread_offload.hpp>
+#include <atelier/runtime/turnstile.hpp>
+
+#include <caf/logger.hpp>
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <thread>
+#include <utility>
 
 namespace atelier {
 
@@ -38,16 +40,45 @@ constexpr core::timespan status_patience = std::chrono::seconds{2};
 constexpr uint32_t most_start_attempts = 3;
 constexpr size_t most_offloaded = 64;
 
+/// A thread that spawns actors or waits for one keeps the actor system's log
+/// from then on, and the system's destructor waits for that: a thread of the
+/// host that lives on would hang it. Lets go at the end of its scope.
+struct borrowed_thread {
+  borrowed_thread() = default;
+  borrowed_thread(const borrowed_thread&) = delete;
+  borrowed_thread& operator=(const borrowed_thread&) = delete;
+
+  ~borrowed_thread() {
+    caf::logger::set_current_actor_system(nullptr);
+  }
+};
+
 ipc::arena_sizes sizes_of(const config::settings& x) {
   ipc::arena_sizes sizes;
   sizes.slots = {x.arena.state_slots, x.arena.image_slots,
                  x.arena.capture_slots};
   sizes.slot_bytes = {x.arena.state_slot_bytes, x.arena.image_slot_bytes,
                       x.arena.capture_slot_bytes};
-  sizes.processes
-    = 1 + static_cast<uint32_t>(runtime::process_parts(x).size());
+  sizes.processes = 1 + static_cast<uint32_t>(runtime::process_parts(x).size());
   sizes.ring_bytes = x.arena.ring_bytes;
   return sizes;
+}
+
+/// Checks that whatever is sent to a process fits its ring.
+core::result<void> check_rings(const config::settings& x,
+                               const std::string& as_toml) {
+  // A request's numbers and names, and a record's own head.
+  constexpr uint64_t besides = 4096;
+  const uint64_t texts = 2 * uint64_t{x.limits.prompt_bytes};
+  const auto most = std::max<uint64_t>(texts, as_toml.size()) + besides;
+  if (most <= x.arena.ring_bytes)
+    return {};
+  return core::fail(ec::bad_config,
+                    "arena.ring_kib: {} KiB are too few for two texts of {} "
+                    "bytes (limits.prompt_bytes) or for {} bytes of settings; "
+                    "at least {} are needed",
+                    x.arena.ring_bytes >> 10, x.limits.prompt_bytes,
+                    as_toml.size(), (most + 1023) >> 10);
 }
 
 } // namespace
@@ -62,14 +93,14 @@ struct engine::impl {
   std::shared_ptr<const planning::profile> profile;
   std::shared_ptr<const planning::policy> policy;
   std::shared_ptr<ipc::arena_owner> arena;
-  std::shared_ptr<actors::worker_directory> workers
-    = std::make_shared<actors::worker_directory>();
-  std::shared_ptr<actors::mailbox_hub_port> hub
-    = std::make_shared<actors::mailbox_hub_port>();
-  std::shared_ptr<actors::mailbox_supervision> watch
-    = std::make_shared<actors::mailbox_supervision>();
-  std::shared_ptr<runtime::thread_offload> offload
-    = std::make_shared<runtime::thread_offload>(1, most_offloaded);
+  std::shared_ptr<actors::worker_directory> workers =
+    std::make_shared<actors::worker_directory>();
+  std::shared_ptr<actors::mailbox_hub_port> hub =
+    std::make_shared<actors::mailbox_hub_port>();
+  std::shared_ptr<actors::mailbox_supervision> watch =
+    std::make_shared<actors::mailbox_supervision>();
+  std::shared_ptr<runtime::thread_offload> offload =
+    std::make_shared<runtime::thread_offload>(1, most_offloaded);
   std::unique_ptr<runtime::system_config> actor_settings;
   std::unique_ptr<caf::actor_system> sys;
   std::shared_ptr<runtime::reception> clients;
@@ -79,8 +110,13 @@ struct engine::impl {
   std::vector<runtime::device_part> devices;
 
   std::atomic<uint64_t> next_id{1};
-  std::atomic<bool> stopping{false};
+  /// Handing in: until stopping begins.
+  runtime::turnstile entrance;
+  /// Whatever else is called from outside: until `end` takes the actors away.
+  mutable runtime::turnstile hall;
+  std::mutex ending;
   bool logging = false;
+  /// Guarded by `ending`.
   bool ended = false;
 
   ~impl() {
@@ -98,6 +134,7 @@ struct engine::impl {
     std::optional<T> got;
     if (!sys || !whom)
       return got;
+    const borrowed_thread host;
     caf::scoped_actor self{*sys};
     self->request(whom, status_patience, actors::status_atom::value)
       .receive([&](T& x) { got = std::move(x); }, [](caf::error&) {});
@@ -108,37 +145,40 @@ struct engine::impl {
 core::result<void> engine::impl::begin() {
   // A host may have a log of its own already.
   logging = static_cast<bool>(core::start_log(settings.log.level, "atelier"));
-  profile = std::make_shared<const planning::profile>(
-    runtime::profile_of(settings));
+  profile =
+    std::make_shared<const planning::profile>(runtime::profile_of(settings));
   auto made_policy = planning::make_policy(settings.policy.name);
   if (!made_policy)
     return core::fail(ec::bad_config, "policy.name: {}",
                       made_policy.why().text);
   policy = std::move(*made_policy);
   const bool split = settings.processes.mode == config::process_mode::split;
+  const auto as_toml = config::to_toml(settings);
+  if (split)
+    if (auto fit = check_rings(settings, as_toml); !fit)
+      return fit;
   const auto sizes = sizes_of(settings);
   auto made = split
-                ? ipc::arena_owner::make_shared_memory(sizes, stale_patience)
-                : ipc::arena_owner::make_private(sizes);
+              ? ipc::arena_owner::make_shared_memory(sizes, stale_patience)
+              : ipc::arena_owner::make_private(sizes);
   if (!made)
     return made.why();
   arena = std::move(*made);
   actor_settings = std::make_unique<runtime::system_config>(
     runtime::control_threads(settings));
   sys = std::make_unique<caf::actor_system>(*actor_settings);
-  clients = std::make_shared<runtime::reception>(
-    arena, [this](core::request_id id) {
+  clients =
+    std::make_shared<runtime::reception>(arena, [this](core::request_id id) {
       caf::anon_send(control.scheduler, actors::taken_answer{id});
     });
   if (split) {
-    auto program
-      = runtime::find_process_program(settings.processes.program);
+    auto program = runtime::find_process_program(settings.processes.program);
     if (!program)
       return program.why();
     runtime::process_spawner::options how;
     how.host = arena;
     how.program = std::move(*program);
-    how.settings = config::to_toml(settings);
+    how.settings = as_toml;
     how.arrived = [this](ipc::process_life, actors::from_process x) {
       // One for each thread that reads a ring, for as long as it lives.
       thread_local std::optional<actors::inline_unit> here;
@@ -200,19 +240,20 @@ core::result<void> engine::impl::spawn() {
 
 bool engine::impl::ready(const actors::scheduler_status& s) const {
   return s.workers.size() == settings.devices.size()
-         && s.preprocess_workers == settings.preprocess.workers
-         && s.postprocess_workers == settings.postprocess.workers;
+      && s.preprocess_workers == settings.preprocess.workers
+      && s.postprocess_workers == settings.postprocess.workers;
 }
 
 core::result<void> engine::impl::wait_until_ready() {
   const auto until = std::chrono::steady_clock::now() + start_patience;
   while (std::chrono::steady_clock::now() < until) {
-    const auto s = ask_status<actors::scheduler_actor,
-                              actors::scheduler_status>(control.scheduler);
+    const auto s =
+      ask_status<actors::scheduler_actor, actors::scheduler_status>(
+        control.scheduler);
     if (s && ready(*s))
       return {};
-    const auto lines
-      = ask_status<actors::supervisor_actor, std::vector<actors::process_line>>(
+    const auto lines =
+      ask_status<actors::supervisor_actor, std::vector<actors::process_line>>(
         control.supervisor);
     if (lines)
       for (const auto& p : *lines)
@@ -229,9 +270,11 @@ core::result<void> engine::impl::wait_until_ready() {
 }
 
 void engine::impl::end() {
+  const std::lock_guard once{ending};
   if (std::exchange(ended, true))
     return;
-  stopping = true;
+  // Who was not refused yet has entered its request, which is answered below.
+  entrance.close();
   if (sys) {
     // What is open is answered before anything it could need is gone.
     if (control.scheduler)
@@ -245,6 +288,7 @@ void engine::impl::end() {
       processes->end(settings.processes.grace);
     if (clients)
       clients->close();
+    hall.close();
     auto kill = [](auto& x) {
       if (x)
         caf::anon_send_exit(x, caf::exit_reason::kill);
@@ -258,13 +302,15 @@ void engine::impl::end() {
     kill(control.planner);
     kill(control.monitor);
     kill(control.scheduler);
+    // Actors use the ports until they are gone, on the devices' threads too.
+    sys->await_all_actors_done();
+    devices.clear();
     workers->clear();
     hub->clear();
     watch->clear();
     offload.reset();
     sys.reset();
   }
-  devices.clear();
   processes.reset();
   // Unlinks the shared object, with its last holder.
   arena.reset();
@@ -272,16 +318,16 @@ void engine::impl::end() {
     core::stop_log();
 }
 
-engine::engine(std::unique_ptr<impl> x) : impl_(std::move(x)) {
-}
+engine::engine(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
 
 engine::~engine() = default;
 
-std::variant<std::unique_ptr<engine>, failure>
-engine::start(const engine_options& options) {
+std::variant<std::unique_ptr<engine>, failure> engine::start(
+  const engine_options& options) {
   auto loaded = config::load(options.config_file, options.set);
   if (!loaded)
     return runtime::to_failure(config::to_error(loaded.faults));
+  const borrowed_thread host;
   auto x = std::make_unique<impl>();
   x->settings = std::move(loaded.values);
   if (auto begun = x->begin(); !begun)
@@ -292,7 +338,8 @@ engine::start(const engine_options& options) {
 std::variant<submission, failure> engine::submit(const generation& wanted,
                                                  callbacks calls) {
   auto& x = *impl_;
-  if (x.stopping)
+  const runtime::turnstile::visit inside{x.entrance};
+  if (!inside)
     return runtime::to_failure(
       core::fail(ec::stopping, "the engine is stopping"));
   const auto most = x.settings.limits.requests;
@@ -315,9 +362,8 @@ std::variant<submission, failure> engine::submit(const generation& wanted,
     std::random_device entropy;
     seed = entropy();
   }
-  auto made
-    = runtime::to_request(wanted, x.settings, *x.profile, id, seed,
-                          std::chrono::steady_clock::now());
+  auto made = runtime::to_request(wanted, x.settings, *x.profile, id, seed,
+                                  std::chrono::steady_clock::now());
   if (!made)
     return runtime::to_failure(made.why());
   made->wants_progress = static_cast<bool>(calls.progressed);
@@ -331,7 +377,8 @@ std::variant<submission, failure> engine::submit(const generation& wanted,
 }
 
 bool engine::cancel(uint64_t request) {
-  if (!impl_->clients->knows(core::request_id{request}))
+  const runtime::turnstile::visit inside{impl_->hall};
+  if (!inside || !impl_->clients->knows(core::request_id{request}))
     return false;
   caf::anon_send(impl_->control.scheduler,
                  actors::cancel_request{core::request_id{request}});
@@ -340,9 +387,12 @@ bool engine::cancel(uint64_t request) {
 
 engine_status engine::status() const {
   engine_status s;
-  if (const auto got = impl_->ask_status<actors::scheduler_actor,
-                                         actors::scheduler_status>(
-        impl_->control.scheduler)) {
+  const runtime::turnstile::visit inside{impl_->hall};
+  if (!inside)
+    return s;
+  if (const auto got =
+        impl_->ask_status<actors::scheduler_actor, actors::scheduler_status>(
+          impl_->control.scheduler)) {
     s.accepted = got->counts.arrived - got->counts.refused;
     s.answered = got->counts.answered;
     s.failed = got->counts.failed;
@@ -355,9 +405,8 @@ engine_status engine::status() const {
     for (const auto& w : got->workers)
       s.workers.push_back({w.device, w.variants, true, w.seats_taken});
   }
-  if (const auto got
-      = impl_->ask_status<actors::supervisor_actor,
-                          std::vector<actors::process_line>>(
+  if (const auto got = impl_->ask_status<actors::supervisor_actor,
+                                         std::vector<actors::process_line>>(
         impl_->control.supervisor))
     for (const auto& p : *got)
       s.processes.push_back({p.part, p.pid, p.restarts, p.alive});
@@ -365,7 +414,7 @@ engine_status engine::status() const {
 }
 
 bool engine::stop(std::chrono::nanoseconds grace) {
-  impl_->stopping = true;
+  impl_->entrance.close();
   const bool all = impl_->clients->wait_until_empty(grace);
   impl_->end();
   return all;

@@ -1,12 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/pipeline.hpp>
-
-#include <algorithm>
-#include <utility>
-
-#include <caf/actor_cast.hpp>
-#include <caf/atom.hpp>
-
 #include <atelier/actors/denoise_step.hpp>
 #include <atelier/actors/monitor.hpp>
 #include <atelier/actors/planner.hpp>
@@ -15,6 +7,13 @@
 #include <atelier/actors/scheduler.hpp>
 #include <atelier/actors/supervisor.hpp>
 #include <atelier/gpu/device/test_card_executor.hpp>
+#include <atelier/runtime/pipeline.hpp>
+
+#include <caf/actor_cast.hpp>
+#include <caf/atom.hpp>
+
+#include <algorithm>
+#include <utility>
 
 namespace atelier::runtime {
 
@@ -50,18 +49,18 @@ control_actors spawn_control(caf::actor_system& sys, const part_context& with,
   control.hub->connect(x.scheduler);
 
   x.monitor = sys.spawn(
-    actors::monitor, actors::monitor_config{x.scheduler, s.monitor.window,
-                                            s.monitor.windows});
+    actors::monitor,
+    actors::monitor_config{x.scheduler, s.monitor.window, s.monitor.windows});
   x.planner = sys.spawn(
     actors::planner,
     actors::planner_config{x.scheduler, x.monitor, control.policy, with.profile,
                            first_plan, control.offload, s.planner.period});
-  x.supervisor
-    = sys.spawn(actors::supervisor,
-                actors::supervisor_config{x.scheduler, control.processes,
-                                          control.processes ? process_parts(s)
-                                                            : std::vector<std::string>{},
-                                          s.processes});
+  x.supervisor = sys.spawn(
+    actors::supervisor,
+    actors::supervisor_config{x.scheduler, control.processes,
+                              control.processes ? process_parts(s)
+                                                : std::vector<std::string>{},
+                              s.processes});
   control.watch->connect(x.supervisor, x.planner);
   return x;
 }
@@ -71,19 +70,22 @@ std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,
   using actors::role;
   std::vector<caf::actor> all;
   for (uint32_t i = 0; i < with.settings.preprocess.workers; ++i) {
-    auto x = sys.spawn(actors::preprocess,
-                       actors::preprocess_config{
-                         {with.self, role::preprocess, i},
-                         with.settings.preprocess.seats, with.slots, with.hub});
+    auto x =
+      sys.spawn(actors::preprocess,
+                actors::preprocess_config{{with.self, role::preprocess, i},
+                                          with.settings.preprocess.seats,
+                                          with.slots,
+                                          with.hub});
     with.workers->add(x);
     all.push_back(caf::actor_cast<caf::actor>(x));
   }
   for (uint32_t i = 0; i < with.settings.postprocess.workers; ++i) {
-    auto x
-      = sys.spawn(actors::postprocess,
-                  actors::postprocess_config{{with.self, role::postprocess, i},
-                                             with.settings.postprocess.seats,
-                                             with.slots, with.hub});
+    auto x =
+      sys.spawn(actors::postprocess,
+                actors::postprocess_config{{with.self, role::postprocess, i},
+                                           with.settings.postprocess.seats,
+                                           with.slots,
+                                           with.hub});
     with.workers->add(x);
     all.push_back(caf::actor_cast<caf::actor>(x));
   }

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
-#include <caf/actor_system.hpp>
-#include <caf/actor_system_config.hpp>
-
 #include <atelier/actors/hub.hpp>
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/process_host.hpp>
@@ -17,6 +10,13 @@
 #include <atelier/gpu/device/executor.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/policy.hpp>
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace atelier::runtime {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
+#include <atelier/runtime/split/child.hpp>
 
 #include <fmt/format.h>
 
-#include <atelier/runtime/split/child.hpp>
+#include <cstdio>
 
 /// A process of the engine: started by it, never by hand.
 int main(int count, char** arguments) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string_view>
-
 #include <atelier/config/settings.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/planning/profile.hpp>
+
+#include <string_view>
 
 namespace atelier::runtime {
 

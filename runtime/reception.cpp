@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
+#include <atelier/runtime/door.hpp>
 #include <atelier/runtime/reception.hpp>
 
 #include <exception>
 #include <utility>
-
-#include <atelier/core/log.hpp>
-#include <atelier/runtime/door.hpp>
 
 namespace atelier::runtime {
 
@@ -44,8 +43,7 @@ reception::reception(std::shared_ptr<ipc::slot_store> slots,
                      std::function<void(core::request_id)> taken)
   : slots_(std::move(slots)),
     taken_(std::move(taken)),
-    thread_([this] { loop(); }) {
-}
+    thread_([this] { loop(); }) {}
 
 reception::~reception() {
   close();
@@ -190,8 +188,8 @@ void reception::deliver(uint64_t request, client& to, const answer& a) {
     const auto now = std::chrono::steady_clock::now();
     const std::lock_guard guard{mutex_};
     if (last_answer_ != core::time_point{})
-      seconds_per_answer_
-        += (core::to_seconds(now - last_answer_) - seconds_per_answer_) / 16;
+      seconds_per_answer_ +=
+        (core::to_seconds(now - last_answer_) - seconds_per_answer_) / 16;
     last_answer_ = now;
     clients_.erase(request);
   }

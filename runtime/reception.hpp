@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/ports.hpp>
+#include <atelier/atelier.hpp>
+#include <atelier/ipc/slot_store.hpp>
+
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -10,10 +14,6 @@
 #include <thread>
 #include <unordered_map>
 #include <variant>
-
-#include <atelier/actors/ports.hpp>
-#include <atelier/atelier.hpp>
-#include <atelier/ipc/slot_store.hpp>
 
 namespace atelier::runtime {
 

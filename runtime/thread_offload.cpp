@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
 #include <atelier/runtime/thread_offload.hpp>
 
 #include <exception>
 #include <utility>
-
-#include <atelier/core/log.hpp>
 
 namespace atelier::runtime {
 

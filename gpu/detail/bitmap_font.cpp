@@ -83,9 +83,8 @@ constexpr const char* ink[] = {
 
 bool glyph_ink(char c, uint32_t x, uint32_t y) {
   const auto code = static_cast<uint32_t>(static_cast<unsigned char>(c));
-  const auto glyph = code >= first_char && code - first_char < box
-                       ? code - first_char
-                       : box;
+  const auto glyph =
+    code >= first_char && code - first_char < box ? code - first_char : box;
   const auto* line = ink[glyph / glyphs_per_line * glyph_height + y];
   return line[glyph % glyphs_per_line * (glyph_width + 1) + x] != ' ';
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include <atelier/core/error.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/ipc/slot_ref.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace atelier::gpu {
 

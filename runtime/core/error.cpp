@@ -46,8 +46,8 @@ std::string to_string(const error& what) {
   return fmt::format("{}: {}", to_string(what.code), what.text);
 }
 
-void contract_violated(const char* condition, const char* why,
-                       const char* file, int line) {
+void contract_violated(const char* condition, const char* why, const char* file,
+                       int line) {
   std::fprintf(stderr, "%s:%d: contract violated: %s (%s)\n", file, line, why,
                condition);
   std::abort();

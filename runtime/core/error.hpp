@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace atelier::core {
 
@@ -32,8 +32,8 @@ enum class ec : uint8_t {
   io_failed,
   /// Operator: memory, slots or another limited resource ran out.
   out_of_resources,
-  /// Operator: the request was running at two deaths of a worker, alone at the
-  /// second.
+  /// Operator: its worker died twice while running it alone, without a step
+  /// gained.
   poison,
   /// Operator: a process or device that the request needed is gone.
   unavailable,
@@ -79,10 +79,10 @@ error fail(ec code, fmt::format_string<Ts...> text, Ts&&... xs) {
 /// Checks a precondition that the caller can check. A user's input is never
 /// checked this way. Aborts unless NDEBUG is defined.
 #ifdef NDEBUG
-#define ATELIER_EXPECTS(condition, why) static_cast<void>(0)
+#  define ATELIER_EXPECTS(condition, why) static_cast<void>(0)
 #else
-#define ATELIER_EXPECTS(condition, why)                                        \
-  (static_cast<bool>(condition)                                                \
-     ? static_cast<void>(0)                                                    \
-     : ::atelier::core::contract_violated(#condition, why, __FILE__, __LINE__))
+#  define ATELIER_EXPECTS(condition, why)                                      \
+    (static_cast<bool>(condition) ? static_cast<void>(0)                       \
+                                  : ::atelier::core::contract_violated(        \
+                                    #condition, why, __FILE__, __LINE__))
 #endif

@@ -17,8 +17,8 @@ struct strong_id {
   Rep value = 0;
 
   constexpr strong_id() = default;
-  constexpr explicit strong_id(Rep v) : value(v) {
-  }
+
+  constexpr explicit strong_id(Rep v) : value(v) {}
 
   friend constexpr auto operator<=>(strong_id, strong_id) = default;
 

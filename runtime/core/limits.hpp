@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-
 #include <atelier/core/request.hpp>
 #include <atelier/core/result.hpp>
+
+#include <cstdint>
 
 namespace atelier::core {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Built with -ffp-contract=off, so that no platform fuses what another does
 // not.
-#include <cmath>
 #include <atelier/core/portable_math.hpp>
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <numbers>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/ids.hpp>
+#include <atelier/core/shape.hpp>
+#include <atelier/core/time.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include <atelier/core/ids.hpp>
-#include <atelier/core/shape.hpp>
-#include <atelier/core/time.hpp>
 
 namespace atelier::core {
 

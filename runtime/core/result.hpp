@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/error.hpp>
+
 #include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
-
-#include <atelier/core/error.hpp>
 
 namespace atelier::core {
 
@@ -17,11 +17,11 @@ class [[nodiscard]] result {
 public:
   using value_type = T;
 
-  result(T value) : content_(std::in_place_index<0>, std::move(value)) {
-  }
+  result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
 
   result(error what) : content_(std::in_place_index<1>, std::move(what)) {
-    ATELIER_EXPECTS(std::get<1>(content_).code != ec::none, "an error has a code");
+    ATELIER_EXPECTS(std::get<1>(content_).code != ec::none,
+                    "an error has a code");
   }
 
   explicit operator bool() const noexcept {

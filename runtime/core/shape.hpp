@@ -59,8 +59,8 @@ struct latent_shape {
     return size_t{channels} * height * width;
   }
 
-  friend constexpr auto operator<=>(const latent_shape&, const latent_shape&)
-    = default;
+  friend constexpr auto operator<=>(const latent_shape&,
+                                    const latent_shape&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f,

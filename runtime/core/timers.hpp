@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-
 #include <atelier/core/time.hpp>
+
+#include <functional>
 
 namespace atelier::core {
 

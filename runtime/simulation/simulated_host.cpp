@@ -47,9 +47,8 @@ public:
     auto* x = host->find(who_);
     if (x == nullptr || !x->is_up)
       return;
-    x->out.post([hub = host->config_.hub, what = std::move(what)] {
-      hub->send(what);
-    });
+    x->out.post(
+      [hub = host->config_.hub, what = std::move(what)] { hub->send(what); });
   }
 
 private:
@@ -70,8 +69,7 @@ void simulated_host::connect(std::function<void(process_started)> started,
 
 simulated_host::life* simulated_host::find(ipc::process_life who) {
   const auto i = lives_.find(who.process);
-  return i != lives_.end() && i->second->who == who ? i->second.get()
-                                                    : nullptr;
+  return i != lives_.end() && i->second->who == who ? i->second.get() : nullptr;
 }
 
 simulated_host::life* simulated_host::up(core::process_id which) {
@@ -83,14 +81,14 @@ void simulated_host::start(ipc::process_life who, std::string part) {
   auto script = config_.script(who);
   const auto delay = script.start_delay;
   lives_[who.process] = std::make_unique<life>(who, std::move(script), config_);
-  config_.timers->after(delay, [weak = weak_from_this(), who,
-                                part = std::move(part)] {
-    const auto self = weak.lock();
-    if (!self)
-      return;
-    if (auto* x = self->find(who))
-      self->come_up(*x, part);
-  });
+  config_.timers->after(delay,
+                        [weak = weak_from_this(), who, part = std::move(part)] {
+                          const auto self = weak.lock();
+                          if (!self)
+                            return;
+                          if (auto* x = self->find(who))
+                            self->come_up(*x, part);
+                        });
 }
 
 void simulated_host::come_up(life& x, const std::string& part) {
@@ -111,8 +109,7 @@ void simulated_host::come_up(life& x, const std::string& part) {
                          std::make_shared<outbox>(weak_from_this(), x.who));
 }
 
-void simulated_host::send(const actors::worker_address& to,
-                          actors::work what) {
+void simulated_host::send(const actors::worker_address& to, actors::work what) {
   auto* x = find(to.where);
   if (x == nullptr || !x->is_up)
     return;
@@ -136,8 +133,9 @@ void simulated_host::ping(ipc::process_life who, uint64_t number) {
     const auto self = weak.lock();
     auto* there = self ? self->find(who) : nullptr;
     if (there != nullptr && there->is_up && !there->hung)
-      there->out.post(
-        [sign = self->config_.sign, who, number] { sign({who, number}); });
+      there->out.post([sign = self->config_.sign, who, number] {
+        sign({who, number});
+      });
   });
 }
 
@@ -215,23 +213,23 @@ void simulated_host::end(life& x, std::string how) {
 }
 
 void simulated_host::exit_later(life& x) {
-  config_.timers->after(x.script.exit_delay, [weak = weak_from_this(),
-                                              who = x.who] {
-    const auto self = weak.lock();
-    auto* gone = self ? self->find(who) : nullptr;
-    if (gone == nullptr)
-      return;
-    self->end_actors(*gone);
-    gone->out.after_all({}, [weak, who] {
-      const auto host = weak.lock();
-      auto* over = host ? host->find(who) : nullptr;
-      if (over == nullptr)
-        return;
-      process_exited told{who, over->ending};
-      host->lives_.erase(who.process);
-      host->exited_(std::move(told));
-    });
-  });
+  config_.timers->after(x.script.exit_delay,
+                        [weak = weak_from_this(), who = x.who] {
+                          const auto self = weak.lock();
+                          auto* gone = self ? self->find(who) : nullptr;
+                          if (gone == nullptr)
+                            return;
+                          self->end_actors(*gone);
+                          gone->out.after_all({}, [weak, who] {
+                            const auto host = weak.lock();
+                            auto* over = host ? host->find(who) : nullptr;
+                            if (over == nullptr)
+                              return;
+                            process_exited told{who, over->ending};
+                            host->lives_.erase(who.process);
+                            host->exited_(std::move(told));
+                          });
+                        });
 }
 
 void simulated_host::clear() {

@@ -32,8 +32,8 @@ struct process_script {
 
 /// What a life of a process consists of.
 struct process_body {
-  std::shared_ptr<actors::worker_directory> workers
-    = std::make_shared<actors::worker_directory>();
+  std::shared_ptr<actors::worker_directory> workers =
+    std::make_shared<actors::worker_directory>();
   std::vector<caf::actor> actors;
   std::vector<std::shared_ptr<gpu::virtual_executor>> devices;
 };

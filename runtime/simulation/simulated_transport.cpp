@@ -12,10 +12,8 @@ simulated_transport::simulated_transport(actors::node_id self,
 void simulated_transport::link(const std::shared_ptr<simulated_transport>& a,
                                const std::shared_ptr<simulated_transport>& b,
                                const link_script& script) {
-  a->peers_[b->self_]
-    = {b, std::make_unique<delayed_link>(a->timers_, script)};
-  b->peers_[a->self_]
-    = {a, std::make_unique<delayed_link>(b->timers_, script)};
+  a->peers_[b->self_] = {b, std::make_unique<delayed_link>(a->timers_, script)};
+  b->peers_[a->self_] = {a, std::make_unique<delayed_link>(b->timers_, script)};
 }
 
 void simulated_transport::connect(actors::transport_events events) {
@@ -47,7 +45,8 @@ void simulated_transport::cut(actors::node_id to) {
       there->lose(from);
   });
   if (const auto there = far.lock())
-    if (const auto back = there->peers_.find(self_); back != there->peers_.end())
+    if (const auto back = there->peers_.find(self_);
+        back != there->peers_.end())
       back->second.out->cut();
   lose(to);
 }

@@ -12,7 +12,18 @@
 //     |  leave          |                 |
 //     |-----------------|---------------->|  exits with 0
 
+#include <atelier/actors/wire.hpp>
+#include <atelier/config/load.hpp>
+#include <atelier/core/log.hpp>
+#include <atelier/ipc/arena.hpp>
+#include <atelier/runtime/pipeline.hpp>
+#include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/split/child.hpp>
+
+#include <caf/send.hpp>
+
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <csignal>
@@ -23,18 +34,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <sys/prctl.h>
-#include <unistd.h>
-
-#include <caf/send.hpp>
-
-#include <atelier/actors/wire.hpp>
-#include <atelier/config/load.hpp>
-#include <atelier/core/log.hpp>
-#include <atelier/ipc/arena.hpp>
-#include <atelier/runtime/pipeline.hpp>
-#include <atelier/runtime/profile_of.hpp>
 
 namespace atelier::runtime {
 
@@ -49,8 +48,7 @@ constexpr core::timespan look_up = std::chrono::seconds{1};
 class ring_hub_port : public actors::hub_port {
 public:
   ring_hub_port(ipc::ring_memory* ring, ipc::ring_life life)
-    : to_(ring, life) {
-  }
+    : to_(ring, life) {}
 
   void send(actors::report what) override {
     send(to_message(what), true);
@@ -69,8 +67,8 @@ public:
     const std::lock_guard guard{mutex_};
     actors::write(x, scratch_);
     for (;;) {
-      const auto pushed
-        = announce ? to_.push(scratch_) : to_.push_quietly(scratch_);
+      const auto pushed =
+        announce ? to_.push(scratch_) : to_.push_quietly(scratch_);
       if (!pushed) {
         core::log_error("a report is lost: {}", core::to_string(pushed.why()));
         return;
@@ -114,16 +112,15 @@ core::result<void> begin(life& x, const child_options& how,
   if (!parsed)
     return config::to_error(parsed.faults);
   x.settings = std::move(parsed.values);
-  if (auto logging
-      = core::start_log(x.settings.log.level, "atelier " + told.part);
+  if (auto logging =
+        core::start_log(x.settings.log.level, "atelier " + told.part);
       !logging)
     return logging;
-  x.profile
-    = std::make_shared<const planning::profile>(profile_of(x.settings));
+  x.profile = std::make_shared<const planning::profile>(profile_of(x.settings));
   x.workers = std::make_shared<actors::worker_directory>();
   const bool cpu = told.part == "cpu";
-  x.actor_settings
-    = std::make_unique<system_config>(cpu ? cpu_threads(x.settings) : 1);
+  x.actor_settings =
+    std::make_unique<system_config>(cpu ? cpu_threads(x.settings) : 1);
   x.sys = std::make_unique<caf::actor_system>(*x.actor_settings);
   const part_context with{x.settings, x.profile, x.arena,
                           x.workers,  x.hub,     how.who};
@@ -192,8 +189,8 @@ core::result<child_options> parse_child_options(int count,
     const auto equals = argument.find('=');
     const auto key = argument.substr(0, equals);
     const auto value = equals == std::string_view::npos
-                         ? std::string_view{}
-                         : argument.substr(equals + 1);
+                       ? std::string_view{}
+                       : argument.substr(equals + 1);
     bool good = false;
     if (key == "--arena") {
       how.arena = value;
@@ -209,8 +206,8 @@ core::result<child_options> parse_child_options(int count,
       return core::fail(core::ec::invalid_argument,
                         "argument '{}' is not understood", argument);
   }
-  if (how.arena.empty() || how.who.process.value == 0
-      || how.who.life.value == 0 || how.parent <= 0)
+  if (how.arena.empty() || how.who.process.value == 0 || how.who.life.value == 0
+      || how.parent <= 0)
     return core::fail(core::ec::invalid_argument,
                       "--arena, --process, --life and --parent are needed; "
                       "this program is started by Atelier itself");
@@ -238,8 +235,8 @@ int run_child(const child_options& how) {
     return failed;
   }
   const ipc::ring_life ring{x.arena->host_epoch(), how.who.life};
-  x.hub = std::make_shared<ring_hub_port>(
-    x.arena->outbound(how.who.process), ring);
+  x.hub =
+    std::make_shared<ring_hub_port>(x.arena->outbound(how.who.process), ring);
   ipc::ring_reader from{x.arena->inbound(how.who.process), ring};
   std::optional<actors::inline_unit> here;
   std::vector<std::byte> record;
@@ -271,8 +268,8 @@ int run_child(const child_options& how) {
     if (std::holds_alternative<actors::leave>(message->body))
       break;
     if (const auto* ping = std::get_if<actors::ping>(&message->body)) {
-      x.hub->send(
-        actors::from_process{actors::pong{how.who, ping->number}}, true);
+      x.hub->send(actors::from_process{actors::pong{how.who, ping->number}},
+                  true);
     } else if (const auto* told = std::get_if<actors::setup>(&message->body)) {
       if (auto begun = begin(x, how, *told); !begun) {
         fmt::print(stderr, "atelier-process: {}\n",

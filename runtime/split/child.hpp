@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <string>
-
 #include <atelier/core/result.hpp>
 #include <atelier/ipc/keeper.hpp>
+
+#include <cstdint>
+#include <string>
 
 namespace atelier::runtime {
 

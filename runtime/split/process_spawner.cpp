@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
 #include <atelier/runtime/split/process_spawner.hpp>
-
-#include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <cstring>
-#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,7 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atelier/core/log.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
 
 extern char** environ;
 
@@ -33,8 +32,7 @@ std::string describe_end(const siginfo_t& info) {
 } // namespace
 
 process_spawner::process_spawner(options how)
-  : how_(std::move(how)), wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-}
+  : how_(std::move(how)), wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 process_spawner::~process_spawner() {
   end({});
@@ -175,14 +173,15 @@ void process_spawner::spawn(const order& x) {
                                    0);
   posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
   pid_t pid = 0;
-  const auto failed
-    = posix_spawn(&pid, how_.program.c_str(), &files, &attributes,
-                  const_cast<char* const*>(arguments), environ);
+  const auto failed =
+    posix_spawn(&pid, how_.program.c_str(), &files, &attributes,
+                const_cast<char* const*>(arguments), environ);
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (failed == 0) {
     c->pid = pid;
     c->pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+    const auto cause = errno;
     how_.host->set_process(who.process,
                            {pid, ipc::start_time_of(pid), who.life});
     news.pid = pid;
@@ -191,19 +190,25 @@ void process_spawner::spawn(const order& x) {
       children_[who] = c;
     }
     if (c->pidfd < 0) {
-      // Without it no end could be confirmed: end it now, and wait here.
-      news.failure = core::fail(core::ec::out_of_resources,
-                                "no descriptor for process {}: {}", pid,
-                                std::strerror(errno));
-      ::kill(pid, SIGKILL);
-      waitpid(pid, nullptr, 0);
+      if (cause == ESRCH) {
+        // A host that ignores SIGCHLD has no trace of it any more, and its pid
+        // may be another's.
+        news.failure = core::fail(core::ec::unavailable,
+                                  "process {} ended at once", pid);
+      } else {
+        // Without it no end could be confirmed: end it now, and wait here.
+        news.failure = core::fail(core::ec::out_of_resources,
+                                  "no descriptor for process {}: {}", pid,
+                                  std::strerror(cause));
+        ::kill(pid, SIGKILL);
+        waitpid(pid, nullptr, 0);
+      }
       const std::lock_guard guard{mutex_};
       children_.erase(who);
     }
   } else {
-    news.failure
-      = core::fail(core::ec::unavailable, "{} cannot be started: {}",
-                   how_.program, std::strerror(failed));
+    news.failure = core::fail(core::ec::unavailable, "{} cannot be started: {}",
+                              how_.program, std::strerror(failed));
   }
   started_(std::move(news));
 }
@@ -215,8 +220,8 @@ void process_spawner::reap(ipc::process_life who) {
     c = children_.at(who);
   }
   siginfo_t info{};
-  const auto waited
-    = waitid(P_PID, static_cast<id_t>(c->pid), &info, WEXITED | WNOHANG);
+  const auto waited =
+    waitid(P_PID, static_cast<id_t>(c->pid), &info, WEXITED | WNOHANG);
   // A host that ignores SIGCHLD leaves nothing to wait for: gone all the same.
   const bool unknown = waited != 0 && errno == ECHILD;
   if (!unknown && (waited != 0 || info.si_pid == 0))
@@ -288,7 +293,8 @@ void process_spawner::loop() {
           kill(whose[i]);
       else
         patience_ms = static_cast<int>(std::min<int64_t>(
-          1 + std::chrono::duration_cast<std::chrono::milliseconds>(left)
+          1
+            + std::chrono::duration_cast<std::chrono::milliseconds>(left)
                 .count(),
           60'000));
     }
@@ -302,4 +308,3 @@ void process_spawner::loop() {
 }
 
 } // namespace atelier::runtime
-

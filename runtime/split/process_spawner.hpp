@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/ports.hpp>
+#include <atelier/actors/process_host.hpp>
+#include <atelier/ipc/arena.hpp>
+#include <atelier/runtime/split/ring_link.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,11 +14,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <atelier/actors/ports.hpp>
-#include <atelier/actors/process_host.hpp>
-#include <atelier/ipc/arena.hpp>
-#include <atelier/runtime/split/ring_link.hpp>
 
 namespace atelier::runtime {
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
 #include <atelier/runtime/split/ring_link.hpp>
 
 #include <utility>
-
-#include <atelier/core/log.hpp>
 
 namespace atelier::runtime {
 
@@ -22,8 +21,7 @@ ring_link::ring_link(ipc::arena_owner& host, ipc::process_life who,
   : calls_(std::move(calls)),
     from_(host.outbound(who.process), {host.host_epoch(), who.life}),
     to_(host.inbound(who.process), {host.host_epoch(), who.life}),
-    thread_([this] { read(); }) {
-}
+    thread_([this] { read(); }) {}
 
 ring_link::~ring_link() {
   stage_ = stage::abandoned;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/wire.hpp>
+#include <atelier/ipc/arena.hpp>
+#include <atelier/ipc/keeper.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <deque>
@@ -8,10 +12,6 @@
 #include <mutex>
 #include <thread>
 #include <vector>
-
-#include <atelier/actors/wire.hpp>
-#include <atelier/ipc/arena.hpp>
-#include <atelier/ipc/keeper.hpp>
 
 namespace atelier::runtime {
 

@@ -349,8 +349,8 @@ BOOST_AUTO_TEST_CASE(results_for_a_worker_that_is_gone_are_dropped) {
 
 BOOST_AUTO_TEST_CASE(it_runs_a_device_in_virtual_time) {
   auto timers = std::make_shared<runtime::virtual_timers>(sys);
-  auto slots = std::make_shared<ipc::heap_store>(
-    1u, std::array<uint32_t, 3>{200, 100, 0});
+  auto slots =
+    std::make_shared<ipc::heap_store>(1u, std::array<uint32_t, 3>{200, 100, 0});
   auto device_in_time = std::make_shared<gpu::virtual_executor>(
     gpu::virtual_config{test::card_profile(), 0, 0}, timers, slots);
   hub->all.clear();

@@ -119,7 +119,8 @@ BOOST_AUTO_TEST_CASE(a_death_while_finishing_encodes_again_from_the_pixels) {
   BOOST_TEST(rig.quiet());
 }
 
-BOOST_AUTO_TEST_CASE(an_unconfirmed_death_keeps_its_slots_until_it_is_confirmed) {
+BOOST_AUTO_TEST_CASE(
+  an_unconfirmed_death_keeps_its_slots_until_it_is_confirmed) {
   denoising rig;
   rig.stepped(rig.first, 2);
   rig.lose(device, false);

@@ -93,8 +93,8 @@ BOOST_AUTO_TEST_CASE(one_byte_of_text_more_than_the_limit_is_refused) {
 
 BOOST_AUTO_TEST_CASE(an_unknown_variant_is_refused) {
   hub_rig rig;
-  const auto id
-    = rig.submit([](core::request& x) { x.fixed.variant = "card@9"; });
+  const auto id =
+    rig.submit([](core::request& x) { x.fixed.variant = "card@9"; });
   BOOST_TEST((rig.failure_of(id) == ec::not_found));
   BOOST_TEST(rig.sut->rows() == 0u);
 }
@@ -119,8 +119,8 @@ BOOST_AUTO_TEST_CASE(what_the_policy_refuses_is_refused_in_its_words) {
 }
 
 BOOST_AUTO_TEST_CASE(a_route_that_is_not_in_the_plan_is_refused) {
-  const planning::choice wrong[]
-    = {planning::go{core::route_id{9}}, planning::need{}};
+  const planning::choice wrong[] = {planning::go{core::route_id{9}},
+                                    planning::need{}};
   for (const auto& choice : wrong) {
     hub_rig::options o;
     o.policy = std::make_shared<stubborn>(choice);
@@ -249,13 +249,13 @@ BOOST_AUTO_TEST_CASE(a_worker_gets_no_more_than_its_seats) {
 BOOST_AUTO_TEST_CASE(higher_priority_goes_first_and_ageing_raises_it) {
   hub_rig rig;
   rig.add_cpu();
-  const auto low
-    = rig.submit([](core::request& x) { x.prio = core::priority::low; });
+  const auto low =
+    rig.submit([](core::request& x) { x.prio = core::priority::low; });
   for (int i = 0; i < 1; ++i)
     rig.done(rig.take<prepare>());
   const auto normal = rig.submit();
-  const auto high
-    = rig.submit([](core::request& x) { x.prio = core::priority::high; });
+  const auto high =
+    rig.submit([](core::request& x) { x.prio = core::priority::high; });
   while (auto p = rig.next<prepare>())
     rig.done(p->second);
   rig.add_device(device, 1);
@@ -263,8 +263,8 @@ BOOST_AUTO_TEST_CASE(higher_priority_goes_first_and_ageing_raises_it) {
   BOOST_TEST((d.who.id == high));
   // Twice the ageing: low is as high as high by now.
   rig.now += 61s;
-  const auto late
-    = rig.submit([](core::request& x) { x.prio = core::priority::high; });
+  const auto late =
+    rig.submit([](core::request& x) { x.prio = core::priority::high; });
   rig.done(rig.take<prepare>());
   rig.done(d);
   d = rig.take<denoise>();

@@ -322,6 +322,7 @@ public:
   std::map<core::request_id, actors::answer> answers;
   /// Answered with a picture, not taken by `work_off` yet.
   std::vector<core::request_id> untaken;
+
   struct progress {
     core::request_id id;
     uint32_t steps_done;

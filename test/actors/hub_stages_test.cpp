@@ -105,8 +105,8 @@ BOOST_AUTO_TEST_CASE(where_the_last_stage_fails_the_best_picture_is_answered) {
 BOOST_AUTO_TEST_CASE(who_is_late_gets_the_best_picture_so_far) {
   for (int at = 0; at < 2; ++at) {
     cascade rig;
-    const auto id
-      = rig.submit([&](core::request& x) { x.deadline = rig.now + 1s; });
+    const auto id =
+      rig.submit([&](core::request& x) { x.deadline = rig.now + 1s; });
     const auto small = rig.first_stage();
     auto p = rig.take<prepare>();
     core::ticket running = p.who;
@@ -134,8 +134,8 @@ BOOST_AUTO_TEST_CASE(who_is_late_gets_the_best_picture_so_far) {
 
 BOOST_AUTO_TEST_CASE(who_is_late_gets_nothing_where_the_route_says_so) {
   cascade rig{planning::late_rule::drop};
-  const auto id
-    = rig.submit([&](core::request& x) { x.deadline = rig.now + 1s; });
+  const auto id =
+    rig.submit([&](core::request& x) { x.deadline = rig.now + 1s; });
   rig.first_stage();
   const auto p = rig.take<prepare>();
   rig.tick(1s);

@@ -289,7 +289,8 @@ BOOST_AUTO_TEST_CASE(a_reply_of_a_buried_life_is_dropped_in_each_phase) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_reply_after_cancel_and_before_the_end_gives_the_seat_back) {
+BOOST_AUTO_TEST_CASE(
+  a_reply_after_cancel_and_before_the_end_gives_the_seat_back) {
   one_request rig;
   rig.run(phase::denoising);
   const auto d = rig.take<denoise>();
@@ -359,8 +360,8 @@ BOOST_AUTO_TEST_CASE(progress_is_told_to_those_who_want_it_alone) {
   test::hub_rig rig;
   rig.add_cpu();
   rig.add_device(device);
-  const auto wants
-    = rig.submit([](core::request& x) { x.wants_progress = true; });
+  const auto wants =
+    rig.submit([](core::request& x) { x.wants_progress = true; });
   rig.submit();
   for (int i = 0; i < 2; ++i)
     rig.done(rig.take<prepare>());
@@ -371,8 +372,8 @@ BOOST_AUTO_TEST_CASE(progress_is_told_to_those_who_want_it_alone) {
   rig.stepped(a, 1);
   rig.stepped(b, 1);
   rig.stepped(a, 2);
-  const std::vector<test::hub_rig::progress> expected
-    = {{wants, 1, 4}, {wants, 2, 4}};
+  const std::vector<test::hub_rig::progress> expected = {{wants, 1, 4},
+                                                         {wants, 2, 4}};
   BOOST_TEST((rig.told == expected));
   rig.cancel(wants);
   rig.stepped(a, 3);

@@ -100,9 +100,11 @@ public:
   }
 
   void fill(denoise& x) {
-    x = {ticket(), recipe(), prompts(), slot(), slot(), slot(), u32(),
-         static_cast<core::priority>(below(3)), span().count(),
-         below(2) != 0};
+    x = {ticket(),       recipe(),
+         prompts(),      slot(),
+         slot(),         slot(),
+         u32(),          static_cast<core::priority>(below(3)),
+         span().count(), below(2) != 0};
   }
 
   void fill(stepping& x) {
@@ -121,14 +123,9 @@ public:
   }
 
   void fill(finish& x) {
-    x = {ticket(),
-         recipe(),
-         prompts(),
-         text(),
-         text(),
-         {static_cast<core::image_format>(below(3)), u32()},
-         slot(),
-         slot()};
+    x = {ticket(), recipe(), prompts(),
+         text(),   text(),   {static_cast<core::image_format>(below(3)), u32()},
+         slot(),   slot()};
   }
 
   void fill(finished& x) {
@@ -286,8 +283,8 @@ BOOST_AUTO_TEST_CASE(garbage_gives_an_error_or_a_message_and_never_a_crash) {
       else
         write(random.inbound(), bytes);
       for (auto n = 1 + random.below(4); n > 0; --n)
-        bytes[random.below(bytes.size())]
-          = static_cast<std::byte>(random.below(256));
+        bytes[random.below(bytes.size())] =
+          static_cast<std::byte>(random.below(256));
     }
     const auto out = read_to_process(bytes);
     const auto in = read_from_process(bytes);

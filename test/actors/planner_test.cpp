@@ -42,8 +42,8 @@ struct fixture : test::deterministic_system {
     return all;
   }
 
-  std::shared_ptr<test::heard_by_hub> heard
-    = std::make_shared<test::heard_by_hub>();
+  std::shared_ptr<test::heard_by_hub> heard =
+    std::make_shared<test::heard_by_hub>();
   std::shared_ptr<runtime::virtual_timers> timers;
   std::shared_ptr<runtime::virtual_offload> offload;
   actors::scheduler_actor hub;
@@ -124,8 +124,7 @@ BOOST_AUTO_TEST_CASE(windows_hold_what_the_counts_rose_and_the_oldest_goes) {
     heard->counts.late += 1;
     advance(10s);
   }
-  const auto asked
-    = ask<planning::demand>(monitor, actors::demand_atom::value);
+  const auto asked = ask<planning::demand>(monitor, actors::demand_atom::value);
   BOOST_REQUIRE(asked.windows.size() == 3u);
   for (size_t i = 0; i < 3; ++i) {
     BOOST_TEST((asked.windows[i].begin == begin + 10s * (i + 2)));
@@ -138,8 +137,7 @@ BOOST_AUTO_TEST_CASE(windows_hold_what_the_counts_rose_and_the_oldest_goes) {
 }
 
 BOOST_AUTO_TEST_CASE(before_the_first_window_there_is_none) {
-  const auto asked
-    = ask<planning::demand>(monitor, actors::demand_atom::value);
+  const auto asked = ask<planning::demand>(monitor, actors::demand_atom::value);
   BOOST_TEST(asked.windows.empty());
 }
 
@@ -149,8 +147,7 @@ BOOST_AUTO_TEST_CASE(a_scheduler_that_does_not_answer_costs_its_windows) {
   heard->answers = true;
   heard->counts.arrived = 4;
   advance(10s);
-  const auto asked
-    = ask<planning::demand>(monitor, actors::demand_atom::value);
+  const auto asked = ask<planning::demand>(monitor, actors::demand_atom::value);
   BOOST_REQUIRE(asked.windows.size() == 1u);
   BOOST_TEST((asked.windows[0].length == 30s));
   BOOST_TEST(asked.windows[0].arrived == 4u);

@@ -70,11 +70,11 @@ struct fixture : test::deterministic_system {
     return hub->of<actors::finished>().back();
   }
 
-  std::shared_ptr<ipc::heap_store> slots = std::make_shared<ipc::heap_store>(
-    1u, std::array<uint32_t, 3>{1, 2, 0},
-    std::array<uint64_t, 3>{1024, 8192, 0});
-  std::shared_ptr<test::recording_hub_port> hub
-    = std::make_shared<test::recording_hub_port>();
+  std::shared_ptr<ipc::heap_store> slots =
+    std::make_shared<ipc::heap_store>(1u, std::array<uint32_t, 3>{1, 2, 0},
+                                      std::array<uint64_t, 3>{1024, 8192, 0});
+  std::shared_ptr<test::recording_hub_port> hub =
+    std::make_shared<test::recording_hub_port>();
   actors::preprocess_actor preprocess;
   actors::postprocess_actor postprocess;
 };

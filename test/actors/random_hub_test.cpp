@@ -132,8 +132,8 @@ private:
       BOOST_REQUIRE_MESSAGE(x.to.where == p.who() && !p.lost,
                             "work for a life that is over");
       if (!std::holds_alternative<actors::cancel_work>(x.what)) {
-        const auto who
-          = std::visit([](const auto& y) { return y.who; }, x.what);
+        const auto who =
+          std::visit([](const auto& y) { return y.who; }, x.what);
         BOOST_REQUIRE(!p.suspected);
         if (std::holds_alternative<actors::denoise>(x.what)) {
           const bool lone = must_run_alone_.count(who.id) != 0;
@@ -426,8 +426,8 @@ private:
   }
 
   void replan() {
-    auto plan = std::make_shared<planning::plan>(rig_->policy->replan(
-      {}, *rig_->profile, rig_->sut->cluster(), {}));
+    auto plan = std::make_shared<planning::plan>(
+      rig_->policy->replan({}, *rig_->profile, rig_->sut->cluster(), {}));
     plan->version = pick(50);
     event([&](auto& h) { h.publish(plan, rig_->now); });
   }
@@ -501,13 +501,13 @@ private:
     BOOST_REQUIRE_EQUAL(rig_->answers.size(), requests_.size());
     for (const auto& what : requests_) {
       const auto code = rig_->failure_of(what->id);
-      const auto known
-        = code == ec::none || code == ec::overloaded || code == ec::unavailable
-          || code == ec::out_of_resources || code == ec::io_failed
-          || code == ec::internal
-          || (code == ec::cancelled && cancelled_.count(what->id) != 0)
-          || (code == ec::deadline_missed && what->deadline != core::never)
-          || (code == ec::poison && deaths_alone_[what->id] >= 2);
+      const auto known =
+        code == ec::none || code == ec::overloaded || code == ec::unavailable
+        || code == ec::out_of_resources || code == ec::io_failed
+        || code == ec::internal
+        || (code == ec::cancelled && cancelled_.count(what->id) != 0)
+        || (code == ec::deadline_missed && what->deadline != core::never)
+        || (code == ec::poison && deaths_alone_[what->id] >= 2);
       BOOST_REQUIRE_MESSAGE(known, "request " << what->id.value << ": "
                                               << to_string(code));
       if (poison_.count(what->id) != 0 && code == ec::none)
@@ -560,12 +560,11 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_under_random_schedules) {
       sum.slot_waits += c.slot_waits;
       poisoned += one.met_poison() ? 1u : 0u;
     }
-  BOOST_TEST_MESSAGE(count << " schedules: " << sum.answered << " answered, "
-                           << sum.late << " late, " << sum.resumed
-                           << " resumed, " << sum.stale_replies
-                           << " stale replies, " << sum.slot_waits
-                           << " waits for slots, " << poisoned
-                           << " with poison");
+  BOOST_TEST_MESSAGE(
+    count << " schedules: " << sum.answered << " answered, " << sum.late
+          << " late, " << sum.resumed << " resumed, " << sum.stale_replies
+          << " stale replies, " << sum.slot_waits << " waits for slots, "
+          << poisoned << " with poison");
   // They meet what they are there for.
   if (count >= 1'000)
     for (const auto met : {sum.answered, sum.late, sum.resumed,

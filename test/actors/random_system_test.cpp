@@ -59,10 +59,9 @@ public:
     most_requests_ = 1 + pick(10);
     rig_.emplace(std::move(o));
     rig_->on_denoise = [this](const actors::denoise& x) {
-      trace_ += fmt::format("{} {}.{} {} {}\n",
-                            rig_->det.now().time_since_epoch().count(),
-                            x.who.id.value, x.who.attempt, x.state.slot,
-                            x.steps_done);
+      trace_ += fmt::format(
+        "{} {}.{} {} {}\n", rig_->det.now().time_since_epoch().count(),
+        x.who.id.value, x.who.attempt, x.state.slot, x.steps_done);
       poison(x);
     };
   }
@@ -235,10 +234,9 @@ private:
     const auto* body = rig_->host->body(which);
     if (body == nullptr || body->actors.empty())
       return false;
-    const auto worker
-      = caf::actor_cast<actors::denoise_step_actor>(body->actors.front());
-    const auto& rows
-      = rig_->det.state<actors::denoise_step_state>(worker).rows;
+    const auto worker =
+      caf::actor_cast<actors::denoise_step_actor>(body->actors.front());
+    const auto& rows = rig_->det.state<actors::denoise_step_state>(worker).rows;
     return rows.count(who) != 0;
   }
 
@@ -289,11 +287,11 @@ private:
       const auto code = rig_->answers.at(what->id).failure.code;
       if (code == ec::poison)
         ++poisoned_;
-      const auto known
-        = code == ec::none || code == ec::unavailable || code == ec::poison
-          || (code == ec::out_of_resources)
-          || (code == ec::cancelled && cancelled_.count(what->id) != 0)
-          || (code == ec::deadline_missed && what->deadline != core::never);
+      const auto known =
+        code == ec::none || code == ec::unavailable || code == ec::poison
+        || (code == ec::out_of_resources)
+        || (code == ec::cancelled && cancelled_.count(what->id) != 0)
+        || (code == ec::deadline_missed && what->deadline != core::never);
       BOOST_REQUIRE_MESSAGE(known, "request " << what->id.value << ": "
                                               << to_string(code));
       if (code == ec::none && rig_->options.payload)
@@ -303,8 +301,8 @@ private:
 
   // The picture that the request gets where it is alone and nothing fails.
   std::vector<std::byte> undisturbed(const core::request& what) {
-    const auto stage = rig_->plan()->routes
-                         .at(what.fixed.variant == "card@4" ? 0 : 1)
+    const auto stage = rig_->plan()
+                         ->routes.at(what.fixed.variant == "card@4" ? 0 : 1)
                          .stages.front();
     actors::prepare p;
     p.how = planning::recipe_of(what, stage, stage.any_of.front(),
@@ -344,8 +342,7 @@ private:
     f.output = what.output;
     f.pixels = image;
     f.encoded = file;
-    BOOST_REQUIRE(
-      (actors::encode_picture(f, *slots).failure.code == ec::none));
+    BOOST_REQUIRE((actors::encode_picture(f, *slots).failure.code == ec::none));
     const auto bytes = slots->view(file);
     return {bytes->begin(), bytes->end()};
   }
@@ -384,12 +381,11 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_by_the_real_actors) {
                                             << " ATELIER_TEST_SCHEDULE=" << i) {
       schedule{i}.run(sum);
     }
-  BOOST_TEST_MESSAGE(count << " schedules, " << sum.events << " checks: "
-                           << sum.answered << " answered, " << sum.pictures
-                           << " pictures compared, " << sum.resumed
-                           << " resumed, " << sum.lost << " workers lost, "
-                           << sum.stale << " stale replies, " << sum.poisoned
-                           << " poisoned");
+  BOOST_TEST_MESSAGE(
+    count << " schedules, " << sum.events << " checks: " << sum.answered
+          << " answered, " << sum.pictures << " pictures compared, "
+          << sum.resumed << " resumed, " << sum.lost << " workers lost, "
+          << sum.stale << " stale replies, " << sum.poisoned << " poisoned");
   // They meet what they are there for.
   if (count >= 500)
     for (const auto met : {sum.answered, sum.pictures, sum.resumed, sum.lost,

@@ -99,9 +99,8 @@ struct heard_by_hub {
 };
 
 /// Behaves as a scheduler that only listens.
-inline actors::scheduler_actor::behavior_type
-listening_hub(actors::scheduler_actor::pointer self,
-              std::shared_ptr<heard_by_hub> into) {
+inline actors::scheduler_actor::behavior_type listening_hub(
+  actors::scheduler_actor::pointer self, std::shared_ptr<heard_by_hub> into) {
   using namespace actors;
   return {
     [](const submit&) {},

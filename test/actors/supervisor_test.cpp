@@ -89,8 +89,8 @@ struct fixture : test::deterministic_system {
     }
   }
 
-  std::shared_ptr<test::heard_by_hub> heard
-    = std::make_shared<test::heard_by_hub>();
+  std::shared_ptr<test::heard_by_hub> heard =
+    std::make_shared<test::heard_by_hub>();
   std::shared_ptr<recording_host> host;
   actors::scheduler_actor hub;
   actors::supervisor_actor sut;
@@ -110,8 +110,8 @@ BOOST_AUTO_TEST_CASE(every_part_is_started_once) {
   BOOST_TEST((at() == stage::starting));
   up();
   BOOST_TEST((at() == stage::up));
-  const auto lines = ask<std::vector<actors::process_line>>(
-    sut, actors::status_atom::value);
+  const auto lines =
+    ask<std::vector<actors::process_line>>(sut, actors::status_atom::value);
   BOOST_REQUIRE(lines.size() == 2u);
   BOOST_TEST(lines[0].alive);
   BOOST_TEST(lines[0].pid == 100);

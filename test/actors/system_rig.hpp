@@ -134,13 +134,13 @@ public:
 
   system_options options;
   deterministic_system det;
-  std::shared_ptr<const planning::policy> policy
-    = *planning::make_policy("vanilla");
+  std::shared_ptr<const planning::policy> policy =
+    *planning::make_policy("vanilla");
   std::shared_ptr<ipc::heap_store> store;
   std::shared_ptr<runtime::virtual_timers> timers;
   std::shared_ptr<runtime::virtual_offload> offload;
-  std::shared_ptr<actors::mailbox_hub_port> hub_port
-    = std::make_shared<actors::mailbox_hub_port>();
+  std::shared_ptr<actors::mailbox_hub_port> hub_port =
+    std::make_shared<actors::mailbox_hub_port>();
   std::shared_ptr<runtime::simulated_host> host;
   std::shared_ptr<actors::mailbox_supervision> watch;
   actors::scheduler_actor scheduler;
@@ -199,8 +199,8 @@ private:
     v.known = options.profile;
     v.noise = 0.2;
     v.seed = who.life.value;
-    auto device
-      = std::make_shared<gpu::virtual_executor>(std::move(v), timers, store);
+    auto device =
+      std::make_shared<gpu::virtual_executor>(std::move(v), timers, store);
     actors::denoise_step_config d;
     d.self = {who, actors::role::denoise_step, 0};
     d.device = "cpu";

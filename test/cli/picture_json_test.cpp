@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(the_object_has_these_keys_in_this_order) {
   x.width = 8;
   x.height = 16;
   x.sha256 = "00";
-  x.took = {1ms, 2ms, 3ms, 4ms, 5ms, 6ms, 7ms, 8ms, 36500us};
+  x.took = {1ms, 2ms, 3ms, 4ms, 5ms, 6ms, 7ms, 8ms, 9ms, 36500us};
   BOOST_TEST(
     runtime::cli::to_json(x, "o/p.png")
     == R"({"path":"o/p.png","seed":18446744073709551615,"prompt":"a \"b\"\n)"

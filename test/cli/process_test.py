@@ -63,7 +63,19 @@ BAD = [
     (["generate", "a", "--rng", "dice"], 2, r"--rng: .*philox"),
     (["generate", "a", "--deadline-ms", "0"], 2, r"--deadline-ms: '0'"),
     (["generate", "a", "--processes", "three"], 2, r"--processes: .*split"),
-    (["generate", "a", "--policy", "nosuch"], 2, r"nosuch"),
+    (["generate", "a", "--policy", "nosuch"], 2, r"policy.*nosuch.*vanilla"),
+    (["generate", "abcde", "--set", "limits.prompt_bytes=4"], 2,
+     r"PROMPT: .*5.*4"),
+    (["generate", "a", "--negative", "abcde", "--set",
+      "limits.prompt_bytes=4"], 2, r"--negative: .*5.*4"),
+    (["generate", "a", "--set", "arena.image_slot_kib=4"], 2,
+     r"size 256x256 .*4096 \(arena\.image_slot_kib\)"),
+    (["generate", "a", "--set", "arena.state_slot_kib=4"], 2,
+     r"size 256x256 .*4096 \(arena\.state_slot_kib\)"),
+    (["generate", "a", "--processes", "split", "--set", "arena.ring_kib=64"],
+     2, r"arena\.ring_kib: 64 .*limits\.prompt_bytes"),
+    (["generate", "a", "--processes", "split", "--set",
+      "processes.program='/no/such'"], 3, r"processes\.program '/no/such'"),
     (["generate", "a", "--format", "gif"], 2, r"--format: 'gif'.*webp"),
     (["generate", "a", "--quality", "0"], 2, r"--quality: '0'.*1\.\.100"),
     (["generate", "a", "--quality", "101"], 2, r"--quality: "),
@@ -94,6 +106,42 @@ BAD = [
     (["completion"], 2, r"SHELL"),
     (["completion", "csh"], 2, r"SHELL: 'csh'.*fish"),
     (["--json"], 2, r"a command is missing"),
+]
+
+# A configuration file's bytes, what standard error must match. All end with 2.
+BROKEN = [
+    (b"[limits\n", r"c\.toml:1"),
+    (b"[limits]\nsteps = 3\nsteps = 4\n", r"c\.toml:3"),
+    (b"\xff\xfe\x00", r"c\.toml"),
+    (b"[limits]\nsteps = \x00", r"c\.toml:2"),
+    (b"[limits]\nsteps = 'many'\n", r"c\.toml:2: limits\.steps: .*many"),
+    (b"[limits]\nsteps = 0\n", r"c\.toml:2: limits\.steps: 0.*1\.\.10000"),
+    (b"[limits]\nsteps = 10001\n", r"limits\.steps: 10001.*1\.\.10000"),
+    (b"[limits]\nsteps = 1.5\n", r"limits\.steps: 1\.5"),
+    (b"[limits]\nsteps = -9223372036854775808\n", r"limits\.steps: -922"),
+    (b"[limits]\nsteps = 99999999999999999999\n", r"c\.toml:2"),
+    (b"[limits]\nguidance = nan\n", r"limits\.guidance: .*nan.*1\.\.1000"),
+    (b"[limits]\nguidance = inf\n", r"limits\.guidance: .*inf.*1\.\.1000"),
+    (b"[limits]\nstep = 3\n", r"c\.toml:2: limits\.step: .*steps"),
+    (b"[limit]\nsteps = 3\n", r"limit.*limits"),
+    (b"limits = 3\n", r"c\.toml:1: limits"),
+    (b"limits = []\n", r"c\.toml:1: limits"),
+    (b"devices = []\n", r"devices"),
+    (b"devices = 7\n", r"devices"),
+    (b"[[devices]]\nname = 'cpu:0'\n[[devices]]\nname = 'cpu:0'\n",
+     r"devices\[1\]\.name: .*cpu:0"),
+    (b"[[devices]]\nname = '../../etc'\n", r"devices\[0\]\.name"),
+    (b"[[devices]]\nvariants = ['card']\n", r"devices\[0\]\.variants"),
+    (b"[[devices]]\nvariants = []\n", r"devices\[0\]\.variants"),
+    (b"[[devices]]\nexecutor = 'magic'\n",
+     r"devices\[0\]\.executor: .*magic.*test_card"),
+    (b"[processes]\nmode = 'triple'\n", r"processes\.mode: .*single.*split"),
+    (b"[processes]\nheartbeat_ms = 100\nsilence_ms = 100\n",
+     r"processes\.silence_ms"),
+    (b"[arena]\nring_kib = 100\n", r"arena\.ring_kib: 100.*power"),
+    (b"[arena]\nstate_slots = 4294967297\n", r"arena\.state_slots: 4294967297"),
+    (b"a = " + b"[" * 100_000, r"c\.toml"),
+    (b"[limits]\n" + b"x" * 1_000_000, r"c\.toml"),
 ]
 
 # Arguments, and the files that they make.
@@ -174,6 +222,16 @@ def check_bad(program, arguments, status, pattern):
     expect(re.search(pattern, err), err, "has no", pattern)
     expect(out == "", "standard output has", out)
     expect(program.entries() == [], "left behind:", program.entries())
+
+
+def check_broken(program, text, pattern):
+    (program.folder / "c.toml").write_bytes(text)
+    code, out, err = program.run(["generate", "a", "--config", "c.toml"])
+    expect(code == 2, "status", code, err[:2000])
+    expect(re.search(pattern, err), err[:2000], "has no", pattern)
+    expect(len(err) < 10_000, "standard error has", len(err), "bytes")
+    expect(out == "", "standard output has", out)
+    expect(program.entries() == ["c.toml"], "left behind:", program.entries())
 
 
 def check_good(program, arguments, files):
@@ -395,6 +453,9 @@ def all_cases():
         shown = " ".join(repr(x) for x in row[0])[:60]
         yield (f"bad {number} {shown}",
                lambda program, row=row: check_bad(program, *row))
+    for number, row in enumerate(BROKEN):
+        yield (f"broken {number} {row[0][:50]!r}",
+               lambda program, row=row: check_broken(program, *row))
     for number, row in enumerate(GOOD):
         yield (f"good {number}",
                lambda program, row=row: check_good(program, *row))

@@ -234,9 +234,26 @@ BOOST_AUTO_TEST_CASE(children_get_none_of_the_hosts_descriptors) {
 BOOST_AUTO_TEST_CASE(a_host_that_ignores_child_signals_loses_none) {
   const auto before = std::signal(SIGCHLD, SIG_IGN);
   {
-    stage s{"exit 3"};
+    stage s{"until [ -e $(dirname $0)/go ]; do sleep 0.01; done; exit 3"};
     s.start();
+    std::ofstream{s.folder / "go"};
     BOOST_TEST(s.how_it_ended() == "unknown end");
+  }
+  std::signal(SIGCHLD, before);
+}
+
+BOOST_AUTO_TEST_CASE(an_end_without_a_trace_is_told_too) {
+  // It may be gone before it can be watched.
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  for (uint32_t n = 1; n <= 20; ++n) {
+    stage s{"exit 3"};
+    s.use("/bin/true");
+    s.sut->start(life(1, n), "part");
+    BOOST_TEST(eventually([&] { return s.starts() == 1; }));
+    if (s.started.back().failure.code == core::ec::none)
+      BOOST_TEST(s.how_it_ended() == "unknown end");
+    else
+      BOOST_TEST((s.started.back().failure.code == core::ec::unavailable));
   }
   std::signal(SIGCHLD, before);
 }

@@ -17,8 +17,8 @@ struct fixture : test::deterministic_system {
   using node = std::shared_ptr<runtime::simulated_transport>;
 
   node make_node(uint32_t id) {
-    auto x
-      = std::make_shared<runtime::simulated_transport>(node_id{id}, timers);
+    auto x =
+      std::make_shared<runtime::simulated_transport>(node_id{id}, timers);
     x->connect({[this, id](node_id from, std::vector<std::byte> record) {
                   log.push_back(fmt::format("{}: {} from {}", id, record.size(),
                                             from.value));
@@ -33,8 +33,8 @@ struct fixture : test::deterministic_system {
     return std::vector<std::byte>(bytes);
   }
 
-  std::shared_ptr<runtime::virtual_timers> timers
-    = std::make_shared<runtime::virtual_timers>(sys);
+  std::shared_ptr<runtime::virtual_timers> timers =
+    std::make_shared<runtime::virtual_timers>(sys);
   std::vector<std::string> log;
 };
 
@@ -74,10 +74,10 @@ BOOST_AUTO_TEST_CASE(offloaded_work_ends_when_its_time_is_over) {
 
 BOOST_AUTO_TEST_CASE(a_link_keeps_the_order_whatever_the_delays) {
   core::philox random{1, core::purpose::test};
-  runtime::delayed_link link{timers, [&] {
-                               return runtime::link_fate{
-                                 core::timespan{random.below(1'000'000)}, {}};
-                             }};
+  runtime::delayed_link link{
+    timers, [&] {
+      return runtime::link_fate{core::timespan{random.below(1'000'000)}, {}};
+    }};
   std::vector<int> order;
   for (int i = 0; i < 100; ++i)
     link.post([&order, i] { order.push_back(i); });
@@ -90,8 +90,9 @@ BOOST_AUTO_TEST_CASE(a_link_keeps_the_order_whatever_the_delays) {
 }
 
 BOOST_AUTO_TEST_CASE(a_delivery_comes_again_late_where_the_script_says_so) {
-  runtime::delayed_link link{
-    timers, [] { return runtime::link_fate{1ms, 5ms}; }};
+  runtime::delayed_link link{timers, [] {
+                               return runtime::link_fate{1ms, 5ms};
+                             }};
   int delivered = 0;
   link.post([&] { ++delivered; });
   advance(1ms);
@@ -104,8 +105,9 @@ BOOST_AUTO_TEST_CASE(records_cross_whole_and_in_order) {
   const auto a = make_node(0);
   const auto b = make_node(1);
   BOOST_TEST(!a->send(node_id{1}, record(1)));
-  runtime::simulated_transport::link(
-    a, b, [] { return runtime::link_fate{3ms, {}}; });
+  runtime::simulated_transport::link(a, b, [] {
+    return runtime::link_fate{3ms, {}};
+  });
   BOOST_TEST(a->send(node_id{1}, record(10)));
   BOOST_TEST(a->send(node_id{1}, record(20)));
   BOOST_TEST(b->send(node_id{0}, record(30)));
@@ -118,8 +120,9 @@ BOOST_AUTO_TEST_CASE(records_cross_whole_and_in_order) {
 BOOST_AUTO_TEST_CASE(a_cut_link_loses_what_is_on_its_way_and_both_ends_know) {
   const auto a = make_node(0);
   const auto b = make_node(1);
-  runtime::simulated_transport::link(
-    a, b, [] { return runtime::link_fate{3ms, {}}; });
+  runtime::simulated_transport::link(a, b, [] {
+    return runtime::link_fate{3ms, {}};
+  });
   a->send(node_id{1}, record(10));
   b->send(node_id{0}, record(10));
   advance(1ms);

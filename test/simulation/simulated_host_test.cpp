@@ -64,12 +64,12 @@ struct fixture : test::deterministic_system {
   const ipc::slot_ref slot{1, 0, 1, ipc::slot_kind::state};
   runtime::process_script script;
   core::timespan link_delay{0};
-  std::shared_ptr<runtime::virtual_timers> timers
-    = std::make_shared<runtime::virtual_timers>(sys);
-  std::shared_ptr<ipc::heap_store> slots = std::make_shared<ipc::heap_store>(
-    1u, std::array<uint32_t, 3>{1, 1, 0});
-  std::shared_ptr<test::recording_hub_port> hub
-    = std::make_shared<test::recording_hub_port>();
+  std::shared_ptr<runtime::virtual_timers> timers =
+    std::make_shared<runtime::virtual_timers>(sys);
+  std::shared_ptr<ipc::heap_store> slots =
+    std::make_shared<ipc::heap_store>(1u, std::array<uint32_t, 3>{1, 1, 0});
+  std::shared_ptr<test::recording_hub_port> hub =
+    std::make_shared<test::recording_hub_port>();
   std::shared_ptr<runtime::simulated_host> host;
   std::vector<actors::process_started> started;
   std::vector<actors::process_exited> exited;

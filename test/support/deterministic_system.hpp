@@ -4,7 +4,6 @@
 #include <atelier/actors/messages.hpp>
 
 #include <boost/test/unit_test.hpp>
-
 #include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -53,8 +52,8 @@ public:
   test_config cfg;
   caf::actor_system sys{cfg};
   caf::scoped_actor self{sys, true};
-  caf::scheduler::test_coordinator& sched
-    = dynamic_cast<caf::scheduler::test_coordinator&>(sys.scheduler());
+  caf::scheduler::test_coordinator& sched =
+    dynamic_cast<caf::scheduler::test_coordinator&>(sys.scheduler());
 
   /// Spawns an actor, and runs what it has to do at its start.
   template <class... Ts>
@@ -130,14 +129,12 @@ public:
   /// Requests, runs everything, and returns the value of the response.
   template <class T, class Handle, class... Us>
   T ask(const Handle& to, Us&&... xs) {
-    auto response
-      = self->request(to, caf::infinite, std::forward<Us>(xs)...);
+    auto response = self->request(to, caf::infinite, std::forward<Us>(xs)...);
     run();
     T out{};
-    response.receive([&](T& x) { out = std::move(x); },
-                     [&](const caf::error& e) {
-                       BOOST_FAIL("error: " << sys.render(e));
-                     });
+    response.receive(
+      [&](T& x) { out = std::move(x); },
+      [&](const caf::error& e) { BOOST_FAIL("error: " << sys.render(e)); });
     return out;
   }
 

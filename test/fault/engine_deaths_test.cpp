@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each row of the table of deaths: who is killed, at which moment of a
+// request's life, and what the client sees. A picture after a death is the
+// picture without one, bit for bit.
+#include <atelier/core/philox.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <process/engine_fixture.hpp>
+#include <process/process_table.hpp>
+#include <support/eventually.hpp>
+#include <support/scale.hpp>
+#include <support/seed.hpp>
+
+#include <csignal>
+#include <thread>
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using test::eventually;
+using test::mode;
+
+namespace {
+
+const std::vector<std::string> quick_restarts{
+  "processes.heartbeat_ms=20", "processes.silence_ms=1000",
+  "processes.restart_first_ms=1", "processes.restart_most_ms=10",
+  "scheduler.attempts=1000"};
+
+std::vector<std::string> with_card(const std::string& card,
+                                   std::vector<std::string> more = {}) {
+  auto all = quick_restarts;
+  all.push_back("devices=[" + card + "]");
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+/// One device whose step takes `step_ms`.
+std::string card(int step_ms, int publish_every = 1) {
+  return "{name='cpu:0',max_batch=4,seats=4,test_card_step_ms="
+       + std::to_string(step_ms)
+       + ",publish_every=" + std::to_string(publish_every) + "}";
+}
+
+generation wanted_picture(uint32_t steps, uint32_t side = 64) {
+  generation x;
+  x.prompt = "a death";
+  x.width = x.height = side;
+  x.steps = steps;
+  x.seed = 99;
+  return x;
+}
+
+picture undisturbed(const generation& wanted) {
+  auto sut = test::start(mode::single);
+  return test::picture_in(test::answers_to(*sut, {wanted})[0]);
+}
+
+/// A request in flight whose steps can be watched.
+struct watched {
+  std::shared_ptr<std::atomic<uint32_t>> steps =
+    std::make_shared<std::atomic<uint32_t>>(0);
+  std::shared_ptr<std::atomic<uint32_t>> answers =
+    std::make_shared<std::atomic<uint32_t>>(0);
+  submission accepted;
+
+  watched(engine& to, const generation& wanted) {
+    callbacks calls;
+    calls.progressed = [s = steps](const progress& p) { *s = p.steps_done; };
+    calls.answered = [n = answers](const answer&) { ++*n; };
+    auto got = to.submit(wanted, std::move(calls));
+    BOOST_TEST_REQUIRE(std::holds_alternative<submission>(got));
+    accepted = std::get<submission>(std::move(got));
+  }
+
+  bool comes_to_step(uint32_t n) const {
+    return eventually([&] { return *steps >= n; });
+  }
+
+  answer wait() {
+    BOOST_TEST_REQUIRE(
+      (accepted.result.wait_for(120s) == std::future_status::ready));
+    return accepted.result.get();
+  }
+};
+
+void kill_process(const engine& of, const std::string& role, int signal) {
+  pid_t pid = 0;
+  BOOST_TEST_REQUIRE(
+    eventually([&] { return (pid = test::pid_of(of, role)) != 0; }));
+  kill(pid, signal);
+}
+
+uint32_t restarts_of(const engine& of, const std::string& role) {
+  for (const auto& p : of.status().processes)
+    if (p.role == role)
+      return p.restarts;
+  return 0;
+}
+
+void check_at_rest(engine& sut) {
+  BOOST_TEST(test::comes_to_rest(sut));
+  const auto s = sut.status();
+  BOOST_TEST(s.slots_in_use == 0u);
+  BOOST_TEST(s.accepted == s.answered + s.failed + s.cancelled);
+}
+
+void sleep_for_us(uint64_t us) {
+  // Not a wait for anything: it picks the moment of a death.
+  std::this_thread::sleep_for(std::chrono::microseconds{us});
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(engine_deaths_test)
+
+BOOST_AUTO_TEST_CASE(a_device_process_dies_in_a_step) {
+  const auto wanted = wanted_picture(10);
+  const auto expected = undisturbed(wanted);
+  auto sut = test::start(mode::split, with_card(card(30)));
+  for (uint32_t at : {1u, 4u, 8u}) {
+    watched x{*sut, wanted};
+    BOOST_TEST_REQUIRE(x.comes_to_step(at));
+    kill_process(*sut, "cpu:0", SIGKILL);
+    const auto a = x.wait();
+    test::check_same_picture(test::picture_in(a), expected);
+    // At most the step in progress, and one that was not told, is repeated.
+    BOOST_TEST(std::get<picture>(a).steps_run >= 10u);
+    BOOST_TEST(std::get<picture>(a).steps_run <= 12u);
+    BOOST_TEST(eventually([&] { return x.answers->load() == 1; }));
+    check_at_rest(*sut);
+  }
+  BOOST_TEST(restarts_of(*sut, "cpu:0") == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(steps_after_the_last_publication_are_repeated) {
+  const auto wanted = wanted_picture(12);
+  const auto expected = undisturbed(wanted);
+  auto sut = test::start(mode::split, with_card(card(20, 5)));
+  watched x{*sut, wanted};
+  BOOST_TEST_REQUIRE(x.comes_to_step(8));
+  kill_process(*sut, "cpu:0", SIGKILL);
+  const auto a = x.wait();
+  test::check_same_picture(test::picture_in(a), expected);
+  // It went on from step 5: what came after was run twice, and is told.
+  BOOST_TEST(std::get<picture>(a).steps_run >= 12u + 3);
+  check_at_rest(*sut);
+}
+
+BOOST_AUTO_TEST_CASE(a_device_process_dies_at_any_moment) {
+  // Publications, copies and decodings take most of the time here.
+  const auto wanted = wanted_picture(6, 256);
+  const auto expected = undisturbed(wanted);
+  core::philox random{test::seed(), core::purpose::fault};
+  auto sut = test::start(mode::split, with_card(card(0)));
+  for (size_t i = 0; i < 10 + test::scaled(500); ++i) {
+    watched x{*sut, wanted};
+    sleep_for_us(random.below(20'000));
+    kill_process(*sut, "cpu:0", SIGKILL);
+    const auto a = x.wait();
+    test::check_same_picture(test::picture_in(a), expected);
+    BOOST_TEST(eventually([&] { return x.answers->load() == 1; }));
+  }
+  check_at_rest(*sut);
+}
+
+BOOST_AUTO_TEST_CASE(the_cpu_process_dies_at_any_moment) {
+  // Preparing, encoding, encoded and not sent, sent.
+  const auto wanted = wanted_picture(2, 256);
+  const auto expected = undisturbed(wanted);
+  core::philox random{test::seed(), core::purpose::fault};
+  auto sut = test::start(mode::split, with_card(card(0)));
+  for (size_t i = 0; i < 10 + test::scaled(500); ++i) {
+    watched x{*sut, wanted};
+    sleep_for_us(random.below(20'000));
+    kill_process(*sut, "cpu", SIGKILL);
+    const auto a = x.wait();
+    test::check_same_picture(test::picture_in(a), expected);
+    BOOST_TEST(std::get<picture>(a).steps_run == 2u);
+    BOOST_TEST(eventually([&] { return x.answers->load() == 1; }));
+  }
+  check_at_rest(*sut);
+}
+
+BOOST_AUTO_TEST_CASE(the_cpu_process_dies_while_a_device_steps) {
+  const auto wanted = wanted_picture(8);
+  const auto expected = undisturbed(wanted);
+  auto sut = test::start(mode::split, with_card(card(20)));
+  watched x{*sut, wanted};
+  BOOST_TEST_REQUIRE(x.comes_to_step(3));
+  kill_process(*sut, "cpu", SIGKILL);
+  const auto a = x.wait();
+  test::check_same_picture(test::picture_in(a), expected);
+  BOOST_TEST(std::get<picture>(a).steps_run == 8u);
+  check_at_rest(*sut);
+}
+
+BOOST_AUTO_TEST_CASE(both_die_in_turn) {
+  const auto wanted = wanted_picture(12);
+  const auto expected = undisturbed(wanted);
+  auto sut = test::start(mode::split, with_card(card(20)));
+  watched x{*sut, wanted};
+  BOOST_TEST_REQUIRE(x.comes_to_step(2));
+  kill_process(*sut, "cpu:0", SIGKILL);
+  kill_process(*sut, "cpu", SIGKILL);
+  BOOST_TEST_REQUIRE(x.comes_to_step(6));
+  kill_process(*sut, "cpu", SIGKILL);
+  kill_process(*sut, "cpu:0", SIGKILL);
+  test::check_same_picture(test::picture_in(x.wait()), expected);
+  check_at_rest(*sut);
+}
+
+BOOST_AUTO_TEST_CASE(another_device_takes_over) {
+  const auto wanted = wanted_picture(12);
+  const auto expected = undisturbed(wanted);
+  // The dead one does not come back in time.
+  auto options = with_card(card(20) + ",{name='cpu:1',test_card_step_ms=20}");
+  options.push_back("processes.restart_most_ms=60000");
+  options.push_back("processes.restart_first_ms=60000");
+  auto sut = test::start(mode::split, options);
+  std::vector<std::unique_ptr<watched>> all;
+  for (int i = 0; i < 4; ++i)
+    all.push_back(std::make_unique<watched>(*sut, wanted));
+  for (const auto& x : all)
+    BOOST_TEST_REQUIRE(x->comes_to_step(3));
+  kill_process(*sut, "cpu:0", SIGKILL);
+  for (auto& x : all)
+    test::check_same_picture(test::picture_in(x->wait()), expected);
+  BOOST_TEST(test::pid_of(*sut, "cpu:0") == 0);
+  check_at_rest(*sut);
+}
+
+BOOST_AUTO_TEST_CASE(a_stopped_process_is_found_and_replaced) {
+  const auto wanted = wanted_picture(12);
+  const auto expected = undisturbed(wanted);
+  auto options = with_card(card(20));
+  options.push_back("processes.silence_ms=300");
+  auto sut = test::start(mode::split, options);
+  for (const auto* role : {"cpu:0", "cpu"}) {
+    watched x{*sut, wanted};
+    BOOST_TEST_REQUIRE(x.comes_to_step(3));
+    const auto stopped = test::pid_of(*sut, role);
+    kill_process(*sut, role, SIGSTOP);
+    test::check_same_picture(test::picture_in(x.wait()), expected);
+    BOOST_TEST(eventually([&] { return !test::is_alive(stopped); }));
+    check_at_rest(*sut);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_request_that_dies_again_and_again_is_poison) {
+  auto sut = test::start(mode::split, with_card(card(10'000)));
+  watched x{*sut, wanted_picture(3)};
+  for (uint32_t i = 0; i < 3 && *x.answers == 0; ++i) {
+    BOOST_TEST_REQUIRE(eventually([&] {
+      const auto s = sut->status();
+      return !s.workers.empty() && s.workers[0].running == 1
+          && test::pid_of(*sut, "cpu:0") != 0;
+    }));
+    // The batch is told before its step begins.
+    sleep_for_us(50'000);
+    kill_process(*sut, "cpu:0", SIGKILL);
+    BOOST_TEST_REQUIRE(
+      eventually([&] { return restarts_of(*sut, "cpu:0") == i + 1; }));
+  }
+  const auto a = x.wait();
+  BOOST_TEST(test::code_of(a) == "poison");
+  check_at_rest(*sut);
+}
+
+BOOST_AUTO_TEST_CASE(a_death_while_starting_is_survived) {
+  core::philox random{test::seed(), core::purpose::fault};
+  for (size_t i = 0; i < 3 + test::scaled(100); ++i) {
+    // One death each; three in a row would be given up.
+    std::jthread killer{[us = random.below(30'000)] {
+      std::vector<pid_t> there;
+      if (!eventually([&] {
+            there = test::engine_processes_of(getpid());
+            return !there.empty();
+          }))
+        return;
+      sleep_for_us(us);
+      kill(there.front(), SIGKILL);
+    }};
+    auto sut = test::start(mode::split, quick_restarts);
+    killer.join();
+    test::picture_in(test::answers_to(*sut, {wanted_picture(3)})[0]);
+    check_at_rest(*sut);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_cancel_and_a_death_meet) {
+  core::philox random{test::seed(), core::purpose::fault};
+  auto sut = test::start(mode::split, with_card(card(2)));
+  for (size_t i = 0; i < 5 + test::scaled(300); ++i) {
+    std::vector<std::unique_ptr<watched>> all;
+    for (int k = 0; k < 6; ++k)
+      all.push_back(std::make_unique<watched>(*sut, wanted_picture(10)));
+    sleep_for_us(random.below(20'000));
+    const bool first = random.below(2) == 0;
+    if (first)
+      kill_process(*sut, random.below(2) == 0 ? "cpu" : "cpu:0", SIGKILL);
+    for (size_t k = 0; k < all.size(); k += 2)
+      sut->cancel(all[k]->accepted.request);
+    if (!first)
+      kill_process(*sut, random.below(2) == 0 ? "cpu" : "cpu:0", SIGKILL);
+    for (size_t k = 0; k < all.size(); ++k) {
+      const auto code = test::code_of(all[k]->wait());
+      BOOST_TEST((code == "" || (code == "cancelled" && k % 2 == 0)), code);
+    }
+    check_at_rest(*sut);
+    for (const auto& x : all)
+      BOOST_TEST(eventually([&] { return x->answers->load() == 1; }));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

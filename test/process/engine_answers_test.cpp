@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is handed in comes back, once, and the same everywhere.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <process/engine_fixture.hpp>
+#include <process/process_table.hpp>
+#include <support/eventually.hpp>
+#include <support/scale.hpp>
+#include <support/seed.hpp>
+
+#include <mutex>
+#include <thread>
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using test::eventually;
+using test::mode;
+
+namespace {
+
+const auto modes = boost::unit_test::data::make({mode::single, mode::split});
+
+const std::string slow_card =
+  "devices=[{name='cpu:0',test_card_step_ms=20,max_batch=2,seats=2}]";
+
+generation small(uint32_t steps) {
+  generation x;
+  x.prompt = "a";
+  x.width = x.height = 64;
+  x.steps = steps;
+  x.seed = 1;
+  return x;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(engine_answers_test)
+
+BOOST_AUTO_TEST_CASE(pictures_are_the_same_in_every_mode_and_run) {
+  const auto wanted =
+    test::mixed_requests(20 + test::scaled(2000), test::seed());
+  std::vector<std::vector<answer>> runs;
+  for (const auto how : {mode::single, mode::split, mode::split}) {
+    auto sut = test::start(how);
+    runs.push_back(test::answers_to(*sut, wanted));
+    BOOST_TEST(test::comes_to_rest(*sut));
+    const auto s = sut->status();
+    BOOST_TEST(s.accepted == wanted.size());
+    BOOST_TEST(s.answered == wanted.size());
+    BOOST_TEST(s.failed + s.cancelled + s.refused == 0u);
+    BOOST_TEST(sut->stop(1s));
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const auto& first = test::picture_in(runs[0][i]);
+    BOOST_TEST(first.seed == *wanted[i].seed);
+    BOOST_TEST(first.steps == *wanted[i].steps);
+    BOOST_TEST(first.steps_run == *wanted[i].steps);
+    BOOST_TEST(first.prompt == wanted[i].prompt);
+    BOOST_TEST(first.format == wanted[i].format);
+    for (size_t run = 1; run < runs.size(); ++run)
+      test::check_same_picture(first, test::picture_in(runs[run][i]));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_changes_no_picture) {
+  auto wanted = test::mixed_requests(10, test::seed());
+  for (auto& x : wanted)
+    x.deterministic = true;
+  auto sut = test::start(mode::single);
+  const auto together = test::answers_to(*sut, wanted);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const auto alone = test::answers_to(*sut, {wanted[i]});
+    test::check_same_picture(test::picture_in(together[i]),
+                             test::picture_in(alone[0]));
+  }
+}
+
+BOOST_DATA_TEST_CASE(many_threads_hand_in_and_each_gets_its_own, modes, how) {
+  auto sut = test::start(how);
+  const auto wanted = test::mixed_requests(40, test::seed());
+  std::vector<std::jthread> threads;
+  std::mutex mutex;
+  std::vector<std::string> wrong;
+  for (size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (size_t i = t; i < wanted.size(); i += 4) {
+        auto got = sut->submit(wanted[i]);
+        const auto a = std::get<submission>(got).result.get();
+        const auto* p = std::get_if<picture>(&a);
+        const std::lock_guard guard{mutex};
+        if (p == nullptr || p->prompt != wanted[i].prompt)
+          wrong.push_back(wanted[i].prompt);
+      }
+    });
+  threads.clear();
+  BOOST_TEST(wrong.empty());
+}
+
+BOOST_DATA_TEST_CASE(progress_only_rises_up_to_the_steps, modes, how) {
+  auto sut = test::start(how);
+  std::vector<uint32_t> steps;
+  std::atomic<bool> over = false;
+  std::atomic<bool> wrong = false;
+  callbacks calls;
+  calls.progressed = [&](const progress& p) {
+    steps.push_back(p.steps_done);
+    wrong = wrong || p.steps != 12 || over;
+  };
+  calls.answered = [&](const answer&) { over = true; };
+  auto got = sut->submit(small(12), calls);
+  BOOST_TEST_REQUIRE(std::holds_alternative<submission>(got));
+  test::picture_in(std::get<submission>(got).result.get());
+  BOOST_TEST(eventually([&] { return over.load(); }));
+  BOOST_TEST(sut->stop(1s));
+  BOOST_TEST(!steps.empty());
+  BOOST_TEST(std::is_sorted(steps.begin(), steps.end()));
+  BOOST_TEST((std::adjacent_find(steps.begin(), steps.end()) == steps.end()));
+  BOOST_TEST(steps.back() == 12u);
+  BOOST_TEST(!wrong);
+}
+
+BOOST_DATA_TEST_CASE(running_and_waiting_requests_are_taken_back, modes, how) {
+  auto sut = test::start(how, {slow_card});
+  std::vector<test::in_flight> all;
+  for (int i = 0; i < 8; ++i)
+    all.push_back(test::hand_in(*sut, small(100)));
+  BOOST_TEST(eventually([&] {
+    const auto s = sut->status();
+    return !s.workers.empty() && s.workers[0].running == 2;
+  }));
+  const auto begin = std::chrono::steady_clock::now();
+  for (const auto& x : all)
+    BOOST_TEST(sut->cancel(x.accepted.request));
+  for (auto& x : all)
+    BOOST_TEST(test::code_of(test::await(x)) == "cancelled");
+  // Far less than the two seconds that one of them needs.
+  BOOST_TEST((std::chrono::steady_clock::now() - begin < 1s));
+  BOOST_TEST(test::comes_to_rest(*sut));
+  BOOST_TEST(sut->status().cancelled == 8u);
+  for (const auto& x : all)
+    BOOST_TEST(!sut->cancel(x.accepted.request));
+  BOOST_TEST(!sut->cancel(12345));
+  BOOST_TEST(!sut->cancel(0));
+}
+
+BOOST_DATA_TEST_CASE(cancels_at_random_times_are_answered_once, modes, how) {
+  auto sut = test::start(how);
+  const auto wanted =
+    test::mixed_requests(30 + test::scaled(1000), test::seed());
+  std::vector<test::in_flight> all;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    all.push_back(test::hand_in(*sut, wanted[i]));
+    sut->cancel(all[all.size() / 2].accepted.request);
+  }
+  for (auto& x : all) {
+    const auto code = test::code_of(test::await(x));
+    BOOST_TEST((code == "" || code == "cancelled"), code);
+  }
+  BOOST_TEST(test::comes_to_rest(*sut));
+  BOOST_TEST(sut->stop(1s));
+  for (const auto& x : all)
+    BOOST_TEST(x.answers->load() == 1u);
+}
+
+BOOST_DATA_TEST_CASE(deadlines_end_what_is_late, modes, how) {
+  auto sut = test::start(how, {slow_card});
+  std::vector<test::in_flight> all;
+  for (int i = 0; i < 6; ++i) {
+    auto x = small(100);
+    x.deadline = 100ms;
+    all.push_back(test::hand_in(*sut, x));
+  }
+  for (auto& x : all)
+    BOOST_TEST(test::code_of(test::await(x)) == "deadline_missed");
+  auto x = small(2);
+  x.deadline = 60s;
+  test::picture_in(test::answers_to(*sut, {x})[0]);
+  BOOST_TEST(test::comes_to_rest(*sut));
+}
+
+BOOST_DATA_TEST_CASE(too_many_are_refused_with_a_time, modes, how) {
+  auto sut = test::start(how, {slow_card, "limits.requests=3"});
+  std::vector<submission> accepted;
+  for (int i = 0; i < 3; ++i) {
+    auto got = sut->submit(small(3));
+    BOOST_TEST_REQUIRE(std::holds_alternative<submission>(got));
+    accepted.push_back(std::get<submission>(std::move(got)));
+  }
+  auto refused = sut->submit(small(3));
+  BOOST_TEST_REQUIRE(std::holds_alternative<failure>(refused));
+  const auto& why = std::get<failure>(refused);
+  BOOST_TEST(why.code == "overloaded");
+  BOOST_TEST(why.text.find("limits.requests") != std::string::npos);
+  BOOST_TEST((why.retry_after >= 1s));
+  // Who has an answer may hand in the next one at once.
+  for (auto& x : accepted) {
+    test::picture_in(x.result.get());
+    auto next = sut->submit(small(1));
+    BOOST_TEST(std::holds_alternative<submission>(next));
+  }
+}
+
+BOOST_DATA_TEST_CASE(bad_input_is_refused_and_harms_nobody, modes, how) {
+  auto sut = test::start(how);
+  auto bad = small(1);
+  bad.steps = 0;
+  auto got = sut->submit(bad);
+  BOOST_TEST_REQUIRE(std::holds_alternative<failure>(got));
+  BOOST_TEST(std::get<failure>(got).code == "invalid_argument");
+  bad = small(1);
+  bad.variant = "nosuch@1";
+  got = sut->submit(bad);
+  BOOST_TEST_REQUIRE(std::holds_alternative<failure>(got));
+  BOOST_TEST(std::get<failure>(got).code == "not_found");
+  test::picture_in(test::answers_to(*sut, {small(1)})[0]);
+}
+
+BOOST_AUTO_TEST_CASE(the_longest_texts_reach_every_process) {
+  auto sut = test::start(mode::split);
+  auto wanted = small(2);
+  wanted.prompt.assign(128 * 1024, 'a');
+  wanted.negative.assign(128 * 1024, 'b');
+  // More than one ring takes at a time.
+  const auto answers =
+    test::answers_to(*sut, std::vector<generation>(12, wanted));
+  for (const auto& x : answers)
+    BOOST_TEST(test::picture_in(x).prompt.size() == 128u * 1024);
+}
+
+BOOST_DATA_TEST_CASE(a_client_may_use_the_engine_from_its_calls, modes, how) {
+  auto sut = test::start(how);
+  std::promise<std::future<answer>> second;
+  callbacks calls;
+  calls.answered = [&](const answer&) {
+    sut->status();
+    sut->cancel(77);
+    auto got = sut->submit(small(1));
+    second.set_value(std::move(std::get<submission>(got).result));
+  };
+  auto got = sut->submit(small(1), calls);
+  const auto a = second.get_future().get().get();
+  BOOST_TEST(test::code_of(a) == "");
+}
+
+BOOST_DATA_TEST_CASE(memory_stays_flat, modes, how) {
+  const auto count = test::scaled(10'000);
+  auto sut = test::start(how);
+  auto run = [&](size_t n) {
+    for (size_t i = 0; i < n; i += 20)
+      test::answers_to(*sut, std::vector<generation>(20, small(1)));
+  };
+  run(std::max<size_t>(count / 2, 100));
+  const auto before = test::resident_bytes();
+  run(count);
+  const auto after = test::resident_bytes();
+  BOOST_TEST_MESSAGE(how << ": " << before / 1024 << " KiB, " << after / 1024
+                         << " KiB after " << count << " requests more");
+#if !defined(__SANITIZE_ADDRESS__)
+  BOOST_TEST(after < before + (8u << 20) + count * 64);
+#endif
+}
+
+BOOST_AUTO_TEST_SUITE_END()

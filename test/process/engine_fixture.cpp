@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/philox.hpp>
+#include <atelier/image/codec.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <process/engine_fixture.hpp>
+#include <support/eventually.hpp>
+
+#include <algorithm>
+
+namespace atelier::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto patience = 120s;
+
+} // namespace
+
+std::ostream& operator<<(std::ostream& out, mode x) {
+  return out << (x == mode::single ? "single" : "split");
+}
+
+std::string process_program() {
+  return ATELIER_PROCESS_PROGRAM;
+}
+
+engine_options options_of(mode how, std::vector<std::string> more) {
+  engine_options x;
+  x.set = {std::string{"processes.mode="}
+             + (how == mode::single ? "single" : "split"),
+           "processes.program=\"" + process_program() + '"',
+           "arena.state_slots=16",
+           "arena.image_slots=12",
+           "arena.image_slot_kib=1024",
+           "arena.state_slot_kib=64",
+           "log.level=off"};
+  x.set.insert(x.set.end(), more.begin(), more.end());
+  return x;
+}
+
+std::unique_ptr<engine> start(const engine_options& options) {
+  auto started = engine::start(options);
+  if (const auto* why = std::get_if<failure>(&started))
+    BOOST_FAIL(why->code + ": " + why->text);
+  return std::get<std::unique_ptr<engine>>(std::move(started));
+}
+
+std::unique_ptr<engine> start(mode how, std::vector<std::string> more) {
+  return start(options_of(how, std::move(more)));
+}
+
+std::vector<generation> mixed_requests(size_t count, uint64_t seed) {
+  core::philox random{seed, core::purpose::test};
+  const char* const formats[] = {"png", "jpeg", "webp"};
+  const char* const priorities[] = {"low", "normal", "high"};
+  const char* const samplers[] = {"ddim", "euler", "dpmpp_2m"};
+  std::vector<generation> all;
+  for (size_t i = 0; i < count; ++i) {
+    generation x;
+    x.prompt = "picture " + std::to_string(i) + " \u00e9\u4e16";
+    if (random.below(2) == 0)
+      x.negative = "nothing of " + std::to_string(random.below(100));
+    x.width = static_cast<uint32_t>(8 * (1 + random.below(12)));
+    x.height = static_cast<uint32_t>(8 * (1 + random.below(12)));
+    x.seed = random.next_u64();
+    x.steps = static_cast<uint32_t>(1 + random.below(8));
+    x.guidance = static_cast<float>(random.below(20));
+    x.sampler = samplers[random.below(3)];
+    x.format = formats[random.below(3)];
+    x.quality = static_cast<uint32_t>(1 + random.below(100));
+    x.priority = priorities[random.below(3)];
+    x.noise = random.below(2) == 0 ? "torch_cpu" : "philox";
+    all.push_back(std::move(x));
+  }
+  return all;
+}
+
+in_flight hand_in(engine& to, const generation& wanted) {
+  in_flight x;
+  failure why;
+  const bool accepted = eventually(
+    [&] {
+      callbacks calls;
+      calls.answered = [n = x.answers](const answer&) { ++*n; };
+      auto got = to.submit(wanted, std::move(calls));
+      if (auto* s = std::get_if<submission>(&got)) {
+        x.accepted = std::move(*s);
+        return true;
+      }
+      why = std::get<failure>(got);
+      return why.code != "overloaded";
+    },
+    patience);
+  if (!accepted || x.accepted.request == 0)
+    BOOST_FAIL("refused: " + why.code + ": " + why.text);
+  return x;
+}
+
+answer await(in_flight& x) {
+  if (x.accepted.result.wait_for(patience) != std::future_status::ready)
+    BOOST_FAIL("request " + std::to_string(x.accepted.request)
+               + " was not answered");
+  return x.accepted.result.get();
+}
+
+const picture& picture_in(const answer& x) {
+  if (const auto* why = std::get_if<failure>(&x))
+    BOOST_FAIL(why->code + ": " + why->text);
+  return std::get<picture>(x);
+}
+
+std::string code_of(const answer& x) {
+  const auto* why = std::get_if<failure>(&x);
+  return why != nullptr ? why->code : "";
+}
+
+std::vector<answer> answers_to(engine& to,
+                               const std::vector<generation>& wanted) {
+  std::vector<in_flight> all;
+  for (const auto& x : wanted)
+    all.push_back(hand_in(to, x));
+  std::vector<answer> answers;
+  for (auto& x : all)
+    answers.push_back(await(x));
+  for (const auto& x : all)
+    BOOST_TEST_REQUIRE(eventually([&] { return *x.answers != 0; }));
+  for (const auto& x : all)
+    BOOST_TEST(x.answers->load() == 1u);
+  return answers;
+}
+
+void check_same_picture(const picture& a, const picture& b) {
+  const auto first = image::decode(a.bytes);
+  const auto second = image::decode(b.bytes);
+  BOOST_TEST_REQUIRE(first.operator bool());
+  BOOST_TEST_REQUIRE(second.operator bool());
+  BOOST_TEST((first->px == second->px));
+  BOOST_TEST((first->px == core::extent{a.width, a.height}));
+  BOOST_TEST((first->bytes == second->bytes));
+  BOOST_TEST((image::read_text(a.bytes) == image::read_text(b.bytes)));
+  BOOST_TEST((a.bytes == b.bytes));
+  BOOST_TEST(a.sha256 == b.sha256);
+  BOOST_TEST(a.seed == b.seed);
+  BOOST_TEST(a.prompt == b.prompt);
+  BOOST_TEST(a.negative == b.negative);
+  BOOST_TEST(a.variant == b.variant);
+  BOOST_TEST(a.route == b.route);
+  BOOST_TEST(a.sampler == b.sampler);
+  BOOST_TEST(a.steps == b.steps);
+  BOOST_TEST(a.guidance == b.guidance);
+}
+
+pid_t pid_of(const engine& x, const std::string& role) {
+  for (const auto& p : x.status().processes)
+    if (p.role == role && p.alive)
+      return p.pid;
+  return 0;
+}
+
+bool comes_to_rest(const engine& x) {
+  return eventually([&] {
+    const auto s = x.status();
+    return s.slots_in_use == 0 && s.waiting == 0 && s.running == 0;
+  });
+}
+
+} // namespace atelier::test

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/atelier.hpp>
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace atelier::test {
+
+enum class mode : uint8_t { single, split };
+
+std::ostream& operator<<(std::ostream& out, mode x);
+
+/// Returns options for an engine of small pictures, with `more` set on top; a
+/// split one runs the build tree's program.
+engine_options options_of(mode how, std::vector<std::string> more = {});
+
+/// Returns the path of the build tree's program of the other processes.
+std::string process_program();
+
+/// Starts an engine, or ends the test.
+std::unique_ptr<engine> start(const engine_options& options);
+std::unique_ptr<engine> start(mode how, std::vector<std::string> more = {});
+
+/// Returns `count` requests of mixed sizes, steps, formats, priorities, noise
+/// and texts, each with a seed: the same for the same `seed`.
+std::vector<generation> mixed_requests(size_t count, uint64_t seed);
+
+/// A request in flight, with what came of it.
+struct in_flight {
+  submission accepted;
+  std::shared_ptr<std::atomic<uint32_t>> answers =
+    std::make_shared<std::atomic<uint32_t>>(0);
+};
+
+/// Hands `wanted` in; refusals for overload are tried again.
+in_flight hand_in(engine& to, const generation& wanted);
+
+/// Waits for the answer; fails the test where it does not come.
+answer await(in_flight& x);
+
+/// Requires that `x` is a picture and returns it.
+const picture& picture_in(const answer& x);
+
+/// Returns the code of a failure, "" of a picture.
+std::string code_of(const answer& x);
+
+/// Hands all in at once and returns the answers in order. Fails where one came
+/// twice.
+std::vector<answer> answers_to(engine& to,
+                               const std::vector<generation>& wanted);
+
+/// Checks that two pictures are of the same pixels and say the same of
+/// themselves, and are the same file.
+void check_same_picture(const picture& a, const picture& b);
+
+/// Returns the pid of the living process of that role, 0 where there is none.
+pid_t pid_of(const engine& x, const std::string& role);
+
+/// Waits until nothing runs and no slot is taken; false after half a minute.
+bool comes_to_rest(const engine& x);
+
+} // namespace atelier::test

@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(eight_mib_in_chunks_with_credit_come_back) {
     if (!self->links.send(far, numbered(most, static_cast<uint8_t>(i))))
       ++wrong;
   };
-  node me{with.options, [&](actors::node_id, record x) {
+  node me{with.options, [&](actors::node_id, const record& x) {
             if (x != numbered(most, static_cast<uint8_t>(back)))
               ++wrong;
             ++back;
@@ -92,12 +92,9 @@ BOOST_AUTO_TEST_CASE(eight_mib_in_chunks_with_credit_come_back) {
   self = &me;
   BOOST_REQUIRE(me.join(with.socket, link_side::opens));
   // From here the answers send the rest, one for each.
-  record first[credit];
-  for (size_t i = 0; i < credit; ++i)
-    first[i] = numbered(most, static_cast<uint8_t>(i));
   sent = credit;
-  for (auto& x : first)
-    BOOST_CHECK(me.links.send(far, std::move(x)));
+  for (size_t i = 0; i < credit; ++i)
+    BOOST_CHECK(me.links.send(far, numbered(most, static_cast<uint8_t>(i))));
   BOOST_CHECK(eventually([&] { return back == chunks; }));
   BOOST_CHECK_EQUAL(wrong, 0);
 }
@@ -188,7 +185,7 @@ BOOST_AUTO_TEST_CASE(stopping_tells_those_who_wait_and_nobody_else) {
   {
     node me{options_of(0), {}};
     me.links.join(mine, link_side::accepts,
-                  [&](core::result<actors::node_id> x) {
+                  [&](const core::result<actors::node_id>& x) {
                     told = x ? core::ec::none : x.why().code;
                   });
   }

@@ -6,6 +6,8 @@
 
 #include <sys/un.h>
 
+#include <algorithm>
+
 using namespace atelier;
 using namespace atelier::test;
 using runtime::link_side;
@@ -17,7 +19,8 @@ struct listener {
   listener() : socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_un any{};
     any.sun_family = AF_UNIX;
-    bind(socket, reinterpret_cast<sockaddr*>(&any), sizeof(sa_family_t));
+    // Where one of these fails no connection comes, and each case fails.
+    (void)bind(socket, reinterpret_cast<sockaddr*>(&any), sizeof(sa_family_t));
     length = sizeof name;
     getsockname(socket, reinterpret_cast<sockaddr*>(&name), &length);
     listen(socket, 16);
@@ -25,7 +28,7 @@ struct listener {
 
   int connect_to() const {
     const auto x = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    connect(x, reinterpret_cast<const sockaddr*>(&name), length);
+    (void)connect(x, reinterpret_cast<const sockaddr*>(&name), length);
     return x;
   }
 
@@ -83,6 +86,22 @@ BOOST_AUTO_TEST_CASE(a_link_can_be_cut_and_joined_many_times) {
                             << silent << " links silent");
   BOOST_CHECK_EQUAL(silent, 0);
   BOOST_CHECK_EQUAL(me.lost, static_cast<int>(cycles));
+}
+
+BOOST_AUTO_TEST_CASE(a_second_link_to_a_node_is_refused_and_the_first_stays) {
+  const listener door;
+  const auto child = accepting_process(door);
+  std::atomic<size_t> back{0};
+  auto options = options_of(0);
+  options.patience = 1s;
+  node me{options, [&](actors::node_id, const record&) { ++back; }};
+  BOOST_REQUIRE(me.join(door.connect_to(), link_side::opens));
+  const auto again = me.join(door.connect_to(), link_side::opens);
+  BOOST_REQUIRE(!again);
+  BOOST_CHECK(again.why().code == core::ec::unavailable);
+  BOOST_CHECK(me.links.send(far, record(1)));
+  BOOST_CHECK(eventually([&] { return back == 1; }));
+  BOOST_CHECK_EQUAL(me.lost, 0);
 }
 
 BOOST_AUTO_TEST_CASE(the_far_end_of_a_cut_link_can_die_and_come_back) {

@@ -220,10 +220,11 @@ BOOST_AUTO_TEST_CASE(children_get_none_of_the_hosts_descriptors) {
         == "sleep";
   }));
   for (const auto& fd : fs::directory_iterator(folder)) {
-    const auto number = std::stoi(fd.path().filename());
-    if (number != STDERR_FILENO)
-      BOOST_TEST(fs::read_symlink(fd.path()).string().find("pipe:")
-                 == std::string::npos);
+    // Its loader opens and closes libraries meanwhile.
+    std::error_code gone;
+    const auto what = fs::read_symlink(fd.path(), gone).string();
+    if (!gone && fd.path().filename() != std::to_string(STDERR_FILENO))
+      BOOST_TEST(what.find("pipe:") == std::string::npos);
   }
   BOOST_TEST(fs::read_symlink(folder + "/0") == "/dev/null");
   BOOST_TEST(fs::read_symlink(folder + "/1") == "/dev/null");

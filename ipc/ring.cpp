@@ -10,7 +10,6 @@
 #include <linux/futex.h>
 
 #include <sched.h>
-
 #include <sys/syscall.h>
 #include <unistd.h>
 

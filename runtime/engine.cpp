@@ -365,8 +365,7 @@ std::variant<submission, failure> engine::submit(const generation& wanted,
                  open, most),
       std::clamp<core::timespan>(wait, std::chrono::seconds{1},
                                  std::chrono::hours{1}));
-  }
-  else if (open == 0)
+  } else if (open == 0)
     x.rouse();
   const core::request_id id{x.next_id++};
   uint64_t seed = 0;

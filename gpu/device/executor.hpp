@@ -88,8 +88,7 @@ public:
 
   /// Work is about to come: wakes the device's thread ahead of it, if it
   /// sleeps.
-  virtual void rouse() {
-  }
+  virtual void rouse() {}
 
   /// Takes a row on. What is wrong with it shows in its first run_report. A
   /// row whose state has all its steps ends its first run at once, complete.

@@ -81,8 +81,7 @@ void test_card_executor::submit(any_job job) {
 void test_card_executor::wait_for_job(std::unique_lock<std::mutex>& lock) {
   while (!stopping_ && jobs_.empty()) {
     asleep_ = true;
-    wake_.wait(lock,
-               [this] { return stopping_ || roused_ || !jobs_.empty(); });
+    wake_.wait(lock, [this] { return stopping_ || roused_ || !jobs_.empty(); });
     asleep_ = false;
     if (!roused_.exchange(false) || !jobs_.empty())
       continue;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "support/eventually.hpp"
+
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <utility>
-
-#include "support/eventually.hpp"
 
 namespace atelier::test {
 

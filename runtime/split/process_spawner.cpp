@@ -193,8 +193,8 @@ void process_spawner::spawn(const order& x) {
       if (cause == ESRCH) {
         // A host that ignores SIGCHLD has no trace of it any more, and its pid
         // may be another's.
-        news.failure = core::fail(core::ec::unavailable,
-                                  "process {} ended at once", pid);
+        news.failure =
+          core::fail(core::ec::unavailable, "process {} ended at once", pid);
       } else {
         // Without it no end could be confirmed: end it now, and wait here.
         news.failure = core::fail(core::ec::out_of_resources,

@@ -65,7 +65,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
     return refuse(std::move(what),
                   core::fail(ec::overloaded,
                              "accepted prompts hold {} bytes, {} more exceed "
-                             "the limit (limits.request_bytes) of {}",
+                             "the limit (limits.request_mib) of {}",
                              text_bytes_, bytes, config_.limits.request_bytes),
                   retry_after());
   const auto there = cluster();

@@ -40,7 +40,7 @@ finished encode_picture(const finish& x, ipc::slot_store& slots) {
     return fail_with(
       core::fail(core::ec::invalid_argument,
                  "the encoded picture has {} bytes, an image slot "
-                 "(arena.image_slot_bytes) holds {}",
+                 "(arena.image_slot_kib) holds {}",
                  file->size(), buffer->size()));
   std::memcpy(buffer->data(), file->data(), file->size());
   if (auto done = slots.publish(x.encoded, 1, file->size()); !done)

@@ -109,8 +109,8 @@ struct progress {
 };
 
 /// Called from the engine's callback thread, one at a time; they may block, but
-/// later answers wait meanwhile. They may submit and cancel; they must not stop or
-/// destroy the engine.
+/// later answers wait meanwhile. They may submit and cancel; they must not stop
+/// or destroy the engine.
 struct callbacks {
   std::function<void(const progress&)> progressed;
   std::function<void(const answer&)> answered;

@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/atelier.hpp>
 #include <atelier/config/load.hpp>
-#include <atelier/core/log.hpp>
 #include <atelier/core/version.hpp>
-#include <atelier/ipc/arena.hpp>
+#include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
-#include <atelier/runtime/pipeline.hpp>
-#include <atelier/runtime/profile_of.hpp>
-#include <atelier/runtime/reception.hpp>
-#include <atelier/runtime/split/process_spawner.hpp>
-#include <atelier/runtime/thread_offload.hpp>
-#include <atelier/runtime/turnstile.hpp>
 
-#include <caf/logger.hpp>
-#include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
-#include <optional>
 #include <random>
-#include <thread>
 #include <utility>
 
 namespace atelier {
@@ -29,304 +16,12 @@ namespace atelier {
 namespace {
 
 using core::ec;
-
-/// How long all workers may take until they are ready.
-constexpr core::timespan start_patience = std::chrono::seconds{60};
-/// How long the processes of a dead engine may take to be gone.
-constexpr core::timespan stale_patience = std::chrono::seconds{5};
-/// Answers to questions about the state.
-constexpr core::timespan status_patience = std::chrono::seconds{2};
-/// Starts of one process until the engine's start is given up.
-constexpr uint32_t most_start_attempts = 3;
-constexpr size_t most_offloaded = 64;
-
-/// A thread that spawns actors or waits for one keeps the actor system's log
-/// from then on, and the system's destructor waits for that: a thread of the
-/// host that lives on would hang it. Lets go at the end of its scope.
-struct borrowed_thread {
-  borrowed_thread() = default;
-  borrowed_thread(const borrowed_thread&) = delete;
-  borrowed_thread& operator=(const borrowed_thread&) = delete;
-
-  ~borrowed_thread() {
-    caf::logger::set_current_actor_system(nullptr);
-  }
-};
-
-ipc::arena_sizes sizes_of(const config::settings& x) {
-  ipc::arena_sizes sizes;
-  sizes.slots = {x.arena.state_slots, x.arena.image_slots,
-                 x.arena.capture_slots};
-  sizes.slot_bytes = {x.arena.state_slot_bytes, x.arena.image_slot_bytes,
-                      x.arena.capture_slot_bytes};
-  sizes.processes = 1 + static_cast<uint32_t>(runtime::process_parts(x).size());
-  sizes.ring_bytes = x.arena.ring_bytes;
-  return sizes;
-}
-
-/// Checks that whatever is sent to a process fits its ring.
-core::result<void> check_rings(const config::settings& x,
-                               const std::string& as_toml) {
-  // A request's numbers and names, and a record's own head.
-  constexpr uint64_t besides = 4096;
-  const uint64_t texts = 2 * uint64_t{x.limits.prompt_bytes};
-  const auto most = std::max<uint64_t>(texts, as_toml.size()) + besides;
-  if (most <= x.arena.ring_bytes)
-    return {};
-  return core::fail(ec::bad_config,
-                    "arena.ring_kib: {} KiB are too few for two texts of {} "
-                    "bytes (limits.prompt_bytes) or for {} bytes of settings; "
-                    "at least {} are needed",
-                    x.arena.ring_bytes >> 10, x.limits.prompt_bytes,
-                    as_toml.size(), (most + 1023) >> 10);
-}
+using runtime::detail::borrowed_thread;
 
 } // namespace
 
 std::string_view version() {
   return core::version();
-}
-
-/// Members stand in the order of their making; their ends are in `end`.
-struct engine::impl {
-  config::settings settings;
-  std::shared_ptr<const planning::profile> profile;
-  std::shared_ptr<const planning::policy> policy;
-  std::shared_ptr<ipc::arena_owner> arena;
-  std::shared_ptr<actors::worker_directory> workers =
-    std::make_shared<actors::worker_directory>();
-  std::shared_ptr<actors::mailbox_hub_port> hub =
-    std::make_shared<actors::mailbox_hub_port>();
-  std::shared_ptr<actors::mailbox_supervision> watch =
-    std::make_shared<actors::mailbox_supervision>();
-  std::shared_ptr<runtime::thread_offload> offload =
-    std::make_shared<runtime::thread_offload>(1, most_offloaded);
-  std::unique_ptr<runtime::system_config> actor_settings;
-  std::unique_ptr<caf::actor_system> sys;
-  std::shared_ptr<runtime::reception> clients;
-  std::shared_ptr<runtime::process_spawner> processes;
-  runtime::control_actors control;
-  std::vector<caf::actor> pools;
-  std::vector<runtime::device_part> devices;
-
-  std::atomic<uint64_t> next_id{1};
-  /// Handing in: until stopping begins.
-  runtime::turnstile entrance;
-  /// Whatever else is called from outside: until `end` takes the actors away.
-  mutable runtime::turnstile hall;
-  std::mutex ending;
-  bool logging = false;
-  /// Guarded by `ending`.
-  bool ended = false;
-
-  ~impl() {
-    end();
-  }
-
-  core::result<void> begin();
-  core::result<void> spawn();
-  core::result<void> wait_until_ready();
-  bool ready(const actors::scheduler_status& s) const;
-  void end();
-
-  /// Wakes whoever will work for the next request, ahead of it: with nothing
-  /// open all of them sleep, and their wake-ups would follow one another.
-  void rouse() const;
-
-  template <class Actor, class T>
-  std::optional<T> ask_status(const Actor& whom) const {
-    std::optional<T> got;
-    if (!sys || !whom)
-      return got;
-    const borrowed_thread host;
-    caf::scoped_actor self{*sys};
-    self->request(whom, status_patience, actors::status_atom::value)
-      .receive([&](T& x) { got = std::move(x); }, [](caf::error&) {});
-    return got;
-  }
-};
-
-core::result<void> engine::impl::begin() {
-  // A host may have a log of its own already.
-  logging = static_cast<bool>(core::start_log(settings.log.level, "atelier"));
-  profile =
-    std::make_shared<const planning::profile>(runtime::profile_of(settings));
-  auto made_policy = planning::make_policy(settings.policy.name);
-  if (!made_policy)
-    return core::fail(ec::bad_config, "policy.name: {}",
-                      made_policy.why().text);
-  policy = std::move(*made_policy);
-  const bool split = settings.processes.mode == config::process_mode::split;
-  const auto as_toml = config::to_toml(settings);
-  if (split)
-    if (auto fit = check_rings(settings, as_toml); !fit)
-      return fit;
-  const auto sizes = sizes_of(settings);
-  auto made = split
-              ? ipc::arena_owner::make_shared_memory(sizes, stale_patience)
-              : ipc::arena_owner::make_private(sizes);
-  if (!made)
-    return made.why();
-  arena = std::move(*made);
-  actor_settings = std::make_unique<runtime::system_config>(
-    runtime::control_threads(settings));
-  sys = std::make_unique<caf::actor_system>(*actor_settings);
-  clients =
-    std::make_shared<runtime::reception>(arena, [this](core::request_id id) {
-      caf::anon_send(control.scheduler, actors::taken_answer{id});
-    });
-  if (split) {
-    auto program = runtime::find_process_program(settings.processes.program);
-    if (!program)
-      return program.why();
-    runtime::process_spawner::options how;
-    how.host = arena;
-    how.program = std::move(*program);
-    how.settings = as_toml;
-    how.arrived = [this](ipc::process_life, actors::from_process x) {
-      // One for each thread that reads a ring, for as long as it lives.
-      thread_local std::optional<actors::inline_unit> here;
-      if (!here)
-        here.emplace(*sys);
-      std::visit(
-        [&]<class T>(T& body) {
-          if constexpr (std::is_same_v<T, actors::pong>)
-            caf::anon_send(control.supervisor, body);
-          else
-            hub->send(actors::report{std::move(body)}, &*here);
-          here->run();
-        },
-        x.body);
-    };
-    processes = std::make_shared<runtime::process_spawner>(std::move(how));
-    processes->connect(
-      [this](actors::process_started x) {
-        caf::anon_send(control.supervisor, std::move(x));
-      },
-      [this](actors::process_exited x) {
-        caf::anon_send(control.supervisor, std::move(x));
-      });
-  }
-  if (auto spawned = spawn(); !spawned)
-    return spawned;
-  return wait_until_ready();
-}
-
-core::result<void> engine::impl::spawn() {
-  const runtime::part_context with{settings, profile, arena, workers, hub, {}};
-  runtime::control_context c;
-  c.workers = workers;
-  if (processes)
-    c.workers = processes;
-  c.clients = clients;
-  c.hub = hub;
-  c.watch = watch;
-  c.processes = processes;
-  c.offload = offload;
-  c.policy = policy;
-  c.arena = arena->id();
-  control = runtime::spawn_control(*sys, with, c);
-  if (processes) {
-    caf::anon_send(control.supervisor, actors::start_atom::value);
-    return {};
-  }
-  workers->run_on_the_spot(*sys);
-  pools = runtime::spawn_cpu_pools(*sys, with);
-  uint32_t index = 0;
-  for (const auto& device : settings.devices) {
-    auto part = runtime::spawn_device(*sys, with, device, index++);
-    if (!part)
-      return part.why();
-    devices.push_back(std::move(*part));
-  }
-  return {};
-}
-
-bool engine::impl::ready(const actors::scheduler_status& s) const {
-  return s.workers.size() == settings.devices.size()
-      && s.preprocess_workers == settings.preprocess.workers
-      && s.postprocess_workers == settings.postprocess.workers;
-}
-
-core::result<void> engine::impl::wait_until_ready() {
-  const auto until = std::chrono::steady_clock::now() + start_patience;
-  while (std::chrono::steady_clock::now() < until) {
-    const auto s =
-      ask_status<actors::scheduler_actor, actors::scheduler_status>(
-        control.scheduler);
-    if (s && ready(*s))
-      return {};
-    const auto lines =
-      ask_status<actors::supervisor_actor, std::vector<actors::process_line>>(
-        control.supervisor);
-    if (lines)
-      for (const auto& p : *lines)
-        if (p.restarts >= most_start_attempts)
-          return core::fail(ec::unavailable,
-                            "the process of {} ended {} times while starting; "
-                            "its own message stands above",
-                            p.part, p.restarts);
-    std::this_thread::sleep_for(std::chrono::milliseconds{2});
-  }
-  return core::fail(ec::unavailable,
-                    "the workers were not ready after {:.0f} s",
-                    core::to_seconds(start_patience));
-}
-
-void engine::impl::rouse() const {
-  if (processes)
-    processes->rouse();
-  for (const auto& x : devices)
-    x.device->rouse();
-}
-
-void engine::impl::end() {
-  const std::lock_guard once{ending};
-  if (std::exchange(ended, true))
-    return;
-  // Who was not refused yet has entered its request, which is answered below.
-  entrance.close();
-  if (sys) {
-    // What is open is answered before anything it could need is gone.
-    if (control.scheduler)
-      caf::anon_send(control.scheduler, actors::stop_atom::value);
-    if (clients)
-      clients->wait_until_empty(status_patience);
-    if (control.supervisor)
-      caf::anon_send(control.supervisor, actors::stop_atom::value);
-    // Kills what does not leave by itself, and reads no ring afterwards.
-    if (processes)
-      processes->end(settings.processes.grace);
-    if (clients)
-      clients->close();
-    hall.close();
-    auto kill = [](auto& x) {
-      if (x)
-        caf::anon_send_exit(x, caf::exit_reason::kill);
-      x = nullptr;
-    };
-    for (auto& x : pools)
-      kill(x);
-    for (auto& x : devices)
-      kill(x.actor);
-    kill(control.supervisor);
-    kill(control.planner);
-    kill(control.monitor);
-    kill(control.scheduler);
-    // Actors use the ports until they are gone, on the devices' threads too.
-    sys->await_all_actors_done();
-    devices.clear();
-    workers->clear();
-    hub->clear();
-    watch->clear();
-    offload.reset();
-    sys.reset();
-  }
-  processes.reset();
-  // Unlinks the shared object, with its last holder.
-  arena.reset();
-  if (logging)
-    core::stop_log();
 }
 
 engine::engine(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
@@ -383,6 +78,7 @@ std::variant<submission, failure> engine::submit(const generation& wanted,
   s.request = id.value;
   s.result = x.clients->expect(id, std::move(calls));
   // This thread is awake: it runs the hub itself if that is idle.
+  const borrowed_thread host;
   actors::inline_unit here{*x.sys};
   here.deliver(
     x.control.scheduler,

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/atelier.hpp>
+#include <atelier/config/settings.hpp>
+#include <atelier/ipc/arena.hpp>
+#include <atelier/runtime/pipeline.hpp>
+#include <atelier/runtime/reception.hpp>
+#include <atelier/runtime/split/process_spawner.hpp>
+#include <atelier/runtime/thread_offload.hpp>
+#include <atelier/runtime/turnstile.hpp>
+
+#include <caf/logger.hpp>
+#include <caf/scoped_actor.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace atelier {
+
+namespace runtime::detail {
+
+/// Answers to questions about the state.
+inline constexpr core::timespan status_patience = std::chrono::seconds{2};
+
+/// Works that may wait for the offload's thread.
+inline constexpr size_t most_offloaded = 64;
+
+/// A thread that spawns actors or waits for one keeps the actor system's log
+/// from then on, and the system's destructor waits for that: a thread of the
+/// host that lives on would hang it. Lets go at the end of its scope.
+struct borrowed_thread {
+  borrowed_thread() = default;
+  borrowed_thread(const borrowed_thread&) = delete;
+  borrowed_thread& operator=(const borrowed_thread&) = delete;
+
+  ~borrowed_thread() {
+    caf::logger::set_current_actor_system(nullptr);
+  }
+};
+
+} // namespace runtime::detail
+
+/// Members stand in the order of their making; their ends are in `end`.
+struct engine::impl {
+  config::settings settings;
+  std::shared_ptr<const planning::profile> profile;
+  std::shared_ptr<const planning::policy> policy;
+  std::shared_ptr<ipc::arena_owner> arena;
+  std::shared_ptr<actors::worker_directory> workers =
+    std::make_shared<actors::worker_directory>();
+  std::shared_ptr<actors::mailbox_hub_port> hub =
+    std::make_shared<actors::mailbox_hub_port>();
+  std::shared_ptr<actors::mailbox_supervision> watch =
+    std::make_shared<actors::mailbox_supervision>();
+  std::shared_ptr<runtime::thread_offload> offload =
+    std::make_shared<runtime::thread_offload>(
+      1, runtime::detail::most_offloaded);
+  std::unique_ptr<runtime::system_config> actor_settings;
+  std::unique_ptr<caf::actor_system> sys;
+  std::shared_ptr<runtime::reception> clients;
+  std::shared_ptr<runtime::process_spawner> processes;
+  runtime::control_actors control;
+  std::vector<caf::actor> pools;
+  std::vector<runtime::device_part> devices;
+
+  std::atomic<uint64_t> next_id{1};
+  /// Handing in: until stopping begins.
+  runtime::turnstile entrance;
+  /// Whatever else is called from outside: until `end` takes the actors away.
+  mutable runtime::turnstile hall;
+  std::mutex ending;
+  bool logging = false;
+  /// Guarded by `ending`.
+  bool ended = false;
+
+  ~impl() {
+    end();
+  }
+
+  core::result<void> begin();
+  core::result<void> spawn();
+  core::result<void> wait_until_ready();
+  bool ready(const actors::scheduler_status& s) const;
+  void end();
+
+  /// Wakes whoever will work for the next request, ahead of it: with nothing
+  /// open all of them sleep, and their wake-ups would follow one another.
+  void rouse() const;
+
+  template <class Actor, class T>
+  std::optional<T> ask_status(const Actor& whom) const {
+    std::optional<T> got;
+    if (!sys || !whom)
+      return got;
+    const runtime::detail::borrowed_thread host;
+    caf::scoped_actor self{*sys};
+    self->request(whom, runtime::detail::status_patience, actors::status_atom::value)
+      .receive([&](T& x) { got = std::move(x); }, [](caf::error&) {});
+    return got;
+  }
+};
+
+} // namespace atelier

@@ -57,8 +57,8 @@ struct engine::impl {
   std::shared_ptr<actors::mailbox_supervision> watch =
     std::make_shared<actors::mailbox_supervision>();
   std::shared_ptr<runtime::thread_offload> offload =
-    std::make_shared<runtime::thread_offload>(
-      1, runtime::detail::most_offloaded);
+    std::make_shared<runtime::thread_offload>(1,
+                                              runtime::detail::most_offloaded);
   std::unique_ptr<runtime::system_config> actor_settings;
   std::unique_ptr<caf::actor_system> sys;
   std::shared_ptr<runtime::reception> clients;
@@ -98,7 +98,9 @@ struct engine::impl {
       return got;
     const runtime::detail::borrowed_thread host;
     caf::scoped_actor self{*sys};
-    self->request(whom, runtime::detail::status_patience, actors::status_atom::value)
+    self
+      ->request(whom, runtime::detail::status_patience,
+                actors::status_atom::value)
       .receive([&](T& x) { got = std::move(x); }, [](caf::error&) {});
     return got;
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every transition of a row by itself. Long, because it is one table of cases.
 #include "actors/hub_rig.hpp"
 
 namespace {

@@ -3,6 +3,7 @@
 // Random schedules of the hub's tables alone: processes are a few lines each,
 // so that very many schedules are run. random_system_test runs the real actors.
 // One schedule alone: ATELIER_TEST_SEED=<seed> ATELIER_TEST_SCHEDULE=<number>.
+// Long, because the model of the world and its laws are read together.
 
 #include "actors/hub_rig.hpp"
 #include "actors/watched_slots.hpp"

@@ -3,6 +3,7 @@
 // Random schedules of the real actors in virtual time: order of messages,
 // delays, crashes, hangs, late exits, poison, a slow gateway, a tiny arena.
 // One schedule alone: ATELIER_TEST_SEED=<seed> ATELIER_TEST_SCHEDULE=<number>.
+// Long, because the world and its laws are read together.
 
 #include "actors/hub_rig.hpp"
 #include "actors/system_rig.hpp"

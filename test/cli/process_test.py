@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run the built program with good and bad arguments, as a user would.
+Long, because it is one table of cases beside the few lines that run them.
 
 Usage: process_test.py --program ATELIER --report FILE [--only PART]
 

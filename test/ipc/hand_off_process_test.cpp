@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of slots between three processes: the test holds the keeper and the
 // rows, a denoiser fills state slots step by step, a finisher reads them. Both
-// are killed at random: awake, stopped, in the middle of a copy.
+// are killed at random: awake, stopped, in the middle of a copy. Long, because
+// the three sides of one protocol are read together.
 //
 //   test --work--> denoiser --done--> test --check--> finisher --checked-->
 //   test

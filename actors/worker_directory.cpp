@@ -71,7 +71,7 @@ void worker_directory::send(const worker_address& to, work what,
   } else if (auto* c = std::get_if<cancel_work>(&what)) {
     // The pools' work is short: it ends by itself.
     if (to.what == role::denoise_step && i < denoise_step_.size())
-      post(denoise_step_[i], std::move(*c), here);
+      post(denoise_step_[i], *c, here);
   }
 }
 

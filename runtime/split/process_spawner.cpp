@@ -141,7 +141,7 @@ void process_spawner::spawn(const order& x) {
   calls.arrived = [this, who](actors::from_process message) {
     how_.arrived(who, std::move(message));
   };
-  calls.broken = [this, who](core::error why) {
+  calls.broken = [this, who](const core::error& why) {
     core::log_error("process {} writes nonsense and is killed: {}",
                     who.process.value, core::to_string(why));
     kill(who);

@@ -354,8 +354,8 @@ private:
       const auto id = what.what->id;
       if (what.image)
         rig.untaken.push_back(id);
-      BOOST_REQUIRE_MESSAGE(rig.answers.emplace(id, std::move(what)).second,
-                            "request " << id.value << " answered twice");
+      const auto first = rig.answers.emplace(id, std::move(what)).second;
+      BOOST_REQUIRE_MESSAGE(first, "request " << id.value << " answered twice");
     }
 
     void progressed(core::request_id id, uint32_t steps_done,

@@ -197,12 +197,12 @@ private:
       ready.seats = std::max(ready.seats, p.max_batch);
       ready.max_batch = p.max_batch;
       ready.variants = {"card@4", "card@2"};
-      p.outbox.push_back(ready);
+      p.outbox.emplace_back(ready);
     } else {
       ready.who = test::hub_rig::preprocess_at(p.who());
-      p.outbox.push_back(ready);
+      p.outbox.emplace_back(ready);
       ready.who = test::hub_rig::postprocess_at(p.who());
-      p.outbox.push_back(ready);
+      p.outbox.emplace_back(ready);
     }
   }
 
@@ -437,7 +437,9 @@ private:
   void repeat() {
     if (late_.empty())
       return;
-    const auto [index, x] = late_[pick(late_.size())];
+    const auto& late = late_[pick(late_.size())];
+    const auto index = late.first;
+    const auto x = late.second;
     if (const auto* s = std::get_if<actors::stepping>(&x);
         s != nullptr && processes_.at(index - 1).who() == s->who.where)
       processes_.at(index - 1).heard = s->rows;

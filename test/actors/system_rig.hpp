@@ -81,7 +81,7 @@ public:
     s.host = host;
     s.parts.emplace_back("cpu");
     for (uint32_t i = 0; i < options.devices; ++i)
-      s.parts.push_back("device");
+      s.parts.emplace_back("device");
     s.settings = options.processes;
     supervisor = det.spawn(actors::supervisor, s);
     watch->connect(supervisor, planner);

@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(equals_the_naive_lanes) {
       std::vector<core::lane_id> served;
       for (uint32_t l = 0; l < 4; ++l)
         if (random.below(2) == 0)
-          served.push_back(core::lane_id{l});
+          served.emplace_back(l);
       const core::time_point now = at_s(some_time() + some_time());
       const core::timespan ageing =
         std::chrono::seconds{random.below(12) * random.below(3)};

@@ -19,7 +19,6 @@ namespace {
 using namespace atelier;
 using namespace std::chrono_literals;
 using core::ec;
-using ipc::slot_kind;
 
 // One row in a device.
 struct device_row {

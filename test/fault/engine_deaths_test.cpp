@@ -214,8 +214,8 @@ BOOST_AUTO_TEST_CASE(another_device_takes_over) {
   const auto expected = undisturbed(wanted);
   // The dead one does not come back in time.
   auto options = with_card(card(20) + ",{name='cpu:1',test_card_step_ms=20}");
-  options.push_back("processes.restart_most_ms=60000");
-  options.push_back("processes.restart_first_ms=60000");
+  options.emplace_back("processes.restart_most_ms=60000");
+  options.emplace_back("processes.restart_first_ms=60000");
   auto sut = test::start(mode::split, options);
   std::vector<std::unique_ptr<watched>> all;
   for (int i = 0; i < 4; ++i)
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(a_stopped_process_is_found_and_replaced) {
   const auto wanted = wanted_picture(12);
   const auto expected = undisturbed(wanted);
   auto options = with_card(card(20));
-  options.push_back("processes.silence_ms=300");
+  options.emplace_back("processes.silence_ms=300");
   auto sut = test::start(mode::split, options);
   for (const auto* role : {"cpu:0", "cpu"}) {
     watched x{*sut, wanted};

@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_ignores_child_signals_loses_none) {
   {
     stage s{"until [ -e $(dirname $0)/go ]; do sleep 0.01; done; exit 3"};
     s.start();
-    std::ofstream{s.folder / "go"};
+    const std::ofstream go{s.folder / "go"};
     BOOST_TEST(s.how_it_ended() == "unknown end");
   }
   std::signal(SIGCHLD, before);

@@ -2,7 +2,10 @@
 # The part of gpu that includes LibTorch; gpu/CMakeLists.txt includes this file
 # when ATELIER_WITH_TORCH is on.
 add_library(atelier_gpu_torch STATIC
-  ${CMAKE_CURRENT_LIST_DIR}/device/torch_info.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/device/torch_info.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/weights.cpp)
 add_library(Atelier::gpu_torch ALIAS atelier_gpu_torch)
-target_link_libraries(atelier_gpu_torch PRIVATE atelier_options)
+target_link_libraries(atelier_gpu_torch
+  PUBLIC Atelier::gpu
+  PRIVATE atelier_options nlohmann_json::nlohmann_json)
 atelier_use_torch(atelier_gpu_torch)

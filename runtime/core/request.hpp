@@ -70,6 +70,11 @@ struct pins {
   std::optional<uint32_t> level;
   std::optional<sampler> with;
   std::optional<float> guidance;
+  std::optional<float> guidance_rescale;
+  std::optional<float> eta;
+  std::optional<bool> karras;
+  /// Share of the schedule that an image-to-image or edit request runs.
+  std::optional<float> strength;
 
   friend bool operator==(const pins&, const pins&) = default;
 };
@@ -113,8 +118,17 @@ struct request {
 struct recipe {
   variant_id variant;
   sampler with = sampler::ddim;
+  /// Steps of the whole schedule; with `strength` below 1 fewer run.
   uint32_t steps = 0;
   float guidance = 0;
+  /// 0..1: pulls the guided prediction's deviation to the unguided one's.
+  float guidance_rescale = 0;
+  /// Fresh noise of DDIM's steps, 0..1.
+  float eta = 0;
+  /// Karras' spacing of sigmas, where the sampler has sigmas.
+  bool karras = false;
+  /// Share of the schedule that runs, above 0, at most 1.
+  float strength = 1;
   extent px;
   uint64_t seed = 0;
   noise_source noise = noise_source::torch_cpu;
@@ -124,8 +138,8 @@ struct recipe {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, recipe& x) {
-    return f(x.variant, x.with, x.steps, x.guidance, x.px, x.seed, x.noise,
-             x.deterministic);
+    return f(x.variant, x.with, x.steps, x.guidance, x.guidance_rescale, x.eta,
+             x.karras, x.strength, x.px, x.seed, x.noise, x.deterministic);
   }
 };
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/tensor_source.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace atelier::gpu {
+
+/// One safetensors file, mapped into memory: its pages are read when a tensor
+/// is, and shared by all processes that map it.
+/// Invariant: every view lies inside the mapping and has the bytes that its
+/// shape and type say.
+/// Threads: any; it does not change. A file that is truncated while it is
+/// mapped ends the process that reads the missing part, as with any mapping.
+class safetensors_file final : public tensor_source {
+public:
+  /// Errors: ec::not_found, ec::io_failed, ec::bad_payload; the text names the
+  ///         file, and the key where one is at fault.
+  /// Source:  the format's description in github.com/huggingface/safetensors,
+  ///          README.md; its limit of 100 MB for the header.
+  static core::result<std::shared_ptr<const safetensors_file>> open(
+    const std::filesystem::path& file);
+
+  ~safetensors_file() override;
+  safetensors_file(const safetensors_file&) = delete;
+  safetensors_file& operator=(const safetensors_file&) = delete;
+
+  std::optional<tensor_view> find(std::string_view name) const override;
+  std::vector<std::string> names() const override;
+  std::string where() const override;
+
+  /// What the writer noted under "__metadata__".
+  const std::map<std::string, std::string, std::less<>>& metadata() const {
+    return metadata_;
+  }
+
+private:
+  safetensors_file() = default;
+
+  std::filesystem::path file_;
+  void* mapping_ = nullptr;
+  size_t mapped_bytes_ = 0;
+  std::map<std::string, tensor_view, std::less<>> tensors_;
+  std::map<std::string, std::string, std::less<>> metadata_;
+};
+
+/// One tensor to write.
+struct named_tensor {
+  std::string name;
+  tensor_view what;
+};
+
+/// Writes a safetensors file, whole or not at all.
+/// Errors: ec::io_failed, ec::invalid_argument (a name twice, bytes that do not
+///         fit the shape).
+core::result<void> write_safetensors(
+  const std::filesystem::path& file, const std::vector<named_tensor>& tensors,
+  const std::map<std::string, std::string, std::less<>>& metadata = {});
+
+} // namespace atelier::gpu

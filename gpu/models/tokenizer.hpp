@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/model_files.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace atelier::gpu {
+
+/// A prompt as a text encoder takes it.
+struct tokens {
+  /// Exactly `length` ids: start, the prompt's, end, padding.
+  std::vector<int32_t> ids;
+  /// Tokens of the prompt that did not fit, start and end not counted.
+  uint32_t left_out = 0;
+};
+
+/// CLIP's byte-pair encoding.
+/// Threads: any; it does not change.
+class tokenizer {
+public:
+  /// Errors: ec::not_found, ec::bad_payload; the text names the file and the
+  ///         key.
+  static core::result<std::shared_ptr<const tokenizer>> load(
+    const tokenizer_files& from);
+
+  virtual ~tokenizer() = default;
+
+  /// Encodes UTF-8 to `length` ids, padded as the model's config says.
+  /// @pre length >= 2
+  virtual tokens encode(std::string_view prompt, uint32_t length = 77) const
+    = 0;
+
+  /// Ids of the special tokens.
+  virtual int32_t start_id() const = 0;
+  virtual int32_t end_id() const = 0;
+  virtual int32_t padding_id() const = 0;
+  virtual uint32_t vocabulary_size() const = 0;
+  /// Longest sequence that the config names (model_max_length); 77 where it
+  /// names none.
+  virtual uint32_t max_length() const = 0;
+};
+
+} // namespace atelier::gpu

@@ -61,11 +61,24 @@ struct pool_settings {
   uint32_t seats = 4;
 };
 
+/// One model on disk, under the name that variants use.
+struct model_settings {
+  std::string name;
+  /// A folder in diffusers' layout, or a single .safetensors file.
+  std::string path;
+  /// A folder or file whose autoencoder replaces the model's; empty: its own.
+  std::string vae;
+  /// Of weight files side by side, "fp16" takes *.fp16.safetensors.
+  std::string weights;
+  /// Guidance where a request names none; below 0: that of the model's kind.
+  float guidance = -1;
+};
+
 /// One device and what it may host.
 struct device_settings {
   /// "cpu:N" or "cuda:N".
   std::string name = "cpu:0";
-  /// What runs there: "test_card".
+  /// What runs there: "test_card", or "torch" for models.
   std::string executor = "test_card";
   /// Names of variants, all resident.
   std::vector<std::string> variants = {"test_card@20"};
@@ -124,6 +137,7 @@ struct settings {
   process_settings processes;
   pool_settings preprocess;
   pool_settings postprocess;
+  std::vector<model_settings> models;
   std::vector<device_settings> devices = {device_settings{}};
   scheduler_settings scheduler;
   actor_settings actors;

@@ -2,7 +2,12 @@
 # The part of gpu that includes LibTorch; gpu/CMakeLists.txt includes this file
 # when ATELIER_WITH_TORCH is on.
 add_library(atelier_gpu_torch STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/device/detail/prompt_cache.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_row.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_rows.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/device/torch_executor.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/torch_info.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/diffusion_model.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/weights.cpp)
 add_library(Atelier::gpu_torch ALIAS atelier_gpu_torch)
 target_link_libraries(atelier_gpu_torch

@@ -7,7 +7,9 @@
 #include <atelier/actors/scheduler.hpp>
 #include <atelier/actors/supervisor.hpp>
 #include <atelier/gpu/device/test_card_executor.hpp>
+#include <atelier/gpu/device/torch_executor.hpp>
 #include <atelier/runtime/pipeline.hpp>
+#include <atelier/runtime/profile_of.hpp>
 
 #include <caf/actor_cast.hpp>
 #include <caf/atom.hpp>
@@ -16,6 +18,35 @@
 #include <utility>
 
 namespace atelier::runtime {
+
+namespace {
+
+core::result<std::shared_ptr<gpu::executor>> make_executor(
+  const part_context& with, const config::device_settings& device) {
+  if (device.executor == "test_card")
+    return std::shared_ptr<gpu::executor>{
+      std::make_shared<gpu::test_card_executor>(
+        gpu::test_card_config{with.profile, device.test_card_step, {}},
+        with.slots)};
+#ifdef ATELIER_WITH_TORCH
+  if (device.executor == "torch") {
+    gpu::torch_executor_config c;
+    c.device = device.name;
+    c.threads = device.threads;
+    c.known = with.profile;
+    c.variants = device.variants;
+    for (const auto& model : with.settings.models)
+      c.models[model.name] = {model.path, file_options_of(model)};
+    return gpu::make_torch_executor(c, with.slots);
+  }
+#endif
+  return core::fail(core::ec::not_found,
+                    "the executor '{}' is not built in (configure with "
+                    "ATELIER_WITH_TORCH=ON for models)",
+                    device.executor);
+}
+
+} // namespace
 
 system_config::system_config(size_t threads) {
   set("scheduler.policy", caf::atom("sharing"));
@@ -96,14 +127,12 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
                                        const part_context& with,
                                        const config::device_settings& device,
                                        uint32_t index) {
-  if (device.executor != "test_card")
-    return core::fail(core::ec::not_found,
-                      "devices: {} wants the executor '{}', which is not built "
-                      "in; there is test_card",
-                      device.name, device.executor);
+  auto made = make_executor(with, device);
+  if (!made)
+    return core::fail(made.why().code, "devices: {}: {}", device.name,
+                      made.why().text);
   device_part x;
-  x.device = std::make_shared<gpu::test_card_executor>(
-    gpu::test_card_config{with.profile, device.test_card_step, {}}, with.slots);
+  x.device = std::move(*made);
   actors::denoise_step_config c;
   c.self = {with.self, actors::role::denoise_step, index};
   c.device = device.name;

@@ -63,8 +63,10 @@ core::result<std::shared_ptr<executor>> make_torch_executor(
   for (const auto& name : config.variants) {
     const auto id = planning::find_variant(*config.known, name);
     if (!id)
-      return core::fail(core::ec::not_found, "variant '{}' is not in the "
-                        "profile", name);
+      return core::fail(core::ec::not_found,
+                        "variant '{}' is not in the "
+                        "profile",
+                        name);
     const auto& v = config.known->variants[id->value];
     auto& model = loaded[{v.model, v.precision}];
     if (!model) {
@@ -73,12 +75,11 @@ core::result<std::shared_ptr<executor>> make_torch_executor(
         return core::fail(core::ec::not_found,
                           "variant '{}': there is no model '{}'", name,
                           v.model);
-      const auto files =
-        open_model(place->second.path, place->second.options);
+      const auto files = open_model(place->second.path, place->second.options);
       if (!files)
         return files.why();
-      auto made = diffusion_model::load(
-        *files, {*device, torch_dtype(v.precision)});
+      auto made =
+        diffusion_model::load(*files, {*device, torch_dtype(v.precision)});
       if (!made)
         return made.why();
       model = std::move(*made);

@@ -44,8 +44,8 @@ encoded encode_with(const clip_text& encoder, const tokenizer& words,
     std::min(words.max_length(),
              static_cast<uint32_t>(encoder.config().max_position_embeddings));
   const auto tokens = words.encode(text, length);
-  auto ids = torch::empty({1, static_cast<int64_t>(tokens.ids.size())},
-                          torch::kInt64);
+  auto ids =
+    torch::empty({1, static_cast<int64_t>(tokens.ids.size())}, torch::kInt64);
   std::copy(tokens.ids.begin(), tokens.ids.end(), ids.data_ptr<int64_t>());
   return {encoder.forward(ids.to(device)), tokens.left_out};
 }
@@ -58,8 +58,8 @@ core::result<std::shared_ptr<diffusion_model>> diffusion_model::load(
   out->where_ = where;
   out->kind_ = from.kind;
   out->zeros_for_empty_ = from.force_zeros_for_empty_prompt
-                          && from.kind != pipeline_kind::stable_diffusion
-                          && from.kind != pipeline_kind::latent_consistency;
+                       && from.kind != pipeline_kind::stable_diffusion
+                       && from.kind != pipeline_kind::latent_consistency;
   out->aesthetic_ = from.requires_aesthetics_score;
   auto schedule = parse_scheduler(from.scheduler, from.scheduler_file);
   if (!schedule)

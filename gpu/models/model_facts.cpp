@@ -36,6 +36,14 @@ core::result<uint32_t> whole(const component& from, const json& x,
   return at->get<uint32_t>();
 }
 
+uint64_t count_parameters(const component& from) {
+  uint64_t n = 0;
+  for (const auto& name : from.weights->names())
+    if (const auto x = from.weights->find(name))
+      n += x->bytes.size() / bytes_of(x->type);
+  return n;
+}
+
 // Every level of an autoencoder but the last halves the sides.
 uint32_t factor_of(const json& vae) {
   for (const auto* key : {"block_out_channels", "decoder_block_out_channels"})
@@ -70,6 +78,11 @@ core::result<model_facts> facts_of(const model_files& model) {
     return schedule.why();
   out.with = schedule->with;
   out.karras = schedule->use_karras_sigmas;
+  out.denoiser_parameters = count_parameters(model.unet);
+  out.parameters = out.denoiser_parameters + count_parameters(model.vae);
+  for (const auto& part : {model.text_encoder, model.text_encoder_2})
+    if (part)
+      out.parameters += count_parameters(*part);
   switch (model.kind) {
     case pipeline_kind::stable_diffusion:
       break;

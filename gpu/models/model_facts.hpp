@@ -23,6 +23,9 @@ struct model_facts {
   /// What its pipeline takes where nobody says otherwise.
   float guidance = 7.5f;
   uint32_t steps = 50;
+  /// Numbers that its denoiser, and all its networks together, consist of.
+  uint64_t denoiser_parameters = 0;
+  uint64_t parameters = 0;
 };
 
 /// Reads the facts out of a model's configurations.

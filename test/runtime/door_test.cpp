@@ -25,7 +25,7 @@ config::settings two_variants() {
 
 core::result<core::request> enter(
   const generation& wanted, const config::settings& within = two_variants()) {
-  return runtime::to_request(wanted, within, runtime::profile_of(within),
+  return runtime::to_request(wanted, within, *runtime::profile_of(within),
                              core::request_id{9}, fresh_seed, now);
 }
 

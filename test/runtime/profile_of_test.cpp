@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(variants_stand_in_the_order_of_their_first_mention) {
   x.devices.resize(2);
   x.devices[0].variants = {"b@1", "a@2"};
   x.devices[1].variants = {"a@2", "c@3"};
-  const auto known = runtime::profile_of(x);
+  const auto known = *runtime::profile_of(x);
   BOOST_TEST_REQUIRE(known.variants.size() == 3u);
   BOOST_TEST(known.variants[0].name == "b@1");
   BOOST_TEST(known.variants[1].name == "a@2");
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(variants_stand_in_the_order_of_their_first_mention) {
 BOOST_AUTO_TEST_CASE(steps_of_one_model_are_variants_of_their_own) {
   config::settings x;
   x.devices[0].variants = {"a@2", "a@3", "a@2/f16"};
-  BOOST_TEST(runtime::profile_of(x).variants.size() == 3u);
+  BOOST_TEST(runtime::profile_of(x)->variants.size() == 3u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -81,10 +81,11 @@ void torch_row::read(prompt_cache& prompts) {
     (how.px.height + factor - 1) / factor,
     (how.px.width + factor - 1) / factor};
   if (shape != std::vector<int64_t>{head.channels, head.height, head.width})
-    throw model_error{core::fail(
-      core::ec::bad_payload, "the state's latent is [{}, {}, {}], not "
-      "[{}, {}, {}]", head.channels, head.height, head.width, shape[0],
-      shape[1], shape[2])};
+    throw model_error{core::fail(core::ec::bad_payload,
+                                 "the state's latent is [{}, {}, {}], not "
+                                 "[{}, {}, {}]",
+                                 head.channels, head.height, head.width,
+                                 shape[0], shape[1], shape[2])};
   if (head.steps_done > plan_.steps.size())
     throw model_error{core::fail(core::ec::bad_payload,
                                  "a state after {} steps for a run of {}",
@@ -95,10 +96,9 @@ void torch_row::read(prompt_cache& prompts) {
   noise_.emplace(how.noise, how.seed, head.generator_counter);
   if (plan_.needs_last && !parts.history.empty()) {
     if (parts.history.size() != parts.latent.size_bytes())
-      throw model_error{core::fail(core::ec::bad_payload,
-                                   "the state's history has {} bytes, not {}",
-                                   parts.history.size(),
-                                   parts.latent.size_bytes())};
+      throw model_error{core::fail(
+        core::ec::bad_payload, "the state's history has {} bytes, not {}",
+        parts.history.size(), parts.latent.size_bytes())};
     last_ = from_span({reinterpret_cast<const float*>(parts.history.data()),
                        parts.latent.size()},
                       shape, device);
@@ -118,10 +118,9 @@ void torch_row::read_source() {
   const auto parts = taken(parse_source(bytes));
   const auto& px = job_.how.px;
   if (parts.px != px)
-    throw model_error{core::fail(core::ec::bad_payload,
-                                 "the source has {}x{} pixels, not {}x{}",
-                                 parts.px.width, parts.px.height, px.width,
-                                 px.height)};
+    throw model_error{core::fail(
+      core::ec::bad_payload, "the source has {}x{} pixels, not {}x{}",
+      parts.px.width, parts.px.height, px.width, px.height)};
   const auto device = model_->where().device;
   const int64_t h = px.height;
   const int64_t w = px.width;
@@ -140,10 +139,9 @@ void torch_row::read_source() {
   const std::span values{posterior.data_ptr<float>(),
                          static_cast<size_t>(posterior.numel())};
   first.draw(values);
-  const auto deviation =
-    said.log_variance.to(torch::kFloat32).mul(0.5).exp_();
-  const auto drawn = said.mean.to(torch::kFloat32)
-                     + deviation * posterior.to(device);
+  const auto deviation = said.log_variance.to(torch::kFloat32).mul(0.5).exp_();
+  const auto drawn =
+    said.mean.to(torch::kFloat32) + deviation * posterior.to(device);
   clean_ = model_->vae().to_latent(drawn).to(torch::kFloat32).squeeze(0);
   auto noise = torch::empty(clean_.sizes(), torch::kFloat32);
   first.draw({noise.data_ptr<float>(), static_cast<size_t>(noise.numel())});
@@ -155,11 +153,11 @@ void torch_row::read_source() {
   std::memcpy(mask.data_ptr<uint8_t>(), parts.mask.data(), parts.mask.size());
   picture_mask_ = mask.to(device).to(torch::kFloat32).div(255);
   namespace nn = torch::nn::functional;
-  mask_ = nn::interpolate(picture_mask_.unsqueeze(0),
-                          nn::InterpolateFuncOptions()
-                            .size(std::vector<int64_t>{clean_.size(1),
-                                                       clean_.size(2)})
-                            .mode(torch::kNearest))
+  mask_ = nn::interpolate(
+            picture_mask_.unsqueeze(0),
+            nn::InterpolateFuncOptions()
+              .size(std::vector<int64_t>{clean_.size(1), clean_.size(2)})
+              .mode(torch::kNearest))
             .squeeze(0);
 }
 
@@ -195,8 +193,8 @@ void torch_row::accept(const torch::Tensor& next, const torch::Tensor& x0) {
   // Copies: a view would hold the whole batch as long as the row.
   if (mask_.defined())
     x_ = mask_ * next
-         + (1 - mask_)
-             * (clean_ * used.keep_clean + first_noise_ * used.keep_noise);
+       + (1 - mask_)
+           * (clean_ * used.keep_clean + first_noise_ * used.keep_noise);
   else
     x_ = next.clone();
   if (plan_.needs_last)
@@ -217,9 +215,8 @@ void torch_row::publish() {
     copy_out(last_, history);
   }
   const auto history_bytes = std::as_bytes(std::span{history});
-  const auto latent =
-    taken(begin_state(into, shape, steps_done_, noise_->position(),
-                      history_bytes));
+  const auto latent = taken(
+    begin_state(into, shape, steps_done_, noise_->position(), history_bytes));
   copy_out(x_, latent);
   taken(slots_.publish(job_.state, uint64_t{steps_done_} + 1,
                        state_bytes(shape, history_bytes.size())));
@@ -235,10 +232,10 @@ core::result<uint64_t> torch_row::decode() {
     const auto& px = job_.how.px;
     const size_t bytes = px.pixels() * 3;
     if (bytes > into.size())
-      throw model_error{core::fail(
-        core::ec::out_of_resources,
-        "a picture of {} bytes does not fit its slot of {} bytes", bytes,
-        into.size())};
+      throw model_error{
+        core::fail(core::ec::out_of_resources,
+                   "a picture of {} bytes does not fit its slot of {} bytes",
+                   bytes, into.size())};
     auto pixels = model_->vae()
                     .decode(x_.unsqueeze(0))
                     .squeeze(0)
@@ -249,13 +246,14 @@ core::result<uint64_t> torch_row::decode() {
                     .clamp(0, 1)
                     .mul(255);
     if (!pixels.isfinite().all().item<bool>())
-      throw model_error{core::fail(
-        core::ec::internal, "the picture holds values that are not numbers; "
-        "in float16 some autoencoders overflow: use f32 or bf16")};
+      throw model_error{
+        core::fail(core::ec::internal,
+                   "the picture holds values that are not numbers; "
+                   "in float16 some autoencoders overflow: use f32 or bf16")};
     pixels = pixels.round();
     if (picture_mask_.defined())
-      pixels = torch::where(picture_mask_ > 0.5, pixels,
-                            source_.to(torch::kFloat32));
+      pixels =
+        torch::where(picture_mask_ > 0.5, pixels, source_.to(torch::kFloat32));
     const auto out =
       pixels.to(torch::kUInt8).permute({1, 2, 0}).to(torch::kCPU).contiguous();
     std::memcpy(into.data(), out.data_ptr<uint8_t>(), bytes);

@@ -18,9 +18,8 @@ core::error not_open(core::ticket who) {
 }
 
 bool share_a_pass(const torch_row& a, const torch_row& b) {
-  return &a.model() == &b.model()
-      && a.latent().sizes() == b.latent().sizes() && !a.how().deterministic
-      && !b.how().deterministic;
+  return &a.model() == &b.model() && a.latent().sizes() == b.latent().sizes()
+      && !a.how().deterministic && !b.how().deterministic;
 }
 
 // Splits rows into groups that share a forward pass.
@@ -73,9 +72,8 @@ public:
     if (guided_.size() == rows_.size())
       return guide(unguided, own, scales, rescales);
     own = own.clone();
-    own.index_copy_(0, where,
-                    guide(unguided, own.index_select(0, where), scales,
-                          rescales));
+    own.index_copy_(
+      0, where, guide(unguided, own.index_select(0, where), scales, rescales));
     return own;
   }
 

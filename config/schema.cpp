@@ -186,6 +186,10 @@ const option all_options[] = {
   {"policy", "name", "Name of the policy.", ATELIER_AT(policy.name), 0, 0,
    form::nonempty},
 
+  {"planner", "profile",
+   "A file that 'atelier profile' wrote for this machine; empty: durations are "
+   "guessed from the models' sizes.",
+   ATELIER_AT(planner.profile)},
   {"planner", "period_s", "Time between two plans.", ATELIER_AT(planner.period),
    0.01, day_s},
 

@@ -116,6 +116,8 @@ struct policy_settings {
 };
 
 struct planner_settings {
+  /// A file that `atelier profile` wrote; empty: nothing is measured.
+  std::string profile;
   core::timespan period = std::chrono::seconds{30};
 };
 

@@ -4,6 +4,7 @@
 #include <atelier/core/error.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/request.hpp>
+#include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/core/time.hpp>
 
@@ -62,6 +63,10 @@ struct profile {
 
   friend bool operator==(const profile&, const profile&) = default;
 };
+
+/// Splits "model@steps" or "model@steps/dtype".
+/// Errors: ec::bad_config; the text names the part.
+core::result<variant_profile> parse_variant(std::string_view name);
 
 /// Returns the variant called `name`; a bare model's name finds its first
 /// variant.

@@ -1,46 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/model_facts.hpp>
+#include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/program_folder.hpp>
 
 #include <algorithm>
-#include <charconv>
+#include <fstream>
 #include <map>
+#include <sstream>
 
 namespace atelier::runtime {
-
-core::result<planning::variant_profile> parse_variant(std::string_view name) {
-  const auto bad = [&](std::string_view why) {
-    return core::fail(core::ec::bad_config,
-                      "variant '{}' is not model@steps or model@steps/dtype: "
-                      "{}",
-                      name, why);
-  };
-  const auto at = name.rfind('@');
-  if (at == std::string_view::npos || at == 0)
-    return bad("no model before an @");
-  planning::variant_profile v;
-  v.name = name;
-  v.model = name.substr(0, at);
-  auto rest = name.substr(at + 1);
-  if (const auto slash = rest.find('/'); slash != std::string_view::npos) {
-    const auto precision = rest.substr(slash + 1);
-    rest = rest.substr(0, slash);
-    if (precision == "f32")
-      v.precision = core::dtype::float32;
-    else if (precision == "f16")
-      v.precision = core::dtype::float16;
-    else if (precision == "bf16")
-      v.precision = core::dtype::bfloat16;
-    else
-      return bad("the element type is none of f32, f16, bf16");
-  }
-  const auto* end = rest.data() + rest.size();
-  const auto parsed = std::from_chars(rest.data(), end, v.steps);
-  if (parsed.ec != std::errc{} || parsed.ptr != end || v.steps == 0)
-    return bad("the steps are no whole number above 0");
-  return v;
-}
 
 namespace {
 
@@ -104,16 +73,54 @@ gpu::model_file_options file_options_of(const config::model_settings& x) {
   return out;
 }
 
+namespace {
+
+core::result<planning::profile> read_measured(const std::string& file) {
+  if (file.empty())
+    return planning::profile{};
+  std::ifstream from{file, std::ios::binary};
+  std::ostringstream text;
+  // A folder opens, and fails at the first byte.
+  if (!from || !(text << from.rdbuf()))
+    return core::fail(core::ec::io_failed, "planner.profile: {} cannot be read",
+                      file);
+  return planning::parse_profile(text.str(), file);
+}
+
+// Takes over what was measured; what the variant is stays what its files say.
+void take_measured(const planning::profile& measured,
+                   planning::variant_profile& v) {
+  for (const auto& m : measured.variants) {
+    if (m.name != v.name)
+      continue;
+    v.step = m.step;
+    v.text = m.text;
+    v.decode = m.decode;
+    v.load = m.load;
+    v.memory_bytes = m.memory_bytes;
+    v.quality = m.quality;
+  }
+}
+
+} // namespace
+
 core::result<planning::profile> profile_of(const config::settings& x) {
+  const auto measured = read_measured(x.planner.profile);
+  if (!measured)
+    return measured.why();
   planning::profile known;
   known.prepare = std::chrono::milliseconds{5};
   known.finish = std::chrono::milliseconds{50};
+  if (!measured->variants.empty()) {
+    known.prepare = measured->prepare;
+    known.finish = measured->finish;
+  }
   std::map<std::string_view, gpu::model_facts> models;
   for (const auto& device : x.devices) {
     for (const auto& name : device.variants) {
       if (planning::find_variant(known, name))
         continue;
-      auto v = parse_variant(name);
+      auto v = planning::parse_variant(name);
       if (!v)
         return v.why();
       if (device.executor == "torch") {
@@ -136,6 +143,7 @@ core::result<planning::profile> profile_of(const config::settings& x) {
       } else {
         describe_card(device, *v);
       }
+      take_measured(*measured, *v);
       known.variants.push_back(std::move(*v));
     }
   }

@@ -21,8 +21,4 @@ core::result<planning::profile> profile_of(const config::settings& x);
 /// Returns how the files of a model are to be opened.
 gpu::model_file_options file_options_of(const config::model_settings& x);
 
-/// Splits "model@steps" or "model@steps/dtype".
-/// Errors: ec::bad_config; the text names the part.
-core::result<planning::variant_profile> parse_variant(std::string_view name);
-
 } // namespace atelier::runtime

@@ -14,8 +14,8 @@ fs::path vocabulary_folder() {
   // tree build/PRESET; other programs of a build anywhere below it.
   for (auto at = self.parent_path(); !failed && at.has_relative_path();
        at = at.parent_path())
-    for (const auto* below : {"share/atelier/clip-vocabulary",
-                              "clip-vocabulary"})
+    for (const auto* below :
+         {"share/atelier/clip-vocabulary", "clip-vocabulary"})
       if (auto found = at / below; fs::is_directory(found, failed))
         return found;
   return {};

@@ -170,9 +170,9 @@ wish draw_wish(std::mt19937_64& random, core::extent native) {
   const auto below = [&](uint64_t n) {
     return std::uniform_int_distribution<uint64_t>{0, n - 1}(random);
   };
-  constexpr core::sampler all[] = {
-    core::sampler::ddim, core::sampler::euler, core::sampler::euler_ancestral,
-    core::sampler::dpmpp_2m, core::sampler::lcm};
+  constexpr core::sampler all[] = {core::sampler::ddim, core::sampler::euler,
+                                   core::sampler::euler_ancestral,
+                                   core::sampler::dpmpp_2m, core::sampler::lcm};
   wish x;
   x.how.with = all[below(std::size(all))];
   x.how.steps = 3 + static_cast<uint32_t>(below(4));
@@ -291,8 +291,8 @@ int main(int argc, char** argv) {
       worst = std::min(worst, batched);
       const auto exact = wishes[i].how.deterministic;
       auto first = on.job(++id, wishes[i].how, wishes[i].text);
-      const auto steps = 1 + static_cast<uint32_t>(
-                           random() % (wishes[i].how.steps - 1));
+      const auto steps =
+        1 + static_cast<uint32_t>(random() % (wishes[i].how.steps - 1));
       device->open(first);
       device->run({{first.who}, steps});
       expect_sound(row_of(seen.next_run(), first.who));
@@ -304,8 +304,8 @@ int main(int argc, char** argv) {
       finish(*other, other_seen, {second});
       const auto resumed = psnr(expected, on.picture(second));
       compared += 2;
-      const auto bad = (exact && !std::isinf(batched)) || batched < 60
-                       || !std::isinf(resumed);
+      const auto bad =
+        (exact && !std::isinf(batched)) || batched < 60 || !std::isinf(resumed);
       if (bad) {
         ++unequal;
         fmt::print("{} steps {} of {}, guidance {}, deterministic {}: "
@@ -316,7 +316,8 @@ int main(int argc, char** argv) {
       }
     }
   }
-  fmt::print("{} comparisons, {} rows differ, least PSNR in a batch {:.1f} dB\n",
-             compared, unequal, worst);
+  fmt::print(
+    "{} comparisons, {} rows differ, least PSNR in a batch {:.1f} dB\n",
+    compared, unequal, worst);
   return unequal == 0 ? 0 : 1;
 }

@@ -72,9 +72,8 @@ public:
         && v->get<uint64_t>() <= most)
       into = static_cast<T>(v->get<uint64_t>());
     else
-      complain(at + "." + key,
-               fmt::format("{} is not a whole number in {}..{}", shown(*v),
-                           least, most));
+      complain(at + "." + key, fmt::format("{} is not a whole number in {}..{}",
+                                           shown(*v), least, most));
   }
 
   template <class T>
@@ -119,20 +118,19 @@ json variant_json(const variant_profile& v) {
   for (const auto& x : v.step)
     steps.push_back(
       {{"batch", x.batch}, {"pixels", x.px}, {"ms", ms_of(x.took)}});
-  return {{"name", v.name},
-          {"native", {{"width", v.native_px.width},
-                      {"height", v.native_px.height}}},
-          {"latent",
-           {{"channels", v.latent_channels}, {"factor", v.latent_factor}}},
-          {"sampler", core::to_string(v.with)},
-          {"karras", v.karras},
-          {"guidance", v.guidance},
-          {"quality", v.quality},
-          {"text_ms", ms_of(v.text)},
-          {"decode_ms", ms_of(v.decode)},
-          {"load_ms", ms_of(v.load)},
-          {"memory_bytes", v.memory_bytes},
-          {"step", std::move(steps)}};
+  return {
+    {"name", v.name},
+    {"native", {{"width", v.native_px.width}, {"height", v.native_px.height}}},
+    {"latent", {{"channels", v.latent_channels}, {"factor", v.latent_factor}}},
+    {"sampler", core::to_string(v.with)},
+    {"karras", v.karras},
+    {"guidance", v.guidance},
+    {"quality", v.quality},
+    {"text_ms", ms_of(v.text)},
+    {"decode_ms", ms_of(v.decode)},
+    {"load_ms", ms_of(v.load)},
+    {"memory_bytes", v.memory_bytes},
+    {"step", std::move(steps)}};
 }
 
 void read_steps(reader& r, const json& x, const std::string& at,
@@ -176,18 +174,19 @@ void read_variant(reader& r, const json& x, const std::string& at,
                  "step"});
   variant_profile v;
   if (const auto* name = r.find(x, at, "name", true)) {
-    auto parsed = name->is_string()
-                    ? parse_variant(name->get_ref<const std::string&>())
-                    : core::result<variant_profile>{core::fail(
-                      core::ec::bad_payload, "{} is not a text",
-                      reader::shown(*name))};
+    auto parsed =
+      name->is_string()
+        ? parse_variant(name->get_ref<const std::string&>())
+        : core::result<variant_profile>{core::fail(
+          core::ec::bad_payload, "{} is not a text", reader::shown(*name))};
     if (!parsed)
       r.complain(at + ".name", parsed.why().text);
     else
       v = std::move(*parsed);
     for (const auto& other : into.variants)
       if (other.name == v.name)
-        r.complain(at + ".name", fmt::format("'{}' stands there twice", v.name));
+        r.complain(at + ".name",
+                   fmt::format("'{}' stands there twice", v.name));
   }
   if (const auto* native = r.find(x, at, "native", false)) {
     if (native->is_object()) {
@@ -208,9 +207,10 @@ void read_variant(reader& r, const json& x, const std::string& at,
     }
   }
   if (const auto* with = r.find(x, at, "sampler", false)) {
-    const auto parsed = with->is_string() ? core::parse_sampler(
-                          with->get_ref<const std::string&>())
-                                          : std::nullopt;
+    const auto parsed =
+      with->is_string()
+        ? core::parse_sampler(with->get_ref<const std::string&>())
+        : std::nullopt;
     if (parsed)
       v.with = *parsed;
     else

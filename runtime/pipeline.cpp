@@ -6,10 +6,8 @@
 #include <atelier/actors/preprocess.hpp>
 #include <atelier/actors/scheduler.hpp>
 #include <atelier/actors/supervisor.hpp>
-#include <atelier/gpu/device/test_card_executor.hpp>
-#include <atelier/gpu/device/torch_executor.hpp>
+#include <atelier/runtime/make_executor.hpp>
 #include <atelier/runtime/pipeline.hpp>
-#include <atelier/runtime/profile_of.hpp>
 
 #include <caf/actor_cast.hpp>
 #include <caf/atom.hpp>
@@ -18,35 +16,6 @@
 #include <utility>
 
 namespace atelier::runtime {
-
-namespace {
-
-core::result<std::shared_ptr<gpu::executor>> make_executor(
-  const part_context& with, const config::device_settings& device) {
-  if (device.executor == "test_card")
-    return std::shared_ptr<gpu::executor>{
-      std::make_shared<gpu::test_card_executor>(
-        gpu::test_card_config{with.profile, device.test_card_step, {}},
-        with.slots)};
-#ifdef ATELIER_WITH_TORCH
-  if (device.executor == "torch") {
-    gpu::torch_executor_config c;
-    c.device = device.name;
-    c.threads = device.threads;
-    c.known = with.profile;
-    c.variants = device.variants;
-    for (const auto& model : with.settings.models)
-      c.models[model.name] = {model.path, file_options_of(model)};
-    return gpu::make_torch_executor(c, with.slots);
-  }
-#endif
-  return core::fail(core::ec::not_found,
-                    "the executor '{}' is not built in (configure with "
-                    "ATELIER_WITH_TORCH=ON for models)",
-                    device.executor);
-}
-
-} // namespace
 
 system_config::system_config(size_t threads) {
   set("scheduler.policy", caf::atom("sharing"));
@@ -127,10 +96,9 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
                                        const part_context& with,
                                        const config::device_settings& device,
                                        uint32_t index) {
-  auto made = make_executor(with, device);
+  auto made = make_executor(with.settings, device, with.profile, with.slots);
   if (!made)
-    return core::fail(made.why().code, "devices: {}: {}", device.name,
-                      made.why().text);
+    return made.why();
   device_part x;
   x.device = std::move(*made);
   actors::denoise_step_config c;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/planning/profile_file.hpp>
-
 #include "support/scale.hpp"
 #include "support/seed.hpp"
+#include <atelier/planning/profile_file.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -76,8 +75,9 @@ BOOST_AUTO_TEST_CASE(each_fault_is_told_with_its_place_and_range) {
   check_fault("\"guidance\": 5.5", "\"guidance\": \"much\"",
               "p.json: variants[0].guidance: \"much\" is not a number in "
               "0..1000");
-  check_fault("dpmpp_2m", "dpm", "p.json: variants[0].sampler: \"dpm\" is no "
-                                 "sampler");
+  check_fault("dpmpp_2m", "dpm",
+              "p.json: variants[0].sampler: \"dpm\" is no "
+              "sampler");
   check_fault("base@20", "base@50/bf16",
               "p.json: variants[1].name: 'base@50/bf16' stands there twice");
   check_fault("\"load_ms\"", "\"lod_ms\"",

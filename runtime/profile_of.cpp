@@ -46,6 +46,7 @@ planning::profile profile_of(const config::settings& x) {
   planning::profile known;
   known.prepare = std::chrono::milliseconds{5};
   known.finish = std::chrono::milliseconds{50};
+  known.source = std::chrono::milliseconds{100};
   for (const auto& device : x.devices) {
     for (const auto& name : device.variants) {
       if (planning::find_variant(known, name))

@@ -71,6 +71,16 @@ const option all_options[] = {
   {"limits", "request_mib",
    "Most memory that the texts of those requests hold.",
    ATELIER_AT(limits.request_bytes), 1, 1'048'576},
+  {"limits", "source_kib",
+   "Largest file of an image that a request starts from, and of its mask.",
+   ATELIER_AT(limits.source_bytes), 1, 4'194'303},
+  {"limits", "source_px",
+   "Largest such image, and mask: what decoding it may take.",
+   ATELIER_AT(limits.source_px), 1, 4'294'967'296},
+  {"limits", "sources_mib",
+   "Most memory that such files of those requests hold; at least twice "
+   "source_kib.",
+   ATELIER_AT(limits.sources_bytes), 1, 1'048'576},
 
   {"arena", "state_slots", "Slots for running latents.",
    ATELIER_AT(arena.state_slots), 2, most_slots},

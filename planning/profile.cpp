@@ -185,6 +185,14 @@ core::timespan step_time(const variant_profile& v, uint32_t batch,
   return core::timespan{std::llround(std::clamp(took, 0.0, most))};
 }
 
+core::timespan prepare_time(const profile& p, const core::request& wanted) {
+  if (!wanted.source)
+    return p.prepare;
+  const auto megapixels = static_cast<double>(wanted.source->pixels()) / 1e6;
+  return p.prepare
+       + core::from_seconds(core::to_seconds(p.source) * megapixels);
+}
+
 core::extent picture_of(const variant_profile& v, core::extent px) {
   return px.pixels() == 0 ? v.native_px : px;
 }

@@ -50,6 +50,7 @@ struct variant_profile {
   core::sampler with = core::sampler::ddim;
   bool karras = false;
   float guidance = 7.5f;
+  bool karras = false;
 
   friend bool operator==(const variant_profile&,
                          const variant_profile&) = default;
@@ -60,6 +61,8 @@ struct profile {
   std::vector<variant_profile> variants;
   core::timespan prepare{0};
   core::timespan finish{0};
+  /// Decoding and scaling a million pixels of a source, besides `prepare`.
+  core::timespan source{0};
 
   friend bool operator==(const profile&, const profile&) = default;
 };
@@ -83,6 +86,9 @@ core::timespan step_time(const variant_profile& v, uint32_t batch,
 /// Returns the size of picture that `v` makes where `px` is asked for: its
 /// native one where `px` is empty.
 core::extent picture_of(const variant_profile& v, core::extent px);
+
+/// Returns the predicted time of preparing a request.
+core::timespan prepare_time(const profile& p, const core::request& wanted);
 
 /// Returns the shape of a latent of `v` for a picture of `px`.
 core::latent_shape latent_of(const variant_profile& v, core::extent px);

@@ -243,6 +243,7 @@ std::string to_json(const profile& x) {
                  {"version", 1},
                  {"prepare_ms", ms_of(x.prepare)},
                  {"finish_ms", ms_of(x.finish)},
+                 {"source_ms_per_megapixel", ms_of(x.source)},
                  {"variants", std::move(variants)}};
   return all.dump(2) + "\n";
 }
@@ -269,7 +270,8 @@ core::result<profile> parse_profile(std::string_view text,
     return bad("is not a JSON object");
   reader r{where};
   r.expect_keys(document, "profile",
-                {"format", "version", "prepare_ms", "finish_ms", "variants"});
+                {"format", "version", "prepare_ms", "finish_ms",
+                 "source_ms_per_megapixel", "variants"});
   if (const auto* x = r.find(document, "profile", "format", true))
     if (*x != format_name)
       r.complain("profile.format", fmt::format("{} is not \"{}\"",
@@ -281,6 +283,7 @@ core::result<profile> parse_profile(std::string_view text,
   profile out;
   r.span(document, "profile", "prepare_ms", out.prepare);
   r.span(document, "profile", "finish_ms", out.finish);
+  r.span(document, "profile", "source_ms_per_megapixel", out.source);
   if (const auto* variants = r.find(document, "profile", "variants", true)) {
     if (!variants->is_array() || variants->empty())
       r.complain("profile.variants", "is not a list of at least one");

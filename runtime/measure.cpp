@@ -29,10 +29,9 @@ using clock = std::chrono::steady_clock;
 class device_reports {
 public:
   void connect(gpu::executor& device) {
-    device.connect({[this](gpu::run_report x) { put(run_, std::move(x)); },
-                    [this](gpu::decode_report x) {
-                      put(decoded_, std::move(x));
-                    }});
+    device.connect(
+      {[this](gpu::run_report x) { put(run_, std::move(x)); },
+       [this](gpu::decode_report x) { put(decoded_, std::move(x)); }});
   }
 
   gpu::run_report run() {

@@ -111,9 +111,11 @@ core::result<planning::profile> profile_of(const config::settings& x) {
   planning::profile known;
   known.prepare = std::chrono::milliseconds{5};
   known.finish = std::chrono::milliseconds{50};
+  known.source = std::chrono::milliseconds{100};
   if (!measured->variants.empty()) {
     known.prepare = measured->prepare;
     known.finish = measured->finish;
+    known.source = measured->source;
   }
   std::map<std::string_view, gpu::model_facts> models;
   for (const auto& device : x.devices) {

@@ -29,6 +29,7 @@ public:
       return std::move(found_);
     }
     check_each_option();
+    check_limits();
     check_processes();
     check_arena();
     check_models();
@@ -45,6 +46,14 @@ private:
           wrong_.insert(key_of(x, i));
           found_.push_back({{key_of(x, i)}, std::move(*text)});
         }
+  }
+
+  void check_limits() {
+    const auto& l = x_.limits;
+    if (l.sources_bytes / 2 < l.source_bytes)
+      add({key(l.sources_bytes), key(l.source_bytes)},
+          fmt::format("{} is less than twice {}", told(l.sources_bytes),
+                      told(l.source_bytes)));
   }
 
   void check_processes() {

@@ -15,6 +15,7 @@ planning::profile sample() {
   planning::profile x;
   x.prepare = std::chrono::milliseconds{5};
   x.finish = std::chrono::microseconds{20'500};
+  x.source = std::chrono::milliseconds{90};
   auto v = *planning::parse_variant("base@50/bf16");
   v.native_px = {512, 768};
   v.latent_channels = 16;

@@ -139,7 +139,7 @@ public:
     const auto shape = planning::latent_of(known_->variants[0], how.px);
     auto into = taken(slots_->buffer(x.from));
     const auto latent = taken(gpu::begin_state(into, shape, 0, 0));
-    noise.randn(latent);
+    noise.fill(latent);
     taken(gpu::begin_state(into, shape, 0, noise.position()));
     taken(slots_->publish(x.from, 1, gpu::state_bytes(shape, 0)));
     return x;

@@ -32,7 +32,7 @@ public:
 
   /// Returns how far each of `who` is; one that is not open has failed.
   virtual std::vector<row_report> report(
-    const std::vector<core::ticket>& who) const = 0;
+    const std::vector<core::ticket>& who) = 0;
 
   /// Makes a row's picture; `took` is left to the caller.
   virtual decode_report decode(core::ticket who) = 0;

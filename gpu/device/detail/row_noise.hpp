@@ -20,7 +20,7 @@ public:
 
   /// Fills `out` with the next standard normal values.
   void draw(std::span<float> out) {
-    std::visit([&](auto& g) { g.randn(out); }, from_);
+    std::visit([&](auto& g) { g.fill(out); }, from_);
   }
 
   /// Where another generator of this seed goes on.

@@ -62,12 +62,15 @@ torch_row::torch_row(const open_job& job,
 
 void torch_row::read(prompt_cache& prompts) {
   const auto& how = job_.how;
+  if (job_.source)
+    read_source();
   sampler_choice choice;
   choice.with = how.with;
   choice.steps = how.steps;
   choice.strength = how.strength;
   choice.eta = how.eta;
   choice.karras = how.karras;
+  choice.from_clean = clean_.defined() && !mask_.defined();
   plan_ = taken(plan_sampler(model_->schedule(), choice));
   taken(slots_.buffer(job_.state));
 
@@ -103,14 +106,13 @@ void torch_row::read(prompt_cache& prompts) {
                        parts.latent.size()},
                       shape, device);
   }
-  if (job_.source.valid())
-    read_source();
   if (steps_done_ == 0)
     start();
 
   positive_ = prompts.find(*model_, job_.text.positive, false);
   if (how.guidance > 1 && !model_->embeds_guidance())
     negative_ = prompts.find(*model_, job_.text.negative, true);
+  note_left_out();
 }
 
 void torch_row::read_source() {
@@ -262,21 +264,22 @@ core::result<uint64_t> torch_row::decode() {
   });
 }
 
-row_report torch_row::report() const {
-  return {job_.who, steps_done_, published_, failure_};
+row_report torch_row::report() {
+  row_report out{job_.who, steps_done_, published_, failure_, {}};
+  if (failure_.code == core::ec::none)
+    out.notes = std::exchange(notes_, {});
+  return out;
 }
 
-std::vector<std::string> torch_row::notes() const {
-  std::vector<std::string> out;
+void torch_row::note_left_out() {
   const auto tell = [&](std::string_view what, uint32_t left_out) {
     if (left_out > 0)
-      out.push_back(fmt::format("{}: {} tokens did not fit the model and were "
-                                "left out",
-                                what, left_out));
+      notes_.push_back(
+        fmt::format("{}: {} tokens did not fit the model and were left out",
+                    what, left_out));
   };
   tell("prompt", positive_.left_out);
   tell("negative prompt", negative_.left_out);
-  return out;
 }
 
 } // namespace atelier::gpu::detail

@@ -82,13 +82,12 @@ public:
   /// Writes the picture into the image slot; returns its bytes there.
   core::result<uint64_t> decode();
 
-  row_report report() const;
-
-  /// What the client should be told.
-  std::vector<std::string> notes() const;
+  /// What the client should know is told in the first report alone.
+  row_report report();
 
 private:
   void read(prompt_cache& prompts);
+  void note_left_out();
   void read_source();
   void start();
   void publish();
@@ -115,6 +114,7 @@ private:
   torch::Tensor source_;
   uint32_t steps_done_ = 0;
   bool published_ = false;
+  std::vector<std::string> notes_;
   core::error failure_;
 };
 

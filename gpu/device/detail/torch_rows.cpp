@@ -237,7 +237,7 @@ void torch_rows::step(const std::vector<core::ticket>& who) {
 }
 
 std::vector<row_report> torch_rows::report(
-  const std::vector<core::ticket>& who) const {
+  const std::vector<core::ticket>& who) {
   std::vector<row_report> out;
   for (const auto x : who)
     if (const auto at = rows_.find(x); at != rows_.end())
@@ -257,8 +257,6 @@ decode_report torch_rows::decode(core::ticket who) {
     out.bytes = *bytes;
   else
     out.failure = bytes.why();
-  if (at != rows_.end())
-    out.notes = at->second->notes();
   return out;
 }
 

@@ -40,8 +40,7 @@ public:
   uint32_t steps_left(const std::vector<core::ticket>& who,
                       uint32_t most) override;
   void step(const std::vector<core::ticket>& who) override;
-  std::vector<row_report> report(
-    const std::vector<core::ticket>& who) const override;
+  std::vector<row_report> report(const std::vector<core::ticket>& who) override;
   decode_report decode(core::ticket who) override;
 
 private:

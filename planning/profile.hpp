@@ -48,7 +48,6 @@ struct variant_profile {
   double quality = 1;
   /// How it runs where nobody says otherwise.
   core::sampler with = core::sampler::ddim;
-  bool karras = false;
   float guidance = 7.5f;
   bool karras = false;
 

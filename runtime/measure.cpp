@@ -243,7 +243,8 @@ core::result<core::timespan> time_encoding(core::extent px) {
 
 core::result<planning::profile> measure(
   const measurement& wanted,
-  const std::function<void(const std::string&, size_t, size_t)>& told) {
+  const std::function<bool(const std::string&, size_t, size_t)>& told) {
+  const auto cancelled = core::fail(core::ec::cancelled, "interrupted");
   auto described = profile_of(wanted.settings);
   if (!described)
     return described.why();
@@ -266,7 +267,8 @@ core::result<planning::profile> measure(
   size_t done = 0;
   for (const auto& [key, i] : first) {
     auto& v = out.variants[i];
-    told(v.name + ": loading", done, points);
+    if (!told(v.name + ": loading", done, points))
+      return cancelled;
     auto alone = device;
     alone.variants = {v.name};
     forget_peak();
@@ -279,9 +281,10 @@ core::result<planning::profile> measure(
     v.step.clear();
     for (const auto& px : sizes_for(wanted, v))
       for (const auto batch : wanted.batches) {
-        told(fmt::format("{}: {}x{}, batch {}", v.name, px.width, px.height,
-                         batch),
-             done++, points);
+        const auto what = fmt::format("{}: {}x{}, batch {}", v.name, px.width,
+                                      px.height, batch);
+        if (!told(what, done++, points))
+          return cancelled;
         const auto got =
           on.run(core::variant_id{static_cast<uint32_t>(i)}, batch, px);
         if (!got)

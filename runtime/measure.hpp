@@ -27,11 +27,11 @@ struct measurement {
 /// steps (medians), text, decoding, loading, memory. Variants that differ in
 /// their steps alone are measured once.
 /// `told`: called before each point with what comes, how many points are done
-/// and how many there are.
-/// Errors: those of make_executor and of the rows.
+/// and how many there are; false ends the work.
+/// Errors: those of make_executor and of the rows; ec::cancelled.
 /// Threads: runs here, and on the device's own thread.
 core::result<planning::profile> measure(
   const measurement& wanted,
-  const std::function<void(const std::string&, size_t, size_t)>& told);
+  const std::function<bool(const std::string&, size_t, size_t)>& told);
 
 } // namespace atelier::runtime

@@ -4,6 +4,7 @@
 #include <atelier/runtime/cli/generate.hpp>
 #include <atelier/runtime/cli/nearest.hpp>
 #include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/profile.hpp>
 #include <atelier/runtime/cli/program.hpp>
 #include <atelier/runtime/cli/show_config.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
@@ -64,6 +65,7 @@ public:
     generate_ = add_generate(app_, generate_arguments_);
     config_ = add_config(app_, config_arguments_);
     doctor_ = add_doctor(app_);
+    profile_ = add_profile(app_, profile_arguments_);
     completion_ = app_.add_subcommand(
       "completion", "Print the completion script of bash, zsh or fish");
     for (auto* sub : app_.get_subcommands({})) {
@@ -126,6 +128,8 @@ private:
                     + show_value(words.front()));
     if (command == config_)
       return show_config(config_arguments_, common_, world_);
+    if (command == profile_)
+      return profile(profile_arguments_, common_, world_);
     return doctor(common_, world_);
   }
 
@@ -182,10 +186,12 @@ private:
   CLI::App* generate_ = nullptr;
   CLI::App* config_ = nullptr;
   CLI::App* doctor_ = nullptr;
+  CLI::App* profile_ = nullptr;
   CLI::App* completion_ = nullptr;
   common_arguments common_;
   generate_arguments generate_arguments_;
   config_arguments config_arguments_;
+  profile_arguments profile_arguments_;
 };
 
 } // namespace

@@ -8,6 +8,14 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/device/torch_executor.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/torch_info.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/diffusion_model.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/autoencoder.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/clip_text.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/conv_layer.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/decode_in_tiles.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/group_norm_silu.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/kl_coder.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/tiny_coder.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/vae_blocks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/weights.cpp)
 add_library(Atelier::gpu_torch ALIAS atelier_gpu_torch)
 target_link_libraries(atelier_gpu_torch

@@ -16,6 +16,14 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/kl_coder.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/tiny_coder.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/vae_blocks.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/dense.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/norms.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_attention.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_embedding.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_levels.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_resnet.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_transformer.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/unet.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/weights.cpp)
 add_library(Atelier::gpu_torch ALIAS atelier_gpu_torch)
 target_link_libraries(atelier_gpu_torch

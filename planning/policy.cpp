@@ -72,7 +72,8 @@ core::recipe recipe_of(const core::request& wanted, const stage& runs,
   how.guidance_rescale = wanted.fixed.guidance_rescale.value_or(0);
   how.eta = wanted.fixed.eta.value_or(0);
   how.karras = wanted.fixed.karras.value_or(v.karras);
-  if (wanted.source)
+  how.from_image = wanted.source != nullptr;
+  if (how.from_image)
     how.strength = wanted.fixed.strength.value_or(
       wanted.source->mask.empty() ? image_strength : edit_strength);
   how.px = picture_of(v, wanted.px);

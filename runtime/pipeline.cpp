@@ -69,11 +69,15 @@ std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,
                                         const part_context& with) {
   using actors::role;
   std::vector<caf::actor> all;
+  // Sides are bounded by the pixels alone: a panorama is a picture too.
+  const image::decode_limits sources{UINT32_MAX,
+                                     with.settings.limits.source_px};
   for (uint32_t i = 0; i < with.settings.preprocess.workers; ++i) {
     auto x =
       sys.spawn(actors::preprocess,
                 actors::preprocess_config{{with.self, role::preprocess, i},
                                           with.settings.preprocess.seats,
+                                          sources,
                                           with.slots,
                                           with.hub});
     with.workers->add(x);

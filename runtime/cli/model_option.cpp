@@ -19,7 +19,8 @@ using core::ec;
 using core::fail;
 
 // Returns the ending that a variant's name gives its element type.
-core::result<std::string> dtype_suffix(const std::optional<std::string>& dtype) {
+core::result<std::string> dtype_suffix(
+  const std::optional<std::string>& dtype) {
   if (!dtype)
     return std::string{};
   constexpr std::pair<std::string_view, std::string_view> names[] = {
@@ -39,7 +40,7 @@ std::string name_for(const fs::path& path) {
   if (!at.has_filename())
     at = at.parent_path();
   auto name = at.extension() == ".safetensors" ? at.stem().string()
-                                                : at.filename().string();
+                                               : at.filename().string();
   for (auto& c : name)
     if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z')
         && !(c >= '0' && c <= '9') && c != '_' && c != '-' && c != '.')
@@ -58,8 +59,8 @@ std::optional<fs::path> find_path(const std::string& model,
   if (data.empty() || model.find('/') != std::string::npos || model == ".."
       || model == ".")
     return std::nullopt;
-  for (const auto& at : {data / "models" / model,
-                         data / "models" / (model + ".safetensors")})
+  for (const auto& at :
+       {data / "models" / model, data / "models" / (model + ".safetensors")})
     if (fs::exists(at, ignored))
       return at;
   return std::nullopt;

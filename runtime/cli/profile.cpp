@@ -100,8 +100,8 @@ void print_table(const planning::profile& x, std::ostream& to) {
 } // namespace
 
 CLI::App* add_profile(CLI::App& app, profile_arguments& into) {
-  auto* sub = app.add_subcommand(
-    "profile", "Measure what a model costs on this machine");
+  auto* sub =
+    app.add_subcommand("profile", "Measure what a model costs on this machine");
   const auto add = [sub](const std::string& names,
                          std::optional<std::string>& value,
                          const std::string& kind, const std::string& text) {

@@ -154,7 +154,11 @@ struct recipe {
   float eta = 0;
   /// Karras' spacing of sigmas, where the sampler has sigmas.
   bool karras = false;
-  /// Share of the schedule that runs, above 0, at most 1.
+  /// Starts from a picture, not from noise alone: an image-to-image run, or an
+  /// edit.
+  bool from_image = false;
+  /// Share of the schedule that runs, above 0, at most 1; 1 where the run does
+  /// not start from a picture.
   float strength = 1;
   extent px;
   uint64_t seed = 0;
@@ -166,7 +170,8 @@ struct recipe {
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, recipe& x) {
     return f(x.variant, x.with, x.steps, x.guidance, x.guidance_rescale, x.eta,
-             x.karras, x.strength, x.px, x.seed, x.noise, x.deterministic);
+             x.karras, x.from_image, x.strength, x.px, x.seed, x.noise,
+             x.deterministic);
   }
 };
 

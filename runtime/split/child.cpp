@@ -171,10 +171,11 @@ void end(life& x) {
   core::stop_log();
 }
 
-/// What the reading thread may run itself: not the encoding of pictures, which
-/// takes long.
+/// What the reading thread may run itself: not the decoding and encoding of
+/// pictures, which take long.
 bool is_short(const actors::to_process& x) {
-  return x.what != actors::role::postprocess;
+  const auto* p = std::get_if<actors::prepare>(&x.body);
+  return x.what != actors::role::postprocess && (p == nullptr || !p->source);
 }
 
 } // namespace

@@ -79,6 +79,7 @@ public:
     x.guidance_rescale = static_cast<float>(random_.uniform());
     x.eta = static_cast<float>(random_.uniform());
     x.karras = below(2) != 0;
+    x.from_image = below(2) != 0;
     x.strength = static_cast<float>(random_.uniform());
     x.px = {u32(), u32()};
     x.seed = random_.next_u64();

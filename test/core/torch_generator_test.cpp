@@ -40,9 +40,7 @@ BOOST_AUTO_TEST_CASE(first_call_draws_what_torch_randn_does) {
 // values in turn.
 BOOST_AUTO_TEST_CASE(later_calls_draw_what_pytorch_does) {
   torch_generator sut{7};
-  const auto bits = [](float x) {
-    return std::bit_cast<uint32_t>(x);
-  };
+  const auto bits = [](float x) { return std::bit_cast<uint32_t>(x); };
   const auto first = next(sut, 3);
   const auto many = next(sut, 20);
   const auto last = next(sut, 4);
@@ -77,8 +75,8 @@ BOOST_AUTO_TEST_CASE(generator_continues_anywhere) {
     for (size_t calls = 0; calls < 6; ++calls) {
       torch_generator sut{seed, whole.position(), whole.spare()};
       philox_generator counter{seed, other.position()};
-      const size_t n = random.below(2) == 0 ? random.below(20)
-                                            : random.below(3000);
+      const size_t n =
+        random.below(2) == 0 ? random.below(20) : random.below(3000);
       BOOST_TEST((next(sut, n) == next(whole, n)));
       BOOST_TEST((next(counter, n) == next(other, n)));
       BOOST_TEST(sut.position() == whole.position());

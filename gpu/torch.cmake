@@ -25,6 +25,9 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_transformer.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/unet.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/weights.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/models/weights.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/samplers/detail/step_ops.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/samplers/step.cpp)
 add_library(Atelier::gpu_torch ALIAS atelier_gpu_torch)
 target_link_libraries(atelier_gpu_torch
   PUBLIC Atelier::gpu

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/autoencoder.hpp>
-
 #include <atelier/gpu/models/detail/decode_in_tiles.hpp>
 #include <atelier/gpu/models/detail/kl_coder.hpp>
 #include <atelier/gpu/models/detail/tiny_coder.hpp>
@@ -91,8 +90,8 @@ struct autoencoder::impl {
 
   torch::Tensor encode(const torch::Tensor& pixels) const {
     const auto x = place(pixels);
-    const auto y
-      = kl_encoder ? (*kl_encoder)(x) : (*tiny_encoder)((x + 1).div_(2));
+    const auto y =
+      kl_encoder ? (*kl_encoder)(x) : (*tiny_encoder)((x + 1).div_(2));
     return y.to(torch::kFloat32);
   }
 
@@ -110,7 +109,7 @@ struct autoencoder::impl {
     if (config.latents_mean.empty())
       return (x - config.shift_factor) * config.scaling_factor;
     return (x - for_channels(config.latents_mean, x)) * config.scaling_factor
-           / for_channels(config.latents_std, x);
+         / for_channels(config.latents_std, x);
   }
 
   torch::Tensor from_latent(const torch::Tensor& latent) const {
@@ -118,7 +117,7 @@ struct autoencoder::impl {
     if (config.latents_mean.empty())
       return x / config.scaling_factor + config.shift_factor;
     return x * for_channels(config.latents_std, x) / config.scaling_factor
-           + for_channels(config.latents_mean, x);
+         + for_channels(config.latents_mean, x);
   }
 
   // Sides that are not whole multiples of the overlap have no tiling; the next
@@ -133,8 +132,8 @@ struct autoencoder::impl {
   }
 };
 
-core::result<std::unique_ptr<autoencoder>>
-autoencoder::load(const component& from, const placement& where) {
+core::result<std::unique_ptr<autoencoder>> autoencoder::load(
+  const component& from, const placement& where) {
   auto config = read_autoencoder_config(from);
   if (!config)
     return config.why();
@@ -152,13 +151,13 @@ autoencoder::~autoencoder() = default;
 
 latent_distribution autoencoder::encode(const torch::Tensor& pixels) const {
   const c10::InferenceMode guard;
-  const auto out = by_rows(
-    pixels, [&](const torch::Tensor& x) { return impl_->encode(x); });
+  const auto out =
+    by_rows(pixels, [&](const torch::Tensor& x) { return impl_->encode(x); });
   if (impl_->config.kind == autoencoder_kind::tiny)
-    return {out, torch::full_like(out, -std::numeric_limits<float>::infinity())};
+    return {out,
+            torch::full_like(out, -std::numeric_limits<float>::infinity())};
   const auto halves = out.chunk(2, 1);
-  return {halves[0],
-          halves[1].clamp(least_log_variance, most_log_variance)};
+  return {halves[0], halves[1].clamp(least_log_variance, most_log_variance)};
 }
 
 torch::Tensor autoencoder::to_latent(const torch::Tensor& drawn) const {
@@ -168,9 +167,8 @@ torch::Tensor autoencoder::to_latent(const torch::Tensor& drawn) const {
 
 torch::Tensor autoencoder::decode(const torch::Tensor& latent) const {
   const c10::InferenceMode guard;
-  return by_rows(impl_->from_latent(latent), [&](const torch::Tensor& x) {
-    return impl_->decode(x);
-  });
+  return by_rows(impl_->from_latent(latent),
+                 [&](const torch::Tensor& x) { return impl_->decode(x); });
 }
 
 torch::Tensor autoencoder::decode_tiled(const torch::Tensor& latent) const {

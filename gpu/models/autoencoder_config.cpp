@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/autoencoder_config.hpp>
-
 #include <atelier/gpu/models/detail/network_fields.hpp>
 
 #include <algorithm>
@@ -28,17 +27,17 @@ autoencoder_activation activation_of(std::string_view name) {
 void read_common(detail::network_fields& in, autoencoder_config& out) {
   in.expect("in_channels", {3}, "3");
   in.expect("out_channels", {3}, "3");
-  out.latent_channels
-    = in.integer("latent_channels", out.latent_channels, 1, 1024);
+  out.latent_channels =
+    in.integer("latent_channels", out.latent_channels, 1, 1024);
   out.activation = activation_of(
     in.text("act_fn", out.kind == autoencoder_kind::kl ? "silu" : "relu",
             {"silu", "swish", "relu", "gelu", "mish"}));
-  out.scaling_factor
-    = in.number("scaling_factor", out.scaling_factor, 0.0, most_scale);
+  out.scaling_factor =
+    in.number("scaling_factor", out.scaling_factor, 0.0, most_scale);
   if (!(out.scaling_factor > 0))
     in.refuse("scaling_factor", "above 0");
-  out.shift_factor
-    = in.number_or_null("shift_factor", -most_scale, most_scale).value_or(0.0);
+  out.shift_factor =
+    in.number_or_null("shift_factor", -most_scale, most_scale).value_or(0.0);
   out.force_upcast = in.flag("force_upcast", out.force_upcast);
   in.ignore({"_class_name", "_diffusers_version", "_name_or_path"});
 }
@@ -75,12 +74,11 @@ int64_t read_sample_size(detail::network_fields& in, int64_t otherwise) {
 void read_kl(detail::network_fields& in, autoencoder_config& out) {
   read_common(in, out);
   read_statistics(in, out);
-  out.block_out_channels
-    = in.integers("block_out_channels", out.block_out_channels, 1, widest,
-                  most_resolutions);
+  out.block_out_channels = in.integers(
+    "block_out_channels", out.block_out_channels, 1, widest, most_resolutions);
   const auto resolutions = out.block_out_channels.size();
-  const auto wanted = fmt::format(
-    "as many as block_out_channels has, which is {}", resolutions);
+  const auto wanted =
+    fmt::format("as many as block_out_channels has, which is {}", resolutions);
   if (in.texts("down_block_types", {"DownEncoderBlock2D"},
                {"DownEncoderBlock2D"}, most_resolutions)
         .size()
@@ -91,27 +89,27 @@ void read_kl(detail::network_fields& in, autoencoder_config& out) {
         .size()
       != resolutions)
     in.refuse("up_block_types", wanted);
-  out.layers_per_block
-    = in.integer("layers_per_block", out.layers_per_block, 1, most_layers);
-  out.norm_num_groups
-    = in.integer("norm_num_groups", out.norm_num_groups, 1, widest);
+  out.layers_per_block =
+    in.integer("layers_per_block", out.layers_per_block, 1, most_layers);
+  out.norm_num_groups =
+    in.integer("norm_num_groups", out.norm_num_groups, 1, widest);
   for (const auto channels : out.block_out_channels)
     if (channels % out.norm_num_groups != 0)
       in.refuse("norm_num_groups",
                 fmt::format("a divisor of {} in block_out_channels", channels));
   out.sample_size = read_sample_size(in, out.sample_size);
   out.use_quant_conv = in.flag("use_quant_conv", out.use_quant_conv);
-  out.use_post_quant_conv
-    = in.flag("use_post_quant_conv", out.use_post_quant_conv);
-  out.mid_block_add_attention
-    = in.flag("mid_block_add_attention", out.mid_block_add_attention);
+  out.use_post_quant_conv =
+    in.flag("use_post_quant_conv", out.use_post_quant_conv);
+  out.mid_block_add_attention =
+    in.flag("mid_block_add_attention", out.mid_block_add_attention);
 }
 
 // The width of a tiny coder, which no convolution of it changes.
 int64_t read_width(detail::network_fields& in, std::string_view key,
                    size_t count) {
-  const auto all = in.integers(key, {64, 64, 64, 64}, 1, widest,
-                               most_resolutions);
+  const auto all =
+    in.integers(key, {64, 64, 64, 64}, 1, widest, most_resolutions);
   if (std::any_of(all.begin(), all.end(),
                   [&](int64_t x) { return x != all.front(); }))
     in.refuse(key, "the same number throughout");
@@ -124,16 +122,16 @@ void read_tiny(detail::network_fields& in, autoencoder_config& out) {
   out.scaling_factor = 1.0;
   out.force_upcast = false;
   read_common(in, out);
-  out.num_encoder_blocks = in.integers(
-    "num_encoder_blocks", out.num_encoder_blocks, 0, most_layers,
-    most_resolutions);
-  out.num_decoder_blocks = in.integers(
-    "num_decoder_blocks", out.num_decoder_blocks, 0, most_layers,
-    most_resolutions);
-  out.encoder_channels = read_width(in, "encoder_block_out_channels",
-                                    out.num_encoder_blocks.size());
-  out.decoder_channels = read_width(in, "decoder_block_out_channels",
-                                    out.num_decoder_blocks.size());
+  out.num_encoder_blocks =
+    in.integers("num_encoder_blocks", out.num_encoder_blocks, 0, most_layers,
+                most_resolutions);
+  out.num_decoder_blocks =
+    in.integers("num_decoder_blocks", out.num_decoder_blocks, 0, most_layers,
+                most_resolutions);
+  out.encoder_channels =
+    read_width(in, "encoder_block_out_channels", out.num_encoder_blocks.size());
+  out.decoder_channels =
+    read_width(in, "decoder_block_out_channels", out.num_decoder_blocks.size());
   if (out.num_encoder_blocks.size() != out.num_decoder_blocks.size())
     in.refuse("num_encoder_blocks",
               "a list as long as that of num_decoder_blocks");
@@ -148,13 +146,13 @@ void read_tiny(detail::network_fields& in, autoencoder_config& out) {
 
 uint32_t autoencoder_config::factor() const {
   const auto resolutions = kind == autoencoder_kind::kl
-                             ? block_out_channels.size()
-                             : num_decoder_blocks.size();
+                           ? block_out_channels.size()
+                           : num_decoder_blocks.size();
   return uint32_t{1} << (resolutions - 1);
 }
 
-core::result<autoencoder_config>
-read_autoencoder_config(const component& from) {
+core::result<autoencoder_config> read_autoencoder_config(
+  const component& from) {
   detail::network_fields in{from.config, from.config_file};
   auto class_name = from.class_name;
   if (in.has("_class_name") && class_name.empty())

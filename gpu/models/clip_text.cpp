@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/clip_text.hpp>
-
 #include <atelier/gpu/models/detail/linear_layer.hpp>
 #include <atelier/gpu/models/weights.hpp>
 
@@ -32,8 +31,8 @@ struct encoder_layer {
 layer_norm take_norm(weights& from, const std::string& name,
                      const clip_text_config& config) {
   const auto size = config.hidden_size;
-  return {from.take(name + ".weight", {size}), from.take(name + ".bias", {size}),
-          config.layer_norm_eps};
+  return {from.take(name + ".weight", {size}),
+          from.take(name + ".bias", {size}), config.layer_norm_eps};
 }
 
 encoder_layer take_layer(weights& from, const std::string& name,
@@ -85,16 +84,16 @@ struct clip_text::impl {
     from.skip(prefix + "embeddings.position_ids");
     token_embedding = from.take(prefix + "embeddings.token_embedding.weight",
                                 {config.vocab_size, width});
-    position_embedding
-      = from.take(prefix + "embeddings.position_embedding.weight",
-                  {config.max_position_embeddings, width});
+    position_embedding =
+      from.take(prefix + "embeddings.position_embedding.weight",
+                {config.max_position_embeddings, width});
     for (int64_t i = 0; i < config.layers; ++i)
       layers.push_back(take_layer(
         from, fmt::format("{}encoder.layers.{}", prefix, i), config));
     final_norm = take_norm(from, prefix + "final_layer_norm", config);
     if (config.projection_dim != 0)
-      projection = from.take("text_projection.weight",
-                             {config.projection_dim, width});
+      projection =
+        from.take("text_projection.weight", {config.projection_dim, width});
     else
       // Left behind where a model with projection was cut down to one without.
       from.skip("text_projection.weight");
@@ -107,12 +106,11 @@ struct clip_text::impl {
       return x.weight.nbytes() + x.bias.nbytes();
     };
     auto sum = token_embedding.nbytes() + position_embedding.nbytes()
-               + norm(final_norm)
-               + (projection.defined() ? projection.nbytes() : 0);
+             + norm(final_norm)
+             + (projection.defined() ? projection.nbytes() : 0);
     for (const auto& x : layers)
       sum += norm(x.norm1) + x.query.bytes() + x.key.bytes() + x.value.bytes()
-             + x.out.bytes() + norm(x.norm2) + x.widen.bytes()
-             + x.narrow.bytes();
+           + x.out.bytes() + norm(x.norm2) + x.widen.bytes() + x.narrow.bytes();
     return sum;
   }
 
@@ -151,8 +149,8 @@ struct clip_text::impl {
       if (&layer == &layers.back())
         out.penultimate = x;
       x = x + attend(layer, layer.norm1(x));
-      x.add_(layer.narrow(
-        activate(layer.widen(layer.norm2(x)), config.activation)));
+      x.add_(
+        layer.narrow(activate(layer.widen(layer.norm2(x)), config.activation)));
     }
     out.last = final_norm(x);
     const auto rows = at::arange(
@@ -164,8 +162,8 @@ struct clip_text::impl {
   }
 };
 
-core::result<std::unique_ptr<clip_text>>
-clip_text::load(const component& from, const placement& where) {
+core::result<std::unique_ptr<clip_text>> clip_text::load(
+  const component& from, const placement& where) {
   auto config = read_clip_text_config(from);
   if (!config)
     return config.why();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/clip_text_config.hpp>
-
 #include <atelier/gpu/models/detail/network_fields.hpp>
 
 namespace atelier::gpu {
@@ -100,8 +99,8 @@ core::result<clip_text_config> read_clip_text_config(const component& from) {
                       "{}: text encoder of class {}, not CLIPTextModel or "
                       "CLIPTextModelWithProjection",
                       from.config_file, class_name);
-  const auto model_type
-    = in.text("model_type", "clip_text_model", {"clip_text_model", "clip"});
+  const auto model_type =
+    in.text("model_type", "clip_text_model", {"clip_text_model", "clip"});
   // A whole CLIP has its text encoder's configuration inside.
   if (model_type == "clip")
     in.descend("text_config");
@@ -110,8 +109,8 @@ core::result<clip_text_config> read_clip_text_config(const component& from) {
   clip_text_config out;
   out.vocab_size = in.integer("vocab_size", out.vocab_size, 1, 1 << 24);
   out.hidden_size = in.integer("hidden_size", out.hidden_size, 1, widest);
-  out.intermediate_size
-    = in.integer("intermediate_size", out.intermediate_size, 1, widest);
+  out.intermediate_size =
+    in.integer("intermediate_size", out.intermediate_size, 1, widest);
   out.layers = in.integer("num_hidden_layers", out.layers, 1, 1024);
   out.heads = in.integer("num_attention_heads", out.heads, 1, widest);
   out.max_position_embeddings = in.integer(
@@ -119,8 +118,8 @@ core::result<clip_text_config> read_clip_text_config(const component& from) {
   out.activation = activation_of(
     in.text("hidden_act", "quick_gelu",
             {"quick_gelu", "gelu", "gelu_new", "gelu_pytorch_tanh"}));
-  out.layer_norm_eps
-    = in.number("layer_norm_eps", out.layer_norm_eps, 0.0, 1.0);
+  out.layer_norm_eps =
+    in.number("layer_norm_eps", out.layer_norm_eps, 0.0, 1.0);
   out.eos_token_id = in.integer("eos_token_id", out.eos_token_id, 0, 1 << 24);
   out.pooling = out.eos_token_id == eos_by_mistake ? clip_pooling::largest_id
                                                    : clip_pooling::first_end;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs an autoencoder both ways over a file's tensors, for autoencoder.py.
 #include "tensor_io.hpp"
-
 #include <atelier/gpu/models/autoencoder.hpp>
 
 using namespace atelier;
@@ -17,12 +16,11 @@ int main(int argc, char** argv) {
   const auto encoded = network->encode(reference::read_tensor(*in, "pixels"));
   const auto latent = reference::read_tensor(*in, "latent");
   reference::write_tensors(
-    argv[5],
-    {{"mean", encoded.mean},
-     {"log_variance", encoded.log_variance},
-     {"scaled", network->to_latent(encoded.mean)},
-     {"decoded", network->decode(latent)},
-     {"first_row", network->decode(latent.narrow(0, 0, 1))},
-     {"tiled", network->decode_tiled(
-                 reference::read_tensor(*in, "large_latent"))}});
+    argv[5], {{"mean", encoded.mean},
+              {"log_variance", encoded.log_variance},
+              {"scaled", network->to_latent(encoded.mean)},
+              {"decoded", network->decode(latent)},
+              {"first_row", network->decode(latent.narrow(0, 0, 1))},
+              {"tiled", network->decode_tiled(
+                          reference::read_tensor(*in, "large_latent"))}});
 }

@@ -65,11 +65,11 @@ inline void write_tensors(
   std::vector<gpu::named_tensor> out;
   for (auto& [name, x] : tensors) {
     x = x.to(torch::kFloat32).contiguous();
-    out.push_back({name,
-                   {gpu::tensor_type::float32,
-                    x.sizes().vec(),
-                    {static_cast<const std::byte*>(x.const_data_ptr()),
-                     x.nbytes()}}});
+    out.push_back(
+      {name,
+       {gpu::tensor_type::float32,
+        x.sizes().vec(),
+        {static_cast<const std::byte*>(x.const_data_ptr()), x.nbytes()}}});
   }
   value_of(gpu::write_safetensors(file, out));
 }

@@ -11,26 +11,24 @@ constexpr int64_t rows_axis = 2;
 constexpr int64_t columns_axis = 3;
 
 torch::Tensor empty_picture(const torch::Tensor& latent, int64_t factor) {
-  return torch::zeros({latent.size(0), 3, latent.size(2) * factor,
-                       latent.size(3) * factor},
-                      torch::TensorOptions(torch::kFloat32)
-                        .device(latent.device()));
+  return torch::zeros(
+    {latent.size(0), 3, latent.size(2) * factor, latent.size(3) * factor},
+    torch::TensorOptions(torch::kFloat32).device(latent.device()));
 }
 
 // Fades from the end of `before` into the start of `tile` along `axis`.
-void blend(const torch::Tensor& before, const torch::Tensor& tile,
-           int64_t axis, int64_t extent) {
+void blend(const torch::Tensor& before, const torch::Tensor& tile, int64_t axis,
+           int64_t extent) {
   extent = std::min({before.size(axis), tile.size(axis), extent});
   std::vector<int64_t> shape{1, 1, 1, 1};
   shape[static_cast<size_t>(axis)] = extent;
-  const auto share
-    = torch::arange(extent, torch::TensorOptions(torch::kFloat64))
-        .div_(static_cast<double>(extent))
-        .view(shape);
+  const auto share =
+    torch::arange(extent, torch::TensorOptions(torch::kFloat64))
+      .div_(static_cast<double>(extent))
+      .view(shape);
   const auto to = torch::TensorOptions(torch::kFloat32).device(tile.device());
   auto start = tile.narrow(axis, 0, extent);
-  const auto end
-    = before.narrow(axis, before.size(axis) - extent, extent);
+  const auto end = before.narrow(axis, before.size(axis) - extent, extent);
   start.mul_(share.to(to)).add_(end * (1 - share).to(to));
 }
 
@@ -54,17 +52,16 @@ torch::Tensor decode_blending_neighbours(const torch::Tensor& latent,
     std::vector<torch::Tensor> here;
     torch::Tensor left;
     for (int64_t x = 0; x < latent.size(3); x += step) {
-      auto tile = decode(
-        latent.slice(rows_axis, y, y + how.latent_side)
-          .slice(columns_axis, x, x + how.latent_side));
+      auto tile = decode(latent.slice(rows_axis, y, y + how.latent_side)
+                           .slice(columns_axis, x, x + how.latent_side));
       if (y > 0)
         blend(above[here.size()], tile, rows_axis, extent);
       if (x > 0)
         blend(left, tile, columns_axis, extent);
       here.push_back(last(tile, rows_axis, extent));
       left = last(tile, columns_axis, extent);
-      const auto kept
-        = tile.slice(rows_axis, 0, limit).slice(columns_axis, 0, limit);
+      const auto kept =
+        tile.slice(rows_axis, 0, limit).slice(columns_axis, 0, limit);
       out.narrow(rows_axis, y * how.factor, kept.size(rows_axis))
         .narrow(columns_axis, x * how.factor, kept.size(columns_axis))
         .copy_(kept);
@@ -79,17 +76,15 @@ torch::Tensor decode_blending_picture(const torch::Tensor& latent,
                                       const tile_decoder& decode) {
   const auto step = how.latent_side - how.overlap;
   auto out = empty_picture(latent, how.factor);
-  const auto ramp
-    = torch::arange(how.latent_side * how.factor,
-                    torch::TensorOptions(torch::kFloat32))
-        .div_(static_cast<double>(how.overlap * how.factor - 1))
-        .clamp_(0, 1)
-        .to(latent.device());
+  const auto ramp = torch::arange(how.latent_side * how.factor,
+                                  torch::TensorOptions(torch::kFloat32))
+                      .div_(static_cast<double>(how.overlap * how.factor - 1))
+                      .clamp_(0, 1)
+                      .to(latent.device());
   for (int64_t y = 0; y < latent.size(2); y += step)
     for (int64_t x = 0; x < latent.size(3); x += step) {
-      const auto tile = decode(
-        latent.slice(rows_axis, y, y + how.latent_side)
-          .slice(columns_axis, x, x + how.latent_side));
+      const auto tile = decode(latent.slice(rows_axis, y, y + how.latent_side)
+                                 .slice(columns_axis, x, x + how.latent_side));
       const auto h = tile.size(2);
       const auto w = tile.size(3);
       auto share = torch::ones({h, w}, tile.options());

@@ -16,8 +16,8 @@ conv_layer take_conv(weights& from, const std::string& name, int64_t out,
 } // namespace
 
 kl_encoder::kl_encoder(weights& from, const autoencoder_config& config)
-  : conv_in_(take_conv(from, "encoder.conv_in",
-                       config.block_out_channels.front(), 3)),
+  : conv_in_(
+    take_conv(from, "encoder.conv_in", config.block_out_channels.front(), 3)),
     middle_(from, "encoder.mid_block", config),
     norm_out_(from, "encoder.conv_norm_out", config.block_out_channels.back(),
               config, last_activation),
@@ -34,8 +34,8 @@ kl_encoder::kl_encoder(weights& from, const autoencoder_config& config)
       channels = out;
     }
     if (i + 1 < config.block_out_channels.size())
-      here.downsample
-        = take_conv(from, name + ".downsamplers.0.conv", out, out);
+      here.downsample =
+        take_conv(from, name + ".downsamplers.0.conv", out, out);
   }
   if (config.use_quant_conv)
     quant_ = take_conv(from, "quant_conv", 2 * config.latent_channels,
@@ -58,7 +58,7 @@ torch::Tensor kl_encoder::operator()(const torch::Tensor& pixels) const {
 
 uint64_t kl_encoder::bytes() const {
   auto sum = conv_in_.bytes() + middle_.bytes() + norm_out_.bytes()
-             + conv_out_.bytes() + (quant_ ? quant_->bytes() : 0);
+           + conv_out_.bytes() + (quant_ ? quant_->bytes() : 0);
   for (const auto& here : levels_) {
     for (const auto& resnet : here.resnets)
       sum += resnet.bytes();
@@ -110,7 +110,7 @@ torch::Tensor kl_decoder::operator()(const torch::Tensor& latent) const {
 
 uint64_t kl_decoder::bytes() const {
   auto sum = conv_in_.bytes() + middle_.bytes() + norm_out_.bytes()
-             + conv_out_.bytes() + (post_quant_ ? post_quant_->bytes() : 0);
+           + conv_out_.bytes() + (post_quant_ ? post_quant_->bytes() : 0);
   for (const auto& here : levels_) {
     for (const auto& resnet : here.resnets)
       sum += resnet.bytes();

@@ -30,15 +30,15 @@ std::optional<int64_t> as_integer(const nlohmann::json& x) {
 
 bool asks_for_nothing(const nlohmann::json& x) {
   return x.is_null() || (x.is_boolean() && !x.get<bool>())
-         || (x.is_structured() && x.empty())
-         || (x.is_string() && x.get_ref<const std::string&>().empty());
+      || (x.is_structured() && x.empty())
+      || (x.is_string() && x.get_ref<const std::string&>().empty());
 }
 
 // Keys are shown as they are where that is safe.
 std::string shown(std::string_view key) {
   const auto plain = [](char x) {
     return (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z')
-           || (x >= '0' && x <= '9') || x == '_' || x == '-' || x == '.';
+        || (x >= '0' && x <= '9') || x == '_' || x == '-' || x == '.';
   };
   if (key.size() <= longest_value && std::all_of(key.begin(), key.end(), plain))
     return std::string{key};
@@ -113,13 +113,13 @@ void network_fields::refuse(std::string_view key, std::string_view allowed) {
   if (wrong_)
     return;
   const auto at = root_.find(key);
-  wrong_ = core::fail(core::ec::bad_config, "{}: {}{} is {}, not {}", file_,
-                      path_, key,
-                      at == root_.end() ? "missing" : shorten(*at), allowed);
+  wrong_ =
+    core::fail(core::ec::bad_config, "{}: {}{} is {}, not {}", file_, path_,
+               key, at == root_.end() ? "missing" : shorten(*at), allowed);
 }
 
 int64_t network_fields::integer(std::string_view key, int64_t otherwise,
-                               int64_t low, int64_t high) {
+                                int64_t low, int64_t high) {
   const auto* x = take(key);
   if (!x)
     return otherwise;
@@ -131,8 +131,8 @@ int64_t network_fields::integer(std::string_view key, int64_t otherwise,
   return *value;
 }
 
-double network_fields::number(std::string_view key, double otherwise, double low,
-                             double high) {
+double network_fields::number(std::string_view key, double otherwise,
+                              double low, double high) {
   if (!root_.contains(key)) {
     known_.emplace(key);
     return otherwise;
@@ -144,7 +144,7 @@ double network_fields::number(std::string_view key, double otherwise, double low
 }
 
 std::optional<double> network_fields::number_or_null(std::string_view key,
-                                                    double low, double high) {
+                                                     double low, double high) {
   const auto* x = take(key);
   if (!x || x->is_null())
     return std::nullopt;
@@ -168,9 +168,9 @@ bool network_fields::flag(std::string_view key, bool otherwise) {
   return x->get<bool>();
 }
 
-std::string
-network_fields::text(std::string_view key, std::string_view otherwise,
-                    std::initializer_list<std::string_view> allowed) {
+std::string network_fields::text(
+  std::string_view key, std::string_view otherwise,
+  std::initializer_list<std::string_view> allowed) {
   const auto* x = take(key);
   if (!x)
     return std::string{otherwise};
@@ -184,9 +184,9 @@ network_fields::text(std::string_view key, std::string_view otherwise,
 }
 
 std::vector<int64_t> network_fields::integers(std::string_view key,
-                                             std::vector<int64_t> otherwise,
-                                             int64_t low, int64_t high,
-                                             size_t most) {
+                                              std::vector<int64_t> otherwise,
+                                              int64_t low, int64_t high,
+                                              size_t most) {
   const auto* x = take(key);
   if (!x)
     return otherwise;
@@ -205,7 +205,7 @@ std::vector<int64_t> network_fields::integers(std::string_view key,
 }
 
 std::vector<double> network_fields::numbers_or_null(std::string_view key,
-                                                   size_t most) {
+                                                    size_t most) {
   const auto* x = take(key);
   if (!x || x->is_null())
     return {};
@@ -219,10 +219,9 @@ std::vector<double> network_fields::numbers_or_null(std::string_view key,
   return out;
 }
 
-std::vector<std::string>
-network_fields::texts(std::string_view key, std::vector<std::string> otherwise,
-                     std::initializer_list<std::string_view> allowed,
-                     size_t most) {
+std::vector<std::string> network_fields::texts(
+  std::string_view key, std::vector<std::string> otherwise,
+  std::initializer_list<std::string_view> allowed, size_t most) {
   const auto* x = take(key);
   if (!x)
     return otherwise;
@@ -243,8 +242,8 @@ network_fields::texts(std::string_view key, std::vector<std::string> otherwise,
 }
 
 void network_fields::expect(std::string_view key,
-                           std::initializer_list<nlohmann::json> allowed,
-                           std::string_view allowed_text) {
+                            std::initializer_list<nlohmann::json> allowed,
+                            std::string_view allowed_text) {
   const auto* x = take(key);
   if (x && !x->is_null()
       && std::find(allowed.begin(), allowed.end(), *x) == allowed.end())

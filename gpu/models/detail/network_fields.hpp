@@ -47,9 +47,9 @@ public:
                                 int64_t high, size_t most);
   std::vector<double> numbers_or_null(std::string_view key, size_t most);
   /// A list of which every element is one of `allowed`.
-  std::vector<std::string>
-  texts(std::string_view key, std::vector<std::string> otherwise,
-        std::initializer_list<std::string_view> allowed, size_t most);
+  std::vector<std::string> texts(
+    std::string_view key, std::vector<std::string> otherwise,
+    std::initializer_list<std::string_view> allowed, size_t most);
 
   /// Refuses any value but null and those that `allowed` holds, as JSON.
   void expect(std::string_view key,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/detail/tiny_coder.hpp>
-
 #include <atelier/gpu/models/detail/vae_blocks.hpp>
 
 namespace atelier::gpu::detail {
@@ -81,13 +80,13 @@ torch::Tensor tiny_coder::operator()(torch::Tensor x) const {
   };
   for (const auto& each : layers_)
     x = std::visit(
-      overload{[&](const plain& with) { return with.conv(x, 1, with.stride); },
-               residual_of,
-               [&](const activation&) { return activate(x, activation_); },
-               [&](const upsampling&) {
-                 return at::upsample_nearest2d(
-                   x, {2 * x.size(2), 2 * x.size(3)});
-               }},
+      overload{
+        [&](const plain& with) { return with.conv(x, 1, with.stride); },
+        residual_of,
+        [&](const activation&) { return activate(x, activation_); },
+        [&](const upsampling&) {
+          return at::upsample_nearest2d(x, {2 * x.size(2), 2 * x.size(3)});
+        }},
       each);
   return x;
 }

@@ -31,12 +31,16 @@ private:
   struct residual {
     conv_layer conv[3];
   };
+
   struct activation {};
+
   struct upsampling {};
+
   struct plain {
     conv_layer conv;
     int64_t stride;
   };
+
   using layer = std::variant<plain, residual, activation, upsampling>;
 
   explicit tiny_coder(autoencoder_activation how) : activation_(how) {}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/vae_blocks.hpp>
-
 #include <atelier/gpu/models/detail/group_norm_silu.hpp>
+#include <atelier/gpu/models/detail/vae_blocks.hpp>
 
 namespace atelier::gpu::detail {
 
@@ -15,8 +14,7 @@ linear_layer take_projection(weights& from, const std::string& name,
                              int64_t channels) {
   const auto old = from.has(fmt::format("{}.{}.weight", name, before));
   return linear_layer::take(
-    from, fmt::format("{}.{}", name, old ? before : today), channels,
-    channels);
+    from, fmt::format("{}.{}", name, old ? before : today), channels, channels);
 }
 
 } // namespace
@@ -77,7 +75,7 @@ torch::Tensor vae_resnet::operator()(torch::Tensor x) const {
 
 uint64_t vae_resnet::bytes() const {
   return norm1_.bytes() + conv1_.bytes() + norm2_.bytes() + conv2_.bytes()
-         + (shortcut_ ? shortcut_->bytes() : 0);
+       + (shortcut_ ? shortcut_->bytes() : 0);
 }
 
 vae_attention::vae_attention(weights& from, const std::string& name,
@@ -90,10 +88,10 @@ vae_attention::vae_attention(weights& from, const std::string& name,
 
 torch::Tensor vae_attention::operator()(const torch::Tensor& x) const {
   // [n, c, h, w] -> [n, 1, h w, c]: a view of a channels-last tensor.
-  const auto places = norm_.normalise(x)
-                        .permute({0, 2, 3, 1})
-                        .reshape({x.size(0), 1, x.size(2) * x.size(3),
-                                  x.size(1)});
+  const auto places =
+    norm_.normalise(x)
+      .permute({0, 2, 3, 1})
+      .reshape({x.size(0), 1, x.size(2) * x.size(3), x.size(1)});
   const auto y = out_(at::scaled_dot_product_attention(
     query_(places), key_(places), value_(places)));
   return y.view({x.size(0), x.size(2), x.size(3), x.size(1)})
@@ -103,7 +101,7 @@ torch::Tensor vae_attention::operator()(const torch::Tensor& x) const {
 
 uint64_t vae_attention::bytes() const {
   return norm_.bytes() + query_.bytes() + key_.bytes() + value_.bytes()
-         + out_.bytes();
+       + out_.bytes();
 }
 
 vae_middle::vae_middle(weights& from, const std::string& name,
@@ -126,7 +124,7 @@ torch::Tensor vae_middle::operator()(torch::Tensor x) const {
 
 uint64_t vae_middle::bytes() const {
   return first_.bytes() + second_.bytes()
-         + (attention_ ? attention_->bytes() : 0);
+       + (attention_ ? attention_->bytes() : 0);
 }
 
 } // namespace atelier::gpu::detail

@@ -4,3 +4,9 @@ atelier_add_test(gpu_torch_info
   KIND UNIT
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/device/torch_info_test.cpp
   LIBS Atelier::gpu_torch)
+
+atelier_add_test(gpu_unet
+  KIND UNIT
+  TORCH
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/models/unet_test.cpp
+  LIBS Atelier::gpu_torch)

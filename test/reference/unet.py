@@ -18,6 +18,8 @@ import torch_reference
 
 torch = torch_reference.load(sys.argv[2])
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# Threads that spin make such small networks slow on a busy machine.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 try:
     import diffusers
     from diffusers import UNet2DConditionModel

@@ -92,6 +92,10 @@ public:
       if (type != x.what.type) {
         converted_.resize(count * bytes_of(type));
         detail::convert(x.what.type, piece, type, converted_);
+        if (type == tensor_type::float16
+            && detail::count_non_finite(type, converted_)
+                 != detail::count_non_finite(x.what.type, piece))
+          return refused(x, "it holds numbers beyond the range of F16");
         piece = converted_;
       }
       if (auto ok = to_.write(piece); !ok)

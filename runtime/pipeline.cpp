@@ -107,7 +107,9 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
                       device.name, device.executor);
   device_part x;
   x.device = std::make_shared<gpu::test_card_executor>(
-    gpu::test_card_config{with.profile, device.test_card_step, {}}, with.slots);
+    gpu::test_card_config{
+      with.profile, device.test_card_step, {}, device.test_card_load},
+    with.slots);
   actors::denoise_step_config c;
   c.self = {with.self, actors::role::denoise_step, index};
   c.device = device.name;

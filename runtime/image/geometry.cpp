@@ -50,8 +50,8 @@ std::vector<window> windows_of(uint32_t from, uint32_t to) {
   std::vector<double> exact;
   for (uint32_t i = 0; i < to; ++i) {
     const double centre = (i + 0.5) * scale;
-    const auto begin = std::max(static_cast<int64_t>(centre - support + 0.5),
-                                int64_t{0});
+    const auto begin =
+      std::max(static_cast<int64_t>(centre - support + 0.5), int64_t{0});
     const auto end = std::min(static_cast<int64_t>(centre + support + 0.5),
                               static_cast<int64_t>(from));
     exact.clear();
@@ -207,8 +207,8 @@ std::vector<uint8_t> binarize(const pixel_view& x) {
   std::vector<uint8_t> result(x.px.pixels());
   const auto* at = x.bytes.data();
   for (auto& out : result) {
-    const auto luma = (at[0] * 19595 + at[1] * 38470 + at[2] * 7471 + 0x8000)
-                   >> 16;
+    const auto luma =
+      (at[0] * 19595 + at[1] * 38470 + at[2] * 7471 + 0x8000) >> 16;
     out = luma >= 128 ? 255 : 0;
     at += x.channels;
   }

@@ -14,7 +14,8 @@ namespace atelier::image {
 /// Errors:  ec::invalid_argument if the bytes do not fit the extent or a side
 ///          is 0; ec::out_of_resources.
 /// Threads: any.
-/// Source:  Pillow 13, Image.resize(size, LANCZOS) on 8 bits (Resample.c). Older
+/// Source:  Pillow 13, Image.resize(size, LANCZOS) on 8 bits (Resample.c).
+/// Older
 ///          ones scale rows before columns also where the picture becomes wider
 ///          and lower.
 core::result<picture> resize(const pixel_view& from, core::extent to);

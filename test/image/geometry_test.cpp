@@ -62,15 +62,15 @@ BOOST_AUTO_TEST_SUITE(geometry_test)
 
 BOOST_AUTO_TEST_CASE(small_pictures_are_those_of_pillow) {
   const auto x = sample({5, 4});
-  BOOST_TEST((resized(x, {3, 2}).bytes
-              == std::vector<uint8_t>{81, 124, 156, 142, 155, 151, 147, 126,
-                                      179, 143, 141, 124, 147, 165, 136, 123,
-                                      98, 150}));
+  BOOST_TEST(
+    (resized(x, {3, 2}).bytes
+     == std::vector<uint8_t>{81, 124, 156, 142, 155, 151, 147, 126, 179, 143,
+                             141, 124, 147, 165, 136, 123, 98, 150}));
   BOOST_TEST((resized(x, {1, 1}).bytes == std::vector<uint8_t>{127, 138, 148}));
   const auto wide = resized(x, {8, 8}).bytes;
-  BOOST_TEST((std::vector<uint8_t>(wide.begin(), wide.begin() + 12)
-              == std::vector<uint8_t>{0, 43, 86, 3, 52, 94, 29, 72, 128, 47, 92,
-                                      180}));
+  BOOST_TEST(
+    (std::vector<uint8_t>(wide.begin(), wide.begin() + 12)
+     == std::vector<uint8_t>{0, 43, 86, 3, 52, 94, 29, 72, 128, 47, 92, 180}));
 }
 
 BOOST_AUTO_TEST_CASE(larger_pictures_are_those_of_pillow) {
@@ -135,9 +135,11 @@ BOOST_AUTO_TEST_CASE(transparency_is_dropped_and_colours_stay) {
 }
 
 BOOST_AUTO_TEST_CASE(half_of_the_light_divides_black_from_white) {
-  const picture x{{4, 1}, 3, {127, 127, 127, 128, 128, 128,
-                              // Green counts most, blue least.
-                              0, 255, 0, 0, 0, 255}};
+  const picture x{{4, 1},
+                  3,
+                  {127, 127, 127, 128, 128, 128,
+                   // Green counts most, blue least.
+                   0, 255, 0, 0, 0, 255}};
   BOOST_TEST((binarize(x.view()) == std::vector<uint8_t>{0, 255, 255, 0}));
 }
 

@@ -106,12 +106,15 @@ const option all_options[] = {
   {"processes", "program",
    "Program of the other processes; empty: the installed one.",
    ATELIER_AT(processes.program)},
+  {"processes", "setup_ms",
+   "How long a process may take to start and load its models.",
+   ATELIER_AT(processes.setup), 1, hour_ms},
   {"processes", "heartbeat_ms",
    "How often a process is asked for a sign of life.",
    ATELIER_AT(processes.heartbeat), 1, hour_ms},
   {"processes", "silence_ms",
-   "A process this long without a sign is suspected; at least twice the "
-   "heartbeat.",
+   "A process that is set up and this long without a sign is suspected; at "
+   "least twice the heartbeat.",
    ATELIER_AT(processes.silence), 2, hour_ms},
   {"processes", "step_factor",
    "A worker without a step for this many times the predicted time, plus "
@@ -179,6 +182,9 @@ const option all_options[] = {
   {devices_section, "test_card_step_ms",
    "Duration of one step of the test card; 0: as fast as it draws.",
    ATELIER_AT_DEVICE(test_card_step), 0, hour_ms},
+  {devices_section, "test_card_load_ms",
+   "Duration of making the test card; stands for loading a model.",
+   ATELIER_AT_DEVICE(test_card_load), 0, hour_ms},
 
   {"scheduler", "tick_ms", "How often late work is looked for.",
    ATELIER_AT(scheduler.tick), 0.1, 60'000},

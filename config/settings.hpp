@@ -36,6 +36,9 @@ struct process_settings {
   process_mode mode = process_mode::single;
   /// The program of the other processes; empty: the installed one.
   std::string program;
+  /// How long a process may set itself up, loading its models, before it is
+  /// suspected; it need not give a sign meanwhile.
+  core::timespan setup = std::chrono::minutes{5};
   /// How often a process is asked for a sign of life.
   core::timespan heartbeat = std::chrono::seconds{1};
   /// A process this long without a sign is suspected.
@@ -92,6 +95,8 @@ struct device_settings {
   uint32_t threads = 0;
   /// Duration of one step of the test card; 0: as fast as it draws.
   core::timespan test_card_step = std::chrono::nanoseconds{0};
+  /// Duration of making the test card, to stand for loading a model.
+  core::timespan test_card_load = std::chrono::nanoseconds{0};
 };
 
 /// The hub's own bounds and pace.

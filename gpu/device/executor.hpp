@@ -51,7 +51,7 @@ struct row_report {
   core::error failure;
   /// What the client should know of its row, a sentence each; told in the row's
   /// first report that did not fail, and not again.
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = {};
 };
 
 /// What a run did. `steps` is equal for all rows that did not fail.

@@ -149,7 +149,7 @@ torch::Tensor diffusion_model::time_ids(core::extent px, bool negative) const {
 }
 
 bool diffusion_model::embeds_guidance() const {
-  return unet_->config().time_cond_proj_dim > 0;
+  return unet_->config().time_cond_proj_dim.has_value();
 }
 
 uint64_t diffusion_model::weight_bytes() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/load.hpp>
 #include <atelier/runtime/cli/generate_plan.hpp>
+#include <atelier/runtime/cli/image_file.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/prompts_file.hpp>
 
@@ -92,6 +93,25 @@ result<void> read_numbers(const generate_arguments& arguments,
       return x.why();
     out.guidance = *x;
   }
+  if (arguments.guidance_rescale) {
+    auto x =
+      parse_decimal("--guidance-rescale", *arguments.guidance_rescale, 1);
+    if (!x)
+      return x.why();
+    out.guidance_rescale = *x;
+  }
+  if (arguments.eta) {
+    auto x = parse_decimal("--eta", *arguments.eta, 1);
+    if (!x)
+      return x.why();
+    out.eta = *x;
+  }
+  if (arguments.strength) {
+    auto x = parse_share("--strength", *arguments.strength);
+    if (!x)
+      return x.why();
+    out.strength = *x;
+  }
   if (arguments.size) {
     auto x = parse_size("--size", *arguments.size, within);
     if (!x)
@@ -146,6 +166,37 @@ result<void> read_words(const generate_arguments& arguments,
   out.priority = arguments.priority.value_or("normal");
   out.noise = arguments.rng == "philox" ? "philox" : "torch_cpu";
   out.deterministic = arguments.deterministic;
+  if (arguments.karras)
+    out.karras = true;
+  return {};
+}
+
+result<void> read_images(const generate_arguments& arguments,
+                         const core::limits& within, generation& out) {
+  if (arguments.edit && !arguments.image)
+    return fail(ec::invalid_argument, "IMAGE is missing: what is to be edited");
+  if (arguments.edit && !arguments.mask)
+    return fail(ec::invalid_argument,
+                "--mask is missing: it is white where IMAGE is repainted; a "
+                "whole picture is made from another by generate --init IMAGE");
+  if (!arguments.image) {
+    if (arguments.strength)
+      return fail(ec::invalid_argument,
+                  "--strength: {} without --init IMAGE means nothing",
+                  show_value(*arguments.strength));
+    return {};
+  }
+  const auto* const argument = arguments.edit ? "IMAGE" : "--init";
+  auto image = read_image_file(argument, *arguments.image, within);
+  if (!image)
+    return image.why();
+  out.image = std::move(*image);
+  if (!arguments.mask)
+    return {};
+  auto mask = read_image_file("--mask", *arguments.mask, within);
+  if (!mask)
+    return mask.why();
+  out.mask = std::move(*mask);
   return {};
 }
 
@@ -211,6 +262,8 @@ result<generate_plan> plan_generate(
   if (auto ok = read_words(arguments, within, plan.common); !ok)
     return ok.why();
   if (auto ok = read_numbers(arguments, within, plan.common); !ok)
+    return ok.why();
+  if (auto ok = read_images(arguments, within, plan.common); !ok)
     return ok.why();
   auto prompts = read_all_prompts(arguments, standard_input, within);
   if (!prompts)

@@ -25,7 +25,8 @@ import xml.etree.ElementTree as ElementTree
 
 PATIENCE_S = 60
 KEYS = ["path", "seed", "prompt", "model", "variant", "route", "sampler",
-        "steps", "steps_run", "width", "height", "sha256", "timings_ms"]
+        "steps", "steps_run", "width", "height", "sha256", "timings_ms",
+        "notes"]
 TIMINGS = ["queue", "classify", "retrieve", "preprocess", "text", "denoise",
            "decode", "postprocess", "total"]
 SIGNATURES = {"png": b"\x89PNG\r\n\x1a\n", "jpg": b"\xff\xd8\xff",

@@ -205,7 +205,7 @@ void test_card_row::fail(core::error why) {
 }
 
 row_report test_card_row::report() const {
-  return {job_.who, steps_done_, published_, failure_, {}};
+  return {job_.who, steps_done_, published_, failure_};
 }
 
 test_card_rows::test_card_rows(std::shared_ptr<const planning::profile> known,
@@ -259,7 +259,7 @@ std::vector<row_report> test_card_rows::report(
     if (const auto* row = find(x))
       reports.push_back(row->report());
     else
-      reports.push_back({x, 0, false, not_open(x), {}});
+      reports.push_back({x, 0, false, not_open(x)});
   return reports;
 }
 

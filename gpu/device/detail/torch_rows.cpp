@@ -126,7 +126,7 @@ private:
         scales.push_back(row->how().guidance);
       in.guidance_embedding =
         embed_guidance(torch::tensor(scales).to(model.where().device),
-                       model.denoiser().config().time_cond_proj_dim)
+                       *model.denoiser().config().time_cond_proj_dim)
           .to(model.where().dtype);
     }
   }
@@ -243,7 +243,7 @@ std::vector<row_report> torch_rows::report(
     if (const auto at = rows_.find(x); at != rows_.end())
       out.push_back(at->second->report());
     else
-      out.push_back({x, 0, false, not_open(x)});
+      out.push_back({x, 0, false, not_open(x), {}});
   return out;
 }
 

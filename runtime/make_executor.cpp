@@ -13,7 +13,8 @@ core::result<std::shared_ptr<gpu::executor>> make_executor(
   if (device.executor == "test_card")
     return std::shared_ptr<gpu::executor>{
       std::make_shared<gpu::test_card_executor>(
-        gpu::test_card_config{std::move(profile), device.test_card_step, {}, device.test_card_load},
+        gpu::test_card_config{
+          std::move(profile), device.test_card_step, {}, device.test_card_load},
         std::move(slots))};
 #ifdef ATELIER_WITH_TORCH
   if (device.executor == "torch") {

@@ -9,9 +9,10 @@ namespace atelier::gpu {
 
 core::result<sampler_plan> plan_euler_ancestral(const planning& from) {
   if (from.config.predicts == prediction::sample)
-    return core::fail(core::ec::invalid_argument,
-                      "sampler euler_ancestral cannot run a model that predicts "
-                      "sample, only epsilon and v_prediction");
+    return core::fail(
+      core::ec::invalid_argument,
+      "sampler euler_ancestral cannot run a model that predicts "
+      "sample, only epsilon and v_prediction");
   const sigma_curve curve{from.alphas};
   euler_schedule at;
   at.timesteps = euler_timesteps(from);

@@ -125,13 +125,12 @@ core::result<sampler_plan> dispatch(const planning& from) {
 
 bool has_karras_sigmas(sampler x) {
   return x == sampler::euler || x == sampler::dpmpp_2m
-         || x == sampler::flow_match_euler;
+      || x == sampler::flow_match_euler;
 }
 
 double as_written(float x) {
   std::array<char, 64> text;
-  const auto end
-    = std::to_chars(text.data(), text.data() + text.size(), x).ptr;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), x).ptr;
   double out = 0;
   std::from_chars(text.data(), end, out);
   return out;

@@ -60,9 +60,9 @@ stepped_batch step_on_cpu(const torch::Tensor& x, const torch::Tensor& out,
                         result.next.mutable_data_ptr<float>(),
                         result.x0.mutable_data_ptr<float>()};
   const auto run = [&](int64_t row, int64_t first, int64_t count) {
-    const step_values piece{all.x + first,          all.out + first,
-                            from(all.last, first),  from(all.noise, first),
-                            all.next + first,       all.x0 + first};
+    const step_values piece{all.x + first,         all.out + first,
+                            from(all.last, first), from(all.noise, first),
+                            all.next + first,      all.x0 + first};
     run_step(rules[static_cast<size_t>(row)], piece,
              static_cast<size_t>(count));
   };
@@ -95,9 +95,8 @@ torch::Tensor guide_on_cpu(const torch::Tensor& unguided,
         continue;
       const auto n = static_cast<size_t>(row_values);
       const std::span whole{into + row * row_values, n};
-      const float factor
-        = rescale_factor(deviation({of_g + row * row_values, n}),
-                         deviation(whole), rescale);
+      const float factor = rescale_factor(
+        deviation({of_g + row * row_values, n}), deviation(whole), rescale);
       for (float& value : whole)
         value = value * factor;
     }
@@ -106,8 +105,7 @@ torch::Tensor guide_on_cpu(const torch::Tensor& unguided,
 }
 
 bool fits(const torch::Tensor& x, size_t rows) {
-  return x.dim() > 0 && x.numel() > 0
-         && static_cast<size_t>(x.size(0)) == rows;
+  return x.dim() > 0 && x.numel() > 0 && static_cast<size_t>(x.size(0)) == rows;
 }
 
 bool reads(std::span<const step_rule> rules, float step_rule::*share) {
@@ -139,8 +137,8 @@ torch::Tensor guide(const torch::Tensor& unguided, const torch::Tensor& guided,
                   "one scale and one rescale for each row");
   const c10::InferenceMode guard;
   return guided.device().is_cpu()
-           ? guide_on_cpu(unguided, guided, scales, rescales)
-           : guide_by_ops(unguided, guided, scales, rescales);
+         ? guide_on_cpu(unguided, guided, scales, rescales)
+         : guide_by_ops(unguided, guided, scales, rescales);
 }
 
 stepped_batch step(const torch::Tensor& x, const torch::Tensor& out,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/byte_pairs.hpp>
-
 #include <atelier/core/utf8.hpp>
+#include <atelier/gpu/models/detail/byte_pairs.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -30,8 +29,8 @@ std::array<std::string, 256> byte_letters() {
   std::array<std::string, 256> out;
   char32_t next = 0x100;
   for (uint32_t byte = 0; byte < 256; ++byte) {
-    const bool printable = (byte >= 0x21 && byte <= 0x7E)
-                           || (byte >= 0xA1 && byte != 0xAD);
+    const bool printable =
+      (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD);
     out[byte] = core::to_utf8(printable ? byte : next++);
   }
   return out;
@@ -61,7 +60,7 @@ byte_pairs::byte_pairs(const vocabulary& from, int32_t unknown) {
 
 uint64_t byte_pairs::pair_of(int32_t left, int32_t right) {
   return uint64_t{static_cast<uint32_t>(left)} << 32
-         | static_cast<uint32_t>(right);
+       | static_cast<uint32_t>(right);
 }
 
 const byte_pairs::slot* byte_pairs::find(int32_t left, int32_t right) const {

@@ -59,9 +59,9 @@ constexpr std::array<case_range, 10> later_capitals{{
 
 template <class Ranges>
 auto find_range(const Ranges& in, char32_t c) -> decltype(in.data()) {
-  const auto i
-    = std::lower_bound(in.begin(), in.end(), c,
-                       [](const auto& x, char32_t y) { return x.last < y; });
+  const auto i =
+    std::lower_bound(in.begin(), in.end(), c,
+                     [](const auto& x, char32_t y) { return x.last < y; });
   return i != in.end() && i->first <= c ? &*i : nullptr;
 }
 
@@ -71,8 +71,8 @@ constexpr uint8_t table_edition = 15;
 bool in_table_edition(char32_t c) {
   UVersionInfo age;
   u_charAge(static_cast<UChar32>(c), age);
-  return age[0] != 0 && (age[0] < table_edition
-                         || (age[0] == table_edition && age[1] == 0));
+  return age[0] != 0
+      && (age[0] < table_edition || (age[0] == table_edition && age[1] == 0));
 }
 
 } // namespace
@@ -95,8 +95,8 @@ char32_t lower_case(char32_t c) {
     return static_cast<char32_t>(u_tolower(static_cast<UChar32>(c)));
   const auto* later = find_range(later_capitals, c);
   return later != nullptr
-           ? static_cast<char32_t>(static_cast<int32_t>(c) + later->to_lower)
-           : c;
+         ? static_cast<char32_t>(static_cast<int32_t>(c) + later->to_lower)
+         : c;
 }
 
 bool known_to_composition(char32_t c) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/clip_normal_form.hpp>
-
 #include <atelier/gpu/models/detail/character_class.hpp>
+#include <atelier/gpu/models/detail/clip_normal_form.hpp>
 #include <atelier/gpu/models/detail/utf8_codes.hpp>
 
-#include <unicode/uchar.h>
 #include <unicode/normalizer2.h>
+#include <unicode/uchar.h>
 #include <unicode/unistr.h>
 
 #include <algorithm>
@@ -104,11 +103,11 @@ private:
       if (starter != none
           && (kept == starter + 1
               || (last_class < its_class && last_class != 0))) {
-        const auto whole
-          = known_to_composition(c) && known_to_composition(codes_[starter])
-              ? nfc_.composePair(static_cast<UChar32>(codes_[starter]),
-                                 static_cast<UChar32>(c))
-              : -1;
+        const auto whole =
+          known_to_composition(c) && known_to_composition(codes_[starter])
+            ? nfc_.composePair(static_cast<UChar32>(codes_[starter]),
+                               static_cast<UChar32>(c))
+            : -1;
         if (whole >= 0) {
           codes_[starter] = static_cast<char32_t>(whole);
           continue;
@@ -132,10 +131,10 @@ bool is_composed(std::u32string_view text) {
   constexpr char32_t first_mark = 0x300;
   return std::all_of(text.begin(), text.end(), [](char32_t c) {
     return c < first_mark
-           || (u_getIntPropertyValue(static_cast<UChar32>(c),
-                                     UCHAR_NFC_QUICK_CHECK)
-                 == UNORM_YES
-               && u_getCombiningClass(static_cast<UChar32>(c)) == 0);
+        || (u_getIntPropertyValue(static_cast<UChar32>(c),
+                                  UCHAR_NFC_QUICK_CHECK)
+              == UNORM_YES
+            && u_getCombiningClass(static_cast<UChar32>(c)) == 0);
   });
 }
 

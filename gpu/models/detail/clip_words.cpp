@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/clip_words.hpp>
-
 #include <atelier/gpu/models/detail/character_class.hpp>
+#include <atelier/gpu/models/detail/clip_words.hpp>
 #include <atelier/gpu/models/detail/utf8_codes.hpp>
 
 #include <array>
@@ -50,7 +49,8 @@ size_t fixed_match(std::string_view text) {
 
 } // namespace
 
-std::pair<std::string_view, std::string_view> next_match(std::string_view text) {
+std::pair<std::string_view, std::string_view> next_match(
+  std::string_view text) {
   size_t begin = 0;
   while (begin < text.size()) {
     size_t end = begin;

@@ -123,9 +123,8 @@ std::vector<float> linspace_f32(float first, float last, uint32_t n) {
     return out;
   const float step = (last - first) / static_cast<float>(n - 1);
   for (uint32_t i = 0; i < n; ++i)
-    out[i] = i < n / 2
-               ? std::fma(step, static_cast<float>(i), first)
-               : std::fma(-step, static_cast<float>(n - 1 - i), last);
+    out[i] = i < n / 2 ? std::fma(step, static_cast<float>(i), first)
+                       : std::fma(-step, static_cast<float>(n - 1 - i), last);
   return out;
 }
 
@@ -145,10 +144,10 @@ core::result<std::vector<double>> alphas_cumprod(const scheduler_config& config,
                   "rescale_betas_zero_snr",
                   n, most_train_timesteps);
     alphas = with_zero_terminal_snr(std::move(alphas));
-    const bool by_sigma = with != core::sampler::ddim
-                          && with != core::sampler::lcm;
-    if (auto ok
-        = check_falling(alphas, by_sigma ? instead_of_0 : least_alpha, true);
+    const bool by_sigma =
+      with != core::sampler::ddim && with != core::sampler::lcm;
+    if (auto ok =
+          check_falling(alphas, by_sigma ? instead_of_0 : least_alpha, true);
         !ok)
       return ok.why();
   }

@@ -34,10 +34,10 @@ double sigma_curve::timestep_of(double sigma) const {
   const auto above = std::upper_bound(logs_.begin(), logs_.end(), log);
   const auto index = std::distance(logs_.begin(), above) - 1;
   const auto last = static_cast<std::ptrdiff_t>(logs_.size()) - 2;
-  const auto i
-    = static_cast<size_t>(std::clamp<std::ptrdiff_t>(index, 0, last));
-  const double w
-    = std::clamp((logs_[i] - log) / (logs_[i] - logs_[i + 1]), 0.0, 1.0);
+  const auto i =
+    static_cast<size_t>(std::clamp<std::ptrdiff_t>(index, 0, last));
+  const double w =
+    std::clamp((logs_[i] - log) / (logs_[i] - logs_[i + 1]), 0.0, 1.0);
   const auto low = static_cast<double>(i);
   return (1 - w) * low + w * (low + 1);
 }

@@ -34,7 +34,7 @@ core::result<std::string> read_text(const std::filesystem::path& file);
 
 /// Parses `text` as a JSON object.
 /// Errors: ec::bad_payload
-core::result<json> parse_object(std::string_view file, std::string_view text);
+core::result<json> parse_document(std::string_view file, std::string_view text);
 
 /// Returns the member, or nullptr where there is none or it is null.
 const json* member(const json& object, std::string_view key);

@@ -97,7 +97,7 @@ public:
 private:
   core::result<void> read_config() {
     const auto& file = from_.config_name;
-    const auto config = parse_object(file, from_.config);
+    const auto config = parse_document(file, from_.config);
     if (!config)
       return config.why();
     for (const auto& [key, value] : config->items()) {
@@ -261,7 +261,7 @@ private:
       return {};
     }
     const auto& file = from_.special_tokens_name;
-    const auto map = parse_object(file, from_.special_tokens);
+    const auto map = parse_document(file, from_.special_tokens);
     if (!map)
       return map.why();
     for (size_t i = 0; i < names.size(); ++i) {

@@ -226,7 +226,7 @@ core::result<vocabulary> read_vocabulary(const std::filesystem::path& vocab,
   auto text = read_text(vocab);
   if (!text)
     return text.why();
-  const auto parsed = parse_object(name, *text);
+  const auto parsed = parse_document(name, *text);
   if (!parsed)
     return parsed.why();
   auto ids = parse_ids(name, {}, *parsed);
@@ -267,7 +267,7 @@ core::result<vocabulary> read_tokenizer_json(
   const auto text = read_text(file);
   if (!text)
     return text.why();
-  const auto parsed = parse_object(name, *text);
+  const auto parsed = parse_document(name, *text);
   if (!parsed)
     return parsed.why();
   if (auto ok = check_section(name, "normalizer", member(*parsed, "normalizer"),
@@ -334,7 +334,7 @@ core::result<std::vector<added_token>> read_added_tokens(
   const auto text = read_text(file);
   if (!text)
     return text.why();
-  const auto parsed = parse_object(name, *text);
+  const auto parsed = parse_document(name, *text);
   if (!parsed)
     return parsed.why();
   for (const auto& [token, value] : parsed->items()) {

@@ -31,8 +31,7 @@ image::picture gradient(extent px, uint32_t channels = 3) {
   for (uint32_t row = 0; row < px.height; ++row)
     for (uint32_t column = 0; column < px.width; ++column)
       for (uint32_t c = 0; c < channels; ++c)
-        x.bytes.push_back(
-          static_cast<uint8_t>(5 * column + 7 * row + 60 * c));
+        x.bytes.push_back(static_cast<uint8_t>(5 * column + 7 * row + 60 * c));
   return x;
 }
 
@@ -72,8 +71,7 @@ struct fixture {
     x.image = std::move(image);
     x.mask = std::move(mask);
     BOOST_REQUIRE(actors::write_source_files(*slots.buffer(files_slot), x));
-    BOOST_REQUIRE(
-      slots.publish(files_slot, 1, actors::source_files_bytes(x)));
+    BOOST_REQUIRE(slots.publish(files_slot, 1, actors::source_files_bytes(x)));
     return actors::prepare_row(work, most, slots);
   }
 
@@ -171,8 +169,7 @@ BOOST_AUTO_TEST_CASE(without_a_source_noise_is_the_first_drawing) {
   std::vector<float> drawn(64);
   core::torch_randn(7, drawn);
   work.files = work.source = {};
-  BOOST_TEST(
-    (actors::prepare_row(work, most, slots).failure.code == ec::none));
+  BOOST_TEST((actors::prepare_row(work, most, slots).failure.code == ec::none));
   BOOST_TEST(std::ranges::equal(state().latent, drawn));
   BOOST_TEST(state().head.generator_counter == 64u);
   // Words of drawings that are no whole chunks of 16.
@@ -252,10 +249,9 @@ BOOST_AUTO_TEST_CASE(files_come_out_as_they_went_in) {
   }
   bytes[0] ^= std::byte{1};
   BOOST_TEST(!actors::parse_source_files(bytes));
-  BOOST_TEST((actors::write_source_files(std::span(bytes).first(8), x)
-                .why()
-                .code
-              == ec::out_of_resources));
+  BOOST_TEST(
+    (actors::write_source_files(std::span(bytes).first(8), x).why().code
+     == ec::out_of_resources));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

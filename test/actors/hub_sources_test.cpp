@@ -301,7 +301,8 @@ BOOST_AUTO_TEST_CASE(the_files_that_wait_are_bounded) {
   const auto third = bounded.submit_image([](core::request&) {}, 8);
   BOOST_TEST(!bounded.answered(third));
   bounded.cancel(first);
-  BOOST_TEST(!bounded.answered(bounded.submit_image([](core::request&) {}, 12)));
+  BOOST_TEST(
+    !bounded.answered(bounded.submit_image([](core::request&) {}, 12)));
 }
 
 BOOST_AUTO_TEST_CASE(notes_of_all_workers_reach_the_answer_once_each) {

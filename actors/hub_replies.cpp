@@ -244,7 +244,6 @@ void hub::on(const denoised& x, core::time_point now) {
   note(*r, x.notes);
   keeper_.supersede(done.reading);
   keeper_.supersede(done.granted[0]);
-  drop_source(*r);
   planning::outcome o;
   o.stage = r->stage;
   o.variant = r->how.variant;

@@ -51,11 +51,11 @@ predicted_noise noise_of(prediction predicts, double alpha) {
 
 void set_next(step_rule& rule, const planning& from, double alpha,
               double alpha_next) {
-  const double variance
-    = (1 - alpha_next) / (1 - alpha) * (1 - alpha / alpha_next);
+  const double variance =
+    (1 - alpha_next) / (1 - alpha) * (1 - alpha / alpha_next);
   const double deviation = double{from.choice.eta} * std::sqrt(variance);
-  const double direction
-    = std::sqrt(std::max(0.0, 1 - alpha_next - deviation * deviation));
+  const double direction =
+    std::sqrt(std::max(0.0, 1 - alpha_next - deviation * deviation));
   const auto noise = noise_of(from.config.predicts, alpha);
   rule.from_x = static_cast<float>(direction * noise.from_x);
   rule.from_out = static_cast<float>(direction * noise.from_out);

@@ -29,10 +29,10 @@ std::vector<double> timesteps_of(const planning& from) {
   return out;
 }
 
-std::pair<std::vector<double>, std::vector<double>>
-karras_schedule(const planning& from, const sigma_curve& curve) {
-  auto sigmas
-    = karras_sigmas(curve.largest(), curve.smallest(), from.choice.steps);
+std::pair<std::vector<double>, std::vector<double>> karras_schedule(
+  const planning& from, const sigma_curve& curve) {
+  auto sigmas =
+    karras_sigmas(curve.largest(), curve.smallest(), from.choice.steps);
   std::vector<double> timesteps;
   const bool cosine = from.config.betas == beta_schedule::squaredcos_cap_v2;
   for (double sigma : sigmas) {
@@ -84,8 +84,8 @@ double set_first_order(step_rule& rule, const half_snr& now,
 void set_second_order(step_rule& rule, const half_snr& before,
                       const half_snr& now, const half_snr& next) {
   const double change = set_first_order(rule, now, next);
-  const double slope
-    = (next.lambda - now.lambda) / (now.lambda - before.lambda);
+  const double slope =
+    (next.lambda - now.lambda) / (now.lambda - before.lambda);
   rule.from_x0 = static_cast<float>(change * (1 + 0.5 * slope));
   rule.from_last = static_cast<float>(-0.5 * change * slope);
 }

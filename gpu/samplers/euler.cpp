@@ -12,7 +12,7 @@ namespace {
 
 bool is_continuous(const planning& from) {
   return from.config.timestep_type == timestep_kind::continuous
-         && from.config.predicts == prediction::v_prediction;
+      && from.config.predicts == prediction::v_prediction;
 }
 
 std::vector<double> interpolated_sigmas(const planning& from,
@@ -25,10 +25,9 @@ std::vector<double> interpolated_sigmas(const planning& from,
     return sigmas;
   }
   // One more than there are steps: the last step ends at the smallest sigma.
-  for (float log :
-       linspace_f32(static_cast<float>(std::log(curve.largest())),
-                    static_cast<float>(std::log(curve.smallest())),
-                    from.choice.steps + 1))
+  for (float log : linspace_f32(static_cast<float>(std::log(curve.largest())),
+                                static_cast<float>(std::log(curve.smallest())),
+                                from.choice.steps + 1))
     sigmas.push_back(std::exp(double{log}));
   return sigmas;
 }
@@ -39,8 +38,8 @@ euler_schedule schedule_of(const planning& from) {
   at.timesteps = euler_timesteps(from);
   at.sigmas = interpolated_sigmas(from, curve, at.timesteps);
   if (from.choice.karras) {
-    at.sigmas
-      = karras_sigmas(at.sigmas.front(), at.sigmas.back(), from.choice.steps);
+    at.sigmas =
+      karras_sigmas(at.sigmas.front(), at.sigmas.back(), from.choice.steps);
     for (size_t i = 0; i < at.timesteps.size(); ++i)
       at.timesteps[i] = curve.timestep_of(at.sigmas[i]);
   }

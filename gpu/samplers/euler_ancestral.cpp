@@ -9,9 +9,10 @@ namespace atelier::gpu {
 
 core::result<sampler_plan> plan_euler_ancestral(const planning& from) {
   if (from.config.predicts == prediction::sample)
-    return core::fail(core::ec::invalid_argument,
-                      "sampler euler_ancestral cannot run a model that predicts "
-                      "sample, only epsilon and v_prediction");
+    return core::fail(
+      core::ec::invalid_argument,
+      "sampler euler_ancestral cannot run a model that predicts "
+      "sample, only epsilon and v_prediction");
   const sigma_curve curve{from.alphas};
   euler_schedule at;
   at.timesteps = euler_timesteps(from);
@@ -19,6 +20,8 @@ core::result<sampler_plan> plan_euler_ancestral(const planning& from) {
     return ok.why();
   for (double t : at.timesteps)
     at.sigmas.push_back(curve.at(t));
+  if (auto ok = check_falling_sigmas(from, at.sigmas); !ok)
+    return ok.why();
   at.sigmas.push_back(0);
   auto plan = start_euler_plan(from, at);
   for (size_t i = 0; i < plan.steps.size(); ++i) {

@@ -39,8 +39,7 @@ core::result<sampler_plan> plan_flow_match_euler(const planning& from) {
   for (size_t i = from.first; i < from.choice.steps; ++i) {
     const double sigma = sigmas[i];
     step_rule rule;
-    rule.timestep
-      = static_cast<float>(sigma * from.config.num_train_timesteps);
+    rule.timestep = static_cast<float>(sigma * from.config.num_train_timesteps);
     rule.x0_from_x = 1;
     rule.x0_from_out = static_cast<float>(-sigma);
     rule.from_x = 1;

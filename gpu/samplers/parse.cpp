@@ -221,9 +221,9 @@ constexpr rule values[] = {
 
 /// Numbers that only their default is offered of.
 constexpr std::string_view must_be_false[] = {
-  "thresholding",        "use_exponential_sigmas", "use_beta_sigmas",
-  "use_lu_lambdas",      "use_flow_sigmas",        "euler_at_final",
-  "use_dynamic_shifting", "invert_sigmas",         "stochastic_sampling",
+  "thresholding",         "use_exponential_sigmas", "use_beta_sigmas",
+  "use_lu_lambdas",       "use_flow_sigmas",        "euler_at_final",
+  "use_dynamic_shifting", "invert_sigmas",          "stochastic_sampling",
 };
 
 constexpr std::string_view must_be_null[] = {"sigma_min", "sigma_max",
@@ -239,9 +239,11 @@ constexpr std::pair<std::string_view, std::string_view> must_be_text[] = {
 /// Numbers that bear on nothing unless a key above has another value than its
 /// default, or that belong to the PNDM sampler.
 constexpr std::string_view without_effect[] = {
-  "skip_prk_steps", "dynamic_thresholding_ratio", "sample_max_value",
-  "flow_shift",     "base_shift",                 "max_shift",
-  "time_shift_type", "base_image_seq_len",        "max_image_seq_len",
+  "skip_prk_steps",    "dynamic_thresholding_ratio",
+  "sample_max_value",  "flow_shift",
+  "base_shift",        "max_shift",
+  "time_shift_type",   "base_image_seq_len",
+  "max_image_seq_len",
 };
 
 bool holds(std::span<const std::string_view> list, std::string_view key) {
@@ -255,9 +257,9 @@ verdict read_solver(std::string_view key, const json& value, bool& known) {
   if (key == "lower_order_final")
     return want(value.is_boolean() && value.get<bool>(), "true");
   if (key == "variance_type") {
-    const bool learned = value.is_string()
-                         && value.get_ref<const std::string&>().starts_with(
-                           "learned");
+    const bool learned =
+      value.is_string()
+      && value.get_ref<const std::string&>().starts_with("learned");
     return want(value.is_null() || (value.is_string() && !learned),
                 "null, or a variance that is not learned");
   }

@@ -4,3 +4,8 @@ atelier_add_test(gpu_torch_info
   KIND UNIT
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/device/torch_info_test.cpp
   LIBS Atelier::gpu_torch)
+atelier_add_test(gpu_step
+  KIND UNIT
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/samplers/step_test.cpp
+  LIBS Atelier::gpu_torch Atelier::core
+  TORCH)

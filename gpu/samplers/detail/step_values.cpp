@@ -92,8 +92,8 @@ double deviation(std::span<const float> values) {
     return 0;
   const auto n = static_cast<double>(values.size());
   const double mean = sum(values, [](double x) { return x; }) / n;
-  const double squares
-    = sum(values, [mean](double x) { return (x - mean) * (x - mean); });
+  const double squares =
+    sum(values, [mean](double x) { return (x - mean) * (x - mean); });
   return std::sqrt(squares / (n - 1));
 }
 

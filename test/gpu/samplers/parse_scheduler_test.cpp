@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/scale.hpp"
 #include "support/seed.hpp"
-
 #include <atelier/core/philox.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 
@@ -30,8 +29,8 @@ std::string refusal(std::string_view json) {
 }
 
 std::string with_key(std::string_view key, std::string_view value) {
-  return R"({"_class_name": "DDIMScheduler", ")" + std::string{key}
-         + R"(": )" + std::string{value} + "}";
+  return R"({"_class_name": "DDIMScheduler", ")" + std::string{key} + R"(": )"
+       + std::string{value} + "}";
 }
 
 constexpr std::string_view stable_diffusion_1 = R"({
@@ -89,12 +88,12 @@ BOOST_AUTO_TEST_CASE(classes_name_their_sampler) {
   BOOST_TEST((of("DDIMScheduler") == sampler::ddim));
   BOOST_TEST((of("PNDMScheduler") == sampler::ddim));
   BOOST_TEST((of("EulerDiscreteScheduler") == sampler::euler));
-  BOOST_TEST((of("EulerAncestralDiscreteScheduler")
-              == sampler::euler_ancestral));
+  BOOST_TEST(
+    (of("EulerAncestralDiscreteScheduler") == sampler::euler_ancestral));
   BOOST_TEST((of("DPMSolverMultistepScheduler") == sampler::dpmpp_2m));
   BOOST_TEST((of("LCMScheduler") == sampler::lcm));
-  BOOST_TEST((of("FlowMatchEulerDiscreteScheduler")
-              == sampler::flow_match_euler));
+  BOOST_TEST(
+    (of("FlowMatchEulerDiscreteScheduler") == sampler::flow_match_euler));
 }
 
 BOOST_AUTO_TEST_CASE(flow_matching_predicts_flow) {
@@ -202,8 +201,8 @@ BOOST_AUTO_TEST_CASE(deep_and_long_values_are_shown_short) {
   const std::string deep(200'000, '[');
   refusal(with_key("beta_schedule", deep + std::string(200'000, ']')));
   refusal(deep);
-  const auto text
-    = refusal(with_key("beta_schedule", "\"" + std::string(1 << 20, 'x') + "\""));
+  const auto text =
+    refusal(with_key("beta_schedule", "\"" + std::string(1 << 20, 'x') + "\""));
   BOOST_TEST(text.size() < 200u);
   BOOST_TEST(refusal(with_key(std::string(1 << 20, 'x'), "1")).size() < 200u);
 }
@@ -225,8 +224,8 @@ BOOST_AUTO_TEST_CASE(hostile_texts_do_not_crash) {
           text.erase(at, random.below(20));
           break;
         default:
-          text.insert(at, text.substr(random.below(text.size()),
-                                      random.below(20)));
+          text.insert(at,
+                      text.substr(random.below(text.size()), random.below(20)));
       }
     }
     const auto out = parse_scheduler(text, "file");

@@ -2,7 +2,6 @@
 #include "configs.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
-
 #include <atelier/core/philox.hpp>
 #include <atelier/gpu/samplers/detail/step_values.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
@@ -26,8 +25,8 @@ public:
 
   scheduler_config config() {
     scheduler_config out;
-    out.num_train_timesteps
-      = one_of<uint32_t>({1, 2, 3, 10, 100, 999, 1000, 1000, 1000, 4000});
+    out.num_train_timesteps =
+      one_of<uint32_t>({1, 2, 3, 10, 100, 999, 1000, 1000, 1000, 4000});
     if (coin())
       out.beta_start = one_of({1e-9, 1e-4, 0.00085, 0.01, 0.5});
     if (coin())
@@ -41,9 +40,9 @@ public:
     out.predicts = one_of({prediction::epsilon, prediction::v_prediction,
                            prediction::sample, prediction::flow});
     if (coin())
-      out.spacing
-        = one_of({timestep_spacing::leading, timestep_spacing::trailing,
-                  timestep_spacing::linspace});
+      out.spacing =
+        one_of({timestep_spacing::leading, timestep_spacing::trailing,
+                timestep_spacing::linspace});
     out.steps_offset = one_of({0, 0, 1, 1, 7, 999, -1});
     if (coin())
       out.set_alpha_to_one = coin();
@@ -63,11 +62,11 @@ public:
 
   sampler_choice choice(uint32_t train) {
     sampler_choice out;
-    out.with = one_of({sampler::ddim, sampler::euler, sampler::euler_ancestral,
-                       sampler::dpmpp_2m, sampler::lcm,
-                       sampler::flow_match_euler});
-    out.steps = static_cast<uint32_t>(
-      coin() ? random_.below(train + 2) : random_.below(60));
+    out.with =
+      one_of({sampler::ddim, sampler::euler, sampler::euler_ancestral,
+              sampler::dpmpp_2m, sampler::lcm, sampler::flow_match_euler});
+    out.steps = static_cast<uint32_t>(coin() ? random_.below(train + 2)
+                                             : random_.below(60));
     if (coin())
       out.strength = static_cast<float>(random_.uniform() * 1.01);
     if (out.with == sampler::ddim && coin())
@@ -97,10 +96,9 @@ private:
 bool is_finite(const sampler_plan& plan) {
   bool out = std::isfinite(plan.start_clean) && std::isfinite(plan.start_noise);
   for (const auto& x : plan.steps)
-    for (float value :
-         {x.timestep, x.input_scale, x.x0_from_x, x.x0_from_out, x.clip,
-          x.from_x, x.from_out, x.from_x0, x.from_last, x.from_noise,
-          x.keep_clean, x.keep_noise})
+    for (float value : {x.timestep, x.input_scale, x.x0_from_x, x.x0_from_out,
+                        x.clip, x.from_x, x.from_out, x.from_x0, x.from_last,
+                        x.from_noise, x.keep_clean, x.keep_noise})
       out = out && std::isfinite(value);
   return out;
 }
@@ -150,8 +148,8 @@ BOOST_AUTO_TEST_CASE(accepted_runs_stay_finite_and_refused_ones_say_why) {
       BOOST_TEST(is_finite(*plan));
       BOOST_TEST(runs_finite(random, *plan));
       BOOST_TEST(plan->steps.back().keep_noise == 0);
-      BOOST_TEST((!plan->draws(plan->steps.size() - 1)
-                  || choice.with == sampler::ddim));
+      BOOST_TEST(
+        (!plan->draws(plan->steps.size() - 1) || choice.with == sampler::ddim));
     }
   }
   BOOST_TEST_MESSAGE(accepted << " of " << n << " accepted");
@@ -168,10 +166,9 @@ BOOST_AUTO_TEST_CASE(every_number_of_steps_has_an_answer) {
       config.num_train_timesteps = 100;
       for (uint32_t n = 1; n <= 100; ++n) {
         const auto plan = plan_sampler(config, test::run_of(with, n));
-        const bool too_many
-          = (with == sampler::lcm && n > 50)
-            || (with == sampler::dpmpp_2m && n == 100
-                && spacing != timestep_spacing::trailing);
+        const bool too_many = (with == sampler::lcm && n > 50)
+                           || (with == sampler::dpmpp_2m && n == 100
+                               && spacing != timestep_spacing::trailing);
         BOOST_TEST(static_cast<bool>(plan) == !too_many);
         if (plan) {
           BOOST_TEST(plan->steps.size() == n);

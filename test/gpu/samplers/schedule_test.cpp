@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "configs.hpp"
-
 #include <atelier/gpu/samplers/schedule.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -100,8 +99,8 @@ BOOST_AUTO_TEST_CASE(solver_leaves_the_lowest_timestep_out) {
 
 BOOST_AUTO_TEST_CASE(solver_is_of_first_order_at_both_ends) {
   for (float strength : {1.0f, 0.5f}) {
-    const auto sut
-      = planned(stable_diffusion(), run_of(sampler::dpmpp_2m, 20, strength));
+    const auto sut =
+      planned(stable_diffusion(), run_of(sampler::dpmpp_2m, 20, strength));
     const size_t n = sut.steps.size();
     BOOST_TEST(n == static_cast<size_t>(20 * strength));
     BOOST_TEST(sut.needs_last);
@@ -110,8 +109,7 @@ BOOST_AUTO_TEST_CASE(solver_is_of_first_order_at_both_ends) {
     BOOST_TEST(sut.steps[n - 1].from_x == 0);
     BOOST_TEST(sut.steps[n - 1].from_x0 == 1);
   }
-  const auto two
-    = planned(stable_diffusion(), run_of(sampler::dpmpp_2m, 2));
+  const auto two = planned(stable_diffusion(), run_of(sampler::dpmpp_2m, 2));
   BOOST_TEST(!two.needs_last);
 }
 
@@ -133,8 +131,8 @@ BOOST_AUTO_TEST_CASE(flow_matching_is_shifted) {
 }
 
 BOOST_AUTO_TEST_CASE(ancestral_draws_in_every_step_but_the_last) {
-  const auto sut
-    = planned(stable_diffusion(), run_of(sampler::euler_ancestral, 10));
+  const auto sut =
+    planned(stable_diffusion(), run_of(sampler::euler_ancestral, 10));
   for (size_t i = 0; i < 10; ++i)
     BOOST_TEST(sut.draws(i) == (i < 9));
 }
@@ -158,10 +156,9 @@ BOOST_AUTO_TEST_CASE(a_sampler_brings_its_own_defaults) {
   scheduler_config bare;
   BOOST_TEST(planned(bare, run_of(sampler::ddim, 4)).steps[0].clip == 1);
   BOOST_TEST(planned(bare, run_of(sampler::lcm, 4)).steps[0].clip == 0);
-  BOOST_TEST(planned(stable_diffusion(), run_of(sampler::lcm, 4))
-               .steps[0]
-               .x0_from_out
-             == planned(bare, run_of(sampler::lcm, 4)).steps[0].x0_from_out);
+  BOOST_TEST(
+    planned(stable_diffusion(), run_of(sampler::lcm, 4)).steps[0].x0_from_out
+    == planned(bare, run_of(sampler::lcm, 4)).steps[0].x0_from_out);
 }
 
 BOOST_AUTO_TEST_CASE(strength_leaves_the_first_steps_out) {
@@ -179,9 +176,9 @@ BOOST_AUTO_TEST_CASE(strength_leaves_the_first_steps_out) {
   // Where Python's int() rounds down, so does this.
   BOOST_TEST(planned(config, run_of(sampler::euler, 100, 0.29f)).steps.size()
              == 28u);
-  BOOST_TEST(planned(flow(), run_of(sampler::flow_match_euler, 10, 0.75f))
-               .steps.size()
-             == 8u);
+  BOOST_TEST(
+    planned(flow(), run_of(sampler::flow_match_euler, 10, 0.75f)).steps.size()
+    == 8u);
 }
 
 BOOST_AUTO_TEST_CASE(a_clean_latent_can_be_noised_at_full_strength) {
@@ -192,8 +189,9 @@ BOOST_AUTO_TEST_CASE(a_clean_latent_can_be_noised_at_full_strength) {
   const auto sut = planned(config, choice);
   check_near(sut.start_clean, std::sqrt(0.0046600998));
   BOOST_TEST(sut.start_clean * sut.start_clean
-               + sut.start_noise * sut.start_noise
-             == 1.0f, boost::test_tools::tolerance(1e-6f));
+                 + sut.start_noise * sut.start_noise
+               == 1.0f,
+             boost::test_tools::tolerance(1e-6f));
 }
 
 BOOST_AUTO_TEST_CASE(unmasked_places_end_clean) {
@@ -292,8 +290,11 @@ BOOST_AUTO_TEST_CASE(what_diffusers_cannot_run_is_refused) {
   BOOST_TEST(refusal(config, run_of(sampler::ddim, 10))
              == "prediction_type epsilon at timestep 999: with "
                 "rescale_betas_zero_snr no signal is left there to divide by; "
-                "v_prediction and sample can start there");
+                "v_prediction, sample and clip_sample can start there");
   refusal(config, run_of(sampler::lcm, 4));
+  config.clip_sample = true;
+  planned(config, run_of(sampler::ddim, 10));
+  config.clip_sample = false;
   config.spacing = timestep_spacing::leading;
   planned(config, run_of(sampler::ddim, 10));
 }

@@ -20,6 +20,8 @@ core::result<sampler_plan> plan_euler_ancestral(const planning& from) {
     return ok.why();
   for (double t : at.timesteps)
     at.sigmas.push_back(curve.at(t));
+  if (auto ok = check_falling_sigmas(from, at.sigmas); !ok)
+    return ok.why();
   at.sigmas.push_back(0);
   auto plan = start_euler_plan(from, at);
   for (size_t i = 0; i < plan.steps.size(); ++i) {

@@ -121,6 +121,22 @@ core::result<sampler_plan> dispatch(const planning& from) {
               static_cast<int>(from.choice.with));
 }
 
+/// No config in range is known to come here with another than a finite number.
+core::result<sampler_plan> checked(core::result<sampler_plan> plan) {
+  if (!plan)
+    return plan;
+  for (const auto& x : plan->steps)
+    for (float value : {x.timestep, x.input_scale, x.x0_from_x, x.x0_from_out,
+                        x.from_x, x.from_out, x.from_x0, x.from_last,
+                        x.from_noise, x.keep_clean, x.keep_noise})
+      if (!std::isfinite(value))
+        return fail(ec::invalid_argument,
+                    "betas lead to {} at timestep {}, outside the finite "
+                    "numbers",
+                    value, x.timestep);
+  return plan;
+}
+
 } // namespace
 
 bool has_karras_sigmas(sampler x) {
@@ -150,6 +166,19 @@ core::result<void> check_timesteps(const planning& from,
               "0..{}",
               from.choice.steps, from.config.steps_offset, timesteps.front(),
               last);
+}
+
+core::result<void> check_falling_sigmas(const planning& from,
+                                        std::span<const double> sigmas) {
+  for (size_t i = from.first; i + 1 < from.choice.steps; ++i)
+    if (!(sigmas[i + 1] < sigmas[i]))
+      return fail(ec::invalid_argument,
+                  "rescale_betas_zero_snr {}: steps {} of sampler {} lead from "
+                  "sigma {} to {}, outside 0..{}",
+                  from.config.rescale_betas_zero_snr, from.choice.steps,
+                  to_string(from.choice.with), sigmas[i], sigmas[i + 1],
+                  sigmas[i]);
+  return {};
 }
 
 void set_levels(sampler_plan& plan, const sampler_choice& choice,
@@ -185,7 +214,7 @@ core::result<sampler_plan> plan_sampler(const scheduler_config& config,
       return alphas.why();
     from.alphas = *std::move(alphas);
   }
-  return dispatch(from);
+  return checked(dispatch(from));
 }
 
 } // namespace atelier::gpu

@@ -135,8 +135,9 @@ struct sampler_plan {
 
 /// Plans a run: pure. The betas and their products are diffusers' float32
 /// values, what follows is float64 and rounded once; every number is finite.
-/// The steps are as many as asked for, also where diffusers' trailing spacing
-/// rounds to one more, at timestep -1.
+/// The steps are as many as asked for, also where diffusers adds one: at
+/// timestep -1 where its trailing spacing is rounded so, and with continuous
+/// timesteps of log-linear sigmas.
 /// Errors: ec::invalid_argument (steps, strength, eta out of range, a
 ///         combination that has no meaning or that diffusers cannot run); the
 ///         text names the field, the value and the range.

@@ -4,30 +4,12 @@
 #include <atelier/gpu/samplers/detail/step_values.hpp>
 #include <atelier/gpu/samplers/step.hpp>
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
+#include <vector>
 
 namespace atelier::gpu {
 
 namespace {
-
-/// Values for which another thread is worth waking.
-constexpr int64_t grain = 32768;
-
-/// Calls f(row, first, count) for pieces of rows, on ATen's threads. The bits
-/// of a value do not depend on the piece that it is in.
-template <class F>
-void for_each_piece(int64_t rows, int64_t row_values, F f) {
-  at::parallel_for(0, rows * row_values, grain, [&](int64_t i, int64_t end) {
-    while (i < end) {
-      const int64_t row = i / row_values;
-      const int64_t count = std::min((row + 1) * row_values, end) - i;
-      f(row, i, count);
-      i += count;
-    }
-  });
-}
 
 /// Brings a tensor to float32 and the layout in which the batch is walked.
 torch::Tensor prepared(const torch::Tensor& of, at::MemoryFormat layout) {
@@ -39,10 +21,13 @@ const float* values_of(const torch::Tensor& of) {
   return of.defined() ? of.const_data_ptr<float>() : nullptr;
 }
 
-const float* from(const float* base, int64_t first) {
-  return base == nullptr ? nullptr : base + first;
+/// The piece of `base` that is one row's; null where there is none.
+const float* row_of(const float* base, size_t row, size_t row_values) {
+  return base == nullptr ? nullptr : base + row * row_values;
 }
 
+/// One pass on the calling thread: it takes tens of microseconds where a
+/// network takes many milliseconds, and waking threads takes as long.
 stepped_batch step_on_cpu(const torch::Tensor& x, const torch::Tensor& out,
                           const torch::Tensor& last, const torch::Tensor& noise,
                           std::span<const step_rule> rules) {
@@ -53,20 +38,15 @@ stepped_batch step_on_cpu(const torch::Tensor& x, const torch::Tensor& out,
   const auto before = last.defined() ? prepared(last, layout) : last;
   const auto fresh = noise.defined() ? prepared(noise, layout) : noise;
   stepped_batch result{torch::empty_like(in), torch::empty_like(in)};
-  const step_values all{in.const_data_ptr<float>(),
-                        y.const_data_ptr<float>(),
-                        values_of(before),
-                        values_of(fresh),
-                        result.next.mutable_data_ptr<float>(),
-                        result.x0.mutable_data_ptr<float>()};
-  const auto run = [&](int64_t row, int64_t first, int64_t count) {
-    const step_values piece{all.x + first,         all.out + first,
-                            from(all.last, first), from(all.noise, first),
-                            all.next + first,      all.x0 + first};
-    run_step(rules[static_cast<size_t>(row)], piece,
-             static_cast<size_t>(count));
-  };
-  for_each_piece(in.size(0), in.numel() / in.size(0), run);
+  auto* next = result.next.mutable_data_ptr<float>();
+  auto* x0 = result.x0.mutable_data_ptr<float>();
+  const auto n = static_cast<size_t>(in.numel()) / rules.size();
+  for (size_t i = 0; i < rules.size(); ++i)
+    run_step(rules[i],
+             {row_of(values_of(in), i, n), row_of(values_of(y), i, n),
+              row_of(values_of(before), i, n), row_of(values_of(fresh), i, n),
+              next + i * n, x0 + i * n},
+             n);
   return result;
 }
 
@@ -78,29 +58,19 @@ torch::Tensor guide_on_cpu(const torch::Tensor& unguided,
   const auto u = prepared(unguided, layout);
   const auto g = prepared(guided, layout);
   auto mixed = torch::empty_like(g);
-  const auto* of_u = u.const_data_ptr<float>();
-  const auto* of_g = g.const_data_ptr<float>();
-  auto* into = mixed.mutable_data_ptr<float>();
-  const auto row_values = g.numel() / g.size(0);
-  for_each_piece(g.size(0), row_values,
-                 [&](int64_t row, int64_t first, int64_t count) {
-                   const auto n = static_cast<size_t>(count);
-                   mix_guidance({of_u + first, n}, {of_g + first, n},
-                                scales[static_cast<size_t>(row)], into + first);
-                 });
-  at::parallel_for(0, g.size(0), 1, [&](int64_t row, int64_t end) {
-    for (; row < end; ++row) {
-      const float rescale = rescales[static_cast<size_t>(row)];
-      if (rescale == 0)
-        continue;
-      const auto n = static_cast<size_t>(row_values);
-      const std::span whole{into + row * row_values, n};
-      const float factor = rescale_factor(
-        deviation({of_g + row * row_values, n}), deviation(whole), rescale);
-      for (float& value : whole)
-        value = value * factor;
-    }
-  });
+  const auto n = static_cast<size_t>(g.numel()) / scales.size();
+  for (size_t i = 0; i < scales.size(); ++i) {
+    const std::span of_u{row_of(values_of(u), i, n), n};
+    const std::span of_g{row_of(values_of(g), i, n), n};
+    const std::span into{mixed.mutable_data_ptr<float>() + i * n, n};
+    mix_guidance(of_u, of_g, scales[i], into.data());
+    if (rescales[i] == 0)
+      continue;
+    const float factor =
+      rescale_factor(deviation(of_g), deviation(into), rescales[i]);
+    for (float& value : into)
+      value = value * factor;
+  }
   return mixed;
 }
 

@@ -37,6 +37,8 @@ struct generate_arguments {
   std::optional<std::string> size;
   std::optional<std::string> negative;
   std::optional<std::string> model;
+  std::optional<std::string> device;
+  std::optional<std::string> dtype;
   std::optional<std::string> variant;
   std::optional<std::string> policy;
   std::optional<std::string> rng;

@@ -43,7 +43,11 @@ void add_picture_options(CLI::App& to, generate_arguments& into) {
       "model's own");
   add(to, "--negative", into.negative, "TEXT",
       "What the pictures shall not show");
-  add(to, "--model", into.model, "NAME", "Model (default: the policy's)");
+  add(to, "--model", into.model, "NAME|DIR|FILE",
+      "Model: a name, or its folder or file (default: the policy's)");
+  add(to, "--device", into.device, "D", "cpu:N or cuda:N (default: cpu:0)");
+  add(to, "--dtype", into.dtype, "T",
+      "With --model: float32, float16 or bfloat16 (default: float32)");
   add(to, "--variant", into.variant, "V", "Variant, such as base@50");
   add(to, "--policy", into.policy, "P", "Policy that chooses routes");
   add(to, "--rng", into.rng, "NAME",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/load.hpp>
 #include <atelier/runtime/cli/generate_plan.hpp>
+#include <atelier/runtime/cli/model_option.hpp>
 #include <atelier/runtime/cli/image_file.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/prompts_file.hpp>
@@ -19,20 +20,10 @@ using core::result;
 constexpr uint64_t most_seed = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t most_deadline_ms = 24ull * 60 * 60 * 1000;
 
-/// Returns `text` as a TOML string.
-std::string toml_string(std::string_view text) {
-  std::string quoted = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 result<config::settings> read_settings(const generate_arguments& arguments,
                                        const common_arguments& common,
-                                       engine_options& engine) {
+                                       engine_options& engine,
+                                       std::optional<std::string>& model) {
   auto overrides = read_common(common);
   if (!overrides)
     return overrides.why();
@@ -48,6 +39,17 @@ result<config::settings> read_settings(const generate_arguments& arguments,
   }
   engine = {common.config.value_or(""), std::move(*overrides)};
   auto loaded = config::load(engine.config_file, engine.set);
+  if (loaded && (arguments.model || arguments.device || arguments.dtype)) {
+    const auto chosen =
+      read_model_option({arguments.model, arguments.device, arguments.dtype, {}},
+                        loaded.values, data_folder(common));
+    if (!chosen)
+      return chosen.why();
+    model = chosen->model;
+    engine.set.insert(engine.set.end(), chosen->set.begin(),
+                      chosen->set.end());
+    loaded = config::load(engine.config_file, engine.set);
+  }
   if (!loaded) {
     // What came from an option of its own is told under that option's name.
     for (const auto& fault : loaded.faults)
@@ -161,7 +163,6 @@ result<void> read_words(const generate_arguments& arguments,
       return ok;
   out.negative = arguments.negative.value_or("");
   out.sampler = arguments.sampler;
-  out.model = arguments.model;
   out.variant = arguments.variant;
   out.priority = arguments.priority.value_or("normal");
   out.noise = arguments.rng == "philox" ? "philox" : "torch_cpu";
@@ -255,7 +256,7 @@ result<generate_plan> plan_generate(
   const generate_arguments& arguments, const common_arguments& common,
   std::istream& standard_input, const std::function<uint64_t()>& draw_seed) {
   generate_plan plan;
-  auto settings = read_settings(arguments, common, plan.engine);
+  auto settings = read_settings(arguments, common, plan.engine, plan.common.model);
   if (!settings)
     return settings.why();
   const auto& within = settings->limits;

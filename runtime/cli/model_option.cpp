@@ -78,12 +78,13 @@ std::string toml_string(std::string_view text) {
   return quoted + '"';
 }
 
-core::result<std::vector<std::string>> read_model_option(
+core::result<model_overrides> read_model_option(
   const model_choice& chosen, const config::settings& known,
   const std::filesystem::path& data) {
-  std::vector<std::string> out;
+  model_overrides out;
+  out.model = chosen.model;
   if (chosen.device)
-    out.push_back("devices[0].name=" + toml_string(*chosen.device));
+    out.set.push_back("devices[0].name=" + toml_string(*chosen.device));
   const auto suffix = dtype_suffix(chosen.dtype);
   if (!suffix)
     return suffix.why();
@@ -116,18 +117,19 @@ core::result<std::vector<std::string>> read_model_option(
     std::error_code ignored;
     model.path = fs::absolute(*path, ignored).string();
     model.name = name_for(model.path);
-    out.push_back(fmt::format("models=[{{name={},path={}}}]",
+    out.set.push_back(fmt::format("models=[{{name={},path={}}}]",
                               toml_string(model.name),
                               toml_string(model.path)));
   }
+  out.model = model.name;
   const auto files = gpu::open_model(model.path, file_options_of(model));
   if (!files)
     return fail(files.why().code, "--model: {}", files.why().text);
   const auto facts = gpu::facts_of(*files);
   if (!facts)
     return fail(facts.why().code, "--model: {}", facts.why().text);
-  out.push_back("devices[0].executor=torch");
-  out.push_back(fmt::format(
+  out.set.push_back("devices[0].executor=torch");
+  out.set.push_back(fmt::format(
     "devices[0].variants=[{}]",
     toml_string(fmt::format("{}@{}{}", model.name,
                             chosen.steps.value_or(facts->steps), *suffix))));

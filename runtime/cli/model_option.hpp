@@ -23,13 +23,21 @@ struct model_choice {
   std::optional<uint32_t> steps;
 };
 
-/// Returns the settings' overrides that make a model on disk the one that
-/// devices[0] hosts: --model names a folder or file, or one in the data folder;
-/// none where it names a model of `known`, or where nothing was chosen.
+/// What a choice comes to.
+struct model_overrides {
+  /// Overrides of the settings.
+  std::vector<std::string> set;
+  /// The name that requests use; none where no model was chosen.
+  std::optional<std::string> model;
+};
+
+/// Returns what makes a model on disk the one that devices[0] hosts: --model
+/// names a folder or file, or one in the data folder. Nothing is overridden
+/// where a device hosts a model of that name already.
 /// Errors: ec::not_found (no such model), ec::bad_payload, ec::bad_config (the
 ///         model's files), ec::invalid_argument (device, dtype); the text names
 ///         the option.
-core::result<std::vector<std::string>> read_model_option(
+core::result<model_overrides> read_model_option(
   const model_choice& chosen, const config::settings& known,
   const std::filesystem::path& data);
 

@@ -48,7 +48,7 @@ result<measurement> plan(const profile_arguments& arguments,
     loaded.values, data_folder(common));
   if (!chosen)
     return chosen.why();
-  overrides->insert(overrides->end(), chosen->begin(), chosen->end());
+  overrides->insert(overrides->end(), chosen->set.begin(), chosen->set.end());
   loaded = config::load(file, *overrides);
   if (!loaded)
     return config::to_error(loaded.faults);

@@ -15,3 +15,8 @@ atelier_add_test(gpu_unet
   TORCH
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/models/unet_test.cpp
   LIBS Atelier::gpu_torch)
+atelier_add_test(gpu_step
+  KIND UNIT
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/samplers/step_test.cpp
+  LIBS Atelier::gpu_torch Atelier::core
+  TORCH)

@@ -17,9 +17,6 @@ using core::fail;
 /// Below it 1 / sqrt(alpha) leaves no digits to a latent.
 constexpr float least_alpha = 1e-30f;
 
-/// What samplers that step by sigmas take for a share of 0.
-constexpr float instead_of_0 = 0x1p-24f;
-
 std::vector<float> cosine_betas(uint32_t n) {
   const auto bar = [](double t) {
     const double c = std::cos((t + 0.008) / 1.008 * std::numbers::pi / 2);
@@ -100,16 +97,16 @@ std::vector<float> with_zero_terminal_snr(std::vector<float> alphas) {
 }
 
 /// Written so that NaN, which compares false with all, is refused.
-core::result<void> check_falling(const std::vector<float>& alphas, float least,
+core::result<void> check_falling(const std::vector<float>& alphas,
                                  bool may_end_at_0) {
   float before = 1;
   for (size_t t = 0; t < alphas.size(); ++t) {
     const bool end = may_end_at_0 && t + 1 == alphas.size();
-    if (!(alphas[t] < before && (end || alphas[t] > least)))
+    if (!(alphas[t] < before && (end || alphas[t] >= least_alpha)))
       return fail(ec::invalid_argument,
                   "betas leave the share of signal {} at timestep {}, outside "
                   "{}..{}",
-                  alphas[t], t, least, before);
+                  alphas[t], t, least_alpha, before);
     before = alphas[t];
   }
   return {};
@@ -135,7 +132,7 @@ core::result<std::vector<double>> alphas_cumprod(const scheduler_config& config,
   if (!betas)
     return betas.why();
   auto alphas = products(*betas);
-  if (auto ok = check_falling(alphas, least_alpha, false); !ok)
+  if (auto ok = check_falling(alphas, false); !ok)
     return ok.why();
   if (config.rescale_betas_zero_snr) {
     if (n < 2)
@@ -144,11 +141,7 @@ core::result<std::vector<double>> alphas_cumprod(const scheduler_config& config,
                   "rescale_betas_zero_snr",
                   n, most_train_timesteps);
     alphas = with_zero_terminal_snr(std::move(alphas));
-    const bool by_sigma =
-      with != core::sampler::ddim && with != core::sampler::lcm;
-    if (auto ok =
-          check_falling(alphas, by_sigma ? instead_of_0 : least_alpha, true);
-        !ok)
+    if (auto ok = check_falling(alphas, true); !ok)
       return ok.why();
   }
   return std::vector<double>(alphas.begin(), alphas.end());

@@ -49,6 +49,11 @@ double least_strength(uint32_t steps);
 core::result<void> check_timesteps(const planning& from,
                                    std::span<const double> timesteps);
 
+/// Checks that the sigmas of the steps that run fall: without a terminal signal
+/// the first may be 4096 and the next above it.
+core::result<void> check_falling_sigmas(const planning& from,
+                                        std::span<const double> sigmas);
+
 /// Each plans one sampler's run; see plan_sampler.
 core::result<sampler_plan> plan_ddim(const planning& from);
 core::result<sampler_plan> plan_euler(const planning& from);

@@ -31,13 +31,15 @@ double sigma_curve::timestep_of(double sigma) const {
   if (logs_.size() < 2)
     return 0;
   const double log = std::log(std::max(sigma, 1e-10));
-  const auto above = std::upper_bound(logs_.begin(), logs_.end(), log);
-  const auto index = std::distance(logs_.begin(), above) - 1;
-  const auto last = static_cast<std::ptrdiff_t>(logs_.size()) - 2;
-  const auto i =
-    static_cast<size_t>(std::clamp<std::ptrdiff_t>(index, 0, last));
+  // The largest may lie below its neighbour: see the constructor.
+  const auto end = logs_.end() - 1;
+  const auto above =
+    log >= logs_.back() ? end : std::upper_bound(logs_.begin(), end, log);
+  const auto i = static_cast<size_t>(std::clamp<std::ptrdiff_t>(
+    above - logs_.begin() - 1, 0, end - logs_.begin() - 1));
+  const double rise = logs_[i] - logs_[i + 1];
   const double w =
-    std::clamp((logs_[i] - log) / (logs_[i] - logs_[i + 1]), 0.0, 1.0);
+    rise == 0 ? 0 : std::clamp((logs_[i] - log) / rise, 0.0, 1.0);
   const auto low = static_cast<double>(i);
   return (1 - w) * low + w * (low + 1);
 }

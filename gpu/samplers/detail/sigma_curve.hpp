@@ -9,7 +9,7 @@ namespace atelier::gpu {
 
 /// Noise over signal, sqrt((1 - alpha) / alpha), over training time: what Euler
 /// and DPM-Solver++ step along. A share of signal of 0 is taken as 2^-24, so
-/// that the largest sigma is 4096.
+/// that the last sigma is 4096, which may be below the one before.
 /// Source: diffusers 0.42 scheduling_euler_discrete.py
 class sigma_curve {
 public:
@@ -20,6 +20,7 @@ public:
     return sigmas_.front();
   }
 
+  /// The sigma of the last timestep.
   double largest() const {
     return sigmas_.back();
   }

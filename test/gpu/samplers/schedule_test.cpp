@@ -290,8 +290,11 @@ BOOST_AUTO_TEST_CASE(what_diffusers_cannot_run_is_refused) {
   BOOST_TEST(refusal(config, run_of(sampler::ddim, 10))
              == "prediction_type epsilon at timestep 999: with "
                 "rescale_betas_zero_snr no signal is left there to divide by; "
-                "v_prediction and sample can start there");
+                "v_prediction, sample and clip_sample can start there");
   refusal(config, run_of(sampler::lcm, 4));
+  config.clip_sample = true;
+  planned(config, run_of(sampler::ddim, 10));
+  config.clip_sample = false;
   config.spacing = timestep_spacing::leading;
   planned(config, run_of(sampler::ddim, 10));
 }

@@ -9,7 +9,9 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/decode_in_tiles.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/group_norm_silu.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/kl_coder.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/stripes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/tiny_coder.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/upsample_conv.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/vae_blocks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/weights.cpp)
 add_library(Atelier::gpu_torch ALIAS atelier_gpu_torch)

@@ -21,6 +21,9 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_levels.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_resnet.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_transformer.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/stripes.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/tiny_coder.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/upsample_conv.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/vae_blocks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/diffusion_model.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/unet.cpp

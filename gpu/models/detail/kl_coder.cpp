@@ -43,17 +43,17 @@ kl_encoder::kl_encoder(weights& from, const autoencoder_config& config)
 }
 
 torch::Tensor kl_encoder::operator()(const torch::Tensor& pixels) const {
-  auto x = conv_in_(pixels, 1);
+  auto x = conv_in_(pixels, {1, 1});
   for (const auto& here : levels_) {
     for (const auto& resnet : here.resnets)
       x = resnet(std::move(x));
     // The border of zeros is on the far sides only.
     if (here.downsample)
-      x = (*here.downsample)(at::constant_pad_nd(x, {0, 1, 0, 1}), 0, 2);
+      x = (*here.downsample)(at::constant_pad_nd(x, {0, 1, 0, 1}), {0, 0}, 2);
   }
   x = middle_(std::move(x));
-  x = conv_out_(norm_out_.normalise_and_activate(x), 1);
-  return quant_ ? (*quant_)(x, 0) : x;
+  x = norm_out_.then(conv_out_, x);
+  return quant_ ? (*quant_)(x, {0, 0}) : x;
 }
 
 uint64_t kl_encoder::bytes() const {
@@ -91,21 +91,22 @@ kl_decoder::kl_decoder(weights& from, const autoencoder_config& config)
       channels = out;
     }
     if (i + 1 < count)
-      here.upsample = take_conv(from, name + ".upsamplers.0.conv", out, out);
+      here.upsample
+        = upsample_conv::take(from, name + ".upsamplers.0.conv", out);
   }
 }
 
 torch::Tensor kl_decoder::operator()(const torch::Tensor& latent) const {
-  auto x = conv_in_(post_quant_ ? (*post_quant_)(latent, 0) : latent, 1);
+  auto x = conv_in_(post_quant_ ? (*post_quant_)(latent, {0, 0}) : latent,
+                    {1, 1});
   x = middle_(std::move(x));
   for (const auto& here : levels_) {
     for (const auto& resnet : here.resnets)
       x = resnet(std::move(x));
     if (here.upsample)
-      x = (*here.upsample)(
-        at::upsample_nearest2d(x, {2 * x.size(2), 2 * x.size(3)}), 1);
+      x = (*here.upsample)(x);
   }
-  return conv_out_(norm_out_.normalise_and_activate(x), 1);
+  return norm_out_.then(conv_out_, x);
 }
 
 uint64_t kl_decoder::bytes() const {

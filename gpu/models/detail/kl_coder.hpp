@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/gpu/models/autoencoder_config.hpp>
+#include <atelier/gpu/models/detail/upsample_conv.hpp>
 #include <atelier/gpu/models/detail/vae_blocks.hpp>
 
 #include <torch/torch.h>
@@ -49,7 +50,7 @@ public:
 private:
   struct level {
     std::vector<vae_resnet> resnets;
-    std::optional<conv_layer> upsample;
+    std::optional<upsample_conv> upsample;
   };
 
   std::optional<conv_layer> post_quant_;

@@ -74,14 +74,14 @@ tiny_coder tiny_coder::decoder(weights& from,
 
 torch::Tensor tiny_coder::operator()(torch::Tensor x) const {
   const auto residual_of = [&](const residual& with) {
-    auto y = activate(with.conv[0](x, 1), activation_);
-    y = activate(with.conv[1](y, 1), activation_);
-    return at::relu_(with.conv[2](y, 1).add_(x));
+    auto y = activate(with.conv[0](x, {1, 1}), activation_);
+    y = activate(with.conv[1](y, {1, 1}), activation_);
+    return at::relu_(with.conv[2](y, {1, 1}).add_(x));
   };
   for (const auto& each : layers_)
     x = std::visit(
       overload{
-        [&](const plain& with) { return with.conv(x, 1, with.stride); },
+        [&](const plain& with) { return with.conv(x, {1, 1}, with.stride); },
         residual_of,
         [&](const activation&) { return activate(x, activation_); },
         [&](const upsampling&) {

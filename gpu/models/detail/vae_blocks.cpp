@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/group_norm_silu.hpp>
+#include <atelier/gpu/models/detail/stripes.hpp>
 #include <atelier/gpu/models/detail/vae_blocks.hpp>
 
 namespace atelier::gpu::detail {
@@ -42,13 +42,38 @@ vae_norm::vae_norm(weights& from, const std::string& name, int64_t channels,
     activation_(activation) {}
 
 torch::Tensor vae_norm::normalise(const torch::Tensor& x) const {
-  return at::group_norm(x, groups_, weight_, bias_, eps);
+  return normalise_groups(x, groups_, weight_, bias_, eps,
+                          after_scaling::nothing);
 }
 
 torch::Tensor vae_norm::normalise_and_activate(const torch::Tensor& x) const {
   if (activation_ == autoencoder_activation::silu)
-    return group_norm_silu(x, groups_, weight_, bias_, eps);
+    return normalise_groups(x, groups_, weight_, bias_, eps,
+                            after_scaling::silu);
   return activate(normalise(x), activation_);
+}
+
+bool vae_norm::in_stripes(const torch::Tensor& x) const {
+  return activation_ == autoencoder_activation::silu && can_stripe(x);
+}
+
+folded_norm vae_norm::fold(const torch::Tensor& x) const {
+  return fold_group_norm(x, groups_, weight_, bias_, eps);
+}
+
+torch::Tensor vae_norm::then(const conv_layer& conv,
+                             const torch::Tensor& x) const {
+  if (in_stripes(x))
+    return conv_of_normed(x, fold(x), conv);
+  return conv(normalise_and_activate(x), {1, 1});
+}
+
+void vae_norm::then_add(const torch::Tensor& sum, const conv_layer& conv,
+                        const torch::Tensor& x) const {
+  if (in_stripes(x))
+    add_conv_of_normed(sum, x, fold(x), conv);
+  else
+    conv.add_to(sum, normalise_and_activate(x), {1, 1});
 }
 
 uint64_t vae_norm::bytes() const {
@@ -65,12 +90,12 @@ vae_resnet::vae_resnet(weights& from, const std::string& name, int64_t in,
     shortcut_ = conv_layer::take(from, name + ".conv_shortcut", out, in, 1);
 }
 
-torch::Tensor vae_resnet::operator()(torch::Tensor x) const {
-  auto y = conv1_(norm1_.normalise_and_activate(x), 1);
-  y = conv2_(norm2_.normalise_and_activate(y), 1);
-  if (shortcut_)
-    x = (*shortcut_)(x, 0);
-  return y.add_(x);
+torch::Tensor vae_resnet::operator()(torch::Tensor&& x) const {
+  const auto inner = norm1_.then(conv1_, x);
+  auto out = shortcut_ ? (*shortcut_)(x, {0, 0}) : std::move(x);
+  x = torch::Tensor{};
+  norm2_.then_add(out, conv2_, inner);
+  return out;
 }
 
 uint64_t vae_resnet::bytes() const {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
 #include <atelier/gpu/models/autoencoder_config.hpp>
 #include <atelier/gpu/models/detail/conv_layer.hpp>
+#include <atelier/gpu/models/detail/group_norm_silu.hpp>
 #include <atelier/gpu/models/detail/linear_layer.hpp>
 #include <atelier/gpu/models/weights.hpp>
 
@@ -25,9 +28,19 @@ public:
   torch::Tensor normalise(const torch::Tensor& x) const;
   torch::Tensor normalise_and_activate(const torch::Tensor& x) const;
 
+  /// Returns conv(normalise_and_activate(x)) for a kernel of three.
+  torch::Tensor then(const conv_layer& conv, const torch::Tensor& x) const;
+
+  /// Adds conv(normalise_and_activate(x)) to `sum`.
+  void then_add(const torch::Tensor& sum, const conv_layer& conv,
+                const torch::Tensor& x) const;
+
   uint64_t bytes() const;
 
 private:
+  bool in_stripes(const torch::Tensor& x) const;
+  folded_norm fold(const torch::Tensor& x) const;
+
   torch::Tensor weight_;
   torch::Tensor bias_;
   int64_t groups_;
@@ -42,7 +55,7 @@ public:
              const autoencoder_config& config);
 
   /// `x` is given away: its memory is free, or the result's, afterwards.
-  torch::Tensor operator()(torch::Tensor x) const;
+  torch::Tensor operator()(torch::Tensor&& x) const;
 
   uint64_t bytes() const;
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/tokenizer.hpp>
-
 #include <atelier/core/utf8.hpp>
 #include <atelier/gpu/models/detail/added_tokens.hpp>
 #include <atelier/gpu/models/detail/byte_pairs.hpp>
@@ -9,6 +7,7 @@
 #include <atelier/gpu/models/detail/foreign_json.hpp>
 #include <atelier/gpu/models/detail/tokenizer_settings.hpp>
 #include <atelier/gpu/models/detail/vocabulary_file.hpp>
+#include <atelier/gpu/models/tokenizer.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -52,10 +51,10 @@ public:
       added[x.id] = x;
     for (const auto& [id, x] : added) {
       largest = std::max(largest, id);
-      const bool is_new
-        = x.normalized
-            ? out->in_normal_form_.add(detail::clip_normal_form(x.content), x)
-            : out->in_text_.add(x.content, x);
+      const bool is_new =
+        x.normalized
+          ? out->in_normal_form_.add(detail::clip_normal_form(x.content), x)
+          : out->in_text_.add(x.content, x);
       if (!is_new)
         return core::fail(core::ec::bad_payload,
                           "{}: the normal form of the added token {} is that "
@@ -83,7 +82,7 @@ public:
       else
         ++left_out;
     };
-    std::vector<int32_t> word_ids;
+    detail::byte_pairs::workspace workspace;
     for (const auto& part : in_text_.split(prompt)) {
       if (part.id) {
         add(*part.id);
@@ -96,16 +95,16 @@ public:
           continue;
         }
         detail::for_each_word(piece.text, [&](std::string_view word) {
-          pairs_.encode(word, word_ids);
-          for (const auto id : word_ids)
+          pairs_.encode(word, workspace);
+          for (const auto id : workspace.ids)
             add(id);
         });
       }
     }
     out.ids.push_back(end_);
     out.ids.resize(length, padding_);
-    out.left_out = static_cast<uint32_t>(std::min<uint64_t>(
-      left_out, std::numeric_limits<uint32_t>::max()));
+    out.left_out = static_cast<uint32_t>(
+      std::min<uint64_t>(left_out, std::numeric_limits<uint32_t>::max()));
     return out;
   }
 
@@ -131,7 +130,7 @@ public:
 
 private:
   clip_tokenizer(const detail::vocabulary& words, int32_t unknown)
-      : pairs_(words, unknown) {}
+    : pairs_(words, unknown) {}
 
   detail::byte_pairs pairs_;
   detail::token_finder in_text_;
@@ -154,8 +153,8 @@ core::result<std::shared_ptr<const tokenizer>> tokenizer::load(
                       "vocab.json and merges.txt");
   const auto& main_file = is_one_file ? from.tokenizer_json : from.vocab;
   const auto words = is_one_file
-                       ? detail::read_tokenizer_json(from.tokenizer_json)
-                       : detail::read_vocabulary(from.vocab, from.merges);
+                     ? detail::read_tokenizer_json(from.tokenizer_json)
+                     : detail::read_vocabulary(from.vocab, from.merges);
   if (!words)
     return words.why();
   const auto folder = main_file.parent_path();

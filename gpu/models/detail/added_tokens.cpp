@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/detail/added_tokens.hpp>
-
 #include <atelier/gpu/models/detail/character_class.hpp>
 #include <atelier/gpu/models/detail/utf8_codes.hpp>
 
@@ -15,9 +14,8 @@ bool is_space(char32_t c) {
 }
 
 auto find_byte(auto& next, uint8_t byte) {
-  return std::lower_bound(
-    next.begin(), next.end(), byte,
-    [](const auto& x, uint8_t y) { return x.first < y; });
+  return std::lower_bound(next.begin(), next.end(), byte,
+                          [](const auto& x, uint8_t y) { return x.first < y; });
 }
 
 } // namespace

@@ -59,11 +59,25 @@ constexpr std::array<case_range, 10> later_capitals{{
 
 template <class Ranges>
 auto find_range(const Ranges& in, char32_t c) -> decltype(in.data()) {
-  const auto i
-    = std::lower_bound(in.begin(), in.end(), c,
-                       [](const auto& x, char32_t y) { return x.last < y; });
+  const auto i =
+    std::lower_bound(in.begin(), in.end(), c,
+                     [](const auto& x, char32_t y) { return x.last < y; });
   return i != in.end() && i->first <= c ? &*i : nullptr;
 }
+
+// Most prompts are these alone.
+constexpr std::array<character_class, 128> ascii_classes = [] {
+  std::array<character_class, 128> out{};
+  for (size_t c = 0; c < out.size(); ++c) {
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+      out[c] = letter;
+    else if (c >= '0' && c <= '9')
+      out[c] = number;
+    else
+      out[c] = c == ' ' || (c >= '\t' && c <= '\r') ? space : other;
+  }
+  return out;
+}();
 
 constexpr uint8_t table_edition = 15;
 
@@ -71,13 +85,15 @@ constexpr uint8_t table_edition = 15;
 bool in_table_edition(char32_t c) {
   UVersionInfo age;
   u_charAge(static_cast<UChar32>(c), age);
-  return age[0] != 0 && (age[0] < table_edition
-                         || (age[0] == table_edition && age[1] == 0));
+  return age[0] != 0
+      && (age[0] < table_edition || (age[0] == table_edition && age[1] == 0));
 }
 
 } // namespace
 
 character_class class_of(char32_t c) {
+  if (c < ascii_classes.size())
+    return ascii_classes[c];
   if (!in_table_edition(c)) {
     const auto* later = find_range(later_classes, c);
     return later != nullptr ? later->is : other;
@@ -91,12 +107,14 @@ character_class class_of(char32_t c) {
 }
 
 char32_t lower_case(char32_t c) {
+  if (c < ascii_classes.size())
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
   if (in_table_edition(c))
     return static_cast<char32_t>(u_tolower(static_cast<UChar32>(c)));
   const auto* later = find_range(later_capitals, c);
   return later != nullptr
-           ? static_cast<char32_t>(static_cast<int32_t>(c) + later->to_lower)
-           : c;
+         ? static_cast<char32_t>(static_cast<int32_t>(c) + later->to_lower)
+         : c;
 }
 
 bool known_to_composition(char32_t c) {

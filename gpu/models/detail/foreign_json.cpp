@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/foreign_json.hpp>
-
 #include <atelier/core/utf8.hpp>
+#include <atelier/gpu/models/detail/foreign_json.hpp>
 #include <atelier/gpu/models/detail/vocabulary_file.hpp>
 
 #include <array>
@@ -56,15 +55,14 @@ core::result<std::string> read_text(const std::filesystem::path& file) {
     return core::fail(core::ec::io_failed, "{}: {}", file.string(),
                       failed.message());
   if (size > most_file_bytes)
-    return bad_key(file.string(), {},
-                   fmt::format("{} bytes are more than {}", size,
-                               most_file_bytes));
+    return bad_key(
+      file.string(), {},
+      fmt::format("{} bytes are more than {}", size, most_file_bytes));
   std::ifstream from{file, std::ios::binary};
   std::string out(size, '\0');
   from.read(out.data(), static_cast<std::streamsize>(size));
   if (!from)
-    return core::fail(core::ec::io_failed, "{}: cannot be read",
-                      file.string());
+    return core::fail(core::ec::io_failed, "{}: cannot be read", file.string());
   return out;
 }
 

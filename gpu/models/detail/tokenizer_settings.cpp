@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/tokenizer_settings.hpp>
-
 #include <atelier/gpu/models/detail/foreign_json.hpp>
+#include <atelier/gpu/models/detail/tokenizer_settings.hpp>
 
 #include <algorithm>
 #include <array>
@@ -56,7 +55,7 @@ named_token plain(std::string text, std::string where) {
 
 // In the order in which transformers adds them.
 constexpr std::array<std::string_view, 7> names{
-  "bos_token", "eos_token", "unk_token", "sep_token",
+  "bos_token", "eos_token", "unk_token",  "sep_token",
   "pad_token", "cls_token", "mask_token",
 };
 constexpr size_t bos = 0;
@@ -71,7 +70,7 @@ constexpr bool is_needed(size_t i) {
 class reader {
 public:
   reader(const settings_source& from, const vocabulary& words)
-      : from_(from), words_(words) {}
+    : from_(from), words_(words) {}
 
   core::result<tokenizer_settings> run() {
     for (size_t i = 0; i < names.size(); ++i)
@@ -123,9 +122,9 @@ private:
                                      const std::string& key,
                                      const json& value) {
     const auto refuse = [&](std::string_view only) {
-      return bad_key(file, key,
-                     fmt::format("{} is not supported, only {}", shown(value),
-                                 only));
+      return bad_key(
+        file, key,
+        fmt::format("{} is not supported, only {}", shown(value), only));
     };
     const auto name = std::ranges::find(names, key);
     if (name != names.end())
@@ -174,9 +173,9 @@ private:
       return {};
     }
     if (!value.is_object() || (!of_map && !is_token(value)))
-      return bad_key(file, key,
-                     fmt::format("{} is neither text nor an added token",
-                                 shown(value)));
+      return bad_key(
+        file, key,
+        fmt::format("{} is neither text nor an added token", shown(value)));
     auto fields = parse_added_token(file, key, value);
     if (!fields)
       return fields.why();
@@ -249,9 +248,9 @@ private:
     constexpr uint32_t most = 1 << 20;
     if (!value->is_number_unsigned() || value->get<uint64_t>() < 2
         || value->get<uint64_t>() > most)
-      return bad_key(file, key,
-                     fmt::format("{} is not a whole number of 2..{}",
-                                 shown(*value), most));
+      return bad_key(
+        file, key,
+        fmt::format("{} is not a whole number of 2..{}", shown(*value), most));
     out_.max_length = value->get<uint32_t>();
     return {};
   }
@@ -302,8 +301,8 @@ private:
     }
     for (const auto& x : words_.added)
       add_listed(x.id, {x, x.normalized},
-                 from_.vocabulary_name + ": added_tokens: "
-                   + in_quotes(x.content));
+                 from_.vocabulary_name
+                   + ": added_tokens: " + in_quotes(x.content));
   }
 
   core::result<void> add_all() {
@@ -325,8 +324,8 @@ private:
     for (const auto& x : extra_)
       add(x);
     for (auto& x : order)
-      x.fields.token.special
-        = x.fields.token.special || special_texts.contains(x.content());
+      x.fields.token.special =
+        x.fields.token.special || special_texts.contains(x.content());
     return place(order);
   }
 

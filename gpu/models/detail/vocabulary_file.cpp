@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/vocabulary_file.hpp>
-
 #include <atelier/core/utf8.hpp>
 #include <atelier/gpu/models/detail/foreign_json.hpp>
+#include <atelier/gpu/models/detail/vocabulary_file.hpp>
 
 #include <algorithm>
 #include <array>
@@ -31,9 +30,9 @@ core::result<std::unordered_map<std::string, int32_t>> parse_ids(
     const auto id = value.get<int32_t>();
     const auto [i, is_new] = tokens.emplace(id, token);
     if (!is_new)
-      return bad_key(file, key(),
-                     fmt::format("the id {} is that of {} too", id,
-                                 in_quotes(i->second)));
+      return bad_key(
+        file, key(),
+        fmt::format("the id {} is that of {} too", id, in_quotes(i->second)));
     out.emplace(token, id);
   }
   if (out.empty())
@@ -53,9 +52,9 @@ std::optional<core::error> add_merge(vocabulary& to, std::string_view file,
     to.merges.push_back({a->second, b->second, joined->second});
     return std::nullopt;
   }
-  const auto& absent = a == to.ids.end()   ? left
-                       : b == to.ids.end() ? right
-                                           : left + right;
+  const auto& absent = a == to.ids.end() ? left
+                     : b == to.ids.end() ? right
+                                         : left + right;
   return bad_key(file, key(),
                  fmt::format("{} is not in the vocabulary", in_quotes(absent)));
 }
@@ -120,11 +119,10 @@ core::result<void> check_section(std::string_view file, const std::string& key,
   }
   if (wanted.is_array()) {
     if (!from.is_array() || from.size() != wanted.size())
-      return bad_key(file, key,
-                     fmt::format("not a list of {}", wanted.size()));
+      return bad_key(file, key, fmt::format("not a list of {}", wanted.size()));
     for (size_t i = 0; i < wanted.size(); ++i)
-      if (auto ok = check_section(file, fmt::format("{}[{}]", key, i),
-                                  &from[i], wanted[i], optional);
+      if (auto ok = check_section(file, fmt::format("{}[{}]", key, i), &from[i],
+                                  wanted[i], optional);
           !ok)
         return ok;
     return {};
@@ -137,13 +135,12 @@ core::result<void> check_section(std::string_view file, const std::string& key,
 }
 
 json clip_normalizer() {
-  return {{"type", "Sequence"},
-          {"normalizers",
-           {{{"type", "NFC"}},
-            {{"type", "Replace"},
-             {"pattern", {{"Regex", "\\s+"}}},
-             {"content", " "}},
-            {{"type", "Lowercase"}}}}};
+  return {
+    {"type", "Sequence"},
+    {"normalizers",
+     {{{"type", "NFC"}},
+      {{"type", "Replace"}, {"pattern", {{"Regex", "\\s+"}}}, {"content", " "}},
+      {{"type", "Lowercase"}}}}};
 }
 
 json clip_pre_tokenizer(std::string_view pattern) {
@@ -163,10 +160,9 @@ core::result<void> check_pre_tokenizer(std::string_view file,
                                        const json* from) {
   // transformers 4 leaves the special tokens out of the pattern; 5 puts them
   // back when it reads such a file.
-  constexpr std::string_view words
-    = "'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+";
-  constexpr std::string_view special
-    = "<\\|startoftext\\|>|<\\|endoftext\\|>|";
+  constexpr std::string_view words =
+    "'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+";
+  constexpr std::string_view special = "<\\|startoftext\\|>|<\\|endoftext\\|>|";
   // The first is of no effect, the second was added later.
   const std::set<std::string> optional{"trim_offsets", "use_regex"};
   if (check_section(file, "pre_tokenizer", from, clip_pre_tokenizer(words),
@@ -195,8 +191,7 @@ core::result<void> check_model(std::string_view file, const json& model) {
                || name == "fuse_unk" || name == "byte_fallback"
                || name == "ignore_merges") {
       if (!is_off(x))
-        return bad_key(file, key,
-                       fmt::format("{} is not supported", shown(x)));
+        return bad_key(file, key, fmt::format("{} is not supported", shown(x)));
     } else {
       return bad_key(file, "model." + in_quotes(name), "not known");
     }
@@ -217,9 +212,9 @@ core::result<void> check_direction(std::string_view file, const json& from,
     return bad_key(file, section, "not an object");
   const auto* direction = member(*x, "direction");
   if (direction != nullptr && *direction != json("Right"))
-    return bad_key(file, key,
-                   fmt::format("{} is not supported, only \"Right\"",
-                               shown(*direction)));
+    return bad_key(
+      file, key,
+      fmt::format("{} is not supported, only \"Right\"", shown(*direction)));
   return {};
 }
 

@@ -15,14 +15,13 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/group_norm_silu.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/kl_coder.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/norms.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/stripes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/tiny_coder.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_attention.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_embedding.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_levels.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_resnet.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_transformer.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/stripes.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/tiny_coder.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/upsample_conv.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/vae_blocks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/diffusion_model.cpp

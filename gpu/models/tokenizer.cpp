@@ -82,7 +82,7 @@ public:
       else
         ++left_out;
     };
-    std::vector<int32_t> word_ids;
+    detail::byte_pairs::workspace workspace;
     for (const auto& part : in_text_.split(prompt)) {
       if (part.id) {
         add(*part.id);
@@ -95,8 +95,8 @@ public:
           continue;
         }
         detail::for_each_word(piece.text, [&](std::string_view word) {
-          pairs_.encode(word, word_ids);
-          for (const auto id : word_ids)
+          pairs_.encode(word, workspace);
+          for (const auto id : workspace.ids)
             add(id);
         });
       }

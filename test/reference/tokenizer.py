@@ -173,6 +173,17 @@ def settings(size):
     ]
 
 
+def poor_vocabulary(folder, from_folder, pick):
+    """The merges of another vocabulary in any order, some of its bytes left
+    out."""
+    tokens = json.loads((from_folder / "vocab.json").read_text())
+    merges = [line.split(" ") for line in (from_folder / "merges.txt").read_text().split("\n")[1:-1]]
+    pick.shuffle(merges)
+    used = {token for merge in merges for token in (*merge, "".join(merge))}
+    tokens = [token for token in tokens if token in used or len(token) > 5 or pick.random() < 0.7]
+    write_vocabulary(folder, tokens, merges)
+
+
 def small_vocabulary(folder, prompts):
     """A vocabulary of all bytes and some hundred merges, and as real ones have
     it the special tokens last."""
@@ -315,6 +326,15 @@ def compare_older_form(what, saved, some, prompts):
     compare(what + ", older form", saved, some)
 
 
+def compare_poor_vocabulary(work, pick):
+    fixed, long = hostile()
+    some = fixed + [random_prompt(pick) for _ in range(torch_reference.scaled(20_000))]
+    poor = work / "poor"
+    poor_vocabulary(poor, work / "small", pick)
+    compare("poor", poor, some)
+    compare("poor, long", poor, long)
+
+
 def compare_faulty_text(folder, pick):
     """Bytes that are not UTF-8 are as if Python had decoded them."""
     peer = CLIPTokenizer.from_pretrained(folder)
@@ -342,6 +362,7 @@ def main():
         fixed, _ = hostile()
         small_vocabulary(small, fixed + prompts[:500] + ["a photo of a cat in the forest"] * 3)
         compare_vocabulary("small", small, work, prompts[::10], random.Random(pick.random()))
+        compare_poor_vocabulary(work, random.Random(pick.random()))
         vocabulary = small
         if (CLIP / "merges.txt").exists():
             vocabulary = work / "clip"

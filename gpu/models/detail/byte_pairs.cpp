@@ -6,21 +6,27 @@
 #include <bit>
 #include <functional>
 #include <limits>
+#include <unordered_map>
 
 namespace atelier::gpu::detail {
 
 namespace {
 
 constexpr uint64_t no_pair = std::numeric_limits<uint64_t>::max();
-constexpr uint32_t no_rank = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
 
-// Up to here looking at every pair for each merge is faster than a heap.
-constexpr size_t longest_short_word = 48;
+// From here on a list for each rank is faster than a heap.
+constexpr size_t least_for_lists = 2048;
 
 size_t hash_of(uint64_t x) {
   x ^= x >> 32;
   x *= 0x9E3779B97F4A7C15ull;
   return static_cast<size_t>(x ^ (x >> 29));
+}
+
+uint64_t pair_of(int32_t left, int32_t right) {
+  return uint64_t{static_cast<uint32_t>(left)} << 32
+       | static_cast<uint32_t>(right);
 }
 
 } // namespace
@@ -36,7 +42,8 @@ std::array<std::string, 256> byte_letters() {
   return out;
 }
 
-byte_pairs::byte_pairs(const vocabulary& from, int32_t unknown) {
+byte_pairs::byte_pairs(const vocabulary& from, int32_t unknown)
+  : merges_(from.merges) {
   const auto letters = byte_letters();
   const auto id_of = [&](const std::string& token) {
     const auto i = from.ids.find(token);
@@ -46,36 +53,50 @@ byte_pairs::byte_pairs(const vocabulary& from, int32_t unknown) {
     bytes_[byte] = id_of(letters[byte]);
     last_bytes_[byte] = id_of(letters[byte] + std::string{end_of_word});
   }
-  slots_.assign(std::bit_ceil(2 * from.merges.size() + 2), slot{no_pair, 0, 0});
+  slots_.assign(std::bit_ceil(2 * merges_.size() + 2), slot{no_pair, none});
   uint32_t rank = 0;
-  for (const auto& x : from.merges) {
+  for (const auto& x : merges_) {
     const auto pair = pair_of(x.left, x.right);
     auto i = hash_of(pair) & (slots_.size() - 1);
     while (slots_[i].pair != no_pair && slots_[i].pair != pair)
       i = (i + 1) & (slots_.size() - 1);
     // Of a merge that stands twice the later place counts.
-    slots_[i] = {pair, rank++, x.joined};
+    slots_[i] = {pair, rank++};
   }
+  ordered_ = is_ordered();
 }
 
+<<<<<<< HEAD
 uint64_t byte_pairs::pair_of(int32_t left, int32_t right) {
   return uint64_t{static_cast<uint32_t>(left)} << 32
        | static_cast<uint32_t>(right);
+=======
+bool byte_pairs::is_ordered() const {
+  std::unordered_map<int32_t, size_t> made;
+  for (size_t i = 0; i < merges_.size(); ++i)
+    made[merges_[i].joined] = i;
+  const auto is_made_before = [&](int32_t token, size_t rank) {
+    const auto i = made.find(token);
+    return i == made.end() || i->second < rank;
+  };
+  for (size_t i = 0; i < merges_.size(); ++i)
+    if (!is_made_before(merges_[i].left, i)
+        || !is_made_before(merges_[i].right, i))
+      return false;
+  return true;
+>>>>>>> tok
 }
 
-const byte_pairs::slot* byte_pairs::find(int32_t left, int32_t right) const {
+uint32_t byte_pairs::rank_of(int32_t left, int32_t right) const {
   const auto pair = pair_of(left, right);
   for (auto i = hash_of(pair) & (slots_.size() - 1);;
-       i = (i + 1) & (slots_.size() - 1)) {
-    if (slots_[i].pair == pair)
-      return &slots_[i];
-    if (slots_[i].pair == no_pair)
-      return nullptr;
-  }
+       i = (i + 1) & (slots_.size() - 1))
+    if (slots_[i].pair == pair || slots_[i].pair == no_pair)
+      return slots_[i].rank;
 }
 
-void byte_pairs::encode(std::string_view word,
-                        std::vector<int32_t>& ids) const {
+void byte_pairs::encode(std::string_view word, workspace& with) const {
+  auto& ids = with.ids;
   ids.clear();
   if (word.empty())
     return;
@@ -83,99 +104,96 @@ void byte_pairs::encode(std::string_view word,
   for (const char c : word.substr(0, word.size() - 1))
     ids.push_back(bytes_[static_cast<uint8_t>(c)]);
   ids.push_back(last_bytes_[static_cast<uint8_t>(word.back())]);
-  if (ids.size() <= longest_short_word)
-    encode_short(ids);
-  else
-    encode_long(ids);
-}
-
-void byte_pairs::encode_short(std::vector<int32_t>& ids) const {
-  std::array<slot, longest_short_word> pairs;
-  const auto look_up = [&](size_t i) {
-    const auto* found = find(ids[i], ids[i + 1]);
-    pairs[i] = found != nullptr ? *found : slot{no_pair, no_rank, 0};
-  };
-  size_t n = ids.size();
-  for (size_t i = 0; i + 1 < n; ++i)
-    look_up(i);
-  while (n > 1) {
-    const auto best = static_cast<size_t>(
-      std::min_element(
-        pairs.begin(), pairs.begin() + static_cast<ptrdiff_t>(n - 1),
-        [](const slot& x, const slot& y) { return x.rank < y.rank; })
-      - pairs.begin());
-    if (pairs[best].rank == no_rank)
-      break;
-    ids[best] = pairs[best].joined;
-    std::copy(ids.begin() + static_cast<ptrdiff_t>(best + 2),
-              ids.begin() + static_cast<ptrdiff_t>(n),
-              ids.begin() + static_cast<ptrdiff_t>(best + 1));
-    std::copy(pairs.begin() + static_cast<ptrdiff_t>(best + 1),
-              pairs.begin() + static_cast<ptrdiff_t>(n - 1),
-              pairs.begin() + static_cast<ptrdiff_t>(best));
-    --n;
-    if (best > 0)
-      look_up(best - 1);
-    if (best + 1 < n)
-      look_up(best);
-  }
-  ids.resize(n);
-}
-
-void byte_pairs::encode_long(std::vector<int32_t>& ids) const {
   const auto end = static_cast<uint32_t>(ids.size());
-  // The neighbours of the tokens that are left. A token that went into the one
-  // before it has itself as the next.
-  std::vector<uint32_t> before(end);
-  std::vector<uint32_t> after(end);
-  // Rank and place of pairs, the smallest first. A pair that is no more stays
-  // in the heap; it is told by its rank when its turn comes.
-  std::vector<uint64_t> heap;
-  heap.reserve(end);
-  const auto found = [&](uint32_t i) { return find(ids[i], ids[after[i]]); };
-  const auto key = [](uint32_t rank, uint32_t i) {
-    return uint64_t{rank} << 32 | i;
-  };
+  with.before.resize(end);
+  with.after.resize(end);
+  with.rank.resize(end);
   for (uint32_t i = 0; i < end; ++i) {
-    before[i] = i - 1;
-    after[i] = i + 1;
-    if (i + 1 < end)
-      if (const auto* x = found(i))
-        heap.push_back(key(x->rank, i));
+    with.before[i] = i - 1;
+    with.after[i] = i + 1;
+    with.rank[i] = i + 1 < end ? rank_of(ids[i], ids[i + 1]) : none;
   }
-  const std::greater<> order;
-  std::make_heap(heap.begin(), heap.end(), order);
-  while (!heap.empty()) {
-    std::pop_heap(heap.begin(), heap.end(), order);
-    const auto rank = static_cast<uint32_t>(heap.back() >> 32);
-    const auto i = static_cast<uint32_t>(heap.back());
-    heap.pop_back();
-    const auto gone = after[i];
-    if (gone == i || gone == end)
-      continue;
-    const auto* x = found(i);
-    if (x == nullptr || x->rank != rank)
-      continue;
-    ids[i] = x->joined;
-    after[i] = after[gone];
-    after[gone] = gone;
-    const auto add = [&](uint32_t at) {
-      if (const auto* y = found(at)) {
-        heap.push_back(key(y->rank, at));
-        std::push_heap(heap.begin(), heap.end(), order);
-      }
-    };
-    if (after[i] != end) {
-      before[after[i]] = i;
-      add(i);
-    }
-    if (i != 0)
-      add(before[i]);
-  }
+  if (ordered_ && word.size() >= least_for_lists)
+    join_by_lists(with);
+  else
+    join_by_heap(with);
   size_t kept = 0;
-  for (uint32_t i = 0; i != end; i = after[i])
+  for (uint32_t i = 0; i != end; i = with.after[i])
     ids[kept++] = ids[i];
   ids.resize(kept);
+}
+
+// Joins the token at `at` with the next one, and pushes the new pairs.
+template <class Push>
+void byte_pairs::join(workspace& in, uint32_t at, const Push& push) const {
+  const auto end = static_cast<uint32_t>(in.ids.size());
+  const auto gone = in.after[at];
+  const auto next = in.after[gone];
+  in.ids[at] = merges_[in.rank[at]].joined;
+  in.after[at] = next;
+  in.rank[gone] = none;
+  in.rank[at] = none;
+  const auto look = [&](uint32_t i, uint32_t j) {
+    in.rank[i] = rank_of(in.ids[i], in.ids[j]);
+    if (in.rank[i] != none)
+      push(in.rank[i], i);
+  };
+  if (next != end) {
+    in.before[next] = at;
+    look(at, next);
+  }
+  if (at != 0)
+    look(in.before[at], at);
+}
+
+void byte_pairs::join_by_heap(workspace& in) const {
+  auto& heap = in.heap;
+  const std::greater<> order;
+  const auto key = [](uint32_t rank, uint32_t at) {
+    return uint64_t{rank} << 32 | at;
+  };
+  const auto push = [&](uint32_t rank, uint32_t at) {
+    heap.push_back(key(rank, at));
+    std::push_heap(heap.begin(), heap.end(), order);
+  };
+  heap.clear();
+  for (uint32_t i = 0; i < in.rank.size(); ++i)
+    if (in.rank[i] != none)
+      heap.push_back(key(in.rank[i], i));
+  std::make_heap(heap.begin(), heap.end(), order);
+  while (!heap.empty()) {
+    const auto first = heap.front();
+    std::pop_heap(heap.begin(), heap.end(), order);
+    heap.pop_back();
+    const auto at = static_cast<uint32_t>(first);
+    if (in.rank[at] == first >> 32)
+      join(in, at, push);
+  }
+}
+
+void byte_pairs::join_by_lists(workspace& in) const {
+  // A list ends in `none`; an entry of `places` is a place and the next entry.
+  in.lists.assign(merges_.size(), none);
+  in.places.clear();
+  const auto push = [&](uint32_t rank, uint32_t at) {
+    in.places.emplace_back(at, in.lists[rank]);
+    in.lists[rank] = static_cast<uint32_t>(in.places.size() - 1);
+  };
+  // From the right, so that the lists start with the leftmost.
+  for (auto i = static_cast<uint32_t>(in.rank.size()); i-- > 0;)
+    if (in.rank[i] != none)
+      push(in.rank[i], i);
+  for (uint32_t rank = 0; rank < in.lists.size(); ++rank) {
+    in.turn.clear();
+    for (auto i = in.lists[rank]; i != none; i = in.places[i].second)
+      in.turn.push_back(in.places[i].first);
+    // Only then may two pairs of this rank share a token.
+    if (merges_[rank].left == merges_[rank].right)
+      std::sort(in.turn.begin(), in.turn.end());
+    for (const auto at : in.turn)
+      if (in.rank[at] == rank)
+        join(in, at, push);
+  }
 }
 
 } // namespace atelier::gpu::detail

@@ -65,6 +65,20 @@ auto find_range(const Ranges& in, char32_t c) -> decltype(in.data()) {
   return i != in.end() && i->first <= c ? &*i : nullptr;
 }
 
+// Most prompts are these alone.
+constexpr std::array<character_class, 128> ascii_classes = [] {
+  std::array<character_class, 128> out{};
+  for (size_t c = 0; c < out.size(); ++c) {
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+      out[c] = letter;
+    else if (c >= '0' && c <= '9')
+      out[c] = number;
+    else
+      out[c] = c == ' ' || (c >= '\t' && c <= '\r') ? space : other;
+  }
+  return out;
+}();
+
 constexpr uint8_t table_edition = 15;
 
 // Whether ICU's data for the code point is that of Unicode 15.0.
@@ -78,6 +92,8 @@ bool in_table_edition(char32_t c) {
 } // namespace
 
 character_class class_of(char32_t c) {
+  if (c < ascii_classes.size())
+    return ascii_classes[c];
   if (!in_table_edition(c)) {
     const auto* later = find_range(later_classes, c);
     return later != nullptr ? later->is : other;
@@ -91,6 +107,8 @@ character_class class_of(char32_t c) {
 }
 
 char32_t lower_case(char32_t c) {
+  if (c < ascii_classes.size())
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
   if (in_table_edition(c))
     return static_cast<char32_t>(u_tolower(static_cast<UChar32>(c)));
   const auto* later = find_range(later_capitals, c);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+<<<<<<< HEAD
+=======
+#include <atelier/core/utf8.hpp>
+>>>>>>> tok
 #include <atelier/gpu/models/detail/character_class.hpp>
 #include <atelier/gpu/models/detail/clip_normal_form.hpp>
 #include <atelier/gpu/models/detail/utf8_codes.hpp>
@@ -138,25 +142,31 @@ bool is_composed(std::u32string_view text) {
   });
 }
 
+// Returns how many bytes of the sequence that the text starts with could have
+// become a code point; at least one.
+size_t cut_sequence(std::string_view text) {
+  const auto byte = [&](size_t i) {
+    return i < text.size() ? static_cast<uint8_t>(text[i]) : uint8_t{0};
+  };
+  const auto within = [&](size_t i, uint8_t low, uint8_t high) {
+    return byte(i) >= low && byte(i) <= high;
+  };
+  const auto first = byte(0);
+  if (first >= 0xE0 && first <= 0xEF)
+    return within(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF)
+           ? 2
+           : 1;
+  if (first >= 0xF0 && first <= 0xF4
+      && within(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF))
+    return within(2, 0x80, 0xBF) ? 3 : 2;
+  return 1;
+}
+
 } // namespace
 
 std::string clip_normal_form(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  const auto is_ascii = [](char c) { return static_cast<uint8_t>(c) < 0x80; };
-  if (std::all_of(text.begin(), text.end(), is_ascii)) {
-    bool after_space = false;
-    for (const char c : text) {
-      const bool is_space = c == ' ' || (c >= '\t' && c <= '\r');
-      if (!is_space)
-        out.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a')
-                                           : c);
-      else if (!after_space)
-        out.push_back(' ');
-      after_space = is_space;
-    }
-    return out;
-  }
   std::u32string codes;
   codes.reserve(text.size());
   for (size_t i = 0; i < text.size();)
@@ -184,8 +194,15 @@ std::string clip_normal_form(std::string_view text) {
 std::string repaired_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  icu::UnicodeString::fromUTF8({text.data(), static_cast<int32_t>(text.size())})
-    .toUTF8String(out);
+  while (!text.empty()) {
+    const auto good = core::find_utf8_fault(text).value_or(text.size());
+    out.append(text.substr(0, good));
+    text.remove_prefix(good);
+    if (text.empty())
+      break;
+    append_code(out, 0xFFFD);
+    text.remove_prefix(cut_sequence(text));
+  }
   return out;
 }
 

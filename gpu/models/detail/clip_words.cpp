@@ -4,36 +4,10 @@
 #include <atelier/gpu/models/detail/utf8_codes.hpp>
 
 #include <array>
-#include <cstdint>
 
 namespace atelier::gpu::detail {
 
 namespace {
-
-constexpr std::array<character_class, 128> ascii_classes = [] {
-  std::array<character_class, 128> out{};
-  for (size_t c = 0; c < out.size(); ++c) {
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
-      out[c] = character_class::letter;
-    else if (c >= '0' && c <= '9')
-      out[c] = character_class::number;
-    else if (c == ' ' || (c >= '\t' && c <= '\r'))
-      out[c] = character_class::space;
-    else
-      out[c] = character_class::other;
-  }
-  return out;
-}();
-
-// Moves `i` behind the code point there and returns its class.
-character_class take(std::string_view text, size_t& i) {
-  const auto byte = static_cast<uint8_t>(text[i]);
-  if (byte < ascii_classes.size()) {
-    ++i;
-    return ascii_classes[byte];
-  }
-  return class_of(next_code(text, i));
-}
 
 // Returns the length of the special text or contraction that the text starts
 // with; 0 without one.
@@ -54,7 +28,7 @@ std::pair<std::string_view, std::string_view> next_match(
   size_t begin = 0;
   while (begin < text.size()) {
     size_t end = begin;
-    const auto is = take(text, end);
+    const auto is = class_of(next_code(text, end));
     if (is == character_class::space) {
       begin = end;
       continue;
@@ -63,7 +37,7 @@ std::pair<std::string_view, std::string_view> next_match(
       end = begin + fixed;
     else if (is != character_class::number)
       for (size_t next = end; next < text.size(); end = next)
-        if (take(text, next) != is)
+        if (class_of(next_code(text, next)) != is)
           break;
     return {text.substr(begin, end - begin), text.substr(end)};
   }

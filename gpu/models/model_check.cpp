@@ -130,20 +130,18 @@ private:
     // Which of the parts holds a tensor, and the parts.
     std::map<std::string, std::string> holders;
     std::map<std::string, std::shared_ptr<const safetensors_file>> parts;
-    for (const auto& [tensor, file] : map->items()) {
-      if (!file.is_string())
-        continue;
-      const auto& name = file.get_ref<const std::string&>();
-      if (name.find('/') != std::string::npos || parts.contains(name))
-        continue;
-      const auto part = safetensors_file::open(index.parent_path() / name);
-      if (!part) {
-        note(grade::problem, part.why().text);
-        parts.emplace(name, nullptr);
+    for (const auto& [tensor, file] : map->items())
+      if (file.is_string()
+          && file.get_ref<const std::string&>().find('/') == std::string::npos)
+        parts.emplace(file.get<std::string>(), nullptr);
+    for (auto& [name, part] : parts) {
+      const auto opened = safetensors_file::open(index.parent_path() / name);
+      if (!opened) {
+        note(grade::problem, opened.why().text);
         continue;
       }
-      parts.emplace(name, *part);
-      for (const auto& held : (*part)->names())
+      part = *opened;
+      for (const auto& held : part->names())
         if (const auto [at, fresh] = holders.emplace(held, name); !fresh)
           note(grade::problem,
                fmt::format("{}: tensor {} stands in {} and in {}",

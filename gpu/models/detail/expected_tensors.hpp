@@ -18,11 +18,13 @@ using expected_tensors =
 /// Returns what a part's configuration says that its weights hold. Of a text
 /// encoder all names begin with "text_model.", but for the projection.
 /// Errors: ec::bad_config: a key is missing, out of range, or asks for what is
-///         not known here; the text names the file, the key and the value.
+///         not known here or for more than `most` tensors; the text names the
+///         file, the key and the value.
 /// Source: the modules of diffusers 0.42 models/unets/unet_2d_condition.py,
 ///         unet_2d_blocks.py, autoencoders/autoencoder_kl.py, vae.py and
 ///         autoencoder_tiny.py; transformers, models/clip/modeling_clip.py.
-core::result<expected_tensors> expect_tensors(const component& x);
+core::result<expected_tensors> expect_tensors(const component& x,
+                                              size_t most = 50'000);
 
 /// Compares a part's weights with its configuration. Returns a sentence for
 /// each tensor that is missing, has another shape or type, or has no place.

@@ -12,16 +12,13 @@ namespace atelier::gpu::detail {
 /// Collects the tensors of a network, layer by layer. Axis order: slowest
 /// first, as PyTorch writes shapes.
 struct tensor_table {
-  /// Far above what any model has: a configuration may name any numbers.
-  static constexpr size_t most_tensors = 50'000;
-
   void add(std::string name, std::vector<int64_t> shape) {
     if (!full())
       tensors.emplace(std::move(name), std::move(shape));
   }
 
   bool full() const {
-    return tensors.size() >= most_tensors;
+    return tensors.size() > most;
   }
 
   /// Adds weight and bias of a normalisation.
@@ -54,6 +51,8 @@ struct tensor_table {
       add_conv(name + ".conv_shortcut", from, to, 1);
   }
 
+  /// A configuration may name any numbers: beyond so many nothing is added.
+  size_t most;
   expected_tensors tensors;
 };
 

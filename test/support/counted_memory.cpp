@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/counted_memory.hpp"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+thread_local size_t live_bytes = 0;
+thread_local size_t peak_bytes = 0;
+
+void* take(size_t bytes) {
+  void* out = std::malloc(std::max<size_t>(bytes, 1));
+  if (out == nullptr)
+    throw std::bad_alloc{};
+  live_bytes += malloc_usable_size(out);
+  peak_bytes = std::max(peak_bytes, live_bytes);
+  return out;
+}
+
+void give(void* block) noexcept {
+  if (block == nullptr)
+    return;
+  live_bytes -= std::min(live_bytes, malloc_usable_size(block));
+  std::free(block);
+}
+
+} // namespace
+
+void* operator new(size_t bytes) {
+  return take(bytes);
+}
+
+void* operator new[](size_t bytes) {
+  return take(bytes);
+}
+
+void operator delete(void* block) noexcept {
+  give(block);
+}
+
+void operator delete[](void* block) noexcept {
+  give(block);
+}
+
+void operator delete(void* block, size_t) noexcept {
+  give(block);
+}
+
+void operator delete[](void* block, size_t) noexcept {
+  give(block);
+}
+
+namespace atelier::test {
+
+size_t counted_memory::live() {
+  return live_bytes;
+}
+
+size_t counted_memory::peak() {
+  return peak_bytes;
+}
+
+void counted_memory::start() {
+  peak_bytes = live_bytes;
+}
+
+} // namespace atelier::test

@@ -30,8 +30,8 @@ static_assert(std::endian::native == std::endian::little);
 
 std::optional<tensor_type> parse_type(std::string_view name) {
   using enum tensor_type;
-  for (const auto x : {float64, float32, float16, bfloat16, int64, int32,
-                       int16, int8, uint8, boolean})
+  for (const auto x : {float64, float32, float16, bfloat16, int64, int32, int16,
+                       int8, uint8, boolean})
     if (to_string(x) == name)
       return x;
   return std::nullopt;
@@ -42,8 +42,7 @@ std::optional<uint64_t> bytes_for(const std::vector<int64_t>& shape,
                                   tensor_type type) {
   uint64_t n = bytes_of(type);
   for (const auto side : shape)
-    if (side < 0
-        || __builtin_mul_overflow(n, static_cast<uint64_t>(side), &n))
+    if (side < 0 || __builtin_mul_overflow(n, static_cast<uint64_t>(side), &n))
       return std::nullopt;
   return n;
 }
@@ -97,9 +96,9 @@ core::result<tensor_view> parse_tensor(const std::filesystem::path& file,
                                   begin, end, data.size()));
   const auto needed = bytes_for(out.shape, out.type);
   if (!needed || *needed != end - begin)
-    return bad_tensor(file, name,
-                      fmt::format("{} bytes do not fit its shape and dtype",
-                                  end - begin));
+    return bad_tensor(
+      file, name,
+      fmt::format("{} bytes do not fit its shape and dtype", end - begin));
   out.bytes = data.subspan(begin, end - begin);
   return out;
 }
@@ -110,10 +109,10 @@ core::result<std::shared_ptr<const safetensors_file>> safetensors_file::open(
   const std::filesystem::path& file) {
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0)
-    return core::fail(errno == ENOENT ? core::ec::not_found
-                                      : core::ec::io_failed,
-                      "{}: {}", file.string(),
-                      std::generic_category().message(errno));
+    return core::fail(
+      errno == ENOENT ? core::ec::not_found : core::ec::io_failed, "{}: {}",
+      file.string(), std::generic_category().message(errno));
+
   struct closer {
     int fd;
 
@@ -121,7 +120,9 @@ core::result<std::shared_ptr<const safetensors_file>> safetensors_file::open(
       ::close(fd);
     }
   } const guard{fd};
+
   struct stat status {};
+
   if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
     return core::fail(core::ec::io_failed, "{}: not a regular file",
                       file.string());

@@ -32,8 +32,8 @@ public:
 
   /// Encodes UTF-8 to `length` ids, padded as the model's config says.
   /// @pre length >= 2
-  virtual tokens encode(std::string_view prompt, uint32_t length = 77) const
-    = 0;
+  virtual tokens encode(std::string_view prompt,
+                        uint32_t length = 77) const = 0;
 
   /// Ids of the special tokens.
   virtual int32_t start_id() const = 0;

@@ -37,20 +37,23 @@ struct found_object {
   detail::shape_fit fit;
 };
 
-looked_at look(detail::planes rgb, const detail::background_planes& ground) {
+looked_at look(const detail::planes& rgb,
+               const detail::background_planes& ground) {
   looked_at out;
   out.difference.resize(detail::check_pixels);
   for (auto& plane : out.lab_picture)
     plane.resize(detail::check_pixels);
-  for (auto y = 0; y < detail::check_side; ++y)
+  for (auto y = 0; y < detail::check_side; ++y) {
+    const auto behind = detail::background_row(ground, y);
     for (auto x = 0; x < detail::check_side; ++x) {
       const auto i = detail::pixel_at(x, y);
       const auto own = detail::fast_lab(rgb[0][i], rgb[1][i], rgb[2][i]);
       out.lab_picture[0][i] = own.l;
       out.lab_picture[1][i] = own.a;
       out.lab_picture[2][i] = own.b;
-      out.difference[i] = distance(own, detail::background_at(ground, x, y));
+      out.difference[i] = distance(own, behind[static_cast<size_t>(x)]);
     }
+  }
   return out;
 }
 
@@ -161,7 +164,7 @@ seen_picture check_picture(const image::pixel_view& rgb) {
     for (auto i = 0; i < rounds; ++i)
       detail::smooth(plane);
   const auto ground = detail::fit_background(channels);
-  const auto picture = look(std::move(channels), ground);
+  const auto picture = look(channels, ground);
 
   seen_picture out;
   out.background = detail::name_background(ground);

@@ -39,13 +39,6 @@ lab to_lab(rgb8 colour) {
           static_cast<float>(200 * (y - z))};
 }
 
-float distance(lab x, lab y) {
-  const auto dl = x.l - y.l;
-  const auto da = x.a - y.a;
-  const auto db = x.b - y.b;
-  return std::sqrt(dl * dl + da * da + db * db);
-}
-
 rgb8 colour_of(object_colour x) {
   switch (x) {
     case object_colour::red:

@@ -3,6 +3,7 @@
 
 #include <atelier/gpu/training/scene.hpp>
 
+#include <cmath>
 #include <cstdint>
 
 namespace atelier::gpu {
@@ -26,7 +27,12 @@ struct lab {
 lab to_lab(rgb8 x);
 
 /// Return the distance of two colours (CIE 1976).
-float distance(lab x, lab y);
+inline float distance(const lab& x, const lab& y) {
+  const auto dl = x.l - y.l;
+  const auto da = x.a - y.a;
+  const auto db = x.b - y.b;
+  return std::sqrt(dl * dl + da * da + db * db);
+}
 
 rgb8 colour_of(object_colour x);
 rgb8 colour_of(background_colour x);

@@ -115,9 +115,27 @@ background_planes fit_background(const planes& rgb) {
   return out;
 }
 
-lab background_at(const background_planes& of, int x, int y) {
-  return planes_lab(of, static_cast<float>(x) - middle,
-                    static_cast<float>(y) - middle);
+std::array<lab, check_side> background_row(const background_planes& of, int y) {
+  // Over a few pixels L*a*b* changes evenly enough.
+  constexpr auto step = 8;
+  const auto at = [&](int x) {
+    return planes_lab(of, static_cast<float>(x) - middle,
+                      static_cast<float>(y) - middle);
+  };
+  std::array<lab, check_side> out;
+  auto next = at(0);
+  for (auto x = 0; x < check_side;) {
+    const auto from = next;
+    next = at(x + step);
+    const auto way = lab{(next.l - from.l) / step, (next.a - from.a) / step,
+                         (next.b - from.b) / step};
+    for (auto i = 0; i < step; ++i, ++x) {
+      const auto share = static_cast<float>(i);
+      out[static_cast<size_t>(x)] = {
+        from.l + way.l * share, from.a + way.a * share, from.b + way.b * share};
+    }
+  }
+  return out;
 }
 
 std::optional<scene_background> name_background(const background_planes& of) {

@@ -26,8 +26,8 @@ using background_planes = std::array<colour_plane, 3>;
 /// what the rim says.
 background_planes fit_background(const planes& rgb);
 
-/// Return the planes' colour at a pixel.
-lab background_at(const background_planes& planes, int x, int y);
+/// Return the planes' colours along row `y`.
+std::array<lab, check_side> background_row(const background_planes& of, int y);
 
 /// Return the background whose colours at the corners are nearest, if they are
 /// near.

@@ -20,7 +20,12 @@ constexpr float grid_at(size_t i) {
        - half_width;
 }
 
-using grid = std::array<float, grid_points>;
+// Coverage in 255ths: whole numbers of a byte make the sums below quick.
+using grid = std::array<uint8_t, grid_points>;
+
+uint8_t to_byte(float share) {
+  return static_cast<uint8_t>(share * 255 + 0.5f);
+}
 
 // Masks are never sharp, and pictures of small networks blurred; each shape is
 // held against the mask as it looks through these Gaussians, in radii.
@@ -28,6 +33,7 @@ constexpr std::array<float, 3> blurs{0.05f, 0.1f, 0.16f};
 
 struct shape_template {
   std::array<grid, blurs.size()> blurred{};
+  std::array<uint32_t, blurs.size()> sums{};
   float area = 0;
   scene_point centroid;
 };
@@ -91,7 +97,8 @@ shape_template template_of(object_shape shape) {
       constexpr auto each = fine_side / grid_side;
       const auto y = i / grid_side * each + each / 2;
       const auto x = i % grid_side * each + each / 2;
-      out.blurred[b][i] = blurred[y * fine_side + x];
+      out.blurred[b][i] = to_byte(blurred[y * fine_side + x]);
+      out.sums[b] += out.blurred[b][i];
     }
   }
   return out;
@@ -107,30 +114,62 @@ const shape_template& template_for(object_shape shape) {
   return all[static_cast<size_t>(shape)];
 }
 
-float overlap(const grid& x, const grid& y) {
-  auto both = 0.f;
-  auto either = 0.f;
-  for (auto i = size_t{0}; i < grid_points; ++i) {
-    both += std::min(x[i], y[i]);
-    either += std::max(x[i], y[i]);
-  }
-  return either > 0 ? both / either : 0;
+uint32_t difference_of(const grid& x, const grid& y) {
+  uint32_t sum = 0;
+  for (auto i = size_t{0}; i < grid_points; ++i)
+    sum += static_cast<uint32_t>(std::abs(int{x[i]} - int{y[i]}));
+  return sum;
 }
 
-grid sampled(const coverage_mask& mask, const shape_fit& at) {
-  grid out;
-  for (auto y = size_t{0}; y < grid_side; ++y)
-    for (auto x = size_t{0}; x < grid_side; ++x)
-      out[y * grid_side + x] = mask.at(at.centre.x + at.radius * grid_at(x),
-                                       at.centre.y + at.radius * grid_at(y));
+struct sampled_mask {
+  grid values{};
+  uint32_t sum = 0;
+};
+
+// On straight lines between the middles of the mask's pixels; 0 outside.
+sampled_mask sampled(const coverage_mask& mask, const shape_fit& at) {
+  sampled_mask out;
+  const auto last_x = static_cast<float>(mask.width - 1);
+  const auto last_y = static_cast<float>(mask.height - 1);
+  const auto first_x = at.centre.x - 0.5f - static_cast<float>(mask.left);
+  const auto first_y = at.centre.y - 0.5f - static_cast<float>(mask.top);
+  for (auto y = size_t{0}; y < grid_side; ++y) {
+    const auto py = first_y + at.radius * grid_at(y);
+    if (py < 0 || py >= last_y)
+      continue;
+    const auto j = static_cast<int>(py);
+    const auto fy = py - static_cast<float>(j);
+    const auto* row = mask.share.data() + j * mask.width;
+    auto* to = out.values.data() + y * grid_side;
+    for (auto x = size_t{0}; x < grid_side; ++x) {
+      const auto px = first_x + at.radius * grid_at(x);
+      if (px < 0 || px >= last_x)
+        continue;
+      const auto i = static_cast<int>(px);
+      const auto fx = px - static_cast<float>(i);
+      const auto* p = row + i;
+      const auto* q = p + mask.width;
+      const auto upper = p[0] + (p[1] - p[0]) * fx;
+      const auto lower = q[0] + (q[1] - q[0]) * fx;
+      to[x] = to_byte(upper + (lower - upper) * fy);
+      out.sum += to[x];
+    }
+  }
   return out;
 }
 
 float score_of(const coverage_mask& mask, const shape_fit& at) {
   const auto seen = sampled(mask, at);
+  const auto& shape = template_for(at.shape);
   auto best = 0.f;
-  for (const auto& x : template_for(at.shape).blurred)
-    best = std::max(best, overlap(seen, x));
+  for (auto i = size_t{0}; i < blurs.size(); ++i) {
+    // Both together, less and with what they differ, are twice what they have
+    // in common and twice what either covers.
+    const auto together = static_cast<float>(seen.sum + shape.sums[i]);
+    const auto apart =
+      static_cast<float>(difference_of(seen.values, shape.blurred[i]));
+    best = std::max(best, (together - apart) / (together + apart));
+  }
   return best;
 }
 
@@ -163,23 +202,6 @@ shape_fit refined(const coverage_mask& mask, shape_fit best) {
 }
 
 } // namespace
-
-float coverage_mask::at(float x, float y) const {
-  // A pixel's middle lies half a unit from its edges.
-  const auto px = x - 0.5f - static_cast<float>(left);
-  const auto py = y - 0.5f - static_cast<float>(top);
-  if (px < 0 || py < 0 || px >= static_cast<float>(width - 1)
-      || py >= static_cast<float>(height - 1))
-    return 0;
-  const auto i = static_cast<int>(px);
-  const auto j = static_cast<int>(py);
-  const auto fx = px - static_cast<float>(i);
-  const auto fy = py - static_cast<float>(j);
-  const auto* p = share.data() + j * width + i;
-  const auto upper = p[0] + (p[1] - p[0]) * fx;
-  const auto lower = p[width] + (p[width + 1] - p[width]) * fx;
-  return upper + (lower - upper) * fy;
-}
 
 coverage_mask coverage_of(const segment& of,
                           const std::vector<float>& difference, float level) {
@@ -234,16 +256,18 @@ shape_fit match_shape(const coverage_mask& mask) {
                   centroid.y - fit.radius * own.centroid.y};
     fit.score = score_of(mask, fit);
   }
-  // The others are too far behind for a better position to make up for it.
+  // A better position makes up for no more than this.
   constexpr auto finalists = 4;
+  constexpr auto most_gain = 0.12f;
   std::ranges::partial_sort(fits, fits.begin() + finalists,
                             std::ranges::greater{}, &shape_fit::score);
-  shape_fit best;
-  for (auto i = size_t{0}; i < finalists; ++i) {
-    const auto fit = refined(mask, fits[i]);
-    if (fit.score > best.score)
-      best = fit;
-  }
+  auto best = refined(mask, fits[0]);
+  for (auto i = size_t{1}; i < finalists; ++i)
+    if (fits[i].score + most_gain > best.score) {
+      const auto fit = refined(mask, fits[i]);
+      if (fit.score > best.score)
+        best = fit;
+    }
   return best;
 }
 

@@ -17,10 +17,6 @@ struct coverage_mask {
   int width = 0;
   int height = 0;
   std::vector<float> share;
-
-  /// Return the coverage at a point, on straight lines between the pixels'
-  /// middles; 0 outside.
-  float at(float x, float y) const;
 };
 
 /// Return the coverage by a segment, whose own pixels alone count: full where

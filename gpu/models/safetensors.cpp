@@ -19,26 +19,8 @@ namespace {
 
 constexpr uint64_t most_header_bytes = 100'000'000;
 
-static_assert(std::endian::native == std::endian::little);
-
-std::optional<tensor_type> parse_type(std::string_view name) {
-  using enum tensor_type;
-  for (const auto x : {float64, float32, float16, bfloat16, int64, int32, int16,
-                       int8, uint8, boolean})
-    if (to_string(x) == name)
-      return x;
-  return std::nullopt;
-}
-
-// Returns the bytes that a shape needs; none where that overflows.
-std::optional<uint64_t> bytes_for(const std::vector<int64_t>& shape,
-                                  tensor_type type) {
-  uint64_t n = bytes_of(type);
-  for (const auto side : shape)
-    if (side < 0 || __builtin_mul_overflow(n, static_cast<uint64_t>(side), &n))
-      return std::nullopt;
-  return n;
-}
+static_assert(std::endian::native == std::endian::little,
+              "the format's numbers are little-endian");
 
 core::error bad(const std::filesystem::path& file, std::string_view what) {
   return core::fail(core::ec::bad_payload, "{}: {}", file.string(), what);
@@ -63,21 +45,7 @@ struct file_closer {
   ~file_closer() {
     ::close(fd);
   }
-  const auto begin = (*offsets)[0].get<uint64_t>();
-  const auto end = (*offsets)[1].get<uint64_t>();
-  if (begin > end || end > data.size())
-    return bad_tensor(file, name,
-                      fmt::format("data_offsets [{}, {}] outside the {} bytes "
-                                  "of data",
-                                  begin, end, data.size()));
-  const auto needed = bytes_for(out.shape, out.type);
-  if (!needed || *needed != end - begin)
-    return bad_tensor(
-      file, name,
-      fmt::format("{} bytes do not fit its shape and dtype", end - begin));
-  out.bytes = data.subspan(begin, end - begin);
-  return out;
-}
+};
 
 } // namespace
 
@@ -89,14 +57,7 @@ core::result<std::shared_ptr<const safetensors_file>> safetensors_file::open(
     return core::fail(
       errno == ENOENT ? core::ec::not_found : core::ec::io_failed, "{}: {}",
       file.string(), std::generic_category().message(errno));
-
-  struct closer {
-    int fd;
-
-    ~closer() {
-      ::close(fd);
-    }
-  } const guard{fd};
+  const file_closer guard{fd};
 
   struct stat status {};
 

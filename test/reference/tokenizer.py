@@ -372,6 +372,10 @@ def main():
         compare_poor_vocabulary(work, random.Random(pick.random()))
         vocabulary = small
         if (CLIP / "merges.txt").exists():
+            size = len(json.loads((CLIP / "vocab.json").read_text(encoding="utf-8")))
+            lines = (CLIP / "merges.txt").read_text(encoding="utf-8").count("\n")
+            if (size, lines) != (49408, 48895):
+                wrong.append(f"{CLIP}: {size} tokens, {lines} lines of merges")
             vocabulary = work / "clip"
             shutil.copytree(CLIP, vocabulary, ignore=shutil.ignore_patterns(".*"))
             compare_vocabulary("CLIP", vocabulary, work, prompts, random.Random(pick.random()))

@@ -49,8 +49,8 @@ std::vector<int32_t> joined(const vocabulary& with, const std::string& word) {
     ranks[{with.merges[i].left, with.merges[i].right}] = i;
   std::vector<int32_t> out;
   for (size_t i = 0; i < word.size(); ++i) {
-    const auto id = with.ids.find(
-      std::string{word[i]} + (i + 1 == word.size() ? "</w>" : ""));
+    const auto id = with.ids.find(std::string{word[i]}
+                                  + (i + 1 == word.size() ? "</w>" : ""));
     out.push_back(id != with.ids.end() ? id->second : unknown);
   }
   for (;;) {

@@ -25,14 +25,14 @@ BOOST_AUTO_TEST_SUITE(clip_words_test)
 BOOST_AUTO_TEST_CASE(letters_numbers_and_signs_part) {
   BOOST_TEST(words("") == list{}, boost::test_tools::per_element());
   BOOST_TEST(words("  ") == list{}, boost::test_tools::per_element());
-  BOOST_TEST(words("a photo, 8k--ar 16:9 ")
-               == (list{"a", "photo", ",", "8", "k", "--", "ar", "1", "6", ":",
-                        "9"}),
-             boost::test_tools::per_element());
-  BOOST_TEST(words("\xC3\xA9t\xC3\xA9\xE2\x80\x94\xC2\xBD\xCC\x81")
-               == (list{"\xC3\xA9t\xC3\xA9", "\xE2\x80\x94", "\xC2\xBD",
-                        "\xCC\x81"}),
-             boost::test_tools::per_element());
+  BOOST_TEST(
+    words("a photo, 8k--ar 16:9 ")
+      == (list{"a", "photo", ",", "8", "k", "--", "ar", "1", "6", ":", "9"}),
+    boost::test_tools::per_element());
+  BOOST_TEST(
+    words("\xC3\xA9t\xC3\xA9\xE2\x80\x94\xC2\xBD\xCC\x81")
+      == (list{"\xC3\xA9t\xC3\xA9", "\xE2\x80\x94", "\xC2\xBD", "\xCC\x81"}),
+    boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(contractions_stay_together) {

@@ -60,7 +60,7 @@ small_tokenizer::small_tokenizer() {
       "continuing_subword_prefix": "", "end_of_word_suffix": "</w>",
       "fuse_unk": false, "byte_fallback": false, "ignore_merges": false,
       "vocab": )" + vocab
-                   + R"(,
+                 + R"(,
       "merges": [["a", "t"], "a t</w>", ["c", "at</w>"], ["t", "h"], "th e</w>"]
     }
   })";

@@ -15,12 +15,46 @@ namespace {
 using small = test::small_tokenizer;
 
 constexpr std::array<std::string_view, 40> pieces{
-  "[", "]", "{", "}", "\"", ",", ":", "\\", "\n", " ", "\r", "null", "true",
-  "-1", "0", "513", "1e9", "99999999999", "18446744073709551616", "1e400",
-  "\"\"", "[]", "{}", "\"a\": 1,", "#version", "a t\n", "</w>", "!",
-  "<|endoftext|>", "\"content\"", "\"__type\"", "\\u0000", "\\ud800", "\xFF",
-  "\xC3", "[[[[[[", "\"model_max_length\": ", "\"519\": {\"content\": \"x\"},",
-  "\"normalized\": true,", "\"pad_token\": "};
+  "[",
+  "]",
+  "{",
+  "}",
+  "\"",
+  ",",
+  ":",
+  "\\",
+  "\n",
+  " ",
+  "\r",
+  "null",
+  "true",
+  "-1",
+  "0",
+  "513",
+  "1e9",
+  "99999999999",
+  "18446744073709551616",
+  "1e400",
+  "\"\"",
+  "[]",
+  "{}",
+  "\"a\": 1,",
+  "#version",
+  "a t\n",
+  "</w>",
+  "!",
+  "<|endoftext|>",
+  "\"content\"",
+  "\"__type\"",
+  "\\u0000",
+  "\\ud800",
+  "\xFF",
+  "\xC3",
+  "[[[[[[",
+  "\"model_max_length\": ",
+  "\"519\": {\"content\": \"x\"},",
+  "\"normalized\": true,",
+  "\"pad_token\": "};
 
 std::string mutated(std::string text, core::philox& random) {
   for (auto n = 1 + random.below(3); n > 0; --n) {
@@ -86,11 +120,11 @@ BOOST_AUTO_TEST_CASE(a_damaged_file_is_named_or_makes_a_tokenizer) {
     files.special_tokens = map;
     const auto kind = random.below(5);
     files.tokenizer_json = good.tokenizer_json;
-    auto& target = kind == 0   ? files.vocab
-                   : kind == 1 ? files.merges
-                   : kind == 2 ? files.tokenizer_json
-                   : kind == 3 ? files.config
-                               : files.special_tokens;
+    auto& target = kind == 0 ? files.vocab
+                 : kind == 1 ? files.merges
+                 : kind == 2 ? files.tokenizer_json
+                 : kind == 3 ? files.config
+                             : files.special_tokens;
     target = mutated(target, random);
     const bool one_file = kind == 2 || random.below(3) == 0;
     const auto sut = one_file ? files.load_one_file() : files.load();

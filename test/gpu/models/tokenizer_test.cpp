@@ -63,8 +63,8 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_counted) {
   const auto sut = files.load();
   BOOST_REQUIRE(sut);
   const auto out = (*sut)->encode("the cat the cat the", 5);
-  const ids wanted{small::start, small::the_end, small::cat_end,
-                   small::the_end, small::end};
+  const ids wanted{small::start, small::the_end, small::cat_end, small::the_end,
+                   small::end};
   BOOST_TEST(out.ids == wanted);
   BOOST_CHECK_EQUAL(out.left_out, 2);
   const auto least = (*sut)->encode("the cat", 2);
@@ -87,8 +87,8 @@ BOOST_AUTO_TEST_CASE(one_file_and_two_files_give_the_same) {
 
 BOOST_AUTO_TEST_CASE(an_older_file_lacks_special_tokens_in_its_pattern) {
   small files;
-  files.tokenizer_json = with(
-    files.tokenizer_json, R"(<\\|startoftext\\|>|<\\|endoftext\\|>|)", "");
+  files.tokenizer_json =
+    with(files.tokenizer_json, R"(<\\|startoftext\\|>|<\\|endoftext\\|>|)", "");
   files.tokenizer_json = with(files.tokenizer_json, R"(,
        "use_regex": true)",
                               "");
@@ -179,10 +179,9 @@ BOOST_AUTO_TEST_CASE(added_tokens_follow_the_vocabulary) {
     "518": {"content": "<|endoftext|>", "special": true}},)");
   const auto sut = files.load();
   BOOST_TEST(inner(sut, "the <DOG>cat <dog's> <Dog's>")
-             == (ids{small::the_end, 520, small::cat_end, 519,
-                     small::last('<'), small::byte('d'), small::byte('o'),
-                     small::last('g'), small::byte('\''), small::last('s'),
-                     small::last('>')}));
+             == (ids{small::the_end, 520, small::cat_end, 519, small::last('<'),
+                     small::byte('d'), small::byte('o'), small::last('g'),
+                     small::byte('\''), small::last('s'), small::last('>')}));
   BOOST_CHECK_EQUAL((*sut)->vocabulary_size(), 521);
 }
 
@@ -199,9 +198,9 @@ BOOST_AUTO_TEST_CASE(an_older_list_of_added_tokens_is_read) {
 BOOST_AUTO_TEST_CASE(a_byte_without_a_token_is_unknown) {
   small files;
   files.vocab = with(files.vocab, "\"x</w>\"", "\"xyz\"");
-  BOOST_TEST(inner(files.load(), "x xx the")
-             == (ids{small::end, small::byte('x'), small::end,
-                     small::the_end}));
+  BOOST_TEST(
+    inner(files.load(), "x xx the")
+    == (ids{small::end, small::byte('x'), small::end, small::the_end}));
 }
 
 BOOST_AUTO_TEST_CASE(text_that_is_not_utf_8_counts_as_replaced) {
@@ -292,8 +291,7 @@ BOOST_AUTO_TEST_CASE(a_faulty_merge_is_named_with_its_line) {
 
 BOOST_AUTO_TEST_CASE(missing_special_tokens_are_named) {
   small without_start;
-  without_start.vocab
-    = with(without_start.vocab, "<|startoftext|>", "<start>");
+  without_start.vocab = with(without_start.vocab, "<|startoftext|>", "<start>");
   check_refused(without_start.load(), "tokenizer_config.json", "bos_token");
   const auto refused = [](const char* key, const char* from, const char* to) {
     small files;

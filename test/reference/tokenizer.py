@@ -185,15 +185,16 @@ def poor_vocabulary(folder, from_folder, pick):
 
 
 def small_vocabulary(folder, prompts):
-    """A vocabulary of all bytes and some hundred merges, and as real ones have
-    it the special tokens last."""
+    """A vocabulary of all bytes and some hundred merges, and the special
+    tokens last as in CLIP's."""
     letters = [*range(0x21, 0x7f), *range(0xa1, 0xad), *range(0xae, 0x100)]
     letters = [chr(c) for c in letters] + [chr(0x100 + i) for i in range(256 - len(letters))]
     tokens = letters + [c + "</w>" for c in letters]
-    words = [[*word[:-1], word[-1] + "</w>"] for prompt in prompts for word in prompt.lower().split()
-             if word.isascii() and word.isprintable() and "|" not in word]
+    words = sorted({word for prompt in prompts for word in prompt.lower().split()
+                    if word.isascii() and word.isprintable() and len(word) < 20 and "|" not in word})
+    words = [[*word[:-1], word[-1] + "</w>"] for word in words]
     merges = []
-    while len(merges) < 500:
+    while len(merges) < 300:
         counts = {}
         for word in words:
             for pair in zip(word, word[1:]):
@@ -245,8 +246,9 @@ compared = 0
 times = {}
 
 
-def compare(what, folder, prompts, keep_times=None):
-    """Compare ids at 77 tokens and at many more, and the count left out."""
+def compare(what, folder, prompts, keep_times=None, also_cut=False):
+    """Compare ids at 77 tokens and at many more, and the count left out. What
+    the peer makes of 77 tokens follows from all of them; `also_cut` asks it."""
     global compared
     peer = CLIPTokenizer.from_pretrained(folder)
     begin = time.perf_counter()
@@ -260,7 +262,11 @@ def compare(what, folder, prompts, keep_times=None):
     if head != (peer.bos_token_id, peer.eos_token_id, peer.pad_token_id, size, limit):
         wrong.append(f"{what}: ids of the special tokens")
         print("not equal:", wrong[-1], head, limit)
-    cut = peer(prompts, padding="max_length", truncation=True, max_length=77).input_ids
+    cut = [ids[:76] + [peer.eos_token_id] if len(ids) > 77
+           else ids + [peer.pad_token_id] * (77 - len(ids)) for ids in whole]
+    if also_cut and cut != peer(prompts, padding="max_length", truncation=True, max_length=77).input_ids:
+        wrong.append(f"{what}: the comparison's own cutting and padding")
+        print("not equal:", wrong[-1])
     for i, prompt in enumerate(prompts):
         left_out = max(0, len(whole[i]) - 77)
         rest = whole[i][:longest - 1] + [peer.eos_token_id] if len(whole[i]) > longest else whole[i] + [
@@ -295,9 +301,10 @@ def compare_vocabulary(name, vocabulary, work, prompts, pick):
         shutil.copytree(vocabulary, folder)
         put_settings(folder, files)
         some = fixed + [random_prompt(pick) for _ in range(count)] + [x for x in prompts[i::50] if x]
-        compare(what, folder, some)
+        compare(what, folder, some, also_cut=True)
         if i == 0:
-            compare(what + ", long", folder, long)
+            if name == "CLIP" or not (CLIP / "merges.txt").exists():
+                compare(what + ", long", folder, long)
             if prompts:
                 compare(what + ", data", folder, prompts, f"{name}, prompts of data/diffserve")
         if name == "CLIP" and i not in (0, 2):
@@ -360,11 +367,15 @@ def main():
         work = pathlib.Path(work)
         small = work / "small"
         fixed, _ = hostile()
-        small_vocabulary(small, fixed + prompts[:500] + ["a photo of a cat in the forest"] * 3)
+        small_vocabulary(small, fixed + prompts[:100])
         compare_vocabulary("small", small, work, prompts[::10], random.Random(pick.random()))
         compare_poor_vocabulary(work, random.Random(pick.random()))
         vocabulary = small
         if (CLIP / "merges.txt").exists():
+            size = len(json.loads((CLIP / "vocab.json").read_text(encoding="utf-8")))
+            lines = (CLIP / "merges.txt").read_text(encoding="utf-8").count("\n")
+            if (size, lines) != (49408, 48895):
+                wrong.append(f"{CLIP}: {size} tokens, {lines} lines of merges")
             vocabulary = work / "clip"
             shutil.copytree(CLIP, vocabulary, ignore=shutil.ignore_patterns(".*"))
             compare_vocabulary("CLIP", vocabulary, work, prompts, random.Random(pick.random()))

@@ -36,6 +36,8 @@ struct component {
   /// The class that the model names, such as "UNet2DConditionModel".
   std::string class_name;
   std::shared_ptr<const tensor_source> weights;
+  /// The files that the weights lie in.
+  std::vector<std::filesystem::path> files;
 };
 
 /// Where a tokenizer's vocabulary stands. Either `tokenizer_json`, or both
@@ -66,14 +68,21 @@ struct model_files {
   bool force_zeros_for_empty_prompt = true;
   /// The refiner wants an aesthetic score instead of the target size.
   bool requires_aesthetics_score = false;
-  /// Parts of the folder that are known and not used, such as
-  /// "safety_checker".
+  /// Parts that are known and not used, such as "safety_checker" in a folder
+  /// and "model_ema" in a file.
   std::vector<std::string> not_loaded;
 };
 
 struct model_file_options {
   /// A folder or file whose autoencoder replaces the model's.
   std::optional<std::filesystem::path> vae;
+  /// A model that lends the parts which this one lacks, such as a denoiser
+  /// alone.
+  std::optional<std::filesystem::path> parts_from;
+  /// What a single file's denoiser predicts: "epsilon", "v_prediction" or
+  /// "sample"; empty: what the file says, or else what diffusers takes for its
+  /// kind.
+  std::string prediction_type;
   /// Folder with CLIP's own vocab.json and merges.txt, for models without one.
   std::filesystem::path vocabulary;
   /// Of the weight files that a folder may hold side by side (diffusers'
@@ -84,11 +93,23 @@ struct model_file_options {
 /// Opens a folder in diffusers' layout or a single-file checkpoint
 /// (.safetensors in the original layout of SD 1.x, 2.x, SDXL). Weights are
 /// mapped, not read.
+/// A folder with a denoiser's config.json and weights alone, and a file that
+/// lacks parts, need options.parts_from.
 /// Errors: ec::not_found (no such path, a part is missing), ec::bad_payload
-///         (a file is damaged or of another form); the text names the file and
-///         the key.
+///         (a file is damaged or of another form), ec::invalid_argument (an
+///         option); the text names the file and the key.
 /// Threads: any.
 core::result<model_files> open_model(const std::filesystem::path& from,
                                      const model_file_options& options);
+
+/// Opens what there is, complete or not: in the result `weights` of the
+/// denoiser or the autoencoder may be null, and `scheduler` empty.
+/// Errors: as open_model, but for missing parts.
+core::result<model_files> open_parts(const std::filesystem::path& from,
+                                     const model_file_options& options);
+
+/// Returns the names of the parts that `open_model` would miss, such as
+/// "text_encoder".
+std::vector<std::string> missing_parts(const model_files& x);
 
 } // namespace atelier::gpu

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/detail/safetensors_header.hpp>
 #include <atelier/gpu/models/safetensors.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -9,119 +8,59 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <limits>
-#include <set>
 #include <system_error>
 
 namespace atelier::gpu {
 
 namespace {
 
-using json = nlohmann::json;
-
 constexpr uint64_t most_header_bytes = 100'000'000;
 
-static_assert(std::endian::native == std::endian::little);
-
-std::optional<tensor_type> parse_type(std::string_view name) {
-  using enum tensor_type;
-  for (const auto x : {float64, float32, float16, bfloat16, int64, int32,
-                       int16, int8, uint8, boolean})
-    if (to_string(x) == name)
-      return x;
-  return std::nullopt;
-}
-
-// Returns the bytes that a shape needs; none where that overflows.
-std::optional<uint64_t> bytes_for(const std::vector<int64_t>& shape,
-                                  tensor_type type) {
-  uint64_t n = bytes_of(type);
-  for (const auto side : shape)
-    if (side < 0
-        || __builtin_mul_overflow(n, static_cast<uint64_t>(side), &n))
-      return std::nullopt;
-  return n;
-}
+static_assert(std::endian::native == std::endian::little,
+              "the format's numbers are little-endian");
 
 core::error bad(const std::filesystem::path& file, std::string_view what) {
   return core::fail(core::ec::bad_payload, "{}: {}", file.string(), what);
 }
 
-core::error bad_tensor(const std::filesystem::path& file, std::string_view name,
-                       std::string_view what) {
-  return core::fail(core::ec::bad_payload, "{}: tensor {}: {}", file.string(),
-                    name, what);
+/// Returns what a file of another format is, by its first bytes.
+std::string_view other_format(std::string_view start) {
+  if (start.starts_with("PK\x03\x04") || start.starts_with("\x80\x02"))
+    return "it is a PyTorch file (.ckpt, .bin, .pt), which can run code when "
+           "it is read: convert it to .safetensors";
+  if (start.starts_with("GGUF"))
+    return "it is a GGUF file: only .safetensors is read";
+  if (start.starts_with("version https://git-lfs"))
+    return "it is a Git LFS pointer: the file itself was not fetched";
+  return {};
 }
 
-core::result<tensor_view> parse_tensor(const std::filesystem::path& file,
-                                       const std::string& name, const json& x,
-                                       std::span<const std::byte> data) {
-  if (!x.is_object())
-    return bad_tensor(file, name, "its entry is not an object");
-  const auto type = x.find("dtype");
-  const auto shape = x.find("shape");
-  const auto offsets = x.find("data_offsets");
-  if (type == x.end() || !type->is_string())
-    return bad_tensor(file, name, "dtype is missing or not a string");
-  if (shape == x.end() || !shape->is_array())
-    return bad_tensor(file, name, "shape is missing or not an array");
-  if (offsets == x.end() || !offsets->is_array() || offsets->size() != 2
-      || !(*offsets)[0].is_number_unsigned()
-      || !(*offsets)[1].is_number_unsigned())
-    return bad_tensor(file, name,
-                      "data_offsets is missing or not two whole numbers");
-  tensor_view out;
-  const auto parsed = parse_type(type->get_ref<const std::string&>());
-  if (!parsed)
-    return bad_tensor(file, name,
-                      fmt::format("dtype {} is not supported", type->dump()));
-  out.type = *parsed;
-  for (const auto& side : *shape) {
-    if (!side.is_number_unsigned()
-        || side.get<uint64_t>()
-             > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-      return bad_tensor(file, name, "shape holds no whole number");
-    out.shape.push_back(side.get<int64_t>());
+/// Closes a file when it goes out of scope.
+struct file_closer {
+  int fd;
+
+  ~file_closer() {
+    ::close(fd);
   }
-  const auto begin = (*offsets)[0].get<uint64_t>();
-  const auto end = (*offsets)[1].get<uint64_t>();
-  if (begin > end || end > data.size())
-    return bad_tensor(file, name,
-                      fmt::format("data_offsets [{}, {}] outside the {} bytes "
-                                  "of data",
-                                  begin, end, data.size()));
-  const auto needed = bytes_for(out.shape, out.type);
-  if (!needed || *needed != end - begin)
-    return bad_tensor(file, name,
-                      fmt::format("{} bytes do not fit its shape and dtype",
-                                  end - begin));
-  out.bytes = data.subspan(begin, end - begin);
-  return out;
-}
+};
 
 } // namespace
 
 core::result<std::shared_ptr<const safetensors_file>> safetensors_file::open(
   const std::filesystem::path& file) {
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without O_NONBLOCK a pipe would wait for its writer.
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
-    return core::fail(errno == ENOENT ? core::ec::not_found
-                                      : core::ec::io_failed,
-                      "{}: {}", file.string(),
-                      std::generic_category().message(errno));
-  struct closer {
-    int fd;
+    return core::fail(
+      errno == ENOENT ? core::ec::not_found : core::ec::io_failed, "{}: {}",
+      file.string(), std::generic_category().message(errno));
+  const file_closer guard{fd};
 
-    ~closer() {
-      ::close(fd);
-    }
-  } const guard{fd};
   struct stat status {};
+
   if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
     return core::fail(core::ec::io_failed, "{}: not a regular file",
                       file.string());
@@ -139,31 +78,33 @@ core::result<std::shared_ptr<const safetensors_file>> safetensors_file::open(
   }
   out->mapped_bytes_ = size;
   const auto* at = static_cast<const std::byte*>(out->mapping_);
+  const auto* text = reinterpret_cast<const char*>(at);
   std::memcpy(&header_bytes, at, sizeof header_bytes);
-  if (header_bytes > most_header_bytes || header_bytes > size - 8)
-    return bad(file, fmt::format("the header's length {} is not in 2..{}",
-                                 header_bytes,
-                                 std::min(most_header_bytes, size - 8)));
-  const auto* text = reinterpret_cast<const char*>(at) + 8;
-  const auto header = json::parse(text, text + header_bytes, nullptr, false);
-  if (!header.is_object())
-    return bad(file, "the header is not a JSON object");
-  const std::span data{at + 8 + header_bytes, size - 8 - header_bytes};
-  for (const auto& [name, x] : header.items()) {
-    if (name == "__metadata__") {
-      if (!x.is_object())
-        return bad(file, "__metadata__ is not an object");
-      for (const auto& [key, value] : x.items()) {
-        if (!value.is_string())
-          return bad(file, fmt::format("__metadata__.{} is not a string", key));
-        out->metadata_.emplace(key, value.get<std::string>());
-      }
-      continue;
-    }
-    auto tensor = parse_tensor(file, name, x, data);
-    if (!tensor)
-      return tensor.why();
-    out->tensors_.emplace(name, std::move(*tensor));
+  const auto rest = size - sizeof header_bytes;
+  if (header_bytes > std::min(most_header_bytes, rest)) {
+    const auto other =
+      other_format({text, static_cast<size_t>(std::min<uint64_t>(size, 32))});
+    if (!other.empty())
+      return bad(file, other);
+    return bad(file,
+               fmt::format("the header's length {} is not in 2..{}",
+                           header_bytes, std::min(most_header_bytes, rest)));
+  }
+  const std::span data{at + sizeof header_bytes + header_bytes,
+                       rest - header_bytes};
+  auto header = detail::parse_safetensors_header(
+    {text + sizeof header_bytes, header_bytes}, data.size(), file.string());
+  if (!header)
+    return header.why();
+  out->metadata_ = std::move(header->metadata);
+  // Nodes move over one by one, so that the header is never held twice.
+  while (!header->tensors.empty()) {
+    auto node = header->tensors.extract(header->tensors.begin());
+    auto& x = node.mapped();
+    out->tensors_.emplace_hint(
+      out->tensors_.end(), std::move(node.key()),
+      tensor_view{x.type, std::move(x.shape),
+                  data.subspan(x.begin, x.end - x.begin)});
   }
   return std::shared_ptr<const safetensors_file>{std::move(out)};
 }
@@ -190,52 +131,6 @@ std::vector<std::string> safetensors_file::names() const {
 
 std::string safetensors_file::where() const {
   return file_.string();
-}
-
-core::result<void> write_safetensors(
-  const std::filesystem::path& file, const std::vector<named_tensor>& tensors,
-  const std::map<std::string, std::string, std::less<>>& metadata) {
-  auto header = json::object();
-  if (!metadata.empty())
-    header["__metadata__"] = metadata;
-  uint64_t offset = 0;
-  for (const auto& [name, x] : tensors) {
-    const auto needed = bytes_for(x.shape, x.type);
-    if (!needed || *needed != x.bytes.size() || header.contains(name))
-      return core::fail(core::ec::invalid_argument,
-                        "tensor {}: twice, or {} bytes do not fit its shape",
-                        name, x.bytes.size());
-    header[name] = {{"dtype", to_string(x.type)},
-                    {"shape", x.shape},
-                    {"data_offsets", {offset, offset + x.bytes.size()}}};
-    offset += x.bytes.size();
-  }
-  auto text = header.dump();
-  text.append((8 - text.size() % 8) % 8, ' ');
-  auto partial = file;
-  partial += fmt::format(".{}.partial", ::getpid());
-  {
-    std::ofstream to{partial, std::ios::binary | std::ios::trunc};
-    const uint64_t length = text.size();
-    to.write(reinterpret_cast<const char*>(&length), sizeof length);
-    to.write(text.data(), static_cast<std::streamsize>(text.size()));
-    for (const auto& [name, x] : tensors)
-      to.write(reinterpret_cast<const char*>(x.bytes.data()),
-               static_cast<std::streamsize>(x.bytes.size()));
-    to.flush();
-    if (!to) {
-      std::error_code ignored;
-      std::filesystem::remove(partial, ignored);
-      return core::fail(core::ec::io_failed, "{}: cannot be written",
-                        file.string());
-    }
-  }
-  std::error_code failed;
-  std::filesystem::rename(partial, file, failed);
-  if (failed)
-    return core::fail(core::ec::io_failed, "{}: {}", file.string(),
-                      failed.message());
-  return {};
 }
 
 } // namespace atelier::gpu

@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,8 +19,10 @@ namespace atelier::gpu {
 
 /// One safetensors file, mapped into memory: its pages are read when a tensor
 /// is, and shared by all processes that map it.
-/// Invariant: every view lies inside the mapping and has the bytes that its
-/// shape and type say.
+/// Invariants: (1) every view lies inside the mapping and has the bytes that
+/// its shape and type say; (2) no byte belongs to two tensors, or to none.
+/// A view may begin at any address: the format does not align. Whoever reads
+/// it as numbers copies it first where `is_aligned` says no.
 /// Threads: any; it does not change. A file that is truncated while it is
 /// mapped ends the process that reads the missing part, as with any mapping.
 class safetensors_file final : public tensor_source {
@@ -56,14 +60,24 @@ private:
 /// One tensor to write.
 struct named_tensor {
   std::string name;
+  /// Where the view is transposed, it is laid straight on the way.
   tensor_view what;
+  /// The type to write it in, where that is another floating-point type.
+  std::optional<tensor_type> as = std::nullopt;
 };
 
-/// Writes a safetensors file, whole or not at all.
-/// Errors: ec::io_failed, ec::invalid_argument (a name twice, bytes that do not
-///         fit the shape).
+/// Told the bytes of data written so far; false ends the writing.
+using write_progress = std::function<bool(uint64_t bytes)>;
+
+/// Writes a safetensors file, whole or not at all, and makes it last. Data are
+/// converted piece by piece, and lie aligned to their type.
+/// Errors: ec::io_failed; ec::invalid_argument (a name twice or not UTF-8,
+/// bytes
+///         that do not fit the shape, a type that cannot be converted);
+///         ec::cancelled where `proceed` said so. Nothing is left behind then.
 core::result<void> write_safetensors(
   const std::filesystem::path& file, const std::vector<named_tensor>& tensors,
-  const std::map<std::string, std::string, std::less<>>& metadata = {});
+  const std::map<std::string, std::string, std::less<>>& metadata = {},
+  const write_progress& proceed = {});
 
 } // namespace atelier::gpu

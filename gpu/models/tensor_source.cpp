@@ -49,4 +49,17 @@ size_t bytes_of(tensor_type x) {
   return 1;
 }
 
+bool is_floating(tensor_type x) {
+  using enum tensor_type;
+  return x == float64 || x == float32 || x == float16 || x == bfloat16;
+}
+
+bool is_aligned(const tensor_view& x) {
+  return reinterpret_cast<uintptr_t>(x.bytes.data()) % bytes_of(x.type) == 0;
+}
+
+uint64_t elements_of(const tensor_view& x) {
+  return x.bytes.size() / bytes_of(x.type);
+}
+
 } // namespace atelier::gpu

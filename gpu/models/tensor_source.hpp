@@ -31,6 +31,9 @@ std::string_view to_string(tensor_type x);
 /// Returns the bytes of one element of type `x`.
 size_t bytes_of(tensor_type x);
 
+/// Returns whether `x` is one of the floating-point types.
+bool is_floating(tensor_type x);
+
 /// One stored tensor, mapped: valid as long as its source.
 /// Axis order: slowest first, as PyTorch writes shapes.
 struct tensor_view {
@@ -41,6 +44,12 @@ struct tensor_view {
   /// matrix that another layout keeps the other way round.
   bool transposed = false;
 };
+
+/// Returns whether the bytes begin where a number of that type may.
+bool is_aligned(const tensor_view& x);
+
+/// Returns the number of elements.
+uint64_t elements_of(const tensor_view& x);
 
 /// The tensors of one network by the names that diffusers and transformers
 /// give them, wherever they are stored.

@@ -53,9 +53,8 @@ torch::Tensor weights::take(std::string_view name, torch::IntArrayRef shape,
                             torch::Dtype as) {
   const auto found = from_->find(name);
   if (!found)
-    throw model_error{core::fail(core::ec::bad_payload,
-                                 "{}: tensor {} is missing", from_->where(),
-                                 name)};
+    throw model_error{core::fail(
+      core::ec::bad_payload, "{}: tensor {} is missing", from_->where(), name)};
   taken_.emplace(name);
   if (!std::equal(shape.begin(), shape.end(), found->shape.begin(),
                   found->shape.end()))
@@ -74,8 +73,8 @@ torch::Tensor weights::take(std::string_view name, torch::IntArrayRef shape,
   std::vector<int64_t> laid{shape.begin(), shape.end()};
   if (found->transposed)
     std::reverse(laid.begin(), laid.end());
-  auto out = torch::from_blob(bytes, laid, [keep](void*) {},
-                              torch::TensorOptions().dtype(stored));
+  auto out = torch::from_blob(
+    bytes, laid, [keep](void*) {}, torch::TensorOptions().dtype(stored));
   if (found->transposed)
     out = out.t();
   return out.to(where_.device, as);
@@ -96,9 +95,10 @@ void weights::expect_all_taken() const {
   if (count > 5)
     extra.resize(5);
   throw model_error{core::fail(
-    core::ec::bad_payload, "{}: {} tensors that the configuration has no place "
-    "for: {}{}", from_->where(), count, fmt::join(extra, ", "),
-    count > 5 ? ", ..." : "")};
+    core::ec::bad_payload,
+    "{}: {} tensors that the configuration has no place "
+    "for: {}{}",
+    from_->where(), count, fmt::join(extra, ", "), count > 5 ? ", ..." : "")};
 }
 
 } // namespace atelier::gpu

@@ -63,8 +63,8 @@ BOOST_AUTO_TEST_CASE(scaling_is_read_in_all_its_forms) {
   BOOST_REQUIRE(y);
   BOOST_TEST(y->latents_mean.at(1) == -2.5);
   refused(R"({"latents_mean": [1, 2, 3, 4]})", "latents_std", "missing");
-  refused(R"({"latents_mean": [1, 2], "latents_std": [1, 2]})",
-          "latents_mean", "[1,2]");
+  refused(R"({"latents_mean": [1, 2], "latents_std": [1, 2]})", "latents_mean",
+          "[1,2]");
   refused(R"({"latents_mean": [1, 2, 3, 4], "latents_std": [1, 0, 1, 1]})",
           "latents_std", "[1,0,1,1]");
   refused(R"({"latents_mean": [1, 2, 3, 4], "latents_std": [1, 1, 1, 1],
@@ -96,8 +96,8 @@ BOOST_AUTO_TEST_CASE(a_tiny_one_is_read) {
           "4", tiny);
   refused(R"({"encoder_block_out_channels": [64, 64, 32, 64]})",
           "encoder_block_out_channels", "[64,64,32,64]", tiny);
-  refused(R"({"num_decoder_blocks": [3, 3, 1]})",
-          "decoder_block_out_channels", "list of 3", tiny);
+  refused(R"({"num_decoder_blocks": [3, 3, 1]})", "decoder_block_out_channels",
+          "list of 3", tiny);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_supported_is_refused_by_key) {

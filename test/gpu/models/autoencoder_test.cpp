@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "made_weights.hpp"
 #include <atelier/gpu/models/autoencoder.hpp>
 
 #include <boost/test/unit_test.hpp>
-
-#include "made_weights.hpp"
 
 using namespace atelier;
 using namespace atelier::gpu;
@@ -125,8 +124,8 @@ BOOST_AUTO_TEST_CASE(the_memory_layout_of_an_input_does_not_matter) {
   const auto x = load(tensors());
   BOOST_REQUIRE(x);
   const auto latent = torch::randn({2, 4, 5, 7});
-  const auto other
-    = latent.transpose(2, 3).contiguous().transpose(2, 3).to(torch::kFloat64);
+  const auto other =
+    latent.transpose(2, 3).contiguous().transpose(2, 3).to(torch::kFloat64);
   BOOST_CHECK((*x)->decode(latent).equal((*x)->decode(other)));
 }
 

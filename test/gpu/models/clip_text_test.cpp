@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "made_weights.hpp"
 #include <atelier/gpu/models/clip_text.hpp>
 
 #include <boost/test/unit_test.hpp>
-
-#include "made_weights.hpp"
 
 using namespace atelier;
 using namespace atelier::gpu;
@@ -46,8 +45,7 @@ auto load(std::shared_ptr<test::made_weights> from,
 
 void refused(std::shared_ptr<test::made_weights> from, std::string_view what,
              std::string class_name = "CLIPTextModel") {
-  const auto x
-    = load(std::move(from), torch::kFloat32, std::move(class_name));
+  const auto x = load(std::move(from), torch::kFloat32, std::move(class_name));
   BOOST_REQUIRE(!x);
   BOOST_CHECK(x.why().code == core::ec::bad_payload);
   for (const auto part : {std::string_view{"made.safetensors"}, what})
@@ -125,10 +123,10 @@ BOOST_AUTO_TEST_CASE(a_row_does_not_depend_on_its_neighbours) {
   const auto all = (*x)->forward(ids);
   for (int64_t i = 0; i < 5; ++i) {
     const auto alone = (*x)->forward(ids.narrow(0, i, 1));
-    BOOST_CHECK(torch::allclose(alone.last, all.last.narrow(0, i, 1), 1e-5,
-                                1e-6));
-    BOOST_CHECK(torch::allclose(alone.pooled, all.pooled.narrow(0, i, 1), 1e-5,
-                                1e-6));
+    BOOST_CHECK(
+      torch::allclose(alone.last, all.last.narrow(0, i, 1), 1e-5, 1e-6));
+    BOOST_CHECK(
+      torch::allclose(alone.pooled, all.pooled.narrow(0, i, 1), 1e-5, 1e-6));
   }
 }
 

@@ -66,11 +66,6 @@ byte_pairs::byte_pairs(const vocabulary& from, int32_t unknown)
   ordered_ = is_ordered();
 }
 
-<<<<<<< HEAD
-uint64_t byte_pairs::pair_of(int32_t left, int32_t right) {
-  return uint64_t{static_cast<uint32_t>(left)} << 32
-       | static_cast<uint32_t>(right);
-=======
 bool byte_pairs::is_ordered() const {
   std::unordered_map<int32_t, size_t> made;
   for (size_t i = 0; i < merges_.size(); ++i)
@@ -84,7 +79,6 @@ bool byte_pairs::is_ordered() const {
         || !is_made_before(merges_[i].right, i))
       return false;
   return true;
->>>>>>> tok
 }
 
 uint32_t byte_pairs::rank_of(int32_t left, int32_t right) const {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-<<<<<<< HEAD
-=======
 #include <atelier/core/utf8.hpp>
->>>>>>> tok
 #include <atelier/gpu/models/detail/character_class.hpp>
 #include <atelier/gpu/models/detail/clip_normal_form.hpp>
 #include <atelier/gpu/models/detail/utf8_codes.hpp>

@@ -13,9 +13,13 @@ namespace {
 // Splits the lanes between workers and variants.
 constexpr uint32_t worker_lane = 1u << 31;
 
-// Strengths where the client names none: those of diffusers' pipelines.
-constexpr float image_strength = 0.8f;
-constexpr float edit_strength = 1;
+// The strength where the client names none: that of diffusers' pipelines, but
+// the whole where it leaves no step.
+float own_strength(bool whole_picture, const core::recipe& how) {
+  constexpr float of_image = 0.8f;
+  const bool runs = core::steps_of_share(how.with, how.steps, of_image) > 0;
+  return whole_picture && runs ? of_image : 1;
+}
 
 } // namespace
 
@@ -75,7 +79,7 @@ core::recipe recipe_of(const core::request& wanted, const stage& runs,
   how.from_image = wanted.source != nullptr;
   if (how.from_image)
     how.strength = wanted.fixed.strength.value_or(
-      wanted.source->mask.empty() ? image_strength : edit_strength);
+      own_strength(wanted.source->mask.empty(), how));
   how.px = picture_of(v, wanted.px);
   how.seed = wanted.seed;
   how.noise = wanted.noise;

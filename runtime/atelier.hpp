@@ -55,8 +55,8 @@ struct generation {
   std::optional<float> eta;
   /// Karras' spacing of sigmas, where the sampler has sigmas.
   std::optional<bool> karras;
-  /// With an image: the share of the steps that run, above 0, at most 1 (none:
-  /// 0.8, with a mask 1). At least one step runs.
+  /// With an image: the share of the steps that run, of which it leaves one at
+  /// least; at most 1 (none: 0.8, or 1 with a mask or where 0.8 leaves none).
   std::optional<float> strength;
   /// ddim, euler, euler_ancestral, dpmpp_2m, lcm or flow_match_euler.
   std::optional<std::string> sampler;

@@ -117,6 +117,23 @@ core::result<void> source_fits(const core::request& x,
   return {};
 }
 
+/// Refuses a strength that leaves no step to run.
+core::result<void> runs(const core::request& x,
+                        const planning::variant_profile& v) {
+  if (!x.fixed.strength)
+    return {};
+  const auto steps = x.fixed.steps.value_or(v.steps);
+  const auto with = x.fixed.with.value_or(v.with);
+  if (core::steps_of_share(with, steps, *x.fixed.strength) > 0)
+    return {};
+  // To six digits, upwards.
+  const auto least = std::ceil(1e6 / steps) / 1e6;
+  return core::fail(ec::invalid_argument,
+                    "strength {} of {} steps leaves none to run; at least {:g} "
+                    "does",
+                    *x.fixed.strength, steps, least);
+}
+
 core::result<void> fits(const core::request& x, const config::settings& within,
                         const planning::variant_profile& v) {
   const auto px = x.px.width == 0 ? v.native_px : x.px;
@@ -217,6 +234,8 @@ core::result<core::request> to_request(const generation& wanted,
                      [](const auto& y) { return y.name; });
     v = &known.variants[found->value];
   }
+  if (auto good = runs(x, *v); !good)
+    return good.why();
   if (auto good = fits(x, within, *v); !good)
     return good.why();
   return x;

@@ -126,7 +126,9 @@ void generate_run::deliver(uint64_t index, const picture& x) {
     tell(fmt::format("{}: {}", path.string(), note));
   if (!plan_.json) {
     const double seconds = std::chrono::duration<double>(x.took.total).count();
-    const auto run = core::steps_to_run(x.steps, x.strength);
+    const auto with = core::parse_sampler(x.sampler);
+    const auto run = core::steps_of_share(with.value_or(core::sampler::ddim),
+                                          x.steps, x.strength);
     const auto steps = run == x.steps ? fmt::to_string(run)
                                       : fmt::format("{} of {}", run, x.steps);
     tell(fmt::format("{}  {}x{}  seed {}  {}  {} steps  {:.2f} s",

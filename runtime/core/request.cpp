@@ -8,20 +8,22 @@
 
 namespace atelier::core {
 
-uint32_t steps_to_run(uint32_t steps, float strength) {
-  if (!(strength < 1))
+uint32_t steps_of_share(sampler with, uint32_t steps, float strength) {
+  if (!(strength < 1) || with == sampler::lcm)
     return steps;
   std::array<char, 32> text;
   auto* const first = text.data();
   const auto printed = std::to_chars(first, first + text.size(), strength);
   auto meant = 0.0;
   std::from_chars(first, printed.ptr, meant);
-  const auto run = static_cast<uint32_t>(std::max(0.0, steps * meant));
-  return std::clamp(run, 1u, std::max(steps, 1u));
+  const auto share = std::max(0.0, steps * meant);
+  if (with == sampler::flow_match_euler)
+    return steps - static_cast<uint32_t>(steps - share);
+  return static_cast<uint32_t>(share);
 }
 
 uint32_t steps_to_run(const recipe& how) {
-  return steps_to_run(how.steps, how.strength);
+  return std::max(steps_of_share(how.with, how.steps, how.strength), 1u);
 }
 
 std::string_view to_string(request_kind x) {

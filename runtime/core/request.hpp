@@ -175,14 +175,17 @@ struct recipe {
   }
 };
 
-/// Returns how many steps of a schedule of `steps` run at `strength`: the last
-/// floor(steps x strength), at least one; all where strength is 1. The product
-/// is of the number that `strength` prints as, so that 0.7 of 10 are 7 steps
-/// although the float next to 0.7 lies below it. One rule for all samplers:
-/// LCM's schedule is counted by `steps` too.
-/// Source: diffusers, StableDiffusionImg2ImgPipeline.get_timesteps, which
-///         refuses what leaves no step.
-uint32_t steps_to_run(uint32_t steps, float strength);
+/// Returns how many steps of a schedule of `steps` run at `strength`, the last
+/// ones: floor(steps x strength), of flow matching the next whole number above,
+/// of LCM, which spreads all its steps over the share, all. 0 where that leaves
+/// none. The product is of the number that `strength` prints as: 0.7 of 10 are
+/// 7 steps, although the float next to 0.7 lies below it.
+/// Source: diffusers 0.42, get_timesteps of the StableDiffusionImg2ImgPipeline
+///         and of the StableDiffusion3Img2ImgPipeline; LCMScheduler.
+uint32_t steps_of_share(sampler with, uint32_t steps, float strength);
+
+/// Returns how many steps a run makes, at least one: what a row's length is,
+/// wherever one is counted.
 uint32_t steps_to_run(const recipe& how);
 
 std::string_view to_string(request_kind x);

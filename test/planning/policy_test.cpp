@@ -111,6 +111,11 @@ BOOST_AUTO_TEST_CASE(a_source_brings_a_strength_of_its_kind) {
   wanted.source = source;
   BOOST_TEST(recipe_of(wanted, {}, base, known).from_image);
   BOOST_TEST(recipe_of(wanted, {}, base, known).strength == 0.8f);
+  // Where 0.8 leaves no step, it is all of them.
+  wanted.fixed.steps = 1;
+  BOOST_TEST(recipe_of(wanted, {}, base, known).strength == 1.0f);
+  wanted.fixed.steps = 2;
+  BOOST_TEST(recipe_of(wanted, {}, base, known).strength == 0.8f);
   source->mask = {1};
   BOOST_TEST(recipe_of(wanted, {}, base, known).strength == 1.0f);
   wanted.fixed.strength = 0.5f;

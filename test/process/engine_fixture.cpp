@@ -100,7 +100,8 @@ std::vector<generation> mixed_requests(size_t count, uint64_t seed) {
       if (random.below(2) == 0)
         x.mask = any_file();
       if (random.below(2) == 0)
-        x.strength = static_cast<float>(1 + random.below(10)) / 10;
+        x.strength = static_cast<float>(1 + random.below(*x.steps))
+                   / static_cast<float>(*x.steps);
       if (random.below(2) == 0)
         x.width = x.height = 0;
     }

@@ -106,6 +106,22 @@ const std::vector<bad_row> bad_rows = {
      x.strength = std::numeric_limits<float>::quiet_NaN();
    },
    ec::invalid_argument, "strength nan is not above 0 and at most 1"},
+  {"strength of no step",
+   [](auto& x) {
+     x.image = file_of({8, 8});
+     x.steps = 25;
+     x.strength = 0.03f;
+   },
+   ec::invalid_argument,
+   "strength 0.03 of 25 steps leaves none to run; at least 0.04 does"},
+  {"strength of no step of the variant",
+   [](auto& x) {
+     x.image = file_of({8, 8});
+     x.variant = "card@4";
+     x.strength = 0.2f;
+   },
+   ec::invalid_argument,
+   "strength 0.2 of 4 steps leaves none to run; at least 0.25 does"},
   {"mask alone",
    [](auto& x) {
      x.mask = file_of({8, 8});

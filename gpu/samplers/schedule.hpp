@@ -81,6 +81,8 @@ struct sampler_choice {
   float strength = 1;
   /// DDIM's share of fresh noise, 0..1; 0 for all others.
   float eta = 0;
+  /// Karras' spacing of sigmas, for a sampler that has sigmas; the config's
+  /// wish is not looked at here.
   bool karras = false;
   /// At strength 1: whether the start is the clean latent with noise added, as
   /// image to image has it, and not noise alone, as a picture from a prompt

@@ -224,7 +224,7 @@ private:
       auto fields = parse_added_token(file, inner, x);
       if (!fields)
         return fields.why();
-      add_listed(id, std::move(*fields), file + ": " + inner);
+      add_listed(id, std::move(*fields), fmt::format("{}: {}", file, inner));
     }
     return {};
   }

@@ -107,7 +107,7 @@ core::result<void> check_section(std::string_view file, const std::string& key,
       const auto i = from.find(name);
       if (i == from.end() && optional.contains(name))
         continue;
-      if (auto ok = check_section(file, key + "." + name,
+      if (auto ok = check_section(file, fmt::format("{}.{}", key, name),
                                   i != from.end() ? &*i : nullptr, x, optional);
           !ok)
         return ok;

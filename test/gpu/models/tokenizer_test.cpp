@@ -109,6 +109,8 @@ BOOST_AUTO_TEST_CASE(special_tokens_match_their_case_unless_normalized) {
     "normalized": true, "lstrip": false, "rstrip": false,
     "single_word": false}})";
   BOOST_TEST(inner(files.load(), "<|StartOfText|>") == ids{small::start});
+  files.special_tokens = R"({"bos_token": {"content": "<|startoftext|>"}})";
+  BOOST_CHECK_GT(inner(files.load(), "<|StartOfText|>").size(), 1);
 }
 
 BOOST_AUTO_TEST_CASE(padding_is_what_the_config_says) {

@@ -2,6 +2,7 @@
 #include <atelier/runtime/cli/completion.hpp>
 #include <atelier/runtime/cli/doctor.hpp>
 #include <atelier/runtime/cli/generate.hpp>
+#include <atelier/runtime/cli/models.hpp>
 #include <atelier/runtime/cli/nearest.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/program.hpp>
@@ -30,7 +31,9 @@ public:
     auto usage = CLI::Formatter::make_usage(app, std::move(name));
     const auto takes = app->get_name() == "generate"   ? " PROMPT..."
                      : app->get_name() == "completion" ? " SHELL"
-                                                       : "";
+                     : app->get_name() == "models"
+                       ? " [list | show NAME | import FILE | check NAME]"
+                       : "";
     return usage.insert(usage.find_last_not_of('\n') + 1, takes);
   }
 };
@@ -62,6 +65,7 @@ public:
     // What the parser does not know is judged here, with a suggestion.
     app_.allow_extras();
     generate_ = add_generate(app_, generate_arguments_);
+    models_ = add_models(app_, models_arguments_);
     config_ = add_config(app_, config_arguments_);
     doctor_ = add_doctor(app_);
     completion_ = app_.add_subcommand(
@@ -119,6 +123,10 @@ private:
     if (command == nullptr)
       return words.empty() ? refuse("a command is missing")
                            : refuse_command(words.front());
+    if (command == models_) {
+      models_arguments_.words = std::move(words);
+      return models(models_arguments_, common_, world_);
+    }
     if (command == completion_)
       return print_completion(words);
     if (!words.empty())
@@ -180,11 +188,13 @@ private:
   environment& world_;
   CLI::App app_{"Serves diffusion models: pictures from prompts."};
   CLI::App* generate_ = nullptr;
+  CLI::App* models_ = nullptr;
   CLI::App* config_ = nullptr;
   CLI::App* doctor_ = nullptr;
   CLI::App* completion_ = nullptr;
   common_arguments common_;
   generate_arguments generate_arguments_;
+  models_arguments models_arguments_;
   config_arguments config_arguments_;
 };
 

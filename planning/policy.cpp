@@ -13,6 +13,10 @@ namespace {
 // Splits the lanes between workers and variants.
 constexpr uint32_t worker_lane = 1u << 31;
 
+// Strengths where the client names none: those of diffusers' pipelines.
+constexpr float image_strength = 0.8f;
+constexpr float edit_strength = 1;
+
 } // namespace
 
 core::result<std::shared_ptr<const policy>> make_policy(std::string_view name) {
@@ -65,6 +69,13 @@ core::recipe recipe_of(const core::request& wanted, const stage& runs,
   how.steps =
     runs.steps != 0 ? runs.steps : wanted.fixed.steps.value_or(v.steps);
   how.guidance = wanted.fixed.guidance.value_or(v.guidance);
+  how.guidance_rescale = wanted.fixed.guidance_rescale.value_or(0);
+  how.eta = wanted.fixed.eta.value_or(0);
+  how.karras = wanted.fixed.karras.value_or(v.karras);
+  how.from_image = wanted.source != nullptr;
+  if (how.from_image)
+    how.strength = wanted.fixed.strength.value_or(
+      wanted.source->mask.empty() ? image_strength : edit_strength);
   how.px = picture_of(v, wanted.px);
   how.seed = wanted.seed;
   how.noise = wanted.noise;

@@ -17,9 +17,10 @@ namespace atelier::gpu {
 
 /// What an encoder says of a picture's latent: a normal distribution.
 struct latent_distribution {
-  /// [n, latent_channels, h / factor, w / factor], unscaled.
+  /// [n, latent_channels, h / factor, w / factor], unscaled, in float32.
   torch::Tensor mean;
-  /// As mean; the logarithm of the variance, clamped to -30..20.
+  /// As mean; the logarithm of the variance, clamped to -30..20. Minus
+  /// infinity throughout for AutoencoderTiny.
   torch::Tensor log_variance;
 };
 

@@ -19,18 +19,23 @@ struct tokens {
   uint32_t left_out = 0;
 };
 
-/// CLIP's byte-pair encoding.
+/// CLIP's byte-pair encoding, id for id that of transformers' CLIPTokenizer
+/// without ftfy.
 /// Threads: any; it does not change.
 class tokenizer {
 public:
-  /// Errors: ec::not_found, ec::bad_payload; the text names the file and the
-  ///         key.
+  /// Reads the vocabulary and the settings beside it. An added_tokens.json that
+  /// older tokenizers have beside the vocabulary is read too.
+  /// Errors: ec::not_found, ec::io_failed, ec::bad_payload; the text names the
+  ///         file, and the key or line.
   static core::result<std::shared_ptr<const tokenizer>> load(
     const tokenizer_files& from);
 
   virtual ~tokenizer() = default;
 
-  /// Encodes UTF-8 to `length` ids, padded as the model's config says.
+  /// Encodes UTF-8 to `length` ids, padded as the model's config says. What is
+  /// not UTF-8 counts as U+FFFD. Takes time about in proportion to the prompt's
+  /// length.
   /// @pre length >= 2
   virtual tokens encode(std::string_view prompt,
                         uint32_t length = 77) const = 0;
@@ -39,6 +44,7 @@ public:
   virtual int32_t start_id() const = 0;
   virtual int32_t end_id() const = 0;
   virtual int32_t padding_id() const = 0;
+  /// One more than the largest id.
   virtual uint32_t vocabulary_size() const = 0;
   /// Longest sequence that the config names (model_max_length); 77 where it
   /// names none.

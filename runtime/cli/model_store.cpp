@@ -50,12 +50,12 @@ core::result<std::vector<stored_model>> model_store::list() const {
 
 core::result<stored_model> model_store::find(const std::string& word) const {
   std::error_code error;
+  if (fs::exists(word, error))
+    return stored_model{name_from(word), word};
   if (is_file_name(word))
     for (const auto& name : {word, word + std::string{suffix}})
       if (fs::exists(folder_ / name, error))
         return stored_model{name, folder_ / name};
-  if (fs::exists(word, error))
-    return stored_model{name_from(word), word};
   std::vector<std::string> known;
   if (const auto all = list())
     for (const auto& x : *all)

@@ -32,8 +32,8 @@ public:
   /// Errors: ec::io_failed.
   core::result<std::vector<stored_model>> list() const;
 
-  /// Finds a model by its name in the store, with or without ".safetensors", or
-  /// else by its path.
+  /// Finds a model by its path, or else by its name in the store, with or
+  /// without ".safetensors".
   /// Errors: ec::not_found; the text names the nearest that there is.
   core::result<stored_model> find(const std::string& word) const;
 

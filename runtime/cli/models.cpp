@@ -9,6 +9,7 @@
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 #include <atelier/runtime/cli/transfer_bar.hpp>
+#include <atelier/runtime/program_folder.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -218,7 +219,9 @@ private:
       return refuse(open.why());
     gpu::import_options options;
     options.open = *open;
-    options.open.vocabulary = vocabulary();
+    options.open.vocabulary = arguments_.vocabulary
+                              ? fs::path{*arguments_.vocabulary}
+                              : vocabulary_folder();
     options.as = type_of(arguments_.dtype);
     options.replace = arguments_.force;
     const auto ok = [&] {
@@ -239,15 +242,6 @@ private:
     return exit_status::done;
   }
 
-  /// Returns the folder with CLIP's vocabulary, for files without one.
-  fs::path vocabulary() const {
-    if (arguments_.vocabulary)
-      return *arguments_.vocabulary;
-    std::error_code error;
-    const auto usual = data_ / "vocabulary";
-    return fs::is_directory(usual, error) ? usual : fs::path{};
-  }
-
   /// Adds the option that helps.
   core::error with_advice(core::error why, const fs::path& from,
                           const fs::path& to) const {
@@ -258,8 +252,7 @@ private:
     else if (why.code == ec::not_found && !arguments_.vocabulary
              && fs::is_regular_file(from, error)
              && why.text.find("vocab.json") != std::string::npos)
-      why.text += fmt::format(": --vocabulary DIR, or {}",
-                              (data_ / "vocabulary").string());
+      why.text += ": --vocabulary DIR";
     return why;
   }
 
@@ -286,7 +279,8 @@ CLI::App* add_models(CLI::App& app, models_arguments& into) {
         + " (default: as they are)");
   sub->add_flag("--force", into.force, "import: replace a model of that name");
   add("--vocabulary", into.vocabulary, "DIR",
-      "import: CLIP's vocab.json and merges.txt, which single files lack");
+      "import: CLIP's vocab.json and merges.txt, which single files lack "
+      "(default: what the set-up fetched)");
   sub->add_flag("--scan", into.scan,
                 "check: read every number, find those that are none");
   sub->add_flag("--checksums", into.checksums,

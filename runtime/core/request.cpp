@@ -1,10 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/request.hpp>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 
 namespace atelier::core {
+
+uint32_t steps_to_run(uint32_t steps, float strength) {
+  if (!(strength < 1))
+    return steps;
+  std::array<char, 32> text;
+  auto* const first = text.data();
+  const auto printed = std::to_chars(first, first + text.size(), strength);
+  auto meant = 0.0;
+  std::from_chars(first, printed.ptr, meant);
+  const auto run = static_cast<uint32_t>(std::max(0.0, steps * meant));
+  return std::clamp(run, 1u, std::max(steps, 1u));
+}
+
+uint32_t steps_to_run(const recipe& how) {
+  return steps_to_run(how.steps, how.strength);
+}
 
 std::string_view to_string(request_kind x) {
   switch (x) {

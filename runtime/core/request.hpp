@@ -6,9 +6,11 @@
 #include <atelier/core/time.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace atelier::core {
 
@@ -93,11 +95,36 @@ struct encoding {
   }
 };
 
+/// The files that an image-to-image request or an edit starts from, as they
+/// came: their headers were read, their pixels were not.
+struct source_images {
+  /// PNG, JPEG or WebP.
+  std::vector<uint8_t> image;
+  /// Likewise; white is repainted. Empty: there is no mask.
+  std::vector<uint8_t> mask;
+  /// What their headers say.
+  extent image_px;
+  extent mask_px;
+
+  uint64_t bytes() const {
+    return uint64_t{image.size()} + mask.size();
+  }
+
+  uint64_t pixels() const {
+    return image_px.pixels() + mask_px.pixels();
+  }
+};
+
 /// One image wanted, as it entered: valid (see validate) and immutable.
 struct request {
   request_id id;
+  /// With a mask it is an edit; a source without one makes a `generate` start
+  /// from that picture (image to image).
   request_kind kind = request_kind::generate;
   prompt_pair text;
+  /// Null: the picture starts from noise alone. With a source, px is never
+  /// empty.
+  std::shared_ptr<const source_images> source;
   extent px;
   uint64_t seed = 0;
   noise_source noise = noise_source::torch_cpu;
@@ -127,7 +154,11 @@ struct recipe {
   float eta = 0;
   /// Karras' spacing of sigmas, where the sampler has sigmas.
   bool karras = false;
-  /// Share of the schedule that runs, above 0, at most 1.
+  /// Starts from a picture, not from noise alone: an image-to-image run, or an
+  /// edit.
+  bool from_image = false;
+  /// Share of the schedule that runs, above 0, at most 1; 1 where the run does
+  /// not start from a picture.
   float strength = 1;
   extent px;
   uint64_t seed = 0;
@@ -139,9 +170,20 @@ struct recipe {
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, recipe& x) {
     return f(x.variant, x.with, x.steps, x.guidance, x.guidance_rescale, x.eta,
-             x.karras, x.strength, x.px, x.seed, x.noise, x.deterministic);
+             x.karras, x.from_image, x.strength, x.px, x.seed, x.noise,
+             x.deterministic);
   }
 };
+
+/// Returns how many steps of a schedule of `steps` run at `strength`: the last
+/// floor(steps x strength), at least one; all where strength is 1. The product
+/// is of the number that `strength` prints as, so that 0.7 of 10 are 7 steps
+/// although the float next to 0.7 lies below it. One rule for all samplers:
+/// LCM's schedule is counted by `steps` too.
+/// Source: diffusers, StableDiffusionImg2ImgPipeline.get_timesteps, which
+///         refuses what leaves no step.
+uint32_t steps_to_run(uint32_t steps, float strength);
+uint32_t steps_to_run(const recipe& how);
 
 std::string_view to_string(request_kind x);
 std::string_view to_string(priority x);

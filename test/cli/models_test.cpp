@@ -5,6 +5,7 @@
 #include <atelier/runtime/cli/model_store.hpp>
 #include <atelier/runtime/cli/program.hpp>
 #include <atelier/runtime/cli/transfer_bar.hpp>
+#include <atelier/runtime/program_folder.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -138,19 +139,15 @@ BOOST_AUTO_TEST_CASE(a_single_file_is_shown_with_what_it_lacks) {
   BOOST_TEST((run({"models", "check", file}) == exit_status::done));
   BOOST_TEST(printed("note     "));
   BOOST_TEST(printed("\nsound: 1 files, "));
-  BOOST_TEST((run({"models", "import", file}) == exit_status::not_there));
-  BOOST_TEST(told("--vocabulary DIR, or "));
+  // A build tree may have one that the set-up fetched.
+  if (runtime::vocabulary_folder().empty()) {
+    BOOST_TEST((run({"models", "import", file}) == exit_status::not_there));
+    BOOST_TEST(told("must be named: --vocabulary DIR\n"));
+  }
   BOOST_TEST((run({"models", "import", file, "--vocabulary",
                    (model.path / "tokenizer").string()})
               == exit_status::done));
   BOOST_TEST(std::filesystem::exists(store.folder() / "file" / "unet"));
-}
-
-BOOST_AUTO_TEST_CASE(the_data_folders_vocabulary_is_taken_by_itself) {
-  std::filesystem::copy(model.path / "tokenizer", path / "data" / "vocabulary");
-  BOOST_TEST((run({"models", "import", (path / "file.safetensors").string()})
-              == exit_status::done),
-             err.str());
 }
 
 BOOST_AUTO_TEST_CASE(parts_may_come_from_a_model_of_the_store) {

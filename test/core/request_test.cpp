@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <set>
 
 using namespace atelier::core;
@@ -49,6 +50,23 @@ BOOST_AUTO_TEST_CASE(other_names_are_refused) {
     BOOST_TEST(!parse_image_format(name));
     BOOST_TEST(!parse_priority(name));
   }
+}
+
+BOOST_AUTO_TEST_CASE(the_share_of_the_steps_is_that_of_the_written_number) {
+  // As Python counts: int(steps * 0.29).
+  for (uint32_t steps = 1; steps <= 150; ++steps)
+    for (int hundredths = 1; hundredths <= 100; ++hundredths) {
+      const double meant = hundredths / 100.0;
+      const auto expected = std::max(1u, static_cast<uint32_t>(steps * meant));
+      BOOST_TEST_CONTEXT(steps << " x " << meant)
+      BOOST_REQUIRE_EQUAL(steps_to_run(steps, static_cast<float>(meant)),
+                          expected);
+    }
+  BOOST_TEST(steps_to_run(10, 0.7f) == 7u);
+  BOOST_TEST(steps_to_run(100, 0.29f) == 28u);
+  BOOST_TEST(steps_to_run(4, 0.1f) == 1u);
+  BOOST_TEST(steps_to_run(150, 1e-30f) == 1u);
+  BOOST_TEST(steps_to_run(150, 1) == 150u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

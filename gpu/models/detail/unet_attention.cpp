@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/detail/unet_attention.hpp>
+
+namespace atelier::gpu::detail {
+
+namespace {
+
+// [n, tokens, width] of each -> [n, tokens, width].
+torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k,
+                     const torch::Tensor& v, int64_t heads) {
+  const auto split = [heads](const torch::Tensor& x) {
+    return x.unflatten(2, {heads, -1}).transpose(1, 2);
+  };
+  return torch::scaled_dot_product_attention(split(q), split(k), split(v))
+    .transpose(1, 2)
+    .flatten(2);
+}
+
+} // namespace
+
+self_attention::self_attention(weights& from, const std::string& name,
+                               int64_t width, int64_t heads)
+  : heads_(heads),
+    qkv_(linear::joined(from, {name + ".to_q", name + ".to_k", name + ".to_v"},
+                        width, width)),
+    out_(from, name + ".to_out.0", width, width) {}
+
+torch::Tensor self_attention::operator()(const torch::Tensor& x,
+                                         const torch::Tensor& onto) const {
+  const auto qkv = qkv_(x).chunk(3, 2);
+  return out_.plus(attend(qkv[0], qkv[1], qkv[2], heads_), onto);
+}
+
+cross_attention::cross_attention(weights& from, const std::string& name,
+                                 int64_t width, int64_t heads,
+                                 int64_t context_width)
+  : heads_(heads),
+    q_(from, name + ".to_q", width, width, false),
+    kv_(linear::joined(from, {name + ".to_k", name + ".to_v"}, context_width,
+                       width)),
+    out_(from, name + ".to_out.0", width, width) {}
+
+torch::Tensor cross_attention::keys_values(const torch::Tensor& context) const {
+  return kv_(context);
+}
+
+torch::Tensor cross_attention::operator()(const torch::Tensor& x,
+                                          const torch::Tensor& keys_values,
+                                          const torch::Tensor& onto) const {
+  const auto kv = keys_values.chunk(2, 2);
+  return out_.plus(attend(q_(x), kv[0], kv[1], heads_), onto);
+}
+
+} // namespace atelier::gpu::detail

@@ -2,6 +2,7 @@
 #include <atelier/runtime/cli/completion.hpp>
 #include <atelier/runtime/cli/doctor.hpp>
 #include <atelier/runtime/cli/generate.hpp>
+#include <atelier/runtime/cli/models.hpp>
 #include <atelier/runtime/cli/nearest.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/profile.hpp>
@@ -33,7 +34,9 @@ public:
                      : app->get_name() == "edit"
                        ? " IMAGE --mask MASK PROMPT..."
                      : app->get_name() == "completion" ? " SHELL"
-                                                       : "";
+                     : app->get_name() == "models"
+                       ? " [list | show NAME | import FILE | check NAME]"
+                       : "";
     return usage.insert(usage.find_last_not_of('\n') + 1, takes);
   }
 };
@@ -66,6 +69,7 @@ public:
     app_.allow_extras();
     generate_ = add_generate(app_, generate_arguments_);
     edit_ = add_edit(app_, edit_arguments_);
+    models_ = add_models(app_, models_arguments_);
     config_ = add_config(app_, config_arguments_);
     doctor_ = add_doctor(app_);
     profile_ = add_profile(app_, profile_arguments_);
@@ -126,6 +130,10 @@ private:
     if (command == nullptr)
       return words.empty() ? refuse("a command is missing")
                            : refuse_command(words.front());
+    if (command == models_) {
+      models_arguments_.words = std::move(words);
+      return models(models_arguments_, common_, world_);
+    }
     if (command == completion_)
       return print_completion(words);
     if (!words.empty())
@@ -205,6 +213,7 @@ private:
   CLI::App app_{"Serves diffusion models: pictures from prompts."};
   CLI::App* generate_ = nullptr;
   CLI::App* edit_ = nullptr;
+  CLI::App* models_ = nullptr;
   CLI::App* config_ = nullptr;
   CLI::App* doctor_ = nullptr;
   CLI::App* profile_ = nullptr;
@@ -212,6 +221,7 @@ private:
   common_arguments common_;
   generate_arguments generate_arguments_;
   generate_arguments edit_arguments_;
+  models_arguments models_arguments_;
   config_arguments config_arguments_;
   profile_arguments profile_arguments_;
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens a model and writes what was found: for each part PART.safetensors with
-// its tensors and PART.json with its configuration, and model.json.
+// its tensors and PART.json with its configuration, and model.json. Fails where
+// a check of the model has anything to say of its tensors.
 // Usage: dump_model MODEL FOLDER [VOCABULARY|- [VAE|- [PARTS_FROM|-
 //        [PREDICTION_TYPE]]]]
+#include <atelier/gpu/models/model_check.hpp>
 #include <atelier/gpu/models/model_files.hpp>
 #include <atelier/gpu/models/safetensors.hpp>
 
@@ -34,6 +36,21 @@ core::result<void> dump(const gpu::component& x,
                                 {{"class", x.class_name}});
 }
 
+/// Compares every tensor with the configurations.
+core::result<void> check(const std::filesystem::path& model,
+                         const gpu::model_file_options& open) {
+  gpu::check_options options;
+  options.open = open;
+  const auto found = gpu::check_model(model, options);
+  if (!found)
+    return found.why();
+  for (const auto& x : found->findings)
+    if (x.how == gpu::model_finding::grade::problem
+        || x.text.starts_with("not compared"))
+      return core::fail(core::ec::internal, "check: {}", x.text);
+  return {};
+}
+
 } // namespace
 
 int main(int count, char** arguments) {
@@ -53,6 +70,9 @@ int main(int count, char** arguments) {
   const auto model = gpu::open_model(arguments[1], options);
   if (!model)
     return refuse(model.why());
+
+  if (auto ok = check(arguments[1], options); !ok)
+    return refuse(ok.why());
 
   const std::filesystem::path folder = arguments[2];
   if (auto ok = dump(model->unet, folder, "unet"); !ok)

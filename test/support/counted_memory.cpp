@@ -12,12 +12,19 @@ namespace {
 thread_local size_t live_bytes = 0;
 thread_local size_t peak_bytes = 0;
 
-void* take(size_t bytes) {
+void* take(size_t bytes) noexcept {
   void* out = std::malloc(std::max<size_t>(bytes, 1));
   if (out == nullptr)
-    throw std::bad_alloc{};
+    return nullptr;
   live_bytes += malloc_usable_size(out);
   peak_bytes = std::max(peak_bytes, live_bytes);
+  return out;
+}
+
+void* take_or_throw(size_t bytes) {
+  void* out = take(bytes);
+  if (out == nullptr)
+    throw std::bad_alloc{};
   return out;
 }
 
@@ -30,11 +37,21 @@ void give(void* block) noexcept {
 
 } // namespace
 
+// All forms but those for wide alignments, whose blocks have a delete of their
+// own.
 void* operator new(size_t bytes) {
-  return take(bytes);
+  return take_or_throw(bytes);
 }
 
 void* operator new[](size_t bytes) {
+  return take_or_throw(bytes);
+}
+
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return take(bytes);
+}
+
+void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
   return take(bytes);
 }
 
@@ -51,6 +68,14 @@ void operator delete(void* block, size_t) noexcept {
 }
 
 void operator delete[](void* block, size_t) noexcept {
+  give(block);
+}
+
+void operator delete(void* block, const std::nothrow_t&) noexcept {
+  give(block);
+}
+
+void operator delete[](void* block, const std::nothrow_t&) noexcept {
   give(block);
 }
 

@@ -103,7 +103,7 @@ found_object fitted(segment pixels, const looked_at& picture) {
   // The paler of a pattern's two colours decides where half of a pixel is
   // covered.
   const auto level =
-    quantile(detail::core_of(pixels, 3), picture.difference, 0.25f);
+    quantile(detail::core_of(pixels, 3), picture.difference, 0.12f);
   out.fit =
     detail::match_shape(detail::coverage_of(pixels, picture.difference, level));
   // The segment reaches out as far as a blur; colours are looked for inside.

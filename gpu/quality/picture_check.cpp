@@ -18,9 +18,27 @@ using detail::segment;
 // Specks below this many pixels are no objects; the smallest object has 330.
 constexpr size_t least_pixels = 90;
 
-// Worse fits, and colours farther off, are none of ours.
-constexpr float least_shape_score = 0.76f;
-constexpr float most_colour_distance = 26;
+// Objects have at least this contrast, from their pixels' third quartile, even
+// where a network draws them too pale; an uneven background has less.
+constexpr float least_seen_contrast = 21;
+
+// Colours farther off are none of ours.
+constexpr float most_colour_distance = 30;
+
+// Worse fits are of none of our shapes. Where a network's outlines waver, thin
+// shapes lose more of their overlap; and of random blobs half fit a circle by
+// 0.8.
+constexpr float least_score(object_shape shape) {
+  switch (shape) {
+    case object_shape::star:
+    case object_shape::ring:
+    case object_shape::cross:
+    case object_shape::crescent:
+      return 0.72f;
+    default:
+      return 0.81f;
+  }
+}
 
 // From here on a fit is good enough not to look for two objects in one.
 constexpr float sure_shape_score = 0.95f;
@@ -82,12 +100,18 @@ float threshold_of(const std::vector<float>& difference) {
 
 found_object fitted(segment pixels, const looked_at& picture) {
   found_object out;
-  out.core = detail::core_of(pixels);
   // The paler of a pattern's two colours decides where half of a pixel is
   // covered.
-  const auto level = quantile(out.core, picture.difference, 0.25f);
+  const auto level =
+    quantile(detail::core_of(pixels, 3), picture.difference, 0.12f);
   out.fit =
     detail::match_shape(detail::coverage_of(pixels, picture.difference, level));
+  // The segment reaches out as far as a blur; colours are looked for inside.
+  segment solid;
+  for (const auto pixel : pixels)
+    if (picture.difference[pixel] > 0.6f * level)
+      solid.push_back(pixel);
+  out.core = detail::core_of(solid, 2);
   out.pixels = std::move(pixels);
   return out;
 }
@@ -135,7 +159,7 @@ std::vector<found_object> separated(found_object whole,
 seen_object named(const found_object& x, const looked_at& picture) {
   const auto paint = detail::paint_of(x.core, picture.lab_picture);
   seen_object out;
-  if (x.fit.score >= least_shape_score)
+  if (x.fit.score >= least_score(x.fit.shape))
     out.shape = x.fit.shape;
   if (paint.distance <= most_colour_distance)
     out.colour = paint.colour;
@@ -174,7 +198,8 @@ seen_picture check_picture(const image::pixel_view& rgb) {
        detail::connected(all, picture.difference,
                          threshold_of(picture.difference), least_pixels))
     for (const auto& x : separated(fitted(std::move(part), picture), picture))
-      out.objects.push_back(named(x, picture));
+      if (quantile(x.core, picture.difference, 0.75f) >= least_seen_contrast)
+        out.objects.push_back(named(x, picture));
   std::ranges::sort(out.objects, std::ranges::greater{}, &seen_object::radius);
   return out;
 }

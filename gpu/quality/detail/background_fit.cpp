@@ -141,7 +141,7 @@ std::array<lab, check_side> background_row(const background_planes& of, int y) {
 std::optional<scene_background> name_background(const background_planes& of) {
   // Nearer to its ends than this, mean distance of the corners in L*a*b*, a
   // background is taken for the one it is nearest to.
-  constexpr auto most = 16.f;
+  constexpr auto most = 24.f;
   constexpr auto edge = scene_side / 2;
   std::array<lab, 4> corners;
   for (auto i = size_t{0}; i < 4; ++i)

@@ -9,14 +9,10 @@ namespace atelier::gpu::detail {
 
 struct paint {
   object_colour colour = object_colour::red;
-  /// Mean distance of the pixels from the colours between the object's and its
-  /// pattern's.
+  /// Mean distance of the pixels from the colour; with stripes or dots from
+  /// what lies between the object's and its pattern's.
   float distance = 0;
   object_texture texture = object_texture::plain;
-  /// Strength of the waves along the two diagonals, of a pattern that is as
-  /// strong as rendered ones between 0.3 and 0.7.
-  float along = 0;
-  float across = 0;
 };
 
 /// Find the colour and the texture of an object from its inner pixels.

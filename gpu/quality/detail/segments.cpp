@@ -72,7 +72,7 @@ std::vector<segment> grown(const std::vector<segment>& seeds,
   return out;
 }
 
-segment core_of(const segment& of) {
+segment core_of(const segment& of, int depth) {
   // Steps from outside: 0 there, 1 at the outline.
   constexpr uint8_t unknown = 255;
   std::vector<uint8_t> steps(check_pixels, 0);
@@ -80,7 +80,10 @@ segment core_of(const segment& of) {
     steps[pixel] = unknown;
   segment front;
   for (const auto pixel : of) {
-    auto outline = false;
+    const auto x = pixel % check_side;
+    const auto y = pixel / check_side;
+    auto outline =
+      x == 0 || y == 0 || x == check_side - 1 || y == check_side - 1;
     for_neighbours(
       pixel, [&](uint16_t other) { outline = outline || steps[other] == 0; });
     if (outline) {
@@ -95,11 +98,11 @@ segment core_of(const segment& of) {
         front.push_back(other);
       }
     });
-  const auto deepest = front.empty() ? 0 : steps[front.back()];
-  const auto needed = std::min(4, deepest * 2 / 3 + 1);
+  const auto deepest = front.empty() ? 0 : int{steps[front.back()]};
+  const auto needed = std::min(depth, deepest / 2) + 1;
   segment out;
   for (const auto pixel : front)
-    if (steps[pixel] >= std::min<int>(needed, deepest))
+    if (steps[pixel] >= needed)
       out.push_back(pixel);
   return out;
 }

@@ -23,8 +23,8 @@ std::vector<segment> connected(std::span<const uint16_t> of,
 std::vector<segment> grown(const std::vector<segment>& seeds,
                            std::span<const uint16_t> all);
 
-/// Return the inner pixels of a segment: at least 3 from its outline, or those
-/// farthest in where it is thinner.
-segment core_of(const segment& of);
+/// Return the pixels of a segment that are at least `depth` steps inside its
+/// outline, or, where it is thin, half as deep as its deepest.
+segment core_of(const segment& of, int depth);
 
 } // namespace atelier::gpu::detail

@@ -115,11 +115,10 @@ float reach(object_shape shape) {
     case object_shape::triangle:
       return 1.15f;
     case object_shape::heart:
-      return 1.12f;
+    case object_shape::crescent:
+      return 1.13f;
     case object_shape::cross:
       return 1.04f;
-    case object_shape::crescent:
-      return 1.02f;
     default:
       return 1;
   }

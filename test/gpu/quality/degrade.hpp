@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -101,6 +102,57 @@ inline image::picture coarse(const image::picture& from, int factor) {
       }
     }
   return out;
+}
+
+/// Smooth random values over the picture, of standard deviation 1: normal at
+/// the corners of squares of 16 pixels, on straight lines between.
+class slow_field {
+public:
+  explicit slow_field(core::philox& draws) {
+    for (auto& x : corners_)
+      x = draws.normal();
+  }
+
+  double at(double x, double y) const {
+    const auto u = std::clamp(x / 16, 0.0, 8.999);
+    const auto v = std::clamp(y / 16, 0.0, 8.999);
+    const auto i = static_cast<size_t>(u);
+    const auto j = static_cast<size_t>(v);
+    const auto fx = u - static_cast<double>(i);
+    const auto fy = v - static_cast<double>(j);
+    const auto* p = corners_.data() + j * 10 + i;
+    // Between corners the deviation would fall to two thirds.
+    return 1.3
+         * ((p[0] * (1 - fx) + p[1] * fx) * (1 - fy)
+            + (p[10] * (1 - fx) + p[11] * fx) * fy);
+  }
+
+private:
+  std::array<double, 100> corners_{};
+};
+
+/// Return `from`, of 128 x 128 pixels, as a weak network might draw it:
+/// outlines that waver by a pixel and a half, colours that are off by 10 255ths
+/// and waver by 5, all smoothed.
+inline image::picture wavering(const image::picture& from,
+                               core::philox& draws) {
+  const slow_field dx{draws};
+  const slow_field dy{draws};
+  auto out = from;
+  for (auto c = 0; c < 3; ++c) {
+    const slow_field shade{draws};
+    const auto off = 10 * draws.normal();
+    for (auto y = 0; y < 128; ++y)
+      for (auto x = 0; x < 128; ++x) {
+        const auto u = std::clamp(std::lround(x + 1.5 * dx.at(x, y)), 0l, 127l);
+        const auto v = std::clamp(std::lround(y + 1.5 * dy.at(x, y)), 0l, 127l);
+        const auto i = static_cast<size_t>((v * 128 + u) * 3 + c);
+        out.bytes[static_cast<size_t>((y * 128 + x) * 3 + c)] =
+          static_cast<uint8_t>(std::clamp(
+            from.bytes[i] + off + 5 * shade.at(x, y) + 0.5, 0.0, 255.0));
+      }
+  }
+  return blurred(out, 1.2);
 }
 
 } // namespace atelier::test

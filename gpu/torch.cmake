@@ -4,6 +4,7 @@
 add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/device/torch_info.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/dense.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/host_weights.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/norms.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_attention.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_embedding.cpp

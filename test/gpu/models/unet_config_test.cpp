@@ -4,7 +4,6 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
-
 #include <fmt/format.h>
 
 #include <string>
@@ -24,8 +23,7 @@ core::error refused(const std::string& text) {
 
 gpu::unet_config accepted(const std::string& text) {
   const auto parsed = parse_unet_config(text, "unet/config.json");
-  BOOST_REQUIRE_MESSAGE(bool(parsed),
-                        (parsed ? "" : to_string(parsed.why())));
+  BOOST_REQUIRE_MESSAGE(bool(parsed), (parsed ? "" : to_string(parsed.why())));
   return *parsed;
 }
 
@@ -161,8 +159,8 @@ BOOST_AUTO_TEST_CASE(head_count_is_called_attention_head_dim) {
 }
 
 BOOST_AUTO_TEST_CASE(heads_of_a_level_without_attention_do_not_matter) {
-  const auto config = accepted(
-    R"({"attention_head_dim": [8, 8, 8, 7], "mid_block_type": null})");
+  const auto config =
+    accepted(R"({"attention_head_dim": [8, 8, 8, 7], "mid_block_type": null})");
   BOOST_TEST(bool(config.middle == gpu::unet_middle::none));
 }
 

@@ -208,16 +208,13 @@ BOOST_AUTO_TEST_CASE(wrong_shape_is_told_with_the_right_one) {
 BOOST_AUTO_TEST_CASE(numbers_of_another_kind_are_refused) {
   auto weights = smallest();
   weights->retype("conv_out.bias", gpu::tensor_type::int32);
-  BOOST_TEST(refused(weights).text.find("conv_out.bias")
-             != std::string::npos);
+  BOOST_TEST(refused(weights).text.find("conv_out.bias") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(guidance_is_embedded_from_its_scale_less_one) {
   const auto y = gpu::embed_guidance(torch::tensor({1.0F, 1.5F}), 6);
   BOOST_TEST(bool(y.sizes() == torch::IntArrayRef({2, 6})));
-  const auto at = [&y](int64_t i, int64_t j) {
-    return y[i][j].item<double>();
-  };
+  const auto at = [&y](int64_t i, int64_t j) { return y[i][j].item<double>(); };
   for (int64_t i = 0; i < 3; ++i) {
     BOOST_TEST(at(0, i) == 0.0);
     BOOST_TEST(at(0, i + 3) == 1.0);

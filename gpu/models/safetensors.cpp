@@ -129,6 +129,18 @@ std::vector<std::string> safetensors_file::names() const {
   return out;
 }
 
+void safetensors_file::let_go(std::string_view name) const {
+  const auto i = tensors_.find(name);
+  if (i == tensors_.end())
+    return;
+  // Whole pages; what else stands on the first and last is read again.
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto bytes = i->second.bytes;
+  const auto begin = reinterpret_cast<uintptr_t>(bytes.data()) / page * page;
+  const auto end = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size());
+  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
 std::string safetensors_file::where() const {
   return file_.string();
 }

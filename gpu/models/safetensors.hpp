@@ -40,6 +40,7 @@ public:
 
   std::optional<tensor_view> find(std::string_view name) const override;
   std::vector<std::string> names() const override;
+  void let_go(std::string_view name) const override;
   std::string where() const override;
 
   /// What the writer noted under "__metadata__".

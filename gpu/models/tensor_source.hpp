@@ -64,6 +64,10 @@ public:
   /// Returns all names, sorted.
   virtual std::vector<std::string> names() const = 0;
 
+  /// Says that the bytes of a tensor are not needed for now. They can be read
+  /// again, then more slowly.
+  virtual void let_go(std::string_view) const {}
+
   /// Returns the file or folder, for messages.
   virtual std::string where() const = 0;
 };

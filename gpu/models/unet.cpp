@@ -44,14 +44,20 @@ struct unet::impl {
     : config(with),
       where(from.where()),
       embedding(from, with),
-      in(from, "conv_in", with.in_channels, with.down.front().channels,
-         with.conv_in_kernel, 1, with.conv_in_kernel / 2),
+      in(from, "conv_in",
+         {.in = with.in_channels,
+          .out = with.down.front().channels,
+          .kernel = with.conv_in_kernel,
+          .padding = with.conv_in_kernel / 2}),
       down(build_down(from, with)),
       up(build_up(from, with)),
       norm(from, "conv_norm_out", with.down.front().channels, with.norm_groups,
            with.norm_eps),
-      out(from, "conv_out", with.down.front().channels, with.out_channels,
-          with.conv_out_kernel, 1, with.conv_out_kernel / 2) {
+      out(from, "conv_out",
+          {.in = with.down.front().channels,
+           .out = with.out_channels,
+           .kernel = with.conv_out_kernel,
+           .padding = with.conv_out_kernel / 2}) {
     if (with.encoder_hid_dim)
       context.emplace(from, "encoder_hid_proj", *with.encoder_hid_dim,
                       with.cross_attention_dim);

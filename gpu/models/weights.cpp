@@ -80,6 +80,10 @@ torch::Tensor weights::take(std::string_view name, torch::IntArrayRef shape,
   return out.to(where_.device, as);
 }
 
+void weights::let_go(std::string_view name) const {
+  from_->let_go(name);
+}
+
 void weights::skip(std::string_view name) {
   taken_.emplace(name);
 }

@@ -60,6 +60,10 @@ public:
   torch::Tensor take(std::string_view name, torch::IntArrayRef shape,
                      torch::Dtype as);
 
+  /// Says that what `take` returned has been copied elsewhere: its part of the
+  /// file need not stay in memory.
+  void let_go(std::string_view name) const;
+
   /// Notes a tensor as known and not needed.
   void skip(std::string_view name);
 

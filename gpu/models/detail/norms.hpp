@@ -37,9 +37,10 @@ public:
   torch::Tensor joined(const torch::Tensor& x, const torch::Tensor& y,
                        after_norm then) const;
 
-  uint64_t bytes() const;
-
 private:
+  torch::Tensor run(const torch::Tensor& x, const torch::Tensor& y,
+                    const torch::Tensor& shift, after_norm then) const;
+
   torch::Tensor weight_;
   torch::Tensor bias_;
   int64_t groups_ = 1;
@@ -57,8 +58,6 @@ public:
 
   /// [..., width] -> the same.
   torch::Tensor operator()(const torch::Tensor& x) const;
-
-  uint64_t bytes() const;
 
 private:
   torch::Tensor weight_;

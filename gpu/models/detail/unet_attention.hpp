@@ -19,9 +19,8 @@ public:
   self_attention(weights& from, const std::string& name, int64_t width,
                  int64_t heads);
 
-  /// [n, tokens, width] -> the same; adds `onto` of that shape.
-  torch::Tensor operator()(const torch::Tensor& x,
-                           const torch::Tensor& onto) const;
+  /// [n, tokens, width] -> the same, added to `onto`, which is returned.
+  torch::Tensor add_to(const torch::Tensor& onto, const torch::Tensor& x) const;
 
 private:
   int64_t heads_;
@@ -39,10 +38,9 @@ public:
   /// [n, tokens, 2 * width], keys before values.
   torch::Tensor keys_values(const torch::Tensor& context) const;
 
-  /// [n, tokens, width] -> the same; adds `onto` of that shape.
-  torch::Tensor operator()(const torch::Tensor& x,
-                           const torch::Tensor& keys_values,
-                           const torch::Tensor& onto) const;
+  /// [n, tokens, width] -> the same, added to `onto`, which is returned.
+  torch::Tensor add_to(const torch::Tensor& onto, const torch::Tensor& x,
+                       const torch::Tensor& keys_values) const;
 
 private:
   int64_t heads_;

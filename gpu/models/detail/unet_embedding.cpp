@@ -78,11 +78,11 @@ torch::Tensor unet_embedding::operator()(const unet_input& x,
     return embed_numbers(of.to(where_.device), dim, config_.flip_sin_to_cos,
                          config_.freq_shift);
   };
-  auto time =
+  const auto time =
     numbers(x.timestep, config_.down.front().channels).to(where_.dtype);
   if (guidance_ && x.guidance_embedding.defined())
-    time = guidance_->plus(x.guidance_embedding.to(where_.device, where_.dtype),
-                           time);
+    guidance_->add_to(time,
+                      x.guidance_embedding.to(where_.device, where_.dtype));
   auto out = time_(time);
   if (added_) {
     const auto ids = numbers(x.time_ids.flatten(), config_.addition_time_dim)

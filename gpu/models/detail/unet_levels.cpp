@@ -8,7 +8,7 @@ namespace atelier::gpu::detail {
 namespace {
 
 unet_layer build_layer(weights& from, const std::string& name, size_t i,
-                       const unet_level& shape, int64_t in,
+                       const unet_level& shape, const std::vector<int64_t>& in,
                        const unet_config& config) {
   unet_layer out{
     {from, fmt::format("{}.resnets.{}", name, i), in, shape.channels, config},
@@ -36,11 +36,14 @@ down_level::down_level(weights& from, const std::string& name,
                        const unet_config& config)
   : pad_end_(config.downsample_padding == 0) {
   for (size_t i = 0; i < shape.layers.size(); ++i)
-    layers_.push_back(
-      build_layer(from, name, i, shape, i == 0 ? in : shape.channels, config));
+    layers_.push_back(build_layer(from, name, i, shape,
+                                  {i == 0 ? in : shape.channels}, config));
   if (!last)
-    smaller_.emplace(from, name + ".downsamplers.0.conv", shape.channels,
-                     shape.channels, 3, 2, config.downsample_padding);
+    smaller_.emplace(from, name + ".downsamplers.0.conv",
+                     conv_shape{.in = shape.channels,
+                                .out = shape.channels,
+                                .stride = 2,
+                                .padding = config.downsample_padding});
 }
 
 torch::Tensor down_level::operator()(torch::Tensor x,
@@ -51,15 +54,19 @@ torch::Tensor down_level::operator()(torch::Tensor x,
     skips.push_back(x);
   }
   if (smaller_) {
-    x = (*smaller_)(pad_end_ ? torch::constant_pad_nd(x, {0, 1, 0, 1}) : x);
+    x = pad_end_ ? smaller_->padded_after(x) : (*smaller_)(x);
     skips.push_back(x);
   }
   return x;
 }
 
 middle_level::middle_level(weights& from, const unet_config& config)
-  : first_{{from, "mid_block.resnets.0", config.down.back().channels,
-            config.down.back().channels, config, config.middle_scale},
+  : first_{{from,
+            "mid_block.resnets.0",
+            {config.down.back().channels},
+            config.down.back().channels,
+            config,
+            config.middle_scale},
            {}} {
   if (config.middle != unet_middle::cross_attention)
     return;
@@ -69,8 +76,8 @@ middle_level::middle_level(weights& from, const unet_config& config)
                                                config.middle_transformer_blocks,
                                                false},
                              config);
-  second_.emplace(from, "mid_block.resnets.1", width, width, config,
-                  config.middle_scale);
+  second_.emplace(from, "mid_block.resnets.1", std::vector<int64_t>{width},
+                  width, config, config.middle_scale);
 }
 
 torch::Tensor middle_level::operator()(const torch::Tensor& x,
@@ -86,11 +93,11 @@ up_level::up_level(weights& from, const std::string& name,
   for (size_t i = 0; i < count; ++i) {
     const auto skip = i + 1 == count ? beside : shape.channels;
     layers_.push_back(build_layer(
-      from, name, i, shape, (i == 0 ? in : shape.channels) + skip, config));
+      from, name, i, shape, {i == 0 ? in : shape.channels, skip}, config));
   }
   if (!last)
-    larger_.emplace(from, name + ".upsamplers.0.conv", shape.channels,
-                    shape.channels, 3);
+    larger_.emplace(from, name + ".upsamplers.0.conv",
+                    conv_shape{.in = shape.channels, .out = shape.channels});
 }
 
 torch::Tensor up_level::operator()(torch::Tensor x,
@@ -104,7 +111,7 @@ torch::Tensor up_level::operator()(torch::Tensor x,
   if (larger_) {
     // Twice the size, but for sides that were odd on the way down.
     const auto size = skips.back().sizes().slice(2);
-    x = (*larger_)(torch::upsample_nearest2d(x, size));
+    x = larger_->enlarged(x, size[0], size[1]);
   }
   return x;
 }

@@ -10,8 +10,8 @@
 #include <torch/torch.h>
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace atelier::gpu::detail {
 
@@ -19,13 +19,14 @@ namespace atelier::gpu::detail {
 /// Source: diffusers, models/resnet.py, ResnetBlock2D.
 class resnet_block {
 public:
-  /// `scale` divides the result.
-  resnet_block(weights& from, const std::string& name, int64_t in, int64_t out,
+  /// Channels of the input, of one part or of two, make `in`; `scale` divides
+  /// the result.
+  resnet_block(weights& from, const std::string& name,
+               const std::vector<int64_t>& in, int64_t out,
                const unet_config& config, double scale = 1);
 
   /// [n, in, h, w] -> [n, out, h, w]. `time`: [n, time_embedding_dim], after
-  /// SiLU. `skip`, where defined: the later channels of the input, which then
-  /// stands in two.
+  /// SiLU. `skip`, where defined: the second part of the input.
   torch::Tensor operator()(const torch::Tensor& x, const torch::Tensor& skip,
                            const torch::Tensor& time) const;
 
@@ -35,7 +36,7 @@ private:
   linear time_;
   group_norm norm2_;
   conv conv2_;
-  std::optional<linear> shortcut_;
+  bool has_shortcut_;
   bool scale_shift_;
   double scale_;
 };

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace atelier::gpu::detail {
 
 transformer_block::transformer_block(weights& from, const std::string& name,
@@ -12,7 +14,7 @@ transformer_block::transformer_block(weights& from, const std::string& name,
     norm2_(from, name + ".norm2", shape.width),
     cross2_(from, name + ".attn2", shape.width, shape.heads, context_width),
     norm3_(from, name + ".norm3", shape.width),
-    gated_(from, name + ".ff.net.0.proj", shape.width, shape.width * 8),
+    gated_(from, name + ".ff.net.0.proj", shape.width, shape.width * 4),
     out_(from, name + ".ff.net.2", shape.width * 4, shape.width) {
   if (shape.only_cross_attention)
     cross1_.emplace(from, name + ".attn1", shape.width, shape.heads,
@@ -21,20 +23,25 @@ transformer_block::transformer_block(weights& from, const std::string& name,
     self_.emplace(from, name + ".attn1", shape.width, shape.heads);
 }
 
-torch::Tensor transformer_block::operator()(
-  torch::Tensor x, const torch::Tensor& context) const {
+void transformer_block::add_to(const torch::Tensor& x,
+                               const torch::Tensor& context) const {
   if (self_)
-    x = (*self_)(norm1_(x), x);
+    self_->add_to(x, norm1_(x));
   else
-    x = (*cross1_)(norm1_(x), cross1_->keys_values(context), x);
-  x = cross2_(norm2_(x), cross2_.keys_values(context), x);
-  return feed_forward(norm3_(x), x);
+    cross1_->add_to(x, norm1_(x), cross1_->keys_values(context));
+  cross2_.add_to(x, norm2_(x), cross2_.keys_values(context));
+  add_feed_forward(x);
 }
 
-torch::Tensor transformer_block::feed_forward(const torch::Tensor& x,
-                                              const torch::Tensor& onto) const {
-  const auto both = gated_(x).chunk(2, 2);
-  return out_.plus(both[0] * torch::gelu(both[1]), onto);
+void transformer_block::add_feed_forward(const torch::Tensor& x) const {
+  // Some tokens at a time: what lies between is four times as wide.
+  constexpr int64_t most_tokens = 4096;
+  const auto tokens = x.view({-1, x.size(2)});
+  for (int64_t first = 0; first < tokens.size(0); first += most_tokens) {
+    const auto part =
+      tokens.narrow(0, first, std::min(most_tokens, tokens.size(0) - first));
+    out_.add_to(part, gated_(norm3_(part)));
+  }
 }
 
 spatial_transformer::spatial_transformer(weights& from, const std::string& name,
@@ -59,11 +66,12 @@ torch::Tensor spatial_transformer::operator()(
   const auto tokens = [](const torch::Tensor& of) {
     return of.permute({0, 2, 3, 1}).flatten(1, 2);
   };
-  auto y = in_(tokens(norm_(x, after_norm::nothing)));
+  const auto y = in_(tokens(norm_(x, after_norm::nothing)));
   for (const auto& block : blocks_)
-    y = block(std::move(y), context);
-  y = out_.plus(y, tokens(x));
-  return y.unflatten(1, {x.size(2), x.size(3)}).permute({0, 3, 1, 2});
+    block.add_to(y, context);
+  return out_.add_to(tokens(x), y)
+    .unflatten(1, {x.size(2), x.size(3)})
+    .permute({0, 3, 1, 2});
 }
 
 } // namespace atelier::gpu::detail

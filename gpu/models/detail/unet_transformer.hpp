@@ -32,12 +32,11 @@ public:
   transformer_block(weights& from, const std::string& name,
                     const transformer_shape& shape, int64_t context_width);
 
-  /// [n, tokens, width] -> the same.
-  torch::Tensor operator()(torch::Tensor x, const torch::Tensor& context) const;
+  /// Adds what it computes to `x` [n, tokens, width].
+  void add_to(const torch::Tensor& x, const torch::Tensor& context) const;
 
 private:
-  torch::Tensor feed_forward(const torch::Tensor& x,
-                             const torch::Tensor& onto) const;
+  void add_feed_forward(const torch::Tensor& x) const;
 
   layer_norm norm1_;
   std::optional<self_attention> self_;
@@ -46,7 +45,7 @@ private:
   layer_norm norm2_;
   cross_attention cross2_;
   layer_norm norm3_;
-  linear gated_;
+  gated_linear gated_;
   linear out_;
 };
 
@@ -58,7 +57,7 @@ public:
                       const transformer_shape& shape,
                       const unet_config& config);
 
-  /// [n, width, h, w] -> the same.
+  /// [n, width, h, w] -> the same; `x` may be overwritten.
   torch::Tensor operator()(const torch::Tensor& x,
                            const torch::Tensor& context) const;
 

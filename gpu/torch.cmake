@@ -13,8 +13,8 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/decode_in_tiles.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/dense.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/group_norm_silu.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/kl_coder.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/host_weights.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/kl_coder.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/norms.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/stripes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/tiny_coder.cpp

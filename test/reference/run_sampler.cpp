@@ -150,10 +150,9 @@ int main(int, char** argv) {
                      at.cases_of(clean) * at.column(&step_rule::keep_clean)
                        + at.cases_of(first)
                            * at.column(&step_rule::keep_noise));
-    timestep.index_copy_(0, rows,
-                         at.column(&step_rule::timestep).flatten());
-    const auto whole = step(at.cases_of(chain), said, at.cases_of(chain_last),
-                            drawn, at.rules);
+    timestep.index_copy_(0, rows, at.column(&step_rule::timestep).flatten());
+    const auto whole =
+      step(at.cases_of(chain), said, at.cases_of(chain_last), drawn, at.rules);
     chain.index_copy_(0, numbers, whole.next);
     chain_last.index_copy_(0, numbers, whole.x0);
     chained.index_copy_(0, rows, whole.next);

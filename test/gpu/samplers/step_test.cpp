@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "configs.hpp"
 #include "support/seed.hpp"
-
 #include <atelier/core/philox.hpp>
 #include <atelier/gpu/samplers/detail/step_ops.hpp>
 #include <atelier/gpu/samplers/step.hpp>
@@ -77,16 +76,16 @@ struct batch {
 BOOST_AUTO_TEST_SUITE(step_test)
 
 BOOST_AUTO_TEST_CASE(a_row_alone_has_the_bits_that_it_has_in_a_batch) {
-  for (const auto& row : std::vector<std::vector<int64_t>>{
-         {4, 9, 7}, {4, 64, 64}, {16, 1, 1}}) {
+  for (const auto& row :
+       std::vector<std::vector<int64_t>>{{4, 9, 7}, {4, 64, 64}, {16, 1, 1}}) {
     const batch sut{row};
     const auto all = sut.run();
     const auto scaled = scale_input(sut.x, sut.rules);
     for (int64_t i = 0; i < sut.x.size(0); ++i) {
       const auto of = [i](const torch::Tensor& t) { return t.narrow(0, i, 1); };
       const std::vector one{sut.rules[static_cast<size_t>(i)]};
-      const auto alone
-        = step(of(sut.x), of(sut.out), of(sut.last), of(sut.noise), one);
+      const auto alone =
+        step(of(sut.x), of(sut.out), of(sut.last), of(sut.noise), one);
       BOOST_TEST(same_bits(alone.next, of(all.next)));
       BOOST_TEST(same_bits(alone.x0, of(all.x0)));
       BOOST_TEST(same_bits(scale_input(of(sut.x), one), of(scaled)));
@@ -97,8 +96,8 @@ BOOST_AUTO_TEST_CASE(a_row_alone_has_the_bits_that_it_has_in_a_batch) {
 BOOST_AUTO_TEST_CASE(operations_of_libtorch_give_the_same_bits) {
   const batch sut;
   const auto fused = sut.run();
-  const auto plain
-    = step_by_ops(sut.x, sut.out, sut.last, sut.noise, sut.rules);
+  const auto plain =
+    step_by_ops(sut.x, sut.out, sut.last, sut.noise, sut.rules);
   BOOST_TEST(same_bits(fused.next, plain.next));
   BOOST_TEST(same_bits(fused.x0, plain.x0));
 }
@@ -129,8 +128,8 @@ BOOST_AUTO_TEST_CASE(rows_do_not_read_what_they_have_no_share_of) {
     batch sut;
     const auto run = [&] {
       return by_ops
-               ? step_by_ops(sut.x, sut.out, sut.last, sut.noise, sut.rules)
-               : sut.run();
+             ? step_by_ops(sut.x, sut.out, sut.last, sut.noise, sut.rules)
+             : sut.run();
     };
     const auto before = run();
     const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -179,8 +178,8 @@ BOOST_AUTO_TEST_CASE(guidance_is_that_of_diffusers) {
     const auto rescaled = expected * (g.std() / expected.std());
     const double share = rescales[at];
     expected = share * rescaled + (1 - share) * expected;
-    const auto apart
-      = (mixed[i].to(torch::kFloat64) - expected).abs().max().item<double>();
+    const auto apart =
+      (mixed[i].to(torch::kFloat64) - expected).abs().max().item<double>();
     BOOST_TEST(apart < 1e-6 * expected.abs().max().item<double>());
   }
   const auto plain = guide_by_ops(sut.x, sut.out, scales, rescales);

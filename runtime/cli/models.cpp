@@ -44,6 +44,18 @@ std::vector<option_use> uses_of(const models_arguments& x) {
           {"--variant", x.variant.has_value(), opening}};
 }
 
+/// Returns the type of that name, whole or brief.
+std::optional<gpu::tensor_type> type_of(std::string_view name) {
+  using enum gpu::tensor_type;
+  if (name == "float32" || name == "f32")
+    return float32;
+  if (name == "float16" || name == "f16")
+    return float16;
+  if (name == "bfloat16" || name == "bf16")
+    return bfloat16;
+  return std::nullopt;
+}
+
 /// Checks the words, and that every option goes with the first of them.
 core::result<void> check_words(const models_arguments& x) {
   const auto verb = x.words.empty() ? "list" : x.words.front();
@@ -65,21 +77,12 @@ core::result<void> check_words(const models_arguments& x) {
              == use.verbs.end())
       return fail(ec::invalid_argument, "{} goes with models {}, not with {}",
                   use.option, list_choices(use.verbs), verb);
-  if (x.dtype)
-    if (auto ok = check_choice("--dtype", *x.dtype); !ok)
-      return ok;
+  if (x.dtype && !type_of(*x.dtype))
+    return check_choice("--dtype", *x.dtype);
   if (x.prediction)
     if (auto ok = check_choice("--prediction", *x.prediction); !ok)
       return ok;
   return {};
-}
-
-std::optional<gpu::tensor_type> type_of(const std::optional<std::string>& x) {
-  if (!x)
-    return std::nullopt;
-  return *x == "float16"  ? gpu::tensor_type::float16
-       : *x == "bfloat16" ? gpu::tensor_type::bfloat16
-                          : gpu::tensor_type::float32;
 }
 
 /// Does what one call of `models` asks for.
@@ -222,7 +225,8 @@ private:
     options.open.vocabulary = arguments_.vocabulary
                               ? fs::path{*arguments_.vocabulary}
                               : vocabulary_folder();
-    options.as = type_of(arguments_.dtype);
+    if (arguments_.dtype)
+      options.as = type_of(*arguments_.dtype);
     options.replace = arguments_.force;
     const auto ok = [&] {
       transfer_display display{world_.terminal, world_.interrupted};

@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_name_is_a_files_name_and_nothing_else) {
 }
 
 BOOST_AUTO_TEST_CASE(an_imported_model_is_listed_and_shown) {
-  BOOST_TEST((import({"--dtype", "bfloat16"}) == exit_status::done), err.str());
+  BOOST_TEST((import({"--dtype", "bf16"}) == exit_status::done), err.str());
   BOOST_TEST((run({"models"}) == exit_status::done));
   BOOST_TEST(printed("tiny                     stable_diffusion"));
   BOOST_TEST(printed("bfloat16"));

@@ -3,7 +3,11 @@
 
 #include <fmt/ranges.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstring>
 
 namespace atelier::gpu {
 
@@ -73,11 +77,31 @@ torch::Tensor weights::take(std::string_view name, torch::IntArrayRef shape,
   std::vector<int64_t> laid{shape.begin(), shape.end()};
   if (found->transposed)
     std::reverse(laid.begin(), laid.end());
-  auto out = torch::from_blob(
-    bytes, laid, [keep](void*) {}, torch::TensorOptions().dtype(stored));
+  torch::Tensor out;
+  if (is_aligned(*found)) {
+    out = torch::from_blob(
+      bytes, laid, [keep](void*) {}, torch::TensorOptions().dtype(stored));
+  } else {
+    out = torch::empty(laid, torch::TensorOptions().dtype(stored));
+    std::memcpy(out.mutable_data_ptr(), bytes, found->bytes.size());
+  }
   if (found->transposed)
     out = out.t();
   return out.to(where_.device, as);
+}
+
+std::function<void()> weights::let_go(std::string_view name) const {
+  const auto found = from_->find(name);
+  if (!found || !found->mapped || found->bytes.empty())
+    return [] {};
+  return [keep = from_, bytes = found->bytes] {
+    const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto begin = reinterpret_cast<uintptr_t>(bytes.data());
+    const auto whole = begin / page * page;
+    // A hint: where it fails the memory is as it was.
+    ::madvise(reinterpret_cast<void*>(whole), begin + bytes.size() - whole,
+              MADV_DONTNEED);
+  };
 }
 
 void weights::skip(std::string_view name) {

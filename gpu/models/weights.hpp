@@ -10,6 +10,7 @@
 
 #include <torch/torch.h>
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -59,6 +60,11 @@ public:
   /// The same in a type of the caller's choice.
   torch::Tensor take(std::string_view name, torch::IntArrayRef shape,
                      torch::Dtype as);
+
+  /// Returns a function that says that the tensor's stored bytes are not needed
+  /// for now: the process keeps no memory for pages of a file. Tensors that
+  /// `take` returned stay valid.
+  std::function<void()> let_go(std::string_view name) const;
 
   /// Notes a tensor as known and not needed.
   void skip(std::string_view name);

@@ -76,6 +76,10 @@ struct autoencoder::impl {
       tiny_decoder = detail::tiny_coder::decoder(from, config);
     }
     from.expect_all_taken();
+    // Every picture is decoded, but few are encoded: the encoder waits until
+    // one is.
+    if (kl_decoder)
+      kl_decoder->prepare();
   }
 
   uint64_t bytes() const {

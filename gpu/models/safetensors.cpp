@@ -107,7 +107,7 @@ core::result<std::shared_ptr<const safetensors_file>> safetensors_file::open(
     out->tensors_.emplace_hint(
       out->tensors_.end(), std::move(node.key()),
       tensor_view{x.type, std::move(x.shape),
-                  data.subspan(x.begin, x.end - x.begin)});
+                  data.subspan(x.begin, x.end - x.begin), false, true});
   }
   return std::shared_ptr<const safetensors_file>{std::move(out)};
 }

@@ -3,7 +3,11 @@
 
 #include <fmt/ranges.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstring>
 
 namespace atelier::gpu {
 
@@ -73,8 +77,14 @@ torch::Tensor weights::take(std::string_view name, torch::IntArrayRef shape,
   std::vector<int64_t> laid{shape.begin(), shape.end()};
   if (found->transposed)
     std::reverse(laid.begin(), laid.end());
-  auto out = torch::from_blob(
-    bytes, laid, [keep](void*) {}, torch::TensorOptions().dtype(stored));
+  torch::Tensor out;
+  if (is_aligned(*found)) {
+    out = torch::from_blob(
+      bytes, laid, [keep](void*) {}, torch::TensorOptions().dtype(stored));
+  } else {
+    out = torch::empty(laid, torch::TensorOptions().dtype(stored));
+    std::memcpy(out.mutable_data_ptr(), bytes, found->bytes.size());
+  }
   if (found->transposed)
     out = out.t();
   return out.to(where_.device, as);
@@ -82,6 +92,10 @@ torch::Tensor weights::take(std::string_view name, torch::IntArrayRef shape,
 
 void weights::let_go(std::string_view name) const {
   from_->let_go(name);
+}
+
+std::function<void()> weights::release_later(std::string_view name) const {
+  return [keep = from_, held = std::string{name}] { keep->let_go(held); };
 }
 
 void weights::skip(std::string_view name) {

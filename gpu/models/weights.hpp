@@ -10,6 +10,7 @@
 
 #include <torch/torch.h>
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -63,6 +64,9 @@ public:
   /// Says that what `take` returned has been copied elsewhere: its part of the
   /// file need not stay in memory.
   void let_go(std::string_view name) const;
+
+  /// Returns a function that does the same later; it keeps the file open.
+  std::function<void()> release_later(std::string_view name) const;
 
   /// Notes a tensor as known and not needed.
   void skip(std::string_view name);

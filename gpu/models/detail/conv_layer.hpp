@@ -8,6 +8,7 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace atelier::gpu::detail {
@@ -21,20 +22,27 @@ struct conv_border {
   int64_t columns;
 };
 
-/// A convolution with a square kernel. On a CPU that oneDNN computes on, its
-/// weights are laid out for oneDNN once.
-/// Threads: any number; it does not change.
+/// A convolution with a square kernel. On a CPU its weights stay in the file
+/// until `prepare`, which lays them out for oneDNN where that computes; the
+/// first use prepares what is not prepared. Elsewhere they are prepared at
+/// once.
+/// Threads: one at a time.
 class conv_layer {
 public:
   conv_layer() = default;
-
-  /// `weight`: [out, in, k, k]; `bias`: [out], or undefined.
-  conv_layer(const torch::Tensor& weight, torch::Tensor bias);
 
   /// Takes `name`.weight and `name`.bias.
   static conv_layer take(weights& from, const std::string& name, int64_t out,
                          int64_t in, int64_t kernel,
                          conv_bias bias = conv_bias::present);
+
+  /// Makes a layer of weights [out, in, k, k] that `make` returns when they are
+  /// needed; `bias`: [out], or undefined. `made` is called after that.
+  conv_layer(std::function<torch::Tensor()> make, std::function<void()> made,
+             torch::Tensor bias, at::IntArrayRef shape, const placement& where);
+
+  /// Lays the weights out, and gives back the memory of what they came from.
+  void prepare() const;
 
   /// [n, in, h, w] -> [n, out, h', w'], channels-last.
   torch::Tensor operator()(const torch::Tensor& x, conv_border border,
@@ -48,12 +56,17 @@ public:
     return out_channels_;
   }
 
-  uint64_t bytes() const;
+  uint64_t bytes() const {
+    return bytes_;
+  }
 
 private:
-  torch::Tensor weight_;
+  mutable std::function<torch::Tensor()> make_;
+  mutable std::function<void()> made_;
+  mutable torch::Tensor weight_;
   torch::Tensor bias_;
   int64_t out_channels_ = 0;
+  uint64_t bytes_ = 0;
   bool packed_ = false;
 };
 

@@ -91,14 +91,26 @@ kl_decoder::kl_decoder(weights& from, const autoencoder_config& config)
       channels = out;
     }
     if (i + 1 < count)
-      here.upsample
-        = upsample_conv::take(from, name + ".upsamplers.0.conv", out);
+      here.upsample =
+        upsample_conv::take(from, name + ".upsamplers.0.conv", out);
   }
 }
 
+void kl_decoder::prepare() const {
+  conv_in_.prepare();
+  middle_.prepare();
+  for (const auto& here : levels_) {
+    for (const auto& resnet : here.resnets)
+      resnet.prepare();
+    if (here.upsample)
+      here.upsample->prepare();
+  }
+  conv_out_.prepare();
+}
+
 torch::Tensor kl_decoder::operator()(const torch::Tensor& latent) const {
-  auto x = conv_in_(post_quant_ ? (*post_quant_)(latent, {0, 0}) : latent,
-                    {1, 1});
+  auto x =
+    conv_in_(post_quant_ ? (*post_quant_)(latent, {0, 0}) : latent, {1, 1});
   x = middle_(std::move(x));
   for (const auto& here : levels_) {
     for (const auto& resnet : here.resnets)

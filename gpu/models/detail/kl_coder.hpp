@@ -42,6 +42,9 @@ class kl_decoder {
 public:
   kl_decoder(weights& from, const autoencoder_config& config);
 
+  /// Lays the convolutions' weights out, which the first use does otherwise.
+  void prepare() const;
+
   /// [n, latent_channels, h, w] -> [n, 3, h * factor, w * factor].
   torch::Tensor operator()(const torch::Tensor& latent) const;
 

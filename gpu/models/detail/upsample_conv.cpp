@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/upsample_conv.hpp>
-
 #include <atelier/gpu/models/detail/stripes.hpp>
+#include <atelier/gpu/models/detail/upsample_conv.hpp>
 
 #include <ATen/Parallel.h>
 
@@ -24,8 +23,7 @@ void place_corners(const T* from, T* to, int64_t lines, int64_t first,
       const auto line = 2 * (first + i / 2) - 1 + below;
       if (line < 0 || line >= 2 * side)
         continue;
-      const auto* source
-        = from + (i / 2 * corners * 4 + below * 2) * channels;
+      const auto* source = from + (i / 2 * corners * 4 + below * 2) * channels;
       auto* target = to + line * 2 * width * channels;
       // The outermost corners have one result inside.
       std::memcpy(target, source + channels, pair / 2);
@@ -66,10 +64,15 @@ upsample_conv upsample_conv::take(weights& from, const std::string& name,
     out.conv_ = conv_layer::take(from, name, channels, channels, 3);
     return out;
   }
-  const auto weight = from.take(name + ".weight", {channels, channels, 3, 3},
-                                torch::kFloat32);
-  const auto bias = from.take(name + ".bias", {channels});
-  out.conv_ = {corner_weights(weight).to(where.dtype), bias.repeat({4})};
+  const auto weight =
+    from.take(name + ".weight", {channels, channels, 3, 3}, torch::kFloat32);
+  const auto bias = from.take(name + ".bias", {channels}).repeat({4});
+  out.conv_ = {
+    [weight, type = where.dtype] { return corner_weights(weight).to(type); },
+    from.release_later(name + ".weight"),
+    bias,
+    {4 * channels, channels, 2, 2},
+    where};
   return out;
 }
 
@@ -90,28 +93,27 @@ torch::Tensor upsample_conv::by_corners(const torch::Tensor& x) const {
   const auto height = x.size(2);
   const auto width = x.size(3);
   const auto in = x.contiguous(at::MemoryFormat::ChannelsLast);
-  const auto out
-    = at::empty({1, channels, 2 * height, 2 * width}, in.options(),
-                at::MemoryFormat::ChannelsLast);
+  const auto out = at::empty({1, channels, 2 * height, 2 * width}, in.options(),
+                             at::MemoryFormat::ChannelsLast);
   const auto lines = stripe_lines(4 * width * channels * in.element_size());
   // Lines of corners: one more than lines of elements.
   for (int64_t first = 0; first <= height; first += lines) {
     const auto end = std::min(first + lines, height + 1);
     const auto above = first == 0 ? int64_t{1} : 0;
     const auto below = end == height + 1 ? int64_t{1} : 0;
-    auto seen = in.narrow(2, first - 1 + above,
-                          end - first + 1 - above - below);
+    auto seen =
+      in.narrow(2, first - 1 + above, end - first + 1 - above - below);
     if (above + below > 0)
       seen = at::constant_pad_nd(seen, {0, 0, above, below});
     const auto made = conv_(seen, {0, 1});
     if (made.element_size() == 4)
       place_corners(static_cast<const uint32_t*>(made.const_data_ptr()),
-                    static_cast<uint32_t*>(out.mutable_data_ptr()),
-                    end - first, first, height, width, channels);
+                    static_cast<uint32_t*>(out.mutable_data_ptr()), end - first,
+                    first, height, width, channels);
     else
       place_corners(static_cast<const uint16_t*>(made.const_data_ptr()),
-                    static_cast<uint16_t*>(out.mutable_data_ptr()),
-                    end - first, first, height, width, channels);
+                    static_cast<uint16_t*>(out.mutable_data_ptr()), end - first,
+                    first, height, width, channels);
   }
   return out;
 }

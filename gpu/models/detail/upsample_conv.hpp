@@ -18,7 +18,7 @@ namespace atelier::gpu::detail {
 /// each corner between four elements, and see those four alone: so one
 /// convolution with a kernel of two, of weights that were added up beforehand,
 /// gives all of them, with 16 multiplications for each element in place of 36.
-/// Threads: any number; it does not change.
+/// Threads: one at a time.
 class upsample_conv {
 public:
   /// Takes `name`.weight and `name`.bias.
@@ -27,6 +27,10 @@ public:
 
   /// [n, channels, h, w] -> [n, channels, 2 h, 2 w].
   torch::Tensor operator()(const torch::Tensor& x) const;
+
+  void prepare() const {
+    conv_.prepare();
+  }
 
   uint64_t bytes() const {
     return conv_.bytes();

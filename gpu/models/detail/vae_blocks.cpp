@@ -90,6 +90,13 @@ vae_resnet::vae_resnet(weights& from, const std::string& name, int64_t in,
     shortcut_ = conv_layer::take(from, name + ".conv_shortcut", out, in, 1);
 }
 
+void vae_resnet::prepare() const {
+  conv1_.prepare();
+  conv2_.prepare();
+  if (shortcut_)
+    shortcut_->prepare();
+}
+
 torch::Tensor vae_resnet::operator()(torch::Tensor&& x) const {
   const auto inner = norm1_.then(conv1_, x);
   auto out = shortcut_ ? (*shortcut_)(x, {0, 0}) : std::move(x);
@@ -138,6 +145,11 @@ vae_middle::vae_middle(weights& from, const std::string& name,
   if (config.mid_block_add_attention)
     attention_.emplace(from, name + ".attentions.0",
                        config.block_out_channels.back(), config);
+}
+
+void vae_middle::prepare() const {
+  first_.prepare();
+  second_.prepare();
 }
 
 torch::Tensor vae_middle::operator()(torch::Tensor x) const {

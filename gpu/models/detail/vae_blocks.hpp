@@ -54,6 +54,8 @@ public:
   vae_resnet(weights& from, const std::string& name, int64_t in, int64_t out,
              const autoencoder_config& config);
 
+  void prepare() const;
+
   /// `x` is given away: its memory is free, or the result's, afterwards.
   torch::Tensor operator()(torch::Tensor&& x) const;
 
@@ -92,6 +94,8 @@ class vae_middle {
 public:
   vae_middle(weights& from, const std::string& name,
              const autoencoder_config& config);
+
+  void prepare() const;
 
   torch::Tensor operator()(torch::Tensor x) const;
 

@@ -61,7 +61,7 @@ std::shared_ptr<test::made_weights> tensors() {
 auto load(std::shared_ptr<test::made_weights> from,
           torch::Dtype type = torch::kFloat32) {
   return autoencoder::load(
-    {config, "config.json", "AutoencoderKL", std::move(from)},
+    {config, "config.json", "AutoencoderKL", std::move(from), {}},
     {torch::kCPU, type});
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 auto read(std::string text, std::string class_name = "CLIPTextModel") {
   return read_clip_text_config(
-    {std::move(text), "te/config.json", std::move(class_name), nullptr});
+    {std::move(text), "te/config.json", std::move(class_name), nullptr, {}});
 }
 
 void refused(const std::string& text, std::string_view key,

@@ -39,7 +39,10 @@ auto load(std::shared_ptr<test::made_weights> from,
          "num_hidden_layers": 2, "num_attention_heads": 2,
          "projection_dim": 8, "max_position_embeddings": 12,
          "eos_token_id": 49})",
-     "config.json", std::move(class_name), std::move(from)},
+     "config.json",
+     std::move(class_name),
+     std::move(from),
+     {}},
     {torch::kCPU, type});
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "configs.hpp"
-
 #include <atelier/core/sha256.hpp>
 #include <atelier/gpu/samplers/detail/noise_schedule.hpp>
 #include <atelier/gpu/samplers/detail/sigma_curve.hpp>
@@ -77,8 +76,8 @@ BOOST_AUTO_TEST_CASE(halves_are_rounded_as_numpy_rounds_them) {
   const auto sut = trailing_timesteps(1000, 48);
   BOOST_TEST(sut[3] == 936);
   BOOST_TEST(sut[9] == 811);
-  BOOST_TEST((leading_timesteps(250, 4, 0, 1)
-              == std::vector<double>{751, 501, 251, 1}));
+  BOOST_TEST(
+    (leading_timesteps(250, 4, 0, 1) == std::vector<double>{751, 501, 251, 1}));
   BOOST_TEST((linspace_timesteps(10, 4) == std::vector<double>{9, 6, 3, 0}));
 }
 

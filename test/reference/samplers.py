@@ -136,7 +136,7 @@ def other_samplers():
 
 
 def many_steps():
-    counts = [50, 150, 333, 998, 999, 1000]
+    counts = [48, 50, 112, 150, 333, 998, 999, 1000]
     for sampler, spacing in itertools.product(
             ("ddim", "euler", "euler_ancestral", "dpmpp_2m"), SPACINGS):
         for steps in random.sample(counts, 1):

@@ -80,14 +80,14 @@ int run(const fs::path& folder, const std::string& type, int64_t side,
   from.config.assign(std::istreambuf_iterator<char>{config}, {});
   from.class_name = "AutoencoderKL";
   const auto before = now();
-  auto file = gpu::safetensors_file::open(
-    folder / "diffusion_pytorch_model.safetensors");
+  auto file =
+    gpu::safetensors_file::open(folder / "diffusion_pytorch_model.safetensors");
   if (!file)
     stop(file.why().text);
   from.weights = *file;
   const auto vae = gpu::autoencoder::load(
-    from, {torch::kCPU, type == "bfloat16" ? torch::kBFloat16
-                                           : torch::kFloat32});
+    from,
+    {torch::kCPU, type == "bfloat16" ? torch::kBFloat16 : torch::kFloat32});
   if (!vae)
     stop(vae.why().text);
   std::cout << "loaded " << now().wall - before.wall << " " << before.peak_kib
@@ -103,7 +103,7 @@ int run(const fs::path& folder, const std::string& type, int64_t side,
     if (line.starts_with("compare ")) {
       const auto theirs = read(line.substr(8), "picture");
       const auto off = (picture - theirs).square().mean().sqrt()
-                       / theirs.square().mean().sqrt();
+                     / theirs.square().mean().sqrt();
       std::cout << "differs " << off.item<double>() << std::endl;
     } else {
       std::cout << "took " << end.wall - start.wall << " "
@@ -198,10 +198,9 @@ void print(const char* name, const side_of& x) {
 void compare(const std::string& self, const std::string& python,
              const fs::path& folder, const std::string& type, int side,
              int batch, int threads, int turns) {
-  const std::vector<std::string> rest{folder.string(), type,
-                                      std::to_string(side),
-                                      std::to_string(batch),
-                                      std::to_string(threads)};
+  const std::vector<std::string> rest{
+    folder.string(), type, std::to_string(side), std::to_string(batch),
+    std::to_string(threads)};
   const auto with = [&](std::vector<std::string> first) {
     first.insert(first.end(), rest.begin(), rest.end());
     return first;
@@ -272,7 +271,7 @@ int main(int argc, char** argv) {
       continue;
     const auto folder = fs::path{base} / type;
     const auto make = "'" + python + "' " ATELIER_BENCH_DIR "/vae_peer.py make "
-                      + folder.string() + " " + type + " 2> /dev/null";
+                    + folder.string() + " " + type + " 2> /dev/null";
     if (std::system(make.c_str()) != 0)
       stop("no diffusers: " + make);
     for (const auto side : sides)

@@ -77,8 +77,8 @@ core::result<std::shared_ptr<const safetensors_file>> safetensors_file::open(
                       file.string(), std::generic_category().message(errno));
   }
   // No hint to the kernel: MADV_SEQUENTIAL, _WILLNEED and _POPULATE_READ gained
-  // nothing over a copy of 1 GB in 0.2..0.4 s from the page cache and 1.0..1.4 s
-  // from the disk (2 cores, Linux 6.18, 2026-11-21); the last one lost.
+  // nothing over a copy of 1 GB in 0.2..0.4 s from the page cache and 1.0..1.4
+  // s from the disk (2 cores, Linux 6.18, 2026-11-21); the last one lost.
   out->mapped_bytes_ = size;
   const auto* at = static_cast<const std::byte*>(out->mapping_);
   const auto* text = reinterpret_cast<const char*>(at);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/load.hpp>
 #include <atelier/runtime/cli/generate_plan.hpp>
-#include <atelier/runtime/cli/model_option.hpp>
 #include <atelier/runtime/cli/image_file.hpp>
+#include <atelier/runtime/cli/model_option.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/prompts_file.hpp>
 
@@ -40,14 +40,13 @@ result<config::settings> read_settings(const generate_arguments& arguments,
   engine = {common.config.value_or(""), std::move(*overrides)};
   auto loaded = config::load(engine.config_file, engine.set);
   if (loaded && (arguments.model || arguments.device || arguments.dtype)) {
-    const auto chosen =
-      read_model_option({arguments.model, arguments.device, arguments.dtype, {}},
-                        loaded.values, data_folder(common));
+    const auto chosen = read_model_option(
+      {arguments.model, arguments.device, arguments.dtype, {}}, loaded.values,
+      data_folder(common));
     if (!chosen)
       return chosen.why();
     model = chosen->model;
-    engine.set.insert(engine.set.end(), chosen->set.begin(),
-                      chosen->set.end());
+    engine.set.insert(engine.set.end(), chosen->set.begin(), chosen->set.end());
     loaded = config::load(engine.config_file, engine.set);
   }
   if (!loaded) {
@@ -256,7 +255,8 @@ result<generate_plan> plan_generate(
   const generate_arguments& arguments, const common_arguments& common,
   std::istream& standard_input, const std::function<uint64_t()>& draw_seed) {
   generate_plan plan;
-  auto settings = read_settings(arguments, common, plan.engine, plan.common.model);
+  auto settings =
+    read_settings(arguments, common, plan.engine, plan.common.model);
   if (!settings)
     return settings.why();
   const auto& within = settings->limits;

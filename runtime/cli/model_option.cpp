@@ -118,8 +118,8 @@ core::result<model_overrides> read_model_option(
     model.path = fs::absolute(*path, ignored).string();
     model.name = name_for(model.path);
     out.set.push_back(fmt::format("models=[{{name={},path={}}}]",
-                              toml_string(model.name),
-                              toml_string(model.path)));
+                                  toml_string(model.name),
+                                  toml_string(model.path)));
   }
   out.model = model.name;
   const auto files = gpu::open_model(model.path, file_options_of(model));

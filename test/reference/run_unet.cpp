@@ -57,8 +57,11 @@ result<void> run(const std::filesystem::path& folder, const std::string& type) {
   auto input = gpu::safetensors_file::open(folder / "input.safetensors");
   if (!input)
     return input.why();
-  const gpu::component from{text.str(), (folder / "config.json").string(),
-                            "UNet2DConditionModel", *weights};
+  const gpu::component from{text.str(),
+                            (folder / "config.json").string(),
+                            "UNet2DConditionModel",
+                            *weights,
+                            {}};
   const auto net =
     gpu::unet::load(from, {torch::kCPU, type == "bfloat16" ? torch::kBFloat16
                                                            : torch::kFloat32});

@@ -66,7 +66,8 @@ core::result<std::string> read_text(const std::filesystem::path& file) {
   return out;
 }
 
-core::result<json> parse_document(std::string_view file, std::string_view text) {
+core::result<json> parse_document(std::string_view file,
+                                  std::string_view text) {
   if (const auto fault = core::find_utf8_fault(text))
     return bad_key(file, {}, fmt::format("byte {} is not UTF-8", *fault));
   auto out = json::parse(text, nullptr, false);

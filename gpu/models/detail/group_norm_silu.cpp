@@ -85,25 +85,25 @@ moments moments_of_lines(const T* x, int64_t places, int64_t channels) {
   constexpr size_t lanes = 64;
   moments out{static_cast<size_t>(channels)};
   const auto count = static_cast<size_t>(places);
-  at::parallel_for(
-    0, channels, std::max(grain / places, int64_t{1}),
-    [&](int64_t begin, int64_t end) {
-      for (auto i = begin; i < end; ++i) {
-        const auto c = static_cast<size_t>(i);
-        const auto* line = x + i * places;
-        out.pivot[c] = value_of(line);
-        const std::vector<float> pivot(lanes, out.pivot[c]);
-        std::vector<double> parts(2 * lanes);
-        add_moments(line, count / lanes, lanes, pivot.data(), parts.data(),
-                    parts.data() + lanes);
-        add_moments(line + count / lanes * lanes, count % lanes, 1,
-                    pivot.data(), &out.sum[c], &out.squares[c]);
-        for (size_t k = 0; k < lanes; ++k) {
-          out.sum[c] += parts[k];
-          out.squares[c] += parts[lanes + k];
-        }
-      }
-    });
+  at::parallel_for(0, channels, std::max(grain / places, int64_t{1}),
+                   [&](int64_t begin, int64_t end) {
+                     for (auto i = begin; i < end; ++i) {
+                       const auto c = static_cast<size_t>(i);
+                       const auto* line = x + i * places;
+                       out.pivot[c] = value_of(line);
+                       const std::vector<float> pivot(lanes, out.pivot[c]);
+                       std::vector<double> parts(2 * lanes);
+                       add_moments(line, count / lanes, lanes, pivot.data(),
+                                   parts.data(), parts.data() + lanes);
+                       add_moments(line + count / lanes * lanes, count % lanes,
+                                   1, pivot.data(), &out.sum[c],
+                                   &out.squares[c]);
+                       for (size_t k = 0; k < lanes; ++k) {
+                         out.sum[c] += parts[k];
+                         out.squares[c] += parts[lanes + k];
+                       }
+                     }
+                   });
   return out;
 }
 
@@ -130,8 +130,7 @@ void fold(const moments& from, int64_t places, int64_t groups,
     for (auto c = first; c < first + in_group; ++c) {
       const auto by = scale * static_cast<double>(weight[c]);
       factor[c] = static_cast<float>(by);
-      offset[c]
-        = static_cast<float>(static_cast<double>(bias[c]) - mean * by);
+      offset[c] = static_cast<float>(static_cast<double>(bias[c]) - mean * by);
     }
   }
 }
@@ -140,9 +139,9 @@ void fold(const moments& from, int64_t places, int64_t groups,
 
 bool has_norm_kernels(const torch::Tensor& x) {
   return x.is_cpu() && x.dim() == 4 && x.numel() > 0
-         && (x.scalar_type() == torch::kFloat32
-             || x.scalar_type() == torch::kBFloat16)
-         && (x.is_contiguous() || channels_last(x));
+      && (x.scalar_type() == torch::kFloat32
+          || x.scalar_type() == torch::kBFloat16)
+      && (x.is_contiguous() || channels_last(x));
 }
 
 folded_norm fold_group_norm(const torch::Tensor& x, int64_t groups,
@@ -160,8 +159,8 @@ folded_norm fold_group_norm(const torch::Tensor& x, int64_t groups,
     for (int64_t i = 0; i < n; ++i) {
       const auto* row = from + i * channels * places;
       const auto found = channels_last(x)
-                           ? moments_of_places(row, places, channels)
-                           : moments_of_lines(row, places, channels);
+                         ? moments_of_places(row, places, channels)
+                         : moments_of_lines(row, places, channels);
       fold(found, places, groups, w.const_data_ptr<float>(),
            b.const_data_ptr<float>(), eps,
            out.factor.mutable_data_ptr<float>() + i * channels,
@@ -191,21 +190,21 @@ void apply_norm(const torch::Tensor& x, const folded_norm& norm,
                   offset + i * channels, then);
           });
     else
-      at::parallel_for(
-        0, x.size(0) * channels, std::max(grain / places, int64_t{1}),
-        [&](int64_t begin, int64_t end) {
-          for (auto line = begin; line < end; ++line)
-            scale_alike(from + line * places, to + line * places,
-                        static_cast<size_t>(places), factor[line],
-                        offset[line], then);
-        });
+      at::parallel_for(0, x.size(0) * channels,
+                       std::max(grain / places, int64_t{1}),
+                       [&](int64_t begin, int64_t end) {
+                         for (auto line = begin; line < end; ++line)
+                           scale_alike(from + line * places, to + line * places,
+                                       static_cast<size_t>(places),
+                                       factor[line], offset[line], then);
+                       });
   });
 }
 
 torch::Tensor normalise_groups(const torch::Tensor& x, int64_t groups,
-                         const torch::Tensor& weight,
-                         const torch::Tensor& bias, double eps,
-                         after_scaling then) {
+                               const torch::Tensor& weight,
+                               const torch::Tensor& bias, double eps,
+                               after_scaling then) {
   if (!has_norm_kernels(x)) {
     auto y = at::group_norm(x, groups, weight, bias, eps);
     return then == after_scaling::silu ? at::silu_(y) : y;

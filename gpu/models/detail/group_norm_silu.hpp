@@ -39,8 +39,8 @@ void apply_norm(const torch::Tensor& x, const folded_norm& norm,
 /// Returns group_norm(x), or silu of it, for x [n, c, h, w] of any device, type
 /// and memory format, which the result keeps.
 torch::Tensor normalise_groups(const torch::Tensor& x, int64_t groups,
-                         const torch::Tensor& weight,
-                         const torch::Tensor& bias, double eps,
-                         after_scaling then);
+                               const torch::Tensor& weight,
+                               const torch::Tensor& bias, double eps,
+                               after_scaling then);
 
 } // namespace atelier::gpu::detail

@@ -59,8 +59,7 @@ inline float exponential(float x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * r * r + r + 1.0f;
-  const auto exponent
-    = (std::bit_cast<uint32_t>(shifted) + 127u) << 23;
+  const auto exponent = (std::bit_cast<uint32_t>(shifted) + 127u) << 23;
   return p * std::bit_cast<float>(exponent);
 }
 
@@ -70,9 +69,9 @@ inline float silu(float x) {
 }
 
 template <class T>
-inline __attribute__((always_inline)) void
-add_moments_of(const T* x, size_t places, size_t channels, const float* pivot,
-               double* sum, double* squares) {
+inline __attribute__((always_inline)) void add_moments_of(
+  const T* x, size_t places, size_t channels, const float* pivot, double* sum,
+  double* squares) {
   for (size_t begin = 0; begin < places; begin += block) {
     const auto end = std::min(begin + block, places);
     size_t c = 0;
@@ -105,9 +104,11 @@ add_moments_of(const T* x, size_t places, size_t channels, const float* pivot,
 }
 
 template <bool Silu, class T>
-inline __attribute__((always_inline)) void
-scale_to(const T* x, T* out, size_t places, size_t channels,
-         const float* factor, const float* offset) {
+inline __attribute__((always_inline)) void scale_to(const T* x, T* out,
+                                                    size_t places,
+                                                    size_t channels,
+                                                    const float* factor,
+                                                    const float* offset) {
   for (size_t place = 0; place < places; ++place) {
     const auto* from = x + place * channels;
     auto* to = out + place * channels;
@@ -119,8 +120,10 @@ scale_to(const T* x, T* out, size_t places, size_t channels,
 }
 
 template <bool Silu, class T>
-inline __attribute__((always_inline)) void
-scale_alike_to(const T* x, T* out, size_t count, float factor, float offset) {
+inline __attribute__((always_inline)) void scale_alike_to(const T* x, T* out,
+                                                          size_t count,
+                                                          float factor,
+                                                          float offset) {
   for (size_t i = 0; i < count; ++i) {
     const auto y = load(x[i]) * factor + offset;
     store(out[i], Silu ? silu(y) : y);

@@ -22,11 +22,10 @@ void for_each_stripe(const torch::Tensor& x, const folded_norm& norm,
   const auto channels = x.size(1);
   const auto height = x.size(2);
   const auto width = x.size(3);
-  const auto lines
-    = std::min(stripe_lines(width * channels * x.element_size()), height);
-  const auto buffer
-    = at::empty({1, channels, lines + 2, width}, x.options(),
-                at::MemoryFormat::ChannelsLast);
+  const auto lines =
+    std::min(stripe_lines(width * channels * x.element_size()), height);
+  const auto buffer = at::empty({1, channels, lines + 2, width}, x.options(),
+                                at::MemoryFormat::ChannelsLast);
   for (int64_t first = 0; first < height; first += lines) {
     const auto count = std::min(lines, height - first);
     const auto begin = std::max(first - 1, int64_t{0});
@@ -51,7 +50,7 @@ int64_t stripe_lines(int64_t bytes_of_line) {
 
 bool can_stripe(const torch::Tensor& x) {
   return has_norm_kernels(x) && x.size(0) == 1
-         && x.is_contiguous(at::MemoryFormat::ChannelsLast);
+      && x.is_contiguous(at::MemoryFormat::ChannelsLast);
 }
 
 torch::Tensor conv_of_normed(const torch::Tensor& x, const folded_norm& norm,

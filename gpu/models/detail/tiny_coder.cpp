@@ -81,7 +81,9 @@ torch::Tensor tiny_coder::operator()(torch::Tensor x) const {
   for (const auto& each : layers_)
     x = std::visit(
       overload{
-        [&](const plain& with) { return with.conv(x, {1, 1}, with.stride); },
+        [&](const plain& with) {
+          return with.conv(x, {1, 1}, with.stride);
+        },
         residual_of,
         [&](const activation&) { return activate(x, activation_); },
         [&](const upsampling&) {

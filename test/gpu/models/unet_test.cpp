@@ -119,8 +119,10 @@ core::result<std::unique_ptr<gpu::unet>> load(
       "attention_head_dim": 2, "cross_attention_dim": 12,
       "mid_block_type": null, "down_block_types": ["CrossAttnDownBlock2D"],
       "up_block_types": ["CrossAttnUpBlock2D"]})",
-                            "unet/config.json", "UNet2DConditionModel",
-                            std::move(weights)};
+                            "unet/config.json",
+                            "UNet2DConditionModel",
+                            std::move(weights),
+                            {}};
   return gpu::unet::load(from, {torch::kCPU, type});
 }
 

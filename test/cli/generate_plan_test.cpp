@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(everything_given_is_handed_on) {
   arguments.sampler = "euler";
   arguments.size = "64x128";
   arguments.negative = "dull";
-  arguments.model = "m";
+  arguments.model = "test_card";
   arguments.variant = "v";
   arguments.rng = "philox";
   arguments.deadline_ms = "1500";
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(everything_given_is_handed_on) {
   BOOST_TEST(x.width == 64u);
   BOOST_TEST(x.height == 128u);
   BOOST_TEST(x.negative == "dull");
-  BOOST_TEST(*x.model == "m");
+  BOOST_TEST(*x.model == "test_card");
   BOOST_TEST(*x.variant == "v");
   BOOST_TEST(x.noise == "philox");
   BOOST_TEST((*x.deadline == std::chrono::milliseconds{1500}));

@@ -48,13 +48,16 @@ void denoise_step_state::admit(const denoise& x) {
     config.hub->send(std::move(reply));
     return;
   }
-  if (!rows.emplace(x.who, entry{x}).second)
+  const auto [at, fresh] = rows.try_emplace(x.who);
+  if (!fresh)
     return;
+  auto& e = at->second;
+  e.what = x;
+  e.steps = core::steps_to_run(x.how);
   planning::batch_row row;
   row.who = x.who;
   row.shape = {x.how.variant, x.how.px};
-  row.steps_left =
-    std::max(1u, x.how.steps - std::min(x.how.steps, x.steps_done));
+  row.steps_left = std::max(1u, e.steps - std::min(e.steps, x.steps_done));
   row.prio = x.prio;
   row.deadline = core::time_point{core::timespan{x.deadline_ns}};
   batch->add(row);
@@ -101,6 +104,7 @@ void denoise_step_state::conclude(core::ticket who, core::error why,
   reply.decode = decode;
   reply.bytes = bytes;
   reply.first_step_ns = e.first_step_ns;
+  reply.notes = std::move(e.notes);
   rows.erase(i);
   config.hub->send(std::move(reply));
 }
@@ -129,6 +133,7 @@ void denoise_step_state::start_next_run() {
     job.from = e.what.from;
     job.state = e.what.state;
     job.image = e.what.image;
+    job.source = e.what.source;
     job.publish_every = config.publish_every;
     device.open(job);
   }
@@ -161,12 +166,13 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
         e.first_step_ns = x.first_step.time_since_epoch().count();
     }
     e.denoising += x.took - (first ? x.opening : core::timespan{0});
+    e.notes.insert(e.notes.end(), r.notes.begin(), r.notes.end());
     e.steps_run += x.steps;
     e.steps_done = r.steps_done;
     if (e.what.wants_progress || r.published != e.told_published)
       sign.rows.push_back({r.who, r.steps_done, r.published});
     e.told_published = r.published;
-    if (e.cancelled || r.steps_done >= e.what.how.steps)
+    if (e.cancelled || r.steps_done >= e.steps)
       over.push_back(r.who);
     else
       went_on.push_back(r.who);

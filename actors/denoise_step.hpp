@@ -50,8 +50,11 @@ struct denoise_step_state {
     bool cancelled = false;
     /// Reported `published` to the hub.
     bool told_published = false;
+    /// That it has when it ends.
+    uint32_t steps = 0;
     uint32_t steps_done = 0;
     uint32_t steps_run = 0;
+    std::vector<std::string> notes;
     core::timespan opening{0};
     core::timespan denoising{0};
     int64_t first_step_ns = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/hub.hpp>
+#include <atelier/actors/source_files.hpp>
 #include <atelier/planning/walk.hpp>
 
 #include <algorithm>
@@ -18,6 +19,17 @@ constexpr ipc::process_life control_life{};
 
 uint64_t text_size(const core::request& x) {
   return x.text.positive.size() + x.text.negative.size();
+}
+
+uint64_t source_size(const core::request& x) {
+  return x.source ? x.source->bytes() : 0;
+}
+
+core::error too_few_image_slots(const ipc::keeper& slots) {
+  return core::fail(core::ec::invalid_argument,
+                    "a source image needs {} image slots, there are {} "
+                    "(arena.image_slots)",
+                    image_slots_for_source, slots.count(ipc::slot_kind::image));
 }
 
 /// What a policy is told when no classifier and no retriever is there to ask:
@@ -68,6 +80,18 @@ void hub::submit(std::shared_ptr<const core::request> what,
                              "the limit (limits.request_mib) of {}",
                              text_bytes_, bytes, config_.limits.request_bytes),
                   retry_after());
+  const auto files = source_size(*what);
+  if (source_bytes_ + files > config_.limits.sources_bytes)
+    return refuse(std::move(what),
+                  core::fail(ec::overloaded,
+                             "accepted source images hold {} bytes, {} more "
+                             "exceed the limit (limits.sources_mib) of {}",
+                             source_bytes_, files,
+                             config_.limits.sources_bytes),
+                  retry_after());
+  if (files != 0
+      && keeper_.count(ipc::slot_kind::image) < image_slots_for_source)
+    return refuse(std::move(what), too_few_image_slots(keeper_), {});
   const auto there = cluster();
   planning::facts known;
   core::philox random{config_.seed, core::purpose::routing, id};
@@ -94,6 +118,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
   r.along = go->route;
   r.known = std::move(known);
   text_bytes_ += bytes;
+  source_bytes_ += files;
   ++live_;
   if (r.what->deadline != core::never)
     deadlines_.emplace(r.what->deadline, id);
@@ -109,6 +134,7 @@ void hub::begin_stage(core::request_id id, row& r, uint32_t stage,
     planning::recipe_of(*r.what, next, next.any_of.front(), *config_.profile);
   r.at = phase::preparing;
   r.newest = {};
+  drop_source(r);
   r.steps_done = 0;
   r.alone = false;
   r.strikes = 0;
@@ -149,6 +175,7 @@ void hub::finish_with(core::request_id id, row& r, uint32_t done,
   r.pixels = r.known.done[done].image;
   r.how = r.ran[done];
   r.at = phase::finishing;
+  drop_source(r);
   wait(id, r, now, false);
 }
 
@@ -186,6 +213,19 @@ core::timespan hub::retry_after() const {
                                     std::chrono::hours{1});
 }
 
+void hub::close_books(core::request_id id, const row& r) {
+  if (r.what->deadline != core::never)
+    deadlines_.erase({r.what->deadline, id});
+  text_bytes_ -= text_size(*r.what);
+  source_bytes_ -= source_size(*r.what);
+  --live_;
+}
+
+void hub::drop_source(row& r) {
+  keeper_.supersede(r.source);
+  r.source = {};
+}
+
 void hub::leave_worker(core::request_id id, row& r) {
   const auto i = out_.find({id, r.attempt});
   if (i == out_.end())
@@ -203,10 +243,7 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
   r.state = as;
   if (running)
     leave_worker(id, r);
-  if (r.what->deadline != core::never)
-    deadlines_.erase({r.what->deadline, id});
-  text_bytes_ -= text_size(*r.what);
-  --live_;
+  close_books(id, r);
   keeper_.end_request(id);
   answer a;
   a.what = r.what;
@@ -229,10 +266,7 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
 void hub::answer_row(core::request_id id, row& r, uint64_t bytes,
                      std::string sha256, core::time_point now) {
   r.state = row_state::answered;
-  if (r.what->deadline != core::never)
-    deadlines_.erase({r.what->deadline, id});
-  text_bytes_ -= text_size(*r.what);
-  --live_;
+  close_books(id, r);
   ++counts_.answered;
   if (last_end_ != core::time_point{}) {
     const auto gap = core::to_seconds(now - last_end_);
@@ -252,6 +286,7 @@ void hub::answer_row(core::request_id id, row& r, uint64_t bytes,
   a.variant = v.name;
   a.route = r.under->routes[r.along.value].name;
   a.steps_run = r.steps_run;
+  a.notes = std::move(r.notes);
   a.took = r.took;
   a.took.total = now - r.what->arrived;
   ports_.clients->answered(std::move(a));

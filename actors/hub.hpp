@@ -57,7 +57,9 @@ struct hub_ports {
 /// (3) a worker's taken seats are its dispatches, at most its seats;
 /// (4) the terminal state is set before the answer leaves, once;
 /// (5) the keeper's invariants; every granted slot belongs to a dispatch or to
-///     a life that is not confirmed dead.
+///     a life that is not confirmed dead;
+/// (6) a row that starts from a picture holds its source from `prepared` to the
+///     end of its stage, whoever dies meanwhile.
 /// Threads: one at a time.
 class hub {
 public:
@@ -139,6 +141,8 @@ private:
               core::timespan retry_after);
   void leave_worker(core::request_id id, row& r);
   core::timespan retry_after() const;
+  void close_books(core::request_id id, const row& r);
+  void drop_source(row& r);
   void settle(core::time_point now);
 
   // hub_dispatch.cpp: lanes to workers
@@ -151,6 +155,8 @@ private:
   bool grant(core::ticket who, const worker& w,
              std::initializer_list<ipc::slot_kind> kinds,
              std::array<uint32_t, ipc::slot_kinds> reserve, dispatched& into);
+  bool grant_with_source(core::ticket who, const worker& w,
+                         const core::source_images& files, dispatched& into);
   void withdraw(worker& w);
   void offer(worker& w);
   core::timespan allowance_of(const row& r, const worker& w) const;
@@ -159,6 +165,7 @@ private:
   bool conclude(core::ticket who, core::time_point now, dispatched& out);
   row* current(core::ticket who);
   void discard(const dispatched& x);
+  void note(row& r, const std::vector<std::string>& what);
   void fall_back(core::request_id id, row& r, const dispatched& x,
                  const core::error& why, bool died, core::time_point now);
   void bury(ipc::process_life who);
@@ -187,6 +194,7 @@ private:
   uint32_t ahead_ = 0;
   uint32_t device_seats_ = 0;
   uint64_t text_bytes_ = 0;
+  uint64_t source_bytes_ = 0;
   size_t live_ = 0;
   counters counts_;
   core::time_point last_end_;

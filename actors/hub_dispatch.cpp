@@ -3,6 +3,8 @@
 // From lanes to workers: who takes what, with which slots.
 
 #include <atelier/actors/hub.hpp>
+#include <atelier/actors/source_files.hpp>
+#include <atelier/core/log.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -13,13 +15,19 @@ namespace {
 
 /// Slots that must stay free after a grant, by kind, so that what is further
 /// along can always go on: preparing leaves a state for a device, a device
-/// leaves an image for an encoder.
+/// leaves an image for an encoder. A source is held while its row waits for a
+/// device: preparing one leaves, when its files are gone, an image for the
+/// device and one for the encoder.
 constexpr std::array<uint32_t, ipc::slot_kinds> reserve_preparing{1, 0, 0};
+constexpr std::array<uint32_t, ipc::slot_kinds> reserve_with_source{1, 2, 0};
+constexpr std::array<uint32_t, ipc::slot_kinds> reserve_files{0, 1, 0};
 constexpr std::array<uint32_t, ipc::slot_kinds> reserve_denoising{0, 1, 0};
 constexpr std::array<uint32_t, ipc::slot_kinds> reserve_finishing{0, 0, 0};
 
 /// Rows are prepared ahead for this many times the devices' seats.
 constexpr uint32_t ahead_per_seat = 2;
+
+constexpr ipc::process_life control_life{};
 
 } // namespace
 
@@ -49,11 +57,10 @@ planning::waiting hub::entry_for(core::request_id id, const row& r) const {
   x.deadline = r.what->deadline;
   x.still_needs = config_.profile->finish;
   if (r.at != phase::finishing)
-    x.still_needs += v.text + v.decode
-                   + planning::step_time(v, 1, r.how.px)
-                       * (r.how.steps - std::min(r.steps_done, r.how.steps));
+    x.still_needs +=
+      v.text + v.decode + planning::step_time(v, 1, r.how.px) * steps_left(r);
   if (r.at == phase::preparing)
-    x.still_needs += config_.profile->prepare;
+    x.still_needs += planning::prepare_time(*config_.profile, *r.what);
   x.may_answer_best = r.known.best.has_value();
   return x;
 }
@@ -165,6 +172,39 @@ bool hub::grant(core::ticket who, const worker& w,
   return true;
 }
 
+bool hub::grant_with_source(core::ticket who, const worker& w,
+                            const core::source_images& files,
+                            dispatched& into) {
+  using ipc::slot_kind;
+  if (!grant(who, w, {slot_kind::state, slot_kind::image}, reserve_with_source,
+             into))
+    return false;
+  // The control process writes this slot, and is done with it at once.
+  constexpr std::array kinds{slot_kind::image};
+  const auto slots = keeper_.grant(who, control_life, kinds, reserve_files);
+  ATELIER_EXPECTS(slots.has_value(), "the grant before left slots for this");
+  into.reading = slots->front();
+  auto& store = *ports_.slots;
+  store.open(into.reading);
+  const auto write = [&]() -> core::result<void> {
+    if (store.capacity(slot_kind::image) == 0)
+      return store.publish(into.reading, 1, 0);
+    const auto buffer = store.buffer(into.reading);
+    if (!buffer)
+      return buffer.why();
+    if (auto written = write_source_files(*buffer, files); !written)
+      return written;
+    return store.publish(into.reading, 1, source_files_bytes(files));
+  };
+  // The worker finds nothing there and says so; the door lets no such through.
+  if (auto written = write(); !written)
+    core::log_error("the source of request {}: {}", who.id.value,
+                    core::to_string(written.why()));
+  keeper_.begin_read(into.reading, who, w.where.where);
+  keeper_.release(into.reading, who);
+  return true;
+}
+
 bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   using ipc::slot_kind;
   auto& r = rows_.at(id);
@@ -178,11 +218,25 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   work order;
   switch (r.at) {
     case phase::preparing: {
-      if (!grant(who, w, {slot_kind::state}, reserve_preparing, x))
+      const auto* files = r.what->source.get();
+      const bool granted =
+        files == nullptr
+          ? grant(who, w, {slot_kind::state}, reserve_preparing, x)
+          : grant_with_source(who, w, *files, x);
+      if (!granted)
         return false;
       const auto& v = config_.profile->variants[r.how.variant.value];
-      order = prepare{who, r.how, r.what->text,
-                      planning::latent_of(v, r.how.px), x.granted[0]};
+      prepare p;
+      p.who = who;
+      p.how = r.how;
+      p.text = r.what->text;
+      p.latent = planning::latent_of(v, r.how.px);
+      p.state = x.granted[0];
+      if (files != nullptr) {
+        p.files = x.reading;
+        p.source = x.granted[1];
+      }
+      order = std::move(p);
       ++ahead_;
       break;
     }
@@ -192,6 +246,8 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
         return false;
       x.reading = r.newest;
       keeper_.begin_read(x.reading, who, w.where.where);
+      x.source = r.source;
+      keeper_.begin_read(x.source, who, w.where.where);
       // The worker may host another of the variants that the stage allows.
       const auto& any_of =
         r.under->routes[r.along.value].stages[r.stage].any_of;
@@ -211,13 +267,14 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       d.from = r.newest;
       d.state = x.granted[0];
       d.image = x.granted[1];
+      d.source = r.source;
       d.steps_done = r.steps_done;
       d.prio = r.what->prio;
       d.deadline_ns = r.what->deadline.time_since_epoch().count();
       d.wants_progress = r.what->wants_progress;
       order = std::move(d);
       --ahead_;
-      w.view.steps_left += r.how.steps - std::min(r.steps_done, r.how.steps);
+      w.view.steps_left += steps_left(r);
       break;
     }
     case phase::finishing: {
@@ -258,7 +315,7 @@ core::timespan hub::allowance_of(const row& r, const worker& w) const {
   core::timespan predicted{0};
   switch (r.at) {
     case phase::preparing:
-      predicted = config_.profile->prepare;
+      predicted = planning::prepare_time(*config_.profile, *r.what);
       break;
     case phase::finishing:
       predicted = config_.profile->finish;

@@ -63,6 +63,8 @@ std::string hub::check() const {
     return "requests are not conserved";
   size_t live = 0;
   size_t waits = 0;
+  uint64_t texts = 0;
+  uint64_t sources = 0;
   for (const auto& [id, r] : rows_) {
     if (r.state == row_state::waiting) {
       ++waits;
@@ -73,9 +75,20 @@ std::string hub::check() const {
     }
     if (r.state == row_state::running && out_.count({id, r.attempt}) == 0)
       return fmt::format("row {} runs nowhere", id.value);
-    if (!is_terminal(r.state))
-      ++live;
+    const bool has_source = r.what->source != nullptr
+                         && r.at == phase::denoising && !is_terminal(r.state);
+    if (has_source != static_cast<bool>(r.source)
+        || (has_source && !keeper_.state_of(r.source)))
+      return fmt::format("row {} lost its source, or keeps one for nothing",
+                         id.value);
+    if (is_terminal(r.state))
+      continue;
+    ++live;
+    texts += r.what->text.positive.size() + r.what->text.negative.size();
+    sources += r.what->source ? r.what->source->bytes() : 0;
   }
+  if (texts != text_bytes_ || sources != source_bytes_)
+    return "the bytes of accepted requests are not conserved";
   if (live != live_ || waits != lanes_.size())
     return "rows and lanes disagree";
   std::map<core::worker_id, uint32_t> taken;

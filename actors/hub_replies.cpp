@@ -15,6 +15,9 @@ namespace {
 /// Deaths alone without a step gained, after which a request is poison.
 constexpr uint32_t most_strikes = 2;
 
+/// Notes that one request keeps.
+constexpr size_t most_notes = 16;
+
 /// Whether another attempt could go better.
 bool worth_retrying(core::ec code) {
   switch (code) {
@@ -60,8 +63,9 @@ bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
   std::erase(w.batch, who);
   if (out.at == phase::denoising) {
     const auto r = rows_.find(who.id);
-    const uint64_t steps =
-      r == rows_.end() ? 0 : r->second.how.steps - out.steps_before;
+    const uint64_t all =
+      r == rows_.end() ? 0 : core::steps_to_run(r->second.how);
+    const auto steps = all - std::min<uint64_t>(all, out.steps_before);
     w.view.steps_left -= std::min(w.view.steps_left, steps);
   }
   if (w.view.seats_taken == 0)
@@ -77,6 +81,8 @@ bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
     keeper_.release(slot, who);
   if (out.reading && !out.published)
     keeper_.end_read(out.reading, who);
+  if (out.source)
+    keeper_.end_read(out.source, who);
   if (out.at == phase::preparing)
     --ahead_;
   return true;
@@ -85,6 +91,16 @@ bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
 void hub::discard(const dispatched& x) {
   for (const auto& slot : x.granted)
     keeper_.supersede(slot);
+  // The files are for this attempt alone.
+  if (x.at == phase::preparing)
+    keeper_.supersede(x.reading);
+}
+
+void hub::note(row& r, const std::vector<std::string>& what) {
+  for (const auto& x : what)
+    if (r.notes.size() < most_notes
+        && std::find(r.notes.begin(), r.notes.end(), x) == r.notes.end())
+      r.notes.push_back(x);
 }
 
 // -- announcing ---------------------------------------------------------------
@@ -148,7 +164,11 @@ void hub::on(const prepared& x, core::time_point now) {
     fall_back(x.who.id, *r, done, x.failure, false, now);
     return settle(now);
   }
+  note(*r, x.notes);
   r->newest = done.granted[0];
+  if (done.granted.size() > 1)
+    r->source = done.granted[1];
+  keeper_.supersede(done.reading);
   r->at = phase::denoising;
   wait(x.who.id, *r, now, false);
   settle(now);
@@ -194,7 +214,8 @@ void hub::on(const stepped& x, core::time_point now) {
       keeper_.supersede(d.reading);
     }
     if (auto* r = current(p.who); r != nullptr && r->what->wants_progress)
-      ports_.clients->progressed(p.who.id, p.steps_done, r->how.steps);
+      ports_.clients->progressed(p.who.id, p.steps_done,
+                                 core::steps_to_run(r->how));
   }
   settle(now);
 }
@@ -220,6 +241,7 @@ void hub::on(const denoised& x, core::time_point now) {
     fall_back(x.who.id, *r, done, x.failure, false, now);
     return settle(now);
   }
+  note(*r, x.notes);
   keeper_.supersede(done.reading);
   keeper_.supersede(done.granted[0]);
   planning::outcome o;

@@ -69,19 +69,24 @@ struct worker_ready {
 
 // -- preparing ----------------------------------------------------------------
 
-/// Draw the request's noise into `state`.
+/// Draw the request's noise into `state`; where it starts from a picture,
+/// decode the files in `files` (source_files.hpp), scale them to `how.px` and
+/// write them into `source` (gpu/source_format.hpp).
 struct prepare {
   core::ticket who;
   core::recipe how;
   core::prompt_pair text;
   core::latent_shape latent;
   ipc::slot_ref state;
+  /// Invalid, as `source`, where the picture starts from noise alone.
+  ipc::slot_ref files;
+  ipc::slot_ref source;
 
   friend bool operator==(const prepare&, const prepare&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, prepare& x) {
-    return f(x.who, x.how, x.text, x.latent, x.state);
+    return f(x.who, x.how, x.text, x.latent, x.state, x.files, x.source);
   }
 };
 
@@ -89,12 +94,14 @@ struct prepared {
   core::ticket who;
   core::error failure;
   core::timespan took{0};
+  /// What the client should know, a sentence each.
+  std::vector<std::string> notes;
 
   friend bool operator==(const prepared&, const prepared&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, prepared& x) {
-    return f(x.who, x.failure, x.took);
+    return f(x.who, x.failure, x.took, x.notes);
   }
 };
 
@@ -109,6 +116,9 @@ struct denoise {
   ipc::slot_ref from;
   ipc::slot_ref state;
   ipc::slot_ref image;
+  /// What an image-to-image run or an edit starts from, readable until the
+  /// reply; invalid where there is none.
+  ipc::slot_ref source;
   /// Steps that `from` holds, as far as the sender knows.
   uint32_t steps_done = 0;
   core::priority prio = core::priority::normal;
@@ -120,8 +130,8 @@ struct denoise {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, denoise& x) {
-    return f(x.who, x.how, x.text, x.from, x.state, x.image, x.steps_done,
-             x.prio, x.deadline_ns, x.wants_progress);
+    return f(x.who, x.how, x.text, x.from, x.state, x.image, x.source,
+             x.steps_done, x.prio, x.deadline_ns, x.wants_progress);
   }
 };
 
@@ -181,13 +191,15 @@ struct denoised {
   /// When the attempt's first step began, in nanoseconds on the host's
   /// monotonic clock; 0: none did.
   int64_t first_step_ns = 0;
+  /// As those of `prepared`.
+  std::vector<std::string> notes;
 
   friend bool operator==(const denoised&, const denoised&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, denoised& x) {
     return f(x.who, x.failure, x.steps_done, x.steps_run, x.text, x.denoise,
-             x.decode, x.bytes, x.first_step_ns);
+             x.decode, x.bytes, x.first_step_ns, x.notes);
   }
 };
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace atelier::actors {
 
@@ -71,6 +72,7 @@ struct answer {
   std::string variant;
   std::string route;
   uint32_t steps_run = 0;
+  std::vector<std::string> notes;
   row_timings took;
 };
 

@@ -1,27 +1,186 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/preprocess.hpp>
+#include <atelier/actors/source_files.hpp>
 #include <atelier/core/philox_noise.hpp>
 #include <atelier/core/torch_noise.hpp>
+#include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
+#include <atelier/image/geometry.hpp>
+
+#include <algorithm>
+#include <new>
+#include <vector>
 
 namespace atelier::actors {
 
-core::result<void> draw_state(const prepare& x, ipc::slot_store& slots) {
+namespace {
+
+/// What a picture starts from.
+enum class beginning : uint8_t { noise, image, edit };
+
+/// Returns the words that a drawing of `n` values takes from a generator.
+uint64_t words_of(core::noise_source from, uint64_t n) {
+  const auto chunks = (n + 15) / 16 * 16;
+  if (from == core::noise_source::philox)
+    return chunks;
+  // PyTorch draws pairs in double below one chunk, and the last chunk of what
+  // has no whole number of them twice.
+  if (n < 16)
+    return (n + 1) / 2 * 4;
+  return n % 16 == 0 ? n : n + 16;
+}
+
+/// Returns the words drawn until a picture's first step. Where it starts from
+/// an image, the autoencoder's sample of that image is drawn before the noise;
+/// of an edit the sample of the image without what the mask covers is drawn
+/// after it. Source: diffusers 0.42, prepare_latents and prepare_mask_latents
+/// of the
+///         StableDiffusion{Img2Img,Inpaint}Pipeline.
+uint64_t words_until_first_step(core::noise_source with, beginning from,
+                                uint64_t n) {
+  const uint64_t drawings = from == beginning::noise ? 1
+                          : from == beginning::image ? 2
+                                                     : 3;
+  return drawings * words_of(with, n);
+}
+
+/// Draws a picture's initial noise.
+void draw_noise(const core::recipe& how, beginning from, std::span<float> out) {
+  const auto draw = how.noise == core::noise_source::torch_cpu
+                    ? core::torch_randn
+                    : core::philox_randn;
+  if (from == beginning::noise)
+    return draw(how.seed, out);
+  // Latents are whole chunks but for odd sizes of pictures: of these PyTorch's
+  // second drawing would begin elsewhere.
+  const auto first = how.noise == core::noise_source::philox
+                     ? words_of(how.noise, out.size())
+                     : out.size();
+  std::vector<float> both(first + out.size());
+  draw(how.seed, both);
+  std::copy_n(both.data() + first, out.size(), out.data());
+}
+
+core::error named(std::string_view field, const core::error& why) {
+  return core::fail(why.code, "{}: {}", field, why.text);
+}
+
+core::result<image::picture> decode_upright(std::string_view field,
+                                            std::span<const uint8_t> file,
+                                            const image::decode_limits& most) {
+  const auto head = image::read_header(file);
+  if (!head)
+    return named(field, head.why());
+  auto pixels = image::decode(file, most);
+  if (!pixels)
+    return named(field, pixels.why());
+  return image::upright(image::opaque(*std::move(pixels)), head->orientation);
+}
+
+/// Decodes a file and scales its picture.
+core::result<image::picture> decode_to(std::string_view field,
+                                       std::span<const uint8_t> file,
+                                       const image::decode_limits& most,
+                                       core::extent px, core::extent& was) {
+  auto whole = decode_upright(field, file, most);
+  if (!whole)
+    return whole.why();
+  was = whole->px;
+  if (was == px)
+    return whole;
+  return image::resize(whole->view(), px);
+}
+
+core::result<void> write_source(const prepare& x, const source_files& files,
+                                const image::decode_limits& most,
+                                ipc::slot_store& slots,
+                                std::vector<std::string>& notes) {
+  const auto buffer = slots.buffer(x.source);
+  if (!buffer)
+    return buffer.why();
+  const auto px = x.how.px;
+  const bool masked = !files.mask.empty();
+  const auto into = gpu::begin_source(*buffer, px, masked);
+  if (!into)
+    return into.why();
+  core::extent image_px;
+  const auto pixels = decode_to("image", files.image, most, px, image_px);
+  if (!pixels)
+    return pixels.why();
+  std::copy(pixels->bytes.begin(), pixels->bytes.end(), into->pixels.begin());
+  if (masked) {
+    core::extent mask_px;
+    const auto grey = decode_to("mask", files.mask, most, px, mask_px);
+    if (!grey)
+      return grey.why();
+    const auto mask = image::binarize(grey->view());
+    std::copy(mask.begin(), mask.end(), into->mask.begin());
+    if (mask_px != image_px)
+      notes.push_back(fmt::format("the mask of {}x{} was scaled to the image's "
+                                  "size, {}x{}",
+                                  mask_px.width, mask_px.height, image_px.width,
+                                  image_px.height));
+  }
+  return slots.publish(x.source, 1, gpu::source_bytes(px, masked));
+}
+
+core::result<beginning> read_source(const prepare& x,
+                                    const image::decode_limits& most,
+                                    ipc::slot_store& slots,
+                                    std::vector<std::string>& notes) {
+  if (!x.source)
+    return beginning::noise;
+  const auto bytes = slots.view(x.files);
+  if (!bytes)
+    return bytes.why();
+  // A store without payload keeps the words alone: nothing to decode.
+  if (slots.capacity(ipc::slot_kind::image) == 0) {
+    if (auto done = slots.publish(x.source, 1, 0); !done)
+      return done.why();
+    return beginning::image;
+  }
+  const auto files = parse_source_files(*bytes);
+  if (!files)
+    return files.why();
+  if (auto done = write_source(x, *files, most, slots, notes); !done)
+    return done.why();
+  return files->mask.empty() ? beginning::image : beginning::edit;
+}
+
+core::result<void> write_state(const prepare& x, beginning from,
+                               ipc::slot_store& slots) {
   const auto buffer = slots.buffer(x.state);
   if (!buffer)
     return buffer.why();
-  // A store without payload keeps the words alone: nothing to draw.
   if (buffer->empty())
     return slots.publish(x.state, 1, 0);
-  auto latent = gpu::begin_state(*buffer, x.latent, 0, 0);
+  const auto words =
+    words_until_first_step(x.how.noise, from, x.latent.elements());
+  const auto latent = gpu::begin_state(*buffer, x.latent, 0, words);
   if (!latent)
     return latent.why();
-  if (x.how.noise == core::noise_source::torch_cpu)
-    core::torch_randn(x.how.seed, *latent);
-  else
-    core::philox_randn(x.how.seed, *latent);
+  draw_noise(x.how, from, *latent);
   return slots.publish(x.state, 1, gpu::state_bytes(x.latent, 0));
+}
+
+} // namespace
+
+prepared prepare_row(const prepare& x, const image::decode_limits& sources,
+                     ipc::slot_store& slots) {
+  prepared reply;
+  reply.who = x.who;
+  try {
+    const auto from = read_source(x, sources, slots, reply.notes);
+    if (!from)
+      reply.failure = from.why();
+    else if (auto done = write_state(x, *from, slots); !done)
+      reply.failure = done.why();
+  } catch (const std::bad_alloc&) {
+    reply.failure =
+      core::fail(core::ec::out_of_resources, "no memory to prepare a request");
+  }
+  return reply;
 }
 
 preprocess_actor::behavior_type preprocess(
@@ -38,10 +197,7 @@ preprocess_actor::behavior_type preprocess(
     [self](const prepare& x) {
       auto& c = self->state.config;
       const auto begin = self->clock().now();
-      prepared reply;
-      reply.who = x.who;
-      if (auto done = draw_state(x, *c.slots); !done)
-        reply.failure = done.why();
+      auto reply = prepare_row(x, c.sources, *c.slots);
       reply.took = self->clock().now() - begin;
       c.hub->send(std::move(reply));
     },

@@ -4,6 +4,7 @@
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/ports.hpp>
 #include <atelier/core/timers.hpp>
+#include <atelier/image/codec.hpp>
 #include <atelier/ipc/slot_store.hpp>
 
 #include <caf/stateful_actor.hpp>
@@ -16,6 +17,8 @@ namespace atelier::actors {
 struct preprocess_config {
   worker_address self;
   uint32_t seats = 1;
+  /// Bounds on the sources that it decodes.
+  image::decode_limits sources;
   std::shared_ptr<ipc::slot_store> slots;
   std::shared_ptr<hub_port> hub;
 };
@@ -25,16 +28,17 @@ struct preprocess_state {
   preprocess_config config;
 };
 
-/// Draws each request's noise from its own seed into its state slot. Announces
-/// itself at its start.
+/// Draws each request's noise from its own seed into its state slot; decodes
+/// and scales the picture, and the mask, that it starts from. Announces itself
+/// at its start.
 /// Threads: computes in its handlers, waits for nothing.
 preprocess_actor::behavior_type preprocess(
   preprocess_actor::stateful_pointer<preprocess_state> self,
   preprocess_config config);
 
-/// Does the work of one `prepare`; pure but for the slot.
-/// Errors: those of the slot store, ec::out_of_resources where the latent does
-///         not fit the slot.
-core::result<void> draw_state(const prepare& x, ipc::slot_store& slots);
+/// Does the work of one `prepare`; pure but for the slots. The reply's time is
+/// left at 0.
+prepared prepare_row(const prepare& x, const image::decode_limits& sources,
+                     ipc::slot_store& slots);
 
 } // namespace atelier::actors

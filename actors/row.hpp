@@ -7,6 +7,7 @@
 #include <atelier/planning/plan.hpp>
 #include <atelier/planning/route.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -51,6 +52,9 @@ struct row {
   std::vector<core::recipe> ran;
   /// The state to go on from: the noise, or the newest published one.
   ipc::slot_ref newest;
+  /// The decoded picture, and mask, that it starts from: from `prepared` until
+  /// its stage ended. Invalid where it starts from noise alone.
+  ipc::slot_ref source;
   /// Pixels of the picture that will be answered.
   ipc::slot_ref pixels;
   /// Encoded picture, once answered.
@@ -64,9 +68,17 @@ struct row {
   uint32_t strikes = 0;
   /// Lost workers since the last gain.
   uint32_t losses = 0;
+  /// What its workers found that the client should know, each once.
+  std::vector<std::string> notes;
   core::time_point waiting_since;
   row_timings took;
 };
+
+/// Returns how many steps a row still has to run in its stage.
+inline uint32_t steps_left(const row& r) {
+  const auto all = core::steps_to_run(r.how);
+  return all - std::min(r.steps_done, all);
+}
 
 /// What one dispatch holds at a worker, from the hand-off to the worker's reply
 /// or its process's end, whatever becomes of the row meanwhile.
@@ -75,8 +87,10 @@ struct dispatched {
   phase at = phase::preparing;
   /// Written by the worker, by this ticket.
   std::vector<ipc::slot_ref> granted;
-  /// Read by the worker, by this ticket.
+  /// Read by the worker, by this ticket: files, a state, or pixels.
   ipc::slot_ref reading;
+  /// Likewise: the decoded source of a row that denoises.
+  ipc::slot_ref source;
   /// Steps that the state held when it was handed off.
   uint32_t steps_before = 0;
   uint32_t steps_done = 0;

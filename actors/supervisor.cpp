@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//   down --start--> starting --started--> up
-//   up, starting --silent, suspected by the scheduler--> suspected (killed)
+//   down --start--> starting --started--> setting_up --first sign--> up
+//   up --silent--> suspected (killed)
+//   setting_up --too long--> suspected
+//   any of these --suspected by the scheduler--> suspected
 //   suspected --not confirmed in time--> unconfirmed
 //   any of them --exited--> down, due after a pause
 //   stop: asked to leave; killed when the grace is over; over
@@ -39,7 +41,7 @@ void start(pointer self, process& p) {
 
 void suspect(pointer self, process& p, const std::string& why) {
   auto& st = self->state;
-  if (p.at != stage::up && p.at != stage::starting)
+  if (p.at != stage::up && p.at != stage::setting_up && p.at != stage::starting)
     return;
   core::log_warn("process {} (pid {}) is suspected: {}", p.part, p.pid, why);
   p.at = stage::suspected;
@@ -65,6 +67,16 @@ void schedule_restart(pointer self, process& p) {
   ++p.restarts;
 }
 
+/// Asks for a sign of life, if it is time.
+void ask(pointer self, process& p) {
+  auto& st = self->state;
+  const auto now = self->clock().now();
+  if (now - p.last_ping < st.config.settings.heartbeat)
+    return;
+  p.last_ping = now;
+  st.config.host->ping(st.life_of(p), ++st.pings);
+}
+
 void look(pointer self, process& p) {
   auto& st = self->state;
   const auto now = self->clock().now();
@@ -76,15 +88,21 @@ void look(pointer self, process& p) {
       if (now >= p.due)
         start(self, p);
       break;
+    case stage::setting_up:
+      if (now - p.last_sign > s.setup)
+        suspect(self, p,
+                fmt::format("not set up after {:.1f} s (processes.setup_ms)",
+                            core::to_seconds(now - p.last_sign)));
+      else
+        ask(self, p);
+      break;
     case stage::up:
-      if (now - p.last_sign > s.silence) {
+      if (now - p.last_sign > s.silence)
         suspect(self, p,
                 fmt::format("no sign for {:.1f} s",
                             core::to_seconds(now - p.last_sign)));
-      } else if (now - p.last_ping >= s.heartbeat) {
-        p.last_ping = now;
-        st.config.host->ping(st.life_of(p), ++st.pings);
-      }
+      else
+        ask(self, p);
       break;
     case stage::suspected:
       if (now >= p.due) {
@@ -153,13 +171,17 @@ supervisor_actor::behavior_type supervisor(
       }
       p->pid = x.pid;
       if (p->at == stage::starting) {
-        p->at = stage::up;
+        p->at = stage::setting_up;
         p->last_sign = self->clock().now();
       }
     },
     [self](const pong& x) {
-      if (auto* p = self->state.find(x.who))
-        p->last_sign = self->clock().now();
+      auto* p = self->state.find(x.who);
+      if (p == nullptr)
+        return;
+      p->last_sign = self->clock().now();
+      if (p->at == stage::setting_up)
+        p->at = stage::up;
     },
     [self](const process_exited& x) {
       auto& s = self->state;
@@ -197,7 +219,8 @@ supervisor_actor::behavior_type supervisor(
     [self](status_atom) {
       std::vector<process_line> lines;
       for (const auto& p : self->state.processes)
-        lines.push_back({p.part, p.pid, p.restarts, p.at == stage::up});
+        lines.push_back({p.part, p.pid, p.restarts,
+                         p.at == stage::up || p.at == stage::setting_up});
       return lines;
     },
   };

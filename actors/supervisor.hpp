@@ -32,6 +32,9 @@ struct supervisor_state {
     /// To be started at `due`.
     down,
     starting,
+    /// There, but has not answered yet: it reads nothing while it makes what it
+    /// consists of, which takes long where models are loaded.
+    setting_up,
     up,
     /// Killed; its exit is to be confirmed until `due`.
     suspected,
@@ -66,7 +69,8 @@ struct supervisor_state {
   ipc::process_life life_of(const process& p) const;
 };
 
-/// Keeps every configured process alive: pings it, kills what is silent, waits
+/// Keeps every configured process alive: pings it, kills what is silent, or not
+/// set up in time, waits
 /// for the confirmed exit, tells the scheduler, starts the next life after a
 /// pause that doubles while lives are short.
 /// Threads: never blocks.

@@ -14,7 +14,7 @@ constexpr size_t short_latent = 4096;
 
 bool is_short(const work& x) {
   if (const auto* p = std::get_if<prepare>(&x))
-    return p->latent.elements() <= short_latent;
+    return !p->source && p->latent.elements() <= short_latent;
   return !std::holds_alternative<finish>(x);
 }
 

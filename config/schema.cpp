@@ -25,6 +25,7 @@ constexpr section all_sections[] = {
   {"processes", "Starting, watching and ending processes."},
   {"preprocess", "CPU workers that prepare requests."},
   {"postprocess", "CPU workers that encode pictures."},
+  {models_section, "One table per model on disk."},
   {devices_section, "One table per device. A file with one such table replaces "
                     "the default device."},
   {"scheduler", "Bounds and pace of the scheduler."},
@@ -35,8 +36,21 @@ constexpr section all_sections[] = {
   {"log", "What is told on standard error."},
 };
 
+constexpr repetition all_repetitions[] = {
+  {models_section, "model", 0, most_models,
+   [](const settings& x) { return x.models.size(); },
+   [](settings& x, size_t n) { x.models.assign(n, model_settings{}); },
+   [](settings& x) { x.models.emplace_back(); }},
+  {devices_section, "device", 1, most_devices,
+   [](const settings& x) { return x.devices.size(); },
+   [](settings& x, size_t n) { x.devices.assign(n, device_settings{}); },
+   [](settings& x) { x.devices.emplace_back(); }},
+};
+
 #define ATELIER_AT(member)                                                     \
   [](settings& x, size_t) -> place { return &x.member; }
+#define ATELIER_AT_MODEL(member)                                               \
+  [](settings& x, size_t i) -> place { return &x.models[i].member; }
 #define ATELIER_AT_DEVICE(member)                                              \
   [](settings& x, size_t i) -> place { return &x.devices[i].member; }
 
@@ -57,6 +71,16 @@ const option all_options[] = {
   {"limits", "request_mib",
    "Most memory that the texts of those requests hold.",
    ATELIER_AT(limits.request_bytes), 1, 1'048'576},
+  {"limits", "source_kib",
+   "Largest file of an image that a request starts from, and of its mask.",
+   ATELIER_AT(limits.source_bytes), 1, 4'194'303},
+  {"limits", "source_px",
+   "Largest such image, and mask: what decoding it may take.",
+   ATELIER_AT(limits.source_px), 1, 4'294'967'296},
+  {"limits", "sources_mib",
+   "Most memory that such files of those requests hold; at least twice "
+   "source_kib.",
+   ATELIER_AT(limits.sources_bytes), 1, 1'048'576},
 
   {"arena", "state_slots", "Slots for running latents.",
    ATELIER_AT(arena.state_slots), 2, most_slots},
@@ -82,12 +106,15 @@ const option all_options[] = {
   {"processes", "program",
    "Program of the other processes; empty: the installed one.",
    ATELIER_AT(processes.program)},
+  {"processes", "setup_ms",
+   "How long a process may take to start and load its models.",
+   ATELIER_AT(processes.setup), 1, hour_ms},
   {"processes", "heartbeat_ms",
    "How often a process is asked for a sign of life.",
    ATELIER_AT(processes.heartbeat), 1, hour_ms},
   {"processes", "silence_ms",
-   "A process this long without a sign is suspected; at least twice the "
-   "heartbeat.",
+   "A process that is set up and this long without a sign is suspected; at "
+   "least twice the heartbeat.",
    ATELIER_AT(processes.silence), 2, hour_ms},
   {"processes", "step_factor",
    "A worker without a step for this many times the predicted time, plus "
@@ -118,6 +145,22 @@ const option all_options[] = {
 #undef ATELIER_POOL
   // NOLINTEND(bugprone-macro-parentheses)
 
+  {models_section, "name", "The name that variants and requests use.",
+   ATELIER_AT_MODEL(name), 0, 0, form::nonempty},
+  {models_section, "path",
+   "A folder in diffusers' layout, or a single .safetensors file.",
+   ATELIER_AT_MODEL(path), 0, 0, form::nonempty},
+  {models_section, "vae",
+   "A folder or file whose autoencoder replaces the model's; empty: its own.",
+   ATELIER_AT_MODEL(vae)},
+  {models_section, "weights",
+   "Of weight files side by side, \"fp16\" takes those named so; empty: those "
+   "without such a name.",
+   ATELIER_AT_MODEL(weights)},
+  {models_section, "guidance",
+   "Guidance where a request names none; -1: that of the model's kind.",
+   ATELIER_AT_MODEL(guidance), -1, 1'000},
+
   {devices_section, "name", "The device; no two tables name the same.",
    ATELIER_AT_DEVICE(name), 0, 0, form::device_name},
   {devices_section, "executor", "What runs there.", ATELIER_AT_DEVICE(executor),
@@ -139,6 +182,9 @@ const option all_options[] = {
   {devices_section, "test_card_step_ms",
    "Duration of one step of the test card; 0: as fast as it draws.",
    ATELIER_AT_DEVICE(test_card_step), 0, hour_ms},
+  {devices_section, "test_card_load_ms",
+   "Duration of making the test card; stands for loading a model.",
+   ATELIER_AT_DEVICE(test_card_load), 0, hour_ms},
 
   {"scheduler", "tick_ms", "How often late work is looked for.",
    ATELIER_AT(scheduler.tick), 0.1, 60'000},
@@ -156,6 +202,10 @@ const option all_options[] = {
   {"policy", "name", "Name of the policy.", ATELIER_AT(policy.name), 0, 0,
    form::nonempty},
 
+  {"planner", "profile",
+   "A file that 'atelier profile' wrote for this machine; empty: durations are "
+   "guessed from the models' sizes.",
+   ATELIER_AT(planner.profile)},
   {"planner", "period_s", "Time between two plans.", ATELIER_AT(planner.period),
    0.01, day_s},
 
@@ -169,6 +219,7 @@ const option all_options[] = {
 };
 
 #undef ATELIER_AT
+#undef ATELIER_AT_MODEL
 #undef ATELIER_AT_DEVICE
 
 constexpr unit units[] = {
@@ -196,7 +247,12 @@ std::span<const section> sections() {
 
 kind kind_of(const option& x) {
   // The type of the member decides, so that no option can claim another.
-  static settings sample;
+  static settings sample = [] {
+    settings one;
+    for (const auto& r : all_repetitions)
+      r.assign(one, 1);
+    return one;
+  }();
   const place where = x.at(sample, 0);
   if (is_pointer_to<core::timespan>(where))
     return kind::duration;
@@ -221,13 +277,25 @@ const unit& unit_of(const option& x) {
   return no_unit;
 }
 
-size_t count_of(const option& x, const settings& values) {
-  return x.section == devices_section ? values.devices.size() : 1;
+std::span<const repetition> repetitions() {
+  return all_repetitions;
 }
 
-std::string key_of(const option& x, size_t device) {
-  if (x.section == devices_section)
-    return fmt::format("{}[{}].{}", x.section, device, x.name);
+const repetition* repetition_of(std::string_view section) {
+  for (const auto& r : all_repetitions)
+    if (r.section == section)
+      return &r;
+  return nullptr;
+}
+
+size_t count_of(const option& x, const settings& values) {
+  const auto* r = repetition_of(x.section);
+  return r != nullptr ? r->count(values) : 1;
+}
+
+std::string key_of(const option& x, size_t index) {
+  if (repetition_of(x.section) != nullptr)
+    return fmt::format("{}[{}].{}", x.section, index, x.name);
   return fmt::format("{}.{}", x.section, x.name);
 }
 
@@ -242,9 +310,9 @@ instance option_at(const settings& values, const void* member) {
   return found;
 }
 
-place look_at(const option& x, const settings& values, size_t device) {
+place look_at(const option& x, const settings& values, size_t index) {
   // The accessors only compute an address; the callers only read through it.
-  return x.at(const_cast<settings&>(values), device);
+  return x.at(const_cast<settings&>(values), index);
 }
 
 } // namespace atelier::config

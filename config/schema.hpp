@@ -15,13 +15,17 @@
 namespace atelier::config {
 
 /// What a device's executor may be.
-inline constexpr std::string_view executors[] = {"test_card"};
+inline constexpr std::string_view executors[] = {"test_card", "torch"};
 
 /// Most devices of one host.
 inline constexpr size_t most_devices = 64;
 
-/// Section whose options exist once per device.
+/// Most models of one host.
+inline constexpr size_t most_models = 256;
+
+/// Sections whose options exist once per device, and once per model.
 inline constexpr std::string_view devices_section = "devices";
+inline constexpr std::string_view models_section = "models";
 
 /// What an option's value looks like in a file.
 enum class kind : uint8_t {
@@ -57,7 +61,8 @@ struct option {
   std::string_view name;
   /// A sentence that says what it does.
   std::string_view doc;
-  /// Returns its place; the index is that of the device, unused elsewhere.
+  /// Returns its place; the index is that of the table where its section is
+  /// repeated, unused elsewhere.
   place (*at)(settings&, size_t);
   /// Range of a number, in the unit of the name.
   double least = 0;
@@ -71,6 +76,20 @@ struct option {
 struct section {
   std::string_view name;
   std::string_view doc;
+};
+
+/// A section with one table for each member of a list.
+struct repetition {
+  std::string_view section;
+  /// What one of them is, for sentences.
+  std::string_view one;
+  size_t least = 0;
+  size_t most = 0;
+  size_t (*count)(const settings&);
+  /// Makes the list `n` members with their defaults.
+  void (*assign)(settings&, size_t n);
+  /// Adds a member with its defaults.
+  void (*add)(settings&);
 };
 
 /// The unit that the name of an option ends in.
@@ -87,29 +106,35 @@ std::span<const option> options();
 /// Returns every section in the order of the file.
 std::span<const section> sections();
 
+/// Returns every repeated section.
+std::span<const repetition> repetitions();
+
+/// Returns the repetition of a section, or nullptr where it stands once.
+const repetition* repetition_of(std::string_view section);
+
 /// Returns the kind of `x`.
 kind kind_of(const option& x);
 
 /// Returns the unit of `x`; nameless and of scale 1 where it has none.
 const unit& unit_of(const option& x);
 
-/// Returns how often `x` stands in `values`: per device, or once.
+/// Returns how often `x` stands in `values`: per table, or once.
 size_t count_of(const option& x, const settings& values);
 
 /// Returns the dotted key of `x`, such as "devices[1].max_batch".
-std::string key_of(const option& x, size_t device = 0);
+std::string key_of(const option& x, size_t index = 0);
 
-/// One option of one device, or of the whole.
+/// One option of one table of its section.
 struct instance {
   const option* what = nullptr;
-  size_t device = 0;
+  size_t index = 0;
 };
 
 /// Returns the option that lives at `member` of `values`; there must be one.
 instance option_at(const settings& values, const void* member);
 
 /// Returns the place of `x` for reading only.
-place look_at(const option& x, const settings& values, size_t device = 0);
+place look_at(const option& x, const settings& values, size_t index = 0);
 
 /// Says what a value of `x` must be, as "a whole number in 1..150".
 std::string demand_of(const option& x);

@@ -36,6 +36,9 @@ struct process_settings {
   process_mode mode = process_mode::single;
   /// The program of the other processes; empty: the installed one.
   std::string program;
+  /// How long a process may set itself up, loading its models, before it is
+  /// suspected; it need not give a sign meanwhile.
+  core::timespan setup = std::chrono::minutes{5};
   /// How often a process is asked for a sign of life.
   core::timespan heartbeat = std::chrono::seconds{1};
   /// A process this long without a sign is suspected.
@@ -61,11 +64,24 @@ struct pool_settings {
   uint32_t seats = 4;
 };
 
+/// One model on disk, under the name that variants use.
+struct model_settings {
+  std::string name;
+  /// A folder in diffusers' layout, or a single .safetensors file.
+  std::string path;
+  /// A folder or file whose autoencoder replaces the model's; empty: its own.
+  std::string vae;
+  /// Of weight files side by side, "fp16" takes *.fp16.safetensors.
+  std::string weights;
+  /// Guidance where a request names none; below 0: that of the model's kind.
+  float guidance = -1;
+};
+
 /// One device and what it may host.
 struct device_settings {
   /// "cpu:N" or "cuda:N".
   std::string name = "cpu:0";
-  /// What runs there: "test_card".
+  /// What runs there: "test_card", or "torch" for models.
   std::string executor = "test_card";
   /// Names of variants, all resident.
   std::vector<std::string> variants = {"test_card@20"};
@@ -79,6 +95,8 @@ struct device_settings {
   uint32_t threads = 0;
   /// Duration of one step of the test card; 0: as fast as it draws.
   core::timespan test_card_step = std::chrono::nanoseconds{0};
+  /// Duration of making the test card, to stand for loading a model.
+  core::timespan test_card_load = std::chrono::nanoseconds{0};
 };
 
 /// The hub's own bounds and pace.
@@ -103,6 +121,8 @@ struct policy_settings {
 };
 
 struct planner_settings {
+  /// A file that `atelier profile` wrote; empty: nothing is measured.
+  std::string profile;
   core::timespan period = std::chrono::seconds{30};
 };
 
@@ -124,6 +144,7 @@ struct settings {
   process_settings processes;
   pool_settings preprocess;
   pool_settings postprocess;
+  std::vector<model_settings> models;
   std::vector<device_settings> devices = {device_settings{}};
   scheduler_settings scheduler;
   actor_settings actors;

@@ -38,8 +38,8 @@ std::string explained(const option& x) {
 }
 
 std::string write_table(const section& table, const settings& values,
-                        size_t device, comments with) {
-  const bool repeated = table.name == devices_section;
+                        size_t index, comments with) {
+  const bool repeated = repetition_of(table.name) != nullptr;
   auto text = repeated ? fmt::format("[[{}]]\n", table.name)
                        : fmt::format("[{}]\n", table.name);
   for (const auto& x : options()) {
@@ -48,7 +48,24 @@ std::string write_table(const section& table, const settings& values,
     if (with == comments::all)
       text += explained(x);
     text += fmt::format("{} = {}\n", x.name,
-                        value_text(x, look_at(x, values, device)));
+                        value_text(x, look_at(x, values, index)));
+  }
+  return text;
+}
+
+/// Shows a section of which there is no table: as comments, with defaults.
+std::string write_absent(const section& table, const repetition& r) {
+  settings sample;
+  r.assign(sample, 1);
+  const auto shown = write_table(table, sample, 0, comments::all);
+  std::string text;
+  for (size_t at = 0; at < shown.size();) {
+    const auto end = shown.find('\n', at);
+    const auto line = std::string_view{shown}.substr(at, end - at);
+    text += line.starts_with('#') ? "" : "# ";
+    text += line;
+    text += '\n';
+    at = end + 1;
   }
   return text;
 }
@@ -56,8 +73,10 @@ std::string write_table(const section& table, const settings& values,
 std::string write(const settings& values, comments with) {
   std::string text;
   for (const auto& table : sections()) {
-    const bool repeated = table.name == devices_section;
-    const size_t n = repeated ? values.devices.size() : 1;
+    const auto* repeated = repetition_of(table.name);
+    const size_t n = repeated != nullptr ? repeated->count(values) : 1;
+    if (n == 0 && with == comments::all)
+      text += "\n" + commented(table.doc) + write_absent(table, *repeated);
     for (size_t i = 0; i < n; ++i) {
       text += text.empty() ? "" : "\n";
       if (with == comments::all)

@@ -23,7 +23,8 @@ struct state_head {
   uint32_t height = 0;
   uint32_t width = 0;
   uint32_t history_bytes = 0;
-  /// Draws made so far from the request's generator.
+  /// Words of 32 bits drawn so far from the request's generator: where the next
+  /// step's own draws begin.
   uint64_t generator_counter = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <atelier/gpu/detail/bitmap_font.hpp>
 #include <atelier/gpu/detail/canvas.hpp>
 #include <atelier/gpu/test_card.hpp>
+#include <atelier/ipc/checksum.hpp>
 
 #include <algorithm>
 #include <array>
@@ -190,30 +191,9 @@ void draw_caption(canvas& on, const disc& in, int top, int scale,
            std::to_string(how.px.width) + "x" + std::to_string(how.px.height));
 }
 
-} // namespace
-
-void test_card_step(std::span<float> latent, const core::recipe& how,
-                    const core::prompt_pair& text, uint32_t step) {
-  auto key = fold(step, how.steps);
-  key = fold(key, uint64_t{how.variant.value} << 8
-                    | static_cast<uint64_t>(how.with));
-  key = fold(key, std::bit_cast<uint32_t>(how.guidance));
-  key = fold(key, uint64_t{how.px.width} << 32 | how.px.height);
-  key = fold(fold(key, text.positive), text.negative);
-  for (auto i = size_t{0}; i < latent.size(); ++i) {
-    const auto bits = std::bit_cast<uint32_t>(latent[i]);
-    const auto hash = fold(key + i, bits);
-    // 24 bits fit a float exactly, and so does their multiple of 2^-21.
-    const auto whole = static_cast<int32_t>(hash >> 40) - (1 << 23);
-    latent[i] = static_cast<float>(whole) * 0x1p-21f;
-  }
-}
-
-void test_card_decode(std::span<const float> latent, core::latent_shape shape,
-                      const core::recipe& how, const core::prompt_pair& text,
-                      std::span<std::byte> rgb) {
-  ATELIER_EXPECTS(latent.size() == shape.elements(), "a latent of its shape");
-  ATELIER_EXPECTS(rgb.size() == test_card_bytes(how.px), "a whole picture");
+void draw_card(std::span<const float> latent, core::latent_shape shape,
+               const core::recipe& how, const core::prompt_pair& text,
+               std::span<std::byte> rgb) {
   canvas on{rgb, how.px};
   const auto w = on.width();
   const auto h = on.height();
@@ -252,6 +232,72 @@ void test_card_decode(std::span<const float> latent, core::latent_shape shape,
   draw_caption(on, in, level(68), scale, how, text.positive);
   on.unclip();
   on.ring(in, std::max(r / 48, 1), white);
+}
+
+/// Shares of the card in 256 where it lies over a source: some of the source is
+/// always seen, so that a wrong one shows.
+constexpr int most_of_card = 224;
+
+/// Shows the source through the card in `rgb`, and where the mask is 0, the
+/// source alone.
+void lay_over(const source_parts& source, float strength,
+              std::span<std::byte> rgb) {
+  const auto of_card =
+    std::clamp(static_cast<int>(strength * 256), 0, most_of_card);
+  for (auto i = size_t{0}; i < rgb.size(); ++i) {
+    const auto share =
+      source.mask.empty() || source.mask[i / 3] != 0 ? of_card : 0;
+    const auto card = std::to_integer<int>(rgb[i]);
+    const int under = source.pixels[i];
+    rgb[i] = static_cast<std::byte>((card * share + under * (256 - share) + 128)
+                                    / 256);
+  }
+}
+
+} // namespace
+
+void test_card_step(std::span<float> latent, const core::recipe& how,
+                    const core::prompt_pair& text, uint32_t step,
+                    uint64_t source) {
+  auto key = fold(step, how.steps);
+  key = fold(key, uint64_t{how.variant.value} << 8
+                    | static_cast<uint64_t>(how.with));
+  key = fold(key, std::bit_cast<uint32_t>(how.guidance));
+  key = fold(key, uint64_t{how.px.width} << 32 | how.px.height);
+  if (how.guidance_rescale != 0 || how.eta != 0 || how.karras) {
+    key = fold(key, std::bit_cast<uint32_t>(how.guidance_rescale));
+    key = fold(key, std::bit_cast<uint32_t>(how.eta));
+    key = fold(key, how.karras ? 1 : 2);
+  }
+  if (source != 0)
+    key = fold(fold(key, source), std::bit_cast<uint32_t>(how.strength));
+  key = fold(fold(key, text.positive), text.negative);
+  for (auto i = size_t{0}; i < latent.size(); ++i) {
+    const auto bits = std::bit_cast<uint32_t>(latent[i]);
+    const auto hash = fold(key + i, bits);
+    // 24 bits fit a float exactly, and so does their multiple of 2^-21.
+    const auto whole = static_cast<int32_t>(hash >> 40) - (1 << 23);
+    latent[i] = static_cast<float>(whole) * 0x1p-21f;
+  }
+}
+
+uint64_t test_card_sum(const source_parts& source) {
+  auto key = fold(source.px.width, source.px.height);
+  key = fold(key, ipc::xxh3(std::as_bytes(source.pixels)));
+  key = fold(key, ipc::xxh3(std::as_bytes(source.mask)));
+  return key | 1;
+}
+
+void test_card_decode(std::span<const float> latent, core::latent_shape shape,
+                      const core::recipe& how, const core::prompt_pair& text,
+                      std::span<std::byte> rgb, const source_parts* source) {
+  ATELIER_EXPECTS(latent.size() == shape.elements(), "a latent of its shape");
+  ATELIER_EXPECTS(rgb.size() == test_card_bytes(how.px), "a whole picture");
+  draw_card(latent, shape, how, text, rgb);
+  if (source != nullptr) {
+    ATELIER_EXPECTS(source->px == how.px, "a source of the picture's size");
+    lay_over(*source, how.strength, rgb);
+  }
 }
 
 } // namespace atelier::gpu

@@ -2,7 +2,36 @@
 # The part of gpu that includes LibTorch; gpu/CMakeLists.txt includes this file
 # when ATELIER_WITH_TORCH is on.
 add_library(atelier_gpu_torch STATIC
-  ${CMAKE_CURRENT_LIST_DIR}/device/torch_info.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/device/detail/prompt_cache.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_row.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_rows.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/device/torch_executor.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/device/torch_info.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/autoencoder.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/clip_text.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/conv_layer.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/decode_in_tiles.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/dense.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/group_norm_silu.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/host_weights.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/kl_coder.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/norms.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/stripes.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/tiny_coder.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_attention.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_embedding.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_levels.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_resnet.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_transformer.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/upsample_conv.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/detail/vae_blocks.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/diffusion_model.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/unet.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/weights.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/samplers/detail/step_ops.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/samplers/step.cpp)
 add_library(Atelier::gpu_torch ALIAS atelier_gpu_torch)
-target_link_libraries(atelier_gpu_torch PRIVATE atelier_options)
+target_link_libraries(atelier_gpu_torch
+  PUBLIC Atelier::gpu
+  PRIVATE atelier_options nlohmann_json::nlohmann_json)
 atelier_use_torch(atelier_gpu_torch)

@@ -13,6 +13,14 @@ namespace {
 // Splits the lanes between workers and variants.
 constexpr uint32_t worker_lane = 1u << 31;
 
+// The strength where the client names none: that of diffusers' pipelines, but
+// the whole where it leaves no step.
+float own_strength(bool whole_picture, const core::recipe& how) {
+  constexpr float of_image = 0.8f;
+  const bool runs = core::steps_of_share(how.with, how.steps, of_image) > 0;
+  return whole_picture && runs ? of_image : 1;
+}
+
 } // namespace
 
 core::result<std::shared_ptr<const policy>> make_policy(std::string_view name) {
@@ -65,6 +73,13 @@ core::recipe recipe_of(const core::request& wanted, const stage& runs,
   how.steps =
     runs.steps != 0 ? runs.steps : wanted.fixed.steps.value_or(v.steps);
   how.guidance = wanted.fixed.guidance.value_or(v.guidance);
+  how.guidance_rescale = wanted.fixed.guidance_rescale.value_or(0);
+  how.eta = wanted.fixed.eta.value_or(0);
+  how.karras = wanted.fixed.karras.value_or(v.karras);
+  how.from_image = wanted.source != nullptr;
+  if (how.from_image)
+    how.strength = wanted.fixed.strength.value_or(
+      own_strength(wanted.source->mask.empty(), how));
   how.px = picture_of(v, wanted.px);
   how.seed = wanted.seed;
   how.noise = wanted.noise;

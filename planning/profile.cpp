@@ -2,6 +2,7 @@
 #include <atelier/planning/profile.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -119,6 +120,39 @@ private:
 
 } // namespace
 
+core::result<variant_profile> parse_variant(std::string_view name) {
+  const auto bad = [&](std::string_view why) {
+    return core::fail(core::ec::bad_config,
+                      "variant '{}' is not model@steps or model@steps/dtype: "
+                      "{}",
+                      name, why);
+  };
+  const auto at = name.rfind('@');
+  if (at == std::string_view::npos || at == 0)
+    return bad("no model before an @");
+  variant_profile v;
+  v.name = name;
+  v.model = name.substr(0, at);
+  auto rest = name.substr(at + 1);
+  if (const auto slash = rest.find('/'); slash != std::string_view::npos) {
+    const auto precision = rest.substr(slash + 1);
+    rest = rest.substr(0, slash);
+    if (precision == "f32")
+      v.precision = core::dtype::float32;
+    else if (precision == "f16")
+      v.precision = core::dtype::float16;
+    else if (precision == "bf16")
+      v.precision = core::dtype::bfloat16;
+    else
+      return bad("the element type is none of f32, f16, bf16");
+  }
+  const auto* end = rest.data() + rest.size();
+  const auto parsed = std::from_chars(rest.data(), end, v.steps);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || v.steps == 0)
+    return bad("the steps are no whole number above 0");
+  return v;
+}
+
 std::optional<core::variant_id> find_variant(const profile& p,
                                              std::string_view name) {
   const auto find = [&](auto field) -> std::optional<core::variant_id> {
@@ -149,6 +183,14 @@ core::timespan step_time(const variant_profile& v, uint32_t batch,
   constexpr auto most =
     static_cast<double>(std::numeric_limits<int64_t>::max()) / 2;
   return core::timespan{std::llround(std::clamp(took, 0.0, most))};
+}
+
+core::timespan prepare_time(const profile& p, const core::request& wanted) {
+  if (!wanted.source)
+    return p.prepare;
+  const auto megapixels = static_cast<double>(wanted.source->pixels()) / 1e6;
+  return p.prepare
+       + core::from_seconds(core::to_seconds(p.source) * megapixels);
 }
 
 core::extent picture_of(const variant_profile& v, core::extent px) {

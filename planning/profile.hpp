@@ -4,6 +4,7 @@
 #include <atelier/core/error.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/request.hpp>
+#include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/core/time.hpp>
 
@@ -48,6 +49,7 @@ struct variant_profile {
   /// How it runs where nobody says otherwise.
   core::sampler with = core::sampler::ddim;
   float guidance = 7.5f;
+  bool karras = false;
 
   friend bool operator==(const variant_profile&,
                          const variant_profile&) = default;
@@ -58,9 +60,15 @@ struct profile {
   std::vector<variant_profile> variants;
   core::timespan prepare{0};
   core::timespan finish{0};
+  /// Decoding and scaling a million pixels of a source, besides `prepare`.
+  core::timespan source{0};
 
   friend bool operator==(const profile&, const profile&) = default;
 };
+
+/// Splits "model@steps" or "model@steps/dtype".
+/// Errors: ec::bad_config; the text names the part.
+core::result<variant_profile> parse_variant(std::string_view name);
 
 /// Returns the variant called `name`; a bare model's name finds its first
 /// variant.
@@ -77,6 +85,9 @@ core::timespan step_time(const variant_profile& v, uint32_t batch,
 /// Returns the size of picture that `v` makes where `px` is asked for: its
 /// native one where `px` is empty.
 core::extent picture_of(const variant_profile& v, core::extent px);
+
+/// Returns the predicted time of preparing a request.
+core::timespan prepare_time(const profile& p, const core::request& wanted);
 
 /// Returns the shape of a latent of `v` for a picture of `px`.
 core::latent_shape latent_of(const variant_profile& v, core::extent px);

@@ -34,13 +34,30 @@ struct generation {
   /// UTF-8; empty is valid and means an unconditional picture.
   std::string prompt;
   std::string negative;
-  /// Multiples of 8; both 0: the model's own size.
+  /// PNG, JPEG or WebP to start from instead of noise alone; empty: none.
+  /// It is turned upright by its EXIF orientation, loses its transparency, and
+  /// is scaled to the picture's size, whatever its proportions.
+  std::vector<uint8_t> image;
+  /// Likewise: repaint where it is white (the upper half of luma, after
+  /// scaling), keep the image elsewhere. Needs an image.
+  std::vector<uint8_t> mask;
+  /// Multiples of 8; both 0: that of the image, rounded down and within the
+  /// limits, else the model's own.
   uint32_t width = 0;
   uint32_t height = 0;
   /// None: a fresh one, told in the picture.
   std::optional<uint64_t> seed;
   std::optional<uint32_t> steps;
   std::optional<float> guidance;
+  /// 0..1: pulls the guided prediction's deviation to that of the unguided one.
+  std::optional<float> guidance_rescale;
+  /// DDIM's share of fresh noise in each step, 0..1.
+  std::optional<float> eta;
+  /// Karras' spacing of sigmas, where the sampler has sigmas.
+  std::optional<bool> karras;
+  /// With an image: the share of the steps that run, of which it leaves one at
+  /// least; at most 1 (none: 0.8, or 1 with a mask or where 0.8 leaves none).
+  std::optional<float> strength;
   /// ddim, euler, euler_ancestral, dpmpp_2m, lcm or flow_match_euler.
   std::optional<std::string> sampler;
   std::optional<std::string> model;
@@ -87,21 +104,30 @@ struct picture {
   std::string variant;
   std::string route;
   std::string sampler;
+  /// Of the whole schedule; with a strength below 1 fewer run.
   uint32_t steps = 0;
   /// Steps that were really run, repeated ones after a death included.
   uint32_t steps_run = 0;
   float guidance = 0;
+  float guidance_rescale = 0;
+  float eta = 0;
+  bool karras = false;
+  /// 1 where the picture starts from noise alone.
+  float strength = 1;
   uint32_t width = 0;
   uint32_t height = 0;
   /// Of `bytes`, in hexadecimal.
   std::string sha256;
+  /// What to know of how it was made, a sentence each: a prompt cut short, a
+  /// mask that was scaled.
+  std::vector<std::string> notes;
   timings took;
 };
 
 /// Each accepted request is answered exactly once, with one of these.
 using answer = std::variant<picture, failure>;
 
-/// How far a request is.
+/// How far a request is, in steps that really run.
 struct progress {
   uint64_t request = 0;
   uint32_t steps_done = 0;
@@ -179,7 +205,8 @@ public:
   engine& operator=(const engine&) = delete;
 
   /// Hands in a request. Refused at once: no callback, no future.
-  /// Errors: invalid_argument, not_found, overloaded, stopping.
+  /// Errors: invalid_argument, bad_payload (an image that is none), not_found,
+  ///         overloaded, stopping.
   std::variant<submission, failure> submit(const generation& wanted,
                                            callbacks calls = {});
 

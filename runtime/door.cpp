@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/source_files.hpp>
 #include <atelier/core/limits.hpp>
+#include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
+#include <atelier/image/codec.hpp>
 #include <atelier/runtime/door.hpp>
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <memory>
 #include <vector>
 
 namespace atelier::runtime {
@@ -43,6 +48,92 @@ uint64_t most_encoded_bytes(core::extent px, const core::prompt_pair& text) {
        + margin;
 }
 
+core::result<core::extent> extent_of(std::string_view field,
+                                     const std::vector<uint8_t>& file) {
+  const auto head = image::read_header(file);
+  if (!head)
+    return core::fail(head.why().code, "{}: {}", field, head.why().text);
+  return head->upright_px();
+}
+
+/// Returns the files that the client brings, null where it brings none.
+core::result<std::shared_ptr<const core::source_images>> source_of(
+  const generation& wanted) {
+  if (wanted.image.empty()) {
+    if (!wanted.mask.empty())
+      return core::fail(ec::invalid_argument, "mask needs an image");
+    return std::shared_ptr<const core::source_images>{};
+  }
+  auto x = std::make_shared<core::source_images>();
+  const auto image_px = extent_of("image", wanted.image);
+  if (!image_px)
+    return image_px.why();
+  x->image_px = *image_px;
+  if (!wanted.mask.empty()) {
+    const auto mask_px = extent_of("mask", wanted.mask);
+    if (!mask_px)
+      return mask_px.why();
+    x->mask_px = *mask_px;
+  }
+  x->image = wanted.image;
+  x->mask = wanted.mask;
+  return std::shared_ptr<const core::source_images>{std::move(x)};
+}
+
+/// Returns the size of a picture that starts from an image of `px`: that size
+/// on the grid, smaller in both directions where it is beyond the limits.
+core::extent own_size(core::extent px, const core::limits& within) {
+  const double width = px.width;
+  const double height = px.height;
+  const double scale = std::min(
+    {1.0, within.side_px / std::max(width, height),
+     std::sqrt(static_cast<double>(within.picture_px) / (width * height))});
+  const auto on_grid = [&](double side) {
+    const auto whole = static_cast<uint32_t>(side * scale);
+    return std::max(whole / core::grid_px * core::grid_px, core::grid_px);
+  };
+  return {on_grid(width), on_grid(height)};
+}
+
+core::result<void> source_fits(const core::request& x,
+                               const config::arena_settings& arena) {
+  if (arena.image_slots < actors::image_slots_for_source)
+    return core::fail(ec::invalid_argument,
+                      "image needs {} image slots, there are {} "
+                      "(arena.image_slots)",
+                      actors::image_slots_for_source, arena.image_slots);
+  const auto files = actors::source_files_bytes(*x.source);
+  if (files > arena.image_slot_bytes)
+    return core::fail(ec::invalid_argument,
+                      "image and mask need {} bytes, a slot holds {} "
+                      "(arena.image_slot_kib)",
+                      files, arena.image_slot_bytes);
+  const auto pixels = gpu::source_bytes(x.px, !x.source->mask.empty());
+  if (pixels > arena.image_slot_bytes)
+    return core::fail(ec::invalid_argument,
+                      "size {}x{} needs {} bytes of image and mask, a slot "
+                      "holds {} (arena.image_slot_kib)",
+                      x.px.width, x.px.height, pixels, arena.image_slot_bytes);
+  return {};
+}
+
+/// Refuses a strength that leaves no step to run.
+core::result<void> runs(const core::request& x,
+                        const planning::variant_profile& v) {
+  if (!x.fixed.strength)
+    return {};
+  const auto steps = x.fixed.steps.value_or(v.steps);
+  const auto with = x.fixed.with.value_or(v.with);
+  if (core::steps_of_share(with, steps, *x.fixed.strength) > 0)
+    return {};
+  // To six digits, upwards.
+  const auto least = std::ceil(1e6 / steps) / 1e6;
+  return core::fail(ec::invalid_argument,
+                    "strength {} of {} steps leaves none to run; at least {:g} "
+                    "does",
+                    *x.fixed.strength, steps, least);
+}
+
 core::result<void> fits(const core::request& x, const config::settings& within,
                         const planning::variant_profile& v) {
   const auto px = x.px.width == 0 ? v.native_px : x.px;
@@ -60,7 +151,7 @@ core::result<void> fits(const core::request& x, const config::settings& within,
                       "holds {} (arena.image_slot_kib)",
                       px.width, px.height, image,
                       within.arena.image_slot_bytes);
-  return {};
+  return x.source ? source_fits(x, within.arena) : core::result<void>{};
 }
 
 } // namespace
@@ -79,6 +170,10 @@ core::result<core::request> to_request(const generation& wanted,
   x.fixed.variant = wanted.variant;
   x.fixed.steps = wanted.steps;
   x.fixed.guidance = wanted.guidance;
+  x.fixed.guidance_rescale = wanted.guidance_rescale;
+  x.fixed.eta = wanted.eta;
+  x.fixed.karras = wanted.karras;
+  x.fixed.strength = wanted.strength;
   x.deterministic = wanted.deterministic;
   x.arrived = now;
   x.output.quality = wanted.quality;
@@ -112,6 +207,16 @@ core::result<core::request> to_request(const generation& wanted,
                         core::to_ms(*wanted.deadline));
     x.deadline = core::after(now, *wanted.deadline);
   }
+  auto source = source_of(wanted);
+  if (!source)
+    return source.why();
+  x.source = std::move(*source);
+  if (x.source) {
+    if (!x.source->mask.empty())
+      x.kind = core::request_kind::edit;
+    if (x.px == core::extent{})
+      x.px = own_size(x.source->image_px, within.limits);
+  }
   if (auto valid = core::validate(x, within.limits); !valid)
     return valid.why();
   const planning::variant_profile* v = &known.variants.front();
@@ -129,6 +234,8 @@ core::result<core::request> to_request(const generation& wanted,
                      [](const auto& y) { return y.name; });
     v = &known.variants[found->value];
   }
+  if (auto good = runs(x, *v); !good)
+    return good.why();
   if (auto good = fits(x, within, *v); !good)
     return good.why();
   return x;

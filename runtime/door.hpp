@@ -11,9 +11,10 @@ namespace atelier::runtime {
 
 /// Turns what a client wrote into a request, checked against everything that
 /// can be known at the door: the limits, the profile's variants, the arena's
-/// slots. The seed is the client's, else `fresh_seed`.
-/// Errors: ec::invalid_argument, ec::not_found; the text names the field, the
-///         value and the range.
+/// slots. Of images only the headers are read. The seed is the client's, else
+/// `fresh_seed`.
+/// Errors: ec::invalid_argument, ec::not_found, ec::bad_payload (an image that
+///         is none); the text names the field, the value and the range.
 core::result<core::request> to_request(const generation& wanted,
                                        const config::settings& within,
                                        const planning::profile& known,

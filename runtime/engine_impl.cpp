@@ -20,7 +20,7 @@ namespace {
 using core::ec;
 using runtime::detail::status_patience;
 
-/// How long all workers may take until they are ready.
+/// How long all workers may take until they are ready, besides setting up.
 constexpr core::timespan start_patience = std::chrono::seconds{60};
 /// How long the processes of a dead engine may take to be gone.
 constexpr core::timespan stale_patience = std::chrono::seconds{5};
@@ -60,8 +60,10 @@ core::result<void> check_rings(const config::settings& x,
 core::result<void> engine::impl::begin() {
   // A host may have a log of its own already.
   logging = static_cast<bool>(core::start_log(settings.log.level, "atelier"));
-  profile =
-    std::make_shared<const planning::profile>(runtime::profile_of(settings));
+  auto known = runtime::profile_of(settings);
+  if (!known)
+    return known.why();
+  profile = std::make_shared<const planning::profile>(std::move(*known));
   auto made_policy = planning::make_policy(settings.policy.name);
   if (!made_policy)
     return core::fail(ec::bad_config, "policy.name: {}",
@@ -160,7 +162,8 @@ bool engine::impl::ready(const actors::scheduler_status& s) const {
 }
 
 core::result<void> engine::impl::wait_until_ready() {
-  const auto until = std::chrono::steady_clock::now() + start_patience;
+  const auto patience = start_patience + settings.processes.setup;
+  const auto until = std::chrono::steady_clock::now() + patience;
   while (std::chrono::steady_clock::now() < until) {
     const auto s =
       ask_status<actors::scheduler_actor, actors::scheduler_status>(
@@ -181,7 +184,7 @@ core::result<void> engine::impl::wait_until_ready() {
   }
   return core::fail(ec::unavailable,
                     "the workers were not ready after {:.0f} s",
-                    core::to_seconds(start_patience));
+                    core::to_seconds(patience));
 }
 
 void engine::impl::rouse() const {

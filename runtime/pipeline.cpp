@@ -6,7 +6,7 @@
 #include <atelier/actors/preprocess.hpp>
 #include <atelier/actors/scheduler.hpp>
 #include <atelier/actors/supervisor.hpp>
-#include <atelier/gpu/device/test_card_executor.hpp>
+#include <atelier/runtime/make_executor.hpp>
 #include <atelier/runtime/pipeline.hpp>
 
 #include <caf/actor_cast.hpp>
@@ -69,11 +69,15 @@ std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,
                                         const part_context& with) {
   using actors::role;
   std::vector<caf::actor> all;
+  // Sides are bounded by the pixels alone: a panorama is a picture too.
+  const image::decode_limits sources{UINT32_MAX,
+                                     with.settings.limits.source_px};
   for (uint32_t i = 0; i < with.settings.preprocess.workers; ++i) {
     auto x =
       sys.spawn(actors::preprocess,
                 actors::preprocess_config{{with.self, role::preprocess, i},
                                           with.settings.preprocess.seats,
+                                          sources,
                                           with.slots,
                                           with.hub});
     with.workers->add(x);
@@ -96,14 +100,11 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
                                        const part_context& with,
                                        const config::device_settings& device,
                                        uint32_t index) {
-  if (device.executor != "test_card")
-    return core::fail(core::ec::not_found,
-                      "devices: {} wants the executor '{}', which is not built "
-                      "in; there is test_card",
-                      device.name, device.executor);
+  auto made = make_executor(with.settings, device, with.profile, with.slots);
+  if (!made)
+    return made.why();
   device_part x;
-  x.device = std::make_shared<gpu::test_card_executor>(
-    gpu::test_card_config{with.profile, device.test_card_step, {}}, with.slots);
+  x.device = std::move(*made);
   actors::denoise_step_config c;
   c.self = {with.self, actors::role::denoise_step, index};
   c.device = device.name;

@@ -145,9 +145,14 @@ answer reception::to_answer(actors::answer& x) {
   p.steps = x.how.steps;
   p.steps_run = x.steps_run;
   p.guidance = x.how.guidance;
+  p.guidance_rescale = x.how.guidance_rescale;
+  p.eta = x.how.eta;
+  p.karras = x.how.karras;
+  p.strength = x.how.strength;
   p.width = x.how.px.width;
   p.height = x.how.px.height;
   p.sha256 = std::move(x.sha256);
+  p.notes = std::move(x.notes);
   p.took = to_timings(x.took);
   return p;
 }

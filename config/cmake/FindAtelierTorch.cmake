@@ -71,6 +71,9 @@ if(AtelierTorch_FOUND AND NOT TARGET Atelier::torch)
       "-Wl,--push-state,--no-as-needed,${file},--pop-state")
   endforeach()
   target_link_libraries(Atelier::torch INTERFACE Atelier::c10 Threads::Threads)
+  # Its headers bring a {fmt} of their own that shadows the system's; no library
+  # exports the symbols of that one.
+  target_compile_definitions(Atelier::torch INTERFACE FMT_HEADER_ONLY)
   target_include_directories(Atelier::torch SYSTEM INTERFACE
     "${AtelierTorch_DIR}/include"
     "${AtelierTorch_DIR}/include/torch/csrc/api/include")

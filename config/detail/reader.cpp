@@ -31,8 +31,21 @@ const option* find_option(std::string_view section, std::string_view name) {
   return at == all.end() ? nullptr : &*at;
 }
 
-std::string device_key(size_t device) {
-  return fmt::format("{}[{}]", devices_section, device);
+std::string table_key(const repetition& r, size_t index) {
+  return fmt::format("{}[{}]", r.section, index);
+}
+
+/// Returns the repeated section that `first` names as section[index], and the
+/// index.
+std::pair<const repetition*, std::string_view> indexed(std::string_view first) {
+  for (const auto& r : repetitions())
+    if (first.starts_with(r.section) && first.ends_with(']')
+        && first.substr(r.section.size()).starts_with('[')) {
+      first.remove_prefix(r.section.size() + 1);
+      first.remove_suffix(1);
+      return {&r, first};
+    }
+  return {nullptr, {}};
 }
 
 /// Splits at the first dot; the second part is empty where there is none.
@@ -106,14 +119,12 @@ void reader::read_override(std::string_view assignment) {
   auto& content = std::get<node>(value);
   auto [first, rest] = split(path);
   // devices[0].name and devices.0.name are the same.
-  if (first.starts_with(devices_section) && first.ends_with(']')
-      && first.substr(devices_section.size()).starts_with('[')) {
-    auto index = first.substr(devices_section.size() + 1);
-    index.remove_suffix(1);
-    set_device(path, index, rest, std::move(content));
-  } else if (first == devices_section && !rest.empty()) {
-    const auto [index, inner] = split(rest);
-    set_device(path, index, inner, std::move(content));
+  if (const auto [r, index] = indexed(first); r != nullptr) {
+    set_table(*r, path, index, rest, std::move(content));
+  } else if (const auto* same = repetition_of(first);
+             same != nullptr && !rest.empty()) {
+    const auto [number, inner] = split(rest);
+    set_table(*same, path, number, inner, std::move(content));
   } else {
     if (!rest.empty())
       content = wrap(rest, std::move(content));
@@ -123,30 +134,31 @@ void reader::read_override(std::string_view assignment) {
   }
 }
 
-void reader::set_device(std::string_view path, std::string_view index,
-                        std::string_view rest, node value) {
-  const auto count = values_.devices.size();
-  const auto device = parse_whole(index);
-  if (!device || *device > count || *device >= most_devices) {
+void reader::set_table(const repetition& r, std::string_view path,
+                       std::string_view index, std::string_view rest,
+                       node value) {
+  const auto count = r.count(values_);
+  const auto at = parse_whole(index);
+  if (!at || *at > count || *at >= r.most) {
     complain(shorten(escape(path)), 0,
-             fmt::format("{} is not the index of a device in 0..{}",
-                         shorten(quote(index)),
-                         std::min(count, most_devices - 1)));
+             fmt::format("{} is not the index of a {} in 0..{}",
+                         shorten(quote(index)), r.one,
+                         std::min(count, r.most - 1)));
     return;
   }
-  // The index behind the last adds a device.
-  if (*device == count) {
-    values_.devices.emplace_back();
-    origins_[device_key(*device)] = {source_, 0};
+  // The index behind the last adds one.
+  if (*at == count) {
+    r.add(values_);
+    origins_[table_key(r, *at)] = {source_, 0};
   }
-  read_device(rest.empty() ? std::move(value) : wrap(rest, std::move(value)),
-              *device);
+  read_table(r, rest.empty() ? std::move(value) : wrap(rest, std::move(value)),
+             *at);
 }
 
 void reader::read_root(const table& from) {
   for (const auto& [name, value] : from) {
-    if (name == devices_section)
-      read_devices(value);
+    if (const auto* r = repetition_of(name))
+      read_tables(*r, value);
     else if (find_section(name))
       read_section(name, name, value, 0);
     else
@@ -154,35 +166,34 @@ void reader::read_root(const table& from) {
   }
 }
 
-void reader::read_devices(const node& from) {
-  const std::string key{devices_section};
+void reader::read_tables(const repetition& r, const node& from) {
+  const std::string key{r.section};
   const auto* items = std::get_if<list>(&from.value);
-  if (!items || items->empty() || items->size() > most_devices) {
+  if (!items || items->size() < r.least || items->size() > r.most) {
     const auto what =
       items ? fmt::format("a list of {}", items->size()) : describe(from);
     complain(key, from.line,
-             fmt::format("{} is not 1..{} tables [[{}]]", what, most_devices,
-                         devices_section));
+             fmt::format("{} is not {}..{} tables [[{}]]", what, r.least,
+                         r.most, r.section));
     return;
   }
-  // What earlier sources said of single devices goes with these.
-  std::erase_if(origins_, [](const auto& x) {
-    return x.first.starts_with(devices_section);
-  });
-  values_.devices.assign(items->size(), device_settings{});
+  // What earlier sources said of single ones goes with these.
+  std::erase_if(origins_,
+                [&](const auto& x) { return x.first.starts_with(r.section); });
+  r.assign(values_, items->size());
   origins_[key] = {source_, from.line};
   for (size_t i = 0; i < items->size(); ++i) {
-    origins_[device_key(i)] = {source_, (*items)[i].line};
-    read_device((*items)[i], i);
+    origins_[table_key(r, i)] = {source_, (*items)[i].line};
+    read_table(r, (*items)[i], i);
   }
 }
 
-void reader::read_device(const node& from, size_t device) {
-  read_section(devices_section, device_key(device), from, device);
+void reader::read_table(const repetition& r, const node& from, size_t index) {
+  read_section(r.section, table_key(r, index), from, index);
 }
 
 void reader::read_section(std::string_view section, std::string_view shown,
-                          const node& from, size_t device) {
+                          const node& from, size_t index) {
   const auto* entries = std::get_if<table>(&from.value);
   if (!entries) {
     complain(std::string{shown}, from.line,
@@ -191,16 +202,16 @@ void reader::read_section(std::string_view section, std::string_view shown,
   }
   for (const auto& [name, value] : *entries) {
     if (const auto* x = find_option(section, name))
-      read_option(*x, value, device);
+      read_option(*x, value, index);
     else
       unknown(fmt::format("{}.{}", shown, quote_key(name)),
               fmt::format("{}.{}", section, name), shown, value.line);
   }
 }
 
-void reader::read_option(const option& x, const node& from, size_t device) {
-  auto key = key_of(x, device);
-  if (assign(x, from, x.at(values_, device)))
+void reader::read_option(const option& x, const node& from, size_t index) {
+  auto key = key_of(x, index);
+  if (assign(x, from, x.at(values_, index)))
     origins_[std::move(key)] = {source_, from.line};
   else
     complain(std::move(key), from.line,
@@ -212,10 +223,11 @@ void reader::unknown(const std::string& shown, std::string_view known_as,
   std::string text = "is not a known key";
   if (faults_.size() < most_faults)
     if (auto near = nearest_key(known_as); !near.empty()) {
-      // Inside a device's table the suggestion names that device.
+      // Inside one of several tables the suggestion names that table.
       const auto dot = near.find('.');
-      if (near.starts_with(devices_section) && !prefix.empty()
-          && dot != std::string::npos)
+      if (!prefix.empty() && dot != std::string::npos
+          && repetition_of(near.substr(0, dot)) != nullptr
+          && prefix.starts_with(near.substr(0, dot)))
         near = std::string{prefix} + near.substr(dot);
       text += fmt::format("; did you mean {}?", near);
     }

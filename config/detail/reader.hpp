@@ -53,12 +53,12 @@ public:
 private:
   void read_root(const table& from);
   void read_section(std::string_view section, std::string_view shown,
-                    const node& from, size_t device);
-  void read_devices(const node& from);
-  void read_device(const node& from, size_t device);
-  void read_option(const option& x, const node& from, size_t device);
-  void set_device(std::string_view path, std::string_view index,
-                  std::string_view rest, node value);
+                    const node& from, size_t index);
+  void read_tables(const repetition& r, const node& from);
+  void read_table(const repetition& r, const node& from, size_t index);
+  void read_option(const option& x, const node& from, size_t index);
+  void set_table(const repetition& r, std::string_view path,
+                 std::string_view index, std::string_view rest, node value);
   void unknown(const std::string& shown, std::string_view known_as,
                std::string_view prefix, uint32_t line);
   void complain(std::string key, uint32_t line, std::string text);

@@ -29,8 +29,10 @@ public:
       return std::move(found_);
     }
     check_each_option();
+    check_limits();
     check_processes();
     check_arena();
+    check_models();
     for (size_t i = 0; i < x_.devices.size(); ++i)
       check_device(i);
     return std::move(found_);
@@ -44,6 +46,14 @@ private:
           wrong_.insert(key_of(x, i));
           found_.push_back({{key_of(x, i)}, std::move(*text)});
         }
+  }
+
+  void check_limits() {
+    const auto& l = x_.limits;
+    if (l.sources_bytes / 2 < l.source_bytes)
+      add({key(l.sources_bytes), key(l.source_bytes)},
+          fmt::format("{} is less than twice {}", told(l.sources_bytes),
+                      told(l.source_bytes)));
   }
 
   void check_processes() {
@@ -74,6 +84,28 @@ private:
           "slots and rings together need more than 1 TiB");
   }
 
+  void check_models() {
+    if (x_.models.size() > most_models) {
+      add(
+        {std::string{models_section}},
+        fmt::format("{} models are not 0..{}", x_.models.size(), most_models));
+      return;
+    }
+    for (size_t i = 0; i < x_.models.size(); ++i) {
+      const auto& m = x_.models[i];
+      if (!m.name.empty() && !parse_variant(m.name + "@1"))
+        add({key(m.name)},
+            fmt::format("{} is not 1..64 of the characters a-z, A-Z, 0-9, _, "
+                        "- and .",
+                        shorten(quote(m.name))));
+      const auto [first, fresh] = models_by_name_.emplace(m.name, i);
+      if (!fresh)
+        add({key(m.name), key(x_.models[first->second].name)},
+            fmt::format("{} names the same model as {}[{}]",
+                        shorten(quote(m.name)), models_section, first->second));
+    }
+  }
+
   void check_device(size_t i) {
     const auto& d = x_.devices[i];
     if (d.max_batch > d.seats)
@@ -91,6 +123,11 @@ private:
     std::map<std::string_view, int> seen;
     for (const auto& text : d.variants) {
       const auto name = parse_variant(text);
+      if (name && d.executor == "torch"
+          && !models_by_name_.contains(name->model))
+        add({key(d.variants), key(d.executor)},
+            fmt::format("{} names no model of [[{}]]", shorten(quote(text)),
+                        models_section));
       if (name && name->steps > x_.limits.steps)
         add({key(d.variants), key(x_.limits.steps)},
             fmt::format("{} takes more steps than {}", shorten(quote(text)),
@@ -111,16 +148,16 @@ private:
 
   template <class T>
   std::string key(const T& member) const {
-    const auto [what, device] = option_at(x_, &member);
-    return key_of(*what, device);
+    const auto [what, index] = option_at(x_, &member);
+    return key_of(*what, index);
   }
 
   /// Returns "key value" of an option, for sentences.
   template <class T>
   std::string told(const T& member) const {
-    const auto [what, device] = option_at(x_, &member);
-    return fmt::format("{} {}", key_of(*what, device),
-                       value_text(*what, look_at(*what, x_, device)));
+    const auto [what, index] = option_at(x_, &member);
+    return fmt::format("{} {}", key_of(*what, index),
+                       value_text(*what, look_at(*what, x_, index)));
   }
 
   /// Adds a broken rule between options, unless one of them is wrong already:
@@ -135,6 +172,7 @@ private:
   const settings& x_;
   std::vector<finding> found_;
   std::set<std::string> wrong_;
+  std::map<std::string_view, size_t> models_by_name_;
   std::map<std::string_view, size_t> devices_by_name_;
 };
 

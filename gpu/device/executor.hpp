@@ -14,7 +14,8 @@
 
 namespace atelier::gpu {
 
-/// A row that the device takes on.
+/// A row that the device takes on. It runs core::steps_to_run(how) steps, the
+/// last ones of its schedule.
 struct open_job {
   core::ticket who;
   core::recipe how;
@@ -26,6 +27,10 @@ struct open_job {
   ipc::slot_ref state;
   /// Where the decoded picture goes.
   ipc::slot_ref image;
+  /// The picture, and perhaps the mask, that the row starts from
+  /// (source_format.hpp); readable until the row is closed. Invalid where the
+  /// row starts from noise alone.
+  ipc::slot_ref source;
   /// Publish after every n steps, and after the last.
   uint32_t publish_every = 1;
 };
@@ -44,6 +49,9 @@ struct row_report {
   /// Whether the row's state slot holds a publication.
   bool published = false;
   core::error failure;
+  /// What the client should know of its row, a sentence each; told in the row's
+  /// first report that did not fail, and not again.
+  std::vector<std::string> notes = {};
 };
 
 /// What a run did. `steps` is equal for all rows that did not fail.

@@ -21,7 +21,9 @@ test_card_executor::test_card_executor(test_card_config config,
                                        std::shared_ptr<ipc::slot_store> slots)
   : config_(std::move(config)),
     rows_(config_.known, std::move(slots)),
-    thread_([this] { work(); }) {}
+    thread_([this] { work(); }) {
+  std::this_thread::sleep_for(config_.load);
+}
 
 test_card_executor::~test_card_executor() {
   {

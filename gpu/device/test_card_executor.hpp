@@ -24,6 +24,8 @@ struct test_card_config {
   /// Added to each step and to each decoding, to stand for a model's work.
   core::timespan step{0};
   core::timespan decode{0};
+  /// How long making it takes, to stand for loading a model.
+  core::timespan load{0};
 };
 
 /// A device without a model: runs the test card on a thread of its own.

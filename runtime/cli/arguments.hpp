@@ -19,18 +19,26 @@ struct common_arguments {
   bool json = false;
 };
 
-/// The arguments of `generate`, as they were written.
+/// The arguments of `generate` and `edit`, as they were written.
 struct generate_arguments {
   std::vector<std::string> prompts;
+  /// The picture to start from: --init, or IMAGE of `edit`.
+  std::optional<std::string> image;
+  std::optional<std::string> mask;
+  std::optional<std::string> strength;
   std::optional<std::string> output;
   std::optional<std::string> count;
   std::optional<std::string> seed;
   std::optional<std::string> steps;
   std::optional<std::string> guidance;
+  std::optional<std::string> guidance_rescale;
+  std::optional<std::string> eta;
   std::optional<std::string> sampler;
   std::optional<std::string> size;
   std::optional<std::string> negative;
   std::optional<std::string> model;
+  std::optional<std::string> device;
+  std::optional<std::string> dtype;
   std::optional<std::string> variant;
   std::optional<std::string> policy;
   std::optional<std::string> rng;
@@ -40,6 +48,9 @@ struct generate_arguments {
   std::optional<std::string> prompts_file;
   std::optional<std::string> format;
   std::optional<std::string> quality;
+  /// What was asked for is `edit`.
+  bool edit = false;
+  bool karras = false;
   bool force = false;
   bool deterministic = false;
 };

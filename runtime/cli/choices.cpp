@@ -13,6 +13,10 @@ constexpr std::string_view priorities[] = {"low", "normal", "high"};
 constexpr std::string_view process_modes[] = {"single", "split"};
 constexpr std::string_view levels[] = {"trace", "debug", "info",
                                        "warn",  "error", "off"};
+constexpr std::string_view number_types[] = {"float32", "float16", "bfloat16"};
+constexpr std::string_view predictions[] = {"epsilon", "v_prediction",
+                                            "sample"};
+constexpr std::string_view model_verbs[] = {"list", "show", "import", "check"};
 constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
 
 struct entry {
@@ -21,13 +25,11 @@ struct entry {
 };
 
 constexpr entry table[] = {
-  {"--sampler", samplers},
-  {"--rng", generators},
-  {"--format", formats},
-  {"--priority", priorities},
-  {"--processes", process_modes},
-  {"--log", levels},
-  {"SHELL", shells},
+  {"--sampler", samplers},        {"--rng", generators},
+  {"--format", formats},          {"--priority", priorities},
+  {"--processes", process_modes}, {"--log", levels},
+  {"--dtype", number_types},      {"--prediction", predictions},
+  {"models", model_verbs},        {"SHELL", shells},
 };
 
 } // namespace

@@ -8,7 +8,8 @@
 namespace atelier::runtime::cli {
 
 /// Returns the words that an option or argument may have as its value, by its
-/// long name ("--sampler"); empty where the value is free.
+/// long name ("--sampler") or what it stands for ("SHELL"; "models" for the
+/// words behind that command); empty where the value is free.
 std::span<const std::string_view> choices_of(std::string_view name);
 
 /// Returns the words as "a, b or c".

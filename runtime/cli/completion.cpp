@@ -144,12 +144,14 @@ std::string zsh_script(const program_outline& program) {
     commands += "    "
               + single_quoted(x.name + ":" + escaped(x.description, ":\\"))
               + "\n";
-    const auto rest = x.choices.empty()
-                      ? std::string{"*:argument:_files"}
-                      : "*:argument:(" + join(x.choices, " ") + ")";
-    cases +=
-      fmt::format("    {})\n      _arguments{}{} \\\n        {} ;;\n", x.name,
-                  zsh_options(x.options), common, single_quoted(rest));
+    const auto words = "argument:(" + join(x.choices, " ") + ")";
+    const std::string files = "*:argument:_files";
+    const auto rest = x.choices.empty() ? single_quoted(files)
+                    : x.files_follow
+                      ? single_quoted("1:" + words) + " " + single_quoted(files)
+                      : single_quoted("*:" + words);
+    cases += fmt::format("    {})\n      _arguments{}{} \\\n        {} ;;\n",
+                         x.name, zsh_options(x.options), common, rest);
   }
   return fmt::format(R"(#compdef {0}
 _{0}() {{
@@ -204,8 +206,9 @@ std::string fish_script(const program_outline& program) {
     const auto condition =
       fmt::format(" -n '__fish_seen_subcommand_from {}'", x.name);
     if (!x.choices.empty())
-      result += fmt::format("complete -c {}{} -f -a {}\n", program.name,
-                            condition, fish_quoted(join(x.choices, " ")));
+      result += fmt::format("complete -c {}{}{} -a {}\n", program.name,
+                            condition, x.files_follow ? "" : " -f",
+                            fish_quoted(join(x.choices, " ")));
     result += fish_options(program.name, condition, x.options);
   }
   return result;
@@ -219,7 +222,7 @@ program_outline outline_of(const CLI::App& app) {
   result.common = options_of(app);
   const auto every_command = [](const CLI::App*) { return true; };
   for (const auto* sub : app.get_subcommands(every_command)) {
-    command_outline x{sub->get_name(), sub->get_description(), {}, {}};
+    command_outline x{sub->get_name(), sub->get_description(), {}, {}, false};
     x.options = options_of(*sub);
     // Help is the program's own as well.
     std::erase_if(x.options, [&](const option_outline& o) {
@@ -230,6 +233,9 @@ program_outline outline_of(const CLI::App& app) {
     });
     if (x.name == "completion")
       x.choices = words_of("SHELL");
+    else
+      x.choices = words_of(x.name);
+    x.files_follow = x.name == "models";
     result.commands.push_back(std::move(x));
   }
   return result;

@@ -30,6 +30,8 @@ struct command_outline {
   std::vector<option_outline> options;
   /// The words that it takes besides options; empty: any, files are offered.
   std::vector<std::string> choices;
+  /// Behind the first of those words stand others: files are offered.
+  bool files_follow = false;
 };
 
 /// The whole program as a shell sees it.

@@ -8,48 +8,89 @@
 
 namespace atelier::runtime::cli {
 
-CLI::App* add_generate(CLI::App& app, generate_arguments& into) {
-  auto* sub = app.add_subcommand("generate", "Make pictures from prompts");
-  const auto add = [sub](const std::string& names,
-                         std::optional<std::string>& value,
-                         const std::string& kind, const std::string& text) {
-    add_text_option(*sub, names, value, text)->type_name(kind);
-  };
+namespace {
+
+/// Adds an option with one value.
+void add(CLI::App& to, const std::string& names,
+         std::optional<std::string>& value, const std::string& kind,
+         const std::string& text) {
+  add_text_option(to, names, value, text)->type_name(kind);
+}
+
+/// Adds what both commands have.
+void add_picture_options(CLI::App& to, generate_arguments& into) {
   const auto words = [](std::string_view name) {
     return list_choices(choices_of(name));
   };
-  add("-o,--output", into.output, "FILE|DIR",
+  add(to, "-o,--output", into.output, "FILE|DIR",
       "The picture's file, or a folder for NNNNN-SEED.png (default: here)");
-  add("-n,--count", into.count, "N",
+  add(to, "-n,--count", into.count, "N",
       "Pictures of each prompt, with seeds S, S+1, ... (default: 1)");
-  add("--seed", into.seed, "S",
+  add(to, "--seed", into.seed, "S",
       "Seed of the first picture, 0..2^64-1 (default: a fresh one)");
-  add("--steps", into.steps, "N", "Denoising steps (default: the policy's)");
-  add("--guidance", into.guidance, "G", "Guidance scale");
-  add("--sampler", into.sampler, "NAME", words("--sampler"));
-  add("--size", into.size, "WxH",
-      "Pixels, multiples of 8; auto: the model's own size");
-  add("--negative", into.negative, "TEXT", "What the pictures shall not show");
-  add("--model", into.model, "NAME", "Model (default: the policy's)");
-  add("--variant", into.variant, "V", "Variant, such as base@50");
-  add("--policy", into.policy, "P", "Policy that chooses routes");
-  add("--rng", into.rng, "NAME",
+  add(to, "--steps", into.steps, "N",
+      "Denoising steps (default: the policy's)");
+  add(to, "--guidance", into.guidance, "G", "Guidance scale");
+  add(to, "--guidance-rescale", into.guidance_rescale, "R",
+      "0..1: keeps strong guidance from washing pictures out (default: 0)");
+  add(to, "--sampler", into.sampler, "NAME", words("--sampler"));
+  add(to, "--eta", into.eta, "E",
+      "Fresh noise in each step of ddim, 0..1 (default: 0)");
+  to.add_flag("--karras", into.karras,
+              "Karras' spacing of sigmas, where the sampler has sigmas");
+  add(to, "--size", into.size, "WxH",
+      "Pixels, multiples of 8; auto: that of the picture to start from, or the "
+      "model's own");
+  add(to, "--negative", into.negative, "TEXT",
+      "What the pictures shall not show");
+  add(to, "--model", into.model, "NAME|DIR|FILE",
+      "Model: a name, or its folder or file (default: the policy's)");
+  add(to, "--device", into.device, "D", "cpu:N or cuda:N (default: cpu:0)");
+  add(to, "--dtype", into.dtype, "T",
+      "With --model: float32, float16 or bfloat16 (default: float32)");
+  add(to, "--variant", into.variant, "V", "Variant, such as base@50");
+  add(to, "--policy", into.policy, "P", "Policy that chooses routes");
+  add(to, "--rng", into.rng, "NAME",
       "Source of the noise: " + words("--rng") + " (default: torch)");
-  sub->add_flag("--deterministic", into.deterministic,
-                "The same bits whatever else runs");
-  add("--deadline-ms", into.deadline_ms, "MS",
+  to.add_flag("--deterministic", into.deterministic,
+              "The same bits whatever else runs");
+  add(to, "--deadline-ms", into.deadline_ms, "MS",
       "Give a picture up that is later than this");
-  add("--priority", into.priority, "LEVEL",
+  add(to, "--priority", into.priority, "LEVEL",
       words("--priority") + " (default: normal)");
-  add("--processes", into.processes, "MODE",
+  add(to, "--processes", into.processes, "MODE",
       words("--processes") + ": one process, or several");
-  add("--prompts", into.prompts_file, "FILE",
+  add(to, "--prompts", into.prompts_file, "FILE",
       "One prompt a line, UTF-8; -: standard input");
-  add("--format", into.format, "NAME",
+  add(to, "--format", into.format, "NAME",
       words("--format") + " (default: the file's extension, or png)");
-  add("--quality", into.quality, "Q",
+  add(to, "--quality", into.quality, "Q",
       "1..100, for jpeg and webp (default: 95)");
-  sub->add_flag("--force", into.force, "Replace files that exist");
+  to.add_flag("--force", into.force, "Replace files that exist");
+}
+
+} // namespace
+
+CLI::App* add_generate(CLI::App& app, generate_arguments& into) {
+  auto* sub = app.add_subcommand("generate", "Make pictures from prompts");
+  add(*sub, "--init", into.image, "IMAGE",
+      "Start from this picture: PNG, JPEG or WebP");
+  add(*sub, "--strength", into.strength, "S",
+      "With --init: share of the steps that run, above 0, at most 1; the more, "
+      "the less is left of it (default: 0.8)");
+  add_picture_options(*sub, into);
+  return sub;
+}
+
+CLI::App* add_edit(CLI::App& app, generate_arguments& into) {
+  auto* sub = app.add_subcommand(
+    "edit", "Repaint the masked part of a picture, and nothing else");
+  add(*sub, "--mask", into.mask, "MASK",
+      "Picture that is white where IMAGE is repainted; scaled to its size");
+  add(*sub, "--strength", into.strength, "S",
+      "Share of the steps that run, above 0, at most 1; below 1 something of "
+      "what was there is left (default: 1)");
+  add_picture_options(*sub, into);
   return sub;
 }
 

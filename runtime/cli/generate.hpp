@@ -14,7 +14,10 @@ namespace atelier::runtime::cli {
 /// the prompts, which are what remains.
 CLI::App* add_generate(CLI::App& app, generate_arguments& into);
 
-/// Makes pictures from prompts.
+/// Likewise `edit`; the first of what remains is IMAGE.
+CLI::App* add_edit(CLI::App& app, generate_arguments& into);
+
+/// Makes pictures from prompts, and perhaps from a picture.
 exit_status generate(const generate_arguments& arguments,
                      const common_arguments& common, environment& world);
 

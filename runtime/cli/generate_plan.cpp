@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/load.hpp>
 #include <atelier/runtime/cli/generate_plan.hpp>
+#include <atelier/runtime/cli/image_file.hpp>
+#include <atelier/runtime/cli/model_option.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/prompts_file.hpp>
 
@@ -18,20 +20,10 @@ using core::result;
 constexpr uint64_t most_seed = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t most_deadline_ms = 24ull * 60 * 60 * 1000;
 
-/// Returns `text` as a TOML string.
-std::string toml_string(std::string_view text) {
-  std::string quoted = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 result<config::settings> read_settings(const generate_arguments& arguments,
                                        const common_arguments& common,
-                                       engine_options& engine) {
+                                       engine_options& engine,
+                                       std::optional<std::string>& model) {
   auto overrides = read_common(common);
   if (!overrides)
     return overrides.why();
@@ -47,6 +39,16 @@ result<config::settings> read_settings(const generate_arguments& arguments,
   }
   engine = {common.config.value_or(""), std::move(*overrides)};
   auto loaded = config::load(engine.config_file, engine.set);
+  if (loaded && (arguments.model || arguments.device || arguments.dtype)) {
+    const auto chosen = read_model_option(
+      {arguments.model, arguments.device, arguments.dtype, {}}, loaded.values,
+      data_folder(common));
+    if (!chosen)
+      return chosen.why();
+    model = chosen->model;
+    engine.set.insert(engine.set.end(), chosen->set.begin(), chosen->set.end());
+    loaded = config::load(engine.config_file, engine.set);
+  }
   if (!loaded) {
     // What came from an option of its own is told under that option's name.
     for (const auto& fault : loaded.faults)
@@ -91,6 +93,25 @@ result<void> read_numbers(const generate_arguments& arguments,
     if (!x)
       return x.why();
     out.guidance = *x;
+  }
+  if (arguments.guidance_rescale) {
+    auto x =
+      parse_decimal("--guidance-rescale", *arguments.guidance_rescale, 1);
+    if (!x)
+      return x.why();
+    out.guidance_rescale = *x;
+  }
+  if (arguments.eta) {
+    auto x = parse_decimal("--eta", *arguments.eta, 1);
+    if (!x)
+      return x.why();
+    out.eta = *x;
+  }
+  if (arguments.strength) {
+    auto x = parse_share("--strength", *arguments.strength);
+    if (!x)
+      return x.why();
+    out.strength = *x;
   }
   if (arguments.size) {
     auto x = parse_size("--size", *arguments.size, within);
@@ -141,11 +162,41 @@ result<void> read_words(const generate_arguments& arguments,
       return ok;
   out.negative = arguments.negative.value_or("");
   out.sampler = arguments.sampler;
-  out.model = arguments.model;
   out.variant = arguments.variant;
   out.priority = arguments.priority.value_or("normal");
   out.noise = arguments.rng == "philox" ? "philox" : "torch_cpu";
   out.deterministic = arguments.deterministic;
+  if (arguments.karras)
+    out.karras = true;
+  return {};
+}
+
+result<void> read_images(const generate_arguments& arguments,
+                         const core::limits& within, generation& out) {
+  if (arguments.edit && !arguments.image)
+    return fail(ec::invalid_argument, "IMAGE is missing: what is to be edited");
+  if (arguments.edit && !arguments.mask)
+    return fail(ec::invalid_argument,
+                "--mask is missing: it is white where IMAGE is repainted; a "
+                "whole picture is made from another by generate --init IMAGE");
+  if (!arguments.image) {
+    if (arguments.strength)
+      return fail(ec::invalid_argument,
+                  "--strength: {} without --init IMAGE means nothing",
+                  show_value(*arguments.strength));
+    return {};
+  }
+  const auto* const argument = arguments.edit ? "IMAGE" : "--init";
+  auto image = read_image_file(argument, *arguments.image, within);
+  if (!image)
+    return image.why();
+  out.image = std::move(*image);
+  if (!arguments.mask)
+    return {};
+  auto mask = read_image_file("--mask", *arguments.mask, within);
+  if (!mask)
+    return mask.why();
+  out.mask = std::move(*mask);
   return {};
 }
 
@@ -204,13 +255,16 @@ result<generate_plan> plan_generate(
   const generate_arguments& arguments, const common_arguments& common,
   std::istream& standard_input, const std::function<uint64_t()>& draw_seed) {
   generate_plan plan;
-  auto settings = read_settings(arguments, common, plan.engine);
+  auto settings =
+    read_settings(arguments, common, plan.engine, plan.common.model);
   if (!settings)
     return settings.why();
   const auto& within = settings->limits;
   if (auto ok = read_words(arguments, within, plan.common); !ok)
     return ok.why();
   if (auto ok = read_numbers(arguments, within, plan.common); !ok)
+    return ok.why();
+  if (auto ok = read_images(arguments, within, plan.common); !ok)
     return ok.why();
   auto prompts = read_all_prompts(arguments, standard_input, within);
   if (!prompts)

@@ -19,7 +19,8 @@ namespace atelier::runtime::cli {
 /// Most pictures of one call.
 inline constexpr uint64_t most_pictures = 1'000'000;
 
-/// What one call of `generate` will do: every argument read and checked.
+/// What one call of `generate` or `edit` will do: every argument read and
+/// checked.
 struct generate_plan {
   std::vector<std::string> prompts;
   /// Pictures of each prompt.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/request.hpp>
 #include <atelier/runtime/cli/generate_run.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/picture_json.hpp>
@@ -121,11 +122,18 @@ void generate_run::deliver(uint64_t index, const picture& x) {
       stop_early();
     return;
   }
+  for (const auto& note : x.notes)
+    tell(fmt::format("{}: {}", path.string(), note));
   if (!plan_.json) {
     const double seconds = std::chrono::duration<double>(x.took.total).count();
+    const auto with = core::parse_sampler(x.sampler);
+    const auto run = core::steps_of_share(with.value_or(core::sampler::ddim),
+                                          x.steps, x.strength);
+    const auto steps = run == x.steps ? fmt::to_string(run)
+                                      : fmt::format("{} of {}", run, x.steps);
     tell(fmt::format("{}  {}x{}  seed {}  {}  {} steps  {:.2f} s",
-                     path.string(), x.width, x.height, x.seed, x.variant,
-                     x.steps, seconds));
+                     path.string(), x.width, x.height, x.seed, x.variant, steps,
+                     seconds));
     return;
   }
   console_.out << to_json(x, path) << '\n' << std::flush;

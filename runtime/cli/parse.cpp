@@ -47,6 +47,16 @@ core::result<float> parse_decimal(std::string_view argument,
   return *value;
 }
 
+core::result<float> parse_share(std::string_view argument,
+                                std::string_view text) {
+  const auto value = read_all<float>(text);
+  if (!value || !(*value > 0 && *value <= 1))
+    return fail(ec::invalid_argument,
+                "{}: {} is not a number above 0 and at most 1", argument,
+                show_value(text));
+  return *value;
+}
+
 core::result<core::extent> parse_size(std::string_view argument,
                                       std::string_view text,
                                       const core::limits& within) {

@@ -22,6 +22,10 @@ core::result<uint64_t> parse_whole(std::string_view argument,
 core::result<float> parse_decimal(std::string_view argument,
                                   std::string_view text, float most);
 
+/// Reads a share: a decimal number above 0, at most 1.
+core::result<float> parse_share(std::string_view argument,
+                                std::string_view text);
+
 /// Reads "WxH" in pixels, or "auto" as 0x0: the model's own size.
 core::result<core::extent> parse_size(std::string_view argument,
                                       std::string_view text,

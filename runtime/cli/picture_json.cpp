@@ -39,6 +39,7 @@ std::string to_json(const picture& x, const std::filesystem::path& path) {
       {"decode", ms(x.took.decode)},
       {"postprocess", ms(x.took.postprocess)},
       {"total", ms(x.took.total)}}},
+    {"notes", x.notes},
   };
   // A path may be any bytes; JSON may not.
   return object.dump(-1, ' ', false, json::error_handler_t::replace);

@@ -2,8 +2,10 @@
 #include <atelier/runtime/cli/completion.hpp>
 #include <atelier/runtime/cli/doctor.hpp>
 #include <atelier/runtime/cli/generate.hpp>
+#include <atelier/runtime/cli/models.hpp>
 #include <atelier/runtime/cli/nearest.hpp>
 #include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/profile.hpp>
 #include <atelier/runtime/cli/program.hpp>
 #include <atelier/runtime/cli/show_config.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
@@ -28,9 +30,13 @@ class help_formatter : public CLI::Formatter {
 public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
     auto usage = CLI::Formatter::make_usage(app, std::move(name));
-    const auto takes = app->get_name() == "generate"   ? " PROMPT..."
+    const auto takes = app->get_name() == "generate" ? " PROMPT..."
+                     : app->get_name() == "edit"
+                       ? " IMAGE --mask MASK PROMPT..."
                      : app->get_name() == "completion" ? " SHELL"
-                                                       : "";
+                     : app->get_name() == "models"
+                       ? " [list | show NAME | import FILE | check NAME]"
+                       : "";
     return usage.insert(usage.find_last_not_of('\n') + 1, takes);
   }
 };
@@ -62,8 +68,11 @@ public:
     // What the parser does not know is judged here, with a suggestion.
     app_.allow_extras();
     generate_ = add_generate(app_, generate_arguments_);
+    edit_ = add_edit(app_, edit_arguments_);
+    models_ = add_models(app_, models_arguments_);
     config_ = add_config(app_, config_arguments_);
     doctor_ = add_doctor(app_);
+    profile_ = add_profile(app_, profile_arguments_);
     completion_ = app_.add_subcommand(
       "completion", "Print the completion script of bash, zsh or fish");
     for (auto* sub : app_.get_subcommands({})) {
@@ -116,9 +125,15 @@ private:
       generate_arguments_.prompts = std::move(words);
       return generate(generate_arguments_, common_, world_);
     }
+    if (command == edit_)
+      return edit(std::move(words));
     if (command == nullptr)
       return words.empty() ? refuse("a command is missing")
                            : refuse_command(words.front());
+    if (command == models_) {
+      models_arguments_.words = std::move(words);
+      return models(models_arguments_, common_, world_);
+    }
     if (command == completion_)
       return print_completion(words);
     if (!words.empty())
@@ -126,7 +141,24 @@ private:
                     + show_value(words.front()));
     if (command == config_)
       return show_config(config_arguments_, common_, world_);
+    if (command == profile_)
+      return profile(profile_arguments_, common_, world_);
     return doctor(common_, world_);
+  }
+
+  exit_status edit(std::vector<std::string> words) {
+    edit_arguments_.edit = true;
+    if (words.empty())
+      return refuse("IMAGE is missing: what is to be edited");
+    if (!edit_arguments_.mask)
+      return refuse("--mask is missing: it is white where IMAGE is repainted");
+    if (words.size() == 1 && !edit_arguments_.prompts_file)
+      return refuse("PROMPT is missing: give one or more behind IMAGE, or "
+                    "--prompts FILE");
+    edit_arguments_.image = std::move(words.front());
+    words.erase(words.begin());
+    edit_arguments_.prompts = std::move(words);
+    return generate(edit_arguments_, common_, world_);
   }
 
   exit_status print_completion(const std::vector<std::string>& words) {
@@ -180,12 +212,18 @@ private:
   environment& world_;
   CLI::App app_{"Serves diffusion models: pictures from prompts."};
   CLI::App* generate_ = nullptr;
+  CLI::App* edit_ = nullptr;
+  CLI::App* models_ = nullptr;
   CLI::App* config_ = nullptr;
   CLI::App* doctor_ = nullptr;
+  CLI::App* profile_ = nullptr;
   CLI::App* completion_ = nullptr;
   common_arguments common_;
   generate_arguments generate_arguments_;
+  generate_arguments edit_arguments_;
+  models_arguments models_arguments_;
   config_arguments config_arguments_;
+  profile_arguments profile_arguments_;
 };
 
 } // namespace

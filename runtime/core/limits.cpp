@@ -2,6 +2,8 @@
 #include <atelier/core/limits.hpp>
 #include <atelier/core/utf8.hpp>
 
+#include <utility>
+
 namespace atelier::core {
 
 namespace {
@@ -46,7 +48,45 @@ result<void> validate_pins(const pins& fixed, const limits& within) {
       && !(*fixed.guidance >= 0 && *fixed.guidance <= within.guidance))
     return fail(ec::invalid_argument, "guidance {} outside 0..{}",
                 *fixed.guidance, within.guidance);
+  for (const auto& [field, value] :
+       {std::pair{"guidance_rescale", fixed.guidance_rescale},
+        std::pair{"eta", fixed.eta}})
+    if (value && !(*value >= 0 && *value <= 1))
+      return fail(ec::invalid_argument, "{} {} outside 0..1", field, *value);
+  if (fixed.strength && !(*fixed.strength > 0 && *fixed.strength <= 1))
+    return fail(ec::invalid_argument,
+                "strength {} is not above 0 and at most 1", *fixed.strength);
   return {};
+}
+
+result<void> validate_file(std::string_view field, uint64_t bytes, extent px,
+                           const limits& within) {
+  if (bytes == 0 || bytes > within.source_bytes)
+    return fail(ec::invalid_argument, "{} has {} bytes, outside 1..{}", field,
+                bytes, within.source_bytes);
+  if (px.pixels() == 0 || px.pixels() > within.source_px)
+    return fail(ec::invalid_argument, "{} {}x{} has {} pixels, outside 1..{}",
+                field, px.width, px.height, px.pixels(), within.source_px);
+  return {};
+}
+
+result<void> validate_source(const request& wanted, const limits& within) {
+  const auto* source = wanted.source.get();
+  if (source == nullptr) {
+    if (wanted.fixed.strength)
+      return fail(ec::invalid_argument, "strength {} needs an image",
+                  *wanted.fixed.strength);
+    if (wanted.kind == request_kind::edit)
+      return fail(ec::invalid_argument, "mask needs an image");
+    return {};
+  }
+  if (auto ok =
+        validate_file("image", source->image.size(), source->image_px, within);
+      !ok)
+    return ok;
+  if (source->mask.empty())
+    return {};
+  return validate_file("mask", source->mask.size(), source->mask_px, within);
 }
 
 result<void> validate_output(const encoding& output) {
@@ -74,6 +114,8 @@ result<void> validate(const request& wanted, const limits& within) {
   if (auto ok = validate_size(wanted.px, within); !ok)
     return ok;
   if (auto ok = validate_pins(wanted.fixed, within); !ok)
+    return ok;
+  if (auto ok = validate_source(wanted, within); !ok)
     return ok;
   if (auto ok = validate_output(wanted.output); !ok)
     return ok;

@@ -28,6 +28,12 @@ struct limits {
   uint32_t requests = 10'000;
   /// Most bytes that the texts of those requests hold.
   uint64_t request_bytes = 256ull << 20;
+  /// Largest file of a source image, and of its mask, in bytes.
+  uint64_t source_bytes = 12ull << 20;
+  /// Largest source image, and mask, in pixels: what decoding may take.
+  uint64_t source_px = 8192ull * 4096;
+  /// Most bytes that the files of accepted requests hold.
+  uint64_t sources_bytes = 512ull << 20;
 };
 
 /// Checks everything that a request can get wrong by itself, against `within`.

@@ -1,10 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/request.hpp>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 
 namespace atelier::core {
+
+uint32_t steps_of_share(sampler with, uint32_t steps, float strength) {
+  if (!(strength < 1) || with == sampler::lcm)
+    return steps;
+  std::array<char, 32> text;
+  auto* const first = text.data();
+  const auto printed = std::to_chars(first, first + text.size(), strength);
+  auto meant = 0.0;
+  std::from_chars(first, printed.ptr, meant);
+  const auto share = std::max(0.0, steps * meant);
+  if (with == sampler::flow_match_euler)
+    return steps - static_cast<uint32_t>(steps - share);
+  return static_cast<uint32_t>(share);
+}
+
+uint32_t steps_to_run(const recipe& how) {
+  return std::max(steps_of_share(how.with, how.steps, how.strength), 1u);
+}
 
 std::string_view to_string(request_kind x) {
   switch (x) {

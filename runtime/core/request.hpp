@@ -6,9 +6,11 @@
 #include <atelier/core/time.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace atelier::core {
 
@@ -70,6 +72,11 @@ struct pins {
   std::optional<uint32_t> level;
   std::optional<sampler> with;
   std::optional<float> guidance;
+  std::optional<float> guidance_rescale;
+  std::optional<float> eta;
+  std::optional<bool> karras;
+  /// Share of the schedule that an image-to-image or edit request runs.
+  std::optional<float> strength;
 
   friend bool operator==(const pins&, const pins&) = default;
 };
@@ -88,11 +95,36 @@ struct encoding {
   }
 };
 
+/// The files that an image-to-image request or an edit starts from, as they
+/// came: their headers were read, their pixels were not.
+struct source_images {
+  /// PNG, JPEG or WebP.
+  std::vector<uint8_t> image;
+  /// Likewise; white is repainted. Empty: there is no mask.
+  std::vector<uint8_t> mask;
+  /// What their headers say.
+  extent image_px;
+  extent mask_px;
+
+  uint64_t bytes() const {
+    return uint64_t{image.size()} + mask.size();
+  }
+
+  uint64_t pixels() const {
+    return image_px.pixels() + mask_px.pixels();
+  }
+};
+
 /// One image wanted, as it entered: valid (see validate) and immutable.
 struct request {
   request_id id;
+  /// With a mask it is an edit; a source without one makes a `generate` start
+  /// from that picture (image to image).
   request_kind kind = request_kind::generate;
   prompt_pair text;
+  /// Null: the picture starts from noise alone. With a source, px is never
+  /// empty.
+  std::shared_ptr<const source_images> source;
   extent px;
   uint64_t seed = 0;
   noise_source noise = noise_source::torch_cpu;
@@ -113,8 +145,21 @@ struct request {
 struct recipe {
   variant_id variant;
   sampler with = sampler::ddim;
+  /// Steps of the whole schedule; with `strength` below 1 fewer run.
   uint32_t steps = 0;
   float guidance = 0;
+  /// 0..1: pulls the guided prediction's deviation to the unguided one's.
+  float guidance_rescale = 0;
+  /// Fresh noise of DDIM's steps, 0..1.
+  float eta = 0;
+  /// Karras' spacing of sigmas, where the sampler has sigmas.
+  bool karras = false;
+  /// Starts from a picture, not from noise alone: an image-to-image run, or an
+  /// edit.
+  bool from_image = false;
+  /// Share of the schedule that runs, above 0, at most 1; 1 where the run does
+  /// not start from a picture.
+  float strength = 1;
   extent px;
   uint64_t seed = 0;
   noise_source noise = noise_source::torch_cpu;
@@ -124,10 +169,24 @@ struct recipe {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, recipe& x) {
-    return f(x.variant, x.with, x.steps, x.guidance, x.px, x.seed, x.noise,
+    return f(x.variant, x.with, x.steps, x.guidance, x.guidance_rescale, x.eta,
+             x.karras, x.from_image, x.strength, x.px, x.seed, x.noise,
              x.deterministic);
   }
 };
+
+/// Returns how many steps of a schedule of `steps` run at `strength`, the last
+/// ones: floor(steps x strength), of flow matching the next whole number above,
+/// of LCM, which spreads all its steps over the share, all. 0 where that leaves
+/// none. The product is of the number that `strength` prints as: 0.7 of 10 are
+/// 7 steps, although the float next to 0.7 lies below it.
+/// Source: diffusers 0.42, get_timesteps of the StableDiffusionImg2ImgPipeline
+///         and of the StableDiffusion3Img2ImgPipeline; LCMScheduler.
+uint32_t steps_of_share(sampler with, uint32_t steps, float strength);
+
+/// Returns how many steps a run makes, at least one: what a row's length is,
+/// wherever one is counted.
+uint32_t steps_to_run(const recipe& how);
 
 std::string_view to_string(request_kind x);
 std::string_view to_string(priority x);

@@ -71,6 +71,28 @@ std::optional<image_format> recognise(std::span<const uint8_t> file) {
   return std::nullopt;
 }
 
+core::result<header> read_header(std::span<const uint8_t> file) {
+  const auto format = recognise(file);
+  if (!format)
+    return detail::no_format(file.size());
+  std::optional<header> found;
+  switch (*format) {
+    case image_format::png:
+      found = detail::read_png_header(file);
+      break;
+    case image_format::jpeg:
+      found = detail::read_jpeg_header(file);
+      break;
+    case image_format::webp:
+      found = detail::read_webp_header(file);
+      break;
+  }
+  if (!found || found->px.pixels() == 0)
+    return detail::broken(*format, "no valid header");
+  found->format = *format;
+  return *found;
+}
+
 core::result<std::vector<uint8_t>> encode(const pixel_view& pixels,
                                           const core::encoding& how,
                                           std::string_view text) {
@@ -97,9 +119,7 @@ core::result<picture> decode(std::span<const uint8_t> file,
                              const decode_limits& within) {
   const auto format = recognise(file);
   if (!format)
-    return fail(ec::bad_payload,
-                "image of {} bytes is neither PNG nor JPEG nor WebP",
-                file.size());
+    return detail::no_format(file.size());
   try {
     switch (*format) {
       case image_format::png:
@@ -146,6 +166,11 @@ core::result<void> check_extent(core::extent px, const decode_limits& within,
       ec::bad_payload, "{} image of {}x{} has {} pixels, outside 1..{}",
       to_string(format), px.width, px.height, px.pixels(), within.picture_px);
   return {};
+}
+
+core::error no_format(size_t file_bytes) {
+  return fail(ec::bad_payload,
+              "image of {} bytes is neither PNG nor JPEG nor WebP", file_bytes);
 }
 
 core::error broken(image_format format, std::string_view why) {

@@ -25,6 +25,28 @@ struct decode_limits {
 /// Returns the format that `file` claims by its first bytes.
 std::optional<core::image_format> recognise(std::span<const uint8_t> file);
 
+/// What a file says of its picture before its pixels.
+struct header {
+  core::image_format format = core::image_format::png;
+  /// As stored, which is how `decode` returns it.
+  core::extent px;
+  /// Of EXIF, 1..8: how to turn the pixels (see upright); 1 where none is told.
+  uint32_t orientation = 1;
+
+  /// The extent of the picture turned upright.
+  core::extent upright_px() const {
+    return orientation >= 5 ? core::extent{px.height, px.width} : px;
+  }
+
+  friend bool operator==(const header&, const header&) = default;
+};
+
+/// Reads the header of a file; decodes nothing and takes no memory. A file that
+/// has one may still be broken further on.
+/// Errors:  ec::bad_payload if it is none of the formats or has no size.
+/// Threads: any.
+core::result<header> read_header(std::span<const uint8_t> file);
+
 /// Encode `pixels` as `how` says, with `text` (UTF-8; empty: none) where the
 /// AUTOMATIC1111 web UI puts its generation parameters. The same arguments give
 /// the same bytes, as long as the libraries stay the same.

@@ -138,12 +138,21 @@ parameters describe(const core::prompt_pair& text, const core::recipe& how,
   parameters result{text.positive, text.negative, {}};
   auto& fields = result.fields;
   fields = {{"Steps", fmt::to_string(how.steps)},
-            {"Sampler", std::string{webui_name(how.with)}},
-            {"CFG scale", fmt::to_string(how.guidance)},
-            {"Seed", fmt::to_string(how.seed)},
-            {"Size", fmt::format("{}x{}", how.px.width, how.px.height)},
-            {"Model", std::string{model}},
-            {"RNG", name_of_noise(how.noise)}};
+            {"Sampler", std::string{webui_name(how.with)}}};
+  if (how.karras)
+    fields.emplace_back("Schedule type", "Karras");
+  fields.emplace_back("CFG scale", fmt::to_string(how.guidance));
+  fields.emplace_back("Seed", fmt::to_string(how.seed));
+  fields.emplace_back("Size",
+                      fmt::format("{}x{}", how.px.width, how.px.height));
+  fields.emplace_back("Model", std::string{model});
+  if (how.from_image)
+    fields.emplace_back("Denoising strength", fmt::to_string(how.strength));
+  fields.emplace_back("RNG", name_of_noise(how.noise));
+  if (how.eta != 0)
+    fields.emplace_back("Eta DDIM", fmt::to_string(how.eta));
+  if (how.guidance_rescale != 0)
+    fields.emplace_back("CFG Rescale", fmt::to_string(how.guidance_rescale));
   std::move(more.begin(), more.end(), std::back_inserter(fields));
   fields.emplace_back("Version", fmt::format("Atelier {}", core::version()));
   return result;

@@ -27,7 +27,9 @@ struct parameters {
 };
 
 /// Returns the fields of a run in the web UI's names and order: Steps, Sampler,
-/// CFG scale, Seed, Size, Model, RNG, then `more`, then Version.
+/// Schedule type (of Karras' alone), CFG scale, Seed, Size, Model, Denoising
+/// strength (where it starts from a picture), RNG, Eta DDIM and CFG Rescale
+/// (where they are not 0), then `more`, then Version.
 parameters describe(const core::prompt_pair& text, const core::recipe& how,
                     std::string_view model,
                     std::vector<std::pair<std::string, std::string>> more = {});

@@ -104,6 +104,18 @@ void simulated_host::come_up(life& x, const std::string& part) {
   // Killed before it was there.
   if (!x.ending.empty())
     return exit_later(x);
+  if (x.script.setup_delay == core::timespan{0})
+    return set_up(x, part);
+  config_.timers->after(x.script.setup_delay,
+                        [weak = weak_from_this(), who = x.who, part] {
+                          const auto self = weak.lock();
+                          auto* there = self ? self->find(who) : nullptr;
+                          if (there != nullptr && there->ending.empty())
+                            self->set_up(*there, part);
+                        });
+}
+
+void simulated_host::set_up(life& x, const std::string& part) {
   x.is_up = true;
   x.body = config_.spawn(x.who, part,
                          std::make_shared<outbox>(weak_from_this(), x.who));

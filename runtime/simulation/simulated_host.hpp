@@ -20,6 +20,8 @@ namespace atelier::runtime {
 /// How one life of a process goes, as far as nobody interferes.
 struct process_script {
   core::timespan start_delay{0};
+  /// From its start on: it reads nothing meanwhile.
+  core::timespan setup_delay{0};
   /// Where it has a code, the process does not come up.
   core::error start_failure;
   /// From a kill, a crash or a request to leave to the confirmed exit.
@@ -102,6 +104,7 @@ private:
   life* find(ipc::process_life who);
   life* up(core::process_id which);
   void come_up(life& x, const std::string& part);
+  void set_up(life& x, const std::string& part);
   void end_actors(life& x);
   void end(life& x, std::string how);
   void exit_later(life& x);

@@ -116,7 +116,10 @@ core::result<void> begin(life& x, const child_options& how,
         core::start_log(x.settings.log.level, "atelier " + told.part);
       !logging)
     return logging;
-  x.profile = std::make_shared<const planning::profile>(profile_of(x.settings));
+  auto known = profile_of(x.settings);
+  if (!known)
+    return known.why();
+  x.profile = std::make_shared<const planning::profile>(std::move(*known));
   x.workers = std::make_shared<actors::worker_directory>();
   const bool cpu = told.part == "cpu";
   x.actor_settings =
@@ -168,10 +171,11 @@ void end(life& x) {
   core::stop_log();
 }
 
-/// What the reading thread may run itself: not the encoding of pictures, which
-/// takes long.
+/// What the reading thread may run itself: not the decoding and encoding of
+/// pictures, which take long.
 bool is_short(const actors::to_process& x) {
-  return x.what != actors::role::postprocess;
+  const auto* p = std::get_if<actors::prepare>(&x.body);
+  return x.what != actors::role::postprocess && (p == nullptr || !p->source);
 }
 
 } // namespace

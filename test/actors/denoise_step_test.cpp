@@ -128,6 +128,47 @@ BOOST_AUTO_TEST_CASE(a_row_is_opened_stepped_decoded_and_reported_once) {
   BOOST_TEST(hub->of<actors::stepping>().size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(a_row_with_a_source_runs_its_share_of_the_steps) {
+  auto x = work(1, 10);
+  x.how.from_image = true;
+  x.how.strength = 0.35f;
+  x.source = {1, 7, 1, slot_kind::image};
+  give(x);
+  BOOST_REQUIRE(device->opened.size() == 1u);
+  BOOST_TEST((device->opened[0].source == x.source));
+  for (uint32_t step = 1; step <= 3; ++step) {
+    BOOST_TEST(device->decoding.empty());
+    ran(1, {step});
+  }
+  BOOST_TEST((device->decoding == rows{row(1)}));
+  decoded(1);
+  BOOST_TEST(replies().at(0).steps_done == 3u);
+  // Taken over with two steps done: one is left.
+  x.who.attempt = 2;
+  x.steps_done = 2;
+  give(x);
+  ran(1, {3});
+  BOOST_TEST(device->decoding.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(what_the_device_notes_of_a_row_is_told_with_its_end) {
+  give(work(1));
+  give(work(2));
+  ran(1, {1});
+  gpu::run_report x;
+  x.steps = 3;
+  for (const auto who : last_run())
+    x.rows.push_back({who, who == row(1) ? 4u : 3u, true, {}, {}});
+  x.rows.at(0).notes = {"cut short"};
+  device->events.ran(x);
+  run();
+  decoded(1);
+  BOOST_TEST((replies().at(0).notes == std::vector<std::string>{"cut short"}));
+  ran(1, {4});
+  decoded(2);
+  BOOST_TEST(replies().at(1).notes.empty());
+}
+
 BOOST_AUTO_TEST_CASE(the_batch_is_told_before_the_device_sees_it) {
   struct order : test::scripted_executor {
     void open(const gpu::open_job& job) override {

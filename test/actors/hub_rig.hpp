@@ -49,6 +49,7 @@ class hub_rig {
 public:
   struct options {
     std::array<uint32_t, ipc::slot_kinds> slots = {8, 8, 0};
+    std::array<uint64_t, ipc::slot_kinds> slot_bytes = {};
     core::limits limits;
     config::scheduler_settings pace;
     std::shared_ptr<const planning::policy> policy;
@@ -60,7 +61,7 @@ public:
   explicit hub_rig(options o) {
     profile = card_profile();
     policy = o.policy ? o.policy : *planning::make_policy("vanilla");
-    store = std::make_shared<ipc::heap_store>(1, o.slots);
+    store = std::make_shared<ipc::heap_store>(1, o.slots, o.slot_bytes);
     actors::hub_config config;
     config.limits = o.limits;
     config.pace = o.pace;
@@ -113,6 +114,25 @@ public:
 
   core::request_id submit() {
     return submit([](core::request&) {});
+  }
+
+  /// Submits a request that starts from files of so many bytes; `adjust`
+  /// changes it first.
+  template <class F>
+  core::request_id submit_image(F adjust, size_t image = 5, size_t mask = 0) {
+    auto source = std::make_shared<core::source_images>();
+    source->image.assign(image, 'i');
+    source->mask.assign(mask, 'm');
+    source->image_px = {100, 50};
+    return submit([&](core::request& x) {
+      x.source = source;
+      x.px = {32, 32};
+      adjust(x);
+    });
+  }
+
+  core::request_id submit_image() {
+    return submit_image([](core::request&) {});
   }
 
   void cancel(core::request_id id) {
@@ -210,6 +230,11 @@ public:
 
   void done(const actors::prepare& x) {
     BOOST_REQUIRE(store->publish(x.state, 1, 0));
+    if (x.source) {
+      // The files are there before the work is.
+      BOOST_REQUIRE(store->view(x.files));
+      BOOST_REQUIRE(store->publish(x.source, 1, 0));
+    }
     reply_prepared(x.who);
   }
 
@@ -236,6 +261,8 @@ public:
   }
 
   void done(const actors::denoise& x) {
+    if (x.source)
+      BOOST_REQUIRE(store->view(x.source));
     BOOST_REQUIRE(store->publish(x.image, 1, 0));
     reply_denoised(x.who);
   }

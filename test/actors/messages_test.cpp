@@ -76,6 +76,11 @@ public:
     x.with = static_cast<core::sampler>(below(6));
     x.steps = u32();
     x.guidance = static_cast<float>(random_.uniform() * 20);
+    x.guidance_rescale = static_cast<float>(random_.uniform());
+    x.eta = static_cast<float>(random_.uniform());
+    x.karras = below(2) != 0;
+    x.from_image = below(2) != 0;
+    x.strength = static_cast<float>(random_.uniform());
     x.px = {u32(), u32()};
     x.seed = random_.next_u64();
     x.noise = static_cast<core::noise_source>(below(2));
@@ -87,23 +92,30 @@ public:
     return {text(), text()};
   }
 
+  std::vector<std::string> texts() {
+    std::vector<std::string> x(below(4));
+    for (auto& t : x)
+      t = text();
+    return x;
+  }
+
   void fill(worker_ready& x) {
     x = {address(), u32(), text(), {text(), text()}, u32(), u32()};
   }
 
   void fill(prepare& x) {
-    x = {ticket(), recipe(), prompts(), {u32(), u32(), u32()}, slot()};
+    x = {ticket(), recipe(), prompts(), {u32(), u32(), u32()},
+         slot(),   slot(),   slot()};
   }
 
   void fill(prepared& x) {
-    x = {ticket(), error(), span()};
+    x = {ticket(), error(), span(), texts()};
   }
 
   void fill(denoise& x) {
-    x = {ticket(),       recipe(),
-         prompts(),      slot(),
-         slot(),         slot(),
-         u32(),          static_cast<core::priority>(below(3)),
+    x = {ticket(),       recipe(),     prompts(),
+         slot(),         slot(),       slot(),
+         slot(),         u32(),        static_cast<core::priority>(below(3)),
          span().count(), below(2) != 0};
   }
 
@@ -118,8 +130,9 @@ public:
   }
 
   void fill(denoised& x) {
-    x = {ticket(), error(), u32(),  u32(),
-         span(),   span(),  span(), random_.next_u64()};
+    x = {ticket(),       error(), u32(),  u32(),
+         span(),         span(),  span(), random_.next_u64(),
+         span().count(), texts()};
   }
 
   void fill(finish& x) {

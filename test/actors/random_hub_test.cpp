@@ -70,6 +70,9 @@ public:
     o.slots = {2 + pick(4), 2 + pick(4), 0};
     o.pace.attempts = pick(4) == 0 ? 3 : 20;
     o.limits.requests = 4 + pick(16);
+    o.limits.sources_bytes = 10 + pick(60);
+    image_slots_ = o.slots[1];
+    sources_ = pick(3) * 40;
     rig_.emplace(o);
     const auto devices = 1 + pick(3);
     for (uint32_t i = 1; i <= devices + 1; ++i) {
@@ -94,6 +97,10 @@ public:
 
   const actors::counters& counts() const {
     return rig_->sut->counts();
+  }
+
+  size_t with_source() const {
+    return with_source_;
   }
 
   bool met_poison() const {
@@ -258,8 +265,13 @@ private:
       actors::prepared r;
       r.who = a->who;
       r.failure = failure();
-      if (r.failure.code == ec::none)
+      if (a->source && !p.lost)
+        BOOST_REQUIRE_MESSAGE(store.view(a->files), "no files to decode");
+      if (r.failure.code == ec::none) {
         written(p, store.publish(a->state, 1, 0));
+        if (a->source)
+          written(p, store.publish(a->source, 1, 0));
+      }
       send(p, r);
     } else if (const auto* f = std::get_if<actors::finish>(&x)) {
       actors::finished r;
@@ -272,6 +284,7 @@ private:
       send(p, r);
     } else if (const auto* d = std::get_if<actors::denoise>(&x)) {
       device_row row{*d};
+      source_is_there(p, row);
       const auto seq = store.published(d->from);
       if (!p.lost)
         BOOST_REQUIRE_MESSAGE(seq && *seq > 0, "nothing to go on from");
@@ -283,6 +296,13 @@ private:
       if (const auto i = p.rows.find(c->who); i != p.rows.end())
         i->second.cancelled = true;
     }
+  }
+
+  void source_is_there(const process& p, const device_row& row) {
+    BOOST_REQUIRE(row.what.how.from_image == bool{row.what.source});
+    if (row.what.source && !p.lost)
+      BOOST_REQUIRE_MESSAGE(rig_->store->view(row.what.source),
+                            "a source is gone while its row runs");
   }
 
   void written(const process& p, const core::result<void>& done) {
@@ -317,10 +337,11 @@ private:
     sign.who = test::hub_rig::device_at(p.who());
     for (const auto who : rows) {
       auto& row = p.rows.at(who);
-      if (!row.cancelled && row.steps_done < row.what.how.steps) {
+      source_is_there(p, row);
+      const auto steps = core::steps_to_run(row.what.how);
+      if (!row.cancelled && row.steps_done < steps) {
         ++row.steps_done;
-        if (row.steps_done % p.publish_every == 0
-            || row.steps_done == row.what.how.steps) {
+        if (row.steps_done % p.publish_every == 0 || row.steps_done == steps) {
           const auto done = rig_->store->publish(
             row.what.state, uint64_t{row.steps_done} + 1, 0);
           written(p, done);
@@ -338,18 +359,20 @@ private:
       return die(p);
     for (const auto who : rows)
       if (const auto& row = p.rows.at(who);
-          row.cancelled || row.steps_done == row.what.how.steps || chance(1))
+          row.cancelled || row.steps_done == core::steps_to_run(row.what.how)
+          || chance(1))
         end(p, who);
   }
 
   void end(process& p, core::ticket who) {
     const auto row = p.rows.at(who);
+    source_is_there(p, row);
     actors::denoised r;
     r.who = who;
     r.steps_done = row.steps_done;
     if (row.cancelled)
       r.failure = core::fail(ec::cancelled, "cancelled");
-    else if (row.steps_done < row.what.how.steps)
+    else if (row.steps_done < core::steps_to_run(row.what.how))
       r.failure = core::fail(ec::out_of_resources, "scripted");
     else
       r.failure = failure();
@@ -396,6 +419,8 @@ private:
     what->fixed.variant = chance(50) ? "card@4" : "card@2";
     if (chance(30))
       what->fixed.steps = 1 + pick(8);
+    if (chance(sources_))
+      what->source = draw_source(*what);
     what->wants_progress = chance(30);
     if (chance(20))
       what->deadline = rig_->now + core::timespan{pick(8'000'000'000)};
@@ -403,6 +428,19 @@ private:
       poison_.insert(id);
     requests_.push_back(what);
     event([&](auto& h) { h.submit(what, rig_->now); });
+  }
+
+  std::shared_ptr<const core::source_images> draw_source(core::request& of) {
+    auto x = std::make_shared<core::source_images>();
+    x->image.resize(1 + pick(15));
+    x->mask.resize(pick(2) * (1 + pick(5)));
+    x->image_px = {8, 8};
+    of.px = {32, 32};
+    if (!x->mask.empty())
+      of.kind = core::request_kind::edit;
+    if (chance(70))
+      of.fixed.strength = static_cast<float>(1 + pick(10)) / 10;
+    return x;
   }
 
   void cancel() {
@@ -507,13 +545,16 @@ private:
         code == ec::none || code == ec::overloaded || code == ec::unavailable
         || code == ec::out_of_resources || code == ec::io_failed
         || code == ec::internal
+        || (code == ec::invalid_argument && what->source && image_slots_ < 3)
         || (code == ec::cancelled && cancelled_.count(what->id) != 0)
         || (code == ec::deadline_missed && what->deadline != core::never)
         || (code == ec::poison && deaths_alone_[what->id] >= 2);
       BOOST_REQUIRE_MESSAGE(known, "request " << what->id.value << ": "
                                               << to_string(code));
       if (poison_.count(what->id) != 0 && code == ec::none)
-        BOOST_REQUIRE(rig_->answers.at(what->id).how.steps == 1);
+        BOOST_REQUIRE(core::steps_to_run(rig_->answers.at(what->id).how) == 1);
+      if (code == ec::none && what->source)
+        ++with_source_;
     }
     const auto& c = rig_->sut->counts();
     BOOST_REQUIRE_EQUAL(c.arrived, requests_.size());
@@ -533,6 +574,11 @@ private:
   std::set<core::request_id> must_run_alone_;
   std::map<core::request_id, uint32_t> deaths_alone_;
   size_t most_requests_ = 0;
+  uint32_t image_slots_ = 0;
+  /// Of a hundred requests.
+  uint32_t sources_ = 0;
+  /// Answered with a picture.
+  size_t with_source_ = 0;
   bool faults_ = false;
 };
 
@@ -549,6 +595,7 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_under_random_schedules) {
   }
   actors::counters sum;
   size_t poisoned = 0;
+  size_t with_source = 0;
   for (auto i = first; i < first + count; ++i)
     BOOST_TEST_CONTEXT("ATELIER_TEST_SEED=" << test::seed()
                                             << " ATELIER_TEST_SCHEDULE=" << i) {
@@ -561,15 +608,17 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_under_random_schedules) {
       sum.resumed += c.resumed;
       sum.slot_waits += c.slot_waits;
       poisoned += one.met_poison() ? 1u : 0u;
+      with_source += one.with_source();
     }
-  BOOST_TEST_MESSAGE(
-    count << " schedules: " << sum.answered << " answered, " << sum.late
-          << " late, " << sum.resumed << " resumed, " << sum.stale_replies
-          << " stale replies, " << sum.slot_waits << " waits for slots, "
-          << poisoned << " with poison");
+  BOOST_TEST_MESSAGE(count << " schedules: " << sum.answered << " answered, "
+                           << with_source << " with a source, " << sum.late
+                           << " late, " << sum.resumed << " resumed, "
+                           << sum.stale_replies << " stale replies, "
+                           << sum.slot_waits << " waits for slots, " << poisoned
+                           << " with poison");
   // They meet what they are there for.
   if (count >= 1'000)
-    for (const auto met : {sum.answered, sum.late, sum.resumed,
+    for (const auto met : {sum.answered, with_source, sum.late, sum.resumed,
                            sum.stale_replies, sum.slot_waits, poisoned})
       BOOST_TEST(met > 0u);
   BOOST_TEST(count > 0u);

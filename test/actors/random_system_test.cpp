@@ -9,7 +9,9 @@
 #include "actors/system_rig.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
+#include <atelier/actors/source_files.hpp>
 #include <atelier/gpu/device/detail/test_card_rows.hpp>
+#include <atelier/image/codec.hpp>
 
 #include <cstdlib>
 #include <set>
@@ -28,8 +30,18 @@ core::philox random_of(uint64_t number, uint64_t part) {
   return random;
 }
 
+// The file of a small picture, one of a few.
+std::vector<uint8_t> file_of(uint32_t which) {
+  image::picture x{{8 + 8 * (which % 3), 16}, 3, {}};
+  x.bytes.resize(image::bytes_of(x.px, 3));
+  for (size_t i = 0; i < x.bytes.size(); ++i)
+    x.bytes[i] = static_cast<uint8_t>(i * (which + 3) % 253);
+  return *image::encode(x.view(), {});
+}
+
 struct totals {
   uint64_t answered = 0;
+  uint64_t with_source = 0;
   uint64_t pictures = 0;
   uint64_t resumed = 0;
   uint64_t lost = 0;
@@ -58,6 +70,7 @@ public:
     o.script = [this](ipc::process_life) { return draw_script(); };
     o.links = [this] { return draw_fate(); };
     most_requests_ = 1 + pick(10);
+    sources_ = o.slots[1] >= 3 && pick(3) != 0;
     rig_.emplace(std::move(o));
     rig_->on_denoise = [this](const actors::denoise& x) {
       trace_ += fmt::format(
@@ -76,6 +89,7 @@ public:
     calm();
     const auto& c = rig_->tables().counts();
     sum.answered += c.answered;
+    sum.with_source += with_source_;
     sum.pictures += rig_->options.payload ? rig_->pictures.size() : 0;
     sum.resumed += c.resumed;
     sum.lost += c.workers_lost;
@@ -100,6 +114,9 @@ private:
       return s;
     s.start_delay = core::timespan{scripts_.below(300'000'000)};
     s.exit_delay = core::timespan{scripts_.below(20'000'000)};
+    // Longer than any silence that is allowed later.
+    if (scripts_.below(8) == 0)
+      s.setup_delay = core::timespan{scripts_.below(60'000'000'000)};
     if (scripts_.below(8) == 0)
       s.start_failure = core::fail(ec::io_failed, "scripted");
     if (scripts_.below(5) == 0) {
@@ -195,6 +212,8 @@ private:
     what->fixed.variant = pick(2) == 0 ? "card@4" : "card@2";
     if (pick(3) == 0)
       what->fixed.steps = 1 + pick(8);
+    if (sources_ && pick(2) == 0)
+      bring_source(*what);
     what->wants_progress = pick(3) == 0;
     if (pick(5) == 0)
       what->deadline = what->arrived + core::timespan{pick(4'000'000'000)};
@@ -202,6 +221,19 @@ private:
       poison_.insert(what->id);
     requests_.push_back(what);
     rig_->submit(std::move(what));
+  }
+
+  void bring_source(core::request& to) {
+    auto x = std::make_shared<core::source_images>();
+    x->image = file_of(pick(5));
+    if (pick(2) == 0) {
+      x->mask = file_of(pick(5));
+      to.kind = core::request_kind::edit;
+    }
+    x->image_px = x->mask_px = {16, 16};
+    to.source = std::move(x);
+    if (pick(2) == 0)
+      to.fixed.strength = static_cast<float>(1 + pick(10)) / 10;
   }
 
   void take() {
@@ -295,6 +327,8 @@ private:
         || (code == ec::deadline_missed && what->deadline != core::never);
       BOOST_REQUIRE_MESSAGE(known, "request " << what->id.value << ": "
                                               << to_string(code));
+      if (code == ec::none && what->source)
+        ++with_source_;
       if (code == ec::none && rig_->options.payload)
         BOOST_REQUIRE(rig_->pictures.at(what->id) == undisturbed(*what));
     }
@@ -312,17 +346,28 @@ private:
     const auto& v = rig_->options.profile->variants[p.how.variant.value];
     p.latent = planning::latent_of(v, p.how.px);
     auto slots = std::make_shared<ipc::heap_store>(
-      1u, std::array<uint32_t, 3>{2, 2, 0},
+      1u, std::array<uint32_t, 3>{2, 4, 0},
       std::array<uint64_t, 3>{4096, 16384, 0});
     const ipc::slot_ref noise{1, 0, 1, slot_kind::state};
     const ipc::slot_ref state{1, 1, 1, slot_kind::state};
     const ipc::slot_ref image{1, 0, 1, slot_kind::image};
     const ipc::slot_ref file{1, 1, 1, slot_kind::image};
-    for (const auto& x : {noise, state, image, file})
+    const ipc::slot_ref files{1, 2, 1, slot_kind::image};
+    const ipc::slot_ref source{1, 3, 1, slot_kind::image};
+    for (const auto& x : {noise, state, image, file, files, source})
       slots->open(x);
     p.who = {what.id, 1};
     p.state = noise;
-    BOOST_REQUIRE(actors::draw_state(p, *slots));
+    if (what.source) {
+      p.files = files;
+      p.source = source;
+      BOOST_REQUIRE(
+        actors::write_source_files(*slots->buffer(files), *what.source));
+      BOOST_REQUIRE(
+        slots->publish(files, 1, actors::source_files_bytes(*what.source)));
+    }
+    BOOST_REQUIRE(
+      (actors::prepare_row(p, {}, *slots).failure.code == ec::none));
     gpu::detail::test_card_rows rows{rig_->options.profile, slots};
     gpu::open_job job;
     job.who = p.who;
@@ -331,8 +376,9 @@ private:
     job.from = noise;
     job.state = state;
     job.image = image;
+    job.source = p.source;
     rows.open(job);
-    rows.find(p.who)->advance(p.how.steps);
+    rows.find(p.who)->advance(core::steps_to_run(p.how));
     BOOST_REQUIRE((rows.decode(p.who).failure.code == ec::none));
     actors::finish f;
     f.who = p.who;
@@ -353,6 +399,8 @@ private:
   core::philox scripts_;
   bool faults_ = false;
   bool delays_ = false;
+  bool sources_ = false;
+  uint64_t with_source_ = 0;
   size_t most_requests_ = 0;
   uint64_t last_id_ = 0;
   uint64_t steps_ = 0;
@@ -384,13 +432,14 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_by_the_real_actors) {
     }
   BOOST_TEST_MESSAGE(
     count << " schedules, " << sum.events << " checks: " << sum.answered
-          << " answered, " << sum.pictures << " pictures compared, "
-          << sum.resumed << " resumed, " << sum.lost << " workers lost, "
-          << sum.stale << " stale replies, " << sum.poisoned << " poisoned");
+          << " answered, " << sum.with_source << " with a source, "
+          << sum.pictures << " pictures compared, " << sum.resumed
+          << " resumed, " << sum.lost << " workers lost, " << sum.stale
+          << " stale replies, " << sum.poisoned << " poisoned");
   // They meet what they are there for.
   if (count >= 500)
-    for (const auto met : {sum.answered, sum.pictures, sum.resumed, sum.lost,
-                           sum.stale, sum.poisoned})
+    for (const auto met : {sum.answered, sum.with_source, sum.pictures,
+                           sum.resumed, sum.lost, sum.stale, sum.poisoned})
       BOOST_TEST(met > 0u);
   BOOST_TEST(count > 0u);
 }

@@ -65,8 +65,14 @@ struct fixture : test::deterministic_system {
     return state<supervisor_state>(sut).processes.at(i).at;
   }
 
-  void up(ipc::process_life who = first) {
+  void started(ipc::process_life who = first) {
     tell(sut, actors::process_started{who, 100, {}});
+  }
+
+  // Started, and set up.
+  void up(ipc::process_life who = first) {
+    started(who);
+    pong(who);
   }
 
   void exited(ipc::process_life who = first) {
@@ -140,6 +146,53 @@ BOOST_AUTO_TEST_CASE(a_silent_process_is_suspected_and_killed) {
   BOOST_TEST((host->killed == lives{first}));
   BOOST_TEST((heard->suspected == lives{first}));
   BOOST_TEST(heard->lost.empty());
+}
+
+BOOST_AUTO_TEST_CASE(silence_while_it_sets_up_is_no_sin) {
+  started();
+  BOOST_TEST((at() == stage::setting_up));
+  advance(4min);
+  BOOST_TEST((at() == stage::setting_up));
+  BOOST_TEST(host->killed.empty());
+  // It is asked all the while, and up with its first answer.
+  BOOST_TEST(host->pinged.size() >= 200u);
+  const auto lines =
+    ask<std::vector<actors::process_line>>(sut, actors::status_atom::value);
+  BOOST_TEST(lines.at(0).alive);
+  pong();
+  BOOST_TEST((at() == stage::up));
+  advance(5s);
+  BOOST_TEST((at() == stage::up));
+  advance(500ms);
+  BOOST_TEST((at() == stage::suspected));
+}
+
+BOOST_AUTO_TEST_CASE(a_setup_that_takes_too_long_is_suspected) {
+  started();
+  advance(5min);
+  BOOST_TEST((at() == stage::setting_up));
+  advance(500ms);
+  BOOST_TEST((at() == stage::suspected));
+  BOOST_TEST((host->killed == lives{first}));
+  BOOST_TEST((heard->suspected == lives{first}));
+  exited();
+  BOOST_TEST((at() == stage::down));
+}
+
+BOOST_AUTO_TEST_CASE(a_death_while_setting_up_is_a_death) {
+  started();
+  exited();
+  BOOST_TEST((heard->lost == losses{{first, true}}));
+  advance(1s);
+  BOOST_REQUIRE(host->started.size() == 2u);
+  // A sign of the life before sets nothing up.
+  started(second);
+  pong(first);
+  BOOST_TEST((at() == stage::setting_up));
+  suspect(second);
+  BOOST_TEST((at() == stage::suspected));
+  pong(second);
+  BOOST_TEST((at() == stage::suspected));
 }
 
 BOOST_AUTO_TEST_CASE(what_the_scheduler_suspects_is_killed_once) {

@@ -26,9 +26,15 @@ public:
     if (const auto* p = std::get_if<actors::prepare>(&what)) {
       who = p->who;
       slots = {{p->state, true}};
+      if (p->source) {
+        slots.emplace_back(p->source, true);
+        slots.emplace_back(p->files, false);
+      }
     } else if (const auto* d = std::get_if<actors::denoise>(&what)) {
       who = d->who;
       slots = {{d->state, true}, {d->image, true}, {d->from, false}};
+      if (d->source)
+        slots.emplace_back(d->source, false);
     } else if (const auto* f = std::get_if<actors::finish>(&what)) {
       who = f->who;
       slots = {{f->encoded, true}, {f->pixels, false}};

@@ -52,6 +52,17 @@ BOOST_AUTO_TEST_CASE(fish_conditions_name_the_command) {
              sut);
 }
 
+BOOST_AUTO_TEST_CASE(files_are_offered_behind_a_first_word) {
+  auto program = sample();
+  program.commands[1].files_follow = true;
+  BOOST_TEST(has(*completion_script(program, "zsh"),
+                 "'1:argument:(bash zsh)' '*:argument:_files' ;;"));
+  BOOST_TEST(has(*completion_script(program, "fish"),
+                 "-n '__fish_seen_subcommand_from shell' -a 'bash zsh'"));
+  BOOST_TEST(has(*completion_script(sample(), "fish"),
+                 "-n '__fish_seen_subcommand_from shell' -f -a 'bash zsh'"));
+}
+
 BOOST_AUTO_TEST_CASE(another_shell_is_refused) {
   const auto sut = completion_script(sample(), "csh");
   BOOST_TEST_REQUIRE(!sut);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scratch_folder.hpp"
+#include <atelier/image/codec.hpp>
 #include <atelier/runtime/cli/generate_plan.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -30,6 +31,13 @@ struct fixture : test::scratch_folder {
     return plan.why().text;
   }
 
+  std::vector<uint8_t> write_picture(const std::string& name, core::extent px) {
+    const std::vector<uint8_t> pixels(image::bytes_of(px, 3), 70);
+    auto file = *image::encode({px, 3, pixels}, {});
+    write(name, {file.begin(), file.end()});
+    return file;
+  }
+
   generate_arguments arguments;
   common_arguments common;
   std::istringstream in;
@@ -50,6 +58,12 @@ BOOST_AUTO_TEST_CASE(nothing_given_leaves_the_choice_to_the_policy) {
   BOOST_TEST(!sut->common.steps);
   BOOST_TEST(!sut->common.guidance);
   BOOST_TEST(!sut->common.sampler);
+  BOOST_TEST(!sut->common.guidance_rescale);
+  BOOST_TEST(!sut->common.eta);
+  BOOST_TEST(!sut->common.karras);
+  BOOST_TEST(!sut->common.strength);
+  BOOST_TEST(sut->common.image.empty());
+  BOOST_TEST(sut->common.mask.empty());
   BOOST_TEST(sut->common.noise == "torch_cpu");
   BOOST_TEST(sut->common.priority == "normal");
   BOOST_TEST(sut->common.format == "png");
@@ -65,10 +79,13 @@ BOOST_AUTO_TEST_CASE(everything_given_is_handed_on) {
   arguments.seed = "18446744073709551613";
   arguments.steps = "150";
   arguments.guidance = "7.5";
+  arguments.guidance_rescale = "0.7";
+  arguments.eta = "1";
+  arguments.karras = true;
   arguments.sampler = "euler";
   arguments.size = "64x128";
   arguments.negative = "dull";
-  arguments.model = "m";
+  arguments.model = "test_card";
   arguments.variant = "v";
   arguments.rng = "philox";
   arguments.deadline_ms = "1500";
@@ -88,11 +105,14 @@ BOOST_AUTO_TEST_CASE(everything_given_is_handed_on) {
   BOOST_TEST(sut->prompt_of(3) == "");
   BOOST_TEST(*x.steps == 150u);
   BOOST_TEST(*x.guidance == 7.5f);
+  BOOST_TEST(*x.guidance_rescale == 0.7f);
+  BOOST_TEST(*x.eta == 1.0f);
+  BOOST_TEST(*x.karras);
   BOOST_TEST(*x.sampler == "euler");
   BOOST_TEST(x.width == 64u);
   BOOST_TEST(x.height == 128u);
   BOOST_TEST(x.negative == "dull");
-  BOOST_TEST(*x.model == "m");
+  BOOST_TEST(*x.model == "test_card");
   BOOST_TEST(*x.variant == "v");
   BOOST_TEST(x.noise == "philox");
   BOOST_TEST((*x.deadline == std::chrono::milliseconds{1500}));
@@ -125,6 +145,23 @@ BOOST_AUTO_TEST_CASE(bad_values_are_refused_by_their_options_name) {
      "--steps: '151' is not a whole number "
      "in 1..150"},
     {&generate_arguments::guidance, "nan", "--guidance: "},
+    {&generate_arguments::guidance_rescale, "1.5",
+     "--guidance-rescale: '1.5' is not a number in 0..1"},
+    {&generate_arguments::eta, "-1", "--eta: '-1' is not a number in 0..1"},
+    {&generate_arguments::strength, "0",
+     "--strength: '0' is not a number above 0 and at most 1"},
+    {&generate_arguments::strength, "nan", "--strength: 'nan' is not"},
+    {&generate_arguments::strength, "0.5",
+     "--strength: '0.5' without --init IMAGE means nothing"},
+    {&generate_arguments::image, "/no/such.png",
+     "--init: cannot read '/no/such.png': No such file or directory"},
+    {&generate_arguments::image, "/",
+     "--init: cannot read '/': Is a directory"},
+    {&generate_arguments::image, "/dev/null",
+     "--init: '/dev/null': image of 0 bytes is neither PNG nor"},
+    {&generate_arguments::image, "/dev/zero",
+     "--init: '/dev/zero' has more than 12582912 bytes, the most it may have "
+     "(limits.source_kib)"},
     {&generate_arguments::sampler, "heun", "--sampler: 'heun' is not ddim, "},
     {&generate_arguments::size, "10x10", "--size: "},
     {&generate_arguments::negative, "\xff", "--negative: "},
@@ -147,6 +184,42 @@ BOOST_AUTO_TEST_CASE(bad_values_are_refused_by_their_options_name) {
     BOOST_TEST(text.starts_with(x.says), text);
     arguments = before;
   }
+}
+
+BOOST_AUTO_TEST_CASE(images_are_read_whole) {
+  const auto image = write_picture("a.png", {16, 8});
+  const auto mask = write_picture("m.png", {4, 4});
+  arguments.output = (path / "out").string();
+  arguments.image = (path / "a.png").string();
+  arguments.strength = "0.5";
+  auto sut = read_plan();
+  BOOST_TEST_REQUIRE(bool{sut});
+  BOOST_TEST(sut->common.image == image);
+  BOOST_TEST(sut->common.mask.empty());
+  BOOST_TEST(*sut->common.strength == 0.5f);
+  arguments.edit = true;
+  arguments.strength.reset();
+  arguments.mask = (path / "m.png").string();
+  sut = read_plan();
+  BOOST_TEST_REQUIRE(bool{sut});
+  BOOST_TEST(sut->common.mask == mask);
+  BOOST_TEST(!sut->common.strength);
+}
+
+BOOST_AUTO_TEST_CASE(an_edit_names_what_is_missing_or_wrong) {
+  write_picture("a.png", {16, 8});
+  write("t.txt", "text");
+  arguments.edit = true;
+  BOOST_TEST(refusal().starts_with("IMAGE is missing"));
+  arguments.image = "/no/such.png";
+  BOOST_TEST(refusal().starts_with("--mask is missing"));
+  arguments.mask = (path / "t.txt").string();
+  BOOST_TEST(refusal().starts_with("IMAGE: cannot read '/no/such.png': No "));
+  arguments.image = (path / "a.png").string();
+  BOOST_TEST(refusal().find("t.txt': image of 4 bytes is neither PNG nor JPEG "
+                            "nor WebP")
+             != std::string::npos);
+  BOOST_TEST((read_plan().why().code == core::ec::bad_payload));
 }
 
 BOOST_AUTO_TEST_CASE(bad_common_options_are_refused) {

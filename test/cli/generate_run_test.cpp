@@ -64,6 +64,31 @@ BOOST_AUTO_TEST_CASE(json_is_one_object_a_line_and_nothing_else) {
   BOOST_TEST(err.str() == "");
 }
 
+BOOST_AUTO_TEST_CASE(what_is_to_be_known_is_told_beside_the_picture) {
+  makes.decide = [](const generation& x) -> answer {
+    auto made = test::fake_service::make_picture(x);
+    if (x.seed == 6)
+      made.notes = {"prompt cut short by 3 tokens"};
+    return made;
+  };
+  BOOST_TEST((run() == exit_status::done));
+  BOOST_TEST(lines_of(err.str()) == 6u);
+  BOOST_TEST(err.str().find("00001-6.png: prompt cut short by 3 tokens\n")
+             != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(steps_that_were_left_out_are_told) {
+  plan.count = 1;
+  makes.decide = [](const generation& x) -> answer {
+    auto made = test::fake_service::make_picture(x);
+    made.strength = 0.35f;
+    return made;
+  };
+  BOOST_TEST((run() == exit_status::done));
+  BOOST_TEST(err.str().find("  7 of 20 steps  ") != std::string::npos,
+             err.str());
+}
+
 BOOST_AUTO_TEST_CASE(never_more_than_the_window_is_handed_in) {
   plan.count = 51;
   makes.at_once = false;

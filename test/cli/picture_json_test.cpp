@@ -30,7 +30,10 @@ BOOST_AUTO_TEST_CASE(the_object_has_these_keys_in_this_order) {
        R"("steps_run":21,"width":8,"height":16,"sha256":"00","timings_ms":)"
        R"({"queue":1.0,"classify":2.0,"retrieve":3.0,"preprocess":4.0,)"
        R"("text":5.0,"denoise":6.0,"decode":7.0,"postprocess":8.0,)"
-       R"("total":36.5}})");
+       R"("total":36.5},"notes":[]})");
+  x.notes = {"a \"b\"", "c"};
+  BOOST_TEST(
+    runtime::cli::to_json(x, "p").ends_with(R"(,"notes":["a \"b\"","c"]})"));
 }
 
 BOOST_AUTO_TEST_CASE(a_path_of_any_bytes_gives_valid_json) {

@@ -23,9 +23,12 @@ import time
 import traceback
 import xml.etree.ElementTree as ElementTree
 
+import tiny_checkpoint
+
 PATIENCE_S = 60
 KEYS = ["path", "seed", "prompt", "model", "variant", "route", "sampler",
-        "steps", "steps_run", "width", "height", "sha256", "timings_ms"]
+        "steps", "steps_run", "width", "height", "sha256", "timings_ms",
+        "notes"]
 TIMINGS = ["queue", "classify", "retrieve", "preprocess", "text", "denoise",
            "decode", "postprocess", "total"]
 SIGNATURES = {"png": b"\x89PNG\r\n\x1a\n", "jpg": b"\xff\xd8\xff",
@@ -55,6 +58,20 @@ BAD = [
     (["generate", "a", "--guidance", "-1"], 2, r"--guidance: '-1'.*0\.\.50"),
     (["generate", "a", "--guidance", "nan"], 2, r"--guidance: 'nan'"),
     (["generate", "a", "--guidance", "51"], 2, r"--guidance: '51'"),
+    (["generate", "a", "--guidance-rescale", "2"], 2,
+     r"--guidance-rescale: '2'.*0\.\.1"),
+    (["generate", "a", "--eta", "x"], 2, r"--eta: 'x'.*0\.\.1"),
+    (["generate", "a", "--init", "no.png"], 2, r"--init: .*'no\.png'.*No such"),
+    (["generate", "a", "--init", "/etc/passwd"], 2, r"--init: .*neither PNG"),
+    (["generate", "a", "--init", "/dev/zero"], 2, r"--init: .*source_kib"),
+    (["generate", "a", "--strength", "0.5"], 2, r"--strength: .*--init"),
+    (["generate", "a", "--strength", "0"], 2, r"--strength: '0'.*above 0"),
+    (["edit"], 2, r"IMAGE is missing[\s\S]*Usage: atelier edit"),
+    (["edit", "a.png", "a"], 2, r"--mask is missing"),
+    (["edit", "a.png", "--mask", "m.png"], 2, r"PROMPT is missing"),
+    (["edit", "a.png", "--mask", "m.png", "a"], 2,
+     r"IMAGE: cannot read 'a\.png'"),
+    (["edit", "a.png", "--masc", "m.png", "a"], 2, r"--masc.*--mask"),
     (["generate", "a", "--sampler", "heun"], 2, r"--sampler: 'heun'.*ddim"),
     (["generate", "a", "--size", "100x100"], 2, r"--size: '100x100'.*8"),
     (["generate", "a", "--size", "0x0"], 2, r"--size: "),
@@ -104,6 +121,26 @@ BAD = [
     (["config", "x"], 2, r"config takes no argument"),
     (["config", "--set", "limits.steps=0"], 2, r"limits\.steps"),
     (["doctor", "x"], 2, r"doctor takes no argument"),
+    (["models", "lst"], 2, r"models: 'lst'.*list, show, import.*'list'"),
+    (["models", "list", "x"], 2, r"models list: 1 models named, 0 allowed"),
+    (["models", "show"], 2, r"models show: 0 models named, 1 allowed"),
+    (["models", "check", "a", "b"], 2, r"models check: 2 models named"),
+    (["models", "show", "no-such"], 3, r"no model 'no-such'.*/models"),
+    (["models", "check", "no-such"], 3, r"no model 'no-such'"),
+    (["models", "import", "no-such"], 3, r"no-such: no such file or folder"),
+    (["models", "import", "/dev/null"], 1, r"/dev/null: not a regular file"),
+    (["models", "import", "/proc/self/stat", "--name", "x"], 2,
+     r"/proc/self/stat: .*header"),
+    (["models", "import", "x", "--name", "../x"], 2, r"--name: '\.\./x'"),
+    (["models", "import", "x", "--name", ".x"], 2, r"--name: '\.x'"),
+    (["models", "import", "x", "--name", ""], 2, r"--name: ''"),
+    (["models", "import", "x", "--dtype", "int8"], 2,
+     r"--dtype: 'int8'.*bfloat16"),
+    (["models", "import", "x", "--prediction", "noise"], 2,
+     r"--prediction: 'noise'.*v_prediction"),
+    (["models", "list", "--scan"], 2, r"--scan goes with models check"),
+    (["models", "check", "x", "--force"], 2, r"--force goes with models imp"),
+    (["models", "show", "x", "--nam", "y"], 2, r"--nam.*--name"),
     (["completion"], 2, r"SHELL"),
     (["completion", "csh"], 2, r"SHELL: 'csh'.*fish"),
     (["--json"], 2, r"a command is missing"),
@@ -180,6 +217,9 @@ class Program:
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
+        # Whatever the user has at home is not this test's.
+        options.setdefault("env", os.environ | {
+            "XDG_DATA_HOME": str(self.folder.resolve() / "data")})
         return subprocess.Popen([self.path, *arguments], cwd=self.folder,
                                 **options)
 
@@ -195,6 +235,9 @@ class Program:
             raise AssertionError("did not end") from None
         return (process.returncode, (out or b"").decode("utf-8", "replace"),
                 (err or b"").decode("utf-8", "replace"))
+
+    def models(self):
+        return self.folder / "data" / "atelier" / "models"
 
     def files(self):
         return sorted(str(x.relative_to(self.folder))
@@ -260,6 +303,68 @@ def case_same_seed_same_bytes(program):
     first, second = ((program.folder / x).read_bytes()
                      for x in ("a.png", "b.png"))
     expect(first == second, "the pictures differ")
+
+
+def make_picture(program, name, size, seed):
+    code, _, err = program.run(["generate", "a", "-o", name, "--seed",
+                                str(seed), "--size", size])
+    expect(code == 0, err)
+
+
+def case_a_picture_is_made_from_another(program):
+    make_picture(program, "a.png", "64x48", 1)
+    make_picture(program, "b.jpg", "64x48", 2)
+    sums = {}
+    for name, image, more in (("1.png", "a.png", []), ("2.png", "b.jpg", []),
+                              ("3.png", "a.png", ["--strength", "0.25"]),
+                              ("4.png", "a.png", ["--processes", "split"]),
+                              ("5.webp", "a.png", ["--size", "32x32"])):
+        code, out, err = program.run(
+            ["generate", "b", "--init", image, "-o", name, "--seed", "5",
+             "--json", *more])
+        expect(code == 0, err)
+        sums[name] = json.loads(out)
+    steps = [x["steps_run"] for x in sums.values()]
+    expect(steps == [16, 16, 5, 16, 16], steps)
+    sizes = [(x["width"], x["height"]) for x in sums.values()]
+    expect(sizes == [(64, 48)] * 4 + [(32, 32)], sizes)
+    shas = [x["sha256"] for x in sums.values()]
+    expect(shas[0] == shas[3] and len(set(shas)) == 4, shas)
+    data = (program.folder / "3.png").read_bytes()
+    expect(b"Denoising strength: 0.25" in data, "not told in the file")
+
+
+def case_a_picture_is_edited_under_a_mask(program):
+    make_picture(program, "a.png", "64x64", 1)
+    make_picture(program, "m.png", "32x32", 2)
+    code, out, err = program.run(
+        ["edit", "a.png", "--mask", "m.png", "a hat", "-o", "c.png", "--seed",
+         "3", "--json", "--sampler", "dpmpp_2m", "--karras"])
+    expect(code == 0, err)
+    made = json.loads(out)
+    expect(made["steps_run"] == 20, out)
+    expect(made["notes"] == ["the mask of 32x32 was scaled to the image's size,"
+                             " 64x64"], out)
+    expect("the mask of 32x32 was scaled" in err, err)
+    data = (program.folder / "c.png").read_bytes()
+    expect(b"Schedule type: Karras" in data, "not told in the file")
+    # The picture that is edited is no more special than any other file.
+    code, _, err = program.run(["edit", "a.png", "--mask", "m.png", "a hat",
+                                "-o", "a.png"])
+    expect(code == 2 and "a.png exists" in err, code, err)
+
+
+def case_an_image_that_breaks_off_is_told(program):
+    make_picture(program, "a.png", "64x64", 1)
+    whole = (program.folder / "a.png").read_bytes()
+    (program.folder / "b.png").write_bytes(whole[:len(whole) // 2])
+    for mode in ("single", "split"):
+        code, _, err = program.run(["generate", "b", "--init", "b.png", "-o",
+                                    "c.png", "--processes", mode])
+        expect(code == 2, code, err)
+        expect(re.search(r"bad_payload: image: png image cannot be read", err),
+               err)
+    expect(program.files() == ["a.png", "b.png"], program.files())
 
 
 def case_without_a_seed_it_is_told(program):
@@ -433,6 +538,138 @@ def case_the_doctor_tells_in_both_forms(program):
     expect(program.entries() == [], program.entries())
 
 
+def small_model(program, **changes):
+    """Make m.safetensors and a vocabulary; return the import's arguments."""
+    (program.folder / "m.safetensors").write_bytes(
+        tiny_checkpoint.safetensors(tiny_checkpoint.checkpoint(**changes)))
+    words = program.folder / "words"
+    words.mkdir(exist_ok=True)
+    (words / "vocab.json").write_text("{}")
+    (words / "merges.txt").write_text("#version: 0.2\n")
+    return ["models", "import", "m.safetensors", "--vocabulary", "words"]
+
+
+def objects_of(program, arguments, status=0):
+    code, out, err = program.run([*arguments, "--json"])
+    expect(code == status, "status", code, err)
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def case_a_model_is_imported_listed_shown_and_checked(program):
+    arguments = small_model(program)
+    made, = objects_of(program, [*arguments, "--dtype", "float16"])
+    expect(list(made) == ["name", "path", "kind", "bytes", "precision",
+                          "parts", "missing"], made)
+    expect((made["name"], made["kind"], made["precision"], made["missing"])
+           == ("m", "stable_diffusion", "float16", []), made)
+    expect(made["parts"] == ["unet", "vae", "text_encoder"], made)
+    expect(objects_of(program, ["models"]) == [made], "listed otherwise")
+    shown, = objects_of(program, ["models", "show", "m"])
+    unet = shown["parts"][0]
+    expect(unet["class"] == "UNet2DConditionModel"
+           and unet["config"]["block_out_channels"] == [32]
+           and unet["bytes"] == 2 * unet["parameters"], unet)
+    found, = objects_of(program, ["models", "check", "m", "--scan",
+                                  "--checksums"])
+    expect(found["sound"] and not found["findings"], found)
+    for file in found["files"]:
+        data = pathlib.Path(file["path"]).read_bytes()
+        expect(file["sha256"] == hashlib.sha256(data).hexdigest(), file)
+    for arguments in (["models"], ["models", "show", "m"],
+                      ["models", "check", "m"]):
+        code, out, err = program.run(arguments)
+        expect(code == 0 and "float16" in out or "sound" in out, out, err)
+
+
+def case_a_name_that_is_taken_is_kept_unless_forced(program):
+    arguments = small_model(program)
+    made, = objects_of(program, [*arguments, "--name", "n"])
+    code, _, err = program.run([*arguments, "--name", "n", "--dtype",
+                                "bfloat16"])
+    expect(code == 2 and "--force replaces it" in err, code, err)
+    expect(objects_of(program, ["models"]) == [made], "it was changed")
+    forced, = objects_of(program, [*arguments, "--name", "n", "--dtype",
+                                   "bfloat16", "--force"])
+    expect(forced["precision"] == "bfloat16", forced)
+    expect(sorted(x.name for x in program.models().iterdir()) == ["n"], "left")
+
+
+def case_a_bad_model_is_refused_and_nothing_is_left(program):
+    bias = "model.diffusion_model.out.2.bias"
+    for changes, status, pattern in (
+            ({"without": [bias]}, 2, r"tensor conv_out\.bias is missing"),
+            ({"more": {bias: [5]}}, 2, r"conv_out\.bias has shape \[5\]"),
+            ({"more": {"model.diffusion_model.x.y": [1]}}, 2,
+             r"no place in the denoiser: model\.diffusion_model\.x\.y"),
+            ({"without": [x for x in tiny_checkpoint.checkpoint()
+                          if x.startswith("cond_stage")]}, 3,
+             r"text_encoder missing"),
+            ({"without": [x for x in tiny_checkpoint.checkpoint()
+                          if x.startswith("first_stage")]}, 3,
+             r"vae missing"),
+            ({"without": [x for x in tiny_checkpoint.checkpoint()
+                          if x.startswith("model.")]}, 2,
+             r"holds no denoiser")):
+        arguments = small_model(program, **changes)
+        code, out, err = program.run(arguments)
+        expect(code == status and re.search(pattern, err), code, err)
+        expect(out == "" and not program.models().exists(), out)
+    arguments = small_model(program)
+    file = program.folder / "m.safetensors"
+    whole = file.read_bytes()
+    for damaged in (b"", whole[:7], whole[:500], whole[:-1], whole + b"x",
+                    b"PK\x03\x04" + whole, whole.replace(b"F32", b"F3x", 1)):
+        file.write_bytes(damaged)
+        code, _, err = program.run(arguments)
+        expect(code == 2 and "m.safetensors: " in err, code, err)
+        expect(not program.models().exists(), "left behind")
+    code, _, err = program.run(arguments[:3])
+    expect(code == 2, code, err)
+    file.write_bytes(whole)
+    code, _, err = program.run(arguments[:3])
+    # The set-up may have fetched a vocabulary.
+    expect(code == 0 or code == 3 and "--vocabulary DIR" in err, code, err)
+
+
+def case_a_damaged_model_is_told_and_the_others_are_listed(program):
+    arguments = small_model(program)
+    for name in ("a", "b"):
+        objects_of(program, [*arguments, "--name", name])
+    config = program.models() / "a" / "unet" / "config.json"
+    config.write_text("{")
+    listed = objects_of(program, ["models"])
+    expect([x["name"] for x in listed] == ["a", "b"]
+           and "config.json" in listed[0]["error"], listed)
+    found, = objects_of(program, ["models", "check", "a"], 2)
+    expect(not found["sound"] and found["findings"][0]["state"] == "problem"
+           and "config.json" in found["findings"][0]["text"], found)
+    code, _, err = program.run(["models", "show", "a"])
+    expect(code == 2 and "config.json" in err, code, err)
+
+
+def case_an_import_that_fails_midway_leaves_nothing(program):
+    arguments = small_model(program)
+    words = program.folder / "words" / "merges.txt"
+    words.unlink()
+    os.mkfifo(words)
+    code, _, err = program.run(arguments)
+    expect(code == 1 and "merges.txt: not a regular file" in err, code, err)
+    expect(list(program.models().iterdir()) == [], "left behind")
+
+
+def case_an_interrupted_import_leaves_nothing(program):
+    # Large enough that the interrupt comes while it is written.
+    name = ("cond_stage_model.transformer.text_model.embeddings."
+            "token_embedding.weight")
+    arguments = small_model(program, more={name: [1_000_000, 64]})
+    process = program.start(arguments)
+    program.wait_for(lambda: any(program.models().glob(".m-*/unet")), process)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=PATIENCE_S)
+    expect(process.returncode == 130, process.returncode, err)
+    expect(list(program.models().iterdir()) == [], "left behind")
+
+
 def case_the_completion_of_bash_completes(program):
     _, script, _ = program.run(["completion", "bash"])
     test = script + """
@@ -442,10 +679,13 @@ complete_words atelier gen
 complete_words atelier generate --see
 complete_words atelier generate a --sampler lc
 complete_words atelier completion z
+complete_words atelier models im
+complete_words atelier models import --dtype bf
 """
     done = subprocess.run(["bash", "-c", test], capture_output=True, text=True,
                           cwd=program.folder, timeout=PATIENCE_S, check=False)
-    expect(done.stdout.split() == ["generate", "--seed", "lcm", "zsh"],
+    expect(done.stdout.split() == ["generate", "--seed", "lcm", "zsh", "import",
+                                     "bfloat16"],
            done.stdout, done.stderr)
 
 

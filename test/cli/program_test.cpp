@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fake_service.hpp"
 #include "scratch_folder.hpp"
+#include <atelier/image/codec.hpp>
 #include <atelier/runtime/cli/program.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -84,12 +85,45 @@ BOOST_AUTO_TEST_CASE(version_and_help_go_to_standard_output) {
   BOOST_TEST((run({"generate", "--version"}) == exit_status::done));
   BOOST_TEST(out.str() == "atelier 1.2.3\n");
   BOOST_TEST((run({"--help"}) == exit_status::done));
-  for (const auto* command : {"generate", "config", "doctor", "completion"})
+  for (const auto* command :
+       {"generate", "edit", "models", "config", "doctor", "completion"})
     BOOST_TEST(out.str().find(command) != std::string::npos, command);
   BOOST_TEST((run({"generate", "--help"}) == exit_status::done));
   BOOST_TEST(out.str().find("PROMPT...") != std::string::npos);
   BOOST_TEST(out.str().find("--deadline-ms") != std::string::npos);
   BOOST_TEST(err.str() == "");
+}
+
+BOOST_AUTO_TEST_CASE(an_edit_takes_an_image_a_mask_and_prompts) {
+  const std::vector<uint8_t> pixels(8 * 8 * 3, 70);
+  const auto file = *image::encode({{8, 8}, 3, pixels}, {});
+  write("a.png", {file.begin(), file.end()});
+  const auto a = (path / "a.png").string();
+  const auto out_dir = (path / "out").string();
+  BOOST_TEST((run({"edit", a, "--mask", a, "a hat", "a cap", "-o", out_dir,
+                   "--strength", "0.5", "--karras"})
+              == exit_status::done));
+  BOOST_TEST((prompts() == words{"a hat", "a cap"}));
+  for (const auto& x : makes.handed_in) {
+    BOOST_TEST(x.image == file);
+    BOOST_TEST(x.mask == file);
+    BOOST_TEST((x.strength == 0.5f));
+    BOOST_TEST((x.karras == true));
+  }
+  makes.handed_in.clear();
+  const auto refused = [&](std::vector<std::string> arguments,
+                           const std::string& says) {
+    BOOST_TEST((run(std::move(arguments)) == exit_status::bad_input));
+    BOOST_TEST(err.str().find(says) != std::string::npos, err.str());
+  };
+  refused({"edit"}, "IMAGE is missing");
+  refused({"edit", a, "a"}, "--mask is missing");
+  refused({"edit", a, "--mask", a}, "PROMPT is missing");
+  refused({"edit", a, "--mask", a}, "IMAGE --mask MASK PROMPT...");
+  refused({"edit", a, "--mask", a, "b", "--init", a}, "--init");
+  refused({"generate", "b", "--mask", a}, "--mask");
+  refused({"edit", "no.png", "--mask", a, "b"}, "IMAGE: cannot read 'no.png'");
+  BOOST_TEST(makes.handed_in.empty());
 }
 
 BOOST_AUTO_TEST_CASE(unknown_words_get_a_suggestion) {

@@ -33,8 +33,10 @@ BOOST_AUTO_TEST_CASE(example_shows_every_option_with_its_meaning) {
   const auto text = example_toml();
   for (const auto& x : options()) {
     BOOST_TEST_CONTEXT(key_of(x)) {
-      const auto name = "\n" + std::string{x.name} + " = ";
-      BOOST_CHECK(text.find(name) != std::string::npos);
+      // Of a list that is empty by default a table stands as comments.
+      const auto name = std::string{x.name} + " = ";
+      BOOST_CHECK(text.find("\n" + name) != std::string::npos
+                  || text.find("\n# " + name) != std::string::npos);
       BOOST_CHECK(x.doc.ends_with('.'));
     }
   }

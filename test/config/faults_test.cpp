@@ -92,7 +92,7 @@ const bad_text bad_texts[] = {
   {"devices = [{name = 'cuda:1000'}]", 1, "devices[0].name", "\"cuda:1000\""},
   {"[[devices]]\n[[devices]]", 2, "devices[1].name",
    "\"cpu:0\" names the same device as devices[0]"},
-  {"[[devices]]\nexecutor = 'torch'", 2, "devices[0].executor",
+  {"[[devices]]\nexecutor = 'tensor'", 2, "devices[0].executor",
    "one of \"test_card\""},
   {"[[devices]]\nmax_batch = 17", 2, "devices[0].max_batch",
    "devices[0].max_batch 17 is above devices[0].seats 16"},

@@ -79,10 +79,17 @@ struct drawer {
 settings draw(core::philox& random) {
   settings x;
   x.devices.resize(1 + random.below(3));
+  x.models.resize(4);
   for (const auto& each : options())
     for (size_t i = 0; i < count_of(each, x); ++i)
       if (random.below(2))
         std::visit(drawer{each, random}, each.at(x, i));
+  // Names that the variants drawn above may use.
+  for (size_t i = 0; i < x.models.size(); ++i) {
+    x.models[i].name = "m" + std::to_string(i + 1);
+    if (x.models[i].path.empty())
+      x.models[i].path = "folder";
+  }
   return x;
 }
 

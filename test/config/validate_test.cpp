@@ -107,6 +107,31 @@ BOOST_AUTO_TEST_CASE(arena_may_be_exactly_one_tebibyte) {
   BOOST_CHECK_EQUAL(validate(x).size(), 1);
 }
 
+BOOST_AUTO_TEST_CASE(models_have_names_of_their_own_and_devices_know_them) {
+  const auto faults_in = [](std::string_view toml) {
+    const auto read = parse(toml, "a.toml");
+    std::string all;
+    for (const auto& x : read.faults)
+      all += to_string(x) + "\n";
+    return all;
+  };
+  const std::string model = "[[models]]\nname = 'sd'\npath = '/m'\n";
+  const std::string device = "[[devices]]\nexecutor = 'torch'\n";
+  BOOST_TEST(faults_in(model + device + "variants = ['sd@20/bf16']") == "");
+  BOOST_TEST(faults_in(model + device + "variants = ['other@20']")
+             == "a.toml:6: devices[0].variants: \"other@20\" names no model "
+                "of [[models]]\n");
+  BOOST_TEST(faults_in(model + model)
+             == "a.toml:5: models[1].name: \"sd\" names the same model as "
+                "models[0]\n");
+  BOOST_TEST(faults_in("[[models]]\nname = 's d'\npath = '/m'\n")
+             == "a.toml:2: models[0].name: \"s d\" is not 1..64 of the "
+                "characters a-z, A-Z, 0-9, _, - and .\n");
+  BOOST_TEST(faults_in("[[models]]\nname = 'sd'\n")
+             == "a.toml:1: models[0].path: \"\" is not a text of at least one "
+                "character\n");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace atelier::config

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,17 @@ request plain() {
   r.text.positive = "a red cube";
   r.px = {512, 512};
   return r;
+}
+
+std::shared_ptr<const source_images> files(size_t image, extent image_px,
+                                           size_t mask = 0,
+                                           extent mask_px = {}) {
+  auto x = std::make_shared<source_images>();
+  x->image.resize(image);
+  x->mask.resize(mask);
+  x->image_px = image_px;
+  x->mask_px = mask_px;
+  return x;
 }
 
 } // namespace
@@ -88,6 +100,70 @@ BOOST_AUTO_TEST_CASE(each_fault_names_field_value_and_range) {
      "guidance nan outside 0..50"},
     {[](request& r) { r.fixed.guidance = infinite; },
      "guidance inf outside 0..50"},
+    {[](request& r) { r.fixed.guidance_rescale = 0.0f; }, ""},
+    {[](request& r) { r.fixed.guidance_rescale = 1.0f; }, ""},
+    {[](request& r) { r.fixed.guidance_rescale = 1.5f; },
+     "guidance_rescale 1.5 outside 0..1"},
+    {[](request& r) { r.fixed.guidance_rescale = nan_value; },
+     "guidance_rescale nan outside 0..1"},
+    {[](request& r) { r.fixed.eta = 1.0f; }, ""},
+    {[](request& r) { r.fixed.eta = -0.5f; }, "eta -0.5 outside 0..1"},
+    {[](request& r) { r.fixed.eta = infinite; }, "eta inf outside 0..1"},
+    {[](request& r) { r.fixed.strength = 0.5f; },
+     "strength 0.5 needs an image"},
+    {[](request& r) { r.kind = request_kind::edit; }, "mask needs an image"},
+    {[](request& r) {
+       r.source = files(1, {1, 1});
+     },
+     ""},
+    {[](request& r) {
+       r.source = files(1, {1, 1});
+       r.fixed.strength = 1.0f;
+     },
+     ""},
+    {[](request& r) {
+       r.source = files(1, {1, 1});
+       r.fixed.strength = 0.0f;
+     },
+     "strength 0 is not above 0 and at most 1"},
+    {[](request& r) {
+       r.source = files(1, {1, 1});
+       r.fixed.strength = nan_value;
+     },
+     "strength nan is not above 0 and at most 1"},
+    {[](request& r) {
+       r.source = files(1, {1, 1});
+       r.fixed.strength = 1.5f;
+     },
+     "strength 1.5 is not above 0 and at most 1"},
+    {[](request& r) {
+       r.source = files(12 << 20, {8192, 4096});
+     },
+     ""},
+    {[](request& r) {
+       r.source = files((12 << 20) + 1, {8, 8});
+     },
+     "image has 12582913 bytes, outside 1..12582912"},
+    {[](request& r) {
+       r.source = files(0, {8, 8});
+     },
+     "image has 0 bytes, outside 1..12582912"},
+    {[](request& r) {
+       r.source = files(1, {8192, 4097});
+     },
+     "image 8192x4097 has 33562624 pixels, outside 1..33554432"},
+    {[](request& r) {
+       r.source = files(1, {0, 5});
+     },
+     "image 0x5 has 0 pixels, outside 1..33554432"},
+    {[](request& r) {
+       r.source = files(1, {8, 8}, (12 << 20) + 1, {8, 8});
+     },
+     "mask has 12582913 bytes, outside 1..12582912"},
+    {[](request& r) {
+       r.source = files(1, {8, 8}, 1, {UINT32_MAX, 8});
+     },
+     "mask 4294967295x8 has 34359738360 pixels, outside 1..33554432"},
     {[](request& r) { r.output.quality = 1; }, ""},
     {[](request& r) { r.output.quality = 100; }, ""},
     {[](request& r) { r.output.quality = 0; }, "quality 0 outside 1..100"},

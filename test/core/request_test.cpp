@@ -51,4 +51,38 @@ BOOST_AUTO_TEST_CASE(other_names_are_refused) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_share_of_the_steps_is_that_of_the_written_number) {
+  // As Python counts: int(steps * 0.29).
+  for (uint32_t steps = 1; steps <= 150; ++steps)
+    for (int hundredths = 1; hundredths <= 100; ++hundredths) {
+      const double meant = hundredths / 100.0;
+      const auto strength = static_cast<float>(meant);
+      BOOST_TEST_CONTEXT(steps << " x " << meant) {
+        BOOST_REQUIRE_EQUAL(steps_of_share(sampler::euler, steps, strength),
+                            static_cast<uint32_t>(steps * meant));
+        BOOST_REQUIRE_EQUAL(
+          steps_of_share(sampler::flow_match_euler, steps, strength),
+          steps - static_cast<uint32_t>(steps - steps * meant));
+        BOOST_REQUIRE_EQUAL(steps_of_share(sampler::lcm, steps, strength),
+                            steps);
+      }
+    }
+  BOOST_TEST(steps_of_share(sampler::ddim, 10, 0.7f) == 7u);
+  BOOST_TEST(steps_of_share(sampler::ddim, 100, 0.29f) == 28u);
+  BOOST_TEST(steps_of_share(sampler::ddim, 4, 0.1f) == 0u);
+  BOOST_TEST(steps_of_share(sampler::ddim, 150, 1) == 150u);
+}
+
+BOOST_AUTO_TEST_CASE(a_run_has_a_step_at_least) {
+  recipe how;
+  how.steps = 4;
+  BOOST_TEST(steps_to_run(how) == 4u);
+  how.strength = 0.5f;
+  BOOST_TEST(steps_to_run(how) == 2u);
+  how.strength = 0.1f;
+  BOOST_TEST(steps_to_run(how) == 1u);
+  how.strength = 1e-30f;
+  BOOST_TEST(steps_to_run(how) == 1u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -22,9 +22,9 @@ using test::mode;
 namespace {
 
 const std::vector<std::string> quick_restarts{
-  "processes.heartbeat_ms=20", "processes.silence_ms=1000",
-  "processes.restart_first_ms=1", "processes.restart_most_ms=10",
-  "scheduler.attempts=1000"};
+  "processes.heartbeat_ms=20",    "processes.silence_ms=1000",
+  "processes.setup_ms=5000",      "processes.restart_first_ms=1",
+  "processes.restart_most_ms=10", "scheduler.attempts=1000"};
 
 std::vector<std::string> with_card(const std::string& card,
                                    std::vector<std::string> more = {}) {
@@ -47,6 +47,15 @@ generation wanted_picture(uint32_t steps, uint32_t side = 64) {
   x.width = x.height = side;
   x.steps = steps;
   x.seed = 99;
+  return x;
+}
+
+/// An edit that runs `steps` of twice as many.
+generation wanted_edit(uint32_t steps, uint32_t side = 64) {
+  auto x = wanted_picture(2 * steps, side);
+  x.image = test::image_file(side + 40, side + 8, 1, core::image_format::png);
+  x.mask = test::image_file(side, side, 2, core::image_format::jpeg);
+  x.strength = 0.5f;
   return x;
 }
 
@@ -143,6 +152,56 @@ BOOST_AUTO_TEST_CASE(steps_after_the_last_publication_are_repeated) {
   test::check_same_picture(test::picture_in(a), expected);
   // It went on from step 5: what came after was run twice, and is told.
   BOOST_TEST(std::get<picture>(a).steps_run >= 12u + 3);
+  check_at_rest(*sut);
+}
+
+BOOST_AUTO_TEST_CASE(a_device_process_dies_in_a_step_of_an_edit) {
+  const auto wanted = wanted_edit(10);
+  const auto expected = undisturbed(wanted);
+  BOOST_TEST(expected.steps_run == 10u);
+  auto sut = test::start(mode::split, with_card(card(30)));
+  for (uint32_t at : {1u, 5u, 8u}) {
+    watched x{*sut, wanted};
+    BOOST_TEST_REQUIRE(x.comes_to_step(at));
+    kill_process(*sut, "cpu:0", SIGKILL);
+    const auto a = x.wait();
+    test::check_same_picture(test::picture_in(a), expected);
+    BOOST_TEST(std::get<picture>(a).steps_run >= 10u);
+    BOOST_TEST(std::get<picture>(a).steps_run <= 12u);
+    check_at_rest(*sut);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(processes_die_at_any_moment_of_an_edit) {
+  // Decoding, scaling, steps, encoding: whoever dies, nothing is lost. With as
+  // few slots as there may be.
+  const auto wanted = wanted_edit(4, 256);
+  const auto expected = undisturbed(wanted);
+  core::philox random{test::seed(), core::purpose::fault};
+  auto sut =
+    test::start(mode::split, with_card(card(0), {"arena.image_slots=3"}));
+  for (size_t i = 0; i < 20 + test::scaled(1000); ++i) {
+    watched x{*sut, wanted};
+    sleep_for_us(random.below(25'000));
+    kill_process(*sut, i % 2 == 0 ? "cpu" : "cpu:0", SIGKILL);
+    const auto a = x.wait();
+    test::check_same_picture(test::picture_in(a), expected);
+    BOOST_TEST(eventually([&] { return x.answers->load() == 1; }));
+  }
+  check_at_rest(*sut);
+}
+
+BOOST_AUTO_TEST_CASE(the_cpu_process_dies_while_an_edit_steps) {
+  const auto wanted = wanted_edit(8);
+  const auto expected = undisturbed(wanted);
+  auto sut = test::start(mode::split, with_card(card(20)));
+  watched x{*sut, wanted};
+  BOOST_TEST_REQUIRE(x.comes_to_step(3));
+  // The source stays where it is.
+  kill_process(*sut, "cpu", SIGKILL);
+  const auto a = x.wait();
+  test::check_same_picture(test::picture_in(a), expected);
+  BOOST_TEST(std::get<picture>(a).steps_run == 8u);
   check_at_rest(*sut);
 }
 

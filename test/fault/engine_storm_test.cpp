@@ -71,9 +71,10 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_with_its_own_picture) {
     "devices=[{name='cpu:0',test_card_step_ms=3,max_batch=4,seats=4},"
     "{name='cpu:1',test_card_step_ms=3,max_batch=4,seats=4}]";
   auto sut = test::start(
-    mode::split, {two_devices, "processes.heartbeat_ms=20",
-                  "processes.silence_ms=500", "processes.restart_first_ms=1",
-                  "processes.restart_most_ms=10", "scheduler.attempts=1000"});
+    mode::split,
+    {two_devices, "processes.heartbeat_ms=20", "processes.silence_ms=500",
+     "processes.setup_ms=5000", "processes.restart_first_ms=1",
+     "processes.restart_most_ms=10", "scheduler.attempts=1000"});
   std::vector<test::in_flight> all;
   uint64_t deaths = 0;
   std::vector<answer> answers;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rig.hpp"
 
+#include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/gpu/test_card.hpp>
 
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace atelier::test {
 
@@ -58,7 +60,7 @@ std::shared_ptr<const planning::profile> one_variant() {
 
 rig::rig(bool payload) : known(one_variant()), payload_(payload) {
   const auto bytes = payload
-                     ? std::array<uint64_t, ipc::slot_kinds>{128, 768, 64}
+                     ? std::array<uint64_t, ipc::slot_kinds>{128, 1088, 64}
                      : std::array<uint64_t, ipc::slot_kinds>{};
   slots = std::make_shared<ipc::heap_store>(
     7, std::array<uint32_t, ipc::slot_kinds>{slot_count, slot_count, 1}, bytes);
@@ -94,6 +96,27 @@ gpu::open_job rig::job(uint64_t id, uint32_t steps) {
   return job;
 }
 
+gpu::open_job rig::image_job(uint64_t id, uint32_t steps, float strength,
+                             bool masked) {
+  auto x = job(id, steps);
+  x.how.from_image = true;
+  x.how.strength = strength;
+  x.source = grant(ipc::slot_kind::image);
+  auto bytes = uint64_t{0};
+  if (payload_) {
+    const auto into =
+      gpu::begin_source(*slots->buffer(x.source), x.how.px, masked);
+    BOOST_REQUIRE(into);
+    for (auto i = size_t{0}; i < into->pixels.size(); ++i)
+      into->pixels[i] = static_cast<uint8_t>(i * (id + 7));
+    for (auto i = size_t{0}; i < into->mask.size(); ++i)
+      into->mask[i] = i % 16 < 8 ? 0 : 255;
+    bytes = gpu::source_bytes(x.how.px, masked);
+  }
+  BOOST_REQUIRE(slots->publish(x.source, 1, bytes));
+  return x;
+}
+
 gpu::open_job rig::again(const gpu::open_job& job) {
   auto next = job;
   ++next.who.attempt;
@@ -107,10 +130,15 @@ gpu::open_job rig::again(const gpu::open_job& job) {
 std::vector<std::byte> rig::expected(const gpu::open_job& job) const {
   const core::latent_shape shape{4, 2, 2};
   auto latent = noise_of(job.who.id.value, shape.elements());
-  for (auto i = 0u; i < job.how.steps; ++i)
-    gpu::test_card_step(latent, job.how, job.text, i);
+  std::optional<gpu::source_parts> source;
+  if (job.source)
+    source = *gpu::parse_source(*slots->view(job.source));
+  const auto sum = source ? gpu::test_card_sum(*source) : 0;
+  for (auto i = 0u; i < core::steps_to_run(job.how); ++i)
+    gpu::test_card_step(latent, job.how, job.text, i, sum);
   std::vector<std::byte> rgb(gpu::test_card_bytes(job.how.px));
-  gpu::test_card_decode(latent, shape, job.how, job.text, rgb);
+  gpu::test_card_decode(latent, shape, job.how, job.text, rgb,
+                        source ? &*source : nullptr);
   return rgb;
 }
 

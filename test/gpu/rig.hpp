@@ -50,6 +50,11 @@ public:
   /// drawn noise stands in its `from`.
   gpu::open_job job(uint64_t id, uint32_t steps);
 
+  /// Return a job for `strength` of `steps` steps that start from a source,
+  /// with or without a mask.
+  gpu::open_job image_job(uint64_t id, uint32_t steps, float strength,
+                          bool masked);
+
   /// Return the next attempt: from where the last one published.
   gpu::open_job again(const gpu::open_job& job);
 

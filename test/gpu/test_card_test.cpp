@@ -87,8 +87,12 @@ BOOST_AUTO_TEST_CASE(a_lost_repeated_or_swapped_step_shows) {
 BOOST_AUTO_TEST_CASE(every_part_of_the_request_shows) {
   const auto right = walk({0});
   const auto changes = std::vector<std::function<void(core::recipe&)>>{
-    [](auto& x) { x.steps = 21; }, [](auto& x) { x.guidance = 7.25f; },
+    [](auto& x) { x.steps = 21; },
+    [](auto& x) { x.guidance = 7.25f; },
     [](auto& x) { x.with = core::sampler::euler; },
+    [](auto& x) { x.guidance_rescale = 0.5f; },
+    [](auto& x) { x.eta = 0.5f; },
+    [](auto& x) { x.karras = true; },
     [](auto& x) { x.variant = core::variant_id{1}; },
     [](auto& x) {
       x.px = {64, 72};
@@ -102,6 +106,67 @@ BOOST_AUTO_TEST_CASE(every_part_of_the_request_shows) {
   BOOST_CHECK(walk({0}, how, {"a red fox", "fog"}) != right);
   BOOST_CHECK(walk({0}, how, {sample_text.positive, ""}) != right);
   BOOST_CHECK(walk({0}, how, {"ab", "c"}) != walk({0}, how, {"a", "bc"}));
+}
+
+BOOST_AUTO_TEST_CASE(the_source_shows_in_the_steps) {
+  const std::vector<uint8_t> pixels(64 * 64 * 3, 7);
+  std::vector<uint8_t> mask(64 * 64, 255);
+  const source_parts plain{{64, 64}, pixels, {}};
+  const source_parts masked{{64, 64}, pixels, mask};
+  const auto sum = test_card_sum(plain);
+  BOOST_TEST(sum != 0u);
+  BOOST_TEST(sum != test_card_sum(masked));
+  const auto before = test_card_sum(masked);
+  mask[5] = 0;
+  BOOST_TEST(before != test_card_sum(masked));
+  const auto step = [](uint64_t source, float strength) {
+    auto how = sample_recipe();
+    how.strength = strength;
+    auto latent = test::noise_of(1, 256);
+    test_card_step(latent, how, sample_text, 0, source);
+    return latent;
+  };
+  BOOST_CHECK(step(0, 1) == walk({0}));
+  BOOST_CHECK(step(sum, 1) != walk({0}));
+  BOOST_CHECK(step(sum, 1) != step(sum, 0.5f));
+  BOOST_CHECK(step(sum, 1) != step(before, 1));
+}
+
+BOOST_AUTO_TEST_CASE(the_card_lies_over_its_source) {
+  const auto latent = walk({0});
+  const auto how = sample_recipe();
+  const auto card = draw(latent, {4, 8, 8}, how);
+  std::vector<uint8_t> pixels(card.size());
+  for (size_t i = 0; i < pixels.size(); ++i)
+    pixels[i] = static_cast<uint8_t>(i * 3);
+  std::vector<uint8_t> mask(64 * 64);
+  for (size_t i = 0; i < mask.size(); ++i)
+    mask[i] = i % 64 < 32 ? 0 : 255;
+  const auto over = [&](float strength, bool masked) {
+    auto with = how;
+    with.strength = strength;
+    const source_parts source{{64, 64},
+                              pixels,
+                              masked ? std::span<const uint8_t>{mask}
+                                     : std::span<const uint8_t>{}};
+    std::vector<std::byte> rgb(card.size());
+    test_card_decode(latent, {4, 8, 8}, with, sample_text, rgb, &source);
+    return rgb;
+  };
+  const auto mixed = [&](size_t i, int share) {
+    return static_cast<std::byte>(
+      (std::to_integer<int>(card[i]) * share + pixels[i] * (256 - share) + 128)
+      / 256);
+  };
+  const auto half = over(0.5f, false);
+  const auto whole = over(1, true);
+  for (size_t i = 0; i < card.size(); ++i) {
+    BOOST_REQUIRE((half[i] == mixed(i, 128)));
+    const bool kept = i / 3 % 64 < 32;
+    BOOST_REQUIRE((whole[i] == mixed(i, kept ? 0 : 224)));
+  }
+  // Without a source nothing lies below.
+  BOOST_CHECK(draw(latent, {4, 8, 8}, how) == card);
 }
 
 BOOST_AUTO_TEST_CASE(latents_stay_finite_and_small) {

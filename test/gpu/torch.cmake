@@ -4,3 +4,20 @@ atelier_add_test(gpu_torch_info
   KIND UNIT
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/device/torch_info_test.cpp
   LIBS Atelier::gpu_torch)
+atelier_add_test(gpu_text_and_pictures
+  KIND UNIT TORCH
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/models/autoencoder_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/models/clip_text_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/models/vae_layers_test.cpp
+  LIBS Atelier::gpu_torch)
+atelier_add_test(gpu_unet
+  KIND UNIT
+  TORCH
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/models/unet_test.cpp
+  LIBS Atelier::gpu_torch)
+atelier_add_test(gpu_step
+  KIND UNIT
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/samplers/step_test.cpp
+  LIBS Atelier::gpu_torch Atelier::core
+  TORCH)

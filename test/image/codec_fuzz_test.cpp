@@ -46,6 +46,11 @@ void check(std::span<const uint8_t> file) {
   else
     BOOST_REQUIRE((verdict.why().code == ec::bad_payload
                    || verdict.why().code == ec::out_of_resources));
+  const auto head = read_header(file);
+  if (!head)
+    BOOST_REQUIRE((head.why().code == ec::bad_payload));
+  if (head && verdict)
+    BOOST_REQUIRE((head->px == verdict->px));
   if (const auto text = read_text(file))
     static_cast<void>(parse_parameters(*text));
 }

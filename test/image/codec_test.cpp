@@ -54,6 +54,32 @@ BOOST_AUTO_TEST_CASE(lossless_formats_keep_every_bit) {
       }
 }
 
+BOOST_AUTO_TEST_CASE(the_header_tells_format_and_size_without_the_pixels) {
+  for (image_format format : formats)
+    for (const auto& text : {std::string{}, plain_text}) {
+      auto file = encode(test::smooth({70, 33}).view(), {format, 90}, text);
+      BOOST_REQUIRE(file);
+      auto head = read_header(*file);
+      BOOST_REQUIRE(head);
+      BOOST_TEST((*head == header{format, {70, 33}, 1}));
+      BOOST_TEST((head->upright_px() == extent{70, 33}));
+      // Most of the pixels are not there.
+      file->resize(file->size() * 3 / 5);
+      head = read_header(*file);
+      BOOST_REQUIRE(head);
+      BOOST_TEST((head->px == extent{70, 33}));
+      file->resize(20);
+      head = read_header(*file);
+      BOOST_REQUIRE(!head);
+      BOOST_TEST((head.why().code == ec::bad_payload));
+    }
+  const std::vector<uint8_t> text{'t', 'e', 'x', 't'};
+  const auto head = read_header(text);
+  BOOST_REQUIRE(!head);
+  BOOST_TEST(head.why().text
+             == "image of 4 bytes is neither PNG nor JPEG nor WebP");
+}
+
 BOOST_AUTO_TEST_CASE(lossy_formats_stay_near) {
   for (image_format format : {image_format::jpeg, image_format::webp})
     for (const auto& [quality, least_db] :

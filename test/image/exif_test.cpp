@@ -37,6 +37,21 @@ BOOST_AUTO_TEST_CASE(block_is_that_of_the_web_ui) {
   BOOST_TEST((as_text(make_exif("Hi")) == expected));
 }
 
+BOOST_AUTO_TEST_CASE(the_orientation_is_read_in_both_byte_orders) {
+  const auto little = "II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0"
+                      "\x06\0\0\0\0\0\0\0"sv;
+  const auto big = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01"
+                   "\0\x08\0\0\0\0\0\0"sv;
+  BOOST_TEST((read_orientation(as_bytes(little)) == 6u));
+  BOOST_TEST((read_orientation(as_bytes(big)) == 8u));
+  for (size_t n = 0; n < little.size() - 4; ++n)
+    BOOST_TEST(!read_orientation(as_bytes(little.substr(0, n))));
+  std::string none{big};
+  none[19] = 9;
+  BOOST_TEST(!read_orientation(as_bytes(none)));
+  BOOST_TEST(!read_orientation(make_exif("no orientation")));
+}
+
 BOOST_AUTO_TEST_CASE(comments_of_other_writers_are_read) {
   const std::pair<std::string_view, std::string_view> cases[] = {
     {"UNICODE\0\0H\0i"sv, "Hi"},

@@ -114,6 +114,28 @@ BOOST_AUTO_TEST_CASE(a_run_is_described_in_order) {
   BOOST_TEST(!sut.find("steps"));
 }
 
+BOOST_AUTO_TEST_CASE(what_is_not_usual_is_described_too) {
+  atelier::core::recipe how;
+  how.with = sampler::dpmpp_2m;
+  how.steps = 20;
+  how.guidance = 7;
+  how.seed = 1;
+  how.px = {64, 64};
+  how.karras = true;
+  how.from_image = true;
+  how.strength = 0.75f;
+  how.eta = 0.5f;
+  how.guidance_rescale = 0.7f;
+  const auto sut = describe({"a", ""}, how, "base");
+  BOOST_TEST(to_text(sut)
+             == "a\nSteps: 20, Sampler: DPM++ 2M, Schedule type: Karras, CFG "
+                "scale: 7, Seed: 1, Size: 64x64, Model: base, Denoising "
+                "strength: 0.75, RNG: CPU, Eta DDIM: 0.5, CFG Rescale: 0.7, "
+                "Version: Atelier "
+                  + std::string{atelier::core::version()});
+  BOOST_TEST((parse_parameters(to_text(sut)) == sut));
+}
+
 BOOST_AUTO_TEST_CASE(samplers_have_web_ui_names) {
   for (auto x : {sampler::ddim, sampler::euler, sampler::euler_ancestral,
                  sampler::dpmpp_2m, sampler::lcm, sampler::flow_match_euler})

@@ -86,9 +86,62 @@ BOOST_AUTO_TEST_CASE(recipes_honour_stage_then_pins) {
   BOOST_TEST((pinned.with == core::sampler::euler));
   BOOST_TEST(pinned.guidance == 1.0f);
   BOOST_TEST((pinned.px == core::extent{64, 128}));
+  BOOST_TEST(!pinned.from_image);
+  wanted.fixed.guidance_rescale = 0.5f;
+  wanted.fixed.eta = 0.25f;
+  wanted.fixed.karras = true;
+  const core::recipe more = recipe_of(wanted, {}, base, known);
+  BOOST_TEST(more.guidance_rescale == 0.5f);
+  BOOST_TEST(more.eta == 0.25f);
+  BOOST_TEST(more.karras);
   stage runs;
   runs.steps = 3;
   BOOST_TEST(recipe_of(wanted, runs, base, known).steps == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_source_brings_a_strength_of_its_kind) {
+  const profile known = test::three_variants();
+  const core::variant_id base{0};
+  core::request wanted;
+  // Without one the pin, which the door lets not through, changes nothing.
+  wanted.fixed.strength = 0.5f;
+  BOOST_TEST(recipe_of(wanted, {}, base, known).strength == 1.0f);
+  wanted.fixed.strength.reset();
+  auto source = std::make_shared<core::source_images>();
+  wanted.source = source;
+  BOOST_TEST(recipe_of(wanted, {}, base, known).from_image);
+  BOOST_TEST(recipe_of(wanted, {}, base, known).strength == 0.8f);
+  // Where 0.8 leaves no step, it is all of them.
+  wanted.fixed.steps = 1;
+  BOOST_TEST(recipe_of(wanted, {}, base, known).strength == 1.0f);
+  wanted.fixed.steps = 2;
+  BOOST_TEST(recipe_of(wanted, {}, base, known).strength == 0.8f);
+  source->mask = {1};
+  BOOST_TEST(recipe_of(wanted, {}, base, known).strength == 1.0f);
+  wanted.fixed.strength = 0.5f;
+  BOOST_TEST(recipe_of(wanted, {}, base, known).strength == 0.5f);
+}
+
+BOOST_AUTO_TEST_CASE(a_variant_may_have_karras_sigmas_by_itself) {
+  profile known = test::three_variants();
+  known.variants[0].karras = true;
+  core::request wanted;
+  BOOST_TEST(recipe_of(wanted, {}, core::variant_id{0}, known).karras);
+  wanted.fixed.karras = false;
+  BOOST_TEST(!recipe_of(wanted, {}, core::variant_id{0}, known).karras);
+}
+
+BOOST_AUTO_TEST_CASE(preparing_takes_longer_with_the_pixels_of_a_source) {
+  profile known;
+  known.prepare = std::chrono::milliseconds{5};
+  known.source = std::chrono::milliseconds{100};
+  core::request wanted;
+  BOOST_TEST((prepare_time(known, wanted) == known.prepare));
+  auto source = std::make_shared<core::source_images>();
+  source->image_px = {2000, 500};
+  source->mask_px = {1000, 500};
+  wanted.source = source;
+  BOOST_TEST((prepare_time(known, wanted) == std::chrono::milliseconds{155}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is handed in comes back, once, and the same everywhere.
+#include <atelier/image/codec.hpp>
+
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -51,16 +53,100 @@ BOOST_AUTO_TEST_CASE(pictures_are_the_same_in_every_mode_and_run) {
     BOOST_TEST(s.failed + s.cancelled + s.refused == 0u);
     BOOST_TEST(sut->stop(1s));
   }
+  size_t with_image = 0;
   for (size_t i = 0; i < wanted.size(); ++i) {
     const auto& first = test::picture_in(runs[0][i]);
     BOOST_TEST(first.seed == *wanted[i].seed);
     BOOST_TEST(first.steps == *wanted[i].steps);
-    BOOST_TEST(first.steps_run == *wanted[i].steps);
+    const auto with = *core::parse_sampler(first.sampler);
+    BOOST_TEST(first.steps_run
+               == core::steps_of_share(with, first.steps, first.strength));
+    with_image += wanted[i].image.empty() ? 0u : 1u;
     BOOST_TEST(first.prompt == wanted[i].prompt);
     BOOST_TEST(first.format == wanted[i].format);
     for (size_t run = 1; run < runs.size(); ++run)
       test::check_same_picture(first, test::picture_in(runs[run][i]));
   }
+  BOOST_TEST(with_image > 0u);
+}
+
+BOOST_DATA_TEST_CASE(what_a_mask_leaves_stays_to_the_bit, modes, how) {
+  auto sut = test::start(how);
+  generation x = small(5);
+  x.image = test::image_file(64, 64, 1, core::image_format::png);
+  // White right of the middle.
+  image::picture mask{{64, 64}, 3, {}};
+  for (int i = 0; i < 64 * 64; ++i)
+    mask.bytes.insert(mask.bytes.end(), 3, i % 64 < 32 ? 0 : 255);
+  x.mask = *image::encode(mask.view(), {});
+  const auto a = test::answers_to(*sut, {x})[0];
+  const auto& made = test::picture_in(a);
+  BOOST_TEST(made.steps_run == 5u);
+  BOOST_TEST(made.strength == 1.0f);
+  BOOST_TEST(made.notes.empty());
+  const auto before = *image::decode(x.image);
+  const auto after = *image::decode(made.bytes);
+  size_t changed = 0;
+  for (size_t i = 0; i < before.bytes.size(); ++i) {
+    if (i / 3 % 64 < 32)
+      BOOST_REQUIRE(after.bytes[i] == before.bytes[i]);
+    else
+      changed += after.bytes[i] != before.bytes[i] ? 1u : 0u;
+  }
+  BOOST_TEST(changed > before.bytes.size() / 3);
+}
+
+BOOST_DATA_TEST_CASE(many_images_go_through_the_fewest_slots, modes, how) {
+  auto sut = test::start(how, {"arena.image_slots=3", "arena.state_slots=3"});
+  std::vector<generation> wanted;
+  for (uint64_t i = 0; i < 24; ++i) {
+    auto x = small(3);
+    if (i % 3 != 0)
+      x.image = test::image_file(40, 40, i, core::image_format::jpeg);
+    if (i % 3 == 2)
+      x.mask = test::image_file(30, 30, i, core::image_format::webp);
+    wanted.push_back(std::move(x));
+  }
+  for (const auto& a : test::answers_to(*sut, wanted))
+    test::picture_in(a);
+  BOOST_TEST(test::comes_to_rest(*sut));
+}
+
+BOOST_DATA_TEST_CASE(an_image_that_breaks_off_fails_its_request, modes, how) {
+  auto sut = test::start(how);
+  auto x = small(3);
+  x.image = test::image_file(64, 64, 1, core::image_format::png);
+  x.image.resize(x.image.size() / 2);
+  const auto a = test::answers_to(*sut, {x})[0];
+  BOOST_TEST(test::code_of(a) == "bad_payload");
+  BOOST_TEST(std::get<failure>(a).text.starts_with("image: png image"));
+  x.image = {'n', 'o'};
+  const auto refused = sut->submit(x);
+  BOOST_TEST_REQUIRE(std::holds_alternative<failure>(refused));
+  BOOST_TEST(std::get<failure>(refused).code == "bad_payload");
+  BOOST_TEST(test::comes_to_rest(*sut));
+}
+
+BOOST_DATA_TEST_CASE(images_beyond_the_memory_wait_at_the_door, modes, how) {
+  auto sut = test::start(
+    how, {slow_card, "limits.source_kib=512", "limits.sources_mib=1"});
+  auto x = small(20);
+  // 230 KB of grain.
+  x.image = test::image_file(280, 280, 1, core::image_format::png);
+  std::vector<std::future<answer>> accepted;
+  size_t refused = 0;
+  for (int i = 0; i < 8; ++i) {
+    auto got = sut->submit(x);
+    if (auto* s = std::get_if<submission>(&got)) {
+      accepted.push_back(std::move(s->result));
+      continue;
+    }
+    ++refused;
+  }
+  for (auto& result : accepted)
+    refused += test::code_of(result.get()) == "overloaded" ? 1u : 0u;
+  BOOST_TEST(refused == 4u);
+  BOOST_TEST(test::comes_to_rest(*sut));
 }
 
 BOOST_AUTO_TEST_CASE(a_batch_changes_no_picture) {

@@ -51,6 +51,18 @@ std::unique_ptr<engine> start(mode how, std::vector<std::string> more) {
   return start(options_of(how, std::move(more)));
 }
 
+std::vector<uint8_t> image_file(uint32_t width, uint32_t height, uint64_t seed,
+                                core::image_format format) {
+  core::philox random{seed, core::purpose::test};
+  image::picture x{{width, height}, 3, {}};
+  x.bytes.resize(image::bytes_of(x.px, 3));
+  for (auto& byte : x.bytes)
+    byte = static_cast<uint8_t>(random.below(256));
+  const auto file = image::encode(x.view(), {format, 90});
+  BOOST_TEST_REQUIRE(file.operator bool());
+  return *file;
+}
+
 std::vector<generation> mixed_requests(size_t count, uint64_t seed) {
   core::philox random{seed, core::purpose::test};
   const char* const formats[] = {"png", "jpeg", "webp"};
@@ -72,6 +84,27 @@ std::vector<generation> mixed_requests(size_t count, uint64_t seed) {
     x.quality = static_cast<uint32_t>(1 + random.below(100));
     x.priority = priorities[random.below(3)];
     x.noise = random.below(2) == 0 ? "torch_cpu" : "philox";
+    x.eta = static_cast<float>(random.below(3)) / 2;
+    x.karras = random.below(2) == 0;
+    const auto any_file = [&] {
+      const auto side = [&] {
+        return static_cast<uint32_t>(1 + random.below(120));
+      };
+      const auto width = side();
+      const auto height = side();
+      const auto format = static_cast<core::image_format>(random.below(3));
+      return image_file(width, height, random.next_u64(), format);
+    };
+    if (random.below(3) == 0) {
+      x.image = any_file();
+      if (random.below(2) == 0)
+        x.mask = any_file();
+      if (random.below(2) == 0)
+        x.strength = static_cast<float>(1 + random.below(*x.steps))
+                   / static_cast<float>(*x.steps);
+      if (random.below(2) == 0)
+        x.width = x.height = 0;
+    }
     all.push_back(std::move(x));
   }
   return all;
@@ -150,6 +183,10 @@ void check_same_picture(const picture& a, const picture& b) {
   BOOST_TEST(a.sampler == b.sampler);
   BOOST_TEST(a.steps == b.steps);
   BOOST_TEST(a.guidance == b.guidance);
+  BOOST_TEST(a.eta == b.eta);
+  BOOST_TEST(a.karras == b.karras);
+  BOOST_TEST(a.strength == b.strength);
+  BOOST_TEST(a.notes == b.notes, boost::test_tools::per_element());
 }
 
 pid_t pid_of(const engine& x, const std::string& role) {

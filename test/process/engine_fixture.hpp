@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/atelier.hpp>
+#include <atelier/core/request.hpp>
 
 #include <sys/types.h>
 
@@ -29,8 +30,13 @@ std::string process_program();
 std::unique_ptr<engine> start(const engine_options& options);
 std::unique_ptr<engine> start(mode how, std::vector<std::string> more = {});
 
+/// Returns the file of a picture with grain, the same for the same `seed`.
+std::vector<uint8_t> image_file(uint32_t width, uint32_t height, uint64_t seed,
+                                core::image_format format);
+
 /// Returns `count` requests of mixed sizes, steps, formats, priorities, noise
-/// and texts, each with a seed: the same for the same `seed`.
+/// and texts, each with a seed, some starting from images and under masks: the
+/// same for the same `seed`.
 std::vector<generation> mixed_requests(size_t count, uint64_t seed);
 
 /// A request in flight, with what came of it.

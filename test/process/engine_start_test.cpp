@@ -142,10 +142,32 @@ BOOST_AUTO_TEST_CASE(a_program_that_never_speaks_is_told) {
   const script x{"exec sleep 1000"};
   const auto begin = std::chrono::steady_clock::now();
   const auto why = expect_failure(
-    mode::split,
-    {x.option(), "processes.restart_first_ms=1", "processes.heartbeat_ms=10",
-     "processes.silence_ms=100", "processes.grace_ms=100"});
+    mode::split, {x.option(), "processes.restart_first_ms=1",
+                  "processes.heartbeat_ms=10", "processes.silence_ms=100",
+                  "processes.setup_ms=100", "processes.grace_ms=100"});
   BOOST_TEST(why.code == "unavailable");
+  BOOST_TEST((std::chrono::steady_clock::now() - begin < 20s));
+}
+
+BOOST_AUTO_TEST_CASE(a_model_that_loads_longer_than_silence_is_waited_for) {
+  const auto sut = test::start(
+    mode::split, {"devices=[{name='cpu:0',test_card_load_ms=1500}]",
+                  "processes.heartbeat_ms=20", "processes.silence_ms=300"});
+  for (const auto& x : sut->status().processes) {
+    BOOST_TEST(x.alive, x.role);
+    BOOST_TEST(x.restarts == 0u, x.role);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_model_that_does_not_load_in_time_is_told) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto why = expect_failure(
+    mode::split, {"devices=[{name='cpu:0',test_card_load_ms=60000}]",
+                  "processes.setup_ms=300", "processes.restart_first_ms=1",
+                  "processes.heartbeat_ms=10", "processes.silence_ms=100",
+                  "processes.grace_ms=100"});
+  BOOST_TEST(why.code == "unavailable");
+  BOOST_TEST(says(why, "cpu:0 ended 3 times while starting"), why.text);
   BOOST_TEST((std::chrono::steady_clock::now() - begin < 20s));
 }
 

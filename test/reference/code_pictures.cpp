@@ -4,7 +4,10 @@
 // code_pictures read
 //   reads a file, writes a line "WIDTH HEIGHT CHANNELS TEXT_BYTES", the text
 //   and the pixels.
+// code_pictures scale WIDTH HEIGHT
+//   reads a file, writes its picture upright and scaled, as three channels.
 #include <atelier/image/codec.hpp>
+#include <atelier/image/geometry.hpp>
 
 #include <cstdio>
 #include <iostream>
@@ -58,6 +61,26 @@ int read_file() {
   return 0;
 }
 
+int scale_file(char** args) {
+  const auto file = read_input();
+  const auto head = image::read_header(file);
+  auto pixels = image::decode(file);
+  if (!head || !pixels)
+    return fail(head ? pixels.why() : head.why());
+  const auto whole =
+    image::opaque(image::upright(*std::move(pixels), head->orientation));
+  if (whole.px != head->upright_px())
+    return fail(
+      core::fail(core::ec::internal, "the header tells another size"));
+  const core::extent to{static_cast<uint32_t>(std::stoul(args[0])),
+                        static_cast<uint32_t>(std::stoul(args[1]))};
+  const auto scaled = image::resize(whole.view(), to);
+  if (!scaled)
+    return fail(scaled.why());
+  write_output(scaled->bytes);
+  return 0;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -65,5 +88,7 @@ int main(int argc, char** argv) {
     return write_file(argv + 2);
   if (argc == 2 && std::string{argv[1]} == "read")
     return read_file();
+  if (argc == 4 && std::string{argv[1]} == "scale")
+    return scale_file(argv + 2);
   return 2;
 }

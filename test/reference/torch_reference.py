@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Imports the PyTorch that a comparison runs against."""
+import importlib.util
 import os
 import random
 import sys
 
 
-def load(folder):
+def load(folder, needs=()):
     """Return the module torch from `folder`, a virtual environment or a folder
-    torch/, or else from this interpreter; leave with status 77 without one."""
+    torch/, or else from this interpreter; leave with status 77 without it or
+    without one of the packages `needs`."""
+    # What is not there must not be looked for elsewhere.
+    os.environ["HF_HUB_OFFLINE"] = "1"
     folder = os.environ.get("ATELIER_TORCH") or folder
     python = os.path.join(folder, "bin", "python")
     if os.path.exists(python) and not sys.prefix == os.path.abspath(folder):
@@ -20,6 +24,10 @@ def load(folder):
     except (ImportError, AttributeError) as error:
         print(f"skipped: no PyTorch to compare with ({error})")
         sys.exit(77)
+    for name in needs:
+        if importlib.util.find_spec(name) is None:
+            print(f"skipped: {name} is not installed beside PyTorch")
+            sys.exit(77)
     return torch
 
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/limits.hpp>
+#include <atelier/image/codec.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/profile_of.hpp>
 
@@ -25,8 +26,23 @@ config::settings two_variants() {
 
 core::result<core::request> enter(
   const generation& wanted, const config::settings& within = two_variants()) {
-  return runtime::to_request(wanted, within, runtime::profile_of(within),
+  return runtime::to_request(wanted, within, *runtime::profile_of(within),
                              core::request_id{9}, fresh_seed, now);
+}
+
+std::vector<uint8_t> file_of(core::extent px, uint32_t channels = 3) {
+  const std::vector<uint8_t> pixels(image::bytes_of(px, channels), 90);
+  return *image::encode({px, channels, pixels}, {});
+}
+
+// The head of a PNG that claims to be of that size.
+std::vector<uint8_t> claim_of(core::extent px) {
+  auto file = file_of({8, 8});
+  for (size_t i = 0; i < 4; ++i) {
+    file[16 + i] = static_cast<uint8_t>(px.width >> (24 - 8 * i));
+    file[20 + i] = static_cast<uint8_t>(px.height >> (24 - 8 * i));
+  }
+  return file;
 }
 
 struct bad_row {
@@ -67,6 +83,86 @@ const std::vector<bad_row> bad_rows = {
   {"guidance inf",
    [](auto& x) { x.guidance = std::numeric_limits<float>::infinity(); },
    ec::invalid_argument, "guidance inf outside 0..50"},
+  {"guidance_rescale below", [](auto& x) { x.guidance_rescale = -0.5f; },
+   ec::invalid_argument, "guidance_rescale -0.5 outside 0..1"},
+  {"guidance_rescale nan",
+   [](auto& x) {
+     x.guidance_rescale = std::numeric_limits<float>::quiet_NaN();
+   },
+   ec::invalid_argument, "guidance_rescale nan outside 0..1"},
+  {"eta above", [](auto& x) { x.eta = 1.5f; }, ec::invalid_argument,
+   "eta 1.5 outside 0..1"},
+  {"strength of nothing", [](auto& x) { x.strength = 0.5f; },
+   ec::invalid_argument, "strength 0.5 needs an image"},
+  {"strength of nothing at all",
+   [](auto& x) {
+     x.image = file_of({8, 8});
+     x.strength = 0.0f;
+   },
+   ec::invalid_argument, "strength 0 is not above 0 and at most 1"},
+  {"strength nan",
+   [](auto& x) {
+     x.image = file_of({8, 8});
+     x.strength = std::numeric_limits<float>::quiet_NaN();
+   },
+   ec::invalid_argument, "strength nan is not above 0 and at most 1"},
+  {"strength of no step",
+   [](auto& x) {
+     x.image = file_of({8, 8});
+     x.steps = 25;
+     x.strength = 0.03f;
+   },
+   ec::invalid_argument,
+   "strength 0.03 of 25 steps leaves none to run; at least 0.04 does"},
+  {"strength of no step of the variant",
+   [](auto& x) {
+     x.image = file_of({8, 8});
+     x.variant = "card@4";
+     x.strength = 0.2f;
+   },
+   ec::invalid_argument,
+   "strength 0.2 of 4 steps leaves none to run; at least 0.25 does"},
+  {"mask alone",
+   [](auto& x) {
+     x.mask = file_of({8, 8});
+   },
+   ec::invalid_argument, "mask needs an image"},
+  {"image that is none",
+   [](auto& x) {
+     x.image = {'n', 'o'};
+   },
+   ec::bad_payload, "image: image of 2 bytes is neither PNG nor JPEG nor WebP"},
+  {"mask that is none",
+   [](auto& x) {
+     x.image = file_of({8, 8});
+     x.mask = {'n'};
+   },
+   ec::bad_payload, "mask: image of 1 bytes is neither PNG nor JPEG nor WebP"},
+  {"image without a header",
+   [](auto& x) {
+     x.image = file_of({8, 8});
+     x.image.resize(20);
+   },
+   ec::bad_payload, "image: png image cannot be read: no valid header"},
+  {"image that would be a bomb",
+   [](auto& x) {
+     x.image = claim_of({60'000, 60'000});
+   },
+   ec::invalid_argument,
+   "image 60000x60000 has 3600000000 pixels, outside 1..33554432"},
+  {"mask that would be a bomb",
+   [](auto& x) {
+     x.image = file_of({8, 8});
+     x.mask = claim_of({1u << 31, 1});
+   },
+   ec::invalid_argument,
+   "mask 2147483648x1 has 2147483648 pixels, outside 1..33554432"},
+  {"image too large a file",
+   [](auto& x) {
+     x.image = file_of({8, 8});
+     x.image.resize((12 << 20) + 1);
+   },
+   ec::invalid_argument, "image has 12582913 bytes, outside 1..12582912"},
   {"quality 0", [](auto& x) { x.quality = 0; }, ec::invalid_argument,
    "quality 0 outside 1..100"},
   {"quality 101", [](auto& x) { x.quality = 101; }, ec::invalid_argument,
@@ -180,6 +276,109 @@ BOOST_AUTO_TEST_CASE(what_is_said_is_taken_over) {
   BOOST_TEST((got->noise == core::noise_source::philox));
   BOOST_TEST((got->deadline == now + std::chrono::milliseconds{250}));
   BOOST_TEST(got->deterministic);
+}
+
+BOOST_AUTO_TEST_CASE(options_of_sampling_are_taken_over) {
+  generation wanted;
+  wanted.guidance_rescale = 0.7f;
+  wanted.eta = 1;
+  wanted.karras = false;
+  wanted.image = file_of({32, 16});
+  wanted.strength = 0.25f;
+  const auto got = enter(wanted);
+  BOOST_TEST_REQUIRE(got.operator bool());
+  BOOST_TEST((got->fixed.guidance_rescale == 0.7f));
+  BOOST_TEST((got->fixed.eta == 1.0f));
+  BOOST_TEST((got->fixed.karras == false));
+  BOOST_TEST((got->fixed.strength == 0.25f));
+}
+
+BOOST_AUTO_TEST_CASE(an_image_makes_it_start_there_and_a_mask_an_edit) {
+  generation wanted;
+  wanted.image = file_of({32, 16});
+  auto got = enter(wanted);
+  BOOST_TEST_REQUIRE(got.operator bool());
+  BOOST_TEST((got->kind == core::request_kind::generate));
+  BOOST_TEST_REQUIRE(got->source);
+  BOOST_TEST(got->source->image == wanted.image);
+  BOOST_TEST((got->source->image_px == core::extent{32, 16}));
+  BOOST_TEST(got->source->mask.empty());
+  wanted.mask = file_of({5, 6}, 4);
+  got = enter(wanted);
+  BOOST_TEST_REQUIRE(got.operator bool());
+  BOOST_TEST((got->kind == core::request_kind::edit));
+  BOOST_TEST((got->source->mask_px == core::extent{5, 6}));
+  BOOST_TEST(!enter({})->source);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_size_it_is_the_images_own_on_the_grid) {
+  const auto size_of = [](core::extent px) {
+    generation wanted;
+    wanted.image = claim_of(px);
+    auto within = two_variants();
+    within.limits.picture_px = 512 * 512;
+    within.limits.side_px = 1024;
+    const auto got = enter(wanted, within);
+    BOOST_TEST_REQUIRE(got.operator bool());
+    return got->px;
+  };
+  BOOST_TEST((size_of({64, 48}) == core::extent{64, 48}));
+  BOOST_TEST((size_of({71, 55}) == core::extent{64, 48}));
+  BOOST_TEST((size_of({3, 7}) == core::extent{8, 8}));
+  // Within the limits, in its proportions.
+  BOOST_TEST((size_of({4096, 4096}) == core::extent{512, 512}));
+  BOOST_TEST((size_of({2048, 512}) == core::extent{1024, 256}));
+  BOOST_TEST((size_of({10, 30'000}) == core::extent{8, 1024}));
+  generation wanted;
+  wanted.image = file_of({71, 55});
+  wanted.width = 128;
+  wanted.height = 32;
+  BOOST_TEST((enter(wanted)->px == core::extent{128, 32}));
+}
+
+BOOST_AUTO_TEST_CASE(a_picture_that_lies_on_its_side_is_stood_up_first) {
+  generation wanted;
+  // EXIF in a chunk behind the header: orientation 6.
+  auto file = file_of({64, 16});
+  const std::vector<uint8_t> chunk = {
+    0,    0, 0, 26, 'e', 'X', 'I', 'f', 'M', 'M', 0, '*', 0, 0, 0, 8, 0, 1, 1,
+    0x12, 0, 3, 0,  0,   0,   1,   0,   6,   0,   0, 0,   0, 0, 0, 0, 0, 0, 0};
+  file.insert(file.begin() + 33, chunk.begin(), chunk.end());
+  wanted.image = file;
+  const auto got = enter(wanted);
+  BOOST_TEST_REQUIRE(got.operator bool());
+  BOOST_TEST((got->px == core::extent{16, 64}));
+}
+
+BOOST_AUTO_TEST_CASE(a_source_that_no_slot_can_hold_is_refused) {
+  auto small = two_variants();
+  small.arena.image_slots = 2;
+  generation wanted;
+  wanted.image = file_of({64, 64});
+  auto got = enter(wanted, small);
+  BOOST_TEST_REQUIRE(!got);
+  BOOST_TEST((got.why().code == ec::invalid_argument));
+  BOOST_TEST(got.why().text
+             == "image needs 3 image slots, there are 2 (arena.image_slots)");
+  small.arena.image_slots = 3;
+  BOOST_TEST(enter(wanted, small).operator bool());
+
+  // The picture fits, the source with its mask does not.
+  small.arena.image_slot_bytes = 1024 << 10;
+  wanted.width = wanted.height = 520;
+  BOOST_TEST(enter(wanted, small).operator bool());
+  wanted.mask = file_of({64, 64});
+  got = enter(wanted, small);
+  BOOST_TEST_REQUIRE(!got);
+  BOOST_TEST(got.why().text
+             == "size 520x520 needs 1081616 bytes of image and mask, a slot "
+                "holds 1048576 (arena.image_slot_kib)");
+  wanted.width = wanted.height = 64;
+  BOOST_TEST(enter(wanted, small).operator bool());
+  wanted.mask.resize(1 << 20);
+  got = enter(wanted, small);
+  BOOST_TEST_REQUIRE(!got);
+  BOOST_TEST(got.why().text.starts_with("image and mask need 10"));
 }
 
 BOOST_AUTO_TEST_CASE(a_deadline_beyond_the_end_of_time_is_none) {

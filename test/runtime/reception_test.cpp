@@ -68,6 +68,11 @@ actors::answer picture_of(uint64_t id, ipc::slot_ref image) {
   a.steps_run = 23;
   a.sha256 = "abc";
   a.variant = "card@20";
+  a.how.guidance_rescale = 0.5f;
+  a.how.eta = 0.25f;
+  a.how.karras = true;
+  a.how.strength = 0.75f;
+  a.notes = {"a note", "another"};
   return a;
 }
 
@@ -105,6 +110,11 @@ BOOST_AUTO_TEST_CASE(a_picture_is_copied_and_its_slot_given_back) {
   BOOST_TEST(p.negative == "negative");
   BOOST_TEST(p.variant == "card@20");
   BOOST_TEST(p.format == "png");
+  BOOST_TEST(p.guidance_rescale == 0.5f);
+  BOOST_TEST(p.eta == 0.25f);
+  BOOST_TEST(p.karras);
+  BOOST_TEST(p.strength == 0.75f);
+  BOOST_TEST((p.notes == std::vector<std::string>{"a note", "another"}));
   BOOST_TEST((d.given_back() == std::vector<uint64_t>{1}));
 }
 

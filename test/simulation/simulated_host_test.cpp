@@ -191,4 +191,28 @@ BOOST_AUTO_TEST_CASE(a_process_killed_while_it_starts_starts_and_exits) {
   BOOST_TEST(hub->all.empty());
 }
 
+BOOST_AUTO_TEST_CASE(it_answers_nothing_while_it_sets_up) {
+  script.setup_delay = 10s;
+  start();
+  BOOST_TEST(started.size() == 1u);
+  host->ping(life, 1);
+  advance(9s);
+  BOOST_TEST(pongs == 0);
+  BOOST_TEST(hub->of<actors::worker_ready>().empty());
+  advance(1s);
+  BOOST_TEST(hub->of<actors::worker_ready>().size() == 1u);
+  host->ping(life, 2);
+  advance(1ms);
+  BOOST_TEST(pongs == 1);
+}
+
+BOOST_AUTO_TEST_CASE(it_may_die_while_it_sets_up) {
+  script.setup_delay = 10s;
+  start();
+  host->kill(life);
+  advance(1min);
+  BOOST_TEST(exited.size() == 1u);
+  BOOST_TEST(hub->of<actors::worker_ready>().empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -73,17 +73,46 @@ core::result<void> test_card_row::read(const planning::profile& known) {
                         shape_.height, shape_.width);
     steps_done_ = head.steps_done;
   }
-  if (steps_done_ > how.steps) {
-    const auto held = std::exchange(steps_done_, how.steps);
+  if (const auto steps = core::steps_to_run(how); steps_done_ > steps) {
+    const auto held = std::exchange(steps_done_, steps);
     return core::fail(core::ec::bad_payload,
                       "a state after {} steps for a request of {}", held,
-                      how.steps);
+                      steps);
   }
+  auto source = find_source();
+  if (!source)
+    return source.why();
+  if (*source)
+    source_sum_ = test_card_sum(**source);
   return {};
 }
 
+core::result<std::optional<source_parts>> test_card_row::find_source() const {
+  using found = std::optional<source_parts>;
+  const auto& how = job_.how;
+  if (how.from_image != static_cast<bool>(job_.source))
+    return core::fail(core::ec::bad_payload, "a source {}",
+                      job_.source ? "of a run that starts from noise"
+                                  : "is missing");
+  if (!job_.source)
+    return found{};
+  const auto bytes = slots_.view(job_.source);
+  if (!bytes)
+    return bytes.why();
+  if (slots_.capacity(ipc::slot_kind::image) == 0)
+    return found{};
+  const auto parts = parse_source(*bytes);
+  if (!parts)
+    return parts.why();
+  if (parts->px != how.px)
+    return core::fail(core::ec::bad_payload, "the source is {}x{}, not {}x{}",
+                      parts->px.width, parts->px.height, how.px.width,
+                      how.px.height);
+  return found{*parts};
+}
+
 bool test_card_row::due(uint32_t step) const {
-  return step == job_.how.steps
+  return step == core::steps_to_run(job_.how)
       || (job_.publish_every > 0 && step % job_.publish_every == 0);
 }
 
@@ -95,12 +124,16 @@ void test_card_row::advance(uint32_t steps) {
   while (last_due > steps_done_ && !due(last_due))
     --last_due;
   auto done = guarded([&]() -> core::result<void> {
+    // Readable until the row is closed: a slot given away shows here.
+    if (job_.source)
+      if (auto seen = slots_.view(job_.source); !seen)
+        return seen.why();
     while (steps_done_ < end) {
       if (!bytes_.empty())
         test_card_step(
           {reinterpret_cast<float*>(bytes_.data() + sizeof(state_head)),
            shape_.elements()},
-          job_.how, job_.text, steps_done_);
+          job_.how, job_.text, steps_done_, source_sum_);
       ++steps_done_;
       if (steps_done_ == last_due)
         if (auto out = publish(); !out)
@@ -139,6 +172,9 @@ core::result<uint64_t> test_card_row::decode() {
     auto into = slots_.buffer(job_.image);
     if (!into)
       return into.why();
+    const auto source = find_source();
+    if (!source)
+      return source.why();
     auto bytes = size_t{0};
     if (slots_.capacity(ipc::slot_kind::image) > 0) {
       bytes = test_card_bytes(job_.how.px);
@@ -155,7 +191,8 @@ core::result<uint64_t> test_card_row::decode() {
           : std::span<const float>{
             reinterpret_cast<const float*>(bytes_.data() + sizeof(state_head)),
             shape_.elements()};
-      test_card_decode(latent, shape_, job_.how, job_.text, into->first(bytes));
+      test_card_decode(latent, shape_, job_.how, job_.text, into->first(bytes),
+                       *source ? &**source : nullptr);
     }
     if (auto out = slots_.publish(job_.image, 1, bytes); !out)
       return out.why();

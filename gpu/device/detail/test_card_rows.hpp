@@ -3,12 +3,14 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/device/executor.hpp>
+#include <atelier/gpu/source_format.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/profile.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -37,7 +39,7 @@ public:
   }
 
   uint32_t steps_left() const {
-    return job_.how.steps - steps_done_;
+    return core::steps_to_run(job_.how) - steps_done_;
   }
 
   /// Runs `steps` steps; publishes the last of those that are to be published.
@@ -53,12 +55,17 @@ public:
 
 private:
   core::result<void> read(const planning::profile& known);
+  /// Finds the source; none where there is none, or where the store keeps no
+  /// bytes of it.
+  core::result<std::optional<source_parts>> find_source() const;
   core::result<void> publish();
   bool due(uint32_t step) const;
 
   open_job job_;
   ipc::slot_store& slots_;
   core::latent_shape shape_;
+  /// Of the source, 0 where there is none.
+  uint64_t source_sum_ = 0;
   /// A whole published state: head, latent, history. Empty: only counting.
   std::vector<std::byte> bytes_;
   uint32_t steps_done_ = 0;

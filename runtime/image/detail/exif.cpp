@@ -10,8 +10,10 @@ using namespace std::string_view_literals;
 
 namespace {
 
+constexpr uint32_t tag_orientation = 0x0112;
 constexpr uint32_t tag_exif_directory = 0x8769;
 constexpr uint32_t tag_user_comment = 0x9286;
+constexpr uint32_t type_short = 3;
 constexpr uint32_t type_long = 4;
 constexpr uint32_t type_undefined = 7;
 
@@ -61,6 +63,18 @@ struct tiff {
   }
 };
 
+/// Finds the byte order of an EXIF block; its first directory's offset is
+/// there.
+std::optional<tiff> open(bytes_view block) {
+  if (block.size() < 8)
+    return std::nullopt;
+  if (starts_with(block, "II*\0"sv))
+    return tiff{block, byte_order::little};
+  if (starts_with(block, "MM\0*"sv))
+    return tiff{block, byte_order::big};
+  return std::nullopt;
+}
+
 /// Writers disagree on the byte order of UTF-16 in a UserComment. In most texts
 /// the upper bytes are the ones with more zeros.
 byte_order guess_order(bytes_view utf16) {
@@ -101,22 +115,31 @@ bytes make_exif(std::string_view text) {
   return block;
 }
 
+std::optional<uint32_t> read_orientation(bytes_view block) {
+  const auto x = open(block);
+  if (!x)
+    return std::nullopt;
+  const auto entry = x->find_entry(x->u32(4), tag_orientation);
+  if (!entry || x->u16(*entry + 2) != type_short)
+    return std::nullopt;
+  const auto told = x->u16(*entry + 8);
+  if (told < 1 || told > 8)
+    return std::nullopt;
+  return told;
+}
+
 std::optional<std::string> read_exif(bytes_view block) {
-  if (block.size() < 8)
+  const auto x = open(block);
+  if (!x)
     return std::nullopt;
-  tiff x{block, byte_order::big};
-  if (starts_with(block, "II*\0"sv))
-    x.order = byte_order::little;
-  else if (!starts_with(block, "MM\0*"sv))
-    return std::nullopt;
-  const auto pointer = x.find_entry(x.u32(4), tag_exif_directory);
+  const auto pointer = x->find_entry(x->u32(4), tag_exif_directory);
   if (!pointer)
     return std::nullopt;
-  const auto entry = x.find_entry(x.u32(*pointer + 8), tag_user_comment);
+  const auto entry = x->find_entry(x->u32(*pointer + 8), tag_user_comment);
   if (!entry)
     return std::nullopt;
-  const size_t count = x.u32(*entry + 4);
-  const size_t at = x.u32(*entry + 8);
+  const size_t count = x->u32(*entry + 4);
+  const size_t at = x->u32(*entry + 8);
   // Four bytes or fewer would stand in the entry itself; a comment has eight
   // for its code alone.
   if (count < 8 || at > block.size() || count > block.size() - at)

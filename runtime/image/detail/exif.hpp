@@ -13,6 +13,9 @@ namespace atelier::image::detail {
 /// UserComment, in UTF-16 behind the prefix "UNICODE", as the web UI writes it.
 bytes make_exif(std::string_view text);
 
+/// Returns the orientation that an EXIF block tells, 1..8, if it does.
+std::optional<uint32_t> read_orientation(bytes_view block);
+
 /// Returns the UserComment of an EXIF block as UTF-8, if it has one.
 std::optional<std::string> read_exif(bytes_view block);
 

@@ -181,6 +181,33 @@ bool read_rows(decoder& jpeg, J_COLOR_SPACE as, uint8_t* out, size_t stride) {
   return true;
 }
 
+/// Whether a marker begins a frame: SOF0..15 but for three that lie between.
+constexpr bool is_frame(uint8_t code) {
+  return code >= 0xC0 && code <= 0xCF && code != 0xC4 && code != 0xC8
+      && code != 0xCC;
+}
+
+/// Calls `use(code, data)` with each marker up to the first scan until it
+/// returns false.
+template <class F>
+void for_each_marker(bytes_view file, F use) {
+  bytes_view rest = part(file, 2);
+  // 0xFF, code, length (itself included), data.
+  while (rest.size() >= 4 && rest[0] == 0xFF) {
+    const uint8_t code = rest[1];
+    if (code == 0xFF) { // a fill byte
+      rest = part(rest, 1);
+      continue;
+    }
+    constexpr uint8_t start_of_scan = 0xDA;
+    const size_t length = be16(rest.subspan(2));
+    if (code == start_of_scan || length < 2 || length > rest.size() - 2
+        || !use(code, rest.subspan(4, length - 2)))
+      return;
+    rest = part(rest, 2 + length);
+  }
+}
+
 /// Turns inks into light. Adobe's files hold the inks inverted, and nearly all
 /// files with four channels are Adobe's.
 bytes rgb_of_cmyk(bytes_view cmyk, bool inverted) {
@@ -245,30 +272,38 @@ core::result<picture> decode_jpeg(bytes_view file,
   return result;
 }
 
+std::optional<header> read_jpeg_header(bytes_view file) {
+  std::optional<header> found;
+  uint32_t orientation = 1;
+  for_each_marker(file, [&](uint8_t code, bytes_view data) {
+    if (code == marker_app1 && starts_with(data, exif_prefix))
+      orientation =
+        read_orientation(part(data, exif_prefix.size())).value_or(1);
+    if (!is_frame(code))
+      return true;
+    // Precision, height, width.
+    if (data.size() >= 5)
+      found = {
+        image_format::jpeg, {be16(data.subspan(3)), be16(data.subspan(1))}, 1};
+    return false;
+  });
+  if (found)
+    found->orientation = orientation;
+  return found;
+}
+
 std::optional<std::string> read_jpeg_text(bytes_view file) {
   bytes comments;
-  bytes_view rest = part(file, 2);
-  // Markers up to the first scan: 0xFF, code, length (itself included), data.
-  while (rest.size() >= 4 && rest[0] == 0xFF) {
-    const uint8_t code = rest[1];
-    if (code == 0xFF) { // a fill byte
-      rest = part(rest, 1);
-      continue;
-    }
-    constexpr uint8_t start_of_scan = 0xDA;
-    const size_t length = be16(rest.subspan(2));
-    if (code == start_of_scan || length < 2 || length > rest.size() - 2)
-      break;
-    const bytes_view data = rest.subspan(4, length - 2);
+  std::optional<std::string> text;
+  for_each_marker(file, [&](uint8_t code, bytes_view data) {
     if (code == marker_app1 && starts_with(data, exif_prefix))
-      if (auto text = read_exif(part(data, exif_prefix.size())))
-        return text;
+      text = read_exif(part(data, exif_prefix.size()));
     if (code == marker_comment)
       append(comments, data);
-    rest = part(rest, 2 + length);
-  }
-  if (comments.empty())
-    return std::nullopt;
+    return !text;
+  });
+  if (text || comments.empty())
+    return text;
   return utf8_or_latin1(comments);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Written by hand over zlib, since libpng fails by longjmp and hides what its
 // fast mode does; read through libpng's simplified interface, which does not.
+#include <atelier/image/detail/exif.hpp>
 #include <atelier/image/detail/formats.hpp>
 #include <atelier/image/detail/png_text.hpp>
 
@@ -118,6 +119,21 @@ core::result<bytes> encode_png(const pixel_view& pixels,
   append_png_chunk(file, "IDAT", deflate_all(filter(pixels)));
   append_png_chunk(file, "IEND", {});
   return file;
+}
+
+std::optional<header> read_png_header(bytes_view file) {
+  std::optional<header> found;
+  for_each_png_chunk(file, [&](std::string_view type, bytes_view data) {
+    if (!found) {
+      if (type != "IHDR" || data.size() != 13)
+        return false;
+      found = {image_format::png, {be32(data), be32(data.subspan(4))}, 1};
+    } else if (type == "eXIf") {
+      found->orientation = read_orientation(data).value_or(1);
+    }
+    return true;
+  });
+  return found;
 }
 
 core::result<picture> decode_png(bytes_view file, const decode_limits& within) {

@@ -109,18 +109,12 @@ void append_png_text(bytes& to, std::string_view text) {
 }
 
 std::optional<std::string> read_png_text(bytes_view file) {
-  // Behind the signature: length, type, data, check sum.
-  bytes_view rest = part(file, 8);
-  while (rest.size() >= 12) {
-    const size_t length = be32(rest);
-    if (length > rest.size() - 12)
-      return std::nullopt;
-    const auto type = as_text(rest.subspan(4, 4));
-    if (auto text = read_chunk(type, rest.subspan(8, length)))
-      return text;
-    rest = rest.subspan(12 + length);
-  }
-  return std::nullopt;
+  std::optional<std::string> text;
+  for_each_png_chunk(file, [&](std::string_view type, bytes_view data) {
+    text = read_chunk(type, data);
+    return !text;
+  });
+  return text;
 }
 
 } // namespace atelier::image::detail

@@ -78,6 +78,19 @@ void for_each_chunk(bytes_view file, F use) {
   }
 }
 
+/// Returns the EXIF block of a WebP file, if it has one.
+std::optional<bytes_view> find_exif(bytes_view file) {
+  std::optional<bytes_view> found;
+  for_each_chunk(file, [&](std::string_view type, bytes_view data) {
+    if (type != "EXIF")
+      return true;
+    // Some writers keep JPEG's prefix.
+    found = starts_with(data, "Exif\0\0"sv) ? part(data, 6) : data;
+    return false;
+  });
+  return found;
+}
+
 /// Rebuilds a plain file in the extended form, with an EXIF chunk at its end.
 bytes with_exif(bytes_view plain, const pixel_view& pixels,
                 std::string_view text) {
@@ -159,16 +172,22 @@ core::result<picture> decode_webp(bytes_view file,
   return result;
 }
 
+std::optional<header> read_webp_header(bytes_view file) {
+  WebPBitstreamFeatures features;
+  if (WebPGetFeatures(file.data(), file.size(), &features) != VP8_STATUS_OK)
+    return std::nullopt;
+  header found{image_format::webp,
+               {static_cast<uint32_t>(features.width),
+                static_cast<uint32_t>(features.height)},
+               1};
+  if (const auto block = find_exif(file))
+    found.orientation = read_orientation(*block).value_or(1);
+  return found;
+}
+
 std::optional<std::string> read_webp_text(bytes_view file) {
-  std::optional<std::string> text;
-  for_each_chunk(file, [&](std::string_view type, bytes_view data) {
-    if (type != "EXIF")
-      return true;
-    // Some writers keep JPEG's prefix.
-    text = read_exif(starts_with(data, "Exif\0\0"sv) ? part(data, 6) : data);
-    return false;
-  });
-  return text;
+  const auto block = find_exif(file);
+  return block ? read_exif(*block) : std::nullopt;
 }
 
 } // namespace atelier::image::detail

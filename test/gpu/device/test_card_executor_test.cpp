@@ -164,6 +164,69 @@ BOOST_FIXTURE_TEST_CASE(resuming_at_any_step_gives_the_same_picture, live) {
   }
 }
 
+BOOST_FIXTURE_TEST_CASE(a_source_becomes_part_of_the_picture, live) {
+  uint64_t id = 0;
+  for (const bool masked : {false, true})
+    for (const float strength : {0.2f, 0.5f, 1.0f}) {
+      const auto job = image_job(++id, 10, strength, masked);
+      const auto steps = core::steps_to_run(job.how);
+      sut->open(job);
+      const auto report = run({job.who}, 50);
+      BOOST_TEST(report.rows[0].failure.text == "");
+      BOOST_TEST(report.rows[0].steps_done == steps);
+      BOOST_TEST(published(job.state) == steps + 1);
+      decode(job.who);
+      BOOST_CHECK(picture(job) == expected(job));
+      // Another source, another picture.
+      auto other = image_job(++id, 10, strength, masked);
+      other.who.id = job.who.id;
+      BOOST_CHECK(expected(other) != expected(job));
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(resuming_from_a_source_gives_the_same_picture, live) {
+  for (auto at = 1u; at < 5; ++at) {
+    const auto first = image_job(at, 10, 0.5f, at % 2 == 0);
+    sut->open(first);
+    run({first.who}, at);
+    sut->close(first.who);
+    const auto second = again(first);
+    sut->open(second);
+    const auto report = run({second.who}, 50);
+    BOOST_TEST(report.steps == 5 - at);
+    decode(second.who);
+    BOOST_CHECK(picture(second) == expected(second));
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_source_that_is_missing_or_wrong_is_told, live) {
+  const auto failure = [&](const gpu::open_job& job) {
+    sut->open(job);
+    return run({job.who}, 5).rows.at(0).failure;
+  };
+  auto lost = image_job(1, 5, 1, false);
+  lost.source = {};
+  BOOST_TEST(failure(lost).text == "a source is missing");
+  auto stale = image_job(2, 5, 1, false);
+  ++stale.source.generation;
+  BOOST_TEST((failure(stale).code == core::ec::incompatible));
+  auto other = image_job(3, 5, 1, false);
+  other.how.px = {8, 8};
+  BOOST_TEST((failure(other).code == core::ec::bad_payload));
+  auto none = job(4, 5);
+  none.source = image_job(5, 5, 1, false).source;
+  BOOST_TEST(failure(none).text == "a source of a run that starts from noise");
+  // Taken away while it runs.
+  const auto taken = image_job(6, 5, 1, false);
+  sut->open(taken);
+  BOOST_TEST(run({taken.who}, 2).rows.at(0).failure.text == "");
+  auto next = taken.source;
+  ++next.generation;
+  slots->open(next);
+  BOOST_TEST(
+    (run({taken.who}, 2).rows.at(0).failure.code == core::ec::incompatible));
+}
+
 BOOST_FIXTURE_TEST_CASE(a_complete_state_ends_the_run_at_once, live) {
   const auto first = job(1, 3);
   const auto other = job(2, 3);

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long does a Stable Diffusion autoencoder take to make a picture of a
+// latent, and how much memory, beside diffusers?
+//
+// Peer: vae_peer.py, which also makes the model, with random weights. Both
+// sides are children of this process that decode in turns, on the same number
+// of threads; a turn of one begins when the other's has ended. Times are
+// medians, of the clock on the wall and of the processors' time. Memory is the
+// greatest resident set of a child, and in brackets how much of it came after
+// its libraries were loaded. Before anything is timed the pictures of both are
+// compared.
+#include <atelier/gpu/models/autoencoder.hpp>
+#include <atelier/gpu/models/safetensors.hpp>
+
+#include <ATen/Parallel.h>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace atelier;
+namespace fs = std::filesystem;
+
+[[noreturn]] void stop(const std::string& why) {
+  std::fprintf(stderr, "vae_bench: %s\n", why.c_str());
+  std::exit(1);
+}
+
+double seconds_of(const timeval& x) {
+  return static_cast<double>(x.tv_sec) + static_cast<double>(x.tv_usec) * 1e-6;
+}
+
+struct usage {
+  double wall;
+  double processors;
+  long peak_kib;
+};
+
+usage now() {
+  rusage x{};
+  getrusage(RUSAGE_SELF, &x);
+  const auto at = std::chrono::steady_clock::now().time_since_epoch();
+  return {std::chrono::duration<double>(at).count(),
+          seconds_of(x.ru_utime) + seconds_of(x.ru_stime), x.ru_maxrss};
+}
+
+torch::Tensor read(const fs::path& file, std::string_view name) {
+  auto in = gpu::safetensors_file::open(file);
+  if (!in)
+    stop(in.why().text);
+  const auto x = (*in)->find(name);
+  if (!x)
+    stop(file.string() + " has no such tensor");
+  return torch::from_blob(const_cast<std::byte*>(x->bytes.data()), x->shape,
+                          torch::kFloat32)
+    .clone();
+}
+
+// Our side's child: says what vae_peer.py says.
+int run(const fs::path& folder, const std::string& type, int64_t side,
+        int64_t batch, int threads) {
+  at::set_num_threads(threads);
+  gpu::component from;
+  from.config_file = (folder / "config.json").string();
+  std::ifstream config{from.config_file};
+  from.config.assign(std::istreambuf_iterator<char>{config}, {});
+  from.class_name = "AutoencoderKL";
+  const auto before = now();
+  auto file =
+    gpu::safetensors_file::open(folder / "diffusion_pytorch_model.safetensors");
+  if (!file)
+    stop(file.why().text);
+  from.weights = *file;
+  const auto vae = gpu::autoencoder::load(
+    from,
+    {torch::kCPU, type == "bfloat16" ? torch::kBFloat16 : torch::kFloat32});
+  if (!vae)
+    stop(vae.why().text);
+  std::cout << "loaded " << now().wall - before.wall << " " << before.peak_kib
+            << std::endl;
+  const auto latent = read(folder / "latent.safetensors", "latent")
+                        .narrow(0, 0, batch)
+                        .narrow(2, 0, side / 8)
+                        .narrow(3, 0, side / 8);
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto start = now();
+    const auto picture = (*vae)->decode(latent);
+    const auto end = now();
+    if (line.starts_with("compare ")) {
+      const auto theirs = read(line.substr(8), "picture");
+      const auto off = (picture - theirs).square().mean().sqrt()
+                     / theirs.square().mean().sqrt();
+      std::cout << "differs " << off.item<double>() << std::endl;
+    } else {
+      std::cout << "took " << end.wall - start.wall << " "
+                << end.processors - start.processors << std::endl;
+    }
+  }
+  std::cout << "peak " << now().peak_kib << std::endl;
+  return 0;
+}
+
+class child {
+public:
+  explicit child(std::vector<std::string> command) {
+    int to[2];
+    int from[2];
+    if (pipe(to) != 0 || pipe(from) != 0)
+      stop("no pipe");
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(to[0], 0);
+      dup2(from[1], 1);
+      for (const auto fd : {to[0], to[1], from[0], from[1]})
+        close(fd);
+      std::vector<char*> arguments;
+      for (auto& x : command)
+        arguments.push_back(x.data());
+      arguments.push_back(nullptr);
+      execv(arguments[0], arguments.data());
+      _exit(127);
+    }
+    close(to[0]);
+    close(from[1]);
+    in_ = fdopen(to[1], "w");
+    out_ = fdopen(from[0], "r");
+  }
+
+  ~child() {
+    std::fclose(out_);
+    waitpid(pid_, nullptr, 0);
+  }
+
+  child(const child&) = delete;
+  child& operator=(const child&) = delete;
+
+  void ask(const std::string& what) {
+    std::fprintf(in_, "%s\n", what.c_str());
+    std::fflush(in_);
+  }
+
+  // Reads a line that begins with `word`; returns its numbers.
+  std::pair<double, double> hear(const std::string& word) {
+    char line[256];
+    if (!std::fgets(line, sizeof line, out_)
+        || std::string{line}.compare(0, word.size(), word) != 0)
+      stop("a child did not say " + word);
+    std::pair<double, double> out{0, 0};
+    std::sscanf(line + word.size(), "%lf %lf", &out.first, &out.second);
+    return out;
+  }
+
+  double finish() {
+    std::fclose(in_);
+    return hear("peak").first;
+  }
+
+private:
+  pid_t pid_ = -1;
+  std::FILE* in_ = nullptr;
+  std::FILE* out_ = nullptr;
+};
+
+double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return x[x.size() / 2];
+}
+
+struct side_of {
+  std::vector<double> wall;
+  std::vector<double> processors;
+  double load = 0;
+  double before_mib = 0;
+  double peak_mib = 0;
+};
+
+void print(const char* name, const side_of& x) {
+  std::printf("  %-10s %7.3f s  %7.3f s of processors  %6.0f MiB (%+.0f)  "
+              "loaded in %.3f s\n",
+              name, median(x.wall), median(x.processors), x.peak_mib,
+              x.peak_mib - x.before_mib, x.load);
+}
+
+void compare(const std::string& self, const std::string& python,
+             const fs::path& folder, const std::string& type, int side,
+             int batch, int threads, int turns) {
+  const std::vector<std::string> rest{
+    folder.string(), type, std::to_string(side), std::to_string(batch),
+    std::to_string(threads)};
+  const auto with = [&](std::vector<std::string> first) {
+    first.insert(first.end(), rest.begin(), rest.end());
+    return first;
+  };
+  child peer{with({python, ATELIER_BENCH_DIR "/vae_peer.py", "run"})};
+  child ours{with({self, "run"})};
+  side_of a;
+  side_of b;
+  std::tie(a.load, a.before_mib) = ours.hear("loaded");
+  std::tie(b.load, b.before_mib) = peer.hear("loaded");
+  const auto picture = (folder / "picture.safetensors").string();
+  peer.ask("save " + picture);
+  peer.hear("took");
+  ours.ask("compare " + picture);
+  const auto off = ours.hear("differs").first;
+  if (!(off < (type == "float32" ? 1e-4 : 5e-2)))
+    stop("the pictures differ by " + std::to_string(off));
+  for (int i = 0; i < turns; ++i)
+    for (auto* side_now : {&a, &b}) {
+      auto& who = side_now == &a ? ours : peer;
+      who.ask("go");
+      const auto [wall, processors] = who.hear("took");
+      side_now->wall.push_back(wall);
+      side_now->processors.push_back(processors);
+    }
+  a.peak_mib = ours.finish() / 1024;
+  b.peak_mib = peer.finish() / 1024;
+  a.before_mib /= 1024;
+  b.before_mib /= 1024;
+  std::printf("%s %dx%d batch %d, pictures differ by %.1e (root mean square)\n",
+              type.c_str(), side, side, batch, off);
+  print("atelier", a);
+  print("diffusers", b);
+  std::printf("  ratio      %7.3f    %7.3f                  %6.3f (%.3f)\n",
+              median(a.wall) / median(b.wall),
+              median(a.processors) / median(b.processors),
+              a.peak_mib / b.peak_mib,
+              (a.peak_mib - a.before_mib) / (b.peak_mib - b.before_mib));
+  std::fflush(stdout);
+}
+
+} // namespace
+
+// vae_bench PYTHON [TYPE [SIDE [BATCH [TURNS]]]]
+int main(int argc, char** argv) {
+  if (argc == 7 && std::string{argv[1]} == "run")
+    return run(argv[2], argv[3], std::atoi(argv[4]), std::atoi(argv[5]),
+               std::atoi(argv[6]));
+  if (argc < 2)
+    stop("usage: vae_bench PYTHON [TYPE [SIDE [BATCH [TURNS]]]], where PYTHON "
+         "has diffusers");
+  const std::string python = argv[1];
+  const auto self = fs::read_symlink("/proc/self/exe").string();
+  const auto threads = at::get_num_threads();
+  const auto turns = argc > 5 ? std::atoi(argv[5]) : 5;
+  std::vector<int> sides{256, 512};
+  std::vector<int> batches{1, 4};
+  if (argc > 3)
+    sides = {std::atoi(argv[3])};
+  if (argc > 4)
+    batches = {std::atoi(argv[4])};
+  char base[] = "/tmp/vae_bench_XXXXXX";
+  if (!mkdtemp(base))
+    stop("no folder for the model");
+  std::printf("%d threads\n", threads);
+  for (const std::string type : {"float32", "bfloat16"}) {
+    if (argc > 2 && type != argv[2])
+      continue;
+    const auto folder = fs::path{base} / type;
+    const auto make = "'" + python + "' " ATELIER_BENCH_DIR "/vae_peer.py make "
+                    + folder.string() + " " + type + " 2> /dev/null";
+    if (std::system(make.c_str()) != 0)
+      stop("no diffusers: " + make);
+    for (const auto side : sides)
+      for (const auto batch : batches)
+        compare(self, python, folder, type, side, batch, threads, turns);
+  }
+  fs::remove_all(base);
+}

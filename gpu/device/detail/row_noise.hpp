@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/philox_noise.hpp>
+#include <atelier/core/request.hpp>
+#include <atelier/core/torch_generator.hpp>
+
+#include <cstdint>
+#include <span>
+#include <variant>
+
+namespace atelier::gpu::detail {
+
+/// A request's own generator, of the kind that it asked for, which can go on
+/// where an earlier attempt stopped.
+class row_noise {
+public:
+  row_noise(core::noise_source kind, uint64_t seed, uint64_t position = 0)
+    : from_(make(kind, seed, position)) {}
+
+  /// Fills `out` with the next standard normal values.
+  void draw(std::span<float> out) {
+    std::visit([&](auto& g) { g.fill(out); }, from_);
+  }
+
+  /// Where another generator of this seed goes on.
+  uint64_t position() const {
+    return std::visit([](const auto& g) { return g.position(); }, from_);
+  }
+
+private:
+  using any = std::variant<core::torch_generator, core::philox_generator>;
+
+  static any make(core::noise_source kind, uint64_t seed, uint64_t position) {
+    if (kind == core::noise_source::torch_cpu)
+      return core::torch_generator{seed, position};
+    return core::philox_generator{seed, position};
+  }
+
+  any from_;
+};
+
+} // namespace atelier::gpu::detail

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/device/detail/torch_row.hpp>
+#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/source_format.hpp>
+#include <atelier/gpu/state_format.hpp>
+
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace atelier::gpu::detail {
+
+namespace {
+
+// Everything below throws model_error; `guarded` is the border.
+template <class T>
+T taken(core::result<T> x) {
+  if (!x)
+    throw model_error{std::move(x).why()};
+  if constexpr (!std::is_void_v<T>)
+    return std::move(*x);
+}
+
+torch::Tensor from_span(std::span<const float> from,
+                        const std::vector<int64_t>& shape,
+                        torch::Device device) {
+  auto out = torch::empty(shape, torch::kFloat32);
+  ATELIER_EXPECTS(static_cast<size_t>(out.numel()) == from.size(),
+                  "the values fill the shape");
+  std::memcpy(out.data_ptr<float>(), from.data(), from.size_bytes());
+  return out.to(device);
+}
+
+void copy_out(const torch::Tensor& from, std::span<float> into) {
+  const auto here = from.to(torch::kCPU, torch::kFloat32).contiguous();
+  std::memcpy(into.data(), here.data_ptr<float>(), into.size_bytes());
+}
+
+} // namespace
+
+torch_row::torch_row(const open_job& job,
+                     std::shared_ptr<const diffusion_model> model,
+                     ipc::slot_store& slots, prompt_cache& prompts)
+  : job_(job), model_(std::move(model)), slots_(slots) {
+  if (!model_) {
+    fail(core::fail(core::ec::not_found, "variant {} is not hosted here",
+                    job_.how.variant.value));
+    return;
+  }
+  auto opened = with_model_border("opening a row", [&] {
+    const c10::InferenceMode guard;
+    read(prompts);
+    return true;
+  });
+  if (!opened)
+    fail(std::move(opened).why());
+}
+
+void torch_row::read(prompt_cache& prompts) {
+  const auto& how = job_.how;
+  if (job_.source)
+    read_source();
+  sampler_choice choice;
+  choice.with = how.with;
+  choice.steps = how.steps;
+  choice.strength = how.strength;
+  choice.eta = how.eta;
+  choice.karras = how.karras;
+  choice.from_clean = clean_.defined() && !mask_.defined();
+  plan_ = taken(plan_sampler(model_->schedule(), choice));
+  taken(slots_.buffer(job_.state));
+
+  std::vector<std::byte> bytes;
+  taken(slots_.read(job_.from, bytes));
+  const auto parts = taken(parse_state(bytes));
+  const auto& head = parts.head;
+  const auto factor = model_->vae().factor();
+  const std::vector<int64_t> shape{
+    static_cast<int64_t>(model_->vae().config().latent_channels),
+    (how.px.height + factor - 1) / factor,
+    (how.px.width + factor - 1) / factor};
+  if (shape != std::vector<int64_t>{head.channels, head.height, head.width})
+    throw model_error{core::fail(core::ec::bad_payload,
+                                 "the state's latent is [{}, {}, {}], not "
+                                 "[{}, {}, {}]",
+                                 head.channels, head.height, head.width,
+                                 shape[0], shape[1], shape[2])};
+  if (head.steps_done > plan_.steps.size())
+    throw model_error{core::fail(core::ec::bad_payload,
+                                 "a state after {} steps for a run of {}",
+                                 head.steps_done, plan_.steps.size())};
+  const auto device = model_->where().device;
+  steps_done_ = head.steps_done;
+  x_ = from_span(parts.latent, shape, device);
+  noise_.emplace(how.noise, how.seed, head.generator_counter);
+  if (plan_.needs_last && !parts.history.empty()) {
+    if (parts.history.size() != parts.latent.size_bytes())
+      throw model_error{core::fail(
+        core::ec::bad_payload, "the state's history has {} bytes, not {}",
+        parts.history.size(), parts.latent.size_bytes())};
+    last_ = from_span({reinterpret_cast<const float*>(parts.history.data()),
+                       parts.latent.size()},
+                      shape, device);
+  }
+  if (steps_done_ == 0)
+    start();
+
+  positive_ = prompts.find(*model_, job_.text.positive, false);
+  if (how.guidance > 1 && !model_->embeds_guidance())
+    negative_ = prompts.find(*model_, job_.text.negative, true);
+  note_left_out();
+}
+
+void torch_row::read_source() {
+  const auto bytes = taken(slots_.view(job_.source));
+  const auto parts = taken(parse_source(bytes));
+  const auto& px = job_.how.px;
+  if (parts.px != px)
+    throw model_error{core::fail(
+      core::ec::bad_payload, "the source has {}x{} pixels, not {}x{}",
+      parts.px.width, parts.px.height, px.width, px.height)};
+  const auto device = model_->where().device;
+  const int64_t h = px.height;
+  const int64_t w = px.width;
+  auto pixels = torch::empty({h, w, 3}, torch::kUInt8);
+  std::memcpy(pixels.data_ptr<uint8_t>(), parts.pixels.data(),
+              parts.pixels.size());
+  source_ = pixels.permute({2, 0, 1}).contiguous().to(device);
+  const auto scaled =
+    source_.to(torch::kFloat32).div(255).mul(2).sub(1).unsqueeze(0);
+
+  // The values that come first belong to the encoder's own draw, those after
+  // it are the initial noise: the order in which diffusers' pipelines draw.
+  row_noise first{job_.how.noise, job_.how.seed};
+  const auto said = model_->vae().encode(scaled);
+  auto posterior = torch::empty(said.mean.sizes(), torch::kFloat32);
+  const std::span values{posterior.data_ptr<float>(),
+                         static_cast<size_t>(posterior.numel())};
+  first.draw(values);
+  const auto deviation = said.log_variance.to(torch::kFloat32).mul(0.5).exp_();
+  const auto drawn =
+    said.mean.to(torch::kFloat32) + deviation * posterior.to(device);
+  clean_ = model_->vae().to_latent(drawn).to(torch::kFloat32).squeeze(0);
+  auto noise = torch::empty(clean_.sizes(), torch::kFloat32);
+  first.draw({noise.data_ptr<float>(), static_cast<size_t>(noise.numel())});
+  first_noise_ = noise.to(device);
+
+  if (parts.mask.empty())
+    return;
+  auto mask = torch::empty({1, h, w}, torch::kUInt8);
+  std::memcpy(mask.data_ptr<uint8_t>(), parts.mask.data(), parts.mask.size());
+  picture_mask_ = mask.to(device).to(torch::kFloat32).div(255);
+  namespace nn = torch::nn::functional;
+  mask_ = nn::interpolate(
+            picture_mask_.unsqueeze(0),
+            nn::InterpolateFuncOptions()
+              .size(std::vector<int64_t>{clean_.size(1), clean_.size(2)})
+              .mode(torch::kNearest))
+            .squeeze(0);
+}
+
+void torch_row::start() {
+  // The state holds the initial noise alone.
+  if (clean_.defined())
+    x_ = clean_ * plan_.start_clean + x_ * plan_.start_noise;
+  else
+    x_ = x_ * plan_.start_noise;
+}
+
+uint32_t torch_row::steps_left() const {
+  return static_cast<uint32_t>(plan_.steps.size()) - steps_done_;
+}
+
+const step_rule& torch_row::rule() const {
+  return plan_.steps[steps_done_];
+}
+
+torch::Tensor torch_row::draw() {
+  auto out = torch::empty(x_.sizes(), torch::kFloat32);
+  noise_->draw({out.data_ptr<float>(), static_cast<size_t>(out.numel())});
+  return out.to(x_.device());
+}
+
+bool torch_row::due(uint32_t step) const {
+  return step == plan_.steps.size()
+      || (job_.publish_every > 0 && step % job_.publish_every == 0);
+}
+
+void torch_row::accept(const torch::Tensor& next, const torch::Tensor& x0) {
+  const auto& used = rule();
+  // Copies: a view would hold the whole batch as long as the row.
+  if (mask_.defined())
+    x_ = mask_ * next
+       + (1 - mask_)
+           * (clean_ * used.keep_clean + first_noise_ * used.keep_noise);
+  else
+    x_ = next.clone();
+  if (plan_.needs_last)
+    last_ = x0.clone();
+  ++steps_done_;
+  if (due(steps_done_))
+    publish();
+}
+
+void torch_row::publish() {
+  const auto into = taken(slots_.buffer(job_.state));
+  const core::latent_shape shape{static_cast<uint32_t>(x_.size(0)),
+                                 static_cast<uint32_t>(x_.size(1)),
+                                 static_cast<uint32_t>(x_.size(2))};
+  std::vector<float> history;
+  if (last_.defined()) {
+    history.resize(shape.elements());
+    copy_out(last_, history);
+  }
+  const auto history_bytes = std::as_bytes(std::span{history});
+  const auto latent = taken(
+    begin_state(into, shape, steps_done_, noise_->position(), history_bytes));
+  copy_out(x_, latent);
+  taken(slots_.publish(job_.state, uint64_t{steps_done_} + 1,
+                       state_bytes(shape, history_bytes.size())));
+  published_ = true;
+}
+
+core::result<uint64_t> torch_row::decode() {
+  if (failure_.code != core::ec::none)
+    return failure_;
+  return with_model_border("decoding a picture", [&] {
+    const c10::InferenceMode guard;
+    const auto into = taken(slots_.buffer(job_.image));
+    const auto& px = job_.how.px;
+    const size_t bytes = px.pixels() * 3;
+    if (bytes > into.size())
+      throw model_error{
+        core::fail(core::ec::out_of_resources,
+                   "a picture of {} bytes does not fit its slot of {} bytes",
+                   bytes, into.size())};
+    auto pixels = model_->vae()
+                    .decode(x_.unsqueeze(0))
+                    .squeeze(0)
+                    .slice(1, 0, px.height)
+                    .slice(2, 0, px.width)
+                    .div(2)
+                    .add(0.5)
+                    .clamp(0, 1)
+                    .mul(255);
+    if (!pixels.isfinite().all().item<bool>())
+      throw model_error{
+        core::fail(core::ec::internal,
+                   "the picture holds values that are not numbers; "
+                   "in float16 some autoencoders overflow: use f32 or bf16")};
+    pixels = pixels.round();
+    if (picture_mask_.defined())
+      pixels =
+        torch::where(picture_mask_ > 0.5, pixels, source_.to(torch::kFloat32));
+    const auto out =
+      pixels.to(torch::kUInt8).permute({1, 2, 0}).to(torch::kCPU).contiguous();
+    std::memcpy(into.data(), out.data_ptr<uint8_t>(), bytes);
+    taken(slots_.publish(job_.image, 1, bytes));
+    return uint64_t{bytes};
+  });
+}
+
+row_report torch_row::report() {
+  row_report out{job_.who, steps_done_, published_, failure_, {}};
+  if (failure_.code == core::ec::none)
+    out.notes = std::exchange(notes_, {});
+  return out;
+}
+
+void torch_row::note_left_out() {
+  const auto tell = [&](std::string_view what, uint32_t left_out) {
+    if (left_out > 0)
+      notes_.push_back(
+        fmt::format("{}: {} tokens did not fit the model and were left out",
+                    what, left_out));
+  };
+  tell("prompt", positive_.left_out);
+  tell("negative prompt", negative_.left_out);
+}
+
+} // namespace atelier::gpu::detail

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/device/detail/prompt_cache.hpp>
+#include <atelier/gpu/device/detail/row_noise.hpp>
+#include <atelier/gpu/device/executor.hpp>
+#include <atelier/gpu/models/diffusion_model.hpp>
+#include <atelier/gpu/samplers/schedule.hpp>
+#include <atelier/ipc/slot_store.hpp>
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace atelier::gpu::detail {
+
+/// One open row of a device that runs LibTorch. Tensors lie on the model's
+/// device; latents are float32, [channels, height, width].
+/// Invariant: a sound row has a plan, a latent and a positive condition.
+class torch_row {
+public:
+  /// Reads and encodes everything; `failure` tells whether that went well.
+  torch_row(const open_job& job, std::shared_ptr<const diffusion_model> model,
+            ipc::slot_store& slots, prompt_cache& prompts);
+
+  const core::recipe& how() const {
+    return job_.how;
+  }
+
+  const diffusion_model& model() const {
+    return *model_;
+  }
+
+  const core::error& failure() const {
+    return failure_;
+  }
+
+  void fail(core::error why) {
+    failure_ = std::move(why);
+  }
+
+  uint32_t steps_left() const;
+
+  /// The rule of the step that comes next. @pre steps_left() > 0
+  const step_rule& rule() const;
+
+  /// Whether the row computes an unguided prediction as well.
+  bool guided() const {
+    return negative_.context.defined();
+  }
+
+  const text_condition& positive() const {
+    return positive_;
+  }
+
+  /// @pre guided()
+  const text_condition& negative() const {
+    return negative_;
+  }
+
+  const torch::Tensor& latent() const {
+    return x_;
+  }
+
+  /// The x0 of the step before; undefined where no step reads it.
+  const torch::Tensor& last() const {
+    return last_;
+  }
+
+  /// Draws the fresh noise that the next step mixes in.
+  torch::Tensor draw();
+
+  /// Takes what a step made, keeps unmasked places, publishes if due.
+  void accept(const torch::Tensor& next, const torch::Tensor& x0);
+
+  /// Writes the picture into the image slot; returns its bytes there.
+  core::result<uint64_t> decode();
+
+  /// What the client should know is told in the first report alone.
+  row_report report();
+
+private:
+  void read(prompt_cache& prompts);
+  void note_left_out();
+  void read_source();
+  void start();
+  void publish();
+  bool due(uint32_t step) const;
+
+  open_job job_;
+  std::shared_ptr<const diffusion_model> model_;
+  ipc::slot_store& slots_;
+  sampler_plan plan_;
+  text_condition positive_;
+  text_condition negative_;
+  std::optional<row_noise> noise_;
+  torch::Tensor x_;
+  torch::Tensor last_;
+  /// The clean latent of the source picture, and the request's initial noise;
+  /// defined where there is a source.
+  torch::Tensor clean_;
+  torch::Tensor first_noise_;
+  /// [1, height, width] in 0..1, latent and picture; defined where there is a
+  /// mask. 1 is repainted.
+  torch::Tensor mask_;
+  torch::Tensor picture_mask_;
+  /// The source's pixels, [3, height, width], 0..255; as the masks.
+  torch::Tensor source_;
+  uint32_t steps_done_ = 0;
+  bool published_ = false;
+  std::vector<std::string> notes_;
+  core::error failure_;
+};
+
+} // namespace atelier::gpu::detail

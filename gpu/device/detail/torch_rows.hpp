@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
+#include <atelier/gpu/device/detail/prompt_cache.hpp>
+#include <atelier/gpu/device/detail/row_engine.hpp>
+#include <atelier/gpu/device/detail/torch_row.hpp>
+#include <atelier/gpu/models/diffusion_model.hpp>
+#include <atelier/ipc/slot_store.hpp>
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace atelier::gpu::detail {
+
+/// The models that a device hosts, by variant; null where a variant is not
+/// hosted here.
+using hosted_models = std::vector<std::shared_ptr<const diffusion_model>>;
+
+/// The open rows of a device that runs LibTorch.
+///
+/// Rows of one model and one latent shape share a forward pass, whatever their
+/// prompts, steps, samplers and guidance; a guided row fills two places of it,
+/// an unguided one a single place. A deterministic row runs alone, because the
+/// bits of a matrix product depend on the size of the batch.
+class torch_rows final : public row_engine {
+public:
+  /// `threads`: of one operator on the CPU; 0: LibTorch's choice.
+  torch_rows(hosted_models models, std::shared_ptr<ipc::slot_store> slots,
+             uint32_t threads);
+
+  void begin() override;
+  void open(const open_job& job) override;
+  void close(core::ticket who) override;
+  uint32_t steps_left(const std::vector<core::ticket>& who,
+                      uint32_t most) override;
+  void step(const std::vector<core::ticket>& who) override;
+  std::vector<row_report> report(const std::vector<core::ticket>& who) override;
+  decode_report decode(core::ticket who) override;
+
+private:
+  std::vector<torch_row*> sound(const std::vector<core::ticket>& who);
+
+  const hosted_models models_;
+  const std::shared_ptr<ipc::slot_store> slots_;
+  const uint32_t threads_;
+  prompt_cache prompts_;
+  std::unordered_map<core::ticket, std::unique_ptr<torch_row>> rows_;
+};
+
+} // namespace atelier::gpu::detail

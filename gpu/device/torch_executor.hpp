@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/device/executor.hpp>
+#include <atelier/gpu/models/model_files.hpp>
+#include <atelier/ipc/slot_store.hpp>
+#include <atelier/planning/profile.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace atelier::gpu {
+
+/// Where a model of a name is.
+struct model_place {
+  std::filesystem::path path;
+  model_file_options options;
+};
+
+struct torch_executor_config {
+  /// "cpu:N" or "cuda:N".
+  std::string device = "cpu:0";
+  /// Threads of one operator on the CPU; 0: LibTorch's choice.
+  uint32_t threads = 0;
+  /// Names the variants.
+  std::shared_ptr<const planning::profile> known;
+  /// Those that are hosted here, by name.
+  std::vector<std::string> variants;
+  /// Models by the name that the variants use.
+  std::map<std::string, model_place, std::less<>> models;
+};
+
+/// Loads the variants' models, each model and element type once, and returns a
+/// device that runs them with LibTorch. Takes as long as loading does.
+/// Errors: ec::not_found (device, model), ec::bad_payload, ec::bad_config
+///         (model), ec::out_of_resources.
+/// Threads: any; the executor's rules are its own.
+core::result<std::shared_ptr<executor>> make_torch_executor(
+  const torch_executor_config& config, std::shared_ptr<ipc::slot_store> slots);
+
+} // namespace atelier::gpu

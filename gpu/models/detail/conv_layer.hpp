@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
+#include <atelier/gpu/models/weights.hpp>
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace atelier::gpu::detail {
+
+/// What a convolution's weights file holds beside the kernel.
+enum class conv_bias : uint8_t { none, present };
+
+/// Zeros around a picture.
+struct conv_border {
+  int64_t rows;
+  int64_t columns;
+};
+
+/// A convolution with a square kernel. On a CPU its weights stay in the file
+/// until `prepare`, which lays them out for oneDNN where that computes; the
+/// first use prepares what is not prepared. Elsewhere they are prepared at
+/// once.
+/// Threads: one at a time.
+class conv_layer {
+public:
+  conv_layer() = default;
+
+  /// Takes `name`.weight and `name`.bias.
+  static conv_layer take(weights& from, const std::string& name, int64_t out,
+                         int64_t in, int64_t kernel,
+                         conv_bias bias = conv_bias::present);
+
+  /// Makes a layer of weights [out, in, k, k] that `make` returns when they are
+  /// needed; `bias`: [out], or undefined. `made` is called after that.
+  conv_layer(std::function<torch::Tensor()> make, std::function<void()> made,
+             torch::Tensor bias, at::IntArrayRef shape, const placement& where);
+
+  /// Lays the weights out, and gives back the memory of what they came from.
+  void prepare() const;
+
+  /// [n, in, h, w] -> [n, out, h', w'], channels-last.
+  torch::Tensor operator()(const torch::Tensor& x, conv_border border,
+                           int64_t stride = 1) const;
+
+  /// Adds the result for x, with stride 1, to `sum`, which is channels-last.
+  void add_to(const torch::Tensor& sum, const torch::Tensor& x,
+              conv_border border) const;
+
+  int64_t out_channels() const {
+    return out_channels_;
+  }
+
+  uint64_t bytes() const {
+    return bytes_;
+  }
+
+private:
+  mutable std::function<torch::Tensor()> make_;
+  mutable std::function<void()> made_;
+  mutable torch::Tensor weight_;
+  torch::Tensor bias_;
+  int64_t out_channels_ = 0;
+  uint64_t bytes_ = 0;
+  bool packed_ = false;
+};
+
+} // namespace atelier::gpu::detail

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
+#include <atelier/gpu/kernels/host_dense.hpp>
+#include <atelier/gpu/kernels/host_features.hpp>
+#include <atelier/gpu/models/placement.hpp>
+
+#include <ATen/Parallel.h>
+#include <torch/torch.h>
+
+#include <optional>
+
+namespace atelier::gpu::detail {
+
+/// Returns the element type with which the kernels of gpu/kernels compute at
+/// that place; nothing where LibTorch's operators do.
+inline std::optional<host::element> host_element(const placement& where) {
+  if (!where.device.is_cpu())
+    return std::nullopt;
+  if (where.dtype == torch::kFloat32 && host::runs_float32())
+    return host::element::float32;
+  if (where.dtype == torch::kBFloat16 && host::runs_bfloat16())
+    return host::element::bfloat16;
+  return std::nullopt;
+}
+
+/// The same for what `x` is.
+inline std::optional<host::element> host_element(const torch::Tensor& x) {
+  return host_element(placement{x.device(), x.scalar_type()});
+}
+
+/// Spreads tasks 0..count over LibTorch's threads: `run(first, last)`.
+template <class Function>
+void spread(int64_t count, const Function& run) {
+  at::parallel_for(0, count, 1, run);
+}
+
+/// Returns [n, h, w, c] without gaps, for [n, c, h, w]; a view where the
+/// channels stand last in memory.
+inline torch::Tensor channels_last(const torch::Tensor& x) {
+  return x.permute({0, 2, 3, 1}).contiguous();
+}
+
+/// Returns room for [n, c, h, w] whose channels stand last in memory.
+inline torch::Tensor room_like(const torch::Tensor& x, int64_t n, int64_t c,
+                               int64_t h, int64_t w) {
+  return torch::empty({n, c, h, w}, x.options(),
+                      torch::MemoryFormat::ChannelsLast);
+}
+
+} // namespace atelier::gpu::detail

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace atelier::gpu::detail {
+
+/// Most bytes of a part's config.json and its like, and of an index of parts.
+inline constexpr uint64_t most_config_bytes = uint64_t{1} << 20;
+inline constexpr uint64_t most_index_bytes = uint64_t{4} << 20;
+
+/// Reads a whole file.
+/// Errors: ec::not_found, ec::io_failed, ec::bad_payload (more than
+///         `most_bytes`); the text names the file.
+core::result<std::string> read_text(const std::filesystem::path& file,
+                                    uint64_t most_bytes);
+
+/// Parses text as a JSON object of at most 16 levels.
+/// Errors: ec::bad_payload; the text names `where`.
+core::result<nlohmann::json> parse_object(std::string_view text,
+                                          std::string_view where);
+
+/// Reads a file that holds a JSON object.
+/// Errors: those of both.
+core::result<nlohmann::json> read_object(
+  const std::filesystem::path& file, uint64_t most_bytes = most_config_bytes);
+
+/// Returns the text at `key`; empty where there is none or it is no text.
+std::string text_at(const nlohmann::json& object, const char* key);
+
+} // namespace atelier::gpu::detail

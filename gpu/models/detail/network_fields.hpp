@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace atelier::gpu::detail {
+
+/// Reads a network's config.json field by field and remembers what went wrong
+/// first, so that a parser reads like the list of its fields. Nothing is
+/// trusted: a value of another type or outside its range is an error that names
+/// the file, the key, the value and what is allowed.
+/// Threads: one at a time.
+class network_fields {
+public:
+  /// `file` stands in messages only.
+  network_fields(std::string_view text, std::string file);
+
+  /// Goes on with the object under `key`, if there is one.
+  void descend(std::string_view key);
+
+  bool has(std::string_view key) const;
+  bool is_list(std::string_view key) const;
+
+  /// Each of these returns the field, or `otherwise` where the key is missing;
+  /// null counts as missing only where the name says so.
+  int64_t integer(std::string_view key, int64_t otherwise, int64_t low,
+                  int64_t high);
+  double number(std::string_view key, double otherwise, double low,
+                double high);
+  bool flag(std::string_view key, bool otherwise);
+  std::string text(std::string_view key, std::string_view otherwise,
+                   std::initializer_list<std::string_view> allowed);
+  std::optional<double> number_or_null(std::string_view key, double low,
+                                       double high);
+  std::vector<int64_t> integers(std::string_view key,
+                                std::vector<int64_t> otherwise, int64_t low,
+                                int64_t high, size_t most);
+  std::vector<double> numbers_or_null(std::string_view key, size_t most);
+  /// A list of which every element is one of `allowed`.
+  std::vector<std::string> texts(
+    std::string_view key, std::vector<std::string> otherwise,
+    std::initializer_list<std::string_view> allowed, size_t most);
+
+  /// Refuses any value but null and those that `allowed` holds, as JSON.
+  void expect(std::string_view key,
+              std::initializer_list<nlohmann::json> allowed,
+              std::string_view allowed_text);
+
+  /// Accepts these keys whatever they say: they do not change the result.
+  void ignore(std::initializer_list<std::string_view> keys);
+
+  /// Refuses the value of `key` because it must be `allowed`.
+  void refuse(std::string_view key, std::string_view allowed);
+
+  /// Returns the first error. A key that nobody asked for is one unless its
+  /// value asks for nothing: null, false, or empty.
+  core::result<void> finish() const;
+
+private:
+  const nlohmann::json* take(std::string_view key);
+
+  nlohmann::json root_;
+  std::string file_;
+  std::string path_;
+  std::set<std::string, std::less<>> known_;
+  std::optional<core::error> wrong_;
+};
+
+/// Returns `x` as JSON, cut to at most 80 bytes, for messages.
+std::string shorten(const nlohmann::json& x);
+
+} // namespace atelier::gpu::detail

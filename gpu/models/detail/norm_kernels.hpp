@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace atelier::gpu::detail {
+
+/// A bfloat16 as its 16 bits.
+struct bfloat16_bits {
+  uint16_t value;
+};
+
+/// Loops over plain memory on one thread, compiled for several generations of
+/// processors; the best one is taken at run time. "Channels" is the fastest
+/// axis, "places" the slower one. Elements are float or bfloat16_bits.
+
+/// Adds to sum[c] and squares[c] those of x[place, c] - pivot[c].
+void add_moments(const float* x, size_t places, size_t channels,
+                 const float* pivot, double* sum, double* squares);
+void add_moments(const bfloat16_bits* x, size_t places, size_t channels,
+                 const float* pivot, double* sum, double* squares);
+
+/// What follows `x * factor + offset`.
+enum class after_scaling : uint8_t { nothing, silu };
+
+/// out[place, c] = then(x[place, c] * factor[c] + offset[c]).
+void scale(const float* x, float* out, size_t places, size_t channels,
+           const float* factor, const float* offset, after_scaling then);
+void scale(const bfloat16_bits* x, bfloat16_bits* out, size_t places,
+           size_t channels, const float* factor, const float* offset,
+           after_scaling then);
+
+/// out[i] = then(x[i] * factor + offset).
+void scale_alike(const float* x, float* out, size_t count, float factor,
+                 float offset, after_scaling then);
+void scale_alike(const bfloat16_bits* x, bfloat16_bits* out, size_t count,
+                 float factor, float offset, after_scaling then);
+
+} // namespace atelier::gpu::detail

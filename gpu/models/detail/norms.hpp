@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
+#include <atelier/gpu/models/weights.hpp>
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <string>
+
+namespace atelier::gpu::detail {
+
+/// What follows a normalisation.
+enum class after_norm : uint8_t { nothing, silu };
+
+/// Normalises groups of channels of each row.
+/// Threads: any number; it does not change.
+class group_norm {
+public:
+  group_norm() = default;
+
+  /// Takes `name`.weight and `name`.bias, [channels] each.
+  group_norm(weights& from, const std::string& name, int64_t channels,
+             int64_t groups, double eps);
+
+  /// [n, channels, h, w] -> the same.
+  torch::Tensor operator()(const torch::Tensor& x, after_norm then) const;
+
+  /// The same of `x` + `shift` [n, channels].
+  torch::Tensor shifted(const torch::Tensor& x, const torch::Tensor& shift,
+                        after_norm then) const;
+
+  /// The same of `x` and `y` side by side: their channels together are
+  /// `channels`.
+  torch::Tensor joined(const torch::Tensor& x, const torch::Tensor& y,
+                       after_norm then) const;
+
+private:
+  torch::Tensor run(const torch::Tensor& x, const torch::Tensor& y,
+                    const torch::Tensor& shift, after_norm then) const;
+
+  torch::Tensor weight_;
+  torch::Tensor bias_;
+  int64_t groups_ = 1;
+  double eps_ = 1e-5;
+};
+
+/// Normalises the last axis; epsilon 1e-5.
+/// Threads: any number; it does not change.
+class layer_norm {
+public:
+  layer_norm() = default;
+
+  /// Takes `name`.weight and `name`.bias, [width] each.
+  layer_norm(weights& from, const std::string& name, int64_t width);
+
+  /// [..., width] -> the same.
+  torch::Tensor operator()(const torch::Tensor& x) const;
+
+private:
+  torch::Tensor weight_;
+  torch::Tensor bias_;
+};
+
+} // namespace atelier::gpu::detail

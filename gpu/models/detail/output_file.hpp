@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+
+namespace atelier::gpu::detail {
+
+/// A file that takes its name when it is whole: until `finish` it lies beside
+/// the target under a temporary one, and goes away with this object.
+class output_file {
+public:
+  /// Errors, of all members: ec::io_failed; the text names the target.
+  static core::result<output_file> create(const std::filesystem::path& target);
+
+  output_file(output_file&& other) noexcept;
+  output_file& operator=(output_file&&) = delete;
+  ~output_file();
+
+  core::result<void> write(std::span<const std::byte> bytes);
+
+  /// Makes the file last and gives it its name, replacing what had it.
+  core::result<void> finish();
+
+private:
+  output_file() = default;
+
+  core::error failed(int code) const;
+
+  std::filesystem::path target_;
+  std::filesystem::path partial_;
+  int fd_ = -1;
+};
+
+/// Makes the names in a folder last through a loss of power.
+/// Errors: ec::io_failed.
+core::result<void> synchronise_folder(const std::filesystem::path& folder);
+
+} // namespace atelier::gpu::detail

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/request.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/core/shape.hpp>
+#include <atelier/gpu/models/model_files.hpp>
+
+#include <cstdint>
+
+namespace atelier::gpu {
+
+/// What planning and the door must know of a model before it is loaded.
+struct model_facts {
+  /// The size of pictures that its denoiser was made for.
+  core::extent native_px{512, 512};
+  uint32_t latent_channels = 4;
+  /// Pixels of a picture's side for each element of a latent's side.
+  uint32_t latent_factor = 8;
+  /// The sampler that its scheduler_config.json names.
+  core::sampler with = core::sampler::ddim;
+  bool karras = false;
+  /// What its pipeline takes where nobody says otherwise.
+  float guidance = 7.5f;
+  uint32_t steps = 50;
+  /// Numbers that its denoiser, and all its networks together, consist of.
+  uint64_t denoiser_parameters = 0;
+  uint64_t parameters = 0;
+};
+
+/// Reads the facts out of a model's configurations.
+/// Errors: ec::bad_config; the text names the file and the key.
+/// Source:  the defaults of diffusers' pipelines (guidance 7.5; 5 for SDXL;
+///          8.5 and 4 steps for LCM; 50 steps).
+core::result<model_facts> facts_of(const model_files& model);
+
+} // namespace atelier::gpu

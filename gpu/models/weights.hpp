@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
+#include <atelier/core/error.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/placement.hpp>
+#include <atelier/gpu/models/tensor_source.hpp>
+
+#include <torch/torch.h>
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace atelier::gpu {
+
+/// Carries a core::error through code that builds a network; caught by the
+/// `load` that began.
+class model_error : public std::runtime_error {
+public:
+  explicit model_error(core::error why)
+    : std::runtime_error(why.text), why_(std::move(why)) {}
+
+  const core::error& why() const {
+    return why_;
+  }
+
+private:
+  core::error why_;
+};
+
+/// Hands a network its tensors, and notes which were taken.
+/// Threads: one at a time.
+class weights {
+public:
+  weights(std::shared_ptr<const tensor_source> from, placement where);
+
+  const placement& where() const {
+    return where_;
+  }
+
+  bool has(std::string_view name) const;
+
+  /// Returns the stored shape; empty where there is no such tensor.
+  std::vector<int64_t> shape_of(std::string_view name) const;
+
+  /// Returns the tensor in the placement's type on its device. Where the
+  /// stored type is that type and the device is the CPU, it is the mapped file
+  /// itself: it must not be written to.
+  /// Throws model_error: ec::bad_payload (missing, another shape, not a
+  /// floating-point type).
+  torch::Tensor take(std::string_view name, torch::IntArrayRef shape);
+
+  /// The same in a type of the caller's choice.
+  torch::Tensor take(std::string_view name, torch::IntArrayRef shape,
+                     torch::Dtype as);
+
+  /// Says that what `take` returned has been copied elsewhere: its part of the
+  /// file need not stay in memory.
+  void let_go(std::string_view name) const;
+
+  /// Returns a function that does the same later; it keeps the file open.
+  std::function<void()> release_later(std::string_view name) const;
+
+  /// Notes a tensor as known and not needed.
+  void skip(std::string_view name);
+
+  /// Throws model_error (ec::bad_payload) naming the tensors that nobody took.
+  void expect_all_taken() const;
+
+private:
+  std::shared_ptr<const tensor_source> from_;
+  placement where_;
+  std::set<std::string, std::less<>> taken_;
+};
+
+/// Returns LibTorch's name of a stored type.
+torch::Dtype torch_type(tensor_type x);
+
+/// Runs `build` and turns what it throws into an error: model_error's own,
+/// others as ec::internal (ec::out_of_resources where memory ran out), with
+/// `what` in the text.
+template <class Function>
+auto with_model_border(std::string_view what, Function build)
+  -> core::result<decltype(build())> {
+  try {
+    return build();
+  } catch (const model_error& x) {
+    return x.why();
+  } catch (const std::bad_alloc&) {
+    return core::fail(core::ec::out_of_resources, "{}: out of memory", what);
+  } catch (const c10::OutOfMemoryError& x) {
+    return core::fail(core::ec::out_of_resources, "{}: {}", what,
+                      x.what_without_backtrace());
+  } catch (const c10::Error& x) {
+    return core::fail(core::ec::internal, "{}: {}", what,
+                      x.what_without_backtrace());
+  } catch (const std::exception& x) {
+    return core::fail(core::ec::internal, "{}: {}", what, x.what());
+  }
+}
+
+} // namespace atelier::gpu

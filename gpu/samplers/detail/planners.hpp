@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/samplers/schedule.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace atelier::gpu {
+
+/// What every planner starts from: a config with the running sampler's
+/// defaults, and a choice whose numbers are each within their range.
+struct planning {
+  const scheduler_config& config;
+  const sampler_choice& choice;
+  timestep_spacing spacing = timestep_spacing::leading;
+  bool set_alpha_to_one = true;
+  /// 0: no clamp.
+  double clip = 0;
+  /// See alphas_cumprod; empty for flow matching.
+  std::vector<double> alphas = {};
+  /// The first of choice.steps that runs; 0 for LCM.
+  uint32_t first = 0;
+};
+
+/// How much of a clean latent and of noise a latent holds.
+struct noise_level {
+  double clean = 1;
+  double noise = 0;
+};
+
+/// The levels at the start of each step that runs; the last step ends clean.
+/// Fills in what unmasked places are set to, and the start: noise alone times
+/// `full_noise`, or the first level.
+void set_levels(sampler_plan& plan, const sampler_choice& choice,
+                std::span<const noise_level> levels, double full_noise);
+
+/// Returns the decimal number that a float was written as: 0.7f is 0.7. The
+/// product with a step count then rounds as it does in Python.
+double as_written(float x);
+
+/// Returns the smallest strength, to six digits, that runs one of `steps`.
+double least_strength(uint32_t steps);
+
+/// Checks that all of a run's timesteps, in falling order, are trained ones: an
+/// offset may have moved them beyond.
+core::result<void> check_timesteps(const planning& from,
+                                   std::span<const double> timesteps);
+
+/// Checks that the sigmas of the steps that run fall: without a terminal signal
+/// the first may be 4096 and the next above it.
+core::result<void> check_falling_sigmas(const planning& from,
+                                        std::span<const double> sigmas);
+
+/// Each plans one sampler's run; see plan_sampler.
+core::result<sampler_plan> plan_ddim(const planning& from);
+core::result<sampler_plan> plan_euler(const planning& from);
+core::result<sampler_plan> plan_euler_ancestral(const planning& from);
+core::result<sampler_plan> plan_dpmpp_2m(const planning& from);
+core::result<sampler_plan> plan_lcm(const planning& from);
+core::result<sampler_plan> plan_flow_match_euler(const planning& from);
+
+} // namespace atelier::gpu

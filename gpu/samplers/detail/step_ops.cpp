@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/samplers/detail/step_ops.hpp>
+#include <atelier/gpu/samplers/detail/step_values.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace atelier::gpu {
+
+namespace {
+
+std::vector<int64_t> column_shape(const torch::Tensor& like) {
+  std::vector<int64_t> shape(static_cast<size_t>(like.dim()), 1);
+  shape[0] = like.size(0);
+  return shape;
+}
+
+/// The numbers of all rules, brought to the device in one copy.
+class columns {
+public:
+  columns(std::span<const step_rule> rules, const torch::Tensor& like)
+    : shape_(column_shape(like)) {
+    constexpr float none = std::numeric_limits<float>::infinity();
+    const auto n = static_cast<int64_t>(rules.size());
+    std::vector<float> all;
+    for (auto member :
+         {&step_rule::x0_from_x, &step_rule::x0_from_out, &step_rule::clip,
+          &step_rule::from_x, &step_rule::from_out, &step_rule::from_x0,
+          &step_rule::from_last, &step_rule::from_noise})
+      for (const auto& rule : rules) {
+        const bool open = member == &step_rule::clip && rule.clip == 0;
+        all.push_back(open ? none : rule.*member);
+      }
+    all_ = torch::tensor(all).view({-1, n}).to(like.device());
+  }
+
+  torch::Tensor operator[](int64_t i) const {
+    return all_.select(0, i).view(shape_);
+  }
+
+private:
+  std::vector<int64_t> shape_;
+  torch::Tensor all_;
+};
+
+/// Adds share * of, and nothing at all where the share is 0: what lies there is
+/// nobody's.
+void add_share(torch::Tensor& to, const torch::Tensor& share,
+               const torch::Tensor& of) {
+  const auto nothing = torch::full({}, -0.0f, to.options());
+  to.add_(torch::where(share.ne(0), of.mul(share), nothing));
+}
+
+bool any(std::span<const step_rule> rules, float step_rule::*share) {
+  return std::any_of(rules.begin(), rules.end(),
+                     [share](const auto& x) { return x.*share != 0; });
+}
+
+} // namespace
+
+torch::Tensor column(std::span<const float> values, const torch::Tensor& like) {
+  const std::vector<float> copy(values.begin(), values.end());
+  return torch::tensor(copy).view(column_shape(like)).to(like.device());
+}
+
+stepped_batch step_by_ops(const torch::Tensor& x, const torch::Tensor& out,
+                          const torch::Tensor& last, const torch::Tensor& noise,
+                          std::span<const step_rule> rules) {
+  const c10::InferenceMode guard;
+  const columns at{rules, x};
+  const auto y = out.to(torch::kFloat32);
+  auto x0 = x.mul(at[0]).add_(y.mul(at[1]));
+  if (any(rules, &step_rule::clip))
+    x0.clamp_(at[2].neg(), at[2]);
+  auto next = x.mul(at[3]).add_(y.mul(at[4]));
+  next.add_(x0.mul(at[5]));
+  if (any(rules, &step_rule::from_last))
+    add_share(next, at[6], last);
+  if (any(rules, &step_rule::from_noise))
+    add_share(next, at[7], noise);
+  return {next, x0};
+}
+
+torch::Tensor guide_by_ops(const torch::Tensor& unguided,
+                           const torch::Tensor& guided,
+                           std::span<const float> scales,
+                           std::span<const float> rescales) {
+  const c10::InferenceMode guard;
+  const auto u = unguided.to(torch::kFloat32);
+  const auto g = guided.to(torch::kFloat32);
+  auto mixed = g.sub(u).mul_(column(scales, g)).add_(u);
+  for (size_t i = 0; i < rescales.size(); ++i) {
+    if (rescales[i] == 0)
+      continue;
+    // Row by row: how a reduction is split must not depend on the batch.
+    const auto row = static_cast<int64_t>(i);
+    const auto deviation_of = [row](const torch::Tensor& of) {
+      return of.select(0, row).to(torch::kFloat64).std().item<double>();
+    };
+    mixed.select(0, row).mul_(
+      rescale_factor(deviation_of(g), deviation_of(mixed), rescales[i]));
+  }
+  return mixed;
+}
+
+} // namespace atelier::gpu

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
+#include <atelier/gpu/samplers/step.hpp>
+
+namespace atelier::gpu {
+
+/// Does what `step` does in LibTorch's own operations, on any device, with the
+/// same bits: for devices that have no pass of their own.
+stepped_batch step_by_ops(const torch::Tensor& x, const torch::Tensor& out,
+                          const torch::Tensor& last, const torch::Tensor& noise,
+                          std::span<const step_rule> rules);
+
+/// Does what `guide` does, likewise; deviations differ in their last bits.
+torch::Tensor guide_by_ops(const torch::Tensor& unguided,
+                           const torch::Tensor& guided,
+                           std::span<const float> scales,
+                           std::span<const float> rescales);
+
+/// Returns one value for each row as a column that multiplies `like`, on its
+/// device.
+torch::Tensor column(std::span<const float> values, const torch::Tensor& like);
+
+} // namespace atelier::gpu

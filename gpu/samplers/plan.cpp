@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/samplers/detail/noise_schedule.hpp>
+#include <atelier/gpu/samplers/detail/planners.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace atelier::gpu {
+
+namespace {
+
+using core::ec;
+using core::fail;
+using core::sampler;
+
+/// Which sampler and prediction belong together.
+core::result<void> check_prediction(const scheduler_config& config,
+                                    sampler with) {
+  const bool flow = config.predicts == prediction::flow;
+  if (flow == (with == sampler::flow_match_euler))
+    return {};
+  if (flow)
+    return fail(ec::invalid_argument,
+                "sampler {} cannot run a model that predicts flow, only "
+                "flow_match_euler can",
+                to_string(with));
+  return fail(ec::invalid_argument,
+              "sampler {} cannot run a model that does not predict flow",
+              to_string(with));
+}
+
+core::result<void> check_choice(const scheduler_config& config,
+                                const sampler_choice& choice) {
+  const auto name = to_string(choice.with);
+  const uint32_t train = config.num_train_timesteps;
+  // Written so that NaN, which compares false with all, is refused.
+  if (choice.steps == 0 || choice.steps > train)
+    return fail(ec::invalid_argument,
+                "steps {} outside 1..{} (num_train_timesteps)", choice.steps,
+                train);
+  if (!(choice.strength > 0 && choice.strength <= 1))
+    return fail(ec::invalid_argument, "strength {} outside {}..1",
+                choice.strength, least_strength(choice.steps));
+  if (!(choice.eta >= 0 && choice.eta <= 1))
+    return fail(ec::invalid_argument, "eta {} outside 0..1", choice.eta);
+  if (choice.eta != 0 && choice.with != sampler::ddim)
+    return fail(ec::invalid_argument, "eta {} outside 0..0 for sampler {}",
+                choice.eta, name);
+  if (choice.karras && !has_karras_sigmas(choice.with))
+    return fail(ec::invalid_argument,
+                "karras true: sampler {} has no sigmas; euler, dpmpp_2m and "
+                "flow_match_euler have",
+                name);
+  return {};
+}
+
+core::result<void> check_config(const scheduler_config& config) {
+  const auto train = static_cast<int64_t>(config.num_train_timesteps);
+  if (train == 0 || train > most_train_timesteps)
+    return fail(ec::invalid_argument, "num_train_timesteps {} outside 1..{}",
+                train, most_train_timesteps);
+  if (config.steps_offset < 0 || config.steps_offset >= train)
+    return fail(ec::invalid_argument, "steps_offset {} outside 0..{}",
+                config.steps_offset, train - 1);
+  if (!(config.clip_sample_range > 0 && config.clip_sample_range <= 1e6))
+    return fail(ec::invalid_argument, "clip_sample_range {} outside 0..1e6",
+                config.clip_sample_range);
+  if (!(config.timestep_scaling > 0 && config.timestep_scaling <= 1e6))
+    return fail(ec::invalid_argument, "timestep_scaling {} outside 0..1e6",
+                config.timestep_scaling);
+  return {};
+}
+
+/// The first step that runs.
+core::result<uint32_t> first_step(const sampler_choice& choice) {
+  const double n = choice.steps;
+  const double share = n * as_written(choice.strength);
+  uint32_t first = 0;
+  if (choice.with == sampler::flow_match_euler)
+    first = static_cast<uint32_t>(n - share);
+  else if (choice.with != sampler::lcm)
+    first = choice.steps - static_cast<uint32_t>(share);
+  if (first >= choice.steps)
+    return fail(ec::invalid_argument,
+                "strength {} of {} steps runs no step; strength outside {}..1",
+                choice.strength, choice.steps, least_strength(choice.steps));
+  return first;
+}
+
+/// The defaults that diffusers' class of that sampler has.
+planning with_defaults(const scheduler_config& config,
+                       const sampler_choice& choice) {
+  const bool ddim = choice.with == sampler::ddim;
+  const bool leads = ddim || choice.with == sampler::lcm;
+  planning out{config, choice};
+  out.spacing = config.spacing.value_or(leads ? timestep_spacing::leading
+                                              : timestep_spacing::linspace);
+  out.set_alpha_to_one = config.set_alpha_to_one.value_or(true);
+  out.clip = config.clip_sample.value_or(ddim) ? config.clip_sample_range : 0;
+  return out;
+}
+
+core::result<sampler_plan> dispatch(const planning& from) {
+  switch (from.choice.with) {
+    case sampler::ddim:
+      return plan_ddim(from);
+    case sampler::euler:
+      return plan_euler(from);
+    case sampler::euler_ancestral:
+      return plan_euler_ancestral(from);
+    case sampler::dpmpp_2m:
+      return plan_dpmpp_2m(from);
+    case sampler::lcm:
+      return plan_lcm(from);
+    case sampler::flow_match_euler:
+      return plan_flow_match_euler(from);
+  }
+  return fail(ec::invalid_argument, "sampler {} is not known",
+              static_cast<int>(from.choice.with));
+}
+
+/// No config in range is known to come here with another than a finite number.
+core::result<sampler_plan> checked(core::result<sampler_plan> plan) {
+  if (!plan)
+    return plan;
+  for (const auto& x : plan->steps)
+    for (float value : {x.timestep, x.input_scale, x.x0_from_x, x.x0_from_out,
+                        x.from_x, x.from_out, x.from_x0, x.from_last,
+                        x.from_noise, x.keep_clean, x.keep_noise})
+      if (!std::isfinite(value))
+        return fail(ec::invalid_argument,
+                    "betas lead to {} at timestep {}, outside the finite "
+                    "numbers",
+                    value, x.timestep);
+  return plan;
+}
+
+} // namespace
+
+bool has_karras_sigmas(sampler x) {
+  return x == sampler::euler || x == sampler::dpmpp_2m
+      || x == sampler::flow_match_euler;
+}
+
+double as_written(float x) {
+  std::array<char, 64> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), x).ptr;
+  double out = 0;
+  std::from_chars(text.data(), end, out);
+  return out;
+}
+
+double least_strength(uint32_t steps) {
+  return std::ceil(1e6 / steps) / 1e6;
+}
+
+core::result<void> check_timesteps(const planning& from,
+                                   std::span<const double> timesteps) {
+  const double last = from.config.num_train_timesteps - 1.0;
+  if (timesteps.front() <= last && timesteps.back() >= 0)
+    return {};
+  return fail(ec::invalid_argument,
+              "steps {} with steps_offset {} begin at timestep {}, outside "
+              "0..{}",
+              from.choice.steps, from.config.steps_offset, timesteps.front(),
+              last);
+}
+
+core::result<void> check_falling_sigmas(const planning& from,
+                                        std::span<const double> sigmas) {
+  for (size_t i = from.first; i + 1 < from.choice.steps; ++i)
+    if (!(sigmas[i + 1] < sigmas[i]))
+      return fail(ec::invalid_argument,
+                  "rescale_betas_zero_snr {}: steps {} of sampler {} lead from "
+                  "sigma {} to {}, outside 0..{}",
+                  from.config.rescale_betas_zero_snr, from.choice.steps,
+                  to_string(from.choice.with), sigmas[i], sigmas[i + 1],
+                  sigmas[i]);
+  return {};
+}
+
+void set_levels(sampler_plan& plan, const sampler_choice& choice,
+                std::span<const noise_level> levels, double full_noise) {
+  for (size_t i = 0; i + 1 < plan.steps.size(); ++i) {
+    plan.steps[i].keep_clean = static_cast<float>(levels[i + 1].clean);
+    plan.steps[i].keep_noise = static_cast<float>(levels[i + 1].noise);
+  }
+  if (choice.strength < 1 || choice.from_clean) {
+    plan.start_clean = static_cast<float>(levels[0].clean);
+    plan.start_noise = static_cast<float>(levels[0].noise);
+  } else {
+    plan.start_noise = static_cast<float>(full_noise);
+  }
+}
+
+core::result<sampler_plan> plan_sampler(const scheduler_config& config,
+                                        const sampler_choice& choice) {
+  if (auto ok = check_prediction(config, choice.with); !ok)
+    return ok.why();
+  if (auto ok = check_config(config); !ok)
+    return ok.why();
+  if (auto ok = check_choice(config, choice); !ok)
+    return ok.why();
+  const auto first = first_step(choice);
+  if (!first)
+    return first.why();
+  auto from = with_defaults(config, choice);
+  from.first = *first;
+  if (choice.with != sampler::flow_match_euler) {
+    auto alphas = alphas_cumprod(config, choice.with);
+    if (!alphas)
+      return alphas.why();
+    from.alphas = *std::move(alphas);
+  }
+  return checked(dispatch(from));
+}
+
+} // namespace atelier::gpu

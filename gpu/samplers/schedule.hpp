@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/request.hpp>
+#include <atelier/core/result.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace atelier::gpu {
+
+enum class beta_schedule : uint8_t { linear, scaled_linear, squaredcos_cap_v2 };
+enum class timestep_spacing : uint8_t { leading, trailing, linspace };
+enum class prediction : uint8_t { epsilon, v_prediction, sample, flow };
+enum class sigma_interpolation : uint8_t { linear, log_linear };
+enum class timestep_kind : uint8_t { discrete, continuous };
+
+/// A model's noise schedule: what of diffusers' scheduler_config.json bears on
+/// the numbers, with diffusers' names. An empty field is the running sampler's
+/// default there, so that a run with another sampler than the file's gets what
+/// OtherScheduler.from_config(config) would.
+struct scheduler_config {
+  /// The sampler that the file names, and whether it asks for Karras sigmas.
+  core::sampler with = core::sampler::ddim;
+  bool use_karras_sigmas = false;
+  /// 1..100000.
+  uint32_t num_train_timesteps = 1000;
+  /// Above 0, below 1.
+  std::optional<double> beta_start;
+  std::optional<double> beta_end;
+  std::optional<beta_schedule> betas;
+  /// Takes the place of the three above; one for each training timestep.
+  std::vector<double> trained_betas;
+  prediction predicts = prediction::epsilon;
+  std::optional<timestep_spacing> spacing;
+  /// 0..num_train_timesteps - 1.
+  int32_t steps_offset = 0;
+  /// Of DDIM and LCM.
+  std::optional<bool> set_alpha_to_one;
+  std::optional<bool> clip_sample;
+  double clip_sample_range = 1;
+  bool rescale_betas_zero_snr = false;
+  /// Of Euler.
+  sigma_interpolation interpolation_type = sigma_interpolation::linear;
+  timestep_kind timestep_type = timestep_kind::discrete;
+  /// Of LCM.
+  uint32_t original_inference_steps = 50;
+  double timestep_scaling = 10;
+  /// Of flow matching; above 0, at most 1000.
+  double shift = 1;
+};
+
+/// Reads scheduler_config.json of DDIMScheduler, PNDMScheduler (which is not
+/// offered: the numbers stay, the sampler is DDIM), EulerDiscreteScheduler,
+/// EulerAncestralDiscreteScheduler, DPMSolverMultistepScheduler, LCMScheduler
+/// and FlowMatchEulerDiscreteScheduler. A key that would change the numbers in
+/// a way that is not supported is refused, as is an unknown one, unless it
+/// begins with "_".
+/// Errors: ec::bad_config; the text names `where`, the key and the value.
+/// Threads: any.
+core::result<scheduler_config> parse_scheduler(std::string_view json,
+                                               std::string_view where);
+
+/// Returns whether a run with `x` can ask for Karras sigmas.
+bool has_karras_sigmas(core::sampler x);
+
+/// What a run asks of a schedule.
+struct sampler_choice {
+  core::sampler with = core::sampler::ddim;
+  /// At least 1, at most num_train_timesteps (one fewer for DPM-Solver++
+  /// without Karras sigmas unless its spacing is trailing;
+  /// original_inference_steps x strength for LCM).
+  uint32_t steps = 0;
+  /// Share of the schedule that runs, 0 < strength <= 1; below 1 the first
+  /// steps are left out (image to image). LCM instead spreads all its steps
+  /// over the share.
+  float strength = 1;
+  /// DDIM's share of fresh noise, 0..1; 0 for all others.
+  float eta = 0;
+  /// Karras' spacing of sigmas, for a sampler that has sigmas; the config's
+  /// wish is not looked at here.
+  bool karras = false;
+  /// At strength 1: whether the start is the clean latent with noise added, as
+  /// image to image has it, and not noise alone, as a picture from a prompt
+  /// and a masked edit have it. Below 1 it is in any case.
+  bool from_clean = false;
+};
+
+/// One step of one row, as numbers alone. With x the latent and `out` the
+/// (guided) prediction of the network at `timestep` for `input_scale * x`:
+///
+///   x0   = clamp(x0_from_x * x + x0_from_out * out, +-clip)
+///   next = from_x * x + from_out * out + from_x0 * x0 + from_last * last
+///          + from_noise * noise
+///
+/// where `last` is the x0 of the row's step before (DPM-Solver++ 2M) and
+/// `noise` fresh standard normal values.
+struct step_rule {
+  float timestep = 0;
+  float input_scale = 1;
+  float x0_from_x = 0;
+  float x0_from_out = 0;
+  /// 0: no clamp.
+  float clip = 0;
+  float from_x = 0;
+  float from_out = 0;
+  float from_x0 = 0;
+  float from_last = 0;
+  float from_noise = 0;
+  /// A clean latent c is at this step's end `keep_clean * c + keep_noise * n`,
+  /// n the request's initial noise: what unmasked places are set to.
+  float keep_clean = 1;
+  float keep_noise = 0;
+
+  friend bool operator==(const step_rule&, const step_rule&) = default;
+};
+
+/// All steps of one row, planned before the first.
+struct sampler_plan {
+  std::vector<step_rule> steps;
+  /// x at the start = start_clean * c + start_noise * n; c the clean latent of
+  /// an image-to-image start (start_clean is 0 where there is none).
+  float start_clean = 0;
+  float start_noise = 1;
+  /// Whether a step reads the x0 before it: the state must carry it.
+  bool needs_last = false;
+
+  /// Whether step `i` draws noise.
+  bool draws(size_t i) const {
+    return steps[i].from_noise != 0;
+  }
+};
+
+/// Plans a run: pure. The betas and their products are diffusers' float32
+/// values, what follows is float64 and rounded once; every number is finite.
+/// The steps are as many as asked for, also where diffusers adds one: at
+/// timestep -1 where its trailing spacing is rounded so, and with continuous
+/// timesteps of log-linear sigmas.
+/// Errors: ec::invalid_argument (steps, strength, eta out of range, a
+///         combination that has no meaning or that diffusers cannot run); the
+///         text names the field, the value and the range.
+/// Threads: any.
+/// Source: diffusers 0.42 scheduling_{ddim, euler_discrete,
+///         euler_ancestral_discrete, dpmsolver_multistep, lcm,
+///         flow_match_euler_discrete}.py; strength: get_timesteps of
+///         StableDiffusionImg2ImgPipeline, for flow matching that of
+///         StableDiffusion3Img2ImgPipeline, for LCM its own set_timesteps
+core::result<sampler_plan> plan_sampler(const scheduler_config& config,
+                                        const sampler_choice& choice);
+
+} // namespace atelier::gpu

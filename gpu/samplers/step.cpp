@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
+#include <atelier/gpu/samplers/detail/step_ops.hpp>
+#include <atelier/gpu/samplers/detail/step_values.hpp>
+#include <atelier/gpu/samplers/step.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace atelier::gpu {
+
+namespace {
+
+/// Brings a tensor to float32 and the layout in which the batch is walked.
+torch::Tensor prepared(const torch::Tensor& of, at::MemoryFormat layout) {
+  return of.to(torch::kFloat32).contiguous(layout);
+}
+
+/// Returns float values, or null for a tensor that is not there.
+const float* values_of(const torch::Tensor& of) {
+  return of.defined() ? of.const_data_ptr<float>() : nullptr;
+}
+
+/// The piece of `base` that is one row's; null where there is none.
+const float* row_of(const float* base, size_t row, size_t row_values) {
+  return base == nullptr ? nullptr : base + row * row_values;
+}
+
+/// One pass on the calling thread: it takes tens of microseconds where a
+/// network takes many milliseconds, and waking threads takes as long.
+stepped_batch step_on_cpu(const torch::Tensor& x, const torch::Tensor& out,
+                          const torch::Tensor& last, const torch::Tensor& noise,
+                          std::span<const step_rule> rules) {
+  // Whether channels lie first or last, a row's values lie together.
+  const auto layout = x.suggest_memory_format();
+  const auto in = prepared(x, layout);
+  const auto y = prepared(out, layout);
+  const auto before = last.defined() ? prepared(last, layout) : last;
+  const auto fresh = noise.defined() ? prepared(noise, layout) : noise;
+  stepped_batch result{torch::empty_like(in), torch::empty_like(in)};
+  auto* next = result.next.mutable_data_ptr<float>();
+  auto* x0 = result.x0.mutable_data_ptr<float>();
+  const auto n = static_cast<size_t>(in.numel()) / rules.size();
+  for (size_t i = 0; i < rules.size(); ++i)
+    run_step(rules[i],
+             {row_of(values_of(in), i, n), row_of(values_of(y), i, n),
+              row_of(values_of(before), i, n), row_of(values_of(fresh), i, n),
+              next + i * n, x0 + i * n},
+             n);
+  return result;
+}
+
+torch::Tensor guide_on_cpu(const torch::Tensor& unguided,
+                           const torch::Tensor& guided,
+                           std::span<const float> scales,
+                           std::span<const float> rescales) {
+  const auto layout = guided.suggest_memory_format();
+  const auto u = prepared(unguided, layout);
+  const auto g = prepared(guided, layout);
+  auto mixed = torch::empty_like(g);
+  const auto n = static_cast<size_t>(g.numel()) / scales.size();
+  for (size_t i = 0; i < scales.size(); ++i) {
+    const std::span of_u{row_of(values_of(u), i, n), n};
+    const std::span of_g{row_of(values_of(g), i, n), n};
+    const std::span into{mixed.mutable_data_ptr<float>() + i * n, n};
+    mix_guidance(of_u, of_g, scales[i], into.data());
+    if (rescales[i] == 0)
+      continue;
+    const float factor =
+      rescale_factor(deviation(of_g), deviation(into), rescales[i]);
+    for (float& value : into)
+      value = value * factor;
+  }
+  return mixed;
+}
+
+bool fits(const torch::Tensor& x, size_t rows) {
+  return x.dim() > 0 && x.numel() > 0 && static_cast<size_t>(x.size(0)) == rows;
+}
+
+bool reads(std::span<const step_rule> rules, float step_rule::*share) {
+  return std::any_of(rules.begin(), rules.end(),
+                     [share](const auto& x) { return x.*share != 0; });
+}
+
+} // namespace
+
+torch::Tensor scale_input(const torch::Tensor& x,
+                          std::span<const step_rule> rules) {
+  ATELIER_EXPECTS(fits(x, rules.size()), "one rule for each row");
+  const c10::InferenceMode guard;
+  const auto is_one = [](const auto& rule) { return rule.input_scale == 1; };
+  if (std::all_of(rules.begin(), rules.end(), is_one))
+    return x;
+  std::vector<float> scales;
+  for (const auto& rule : rules)
+    scales.push_back(rule.input_scale);
+  return x.mul(column(scales, x));
+}
+
+torch::Tensor guide(const torch::Tensor& unguided, const torch::Tensor& guided,
+                    std::span<const float> scales,
+                    std::span<const float> rescales) {
+  ATELIER_EXPECTS(fits(guided, scales.size())
+                    && unguided.sizes() == guided.sizes()
+                    && scales.size() == rescales.size(),
+                  "one scale and one rescale for each row");
+  const c10::InferenceMode guard;
+  return guided.device().is_cpu()
+         ? guide_on_cpu(unguided, guided, scales, rescales)
+         : guide_by_ops(unguided, guided, scales, rescales);
+}
+
+stepped_batch step(const torch::Tensor& x, const torch::Tensor& out,
+                   const torch::Tensor& last, const torch::Tensor& noise,
+                   std::span<const step_rule> rules) {
+  ATELIER_EXPECTS(fits(x, rules.size()) && out.sizes() == x.sizes(),
+                  "one rule and one prediction for each row");
+  ATELIER_EXPECTS(!reads(rules, &step_rule::from_last)
+                    || (last.defined() && last.sizes() == x.sizes()),
+                  "a rule reads the x0 before");
+  ATELIER_EXPECTS(!reads(rules, &step_rule::from_noise)
+                    || (noise.defined() && noise.sizes() == x.sizes()),
+                  "a rule draws noise");
+  const c10::InferenceMode guard;
+  return x.device().is_cpu() ? step_on_cpu(x, out, last, noise, rules)
+                             : step_by_ops(x, out, last, noise, rules);
+}
+
+} // namespace atelier::gpu

@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/training/detail/lexicon.hpp>
+#include <atelier/gpu/training/parse_caption.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace atelier::gpu {
+
+namespace {
+
+using detail::lexicon_word;
+using detail::word_kind;
+
+struct token {
+  /// As written, for messages.
+  std::string text;
+  /// Null for an unknown word, and for the marks below.
+  const lexicon_word* word = nullptr;
+  bool comma = false;
+};
+
+bool is_letter(char c) {
+  // Bytes beyond ASCII belong to words, so that these are told whole.
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+      || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
+}
+
+std::string lower(std::string_view text) {
+  std::string out{text};
+  for (auto& c : out)
+    if (c >= 'A' && c <= 'Z')
+      c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+std::vector<token> split(std::string_view text) {
+  std::vector<token> out;
+  for (auto i = size_t{0}; i < text.size();) {
+    auto end = i;
+    while (end < text.size() && is_letter(text[end]))
+      ++end;
+    if (end > i) {
+      token next;
+      next.text = text.substr(i, end - i);
+      next.word = detail::find_word(lower(next.text));
+      out.push_back(std::move(next));
+      i = end;
+      continue;
+    }
+    constexpr std::string_view stops = ",.;:!?\n";
+    if (stops.find(text[i]) != std::string_view::npos) {
+      token next;
+      next.comma = true;
+      out.push_back(std::move(next));
+    }
+    ++i;
+  }
+  return out;
+}
+
+std::string join_names(size_t count, std::string_view (*name)(size_t)) {
+  std::string out;
+  for (auto i = size_t{0}; i < count; ++i) {
+    if (i > 0)
+      out += i + 1 == count ? " and " : ", ";
+    out += name(i);
+  }
+  return out;
+}
+
+std::string object_colours() {
+  return join_names(colour_count, [](size_t i) {
+    return to_string(static_cast<object_colour>(i));
+  });
+}
+
+std::string background_colours() {
+  return join_names(background_colour_count, [](size_t i) {
+    return to_string(static_cast<background_colour>(i));
+  });
+}
+
+class parser {
+public:
+  explicit parser(std::vector<token> tokens) : tokens_(std::move(tokens)) {}
+
+  parsed_caption run() {
+    while (at_ < tokens_.size())
+      if (!take_background() && !take_relation() && !take_place())
+        take_word();
+    end_clause();
+    if (waiting_)
+      remark("nothing stands after '{}'", to_string(waiting_->what));
+    if (out_.says.objects.size() > most_objects)
+      remark("{} objects: pictures have at most {}", out_.says.objects.size(),
+             most_objects);
+    if (out_.says.objects.empty())
+      remark("no shape is named");
+    check_colours();
+    return std::move(out_);
+  }
+
+private:
+  // A relation whose objects are still to come.
+  struct open_relation {
+    relation what;
+    uint8_t subject;
+    std::optional<uint8_t> first;
+  };
+
+  template <class... Ts>
+  void remark(fmt::format_string<Ts...> text, Ts&&... xs) {
+    out_.remarks.push_back(fmt::format(text, std::forward<Ts>(xs)...));
+  }
+
+  const lexicon_word* word_at(size_t i) const {
+    return i < tokens_.size() ? tokens_[i].word : nullptr;
+  }
+
+  bool is(size_t i, word_kind kind) const {
+    const auto* x = word_at(i);
+    return x != nullptr && x->kind == kind;
+  }
+
+  bool is_text(size_t i, std::string_view text) const {
+    const auto* x = word_at(i);
+    return x != nullptr && x->text == text;
+  }
+
+  size_t skip(size_t i, word_kind kind) const {
+    return is(i, kind) ? i + 1 : i;
+  }
+
+  size_t skip_article(size_t i) const {
+    return skip(skip(i, word_kind::article), word_kind::definite);
+  }
+
+  // "of the picture" after i; else i.
+  size_t skip_of_picture(size_t i) const {
+    if (!is(i, word_kind::of))
+      return i;
+    const auto noun = skip_article(i + 1);
+    return is_text(noun, "picture") ? noun + 1 : i;
+  }
+
+  bool joins_object(size_t i) const {
+    return is(i, word_kind::of) && skip_of_picture(i) == i;
+  }
+
+  // ---- the background
+
+  struct background_words {
+    size_t end;
+    size_t from;
+    size_t to;
+    std::optional<background_grade> grade;
+  };
+
+  // C [to C], by the numbers of the words; ends where it starts if there is
+  // none.
+  background_words colours_at(size_t i) const {
+    if (!is(i, word_kind::colour))
+      return {i, i, i, {}};
+    const auto second = skip(i + 1, word_kind::to);
+    if (second > i + 1 && is(second, word_kind::colour))
+      return {second + 1, i, second, {}};
+    return {i + 1, i, i, {}};
+  }
+
+  std::optional<background_words> background_at(size_t i) const {
+    const auto before = i;
+    i = skip(i, word_kind::preposition);
+    const auto after_on = i > before && is_text(before, "on");
+    i = skip_article(i);
+    std::optional<background_grade> grade;
+    if (is(i, word_kind::grade))
+      grade = static_cast<background_grade>(word_at(i++)->value);
+    if (is(i, word_kind::texture) && is_text(i + 2, "background"))
+      ++i; // a plain white background
+    auto out = colours_at(i);
+    const auto noun = out.end;
+    const auto named =
+      is(noun, word_kind::gradient) || is(noun, word_kind::background);
+    if (out.end > i && named) {
+      out.end = noun + 1;
+      if (is(noun, word_kind::gradient))
+        out.end = skip(out.end, word_kind::background);
+    } else if (named) {
+      // gradient [background] [fading] from C to C, background fading from
+      auto first = noun + 1;
+      first = skip(first, word_kind::background);
+      first = skip(first, word_kind::fading);
+      first = skip(first, word_kind::from);
+      out = colours_at(first);
+      if (out.end == first || out.from == out.to)
+        return {};
+    } else {
+      const auto alone = after_on && out.end > i && out.from == out.to
+                      && (out.end == tokens_.size() || tokens_[out.end].comma
+                          || is(out.end, word_kind::conjunction));
+      if (!alone)
+        return {};
+    }
+    if (out.from == out.to)
+      grade = background_grade::plain;
+    out.grade = grade;
+    return out;
+  }
+
+  bool take_background() {
+    const auto found = background_at(at_);
+    if (!found)
+      return false;
+    at_ = found->end;
+    described_background x;
+    x.grade = found->grade;
+    for (auto [i, to] : {std::pair{found->from, &x.from}, {found->to, &x.to}}) {
+      const auto named = detail::background_colour_named(word_at(i)->text);
+      if (!named) {
+        remark("no background is {}: they are {}", tokens_[i].text,
+               background_colours());
+        return true;
+      }
+      *to = *named;
+    }
+    if (x.from == x.to)
+      x.grade = background_grade::plain;
+    if (out_.says.background)
+      remark("more than one background");
+    else
+      out_.says.background = x;
+    return true;
+  }
+
+  // ---- relations
+
+  // Where a relation's words end, and which it is.
+  std::optional<std::pair<size_t, relation>> relation_at(size_t i) const {
+    i = skip(i, word_kind::is);
+    if (is(i, word_kind::between))
+      return {{i + 1, relation::between}};
+    if (is(i, word_kind::relation_word))
+      return {{i + 1, static_cast<relation>(word_at(i)->value)}};
+    i = skip(i, word_kind::preposition);
+    i = skip_article(skip(i, word_kind::to));
+    if (is(i, word_kind::column) && joins_object(i + 1))
+      return {{i + 2, word_at(i)->value == 0 ? relation::left_of
+                                             : relation::right_of}};
+    return {};
+  }
+
+  bool take_relation() {
+    const auto found = relation_at(at_);
+    if (!found || !last_)
+      return false;
+    // "a red circle above a blue star and left of a ring": still the circle.
+    const auto continued =
+      at_ > 0 && is(at_ - 1, word_kind::conjunction) && subject_;
+    at_ = found->first;
+    const auto subject = continued ? *subject_ : *last_;
+    subject_ = subject;
+    waiting_ = open_relation{found->second, subject, {}};
+    last_.reset();
+    return true;
+  }
+
+  void close_relation(uint8_t object) {
+    if (!waiting_)
+      return;
+    if (waiting_->what == relation::between && !waiting_->first) {
+      waiting_->first = object;
+      return;
+    }
+    const auto first = waiting_->first.value_or(object);
+    if (first == waiting_->subject || object == waiting_->subject)
+      remark("an object has a relation with itself");
+    else
+      out_.says.relations.push_back(
+        {waiting_->what, waiting_->subject, first, object});
+    waiting_.reset();
+  }
+
+  // ---- places
+
+  bool take_place() {
+    auto i = skip_article(skip(at_, word_kind::preposition));
+    std::optional<size_t> row;
+    std::optional<size_t> column;
+    const auto start = i;
+    for (; i < start + 2; ++i)
+      if (is(i, word_kind::row) && !row)
+        row = word_at(i)->value;
+      else if (is(i, word_kind::column) && !column && !joins_object(i + 1))
+        column = word_at(i)->value;
+      else if (!is(i, word_kind::middle))
+        break;
+    if (i == start)
+      return false;
+    i = skip_of_picture(skip(i, word_kind::region));
+    at_ = i;
+    const auto place =
+      static_cast<grid_place>(row.value_or(1) * 3 + column.value_or(1));
+    if (last_ && !said(*last_).place)
+      said(*last_).place = place;
+    else if (!next_.place)
+      next_.place = place;
+    else
+      remark("a place without an object: {}", to_string(place));
+    return true;
+  }
+
+  // ---- objects
+
+  described_object& said(uint8_t object) {
+    return out_.says.objects[object];
+  }
+
+  template <class T>
+  void set(std::optional<T>& to, T value, std::string_view text) {
+    if (to)
+      remark("'{}' has no object", text);
+    else
+      to = value;
+  }
+
+  void take_word() {
+    const auto& x = tokens_[at_++];
+    if (x.comma) {
+      end_clause();
+      return;
+    }
+    if (x.word == nullptr) {
+      if (std::ranges::find(out_.unknown_words, x.text)
+          == out_.unknown_words.end())
+        out_.unknown_words.push_back(x.text);
+      return;
+    }
+    const auto value = x.word->value;
+    switch (x.word->kind) {
+      case word_kind::article:
+        definite_ = false;
+        return;
+      case word_kind::definite:
+        definite_ = true;
+        return;
+      case word_kind::conjunction:
+        end_clause();
+        return;
+      case word_kind::size:
+        set(next_.size, static_cast<object_size>(value), x.text);
+        return;
+      case word_kind::texture:
+        set(next_.texture, static_cast<object_texture>(value), x.text);
+        return;
+      case word_kind::texture_noun:
+        take_texture_noun(static_cast<object_texture>(value), x.text);
+        return;
+      case word_kind::colour:
+        take_colour(x);
+        return;
+      case word_kind::shape:
+        take_shape(static_cast<object_shape>(value));
+        return;
+      case word_kind::preposition:
+      case word_kind::to:
+      case word_kind::of:
+      case word_kind::from:
+      case word_kind::is:
+      case word_kind::filler:
+        return;
+      case word_kind::row:
+      case word_kind::column:
+      case word_kind::middle:
+      case word_kind::region:
+      case word_kind::relation_word:
+      case word_kind::between:
+      case word_kind::background:
+      case word_kind::gradient:
+      case word_kind::grade:
+      case word_kind::fading:
+        remark("no use was found for '{}'", x.text);
+        return;
+    }
+  }
+
+  void take_colour(const token& x) {
+    if (const auto named = detail::object_colour_named(x.word->text))
+      set(next_.colour, *named, x.text);
+    else
+      remark("no object is {}: they are {}", x.text, object_colours());
+  }
+
+  void take_texture_noun(object_texture texture, std::string_view text) {
+    if (last_ && !said(*last_).texture)
+      said(*last_).texture = texture;
+    else
+      remark("'{}' has no object", text);
+  }
+
+  void take_shape(object_shape shape) {
+    next_.shape = shape;
+    std::optional<uint8_t> object;
+    if (std::exchange(definite_, false))
+      object = mentioned();
+    if (!object) {
+      object = static_cast<uint8_t>(out_.says.objects.size());
+      // Numbers of objects are bytes; nobody means that many.
+      if (*object == UINT8_MAX) {
+        next_ = {};
+        return;
+      }
+      out_.says.objects.push_back(next_);
+    }
+    next_ = {};
+    last_ = object;
+    if (waiting_)
+      close_relation(*object);
+    else
+      subject_ = object;
+  }
+
+  // The object that was mentioned with the next one's shape and colour.
+  std::optional<uint8_t> mentioned() const {
+    const auto& all = out_.says.objects;
+    const auto find = [&](bool any_colour) -> std::optional<uint8_t> {
+      const auto it = std::ranges::find_if(all, [&](const auto& x) {
+        return x.shape == next_.shape
+            && (any_colour || x.colour == next_.colour);
+      });
+      if (it == all.end())
+        return {};
+      return static_cast<uint8_t>(it - all.begin());
+    };
+    const auto same = find(false);
+    return same || next_.colour ? same : find(true);
+  }
+
+  // At a comma, "and" or the end: what was said of no object yet.
+  void end_clause() {
+    const auto stops = at_ >= tokens_.size() || tokens_[at_ - 1].comma;
+    // "a red circle, at the top left" against "at the top left, a red circle".
+    if (stops && next_.place && last_before_ && !said(*last_before_).place) {
+      said(*last_before_).place = next_.place;
+      next_.place.reset();
+    }
+    if (next_.colour || next_.size || next_.texture
+        || (next_.place && at_ >= tokens_.size()))
+      remark("an object without a shape");
+    const auto place = next_.place;
+    next_ = {};
+    next_.place = place;
+    if (last_)
+      last_before_ = last_;
+    if (!is(at_, word_kind::relation_word) && !relation_at(at_))
+      last_.reset();
+  }
+
+  void check_colours() {
+    const auto& ground = out_.says.background;
+    if (!ground)
+      return;
+    for (const auto& x : out_.says.objects)
+      if (x.colour
+          && (to_string(*x.colour) == to_string(ground->from)
+              || to_string(*x.colour) == to_string(ground->to)))
+        remark("a {} {} does not show on that background", to_string(*x.colour),
+               to_string(x.shape));
+  }
+
+  std::vector<token> tokens_;
+  size_t at_ = 0;
+  parsed_caption out_;
+  // What was said of the next object before its shape.
+  described_object next_;
+  bool definite_ = false;
+  // The object that words now belong to, and the one before the last comma.
+  std::optional<uint8_t> last_;
+  std::optional<uint8_t> last_before_;
+  std::optional<uint8_t> subject_;
+  std::optional<open_relation> waiting_;
+};
+
+} // namespace
+
+parsed_caption parse_caption(std::string_view text) {
+  return parser{split(text)}.run();
+}
+
+} // namespace atelier::gpu

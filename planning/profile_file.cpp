@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/profile_file.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <set>
+#include <vector>
+
+namespace atelier::planning {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::string_view format_name = "atelier.profile";
+constexpr size_t most_faults = 100;
+constexpr double day_ms = 86'400'000;
+constexpr uint64_t most_side = 65'536;
+constexpr uint64_t most_batch = 4'096;
+constexpr uint64_t most_memory = 1ull << 50;
+
+/// Reads fields, and collects what is wrong with them.
+class reader {
+public:
+  explicit reader(std::string_view where) : where_(where) {}
+
+  size_t faults() const {
+    return faults_.size();
+  }
+
+  core::error why() const {
+    core::error out{core::ec::bad_payload, {}};
+    for (const auto& x : faults_)
+      out.text += (out.text.empty() ? "" : "\n") + x;
+    return out;
+  }
+
+  void complain(const std::string& at, std::string_view what) {
+    if (faults_.size() < most_faults)
+      faults_.push_back(fmt::format("{}: {}: {}", where_, at, what));
+    else if (faults_.size() == most_faults)
+      faults_.push_back(fmt::format("{}: more faults follow", where_));
+  }
+
+  /// Says which keys of `x` are not among `known`.
+  void expect_keys(const json& x, const std::string& at,
+                   const std::set<std::string_view>& known) {
+    for (const auto& [key, value] : x.items())
+      if (!known.contains(key))
+        complain(at + "." + key, "is not a known key");
+  }
+
+  const json* find(const json& x, const std::string& at, const char* key,
+                   bool needed) {
+    const auto i = x.find(key);
+    if (i != x.end())
+      return &*i;
+    if (needed)
+      complain(at + "." + key, "is missing");
+    return nullptr;
+  }
+
+  template <class T>
+  void whole(const json& x, const std::string& at, const char* key,
+             uint64_t least, uint64_t most, T& into, bool needed = true) {
+    const auto* v = find(x, at, key, needed);
+    if (v == nullptr)
+      return;
+    if (v->is_number_unsigned() && v->get<uint64_t>() >= least
+        && v->get<uint64_t>() <= most)
+      into = static_cast<T>(v->get<uint64_t>());
+    else
+      complain(at + "." + key, fmt::format("{} is not a whole number in {}..{}",
+                                           shown(*v), least, most));
+  }
+
+  template <class T>
+  void real(const json& x, const std::string& at, const char* key, double least,
+            double most, T& into, bool needed = true) {
+    const auto* v = find(x, at, key, needed);
+    if (v == nullptr)
+      return;
+    const double value = v->is_number() ? v->get<double>() : std::nan("");
+    if (value >= least && value <= most)
+      into = static_cast<T>(value);
+    else
+      complain(at + "." + key, fmt::format("{} is not a number in {}..{}",
+                                           shown(*v), least, most));
+  }
+
+  void span(const json& x, const std::string& at, const char* key,
+            core::timespan& into, bool needed = false) {
+    double ms = core::to_ms(into);
+    real(x, at, key, 0, day_ms, ms, needed);
+    into = core::from_seconds(ms / 1000);
+  }
+
+  static std::string shown(const json& x) {
+    auto text = x.dump(-1, ' ', true, json::error_handler_t::replace);
+    if (text.size() > 60)
+      text = text.substr(0, 57) + "...";
+    return text;
+  }
+
+private:
+  std::string_view where_;
+  std::vector<std::string> faults_;
+};
+
+json ms_of(core::timespan x) {
+  return core::to_ms(x);
+}
+
+json variant_json(const variant_profile& v) {
+  auto steps = json::array();
+  for (const auto& x : v.step)
+    steps.push_back(
+      {{"batch", x.batch}, {"pixels", x.px}, {"ms", ms_of(x.took)}});
+  return {
+    {"name", v.name},
+    {"native", {{"width", v.native_px.width}, {"height", v.native_px.height}}},
+    {"latent", {{"channels", v.latent_channels}, {"factor", v.latent_factor}}},
+    {"sampler", core::to_string(v.with)},
+    {"karras", v.karras},
+    {"guidance", v.guidance},
+    {"quality", v.quality},
+    {"text_ms", ms_of(v.text)},
+    {"decode_ms", ms_of(v.decode)},
+    {"load_ms", ms_of(v.load)},
+    {"memory_bytes", v.memory_bytes},
+    {"step", std::move(steps)}};
+}
+
+void read_steps(reader& r, const json& x, const std::string& at,
+                variant_profile& v) {
+  const auto* steps = r.find(x, at, "step", true);
+  if (steps == nullptr)
+    return;
+  if (!steps->is_array() || steps->empty()) {
+    r.complain(at + ".step", "is not a list of at least one point");
+    return;
+  }
+  std::set<std::pair<uint32_t, uint64_t>> seen;
+  for (size_t i = 0; i < steps->size(); ++i) {
+    const auto& point = (*steps)[i];
+    const auto here = fmt::format("{}.step[{}]", at, i);
+    if (!point.is_object()) {
+      r.complain(here, "is not an object");
+      continue;
+    }
+    r.expect_keys(point, here, {"batch", "pixels", "ms"});
+    step_cost cost;
+    double ms = 0;
+    const auto faults = r.faults();
+    r.whole(point, here, "batch", 1, most_batch, cost.batch);
+    r.whole(point, here, "pixels", 1, most_side * most_side, cost.px);
+    r.real(point, here, "ms", 1e-6, day_ms, ms);
+    cost.took = core::from_seconds(ms / 1000);
+    if (r.faults() == faults && !seen.emplace(cost.batch, cost.px).second)
+      r.complain(here, "measures the same batch and pixels as one before");
+    v.step.push_back(cost);
+  }
+}
+
+void read_variant(reader& r, const json& x, const std::string& at,
+                  profile& into) {
+  if (!x.is_object())
+    return r.complain(at, "is not an object");
+  r.expect_keys(x, at,
+                {"name", "native", "latent", "sampler", "karras", "guidance",
+                 "quality", "text_ms", "decode_ms", "load_ms", "memory_bytes",
+                 "step"});
+  variant_profile v;
+  if (const auto* name = r.find(x, at, "name", true)) {
+    auto parsed =
+      name->is_string()
+        ? parse_variant(name->get_ref<const std::string&>())
+        : core::result<variant_profile>{core::fail(
+          core::ec::bad_payload, "{} is not a text", reader::shown(*name))};
+    if (!parsed)
+      r.complain(at + ".name", parsed.why().text);
+    else
+      v = std::move(*parsed);
+    for (const auto& other : into.variants)
+      if (other.name == v.name)
+        r.complain(at + ".name",
+                   fmt::format("'{}' stands there twice", v.name));
+  }
+  if (const auto* native = r.find(x, at, "native", false)) {
+    if (native->is_object()) {
+      r.whole(*native, at + ".native", "width", 8, most_side,
+              v.native_px.width);
+      r.whole(*native, at + ".native", "height", 8, most_side,
+              v.native_px.height);
+    } else {
+      r.complain(at + ".native", "is not an object");
+    }
+  }
+  if (const auto* latent = r.find(x, at, "latent", false)) {
+    if (latent->is_object()) {
+      r.whole(*latent, at + ".latent", "channels", 1, 1024, v.latent_channels);
+      r.whole(*latent, at + ".latent", "factor", 1, 256, v.latent_factor);
+    } else {
+      r.complain(at + ".latent", "is not an object");
+    }
+  }
+  if (const auto* with = r.find(x, at, "sampler", false)) {
+    const auto parsed =
+      with->is_string()
+        ? core::parse_sampler(with->get_ref<const std::string&>())
+        : std::nullopt;
+    if (parsed)
+      v.with = *parsed;
+    else
+      r.complain(at + ".sampler",
+                 fmt::format("{} is no sampler", reader::shown(*with)));
+  }
+  if (const auto* karras = r.find(x, at, "karras", false)) {
+    if (karras->is_boolean())
+      v.karras = karras->get<bool>();
+    else
+      r.complain(at + ".karras", "is neither true nor false");
+  }
+  r.real(x, at, "guidance", 0, 1000, v.guidance, false);
+  r.real(x, at, "quality", -1e6, 1e6, v.quality, false);
+  r.span(x, at, "text_ms", v.text);
+  r.span(x, at, "decode_ms", v.decode);
+  r.span(x, at, "load_ms", v.load);
+  r.whole(x, at, "memory_bytes", 0, most_memory, v.memory_bytes, false);
+  read_steps(r, x, at, v);
+  into.variants.push_back(std::move(v));
+}
+
+} // namespace
+
+std::string to_json(const profile& x) {
+  auto variants = json::array();
+  for (const auto& v : x.variants)
+    variants.push_back(variant_json(v));
+  const json all{{"format", format_name},
+                 {"version", 1},
+                 {"prepare_ms", ms_of(x.prepare)},
+                 {"finish_ms", ms_of(x.finish)},
+                 {"source_ms_per_megapixel", ms_of(x.source)},
+                 {"variants", std::move(variants)}};
+  return all.dump(2) + "\n";
+}
+
+core::result<profile> parse_profile(std::string_view text,
+                                    std::string_view where) {
+  const auto bad = [&](std::string_view what) {
+    return core::fail(core::ec::bad_payload, "{}: {}", where, what);
+  };
+  if (text.size() > most_profile_bytes)
+    return bad(fmt::format("{} bytes are more than {}", text.size(),
+                           most_profile_bytes));
+  // The parser recurses over nothing, but frees what it built by recursion.
+  size_t depth = 0;
+  for (const char c : text) {
+    depth += c == '[' || c == '{' ? 1 : 0;
+    if (depth > 0 && (c == ']' || c == '}'))
+      --depth;
+    if (depth > 64)
+      return bad("nested more than 64 deep");
+  }
+  const auto document = json::parse(text, nullptr, false);
+  if (!document.is_object())
+    return bad("is not a JSON object");
+  reader r{where};
+  r.expect_keys(document, "profile",
+                {"format", "version", "prepare_ms", "finish_ms",
+                 "source_ms_per_megapixel", "variants"});
+  if (const auto* x = r.find(document, "profile", "format", true))
+    if (*x != format_name)
+      r.complain("profile.format", fmt::format("{} is not \"{}\"",
+                                               reader::shown(*x), format_name));
+  if (const auto* x = r.find(document, "profile", "version", true))
+    if (*x != 1)
+      r.complain("profile.version",
+                 fmt::format("{} is not 1", reader::shown(*x)));
+  profile out;
+  r.span(document, "profile", "prepare_ms", out.prepare);
+  r.span(document, "profile", "finish_ms", out.finish);
+  r.span(document, "profile", "source_ms_per_megapixel", out.source);
+  if (const auto* variants = r.find(document, "profile", "variants", true)) {
+    if (!variants->is_array() || variants->empty())
+      r.complain("profile.variants", "is not a list of at least one");
+    else
+      for (size_t i = 0; i < variants->size(); ++i)
+        read_variant(r, (*variants)[i], fmt::format("variants[{}]", i), out);
+  }
+  if (r.faults() != 0)
+    return r.why();
+  return out;
+}
+
+} // namespace atelier::planning

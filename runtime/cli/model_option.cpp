@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/model_facts.hpp>
+#include <atelier/planning/profile.hpp>
+#include <atelier/runtime/cli/model_option.hpp>
+#include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/profile_of.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using core::ec;
+using core::fail;
+
+// Returns the ending that a variant's name gives its element type.
+core::result<std::string> dtype_suffix(
+  const std::optional<std::string>& dtype) {
+  if (!dtype)
+    return std::string{};
+  constexpr std::pair<std::string_view, std::string_view> names[] = {
+    {"float32", "f32"}, {"float16", "f16"}, {"bfloat16", "bf16"}};
+  for (const auto& [whole, brief] : names)
+    if (*dtype == whole || *dtype == brief)
+      return fmt::format("/{}", brief);
+  return fail(ec::invalid_argument,
+              "--dtype: {} is none of float32, float16, bfloat16",
+              show_value(*dtype));
+}
+
+// The name under which a path is known: of the characters that a variant's
+// name may have.
+std::string name_for(const fs::path& path) {
+  auto at = path.lexically_normal();
+  if (!at.has_filename())
+    at = at.parent_path();
+  auto name = at.extension() == ".safetensors" ? at.stem().string()
+                                               : at.filename().string();
+  for (auto& c : name)
+    if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z')
+        && !(c >= '0' && c <= '9') && c != '_' && c != '-' && c != '.')
+      c = '-';
+  constexpr size_t longest = 64;
+  name.resize(std::min(name.size(), longest));
+  return name.empty() || name == "." || name == ".." ? "model" : name;
+}
+
+std::optional<fs::path> find_path(const std::string& model,
+                                  const fs::path& data) {
+  std::error_code ignored;
+  if (fs::exists(model, ignored))
+    return fs::path{model};
+  // A name, not a way out of the folder.
+  if (data.empty() || model.find('/') != std::string::npos || model == ".."
+      || model == ".")
+    return std::nullopt;
+  for (const auto& at :
+       {data / "models" / model, data / "models" / (model + ".safetensors")})
+    if (fs::exists(at, ignored))
+      return at;
+  return std::nullopt;
+}
+
+} // namespace
+
+std::string toml_string(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+core::result<model_overrides> read_model_option(
+  const model_choice& chosen, const config::settings& known,
+  const std::filesystem::path& data) {
+  model_overrides out;
+  out.model = chosen.model;
+  if (chosen.device)
+    out.set.push_back("devices[0].name=" + toml_string(*chosen.device));
+  const auto suffix = dtype_suffix(chosen.dtype);
+  if (!suffix)
+    return suffix.why();
+  if (!chosen.model) {
+    if (chosen.dtype)
+      return fail(ec::invalid_argument,
+                  "--dtype goes with --model, which is missing");
+    return out;
+  }
+  const auto is_it = [&](const auto& x) { return x.name == *chosen.model; };
+  const auto configured =
+    std::find_if(known.models.begin(), known.models.end(), is_it);
+  config::model_settings model;
+  if (configured != known.models.end()) {
+    model = *configured;
+  } else {
+    for (const auto& device : known.devices)
+      for (const auto& name : device.variants)
+        if (const auto v = planning::parse_variant(name);
+            v && v->model == *chosen.model)
+          return out;
+    const auto path = find_path(*chosen.model, data);
+    if (!path)
+      return fail(ec::not_found,
+                  "--model: {} is no model of the configuration, no folder or "
+                  "file, and not in {}",
+                  show_value(*chosen.model),
+                  data.empty() ? "the data folder (there is none)"
+                               : (data / "models").string());
+    std::error_code ignored;
+    model.path = fs::absolute(*path, ignored).string();
+    model.name = name_for(model.path);
+    out.set.push_back(fmt::format("models=[{{name={},path={}}}]",
+                                  toml_string(model.name),
+                                  toml_string(model.path)));
+  }
+  out.model = model.name;
+  const auto files = gpu::open_model(model.path, file_options_of(model));
+  if (!files)
+    return fail(files.why().code, "--model: {}", files.why().text);
+  const auto facts = gpu::facts_of(*files);
+  if (!facts)
+    return fail(facts.why().code, "--model: {}", facts.why().text);
+  out.set.push_back("devices[0].executor=torch");
+  out.set.push_back(fmt::format(
+    "devices[0].variants=[{}]",
+    toml_string(fmt::format("{}@{}{}", model.name,
+                            chosen.steps.value_or(facts->steps), *suffix))));
+  return out;
+}
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/device/test_card_executor.hpp>
+#include <atelier/gpu/device/torch_executor.hpp>
+#include <atelier/runtime/make_executor.hpp>
+#include <atelier/runtime/profile_of.hpp>
+
+namespace atelier::runtime {
+
+core::result<std::shared_ptr<gpu::executor>> make_executor(
+  const config::settings& settings, const config::device_settings& device,
+  std::shared_ptr<const planning::profile> profile,
+  std::shared_ptr<ipc::slot_store> slots) {
+  if (device.executor == "test_card")
+    return std::shared_ptr<gpu::executor>{
+      std::make_shared<gpu::test_card_executor>(
+        gpu::test_card_config{
+          std::move(profile), device.test_card_step, {}, device.test_card_load},
+        std::move(slots))};
+#ifdef ATELIER_WITH_TORCH
+  if (device.executor == "torch") {
+    gpu::torch_executor_config c;
+    c.device = device.name;
+    c.threads = device.threads;
+    c.known = std::move(profile);
+    c.variants = device.variants;
+    for (const auto& model : settings.models)
+      c.models[model.name] = {model.path, file_options_of(model)};
+    auto made = gpu::make_torch_executor(c, std::move(slots));
+    if (!made)
+      return core::fail(made.why().code, "devices: {}: {}", device.name,
+                        made.why().text);
+    return made;
+  }
+#else
+  static_cast<void>(settings);
+#endif
+  return core::fail(core::ec::not_found,
+                    "devices: {}: the executor '{}' is not built in (configure "
+                    "with ATELIER_WITH_TORCH=ON for models)",
+                    device.name, device.executor);
+}
+
+} // namespace atelier::runtime

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/config/settings.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/device/executor.hpp>
+#include <atelier/ipc/slot_store.hpp>
+#include <atelier/planning/profile.hpp>
+
+#include <memory>
+
+namespace atelier::runtime {
+
+/// Makes the executor that `device` of `settings` names, its models loaded.
+/// Errors: ec::not_found where it is not built in; those of the executor.
+core::result<std::shared_ptr<gpu::executor>> make_executor(
+  const config::settings& settings, const config::device_settings& device,
+  std::shared_ptr<const planning::profile> profile,
+  std::shared_ptr<ipc::slot_store> slots);
+
+} // namespace atelier::runtime

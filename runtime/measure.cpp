@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/limits.hpp>
+#include <atelier/core/torch_noise.hpp>
+#include <atelier/gpu/state_format.hpp>
+#include <atelier/image/codec.hpp>
+#include <atelier/ipc/heap_store.hpp>
+#include <atelier/runtime/make_executor.hpp>
+#include <atelier/runtime/measure.hpp>
+#include <atelier/runtime/profile_of.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+namespace atelier::runtime {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// Waits for what the device's thread reports.
+class device_reports {
+public:
+  void connect(gpu::executor& device) {
+    device.connect(
+      {[this](gpu::run_report x) { put(run_, std::move(x)); },
+       [this](gpu::decode_report x) { put(decoded_, std::move(x)); }});
+  }
+
+  gpu::run_report run() {
+    return take(run_);
+  }
+
+  gpu::decode_report decoded() {
+    return take(decoded_);
+  }
+
+private:
+  template <class T>
+  void put(std::optional<T>& at, T x) {
+    const std::lock_guard guard{mutex_};
+    at = std::move(x);
+    changed_.notify_one();
+  }
+
+  template <class T>
+  T take(std::optional<T>& at) {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [&] { return at.has_value(); });
+    auto x = std::move(*at);
+    at.reset();
+    return x;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<gpu::run_report> run_;
+  std::optional<gpu::decode_report> decoded_;
+};
+
+// Returns a line "NAME: N kB" of this process's status in bytes.
+uint64_t status_bytes(std::string_view name) {
+  std::ifstream from{"/proc/self/status"};
+  for (std::string line; std::getline(from, line);)
+    if (line.starts_with(name)) {
+      std::istringstream rest{line.substr(name.size() + 1)};
+      uint64_t kib = 0;
+      rest >> kib;
+      return kib << 10;
+    }
+  return 0;
+}
+
+// Lets the peak of resident memory begin anew.
+void forget_peak() {
+  std::ofstream{"/proc/self/clear_refs"} << "5";
+}
+
+core::timespan median(std::vector<core::timespan> x) {
+  std::sort(x.begin(), x.end());
+  return x[x.size() / 2];
+}
+
+/// One device with slots for the largest batch.
+class measured_device {
+public:
+  measured_device(const measurement& wanted,
+                  std::shared_ptr<const planning::profile> known)
+    : wanted_(wanted), known_(std::move(known)) {}
+
+  core::result<core::timespan> load(const config::device_settings& device) {
+    uint32_t most_rows = 1;
+    for (const auto x : wanted_.batches)
+      most_rows = std::max(most_rows, x);
+    const auto& a = wanted_.settings.arena;
+    slots_ = std::make_shared<ipc::heap_store>(
+      1, std::array<uint32_t, ipc::slot_kinds>{2 * most_rows, most_rows, 0},
+      std::array<uint64_t, ipc::slot_kinds>{a.state_slot_bytes,
+                                            a.image_slot_bytes, 64});
+    const auto begin = clock::now();
+    auto made = make_executor(wanted_.settings, device, known_, slots_);
+    if (!made)
+      return made.why();
+    device_ = std::move(*made);
+    reports_.connect(*device_);
+    return core::timespan{clock::now() - begin};
+  }
+
+  struct point {
+    core::timespan step{0};
+    core::timespan text{0};
+    core::timespan decode{0};
+  };
+
+  core::result<point> run(core::variant_id id, uint32_t batch,
+                          core::extent px) {
+    std::vector<gpu::open_job> jobs;
+    gpu::run_job run;
+    for (uint32_t i = 0; i < batch; ++i) {
+      auto job = make_job(id, i, px);
+      if (!job)
+        return job.why();
+      device_->open(*job);
+      run.rows.push_back(job->who);
+      jobs.push_back(std::move(*job));
+    }
+    point out;
+    std::vector<core::timespan> steps;
+    for (uint32_t i = 0; i <= wanted_.steps; ++i) {
+      device_->run(run);
+      const auto did = reports_.run();
+      for (const auto& row : did.rows)
+        if (row.failure.code != core::ec::none)
+          return row.failure;
+      if (i == 0)
+        out.text = did.opening / batch;
+      else
+        steps.push_back(did.took);
+    }
+    out.step = median(steps);
+    device_->decode(jobs.front().who);
+    const auto decoded = reports_.decoded();
+    if (decoded.failure.code != core::ec::none)
+      return decoded.failure;
+    out.decode = decoded.took;
+    for (const auto& job : jobs)
+      device_->close(job.who);
+    return out;
+  }
+
+private:
+  ipc::slot_ref grant(ipc::slot_kind kind, uint32_t slot) {
+    ipc::slot_ref x;
+    x.arena = 1;
+    x.kind = kind;
+    x.slot = slot;
+    x.generation = ++generation_;
+    slots_->open(x);
+    return x;
+  }
+
+  core::result<gpu::open_job> make_job(core::variant_id id, uint32_t i,
+                                       core::extent px) {
+    const auto& v = known_->variants[id.value];
+    gpu::open_job x;
+    x.who = {core::request_id{++requests_}, 1};
+    x.how.variant = id;
+    x.how.with = v.with;
+    x.how.karras = v.karras;
+    x.how.steps = wanted_.steps + 1;
+    x.how.guidance = v.guidance;
+    x.how.px = px;
+    x.how.seed = requests_;
+    // Unlike texts, so that none is encoded once for all.
+    x.text.positive = "measurement " + std::to_string(requests_);
+    x.from = grant(ipc::slot_kind::state, 2 * i);
+    x.state = grant(ipc::slot_kind::state, 2 * i + 1);
+    x.image = grant(ipc::slot_kind::image, i);
+    const auto shape = planning::latent_of(v, px);
+    const auto into = slots_->buffer(x.from);
+    if (!into)
+      return into.why();
+    const auto latent = gpu::begin_state(*into, shape, 0, 0);
+    if (!latent)
+      return latent.why();
+    core::torch_randn(x.how.seed, *latent);
+    if (auto out = slots_->publish(x.from, 1, gpu::state_bytes(shape, 0)); !out)
+      return out.why();
+    return x;
+  }
+
+  const measurement& wanted_;
+  std::shared_ptr<const planning::profile> known_;
+  std::shared_ptr<ipc::heap_store> slots_;
+  // Outlives the device, whose thread reports to it.
+  device_reports reports_;
+  std::shared_ptr<gpu::executor> device_;
+  uint64_t requests_ = 0;
+  uint32_t generation_ = 0;
+};
+
+// Without sizes of the caller's: the native one and half its sides.
+std::vector<core::extent> sizes_for(const measurement& wanted,
+                                    const planning::variant_profile& v) {
+  if (!wanted.sizes.empty())
+    return wanted.sizes;
+  const auto half = [](uint32_t side) {
+    return std::max(core::grid_px, side / 2 / core::grid_px * core::grid_px);
+  };
+  const core::extent smaller{half(v.native_px.width), half(v.native_px.height)};
+  return {smaller, v.native_px};
+}
+
+core::timespan time_noise(const planning::variant_profile& v) {
+  std::vector<float> latent(planning::latent_of(v, v.native_px).elements());
+  const auto begin = clock::now();
+  core::torch_randn(1, latent);
+  return clock::now() - begin;
+}
+
+core::result<core::timespan> time_encoding(core::extent px) {
+  std::vector<float> noise(px.pixels() * 3);
+  core::torch_randn(1, noise);
+  std::vector<uint8_t> pixels(noise.size());
+  std::transform(noise.begin(), noise.end(), pixels.begin(), [](float x) {
+    return static_cast<uint8_t>(std::clamp(128 + 40 * x, 0.f, 255.f));
+  });
+  const auto begin = clock::now();
+  const auto encoded = image::encode({px, 3, pixels}, {});
+  if (!encoded)
+    return encoded.why();
+  return core::timespan{clock::now() - begin};
+}
+
+} // namespace
+
+core::result<planning::profile> measure(
+  const measurement& wanted,
+  const std::function<bool(const std::string&, size_t, size_t)>& told) {
+  const auto cancelled = core::fail(core::ec::cancelled, "interrupted");
+  auto described = profile_of(wanted.settings);
+  if (!described)
+    return described.why();
+  auto out = std::move(*described);
+  const auto& device = wanted.settings.devices.front();
+  // Variants of other devices are not measured.
+  std::erase_if(out.variants, [&](const auto& v) {
+    return std::find(device.variants.begin(), device.variants.end(), v.name)
+        == device.variants.end();
+  });
+  const auto known = std::make_shared<const planning::profile>(out);
+  // By model and element type.
+  std::map<std::pair<std::string, core::dtype>, size_t> first;
+  size_t points = 0;
+  for (size_t i = 0; i < out.variants.size(); ++i) {
+    const auto& v = out.variants[i];
+    if (first.try_emplace({v.model, v.precision}, i).second)
+      points += sizes_for(wanted, v).size() * wanted.batches.size();
+  }
+  size_t done = 0;
+  for (const auto& [key, i] : first) {
+    auto& v = out.variants[i];
+    if (!told(v.name + ": loading", done, points))
+      return cancelled;
+    auto alone = device;
+    alone.variants = {v.name};
+    forget_peak();
+    const auto before = status_bytes("VmRSS");
+    measured_device on{wanted, known};
+    const auto loaded = on.load(alone);
+    if (!loaded)
+      return loaded.why();
+    v.load = *loaded;
+    v.step.clear();
+    for (const auto& px : sizes_for(wanted, v))
+      for (const auto batch : wanted.batches) {
+        const auto what = fmt::format("{}: {}x{}, batch {}", v.name, px.width,
+                                      px.height, batch);
+        if (!told(what, done++, points))
+          return cancelled;
+        const auto got =
+          on.run(core::variant_id{static_cast<uint32_t>(i)}, batch, px);
+        if (!got)
+          return core::fail(got.why().code, "{}, {}x{}, batch {}: {}", v.name,
+                            px.width, px.height, batch, got.why().text);
+        v.step.push_back({batch, px.pixels(), got->step});
+        v.text = got->text;
+        if (px == v.native_px || v.decode.count() == 0 || !wanted.sizes.empty())
+          v.decode = got->decode;
+      }
+    // Elsewhere than on the CPU the size of the weights stands, as guessed.
+    const auto peak = status_bytes("VmHWM");
+    if (device.name.starts_with("cpu") && peak > before)
+      v.memory_bytes = peak - before;
+  }
+  for (auto& v : out.variants) {
+    const auto& from = out.variants[first.at({v.model, v.precision})];
+    v.step = from.step;
+    v.text = from.text;
+    v.decode = from.decode;
+    v.load = from.load;
+    v.memory_bytes = from.memory_bytes;
+  }
+  const auto& v = out.variants.front();
+  out.prepare = time_noise(v);
+  const auto encoding = time_encoding(v.native_px);
+  if (!encoding)
+    return encoding.why();
+  out.finish = *encoding;
+  return out;
+}
+
+} // namespace atelier::runtime

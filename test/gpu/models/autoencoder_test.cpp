@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "made_weights.hpp"
+#include <atelier/gpu/models/autoencoder.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+using namespace atelier;
+using namespace atelier::gpu;
+
+BOOST_AUTO_TEST_SUITE(autoencoder_network)
+
+namespace {
+
+constexpr auto config = R"({
+  "block_out_channels": [8, 16], "norm_num_groups": 4, "layers_per_block": 1,
+  "down_block_types": ["DownEncoderBlock2D", "DownEncoderBlock2D"],
+  "up_block_types": ["UpDecoderBlock2D", "UpDecoderBlock2D"],
+  "sample_size": 16})";
+
+void add_resnet(test::made_weights& to, const std::string& name, int64_t out,
+                int64_t in) {
+  to.add_layer(name + ".norm1", {in});
+  to.add_layer(name + ".conv1", {out, in, 3, 3});
+  to.add_layer(name + ".norm2", {out});
+  to.add_layer(name + ".conv2", {out, out, 3, 3});
+  if (in != out)
+    to.add_layer(name + ".conv_shortcut", {out, in, 1, 1});
+}
+
+void add_middle(test::made_weights& to, const std::string& name) {
+  add_resnet(to, name + ".resnets.0", 16, 16);
+  add_resnet(to, name + ".resnets.1", 16, 16);
+  to.add_layer(name + ".attentions.0.group_norm", {16});
+  for (const auto* part : {"to_q", "to_k", "to_v", "to_out.0"})
+    to.add_layer(name + ".attentions.0." + part, {16, 16});
+}
+
+std::shared_ptr<test::made_weights> tensors() {
+  auto x = std::make_shared<test::made_weights>();
+  x->add_layer("encoder.conv_in", {8, 3, 3, 3});
+  add_resnet(*x, "encoder.down_blocks.0.resnets.0", 8, 8);
+  x->add_layer("encoder.down_blocks.0.downsamplers.0.conv", {8, 8, 3, 3});
+  add_resnet(*x, "encoder.down_blocks.1.resnets.0", 16, 8);
+  add_middle(*x, "encoder.mid_block");
+  x->add_layer("encoder.conv_norm_out", {16});
+  x->add_layer("encoder.conv_out", {8, 16, 3, 3});
+  x->add_layer("quant_conv", {8, 8, 1, 1});
+  x->add_layer("post_quant_conv", {4, 4, 1, 1});
+  x->add_layer("decoder.conv_in", {16, 4, 3, 3});
+  add_middle(*x, "decoder.mid_block");
+  add_resnet(*x, "decoder.up_blocks.0.resnets.0", 16, 16);
+  add_resnet(*x, "decoder.up_blocks.0.resnets.1", 16, 16);
+  x->add_layer("decoder.up_blocks.0.upsamplers.0.conv", {16, 16, 3, 3});
+  add_resnet(*x, "decoder.up_blocks.1.resnets.0", 8, 16);
+  add_resnet(*x, "decoder.up_blocks.1.resnets.1", 8, 8);
+  x->add_layer("decoder.conv_norm_out", {8});
+  x->add_layer("decoder.conv_out", {3, 8, 3, 3});
+  return x;
+}
+
+auto load(std::shared_ptr<test::made_weights> from,
+          torch::Dtype type = torch::kFloat32) {
+  return autoencoder::load(
+    {config, "config.json", "AutoencoderKL", std::move(from), {}},
+    {torch::kCPU, type});
+}
+
+void refused(std::shared_ptr<test::made_weights> from, std::string_view what) {
+  const auto x = load(std::move(from));
+  BOOST_REQUIRE(!x);
+  BOOST_CHECK(x.why().code == core::ec::bad_payload);
+  for (const auto part : {std::string_view{"made.safetensors"}, what})
+    BOOST_CHECK_MESSAGE(x.why().text.find(part) != std::string::npos,
+                        x.why().text + " lacks " + std::string{part});
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_missing_tensor_is_named) {
+  for (const std::string name :
+       {"quant_conv.weight", "decoder.up_blocks.0.upsamplers.0.conv.bias",
+        "encoder.mid_block.attentions.0.to_q.weight"}) {
+    auto x = tensors();
+    x->erase(name);
+    refused(x, name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_tensor_too_many_is_named) {
+  auto x = tensors();
+  x->add("decoder.up_blocks.2.resnets.0.conv1.bias", {8});
+  refused(x, "decoder.up_blocks.2.resnets.0.conv1.bias");
+}
+
+BOOST_AUTO_TEST_CASE(a_tensor_of_another_shape_is_named) {
+  auto x = tensors();
+  x->add("decoder.conv_out.weight", {3, 8, 3, 4});
+  refused(x, "decoder.conv_out.weight");
+  refused(x, "[3, 8, 3, 4]");
+}
+
+BOOST_AUTO_TEST_CASE(a_row_is_the_same_to_the_bit_in_any_batch) {
+  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+    const auto x = load(tensors(), type);
+    BOOST_REQUIRE(x);
+    const auto latent = torch::randn({3, 4, 9, 6});
+    const auto pixels = torch::rand({3, 3, 18, 12});
+    const auto decoded = (*x)->decode(latent);
+    const auto tiled = (*x)->decode_tiled(latent);
+    const auto encoded = (*x)->encode(pixels);
+    BOOST_CHECK(decoded.dtype() == torch::kFloat32);
+    for (int64_t i = 0; i < 3; ++i) {
+      const auto row = latent.narrow(0, i, 1);
+      BOOST_CHECK((*x)->decode(row).equal(decoded.narrow(0, i, 1)));
+      BOOST_CHECK((*x)->decode_tiled(row).equal(tiled.narrow(0, i, 1)));
+      BOOST_CHECK((*x)
+                    ->encode(pixels.narrow(0, i, 1))
+                    .mean.equal(encoded.mean.narrow(0, i, 1)));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_memory_layout_of_an_input_does_not_matter) {
+  const auto x = load(tensors());
+  BOOST_REQUIRE(x);
+  const auto latent = torch::randn({2, 4, 5, 7});
+  const auto other =
+    latent.transpose(2, 3).contiguous().transpose(2, 3).to(torch::kFloat64);
+  BOOST_CHECK((*x)->decode(latent).equal((*x)->decode(other)));
+}
+
+BOOST_AUTO_TEST_CASE(a_latent_within_one_tile_is_decoded_whole) {
+  const auto x = load(tensors());
+  BOOST_REQUIRE(x);
+  const auto latent = torch::randn({1, 4, 8, 8});
+  BOOST_CHECK((*x)->decode(latent).equal((*x)->decode_tiled(latent)));
+  const auto larger = torch::randn({1, 4, 9, 8});
+  BOOST_CHECK(!(*x)->decode(larger).equal((*x)->decode_tiled(larger)));
+}
+
+BOOST_AUTO_TEST_CASE(weights_count_their_bytes) {
+  const auto wide = load(tensors());
+  const auto narrow = load(tensors(), torch::kBFloat16);
+  BOOST_REQUIRE(wide);
+  BOOST_REQUIRE(narrow);
+  BOOST_TEST((*wide)->weight_bytes() == 2 * (*narrow)->weight_bytes());
+  BOOST_TEST((*wide)->weight_bytes() > 4 * 16 * 16 * 9u);
+  BOOST_TEST((*wide)->factor() == 2u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

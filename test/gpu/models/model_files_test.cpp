@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/models/tiny_model.hpp"
+#include <atelier/gpu/models/model_files.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+using namespace atelier;
+using core::ec;
+using gpu::pipeline_kind;
+
+namespace {
+
+constexpr auto weights_name = "diffusion_pytorch_model.safetensors";
+
+struct fixture : test::tiny_folder {
+  core::result<gpu::model_files> open() const {
+    return gpu::open_model(path, options);
+  }
+
+  gpu::model_files opened() const {
+    auto x = open();
+    BOOST_REQUIRE_MESSAGE(x, (x ? "" : x.why().text));
+    return std::move(*x);
+  }
+
+  /// Returns why the model is refused, without the folder's name.
+  std::string refusal(ec code) const {
+    const auto x = open();
+    if (x)
+      return "opened";
+    BOOST_TEST((x.why().code == code), x.why().text);
+    auto why = x.why().text;
+    const auto folder = path.string();
+    BOOST_TEST(why.find(folder) != std::string::npos, why);
+    for (auto at = why.find(folder); at != std::string::npos;
+         at = why.find(folder))
+      why.replace(at, folder.size(), "M");
+    return why;
+  }
+
+  void change_index(const std::string& from, const std::string& to) const {
+    auto text_ = read("model_index.json");
+    const auto at = text_.find(from);
+    BOOST_REQUIRE(at != std::string::npos);
+    write("model_index.json", text_.replace(at, from.size(), to));
+  }
+
+  /// Lays the denoiser's weights out in two parts with an index.
+  void shard(const std::string& index_name) const {
+    std::filesystem::remove(path / "unet" / weights_name);
+    std::array<test::tensor_box, 2> parts;
+    std::string map;
+    size_t i = 0;
+    for (const auto& name : unet.names()) {
+      const auto& x = unet[name];
+      std::vector<float> values(gpu::elements_of(x));
+      std::memcpy(values.data(), x.bytes.data(), x.bytes.size());
+      parts[i % 2].add(name, x.shape, values);
+      map +=
+        "\"" + name + "\": \"part-" + std::to_string(i % 2) + ".safetensors\",";
+      ++i;
+    }
+    for (size_t k = 0; k < 2; ++k)
+      parts[k].write(path / "unet"
+                     / ("part-" + std::to_string(k) + ".safetensors"));
+    map.pop_back();
+    write_at("unet/" + index_name,
+             R"({"metadata": {"total_size": 1}, "weight_map": {)" + map + "}}");
+  }
+
+  void check_unet(const gpu::model_files& x) const {
+    BOOST_TEST((x.unet.weights->names() == unet.names()));
+    for (const auto& name : unet.names()) {
+      const auto view = *x.unet.weights->find(name);
+      BOOST_TEST(std::equal(view.bytes.begin(), view.bytes.end(),
+                            unet[name].bytes.begin()),
+                 name);
+    }
+  }
+
+  gpu::model_file_options options;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(model_files_test, fixture)
+
+BOOST_AUTO_TEST_CASE(a_folder_is_opened_with_all_of_its_parts) {
+  const auto x = opened();
+  BOOST_TEST((x.kind == pipeline_kind::stable_diffusion));
+  BOOST_TEST(x.unet.class_name == "UNet2DConditionModel");
+  BOOST_TEST(x.unet.config == test::tiny_unet_config());
+  BOOST_TEST(x.unet.config_file == (path / "unet/config.json").string());
+  check_unet(x);
+  BOOST_TEST(x.vae.class_name == "AutoencoderKL");
+  BOOST_TEST(x.text_encoder->class_name == "CLIPTextModel");
+  BOOST_TEST(!x.text_encoder_2);
+  BOOST_TEST(x.tokenizer->vocab == path / "tokenizer/vocab.json");
+  BOOST_TEST(x.tokenizer->merges == path / "tokenizer/merges.txt");
+  BOOST_TEST(x.tokenizer->tokenizer_json.empty());
+  BOOST_TEST(x.scheduler.find("DDIMScheduler") != std::string::npos);
+  BOOST_TEST(
+    (x.not_loaded
+     == std::vector<std::string>{"feature_extractor", "safety_checker"}));
+}
+
+BOOST_AUTO_TEST_CASE(the_pipelines_class_decides_the_kind) {
+  const auto kind_of = [&](const std::string& name) {
+    change_index("StableDiffusionPipeline", name);
+    auto x = gpu::open_parts(path, options);
+    change_index(name, "StableDiffusionPipeline");
+    BOOST_REQUIRE_MESSAGE(x, name);
+    return x->kind;
+  };
+  using enum pipeline_kind;
+  BOOST_TEST((kind_of("StableDiffusionImg2ImgPipeline") == stable_diffusion));
+  BOOST_TEST((kind_of("StableDiffusionInpaintPipeline") == stable_diffusion));
+  BOOST_TEST((kind_of("StableDiffusionXLPipeline") == stable_diffusion_xl));
+  BOOST_TEST(
+    (kind_of("StableDiffusionXLImg2ImgPipeline") == stable_diffusion_xl));
+  BOOST_TEST((kind_of("LatentConsistencyModelPipeline") == latent_consistency));
+}
+
+BOOST_AUTO_TEST_CASE(xl_may_have_the_second_text_encoder_alone) {
+  for (const auto* part : {"text_encoder", "tokenizer"})
+    std::filesystem::rename(path / part, path / (std::string{part} + "_2"));
+  change_index("\"text_encoder\": [\"transformers\", \"CLIPTextModel\"]",
+               "\"text_encoder\": [null, null], \"text_encoder_2\": "
+               "[\"transformers\", \"CLIPTextModelWithProjection\"]");
+  change_index("\"tokenizer\":", "\"tokenizer\": [null, null], "
+                                 "\"tokenizer_2\":");
+  change_index("StableDiffusionPipeline", "StableDiffusionXLPipeline");
+  auto x = opened();
+  BOOST_TEST((x.kind == pipeline_kind::stable_diffusion_xl));
+  BOOST_TEST(!x.text_encoder);
+  BOOST_TEST(x.text_encoder_2->class_name == "CLIPTextModelWithProjection");
+  change_index("StableDiffusionXLPipeline", "StableDiffusionXLImg2ImgPipeline");
+  change_index("\"requires_safety_checker\": true",
+               "\"requires_aesthetics_score\": true, "
+               "\"force_zeros_for_empty_prompt\": false");
+  x = opened();
+  BOOST_TEST((x.kind == pipeline_kind::stable_diffusion_xl_refiner));
+  BOOST_TEST(x.requires_aesthetics_score);
+  BOOST_TEST(!x.force_zeros_for_empty_prompt);
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_pipeline_or_part_is_refused_by_name) {
+  change_index("StableDiffusionPipeline", "FluxPipeline");
+  BOOST_TEST(refusal(ec::bad_payload)
+               .starts_with("M/model_index.json: _class_name: 'FluxPipeline' "
+                            "is not supported; these are: "
+                            "StableDiffusionPipeline, "));
+  change_index("FluxPipeline", "StableDiffusionPipeline");
+  change_index("\"requires_safety_checker\"",
+               "\"controlnet\": [\"diffusers\", \"ControlNetModel\"], "
+               "\"requires_safety_checker\"");
+  BOOST_TEST(refusal(ec::bad_payload)
+             == "M/model_index.json: controlnet: a part (ControlNetModel) that "
+                "is not supported");
+  change_index("\"controlnet\": [\"diffusers\", \"ControlNetModel\"]",
+               "\"magic\": 1");
+  BOOST_TEST(refusal(ec::bad_payload)
+             == "M/model_index.json: magic: not a key that is supported");
+  change_index("\"magic\": 1", "\"magic\": [1, 2, 3]");
+  BOOST_TEST(refusal(ec::bad_payload)
+             == "M/model_index.json: magic: not a pair of a library and a "
+                "class");
+  change_index("\"magic\": [1, 2, 3]",
+               "\"force_zeros_for_empty_prompt\": \"yes\"");
+  BOOST_TEST(refusal(ec::bad_payload)
+             == "M/model_index.json: force_zeros_for_empty_prompt: neither "
+                "true nor false");
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_class_of_a_part_is_refused_by_name) {
+  for (const auto& [from, to] :
+       {std::pair{"\"UNet2DConditionModel\"", "\"SD3Transformer2DModel\""},
+        std::pair{"\"AutoencoderKL\"", "\"VQModel\""},
+        std::pair{"\"CLIPTextModel\"", "\"T5EncoderModel\""},
+        std::pair{"\"CLIPTokenizer\"", "\"T5Tokenizer\""}}) {
+    change_index(from, to);
+    const auto word = std::string{to}.substr(1, std::strlen(to) - 2);
+    BOOST_TEST(refusal(ec::bad_payload).find("class " + word + " is not")
+                 != std::string::npos,
+               to);
+    change_index(to, from);
+  }
+  write_at("unet/config.json", R"({"_class_name": "UNet3DConditionModel"})");
+  BOOST_TEST(refusal(ec::bad_payload)
+             == "M/unet/config.json: _class_name is 'UNet3DConditionModel', "
+                "not 'UNet2DConditionModel'");
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_without_a_text_encoder_is_told) {
+  remove("text_encoder");
+  BOOST_TEST(refusal(ec::not_found) == "M: text_encoder missing");
+  change_index("[\"transformers\", \"CLIPTextModel\"]", "[null, null]");
+  BOOST_TEST(refusal(ec::not_found) == "M: text_encoder missing");
+  const auto parts = gpu::open_parts(path, options);
+  BOOST_REQUIRE(parts);
+  BOOST_TEST(
+    (gpu::missing_parts(*parts) == std::vector<std::string>{"text_encoder"}));
+}
+
+BOOST_AUTO_TEST_CASE(all_missing_parts_are_told_at_once) {
+  for (const auto* part : {"unet", "vae", "tokenizer", "scheduler"})
+    remove(part);
+  BOOST_TEST(refusal(ec::not_found)
+             == "M: unet, vae, tokenizer, scheduler "
+                "missing");
+}
+
+BOOST_AUTO_TEST_CASE(a_part_without_a_file_names_it) {
+  remove("unet/config.json");
+  BOOST_TEST(refusal(ec::not_found)
+             == "M/unet/config.json: No such file or directory");
+  write_at("unet/config.json", test::tiny_unet_config());
+  remove(std::string{"unet/"} + weights_name);
+  BOOST_TEST(refusal(ec::not_found)
+             == "M/unet: there is no diffusion_pytorch_model.safetensors");
+  write_at("unet/model.safetensors", "");
+  BOOST_TEST(refusal(ec::not_found)
+             == "M/unet: there is no diffusion_pytorch_model.safetensors, but "
+                "model.safetensors");
+}
+
+BOOST_AUTO_TEST_CASE(weights_that_are_pytorch_files_alone_are_refused) {
+  for (const auto* name :
+       {"diffusion_pytorch_model.bin", "model.ckpt", "weights.pt"}) {
+    std::filesystem::rename(path / "unet" / weights_name, path / "kept");
+    write_at(std::string{"unet/"} + name, "PK");
+    BOOST_TEST(refusal(ec::bad_payload)
+               == std::string{"M/unet: the weights are a PyTorch file alone ("}
+                    + name
+                    + "), which can run code when it is read: convert them to "
+                      ".safetensors");
+    std::filesystem::rename(path / "kept", path / "unet" / weights_name);
+    BOOST_TEST(static_cast<bool>(open()));
+    remove(std::string{"unet/"} + name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(damaged_files_are_named) {
+  for (const auto* name :
+       {"model_index.json", "unet/config.json", "vae/config.json",
+        "text_encoder/config.json", "scheduler/scheduler_config.json",
+        "tokenizer/tokenizer_config.json"}) {
+    const auto kept = read(name);
+    for (const auto* text_ : {"", "{", "[]", "null", "\xff", "{\"a\":}"}) {
+      write(name, text_);
+      BOOST_TEST(refusal(ec::bad_payload)
+                 == std::string{"M/"} + name + ": not a JSON object");
+    }
+    write(name, "{\"a\":" + std::string(100'000, '['));
+    BOOST_TEST(refusal(ec::bad_payload)
+               == std::string{"M/"} + name
+                    + ": JSON nested deeper than 16 levels");
+    write(name, std::string(2'000'000, ' '));
+    BOOST_TEST(refusal(ec::bad_payload)
+               == std::string{"M/"} + name
+                    + ": 2000000 bytes, 1048576 are allowed");
+    write(name, kept);
+  }
+  for (const auto* name : {"unet/diffusion_pytorch_model.safetensors",
+                           "vae/diffusion_pytorch_model.safetensors",
+                           "text_encoder/model.safetensors"}) {
+    const auto kept = read(name);
+    write(name, kept.substr(0, kept.size() - 1));
+    BOOST_TEST(refusal(ec::bad_payload)
+                 .starts_with(std::string{"M/"} + name + ": tensor "));
+    write(name, "garbage, and more of it");
+    BOOST_TEST(refusal(ec::bad_payload)
+                 .starts_with(std::string{"M/"} + name + ": the header"));
+    write(name, kept);
+  }
+  BOOST_TEST(static_cast<bool>(open()));
+}
+
+BOOST_AUTO_TEST_CASE(a_variant_is_taken_where_there_is_one) {
+  auto other =
+    test::tiny_tensors("UNet2DConditionModel", test::tiny_unet_config(), 9);
+  other.write(path / "unet/diffusion_pytorch_model.fp16.safetensors");
+  check_unet(opened());
+  options.variant = "fp16";
+  const auto x = opened();
+  const auto name = unet.names().front();
+  const auto view = *x.unet.weights->find(name);
+  BOOST_TEST(std::equal(view.bytes.begin(), view.bytes.end(),
+                        other[name].bytes.begin()));
+  options.variant = "";
+  remove(std::string{"unet/"} + weights_name);
+  BOOST_TEST(opened().unet.files.front().filename().string()
+             == "diffusion_pytorch_model.fp16.safetensors");
+  other.write(path / "unet/diffusion_pytorch_model.ema.safetensors");
+  BOOST_TEST(refusal(ec::not_found)
+             == "M/unet: there are only variants of the weights (ema, fp16): "
+                "name one");
+}
+
+BOOST_AUTO_TEST_CASE(weights_in_parts_are_read_by_their_index) {
+  shard("diffusion_pytorch_model.safetensors.index.json");
+  const auto x = opened();
+  check_unet(x);
+  BOOST_TEST(x.unet.files.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_variant_may_be_in_parts) {
+  for (const auto* name :
+       {"diffusion_pytorch_model.safetensors.index.fp16.json",
+        "diffusion_pytorch_model.safetensors.fp16.index.json",
+        "diffusion_pytorch_model.fp16.safetensors.index.json"}) {
+    shard(name);
+    options.variant = "fp16";
+    check_unet(opened());
+    std::filesystem::remove(path / "unet" / name);
+  }
+  shard("diffusion_pytorch_model.safetensors.index.fp16.json");
+  options.variant = "";
+  check_unet(opened());
+}
+
+BOOST_AUTO_TEST_CASE(an_index_that_leads_elsewhere_is_refused) {
+  const auto index = std::string{"unet/diffusion_pytorch_model.safetensors."
+                                 "index.json"};
+  shard(index.substr(5));
+  const auto good = read(index);
+  const auto outside = path / "part-0.safetensors";
+  std::filesystem::copy_file(path / "unet/part-0.safetensors", outside);
+  for (const auto& bad :
+       {std::string{"../part-0.safetensors"}, outside.string(),
+        std::string{"../../x"}, std::string{"a/b"}, std::string{".."},
+        std::string{"."}, std::string{}, std::string{"\\u0000"}}) {
+    auto changed = good;
+    for (auto at = changed.find("part-0.safetensors"); at != std::string::npos;
+         at = changed.find("part-0.safetensors", at + bad.size()))
+      changed.replace(at, 18, bad);
+    write(index, changed);
+    BOOST_TEST(refusal(ec::bad_payload)
+                   .find("is not the name of a file in the same folder")
+                 != std::string::npos,
+               bad);
+  }
+  for (const auto* text_ :
+       {"{}", "{\"weight_map\": 1}", "{\"weight_map\": {}}"}) {
+    write(index, text_);
+    BOOST_TEST(refusal(ec::bad_payload)
+               == "M/" + index + ": weight_map is missing or empty");
+  }
+  write(index, "{\"weight_map\": {\"x\": 1}}");
+  BOOST_TEST(refusal(ec::bad_payload)
+             == "M/" + index
+                  + ": weight_map.x: number is not the name of a file in the "
+                    "same folder");
+}
+
+BOOST_AUTO_TEST_CASE(an_index_and_its_parts_say_the_same) {
+  const auto index = std::string{"unet/diffusion_pytorch_model.safetensors."
+                                 "index.json"};
+  shard(index.substr(5));
+  const auto good = read(index);
+  const auto change = [&](const std::string& from, const std::string& to) {
+    auto changed = good;
+    const auto at = changed.find(from);
+    BOOST_REQUIRE(at != std::string::npos);
+    write(index, changed.replace(at, from.size(), to));
+  };
+  change("\"conv_in.bias\": \"part-0.safetensors\",", "");
+  BOOST_TEST(refusal(ec::bad_payload)
+             == "M/unet/part-0.safetensors: tensor conv_in.bias is not in the "
+                "index M/"
+                  + index);
+  change("\"conv_in.bias\":", "\"more\": \"part-0.safetensors\", "
+                              "\"conv_in.bias\":");
+  BOOST_TEST(refusal(ec::bad_payload)
+             == "M/" + index
+                  + ": weight_map.more: part-0.safetensors has no such tensor");
+  change("\"conv_in.bias\": \"part-0.safetensors\"",
+         "\"conv_in.bias\": \"part-1.safetensors\"");
+  BOOST_TEST(refusal(ec::bad_payload)
+             == "M/unet/part-0.safetensors: tensor conv_in.bias stands there, "
+                "but the index M/"
+                  + index + " names part-1.safetensors");
+  write(index, good);
+  remove("unet/part-1.safetensors");
+  BOOST_TEST(refusal(ec::not_found)
+             == "M/unet/part-1.safetensors: No such file or directory");
+}
+
+BOOST_AUTO_TEST_CASE(an_autoencoder_from_elsewhere_replaces_the_models) {
+  test::scratch_folder other;
+  const auto config = test::tiny_vae_config(", \"scaling_factor\": 0.5");
+  auto box = test::tiny_tensors("AutoencoderKL", config, 7);
+  std::filesystem::create_directories(other.path / "whole" / "vae");
+  for (const auto* place : {"whole/vae/", ""}) {
+    other.write(std::string{place} + "config.json", config);
+    box.write(other.path / place / weights_name);
+  }
+  for (const auto& from :
+       {other.path, other.path / "whole", other.path / weights_name}) {
+    options.vae = from;
+    const auto x = opened();
+    const auto view = *x.vae.weights->find("encoder.conv_in.weight");
+    BOOST_TEST(std::equal(view.bytes.begin(), view.bytes.end(),
+                          box["encoder.conv_in.weight"].bytes.begin()));
+    const bool file = from.extension() == ".safetensors";
+    BOOST_TEST(x.vae.config.find(file ? "0.18215" : "0.5")
+               != std::string::npos);
+  }
+  // The model's own may then be anything, or not be there.
+  remove("vae");
+  BOOST_TEST(static_cast<bool>(open()));
+  options.vae = path;
+  BOOST_TEST(refusal(ec::not_found)
+             == "M: there is no autoencoder: neither config.json nor "
+                "vae/config.json");
+  options.vae = path / "unet";
+  BOOST_TEST(refusal(ec::bad_payload)
+               .starts_with("M/unet/config.json: _class_name: "
+                            "UNet2DConditionModel is not supported"));
+  options.vae = path / "unet" / weights_name;
+  BOOST_TEST(refusal(ec::bad_payload).find("it holds no autoencoder")
+             != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(attention_with_the_names_of_before_is_shown_with_todays) {
+  auto old = test::tiny_tensors("AutoencoderKL", test::tiny_vae_config(), 2);
+  for (const auto* half : {"encoder", "decoder"})
+    for (const auto& [now, before] :
+         {std::pair{"to_q", "query"}, std::pair{"to_k", "key"},
+          std::pair{"to_v", "value"}, std::pair{"to_out.0", "proj_attn"}})
+      for (const auto* last : {".weight", ".bias"}) {
+        const auto start = std::string{half} + ".mid_block.attentions.0.";
+        old.rename(start + now + last, start + before + last);
+      }
+  old.write(path / "vae" / weights_name);
+  BOOST_TEST((opened().vae.weights->names() == vae.names()));
+}
+
+BOOST_AUTO_TEST_CASE(a_denoiser_alone_takes_the_other_parts_from_a_model) {
+  test::scratch_folder lone;
+  lone.write("config.json",
+             test::tiny_unet_config(", \"time_cond_proj_dim\": 16"));
+  test::tiny_tensors("UNet2DConditionModel",
+                     test::tiny_unet_config(", \"time_cond_proj_dim\": 16"))
+    .write(lone.path / weights_name);
+  const auto refused = gpu::open_model(lone.path, options);
+  BOOST_TEST_REQUIRE(!refused);
+  BOOST_TEST(refused.why().text
+             == lone.path.string() + ": vae, text_encoder, scheduler missing");
+  options.parts_from = path;
+  const auto x = gpu::open_model(lone.path, options);
+  BOOST_REQUIRE_MESSAGE(x, (x ? "" : x.why().text));
+  BOOST_TEST((x->kind == pipeline_kind::latent_consistency));
+  BOOST_TEST(
+    x->unet.weights->find("time_embedding.cond_proj.weight").has_value());
+  BOOST_TEST(x->tokenizer->vocab == path / "tokenizer/vocab.json");
+  lone.write("config.json", test::tiny_unet_config(", \"addition_embed_type\": "
+                                                   "\"text_time\""));
+  const auto unlike = gpu::open_model(lone.path, options);
+  BOOST_TEST_REQUIRE(!unlike);
+  BOOST_TEST(unlike.why().text.find("cannot lend parts to one of kind "
+                                    "stable_diffusion_xl")
+             != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_tokenizer_may_be_one_file) {
+  remove("tokenizer/vocab.json");
+  BOOST_TEST(refusal(ec::not_found) == "M: tokenizer missing");
+  write_at("tokenizer/tokenizer.json", "{}");
+  const auto x = opened();
+  BOOST_TEST(x.tokenizer->tokenizer_json == path / "tokenizer/tokenizer.json");
+  BOOST_TEST(x.tokenizer->vocab.empty());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_model_is_told) {
+  const auto none = gpu::open_model(path / "none", options);
+  BOOST_TEST_REQUIRE(!none);
+  BOOST_TEST((none.why().code == ec::not_found));
+  BOOST_TEST(none.why().text
+             == (path / "none").string() + ": no such file or folder");
+  const auto folder = gpu::open_model(path / "tokenizer", options);
+  BOOST_TEST_REQUIRE(!folder);
+  BOOST_TEST((folder.why().code == ec::not_found));
+  BOOST_TEST(!gpu::open_model(path / "text_encoder", options));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

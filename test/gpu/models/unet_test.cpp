@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/unet.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <string>
+
+using namespace atelier;
+
+namespace {
+
+// Tensors in memory, drawn from a fixed seed.
+class drawn_source final : public gpu::tensor_source {
+public:
+  void add(const std::string& name, std::vector<int64_t> shape,
+           double scale = 0.1) {
+    auto x = torch::randn(shape, generator_);
+    tensors_[name] = {(x * scale).contiguous(), gpu::tensor_type::float32};
+  }
+
+  void layer(const std::string& name, std::vector<int64_t> shape) {
+    add(name + ".weight", shape);
+    add(name + ".bias", {shape[0]});
+  }
+
+  void resnet(const std::string& name, int64_t in, int64_t out) {
+    layer(name + ".norm1", {in});
+    layer(name + ".conv1", {out, in, 3, 3});
+    layer(name + ".time_emb_proj", {out, 32});
+    layer(name + ".norm2", {out});
+    layer(name + ".conv2", {out, out, 3, 3});
+    if (in != out)
+      layer(name + ".conv_shortcut", {out, in, 1, 1});
+  }
+
+  void transformer(const std::string& name, int64_t width, int64_t context) {
+    layer(name + ".norm", {width});
+    layer(name + ".proj_in", {width, width, 1, 1});
+    layer(name + ".proj_out", {width, width, 1, 1});
+    const auto block = name + ".transformer_blocks.0";
+    for (const auto* norm : {".norm1", ".norm2", ".norm3"})
+      layer(block + norm, {width});
+    for (const auto* which : {".attn1", ".attn2"}) {
+      const auto seen = which == std::string{".attn1"} ? width : context;
+      add(block + which + ".to_q.weight", {width, width});
+      add(block + which + ".to_k.weight", {width, seen});
+      add(block + which + ".to_v.weight", {width, seen});
+      layer(block + which + ".to_out.0", {width, width});
+    }
+    layer(block + ".ff.net.0.proj", {width * 8, width});
+    layer(block + ".ff.net.2", {width, width * 4});
+  }
+
+  void erase(const std::string& name) {
+    tensors_.erase(name);
+  }
+
+  void retype(const std::string& name, gpu::tensor_type type) {
+    tensors_.at(name).type = type;
+  }
+
+  std::optional<gpu::tensor_view> find(std::string_view name) const override {
+    const auto i = tensors_.find(std::string{name});
+    if (i == tensors_.end())
+      return std::nullopt;
+    const auto& x = i->second.values;
+    return gpu::tensor_view{
+      i->second.type,
+      x.sizes().vec(),
+      {static_cast<const std::byte*>(x.const_data_ptr()), x.nbytes()}};
+  }
+
+  std::vector<std::string> names() const override {
+    std::vector<std::string> out;
+    for (const auto& [name, x] : tensors_)
+      out.push_back(name);
+    return out;
+  }
+
+  std::string where() const override {
+    return "drawn.safetensors";
+  }
+
+private:
+  struct entry {
+    torch::Tensor values;
+    gpu::tensor_type type;
+  };
+
+  torch::Generator generator_ = torch::make_generator<at::CPUGeneratorImpl>(7);
+  std::map<std::string, entry> tensors_;
+};
+
+// One level with attention, nothing in the middle.
+std::shared_ptr<drawn_source> smallest() {
+  auto out = std::make_shared<drawn_source>();
+  out->layer("conv_in", {8, 4, 3, 3});
+  out->layer("time_embedding.linear_1", {32, 8});
+  out->layer("time_embedding.linear_2", {32, 32});
+  out->resnet("down_blocks.0.resnets.0", 8, 8);
+  out->transformer("down_blocks.0.attentions.0", 8, 12);
+  for (const auto* i : {"0", "1"}) {
+    out->resnet(std::string{"up_blocks.0.resnets."} + i, 16, 8);
+    out->transformer(std::string{"up_blocks.0.attentions."} + i, 8, 12);
+  }
+  out->layer("conv_norm_out", {8});
+  out->layer("conv_out", {4, 8, 3, 3});
+  return out;
+}
+
+core::result<std::unique_ptr<gpu::unet>> load(
+  std::shared_ptr<const gpu::tensor_source> weights,
+  torch::Dtype type = torch::kFloat32) {
+  const gpu::component from{R"({
+      "block_out_channels": [8], "layers_per_block": 1, "norm_num_groups": 4,
+      "attention_head_dim": 2, "cross_attention_dim": 12,
+      "mid_block_type": null, "down_block_types": ["CrossAttnDownBlock2D"],
+      "up_block_types": ["CrossAttnUpBlock2D"]})",
+                            "unet/config.json",
+                            "UNet2DConditionModel",
+                            std::move(weights),
+                            {}};
+  return gpu::unet::load(from, {torch::kCPU, type});
+}
+
+gpu::unet_input drawn_input(int64_t rows) {
+  auto generator = torch::make_generator<at::CPUGeneratorImpl>(3);
+  gpu::unet_input out;
+  out.sample = torch::randn({rows, 4, 6, 5}, generator);
+  out.timestep = torch::rand({rows}, generator) * 999;
+  out.context = torch::randn({rows, 7, 12}, generator);
+  return out;
+}
+
+core::error refused(std::shared_ptr<const gpu::tensor_source> weights) {
+  const auto made = load(std::move(weights));
+  BOOST_REQUIRE(!made);
+  BOOST_TEST(bool(made.why().code == core::ec::bad_payload));
+  BOOST_TEST(made.why().text.find("drawn.safetensors") == 0u);
+  return made.why();
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(unet_test)
+
+BOOST_AUTO_TEST_CASE(result_has_the_shape_and_type_of_the_placement) {
+  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+    const auto net = load(smallest(), type);
+    BOOST_REQUIRE_MESSAGE(bool(net), (net ? "" : to_string(net.why())));
+    const auto y = (*net)->forward(drawn_input(2));
+    BOOST_TEST(bool(y.sizes() == torch::IntArrayRef({2, 4, 6, 5})));
+    BOOST_TEST(bool(y.scalar_type() == type));
+    BOOST_TEST(y.isfinite().all().item<bool>());
+    BOOST_TEST(!y.requires_grad());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_their_neighbours) {
+  const auto net = load(smallest());
+  BOOST_REQUIRE(net);
+  const auto x = drawn_input(3);
+  const auto whole = (*net)->forward(x);
+  for (int64_t i = 0; i < 3; ++i) {
+    const auto alone = (*net)->forward({x.sample.narrow(0, i, 1),
+                                        x.timestep.narrow(0, i, 1),
+                                        x.context.narrow(0, i, 1),
+                                        {},
+                                        {},
+                                        {}});
+    const auto off = (alone[0] - whole[i]).abs().max().item<float>();
+    BOOST_TEST(off < 1e-6F);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(weights_take_the_bytes_of_the_placement) {
+  const auto wide = load(smallest());
+  const auto narrow = load(smallest(), torch::kBFloat16);
+  BOOST_REQUIRE(bool(wide));
+  BOOST_REQUIRE(bool(narrow));
+  BOOST_TEST((*wide)->weight_bytes() == 2 * (*narrow)->weight_bytes());
+}
+
+BOOST_AUTO_TEST_CASE(missing_tensor_is_named) {
+  auto weights = smallest();
+  weights->erase("up_blocks.0.resnets.1.norm2.bias");
+  BOOST_TEST(refused(weights).text
+             == "drawn.safetensors: tensor up_blocks.0.resnets.1.norm2.bias is "
+                "missing");
+}
+
+BOOST_AUTO_TEST_CASE(extra_tensors_are_named) {
+  auto weights = smallest();
+  weights->add("mid_block.resnets.0.norm1.bias", {8});
+  BOOST_TEST(refused(weights).text.find("mid_block.resnets.0.norm1.bias")
+             != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(wrong_shape_is_told_with_the_right_one) {
+  auto weights = smallest();
+  weights->add("conv_in.weight", {8, 9, 3, 3});
+  BOOST_TEST(refused(weights).text
+             == "drawn.safetensors: tensor conv_in.weight has shape "
+                "[8, 9, 3, 3], not [8, 4, 3, 3]");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_another_kind_are_refused) {
+  auto weights = smallest();
+  weights->retype("conv_out.bias", gpu::tensor_type::int32);
+  BOOST_TEST(refused(weights).text.find("conv_out.bias") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(guidance_is_embedded_from_its_scale_less_one) {
+  const auto y = gpu::embed_guidance(torch::tensor({1.0F, 1.5F}), 6);
+  BOOST_TEST(bool(y.sizes() == torch::IntArrayRef({2, 6})));
+  const auto at = [&y](int64_t i, int64_t j) { return y[i][j].item<double>(); };
+  for (int64_t i = 0; i < 3; ++i) {
+    BOOST_TEST(at(0, i) == 0.0);
+    BOOST_TEST(at(0, i + 3) == 1.0);
+  }
+  BOOST_TEST(at(1, 0) == std::sin(500.0), boost::test_tools::tolerance(1e-4));
+  BOOST_TEST(at(1, 4) == std::cos(5.0), boost::test_tools::tolerance(1e-4));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares whole pictures: `atelier generate` and `atelier edit` against the
+pipelines of diffusers, from the same files, texts and noise."""
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import torch_reference
+
+program, folder = sys.argv[1:]
+torch = torch_reference.load(folder, needs=("diffusers", "transformers", "PIL"))
+
+import diffusers
+import numpy
+from PIL import Image
+
+import tiny_models
+
+diffusers.utils.logging.set_verbosity_error()
+torch.set_num_threads(2)
+
+SAMPLERS = {
+    "ddim": (diffusers.DDIMScheduler, {}),
+    "euler": (diffusers.EulerDiscreteScheduler, {}),
+    "euler_ancestral": (diffusers.EulerAncestralDiscreteScheduler, {}),
+    "dpmpp_2m": (diffusers.DPMSolverMultistepScheduler, {}),
+    "lcm": (diffusers.LCMScheduler, {}),
+}
+
+
+def case(family, **what):
+    base = dict(prompt="the red circle and the blue square", negative="",
+                steps=6, guidance=5.0, sampler=None, seed=7, width=64,
+                height=64, karras=False, eta=0.0, rescale=0.0, init=None,
+                mask=None, strength=None)
+    base.update(what)
+    return family, base
+
+
+CASES = [
+    case("sd1"),
+    case("sd1", guidance=1.0),
+    case("sd1", negative="a cat", seed=2**40 + 3),
+    case("sd1", width=96, height=80, steps=4),
+    case("sd1", eta=1.0),
+    case("sd1", sampler="euler"),
+    case("sd1", sampler="euler", karras=True),
+    case("sd1", sampler="euler_ancestral"),
+    case("sd1", sampler="dpmpp_2m", steps=8),
+    case("sd1", sampler="dpmpp_2m", karras=True, steps=8),
+    case("sd1", prompt=""),
+    case("sd1", prompt="circle " * 200),
+    case("sd1", init="photo", strength=0.6),
+    case("sd1", init="photo", strength=1.0),
+    case("sd1", init="photo", strength=0.5, sampler="euler"),
+    case("sd1", init="photo", mask="half", strength=0.8),
+    case("sd1", init="photo", mask="half", strength=1.0),
+    case("sd1", init="photo", mask="half", strength=0.7, sampler="euler"),
+    case("sd2"),
+    case("sd2", sampler="ddim"),
+    case("sd2", rescale=0.7),
+    case("sd2", sampler="dpmpp_2m", steps=8),
+    case("sdxl"),
+    case("sdxl", negative="a cat", guidance=7.5),
+    case("sdxl", width=96, height=64),
+    case("sdxl", init="photo", strength=0.5),
+    case("turbo", guidance=0.0, steps=1),
+    case("turbo", guidance=0.0, steps=4),
+    case("refiner", init="photo", strength=0.4),
+    case("lcm", steps=4, guidance=8.0),
+    case("lcm", steps=2, guidance=3.0),
+]
+
+
+def photo(width, height):
+    """Return a picture that is different everywhere."""
+    y, x = numpy.mgrid[0:height, 0:width]
+    planes = [(x * 3 + y) % 256, (x * y) % 256, (255 - y * 3) % 256]
+    return Image.fromarray(numpy.stack(planes, -1).astype("uint8"), "RGB")
+
+
+def half_mask(width, height):
+    plane = numpy.zeros((height, width), "uint8")
+    plane[height // 4:, :width // 2] = 255
+    return Image.fromarray(plane, "L")
+
+
+def pipeline_for(family, made, what):
+    kinds = {
+        "sd1": (diffusers.StableDiffusionPipeline,
+                diffusers.StableDiffusionImg2ImgPipeline,
+                diffusers.StableDiffusionInpaintPipeline),
+        "sdxl": (diffusers.StableDiffusionXLPipeline,
+                 diffusers.StableDiffusionXLImg2ImgPipeline,
+                 diffusers.StableDiffusionXLInpaintPipeline),
+    }
+    kinds["sd2"] = kinds["sd1"]
+    kinds["turbo"] = kinds["sdxl"]
+    if family in kinds:
+        which = 2 if what["mask"] else 1 if what["init"] else 0
+        made = kinds[family][which](**made.components) if which else made
+    if what["sampler"]:
+        kind, options = SAMPLERS[what["sampler"]]
+        if what["karras"]:
+            options = dict(options, use_karras_sigmas=True)
+        made.scheduler = kind.from_config(made.scheduler.config, **options)
+    made.set_progress_bar_config(disable=True)
+    return made
+
+
+def theirs(family, made, what):
+    pipe = pipeline_for(family, made, what)
+    wanted = dict(prompt=what["prompt"], num_inference_steps=what["steps"],
+                  guidance_scale=what["guidance"], output_type="np",
+                  generator=torch.Generator("cpu").manual_seed(what["seed"]))
+    if family != "lcm" and what["negative"]:
+        wanted["negative_prompt"] = what["negative"]
+    if what["eta"]:
+        wanted["eta"] = what["eta"]
+    if what["rescale"]:
+        wanted["guidance_rescale"] = what["rescale"]
+    if what["init"]:
+        wanted["image"] = photo(what["width"], what["height"])
+        wanted["strength"] = what["strength"]
+        if what["mask"]:
+            wanted["mask_image"] = half_mask(what["width"], what["height"])
+    if not what["init"] or what["mask"]:
+        wanted.update(width=what["width"], height=what["height"])
+    made = pipe(**wanted).images[0]
+    made = numpy.round(made * 255)
+    if what["mask"]:
+        # Unmasked pixels are those of the template.
+        keep = numpy.asarray(half_mask(what["width"], what["height"])) < 128
+        made[keep] = numpy.asarray(photo(what["width"], what["height"]))[keep]
+    return made
+
+
+def ours(model, what, work):
+    out = os.path.join(work, "out.png")
+    command = [program, "edit" if what["mask"] else "generate"]
+    if what["init"]:
+        photo(what["width"], what["height"]).save(os.path.join(work, "in.png"))
+    if what["mask"]:
+        half_mask(what["width"], what["height"]).save(
+            os.path.join(work, "mask.png"))
+        command += [os.path.join(work, "in.png"), "--mask",
+                    os.path.join(work, "mask.png")]
+    elif what["init"]:
+        command += ["--init", os.path.join(work, "in.png")]
+    if what["init"]:
+        command += ["--strength", str(what["strength"])]
+    command += [what["prompt"], "--model", model, "--seed", str(what["seed"]),
+                "--steps", str(what["steps"]), "--guidance",
+                str(what["guidance"]), "--size",
+                f"{what['width']}x{what['height']}", "-o", out, "--force",
+                "--set", "devices[0].threads=2"]
+    if what["negative"]:
+        command += ["--negative", what["negative"]]
+    if what["sampler"]:
+        command += ["--sampler", what["sampler"]]
+    if what["karras"]:
+        command += ["--karras"]
+    if what["eta"]:
+        command += ["--eta", str(what["eta"])]
+    if what["rescale"]:
+        command += ["--guidance-rescale", str(what["rescale"])]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        return None, done.stderr.strip()
+    return numpy.asarray(Image.open(out).convert("RGB")).astype("float64"), ""
+
+
+def main():
+    wrong = 0
+    worst = 0
+    begin = time.time()
+    with tempfile.TemporaryDirectory() as work:
+        models = {}
+        for family, what in CASES:
+            at = os.path.join(work, family)
+            if family not in models:
+                models[family] = tiny_models.FAMILIES[family](at)
+                # Each case changes what it needs on a fresh copy.
+                models[family] = type(models[family])
+            made = models[family].from_pretrained(at)
+            expected = theirs(family, made, what)
+            found, why = ours(at, what, work)
+            told = {k: v for k, v in what.items() if v not in ("", None, 0.0)
+                    and k != "prompt"}
+            if found is None:
+                wrong += 1
+                print(f"{family} {told}: {why}")
+                continue
+            if found.shape != expected.shape:
+                wrong += 1
+                print(f"{family} {told}: {found.shape}, not {expected.shape}")
+                continue
+            difference = numpy.abs(found - expected).max()
+            spread = expected.std()
+            worst = max(worst, difference)
+            if difference > 2 or spread < 5:
+                wrong += 1
+                print(f"{family} {told}: differs by {difference:.0f}/255 "
+                      f"(deviation of the picture {spread:.0f})")
+    print(f"{len(CASES)} pictures, {wrong} wrong, largest difference "
+          f"{worst:.0f}/255, {time.time() - begin:.0f} s, diffusers "
+          f"{diffusers.__version__}")
+    return 1 if wrong else 0
+
+
+sys.exit(main())

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// run_executor MODEL SEED COUNT
+//
+// Runs COUNT groups of eight unlike requests on a device with LibTorch: each
+// alone, all together while some join late, and each cut off at a step and
+// resumed by a fresh device. Prints what differed; the exit status is 1 where
+// something that must be equal was not.
+#include <atelier/core/torch_generator.hpp>
+#include <atelier/gpu/device/torch_executor.hpp>
+#include <atelier/gpu/models/model_facts.hpp>
+#include <atelier/gpu/state_format.hpp>
+#include <atelier/ipc/heap_store.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <condition_variable>
+#include <cstdlib>
+#include <limits>
+#include <mutex>
+#include <random>
+#include <set>
+
+using namespace atelier;
+
+namespace {
+
+constexpr uint32_t rows_of_a_group = 8;
+constexpr auto model_name = "model";
+
+template <class T>
+T taken(core::result<T> x) {
+  if (!x) {
+    fmt::print(stderr, "{}\n", core::to_string(x.why()));
+    std::exit(2);
+  }
+  if constexpr (!std::is_void_v<T>)
+    return std::move(*x);
+}
+
+/// Collects what the device's thread reports.
+class reports {
+public:
+  explicit reports(gpu::executor& device) {
+    device.connect({[this](gpu::run_report x) {
+                      const std::lock_guard guard{mutex_};
+                      runs_.push_back(std::move(x));
+                      changed_.notify_all();
+                    },
+                    [this](const gpu::decode_report& x) {
+                      const std::lock_guard guard{mutex_};
+                      decoded_.push_back(x);
+                      changed_.notify_all();
+                    }});
+  }
+
+  gpu::run_report next_run() {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [this] { return !runs_.empty(); });
+    auto x = std::move(runs_.front());
+    runs_.erase(runs_.begin());
+    return x;
+  }
+
+  gpu::decode_report next_decoded() {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [this] { return !decoded_.empty(); });
+    auto x = decoded_.front();
+    decoded_.erase(decoded_.begin());
+    return x;
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<gpu::run_report> runs_;
+  std::vector<gpu::decode_report> decoded_;
+};
+
+class bench {
+public:
+  explicit bench(const char* path) {
+    const auto files = taken(gpu::open_model(path, {}));
+    const auto facts = taken(gpu::facts_of(files));
+    planning::variant_profile v;
+    v.name = fmt::format("{}@1", model_name);
+    v.model = model_name;
+    v.steps = 1;
+    v.native_px = facts.native_px;
+    v.latent_channels = facts.latent_channels;
+    v.latent_factor = facts.latent_factor;
+    v.step = {{1, 1, core::timespan{1}}};
+    planning::profile known;
+    known.variants.push_back(v);
+    known_ = std::make_shared<const planning::profile>(known);
+    path_ = path;
+    renew();
+  }
+
+  /// Slots are granted once; a new store for new ones.
+  void renew() {
+    slots_ = std::make_shared<ipc::heap_store>(
+      1, std::array<uint32_t, ipc::slot_kinds>{256, 128, 0},
+      std::array<uint64_t, ipc::slot_kinds>{1 << 20, 1 << 20, 64});
+    next_ = {};
+  }
+
+  std::shared_ptr<gpu::executor> device() const {
+    gpu::torch_executor_config c;
+    c.threads = 2;
+    c.known = known_;
+    c.variants = {known_->variants[0].name};
+    c.models[model_name] = {path_, {}};
+    return taken(gpu::make_torch_executor(c, slots_));
+  }
+
+  ipc::slot_ref grant(ipc::slot_kind kind) {
+    ipc::slot_ref x;
+    x.arena = 1;
+    x.kind = kind;
+    x.slot = next_[static_cast<size_t>(kind)]++;
+    x.generation = 1;
+    slots_->open(x);
+    return x;
+  }
+
+  gpu::open_job job(uint64_t id, const core::recipe& how,
+                    const core::prompt_pair& text) {
+    gpu::open_job x;
+    x.who = {core::request_id{id}, 1};
+    x.how = how;
+    x.text = text;
+    x.from = grant(ipc::slot_kind::state);
+    x.state = grant(ipc::slot_kind::state);
+    x.image = grant(ipc::slot_kind::image);
+    core::torch_generator noise{how.seed};
+    const auto shape = planning::latent_of(known_->variants[0], how.px);
+    auto into = taken(slots_->buffer(x.from));
+    const auto latent = taken(gpu::begin_state(into, shape, 0, 0));
+    noise.fill(latent);
+    taken(gpu::begin_state(into, shape, 0, noise.position()));
+    taken(slots_->publish(x.from, 1, gpu::state_bytes(shape, 0)));
+    return x;
+  }
+
+  std::vector<std::byte> picture(const gpu::open_job& x) const {
+    const auto bytes = taken(slots_->view(x.image));
+    return {bytes.begin(), bytes.end()};
+  }
+
+  core::extent native() const {
+    return known_->variants[0].native_px;
+  }
+
+private:
+  std::string path_;
+  std::shared_ptr<const planning::profile> known_;
+  std::shared_ptr<ipc::heap_store> slots_;
+  std::array<uint32_t, ipc::slot_kinds> next_{};
+};
+
+struct wish {
+  core::recipe how;
+  core::prompt_pair text;
+};
+
+wish draw_wish(std::mt19937_64& random, core::extent native) {
+  const auto below = [&](uint64_t n) {
+    return std::uniform_int_distribution<uint64_t>{0, n - 1}(random);
+  };
+  constexpr core::sampler all[] = {core::sampler::ddim, core::sampler::euler,
+                                   core::sampler::euler_ancestral,
+                                   core::sampler::dpmpp_2m, core::sampler::lcm};
+  wish x;
+  x.how.with = all[below(std::size(all))];
+  x.how.steps = 3 + static_cast<uint32_t>(below(4));
+  x.how.guidance = below(3) == 0 ? 1.f : 3.f + static_cast<float>(below(5));
+  x.how.guidance_rescale = below(4) == 0 ? 0.7f : 0.f;
+  x.how.eta = x.how.with == core::sampler::ddim && below(2) == 0 ? 0.5f : 0.f;
+  x.how.karras = x.how.with == core::sampler::dpmpp_2m && below(2) == 0;
+  x.how.px = native;
+  x.how.seed = random();
+  x.text.positive = fmt::format("picture number {}", below(5));
+  x.text.negative = below(2) == 0 ? "" : "blurred";
+  return x;
+}
+
+gpu::row_report row_of(const gpu::run_report& x, core::ticket who) {
+  for (const auto& row : x.rows)
+    if (row.who == who)
+      return row;
+  fmt::print(stderr, "a run left out request {}\n", who.id.value);
+  std::exit(2);
+}
+
+void expect_sound(const gpu::row_report& x) {
+  if (x.failure.code == core::ec::none)
+    return;
+  fmt::print(stderr, "request {}: {}\n", x.who.id.value,
+             core::to_string(x.failure));
+  std::exit(2);
+}
+
+/// Runs all rows until each has its picture; row i joins after i / 3 runs.
+void finish(gpu::executor& device, reports& from,
+            const std::vector<gpu::open_job>& jobs) {
+  std::vector<gpu::open_job> waiting{jobs};
+  std::vector<gpu::open_job> running;
+  for (uint32_t round = 0; !waiting.empty() || !running.empty(); ++round) {
+    while (!waiting.empty() && running.size() < round + 3) {
+      device.open(waiting.front());
+      running.push_back(waiting.front());
+      waiting.erase(waiting.begin());
+    }
+    gpu::run_job run;
+    for (const auto& x : running)
+      run.rows.push_back(x.who);
+    device.run(run);
+    const auto did = from.next_run();
+    std::erase_if(running, [&](const gpu::open_job& x) {
+      const auto row = row_of(did, x.who);
+      expect_sound(row);
+      if (row.steps_done < x.how.steps)
+        return false;
+      device.decode(x.who);
+      const auto made = from.next_decoded();
+      if (made.failure.code != core::ec::none) {
+        fmt::print(stderr, "{}\n", core::to_string(made.failure));
+        std::exit(2);
+      }
+      device.close(x.who);
+      return true;
+    });
+  }
+}
+
+/// Returns dB; infinite where the pictures are equal.
+double psnr(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const auto d = std::to_integer<int>(a[i]) - std::to_integer<int>(b[i]);
+    sum += d * d;
+  }
+  if (sum == 0)
+    return std::numeric_limits<double>::infinity();
+  return 10 * std::log10(255.0 * 255.0 * static_cast<double>(a.size()) / sum);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4)
+    return 2;
+  bench on{argv[1]};
+  std::mt19937_64 random{std::strtoull(argv[2], nullptr, 10)};
+  const auto groups = std::strtoul(argv[3], nullptr, 10);
+  auto device = on.device();
+  reports from{*device};
+  double worst = std::numeric_limits<double>::infinity();
+  uint32_t compared = 0;
+  uint32_t unequal = 0;
+  uint64_t id = 0;
+  for (unsigned long group = 0; group < groups; ++group) {
+    on.renew();
+    device = on.device();
+    reports seen{*device};
+    std::vector<wish> wishes;
+    for (uint32_t i = 0; i < rows_of_a_group; ++i) {
+      wishes.push_back(draw_wish(random, on.native()));
+      wishes.back().how.deterministic = i % 2 == 0;
+    }
+    // Alone.
+    std::vector<gpu::open_job> alone;
+    for (const auto& x : wishes) {
+      alone.push_back(on.job(++id, x.how, x.text));
+      finish(*device, seen, {alone.back()});
+    }
+    // Together.
+    std::vector<gpu::open_job> together;
+    for (const auto& x : wishes)
+      together.push_back(on.job(++id, x.how, x.text));
+    finish(*device, seen, together);
+    // Cut off, and resumed by another device from what was published.
+    const auto other = on.device();
+    reports other_seen{*other};
+    for (uint32_t i = 0; i < rows_of_a_group; ++i) {
+      const auto expected = on.picture(alone[i]);
+      const auto batched = psnr(expected, on.picture(together[i]));
+      worst = std::min(worst, batched);
+      const auto exact = wishes[i].how.deterministic;
+      auto first = on.job(++id, wishes[i].how, wishes[i].text);
+      const auto steps =
+        1 + static_cast<uint32_t>(random() % (wishes[i].how.steps - 1));
+      device->open(first);
+      device->run({{first.who}, steps});
+      expect_sound(row_of(seen.next_run(), first.who));
+      device->close(first.who);
+      auto second = first;
+      second.who.attempt = 2;
+      second.from = first.state;
+      second.state = on.grant(ipc::slot_kind::state);
+      finish(*other, other_seen, {second});
+      const auto resumed = psnr(expected, on.picture(second));
+      compared += 2;
+      const auto bad =
+        (exact && !std::isinf(batched)) || batched < 60 || !std::isinf(resumed);
+      if (bad) {
+        ++unequal;
+        fmt::print("{} steps {} of {}, guidance {}, deterministic {}: "
+                   "in a batch {:.1f} dB, resumed after {} steps {:.1f} dB\n",
+                   core::to_string(wishes[i].how.with), wishes[i].how.steps,
+                   wishes[i].text.positive, wishes[i].how.guidance, exact,
+                   batched, steps, resumed);
+      }
+    }
+  }
+  fmt::print(
+    "{} comparisons, {} rows differ, least PSNR in a batch {:.1f} dB\n",
+    compared, unequal, worst);
+  return unequal == 0 ? 0 : 1;
+}

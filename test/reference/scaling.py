@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares how pictures are turned upright and scaled with what diffusers'
+image processor does by Pillow, to the byte."""
+import io
+import os
+import subprocess
+import sys
+
+program, folder = sys.argv[1:]
+python = os.path.join(os.environ.get("ATELIER_TORCH") or folder, "bin/python")
+if os.path.exists(python) and "ATELIER_REFERENCE" not in os.environ:
+    os.environ["ATELIER_REFERENCE"] = "1"
+    os.execv(python, [python] + sys.argv)
+try:
+    import PIL
+    from PIL import Image, ImageOps
+except ImportError as error:
+    print(f"skipped: no Pillow to compare with ({error})")
+    sys.exit(77)
+if int(PIL.__version__.split(".")[0]) < 13:
+    print(f"skipped: Pillow {PIL.__version__} scales in another order")
+    sys.exit(77)
+
+
+def scale(file, size):
+    command = [program, "scale", str(size[0]), str(size[1])]
+    return subprocess.run(command, input=file, check=True,
+                          stdout=subprocess.PIPE).stdout
+
+
+grain = Image.frombytes("RGBA", (197, 131), bytes(
+    (i * i * 31 + i * 7 + (i >> 7) * 91) % 251 for i in range(197 * 131 * 4)))
+sizes = ((64, 64), (197, 131), (131, 197), (8, 512), (512, 8), (512, 384),
+         (200, 131), (197, 40))
+wrong = compared = 0
+for orientation in (None, *range(1, 9)):
+    for form, mode in (("png", "RGBA"), ("png", "RGB"), ("jpeg", "RGB"),
+                       ("webp", "RGBA")):
+        file = io.BytesIO()
+        exif = Image.Exif()
+        if orientation is not None:
+            exif[0x0112] = orientation
+        exact = {"lossless": True, "exact": True} if form == "webp" else {}
+        grain.convert(mode).save(file, form.upper(), exif=exif, **exact)
+        # As diffusers' load_image does.
+        upright = ImageOps.exif_transpose(
+            Image.open(io.BytesIO(file.getvalue()))).convert("RGB")
+        for size in sizes:
+            compared += 1
+            theirs = upright.resize(size, Image.LANCZOS).tobytes()
+            if scale(file.getvalue(), size) != theirs:
+                wrong += 1
+                print(f"not equal: {mode} {form}, orientation {orientation}, "
+                      f"to {size}")
+
+print(f"Pillow {PIL.__version__}: {compared} compared, {wrong} wrong")
+sys.exit(1 if wrong else 0)

@@ -71,6 +71,15 @@ if(AtelierTorch_FOUND AND NOT TARGET Atelier::torch)
       "-Wl,--push-state,--no-as-needed,${file},--pop-state")
   endforeach()
   target_link_libraries(Atelier::torch INTERFACE Atelier::c10 Threads::Threads)
+  # at::parallel_for is a template: without OpenMP it runs on one thread. The
+  # runtime must be the one that LibTorch itself uses.
+  file(GLOB torch_openmp "${AtelierTorch_DIR}/lib/libgomp*.so*")
+  if(torch_openmp AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    list(GET torch_openmp 0 torch_openmp)
+    target_compile_options(Atelier::torch INTERFACE
+      $<$<COMPILE_LANGUAGE:CXX>:-fopenmp>)
+    target_link_libraries(Atelier::torch INTERFACE "${torch_openmp}")
+  endif()
   # Its headers bring a {fmt} of their own that shadows the system's; no library
   # exports the symbols of that one.
   target_compile_definitions(Atelier::torch INTERFACE FMT_HEADER_ONLY)

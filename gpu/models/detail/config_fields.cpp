@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/detail/config_fields.hpp>
+#include <atelier/gpu/models/detail/json_file.hpp>
 
 #include <fmt/ranges.h>
 
@@ -34,10 +35,13 @@ std::optional<int64_t> as_whole(const nlohmann::json& x) {
 }
 
 config_fields::config_fields(std::string_view text, std::string file)
-  : file_(std::move(file)),
-    content_(nlohmann::json::parse(text, nullptr, false)) {
-  if (!content_.is_object())
-    why_ = core::fail(core::ec::bad_config, "{}: not a JSON object", file_);
+  : file_(std::move(file)) {
+  // What nests deeply would be written and freed by recursion.
+  auto parsed = parse_object(text, file_);
+  if (parsed)
+    content_ = std::move(*parsed);
+  else
+    why_ = core::fail(core::ec::bad_config, "{}", parsed.why().text);
 }
 
 const nlohmann::json* config_fields::find(std::string_view key) {

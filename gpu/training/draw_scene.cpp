@@ -111,7 +111,8 @@ void jitter(core::philox& from, scene_object& x) {
 }
 
 bool jitter_apart(core::philox& from, std::vector<scene_object>& objects) {
-  constexpr auto tries = 200;
+  // Enough that looks which seldom fit are hardly rarer for it.
+  constexpr auto tries = 2000;
   for (auto i = 0; i < tries; ++i) {
     for (auto& x : objects)
       jitter(from, x);

@@ -108,28 +108,47 @@ float signed_distance(object_shape shape, float x, float y) {
   return 1;
 }
 
-float reach(object_shape shape) {
+float reach(object_shape shape, float dx, float dy) {
+  const auto ax = std::abs(dx);
+  const auto ay = std::abs(dy);
   switch (shape) {
-    case object_shape::square:
-      return 1.16f;
-    case object_shape::triangle:
-      return 1.15f;
-    case object_shape::heart:
-    case object_shape::crescent:
-      return 1.13f;
-    case object_shape::cross:
-      return 1.04f;
-    default:
+    case object_shape::circle:
+    case object_shape::ring:
       return 1;
+    case object_shape::square:
+      return square_half * (ax + ay);
+    case object_shape::triangle:
+      return std::max(-0.9f * dy, 0.9f * ax + 0.7f * dy);
+    case object_shape::star:
+      return std::max({-dy, 0.951057f * ax - 0.309017f * dy,
+                       0.587785f * ax + 0.809017f * dy});
+    case object_shape::cross:
+      return std::max(0.98f * ax + 0.34f * ay, 0.34f * ax + 0.98f * ay);
+    case object_shape::diamond:
+      return std::max(0.72f * ax, ay);
+    case object_shape::heart:
+      return std::max(0.48f * ax - 0.38f * dy + 0.5f, 0.92f * dy);
+    case object_shape::crescent:
+      // Its outer arc, or its tips.
+      return dx < 0.625f ? 0.19f * dx + 1 : 0.815f * dx + 0.780625f * ay;
+    case object_shape::hexagon:
+      return std::max(ax, 0.5f * ax + 0.866025f * ay);
   }
+  return 1;
 }
 
 bool apart(const scene_object& x, const scene_object& y) {
-  const auto needed =
-    reach(x.shape) * x.radius + reach(y.shape) * y.radius + least_gap;
-  const auto dx = x.centre.x - y.centre.x;
-  const auto dy = x.centre.y - y.centre.y;
-  return dx * dx + dy * dy >= needed * needed;
+  const auto dx = y.centre.x - x.centre.x;
+  const auto dy = y.centre.y - x.centre.y;
+  const auto between = length(dx, dy);
+  if (between <= 0)
+    return false;
+  // A strip across the line between the centres keeps them apart.
+  const auto ux = dx / between;
+  const auto uy = dy / between;
+  return reach(x.shape, ux, uy) * x.radius + reach(y.shape, -ux, -uy) * y.radius
+         + least_gap
+      <= between;
 }
 
 } // namespace atelier::gpu::detail

@@ -11,8 +11,8 @@ namespace atelier::gpu::detail {
 /// Units: radii; y grows downwards.
 float signed_distance(object_shape shape, float x, float y);
 
-/// Return the distance of the shape's farthest point from its centre, in radii.
-/// Along x and along y no shape reaches farther than 1.
-float reach(object_shape shape);
+/// Return how far the shape of radius 1 reaches in the direction (dx, dy), of
+/// length 1. Along x and along y none reaches farther than 1.
+float reach(object_shape shape, float dx, float dy);
 
 } // namespace atelier::gpu::detail

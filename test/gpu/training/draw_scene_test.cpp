@@ -85,15 +85,15 @@ BOOST_AUTO_TEST_CASE(draws_are_balanced) {
     }
     const auto of = " of " + std::to_string(objects);
     // What is held out, and what seldom fits, moves these a little.
-    check_even(shapes, 0.05, "shape" + of);
-    check_even(colours, 0.05, "colour" + of);
+    check_even(shapes, 0.03, "shape" + of);
+    check_even(colours, 0.03, "colour" + of);
     check_even(sizes, 0.01, "size" + of);
     check_even(places, 0.01, "place" + of);
     // Plain is twice as likely as each pattern.
     textures[0] /= 2;
-    check_even(textures, 0.05, "texture" + of);
+    check_even(textures, 0.02, "texture" + of);
     // Objects rule backgrounds out.
-    check_even(backgrounds, 0.6, "background" + of);
+    check_even(backgrounds, 0.35, "background" + of);
   }
 }
 
@@ -109,8 +109,7 @@ BOOST_AUTO_TEST_CASE(known_seeds_draw_known_scenes) {
   const auto x = draw_scene(from, {2, scene_split::training});
   BOOST_TEST(word_plainly(describe_all(x))
              == "a large striped orange crescent on the right and a small "
-                "plain white cross at the bottom on a horizontal pink to brown "
-                "gradient background");
+                "plain white cross at the bottom on a black background");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -59,6 +59,12 @@ foreach(program IN ITEMS atelier atelier-process)
   endif()
   set_target_properties(${program} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${destination}")
+  # An installed program finds LibTorch where it was at build time. CMake's own
+  # rule for this leaves out what lies in the source tree, as build/torch does.
+  if(ATELIER_WITH_TORCH)
+    set_target_properties(${program} PROPERTIES
+      INSTALL_RPATH "${AtelierTorch_DIR}/lib")
+  endif()
   install(TARGETS ${program} DESTINATION "${destination}")
 endforeach()
 

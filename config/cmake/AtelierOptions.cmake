@@ -60,8 +60,6 @@ endif()
 
 if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-  # An installed program finds LibTorch where it was found at build time.
-  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
   find_program(ATELIER_CCACHE ccache)
   mark_as_advanced(ATELIER_CCACHE)

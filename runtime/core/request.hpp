@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/float_bits.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/core/time.hpp>
@@ -169,8 +170,9 @@ struct recipe {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, recipe& x) {
-    return f(x.variant, x.with, x.steps, x.guidance, x.guidance_rescale, x.eta,
-             x.karras, x.from_image, x.strength, x.px, x.seed, x.noise,
+    return f(x.variant, x.with, x.steps, float_bits{x.guidance},
+             float_bits{x.guidance_rescale}, float_bits{x.eta}, x.karras,
+             x.from_image, float_bits{x.strength}, x.px, x.seed, x.noise,
              x.deterministic);
   }
 };

@@ -177,7 +177,8 @@ int64_t odd_kernel(config_fields& from, std::string_view key) {
 void read_embeddings(config_fields& from, unet_config& to, int64_t width) {
   to.flip_sin_to_cos = from.flag("flip_sin_to_cos", true);
   to.freq_shift = from.number("freq_shift", 0, -1, 1);
-  if (static_cast<double>(width / 2) - to.freq_shift <= 0)
+  const auto half = width / 2;
+  if (static_cast<double>(half) - to.freq_shift <= 0)
     from.refuse("freq_shift", to.freq_shift,
                 "less than half of block_out_channels[0]");
   to.time_embedding_dim =

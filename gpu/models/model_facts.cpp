@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/model_facts.hpp>
-#include <atelier/gpu/samplers/schedule.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -73,11 +72,10 @@ core::result<model_facts> facts_of(const model_files& model) {
   if (!side)
     return side.why();
   out.native_px = {*side * out.latent_factor, *side * out.latent_factor};
-  const auto schedule = parse_scheduler(model.scheduler, model.scheduler_file);
+  auto schedule = parse_scheduler(model.scheduler, model.scheduler_file);
   if (!schedule)
     return schedule.why();
-  out.with = schedule->with;
-  out.karras = schedule->use_karras_sigmas;
+  out.schedule = *std::move(schedule);
   out.denoiser_parameters = count_parameters(model.unet);
   out.parameters = out.denoiser_parameters + count_parameters(model.vae);
   for (const auto& part : {model.text_encoder, model.text_encoder_2})

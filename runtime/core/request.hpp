@@ -190,6 +190,9 @@ uint32_t steps_of_share(sampler with, uint32_t steps, float strength);
 /// wherever one is counted.
 uint32_t steps_to_run(const recipe& how);
 
+/// Returns whether runs of that sampler can have Karras' spacing of sigmas.
+bool has_karras_sigmas(sampler x);
+
 std::string_view to_string(request_kind x);
 std::string_view to_string(priority x);
 std::string_view to_string(sampler x);

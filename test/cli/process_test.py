@@ -631,6 +631,28 @@ def case_a_bad_model_is_refused_and_nothing_is_left(program):
     expect(code == 0 or code == 3 and "--vocabulary DIR" in err, code, err)
 
 
+def case_what_a_models_schedule_cannot_run_is_refused_by_its_option(program):
+    objects_of(program, small_model(program))
+    before = program.entries()
+    for arguments, pattern in (
+            (["--sampler", "flow_match_euler"],
+             r"sampler flow_match_euler cannot run .* not predict flow"),
+            (["--sampler", "euler", "--eta", "0.5"],
+             r"eta 0\.5 outside 0\.\.0 for sampler euler"),
+            (["--sampler", "euler_ancestral", "--karras"],
+             r"karras true: sampler euler_ancestral has no sigmas; euler, "),
+            (["--sampler", "lcm", "--steps", "60"],
+             r"steps 60 outside 1\.\.50 \(original_inference_steps 50"),
+            (["--size", "2048x2048", "--sampler", "dpmpp_2m"],
+             r"size 2048x2048 needs .*state.*\(arena\.state_slot_kib\)")):
+        code, out, err = program.run(["generate", "a", "b", "--model", "m",
+                                      *arguments])
+        expect(code == 2 and re.search(pattern, err), arguments, code, err)
+        # Once for all pictures.
+        expect(out == "" and err.count("\n") == 1, out, err)
+        expect(program.entries() == before, program.entries())
+
+
 def case_a_damaged_model_is_told_and_the_others_are_listed(program):
     arguments = small_model(program)
     for name in ("a", "b"):

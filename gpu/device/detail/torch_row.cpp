@@ -64,12 +64,7 @@ void torch_row::read(prompt_cache& prompts) {
   const auto& how = job_.how;
   if (job_.source)
     read_source();
-  sampler_choice choice;
-  choice.with = how.with;
-  choice.steps = how.steps;
-  choice.strength = how.strength;
-  choice.eta = how.eta;
-  choice.karras = how.karras;
+  auto choice = choice_of(how);
   choice.from_clean = clean_.defined() && !mask_.defined();
   plan_ = taken(plan_sampler(model_->schedule(), choice));
   taken(slots_.buffer(job_.state));

@@ -88,8 +88,7 @@ double worst_violation(const linear_program& p,
     for (const lp_term& t : r.terms)
       sum += t.factor * values[t.column.value];
     const double over = r.is == lp_relation::at_least ? -sum : sum;
-    worst = std::max(worst,
-                     r.is == lp_relation::equal ? std::abs(over) : over);
+    worst = std::max(worst, r.is == lp_relation::equal ? std::abs(over) : over);
   }
   return worst;
 }

@@ -163,8 +163,8 @@ lp_basis basis_of(lprec* lp, const linear_program& p) {
     const auto index = static_cast<size_t>(std::abs(list[i]));
     if (index == 0)
       return {};
-    lp_place& at = index <= rows ? b.rows[index - 1] : b.columns[index - rows
-                                                                 - 1];
+    lp_place& at =
+      index <= rows ? b.rows[index - 1] : b.columns[index - rows - 1];
     if (i <= rows)
       at = lp_place::basic;
     else

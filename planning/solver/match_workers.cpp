@@ -53,10 +53,10 @@ worker_match match_workers(std::span<const worker_view> workers,
   for (const auto& [what, members] : groups) {
     for (size_t t = 0; t < targets.size(); ++t) {
       const auto load = loading(what.second, targets[t].hosting, known);
-      const bool of_kind = targets[t].device_kind.empty()
-                        || targets[t].device_kind == what.first;
-      costs.at(g, t) = of_kind ? load.value_or(-1)
-                               : std::numeric_limits<double>::infinity();
+      const bool of_kind =
+        targets[t].device_kind.empty() || targets[t].device_kind == what.first;
+      costs.at(g, t) =
+        of_kind ? load.value_or(-1) : std::numeric_limits<double>::infinity();
       longest = std::max(longest, load.value_or(0));
     }
     ++g;

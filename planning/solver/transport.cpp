@@ -20,8 +20,8 @@ using flows = std::vector<std::vector<int64_t>>;
 // way is no less than 0 and Dijkstra's dense form finds it.
 class cheapest_paths {
 public:
-  cheapest_paths(std::span<const int64_t> supply,
-                 std::span<const int64_t> need, const table& costs)
+  cheapest_paths(std::span<const int64_t> supply, std::span<const int64_t> need,
+                 const table& costs)
     : costs_(costs),
       left_(supply.begin(), supply.end()),
       room_(need.begin(), need.end()),
@@ -187,8 +187,8 @@ table transport_shares(std::span<const double> supply,
   const auto moved = transport(from, to, costs);
   for (size_t i = 0; i < supply.size(); ++i)
     for (size_t j = 0; j < need.size(); ++j)
-      out.at(i, j) = static_cast<double>(moved[i][j])
-                   / static_cast<double>(total) * sum;
+      out.at(i, j) =
+        static_cast<double>(moved[i][j]) / static_cast<double>(total) * sum;
   return out;
 }
 

@@ -67,8 +67,7 @@ BOOST_AUTO_TEST_CASE(errors_and_limits_are_told) {
   linear_program p;
   const auto x = p.add(lp_column{"x", 1, 0, 1, true});
   p.add(lp_row{"r", {{x, lp_infinity}}, lp_relation::at_least, 3});
-  BOOST_TEST(
-    (explain_infeasible(p).why().code == core::ec::invalid_argument));
+  BOOST_TEST((explain_infeasible(p).why().code == core::ec::invalid_argument));
   p.rows[0].terms[0].factor = 1;
   lp_limits none;
   none.stop = [] { return true; };
@@ -81,10 +80,12 @@ BOOST_AUTO_TEST_CASE(conflicts_are_real_and_every_member_is_needed) {
     auto random = test::random_of(i);
     linear_program p;
     for (size_t c = 0; c < 4; ++c)
-      p.add(lp_column{"c", 0, 0, 1 + random.uniform() * 3,
-                      random.below(2) == 0});
+      p.add(
+        lp_column{"c", 0, 0, 1 + random.uniform() * 3, random.below(2) == 0});
     for (size_t r = 0; r < 6; ++r) {
-      lp_row row{"r", {}, static_cast<lp_relation>(random.below(3)),
+      lp_row row{"r",
+                 {},
+                 static_cast<lp_relation>(random.below(3)),
                  random.uniform() * 8 - 3};
       for (uint32_t c = 0; c < 4; ++c)
         row.terms.push_back({lp_column_id{c}, random.uniform() * 4 - 2});

@@ -32,9 +32,9 @@ linear_program random_program(core::philox& random) {
   linear_program p;
   p.maximise = random.below(2) == 0;
   const auto whole = [&](int least, int most) {
-    return static_cast<double>(
-      least
-      + static_cast<int>(random.below(static_cast<uint64_t>(most - least + 1))));
+    return static_cast<double>(least
+                               + static_cast<int>(random.below(
+                                 static_cast<uint64_t>(most - least + 1))));
   };
   const size_t columns = 1 + random.below(5);
   for (size_t i = 0; i < columns; ++i) {
@@ -117,13 +117,14 @@ BOOST_AUTO_TEST_CASE(what_is_no_programme_is_refused_with_its_name) {
   };
   BOOST_TEST(refused([](auto& p) { p.columns[0].gain = no_number; }).find("'x'")
              != std::string::npos);
-  BOOST_TEST(refused([](auto& p) { p.columns[1].least = no_number; }).find("'y'")
-             != std::string::npos);
+  BOOST_TEST(
+    refused([](auto& p) { p.columns[1].least = no_number; }).find("'y'")
+    != std::string::npos);
   BOOST_TEST(refused([](auto& p) { p.columns[1].most = -1; }).find("0..-1")
              != std::string::npos);
-  BOOST_TEST(refused([](auto& p) { p.rows[0].bound = lp_infinity; })
-               .find("'sum'")
-             != std::string::npos);
+  BOOST_TEST(
+    refused([](auto& p) { p.rows[0].bound = lp_infinity; }).find("'sum'")
+    != std::string::npos);
   BOOST_TEST(refused([](auto& p) {
                p.rows[1].terms[0].factor = lp_infinity;
              }).find("'mix'")
@@ -144,8 +145,7 @@ BOOST_AUTO_TEST_CASE(whole_programmes_equal_counting_out) {
     const auto found = solve(p);
     BOOST_REQUIRE_MESSAGE(static_cast<bool>(found), "instance " << i);
     BOOST_REQUIRE_MESSAGE(best.has_value() == found->has_values(),
-                          "instance " << i << ": "
-                                      << to_string(found->status));
+                          "instance " << i << ": " << to_string(found->status));
     if (!best)
       continue;
     ++solvable;
@@ -168,8 +168,8 @@ BOOST_AUTO_TEST_CASE(duals_are_the_gain_of_one_unit_more) {
       c.gain += random.uniform();
     }
     for (lp_row& r : p.rows) {
-      r.is = random.below(2) == 0 ? lp_relation::at_most
-                                  : lp_relation::at_least;
+      r.is =
+        random.below(2) == 0 ? lp_relation::at_most : lp_relation::at_least;
       r.bound += random.uniform();
     }
     const auto found = solve(p);
@@ -270,8 +270,8 @@ BOOST_AUTO_TEST_CASE(any_basis_leads_to_the_same_optimum) {
           x = lp_place::at_high;
     for (size_t basic = 0; basic < p.rows.size();) {
       const size_t at = random.below(p.rows.size() + p.columns.size());
-      lp_place& x = at < p.rows.size() ? start.rows[at]
-                                       : start.columns[at - p.rows.size()];
+      lp_place& x =
+        at < p.rows.size() ? start.rows[at] : start.columns[at - p.rows.size()];
       if (x == lp_place::basic)
         continue;
       x = lp_place::basic;
@@ -364,8 +364,8 @@ BOOST_AUTO_TEST_CASE(threads_solve_at_once_and_do_not_disturb_each_other) {
         for (size_t i = 0; i < loops; ++i) {
           const size_t at = (i * 7 + t) % all.size();
           const auto found = solve(all[at]);
-          const double value = found && found->has_values() ? found->objective
-                                                            : -1;
+          const double value =
+            found && found->has_values() ? found->objective : -1;
           wrong[t] += std::abs(value - expected[at]) > 1e-9 ? 1u : 0u;
         }
       });

@@ -38,9 +38,9 @@ std::vector<worker_view> hosting(const std::vector<ids>& all) {
 }
 
 // Fewest moves, then least seconds, by trying every assignment.
-std::pair<uint32_t, double>
-tried_out(const std::vector<worker_view>& workers,
-          const std::vector<hosting_target>& targets, const profile& known) {
+std::pair<uint32_t, double> tried_out(
+  const std::vector<worker_view>& workers,
+  const std::vector<hosting_target>& targets, const profile& known) {
   std::pair<uint32_t, double> best{UINT32_MAX, 0};
   std::vector<uint32_t> left;
   for (const auto& t : targets)
@@ -84,9 +84,8 @@ BOOST_AUTO_TEST_SUITE(match_workers_test)
 BOOST_AUTO_TEST_CASE(what_is_loaded_stays) {
   const auto known = three_loads();
   const auto workers = hosting({{v(0)}, {v(1)}, {v(0)}, {v(2)}});
-  const std::vector<hosting_target> targets{{{v(2)}, 1, {}},
-                                            {{v(0)}, 2, {}},
-                                            {{v(1)}, 1, {}}};
+  const std::vector<hosting_target> targets{
+    {{v(2)}, 1, {}}, {{v(0)}, 2, {}}, {{v(1)}, 1, {}}};
   const auto m = match_workers(workers, targets, known);
   BOOST_TEST(m.moves == 0u);
   BOOST_TEST(m.load_seconds == 0.0);

@@ -114,15 +114,14 @@ core::result<allocation> allocate_counts(const ladder& levels,
 
   linear_program p;
   lp_row all{"load", {}, lp_relation::equal, asked.rate};
-  lp_row count{"workers", {}, lp_relation::at_most,
-               static_cast<double>(asked.workers)};
+  lp_row count{
+    "workers", {}, lp_relation::at_most, static_cast<double>(asked.workers)};
   std::vector<lp_column_id> load;
   for (const level& v : levels)
     load.push_back(p.add(lp_column{"load of " + v.name, v.quality}));
   for (size_t v = 0; v < levels.size(); ++v) {
-    const auto n =
-      p.add(lp_column{"workers on " + levels[v].name, 0, 0,
-                      static_cast<double>(asked.workers), true});
+    const auto n = p.add(lp_column{"workers on " + levels[v].name, 0, 0,
+                                   static_cast<double>(asked.workers), true});
     all.terms.push_back({load[v], 1});
     count.terms.push_back({n, 1});
     p.add(lp_row{"capacity of " + levels[v].name,
@@ -165,8 +164,8 @@ core::result<allocation> allocate_literal(const ladder& levels,
     for (const level& v : levels) {
       x[w].push_back(
         p.add(lp_column{fmt::format("{} on {}", v.name, w), 0, 0, 1, true}));
-      y[w].push_back(
-        p.add(lp_column{fmt::format("load of {} on {}", v.name, w), v.quality}));
+      y[w].push_back(p.add(
+        lp_column{fmt::format("load of {} on {}", v.name, w), v.quality}));
       one.terms.push_back({x[w].back(), 1});
       all.terms.push_back({y[w].back(), 1});
       p.add(lp_row{fmt::format("capacity of {} on {}", v.name, w),
@@ -201,8 +200,8 @@ core::result<allocation> allocate_pooled(const ladder& levels,
     f[last] = most;
     return finished(levels, {}, std::move(f), asked.rate > most);
   }
-  const double spare = asked.rate > 0 ? asked.workers / asked.rate
-                                      : levels.front().seconds;
+  const double spare =
+    asked.rate > 0 ? asked.workers / asked.rate : levels.front().seconds;
   if (spare >= levels.front().seconds) {
     f[0] = asked.rate;
     return finished(levels, {}, std::move(f), false);
@@ -269,15 +268,13 @@ core::result<allocation> allocate_limited(const ladder& levels, double rate,
     for (const level& v : levels) {
       const auto load = p.add(lp_column{"load of " + v.name, v.quality});
       all.terms.push_back({load, 1});
-      capacity.push_back({"capacity of " + v.name,
-                          {{load, 1}},
-                          lp_relation::at_most,
-                          0});
+      capacity.push_back(
+        {"capacity of " + v.name, {{load, 1}}, lp_relation::at_most, 0});
     }
     std::vector<std::pair<size_t, lp_column_id>> counts;
     for (const worker_group& g : groups) {
-      lp_row members{"group", {}, lp_relation::at_most,
-                     static_cast<double>(g.count)};
+      lp_row members{
+        "group", {}, lp_relation::at_most, static_cast<double>(g.count)};
       for (size_t v = 0; v < std::min(levels.size(), g.can.size()); ++v)
         if (g.can[v] != 0) {
           counts.emplace_back(

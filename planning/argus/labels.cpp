@@ -71,8 +71,8 @@ table degradation(const table& scores, double share) {
   const auto prompts = static_cast<double>(std::max<size_t>(scores.rows, 1));
   for (size_t i = 0; i < levels; ++i)
     for (size_t j = i + 1; j < levels; ++j)
-      sums.at(i, j) = count[i] > 0 ? sums.at(i, j) / count[i]
-                                   : overall.at(i, j) / prompts;
+      sums.at(i, j) =
+        count[i] > 0 ? sums.at(i, j) / count[i] : overall.at(i, j) / prompts;
   return sums;
 }
 

@@ -42,8 +42,8 @@ struct recent_classes {
   /// Where the next one goes once the list is full.
   size_t next = 0;
 
-  friend bool operator==(const recent_classes&, const recent_classes&)
-    = default;
+  friend bool operator==(const recent_classes&,
+                         const recent_classes&) = default;
 };
 
 void note(recent_classes& into, uint32_t predicted);

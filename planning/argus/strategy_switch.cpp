@@ -22,8 +22,7 @@ void enter(switch_state& state, switch_phase next, core::time_point now) {
 
 void keep_last(std::vector<double>& list, size_t most) {
   if (list.size() > most)
-    list.erase(list.begin(),
-               list.end() - static_cast<std::ptrdiff_t>(most));
+    list.erase(list.begin(), list.end() - static_cast<std::ptrdiff_t>(most));
 }
 
 } // namespace
@@ -54,8 +53,8 @@ bool note_retrieval(switch_state& state, const retrieval& what,
     const double most =
       rules.leave_share
       * saved_by(scale, std::max(scale.mean_skip, rules.least_skip));
-    const bool slow = state.seconds.size() == rules.window
-                   && median(state.seconds) > most;
+    const bool slow =
+      state.seconds.size() == rules.window && median(state.seconds) > most;
     if (!slow && state.timeouts < rules.timeouts)
       return false;
     enter(state, switch_phase::leaving, now);
@@ -71,10 +70,9 @@ bool note_retrieval(switch_state& state, const retrieval& what,
   state.seconds.push_back(what.seconds);
   keep_last(state.seconds, rules.probes);
   const double most = rules.return_share * saved_by(scale, rules.least_skip);
-  const bool quick =
-    state.seconds.size() == rules.probes
-    && std::all_of(state.seconds.begin(), state.seconds.end(),
-                   [&](double x) { return x < most; });
+  const bool quick = state.seconds.size() == rules.probes
+                  && std::all_of(state.seconds.begin(), state.seconds.end(),
+                                 [&](double x) { return x < most; });
   if (!quick || now < core::after(state.since, rules.stay))
     return false;
   enter(state, switch_phase::returning, now);

@@ -44,8 +44,7 @@ void check_sound(const ladder& levels, const allocation& a,
 
 // Seconds of a worker for each request, between the fastest level's and more
 // than the slowest one's.
-double some_rate(core::philox& random, const ladder& levels,
-                 uint32_t workers) {
+double some_rate(core::philox& random, const ladder& levels, uint32_t workers) {
   return levels.back().rate() * workers * random.uniform() * 0.999;
 }
 
@@ -87,12 +86,11 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_solved_is_refused) {
     return r ? core::ec::none : r.why().code;
   };
   using core::ec;
-  BOOST_TEST(
-    (code(allocate_counts({}, load(1, 8))) == ec::invalid_argument));
+  BOOST_TEST((code(allocate_counts({}, load(1, 8))) == ec::invalid_argument));
   BOOST_TEST((code(allocate_counts(levels, load(1, 0))) == ec::unavailable));
   for (const double rate : {-1.0, double{NAN}, lp_infinity})
-    BOOST_TEST((code(allocate_pooled(levels, load(rate, 8)))
-                == ec::invalid_argument));
+    BOOST_TEST(
+      (code(allocate_pooled(levels, load(rate, 8))) == ec::invalid_argument));
   auto broken = levels;
   broken[2].seconds = 0;
   BOOST_TEST(
@@ -110,8 +108,7 @@ BOOST_AUTO_TEST_CASE(workers_that_are_not_needed_stay_where_they_are) {
   // Two workers suffice on the first level.
   const auto fresh = allocate_counts(levels, load(0.4, 4));
   BOOST_TEST((fresh->workers == std::vector<uint32_t>{4, 0, 0, 0, 0, 0}));
-  const auto stays =
-    allocate_counts(levels, load(0.4, 4, {1, 0, 0, 1, 0, 2}));
+  const auto stays = allocate_counts(levels, load(0.4, 4, {1, 0, 0, 1, 0, 2}));
   BOOST_TEST((stays->workers == std::vector<uint32_t>{2, 0, 0, 1, 0, 1}));
   const auto joins = allocate_counts(levels, load(0.4, 5, {1, 0, 0, 0, 0, 1}));
   BOOST_TEST((joins->workers == std::vector<uint32_t>{4, 0, 0, 0, 0, 1}));
@@ -196,12 +193,11 @@ BOOST_AUTO_TEST_CASE(pools_are_never_worse_than_counts) {
       gain += pooled->quality / std::max(counts->quality, 1e-9) - 1;
     }
   }
-  BOOST_TEST_MESSAGE("pooled better in " << better << " of " << loops
-                                         << ", by a mean of "
-                                         << 100 * gain
-                                              / static_cast<double>(
-                                                std::max<size_t>(better, 1))
-                                         << " % of quality");
+  BOOST_TEST_MESSAGE("pooled better in "
+                     << better << " of " << loops << ", by a mean of "
+                     << 100 * gain
+                          / static_cast<double>(std::max<size_t>(better, 1))
+                     << " % of quality");
   BOOST_TEST(better > 0u);
 }
 

@@ -42,8 +42,9 @@ inline planning::argus::ladder six_levels() {
 }
 
 /// Call `what` with every way to give at most `workers` to `levels`.
-inline void each_count(size_t levels, uint32_t workers,
-                       const std::function<void(std::vector<uint32_t>&)>& what) {
+inline void each_count(
+  size_t levels, uint32_t workers,
+  const std::function<void(std::vector<uint32_t>&)>& what) {
   std::vector<uint32_t> n(levels, 0);
   const std::function<void(size_t, uint32_t)> go = [&](size_t at,
                                                        uint32_t left) {

@@ -67,7 +67,8 @@ BOOST_AUTO_TEST_CASE(equal_distributions_shift_nothing) {
 
 BOOST_AUTO_TEST_CASE(surplus_goes_slower_and_lack_is_filled_from_slower) {
   // The fast class has too many: they move one level up, at no loss.
-  const auto up = align(std::vector<double>{0, 0, 1}, std::vector<double>{0, 1, 0});
+  const auto up =
+    align(std::vector<double>{0, 0, 1}, std::vector<double>{0, 1, 0});
   BOOST_TEST(up.at(2, 1) == 1.0);
   const auto down =
     align(std::vector<double>{1, 0, 0}, std::vector<double>{0.25, 0.25, 0.5});
@@ -123,19 +124,17 @@ BOOST_AUTO_TEST_CASE(the_exact_map_is_never_worse) {
     check_map(exact, h, f, 1e-9);
     const double paper = degradation_of(oda, h, d);
     const double ours = degradation_of(exact, h, d);
-    BOOST_REQUIRE_MESSAGE(ours <= paper + 1e-7, "instance "
-                                                  << i << ": " << ours << " > "
-                                                  << paper);
+    BOOST_REQUIRE_MESSAGE(ours <= paper + 1e-7,
+                          "instance " << i << ": " << ours << " > " << paper);
     if (ours < paper * (1 - 1e-6) - 1e-9) {
       ++better;
       saved += 1 - ours / paper;
     }
   }
-  BOOST_TEST_MESSAGE("the exact map degrades less in "
-                     << better << " of " << loops << ", by a mean of "
-                     << 100 * saved
-                          / static_cast<double>(std::max<size_t>(better, 1))
-                     << " %");
+  BOOST_TEST_MESSAGE(
+    "the exact map degrades less in "
+    << better << " of " << loops << ", by a mean of "
+    << 100 * saved / static_cast<double>(std::max<size_t>(better, 1)) << " %");
   BOOST_TEST(better > 0u);
 }
 

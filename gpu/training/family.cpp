@@ -110,6 +110,9 @@ std::string text_encoder_config_text() {
     {"bos_token_id", bpe_vocabulary::start_id},
     {"eos_token_id", bpe_vocabulary::end_id},
     {"pad_token_id", bpe_vocabulary::end_id},
+    // transformers computes in the type of the weights' file otherwise, which
+    // the other networks' library does not.
+    {"dtype", "float32"},
   });
 }
 
@@ -178,7 +181,7 @@ std::string scheduler_config_text() {
     {"timestep_spacing", "trailing"},
     {"clip_sample", false},
     {"set_alpha_to_one", true},
-    {"steps_offset", 0},
+    {"steps_offset", 1},
   });
 }
 

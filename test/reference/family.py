@@ -21,7 +21,9 @@ from PIL import Image
 from safetensors.torch import load_file
 
 diffusers.utils.logging.set_verbosity_error()
+diffusers.utils.logging.disable_progress_bar()
 transformers.utils.logging.set_verbosity_error()
+transformers.utils.logging.disable_progress_bar()
 torch.set_num_threads(2)
 torch.set_grad_enabled(False)
 

@@ -61,6 +61,7 @@ core::result<std::shared_ptr<diffusion_model>> diffusion_model::load(
                        && from.kind != pipeline_kind::stable_diffusion
                        && from.kind != pipeline_kind::latent_consistency;
   out->aesthetic_ = from.requires_aesthetics_score;
+  out->words_ = from.words;
   auto schedule = parse_scheduler(from.scheduler, from.scheduler_file);
   if (!schedule)
     return schedule.why();
@@ -103,6 +104,7 @@ text_condition diffusion_model::encode(std::string_view text,
                                        bool negative) const {
   const c10::InferenceMode guard;
   text_condition out;
+  out.unknown_words = words_.note_on(text);
   if (kind_ == pipeline_kind::stable_diffusion
       || kind_ == pipeline_kind::latent_consistency) {
     auto x = encode_with(*text_, *tokenizer_, text, where_.device);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/core/result.hpp>
+#include <atelier/gpu/models/known_words.hpp>
 #include <atelier/gpu/models/tensor_source.hpp>
 
 #include <cstdint>
@@ -68,6 +69,8 @@ struct model_files {
   bool force_zeros_for_empty_prompt = true;
   /// The refiner wants an aesthetic score instead of the target size.
   bool requires_aesthetics_score = false;
+  /// Words that the model was trained on (known_words.txt); empty: not said.
+  known_words words;
   /// Parts that are known and not used, such as "safety_checker" in a folder
   /// and "model_ema" in a file.
   std::vector<std::string> not_loaded;

@@ -188,6 +188,10 @@ public:
                              model_.scheduler);
         !ok)
       return ok;
+    if (!model_.words.empty())
+      if (auto ok = write_text(folder / "known_words.txt", model_.words.text());
+          !ok)
+        return ok;
     return write_text(folder / "model_index.json", index_text(model_));
   }
 

@@ -52,6 +52,17 @@ void add_attention(tensor_table& to, const std::string& name,
                     plan.context);
 }
 
+// What is added to the time's embedding, from the context.
+void add_pooling(tensor_table& to, const unet_plan& plan) {
+  const std::string name = "add_embedding.";
+  to.add_norm(name + "norm1", plan.context);
+  to.add(name + "pool.positional_embedding", {1, plan.context});
+  for (const auto* x : {"k_proj", "q_proj", "v_proj"})
+    to.add_linear(name + "pool." + x, plan.context, plan.context);
+  to.add_linear(name + "proj", plan.context, plan.time);
+  to.add_norm(name + "norm2", plan.time);
+}
+
 void add_down(tensor_table& to, const unet_plan& plan) {
   auto width = plan.channels.front();
   for (size_t i = 0; i < plan.channels.size(); ++i) {
@@ -145,7 +156,7 @@ void expect_unet(config_reader& x, tensor_table& to) {
       && *middle != "UNetMidBlock2D")
     x.fault("mid_block_type", printable(*middle) + " is not known here");
   const auto addition = x.word("addition_embed_type");
-  if (addition && *addition != "text_time")
+  if (addition && *addition != "text_time" && *addition != "text")
     x.fault("addition_embed_type", printable(*addition) + " is not known here");
   if (x.why())
     return;
@@ -157,7 +168,9 @@ void expect_unet(config_reader& x, tensor_table& to) {
   if (x.has("time_cond_proj_dim"))
     to.add("time_embedding.cond_proj.weight",
            {first, x.whole("time_cond_proj_dim")});
-  if (addition) {
+  if (addition == "text") {
+    add_pooling(to, plan);
+  } else if (addition) {
     to.add_linear("add_embedding.linear_1",
                   x.whole("projection_class_embeddings_input_dim"), plan.time);
     to.add_linear("add_embedding.linear_2", plan.time, plan.time);

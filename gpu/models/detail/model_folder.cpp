@@ -105,6 +105,8 @@ public:
       if (!ok)
         return ok.why();
     }
+    if (auto ok = read_words(); !ok)
+      return ok.why();
     if (refines_ && !names_text_encoder_)
       out_.kind = pipeline_kind::stable_diffusion_xl_refiner;
     return std::move(out_);
@@ -250,6 +252,17 @@ private:
       return config.why();
     out_.scheduler = std::move(*text);
     out_.scheduler_file = file.string();
+    return {};
+  }
+
+  core::result<void> read_words() {
+    const auto file = folder_ / "known_words.txt";
+    if (!is_there(file))
+      return {};
+    const auto text = read_text(file, most_config_bytes);
+    if (!text)
+      return text.why();
+    out_.words = known_words{*text};
     return {};
   }
 

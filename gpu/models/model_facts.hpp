@@ -27,8 +27,9 @@ struct model_facts {
   uint64_t parameters = 0;
 };
 
-/// Reads the facts out of a model's configurations.
-/// Errors: ec::bad_config; the text names the file and the key.
+/// Reads the facts out of a model's configurations, and checks that they are
+/// known and that the weights are of the shapes that they ask for.
+/// Errors: ec::bad_config (file and key), ec::bad_payload (file and tensor).
 /// Source:  the defaults of diffusers' pipelines (guidance 7.5; 5 for SDXL;
 ///          8.5 and 4 steps for LCM; 50 steps).
 core::result<model_facts> facts_of(const model_files& model);

@@ -43,10 +43,10 @@ core::result<training_outcome> train(const training_config& config,
   // Parts of a batch side by side, each on one thread, wait for each other
   // once a step; threads that share operators wait thousands of times.
   const auto threads =
-    !where->is_cpu()     ? size_t{1}
-    : config.threads > 0 ? size_t{config.threads}
-                         : std::max(size_t{std::thread::hardware_concurrency()},
-                                    size_t{1});
+    !where->is_cpu() ? size_t{1}
+    : config.threads > 0
+      ? size_t{config.threads}
+      : std::max(size_t{std::thread::hardware_concurrency()}, size_t{1});
   if (where->is_cpu())
     at::set_num_threads(1);
   const auto task = with_model_border(to_string(config.part), [&] {
@@ -55,8 +55,8 @@ core::result<training_outcome> train(const training_config& config,
   if (!task)
     return task.why();
   return run_training(**task, config,
-                      config.folder / std::string{to_string(config.part)},
-                      told, threads);
+                      config.folder / std::string{to_string(config.part)}, told,
+                      threads);
 }
 
 } // namespace atelier::gpu

@@ -32,9 +32,8 @@ constexpr auto default_folder = "build/training";
 result<gpu::training_part> read_part(const std::vector<std::string>& words) {
   const auto known = choices_of("train");
   if (words.size() != 1)
-    return fail(ec::invalid_argument,
-                "PART: {} words given, 1 is needed: {}", words.size(),
-                list_choices(known));
+    return fail(ec::invalid_argument, "PART: {} words given, 1 is needed: {}",
+                words.size(), list_choices(known));
   for (size_t i = 0; i < gpu::training_part_count; ++i) {
     const auto part = static_cast<gpu::training_part>(i);
     if (words.front() == gpu::to_string(part))
@@ -62,7 +61,8 @@ result<void> read_minutes(std::string_view name,
 
 result<void> read_whole(std::string_view name,
                         const std::optional<std::string>& text, uint64_t least,
-                        uint64_t most, const std::function<void(uint64_t)>& to) {
+                        uint64_t most,
+                        const std::function<void(uint64_t)>& to) {
   if (!text)
     return {};
   const auto x = parse_whole(name, *text, least, most);
@@ -102,10 +102,9 @@ result<gpu::training_config> plan(const train_arguments& arguments) {
                    [&](uint64_t x) { out.seed = x; }),
         read_whole("--threads", arguments.threads, 1, most_threads,
                    [&](uint64_t x) { out.threads = static_cast<uint32_t>(x); }),
-        read_whole("--data-threads", arguments.data_threads, 0, most_threads,
-                   [&](uint64_t x) {
-                     out.data_threads = static_cast<uint32_t>(x);
-                   })})
+        read_whole(
+          "--data-threads", arguments.data_threads, 0, most_threads,
+          [&](uint64_t x) { out.data_threads = static_cast<uint32_t>(x); })})
     if (!ok)
       return ok.why();
   return out;
@@ -171,9 +170,9 @@ exit_status train(const train_arguments& arguments,
     return refuse(wanted.why());
   const auto part = gpu::to_string(wanted->part);
   auto told_at = std::chrono::steady_clock::now() - line_every;
-  const auto done = runtime::train(
-    *wanted, [&](const gpu::training_progress& at,
-                 const std::map<std::string, double>& figures) {
+  const auto done =
+    runtime::train(*wanted, [&](const gpu::training_progress& at,
+                                const std::map<std::string, double>& figures) {
       const auto now = std::chrono::steady_clock::now();
       const auto live = terminal.columns > 0;
       const auto line = show_progress(part, at).substr(

@@ -16,11 +16,9 @@ namespace {
 
 const auto modes = boost::unit_test::data::make({mode::single, mode::split});
 
-/// A tiny model, with words, and engines that host it.
+/// A tiny model, and engines that host it.
 struct fixture : test::tiny_folder {
   fixture() {
-    write_at("tokenizer/vocab.json",
-             R"({"<|startoftext|>": 0, "<|endoftext|>": 1, "a</w>": 2})");
     write_at("scheduler/scheduler_config.json",
              R"({"_class_name": "DDIMScheduler", "num_train_timesteps": 100,
              "beta_start": 0.00085, "beta_end": 0.012, "clip_sample": false,
@@ -67,14 +65,14 @@ BOOST_DATA_TEST_CASE(what_the_schedule_cannot_run_is_refused_at_once, modes,
     {[](auto& x) { x.steps = 100; },
      "steps 100 with steps_offset 1 begin at timestep 100, outside 0..99"},
   };
-  for (const auto& [set, text] : rows) {
+  for (const auto& [set, told] : rows) {
     auto wanted = small();
     set(wanted);
     const auto got = sut->submit(wanted);
     const auto* const why = std::get_if<failure>(&got);
-    BOOST_TEST_REQUIRE(why != nullptr, text);
+    BOOST_TEST_REQUIRE(why != nullptr, told);
     BOOST_TEST(why->code == "invalid_argument");
-    BOOST_TEST(why->text == text);
+    BOOST_TEST(why->text == told);
   }
   const auto s = sut->status();
   BOOST_TEST(s.accepted + s.refused + s.failed == 0u);

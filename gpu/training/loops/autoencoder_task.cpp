@@ -120,9 +120,8 @@ public:
     noise_ = torch::empty({batch.count, shape_.latent_channels, small, small},
                           torch::kFloat32);
     auto from = data_stream(config_.seed, data_use::noise, at.step);
-    core::philox_randn(from.next_u64(),
-                       {noise_.mutable_data_ptr<float>(),
-                        static_cast<size_t>(noise_.numel())});
+    core::philox_randn(from.next_u64(), {noise_.mutable_data_ptr<float>(),
+                                         static_cast<size_t>(noise_.numel())});
     noise_ = noise_.to(where_);
     return batch.count;
   }
@@ -212,8 +211,8 @@ private:
     const mixed_precision guard{where_};
     passed out;
     out.code = network_->encode(pixels);
-    out.pixels = network_->decode(
-      out.code.mean + (out.code.log_variance / 2).exp() * noise);
+    out.pixels = network_->decode(out.code.mean
+                                  + (out.code.log_variance / 2).exp() * noise);
     return out;
   }
 
@@ -228,8 +227,8 @@ private:
 
   torch::Tensor render_scenes(const std::vector<scene>& scenes) const {
     const auto side = static_cast<int64_t>(pictures_.side);
-    auto out = torch::empty({static_cast<int64_t>(scenes.size()), 3, side, side},
-                            torch::kFloat32);
+    auto out = torch::empty(
+      {static_cast<int64_t>(scenes.size()), 3, side, side}, torch::kFloat32);
     render_batch(
       scenes, pictures_.side,
       {out.mutable_data_ptr<float>(), static_cast<size_t>(out.numel())});

@@ -77,8 +77,7 @@ private:
   void work() {
     std::unique_lock lock{mutex_};
     for (;;) {
-      room_.wait(lock,
-                 [this] { return ended_ || unmade_ < wanted_ + ahead_; });
+      room_.wait(lock, [this] { return ended_ || unmade_ < wanted_ + ahead_; });
       if (ended_)
         return;
       const auto number = unmade_++;

@@ -65,11 +65,11 @@ core::result<void> write_tensors(
   std::vector<named_tensor> out;
   for (const auto& [name, tensor] : what) {
     const auto& x = held.emplace_back(tensor.detach().cpu().contiguous());
-    out.push_back({name,
-                   {type_of(x),
-                    x.sizes().vec(),
-                    {static_cast<const std::byte*>(x.const_data_ptr()),
-                     x.nbytes()}}});
+    out.push_back(
+      {name,
+       {type_of(x),
+        x.sizes().vec(),
+        {static_cast<const std::byte*>(x.const_data_ptr()), x.nbytes()}}});
   }
   return write_safetensors(file, out, metadata);
 }
@@ -86,11 +86,11 @@ core::result<void> read_tensors(const std::filesystem::path& file,
       return fail(ec::bad_payload, "{}: tensor {} is missing", file.string(),
                   name);
     if (found->shape != tensor.sizes().vec() || found->type != type_of(tensor))
-      return fail(ec::bad_payload,
-                  "{}: tensor {} is {} of {}, {} of {} is needed",
-                  file.string(), name, c10::str(torch::IntArrayRef{found->shape}),
-                  to_string(found->type), c10::str(tensor.sizes()),
-                  to_string(type_of(tensor)));
+      return fail(
+        ec::bad_payload, "{}: tensor {} is {} of {}, {} of {} is needed",
+        file.string(), name, c10::str(torch::IntArrayRef{found->shape}),
+        to_string(found->type), c10::str(tensor.sizes()),
+        to_string(type_of(tensor)));
     const auto copy =
       torch::empty(tensor.sizes(), tensor.options().device(torch::kCPU));
     std::memcpy(copy.mutable_data_ptr(), found->bytes.data(),
@@ -104,8 +104,7 @@ core::result<void> read_tensors(const std::filesystem::path& file,
 core::result<std::filesystem::path> write_checkpoint(
   const std::filesystem::path& folder, const named_tensors& state,
   const checkpoint_facts& facts) {
-  const auto file =
-    folder / fmt::format("{}{}{}", prefix, facts.steps, suffix);
+  const auto file = folder / fmt::format("{}{}{}", prefix, facts.steps, suffix);
   const auto written =
     write_tensors(file, state,
                   {{"format", std::string{format}},
@@ -128,8 +127,7 @@ std::vector<std::filesystem::path> checkpoints_in(
   const std::filesystem::path& folder) {
   std::vector<std::pair<uint64_t, std::filesystem::path>> found;
   std::error_code ignored;
-  for (const auto& entry :
-       std::filesystem::directory_iterator{folder, ignored})
+  for (const auto& entry : std::filesystem::directory_iterator{folder, ignored})
     if (const auto steps = steps_of(entry.path()))
       found.emplace_back(*steps, entry.path());
   std::sort(found.rbegin(), found.rend());

@@ -27,8 +27,7 @@ double rate_at(const rate_plan& plan, uint64_t step, double share) {
   const auto past =
     std::clamp((share - plan.falls_from) / (1 - plan.falls_from), 0.0, 1.0);
   const auto fall = (1 + std::cos(std::numbers::pi * past)) / 2;
-  return plan.highest * rise
-       * (plan.last_share + (1 - plan.last_share) * fall);
+  return plan.highest * rise * (plan.last_share + (1 - plan.last_share) * fall);
 }
 
 double average_decay_at(double decay, uint64_t step) {

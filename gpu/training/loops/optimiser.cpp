@@ -46,9 +46,8 @@ torch::Tensor optimiser::step(uint64_t number, double rate,
       gradient.push_back(gradients[i]);
       first.push_back(first_moments_[i]);
       second.push_back(second_moments_[i]);
-      count.push_back(
-        torch::full({}, static_cast<double>(number + 1),
-                    values_[i].options().dtype(torch::kFloat32)));
+      count.push_back(torch::full({}, static_cast<double>(number + 1),
+                                  values_[i].options().dtype(torch::kFloat32)));
     }
     at::_fused_adamw_(value, gradient, first, second, {}, count, rate * group,
                       recipe_.beta1, recipe_.beta2, recipe_.weight_decay, eps,

@@ -30,8 +30,7 @@ void copy_cut(std::span<const float> planes, uint32_t side, uint32_t left,
               uint32_t top, uint32_t cut_side, float* out) {
   for (size_t c = 0; c < 3; ++c)
     for (size_t y = 0; y < cut_side; ++y) {
-      const auto* from =
-        planes.data() + (c * side + top + y) * side + left;
+      const auto* from = planes.data() + (c * side + top + y) * side + left;
       out = std::copy_n(from, cut_side, out);
     }
 }
@@ -52,8 +51,7 @@ picture_batch draw_picture_batch(uint64_t seed, uint64_t number,
   picture_batch out;
   out.side = whole ? shape.side : shape.crop_side;
   const auto ratio = shape.side / shape.crop_side;
-  out.count =
-    whole ? std::max(shape.crops / (ratio * ratio), 1u) : shape.crops;
+  out.count = whole ? std::max(shape.crops / (ratio * ratio), 1u) : shape.crops;
   const auto elements = size_t{3} * out.side * out.side;
   out.pixels.resize(out.count * elements);
   std::vector<float> planes(size_t{3} * shape.side * shape.side);

@@ -153,9 +153,8 @@ private:
       if (i >= parts.size())
         return;
       parts[i].loss = task_.loss(i, parts.size());
-      parts[i].gradients =
-        torch::autograd::grad({parts[i].loss.total}, values_, {}, std::nullopt,
-                              false, true);
+      parts[i].gradients = torch::autograd::grad({parts[i].loss.total}, values_,
+                                                 {}, std::nullopt, false, true);
     });
     const auto length = optimiser_.step(
       at.step, rate_at(recipe_.rate, at.step, at.share), sum_of(parts));
@@ -298,15 +297,16 @@ private:
 
 } // namespace
 
-core::result<training_outcome> run_training(
-  training_task& task, const training_config& config,
-  const std::filesystem::path& folder, const training_listener& told,
-  size_t threads) {
+core::result<training_outcome> run_training(training_task& task,
+                                            const training_config& config,
+                                            const std::filesystem::path& folder,
+                                            const training_listener& told,
+                                            size_t threads) {
   std::error_code fault;
   std::filesystem::create_directories(folder, fault);
   if (fault)
-    return fail(ec::io_failed, "cannot make the folder {}: {}",
-                folder.string(), fault.message());
+    return fail(ec::io_failed, "cannot make the folder {}: {}", folder.string(),
+                fault.message());
   const auto before = checkpoints_in(folder);
   if (!before.empty() && !config.resume && !config.restart)
     return fail(ec::invalid_argument,

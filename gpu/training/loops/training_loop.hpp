@@ -14,9 +14,10 @@ namespace atelier::gpu {
 /// checkpoints, and the weights at the end. Each batch is computed in
 /// `threads` parts side by side.
 /// Errors and threads: as train.
-core::result<training_outcome> run_training(
-  training_task& task, const training_config& config,
-  const std::filesystem::path& folder, const training_listener& told,
-  size_t threads);
+core::result<training_outcome> run_training(training_task& task,
+                                            const training_config& config,
+                                            const std::filesystem::path& folder,
+                                            const training_listener& told,
+                                            size_t threads);
 
 } // namespace atelier::gpu

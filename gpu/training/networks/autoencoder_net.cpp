@@ -106,8 +106,8 @@ struct middle : nn::Module {
 // A change of resolution: one convolution, in a module of its own.
 struct resampler : nn::Module {
   resampler(int64_t channels, int64_t padding, int64_t stride)
-    : only(register_module("conv",
-                           conv(channels, channels, 3, padding, stride))) {}
+    : only(
+      register_module("conv", conv(channels, channels, 3, padding, stride))) {}
 
   nn::Conv2d only;
 };

@@ -97,10 +97,10 @@ struct split_plan {
 };
 
 /// Returns how many of `workers` run the large model, and which small model the
-/// others run. `smalls` by falling quality. The first for which quality mode has
-/// a split is taken: a faster one at once, a better one after `patience` periods
-/// in which it would do. Nothing arrived, or nothing is known: the split of
-/// `before`, all large at the start. No small model: all large.
+/// others run. `smalls` by falling quality. The first for which quality mode
+/// has a split is taken: a faster one at once, a better one after `patience`
+/// periods in which it would do. Nothing arrived, or nothing is known: the
+/// split of `before`, all large at the start. No small model: all large.
 /// Source: MoDM, section 5.3, Algorithm 1, and Figure 10 for the ladder, whose
 ///         rule it does not state.
 split_plan plan_split(uint32_t workers, double large_speed,

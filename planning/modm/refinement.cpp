@@ -10,10 +10,9 @@ skip_table published_table() {
   return {{5, 0.25}, {10, 0.27}, {15, 0.28}, {25, 0.29}, {30, 0.30}};
 }
 
-skip_table
-calibrate(const std::vector<std::pair<uint32_t, std::vector<reuse_sample>>>&
-            by_skip,
-          double alpha) {
+skip_table calibrate(
+  const std::vector<std::pair<uint32_t, std::vector<reuse_sample>>>& by_skip,
+  double alpha) {
   std::vector<std::pair<uint32_t, std::optional<double>>> found;
   for (const auto& [skip, samples] : by_skip)
     found.emplace_back(skip, reliable_from(samples, alpha));

@@ -25,10 +25,9 @@ skip_table published_table();
 /// Returns k from measured refinements, a list for each skip, each with the
 /// quality relative to a full run: isotonic fits, their lower bounds, rising.
 /// Source: the improvement of MoDM, Eq. 5, whose thresholds are only drawn.
-skip_table
-calibrate(const std::vector<std::pair<uint32_t, std::vector<reuse_sample>>>&
-            by_skip,
-          double alpha = kept_quality);
+skip_table calibrate(
+  const std::vector<std::pair<uint32_t, std::vector<reuse_sample>>>& by_skip,
+  double alpha = kept_quality);
 
 /// Which steps of a variant refine a picture.
 struct refinement {
@@ -49,9 +48,9 @@ std::optional<refinement> refine_with(uint32_t own_steps, uint32_t skip);
 double saved_by_skipping(double hits, const std::vector<double>& skip_shares,
                          std::span<const uint32_t> skips);
 
-/// Returns the same where the steps left run on a small model, `small_cost` of a
-/// full run on it relative to the large one.
-/// Source: MoDM, Eq. 4, C_small read as the cost of T small steps.
+/// Returns the same where the steps left run on a small model, `small_cost` of
+/// a full run on it relative to the large one. Source: MoDM, Eq. 4, C_small
+/// read as the cost of T small steps.
 double saved_with_small(double hits, const std::vector<double>& skip_shares,
                         std::span<const uint32_t> skips, double small_cost);
 

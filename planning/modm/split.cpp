@@ -102,9 +102,9 @@ std::optional<uint32_t> throughput_split(uint32_t workers, const loads& of,
   const uint32_t low = inside(std::floor(*exact));
   const uint32_t high = inside(std::ceil(*exact));
   return served_multiple(high, workers - high, of, at)
-             > served_multiple(low, workers - low, of, at)
-           ? high
-           : low;
+           > served_multiple(low, workers - low, of, at)
+         ? high
+         : low;
 }
 
 take_from next_queue(bool large, serve_mode mode, bool share,

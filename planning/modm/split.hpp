@@ -56,9 +56,8 @@ int64_t quality_split_published(uint32_t workers, const loads& of,
 std::optional<uint32_t> quality_split(uint32_t workers, const loads& of,
                                       const speeds& at);
 
-/// Throughput mode as published: N W_miss / (W' + W_miss), W' = W_hit P_l / P_s,
-/// not rounded; nothing where there is no load.
-/// Source: MoDM, Eq. 11, 12.
+/// Throughput mode as published: N W_miss / (W' + W_miss), W' = W_hit P_l /
+/// P_s, not rounded; nothing where there is no load. Source: MoDM, Eq. 11, 12.
 std::optional<double> throughput_split_published(uint32_t workers,
                                                  const loads& of,
                                                  const speeds& at);

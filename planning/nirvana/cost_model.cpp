@@ -18,9 +18,8 @@ double mean_seconds(double full, double saved, double search) {
 }
 
 double predictor_gain(const predictor_record& of) {
-  const double yes = of.precision > 0
-                     ? std::min(1.0, of.recall * of.hits / of.precision)
-                     : 1;
+  const double yes =
+    of.precision > 0 ? std::min(1.0, of.recall * of.hits / of.precision) : 1;
   return (1 - yes) * of.search_seconds
        - (1 - of.recall) * of.hits * of.hit_saves;
 }

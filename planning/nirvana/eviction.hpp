@@ -51,9 +51,10 @@ double first_uses(eviction_rule rule);
 /// Source: Nirvana, section 5.4.
 inline constexpr size_t evicted_at_once = 5;
 
-/// Returns the indices of the states that go so that at least `bytes` come free,
-/// the least worth first, then the one used longest ago, then the lower skip;
-/// at least `least` of them. Leased ones stay. Fewer where there are no more.
+/// Returns the indices of the states that go so that at least `bytes` come
+/// free, the least worth first, then the one used longest ago, then the lower
+/// skip; at least `least` of them. Leased ones stay. Fewer where there are no
+/// more.
 std::vector<size_t> victims(std::span<const cached_state> states,
                             eviction_rule rule, uint64_t bytes,
                             size_t least = evicted_at_once);

@@ -48,8 +48,8 @@ double best_offset(const std::vector<double>& w, const embedding_list& list,
   for (size_t i = 0; i < list.size(); ++i)
     scores.push_back(dot(w, list.at(i)));
   std::sort(scores.begin(), scores.end());
-  const auto at = static_cast<size_t>(
-    std::floor(nu * static_cast<double>(scores.size())));
+  const auto at =
+    static_cast<size_t>(std::floor(nu * static_cast<double>(scores.size())));
   return scores[std::min(at, scores.size() - 1)];
 }
 
@@ -74,8 +74,7 @@ double one_class_objective(const match_predictor& of,
 }
 
 match_predictor train_one_class(const embedding_list& cached,
-                                core::philox random, double nu,
-                                size_t epochs) {
+                                core::philox random, double nu, size_t epochs) {
   ATELIER_EXPECTS(nu > 0 && nu <= 1, "a share in (0, 1]");
   const size_t n = cached.size();
   if (n == 0)
@@ -159,8 +158,8 @@ match_predictor train_on_outcomes(const embedding_list& searched,
                                   std::span<const uint8_t> hit,
                                   core::philox random, size_t epochs) {
   ATELIER_EXPECTS(hit.size() == searched.size(), "an outcome for each");
-  const auto hits = std::count_if(hit.begin(), hit.end(),
-                                  [](uint8_t x) { return x != 0; });
+  const auto hits =
+    std::count_if(hit.begin(), hit.end(), [](uint8_t x) { return x != 0; });
   if (hits == 0 || static_cast<size_t>(hits) == hit.size())
     return {};
   std::vector<double> w(searched.width, 0.0);

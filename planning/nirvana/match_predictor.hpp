@@ -50,8 +50,8 @@ inline constexpr double retrain_share = 0.05;
 /// machine.
 /// Source: Nirvana, section 5.2; scikit-learn's SGDOneClassSVM is what it uses.
 match_predictor train_one_class(const embedding_list& cached,
-                                core::philox random,
-                                double nu = outlier_share, size_t epochs = 20);
+                                core::philox random, double nu = outlier_share,
+                                size_t epochs = 20);
 
 /// Returns the objective that train_one_class makes small.
 double one_class_objective(const match_predictor& of,

@@ -47,9 +47,8 @@ uint32_t allowed_skip(const skip_table& table, double similarity,
                       threshold_rule rule) {
   uint32_t most = 0;
   for (const skip_threshold& t : table) {
-    const bool near = rule == threshold_rule::from
-                      ? similarity >= t.similarity
-                      : similarity > t.similarity;
+    const bool near = rule == threshold_rule::from ? similarity >= t.similarity
+                                                   : similarity > t.similarity;
     if (near)
       most = std::max(most, t.skip);
   }
@@ -82,8 +81,7 @@ std::vector<kept_block> isotonic(std::vector<reuse_sample> samples,
     pools.push_back(next);
     bool join = same;
     while (pools.size() > 1
-           && (join
-               || pools[pools.size() - 2].mean() >= pools.back().mean())) {
+           && (join || pools[pools.size() - 2].mean() >= pools.back().mean())) {
       const pool last = pools.back();
       pools.pop_back();
       pools.back().take(last);
@@ -116,8 +114,8 @@ std::optional<double> reliable_from(std::vector<reuse_sample> samples,
   return from;
 }
 
-skip_table
-rising_table(std::vector<std::pair<uint32_t, std::optional<double>>> found) {
+skip_table rising_table(
+  std::vector<std::pair<uint32_t, std::optional<double>>> found) {
   std::sort(found.begin(), found.end());
   skip_table out;
   for (const auto& [skip, similarity] : found) {

@@ -15,8 +15,8 @@ struct skip_threshold {
   uint32_t skip = 0;
   double similarity = 0;
 
-  friend bool operator==(const skip_threshold&, const skip_threshold&)
-    = default;
+  friend bool operator==(const skip_threshold&,
+                         const skip_threshold&) = default;
 };
 
 /// By rising skip; similarity never falls.
@@ -67,7 +67,7 @@ std::optional<double> reliable_from(std::vector<reuse_sample> samples,
 
 /// Returns a table of the skips that have a threshold; a larger skip never has
 /// a lower threshold than a smaller one.
-skip_table
-rising_table(std::vector<std::pair<uint32_t, std::optional<double>>> found);
+skip_table rising_table(
+  std::vector<std::pair<uint32_t, std::optional<double>>> found);
 
 } // namespace atelier::planning

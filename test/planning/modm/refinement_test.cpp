@@ -138,8 +138,8 @@ BOOST_AUTO_TEST_CASE(calibrated_thresholds_keep_the_quality) {
     std::vector<reuse_sample> samples(10'000);
     for (auto& s : samples) {
       s.similarity = 0.2 + random.uniform() * 0.2;
-      s.kept = 0.95 + (s.similarity - 0.25 - skip / 500.0)
-             + 0.03 * random.normal();
+      s.kept =
+        0.95 + (s.similarity - 0.25 - skip / 500.0) + 0.03 * random.normal();
     }
     return samples;
   };

@@ -25,8 +25,8 @@ instance random_instance(core::philox& random) {
   instance x;
   x.workers = static_cast<uint32_t>(1 + random.below(24));
   x.at.large = 0.5 + random.uniform();
-  x.at.small = x.at.large * (random.below(8) == 0 ? 0.5 : 1)
-             * (1 + 10 * random.uniform());
+  x.at.small =
+    x.at.large * (random.below(8) == 0 ? 0.5 : 1) * (1 + 10 * random.uniform());
   x.seen.hits = random.below(10) == 0 ? 0 : random.uniform();
   x.seen.left = 0.3 + 0.7 * random.uniform();
   x.seen.rate = x.workers * x.at.large * 2 * random.uniform();
@@ -67,11 +67,9 @@ BOOST_AUTO_TEST_CASE(quality_mode_equals_trying_every_split) {
       if (serves(x, n))
         best = n;
     const auto got = quality_split(x.workers, x.of, x.at);
-    BOOST_REQUIRE_MESSAGE(got == best, "instance "
-                                         << i << ": "
-                                         << (got ? int(*got) : -1)
-                                         << " instead of "
-                                         << (best ? int(*best) : -1));
+    BOOST_REQUIRE_MESSAGE(
+      got == best, "instance " << i << ": " << (got ? int(*got) : -1)
+                               << " instead of " << (best ? int(*best) : -1));
     feasible += best ? 1u : 0u;
   }
   BOOST_TEST(feasible > 0u);
@@ -111,8 +109,7 @@ BOOST_AUTO_TEST_CASE(throughput_mode_is_never_below_the_rounded_ratio) {
     BOOST_REQUIRE(*whole >= 1 && *whole <= x.workers);
     const auto rounded = static_cast<uint32_t>(
       std::clamp(std::round(*ratio), 1.0, static_cast<double>(x.workers)));
-    const double ours =
-      served_multiple(*whole, x.workers - *whole, x.of, x.at);
+    const double ours = served_multiple(*whole, x.workers - *whole, x.of, x.at);
     const double paper =
       served_multiple(rounded, x.workers - rounded, x.of, x.at);
     BOOST_REQUIRE_MESSAGE(ours >= paper - 1e-9, "instance " << i);
@@ -122,9 +119,9 @@ BOOST_AUTO_TEST_CASE(throughput_mode_is_never_below_the_rounded_ratio) {
     }
     // No other split is better.
     for (uint32_t n = 1; n <= x.workers; ++n)
-      BOOST_REQUIRE_MESSAGE(
-        served_multiple(n, x.workers - n, x.of, x.at) <= ours + 1e-9,
-        "instance " << i << ", split " << n);
+      BOOST_REQUIRE_MESSAGE(served_multiple(n, x.workers - n, x.of, x.at)
+                              <= ours + 1e-9,
+                            "instance " << i << ", split " << n);
   }
   BOOST_TEST_MESSAGE("the whole split serves more in "
                      << better << " of " << loops << ", by a mean of "

@@ -83,8 +83,7 @@ BOOST_AUTO_TEST_CASE(victims_are_worth_no_more_than_what_stays) {
     std::vector<cached_state> all(random.below(20));
     for (cached_state& s : all) {
       s = state(5 * static_cast<uint32_t>(1 + random.below(5)),
-                static_cast<double>(random.below(9)), 0,
-                1 + random.below(4));
+                static_cast<double>(random.below(9)), 0, 1 + random.below(4));
       s.inserted = random.below(9);
       s.used = s.inserted + random.below(9);
       s.floor = random.uniform();

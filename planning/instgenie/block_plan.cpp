@@ -33,13 +33,11 @@ void keep_front(std::vector<state>& states, size_t most) {
     return;
   std::vector<state> thinned;
   for (size_t i = 0; i < most; ++i)
-    thinned.push_back(
-      states[most > 1 ? i * (kept - 1) / (most - 1) : 0]);
+    thinned.push_back(states[most > 1 ? i * (kept - 1) / (most - 1) : 0]);
   states = std::move(thinned);
 }
 
-bool cached_last(const std::vector<char>& cached, size_t i,
-                 needed_by rule) {
+bool cached_last(const std::vector<char>& cached, size_t i, needed_by rule) {
   return rule == needed_by::next_block_blended && i + 1 == cached.size();
 }
 
@@ -164,8 +162,8 @@ block_plan plan_suffix(std::span<const block_cost> blocks) {
   best.seconds = never_ends;
   for (size_t first = 0; first <= blocks.size(); ++first) {
     std::vector<char> cached(blocks.size(), 0);
-    std::fill(cached.begin() + static_cast<std::ptrdiff_t>(first),
-              cached.end(), char{1});
+    std::fill(cached.begin() + static_cast<std::ptrdiff_t>(first), cached.end(),
+              char{1});
     const double seconds = step_seconds(blocks, cached, needed_by::own_block);
     if (seconds < best.seconds)
       best = {std::move(cached), seconds};
@@ -182,9 +180,9 @@ option_plan plan_options(std::span<const std::vector<block_option>> blocks,
     for (size_t k = 0; k < from.size(); ++k)
       for (size_t o = 0; o < options.size(); ++o) {
         const double load = from[k].load + options[o].load;
-        const double begin =
-          options[o].load > 0 ? std::max(from[k].compute, load)
-                              : from[k].compute;
+        const double begin = options[o].load > 0
+                             ? std::max(from[k].compute, load)
+                             : from[k].compute;
         next.push_back({begin + options[o].compute, load, k, o});
       }
     keep_front(next, most_states);
@@ -202,10 +200,9 @@ option_plan plan_options(std::span<const std::vector<block_option>> blocks,
   return out;
 }
 
-std::vector<block_option>
-member_options(const block_shape& block,
-               std::span<const member_template> members, const estimator& by,
-               recorded what) {
+std::vector<block_option> member_options(
+  const block_shape& block, std::span<const member_template> members,
+  const estimator& by, recorded what) {
   std::vector<size_t> able;
   for (size_t r = 0; r < members.size(); ++r)
     if (!members[r].member.missing && members[r].member.ratio < 1)
@@ -220,8 +217,8 @@ member_options(const block_shape& block,
       if ((subset >> a & 1) == 0)
         continue;
       const member_template& m = members[able[a]];
-      operations += masked_operations(block, m.member.ratio, what)
-                  - full_operations(block);
+      operations +=
+        masked_operations(block, m.member.ratio, what) - full_operations(block);
       // What an earlier one of the same record loads is there already; masks
       // of one template are taken to lie within each other.
       double there = 0;
@@ -229,8 +226,8 @@ member_options(const block_shape& block,
         const member_template& other = members[able[e]];
         if ((subset >> e & 1) != 0 && other.template_id == m.template_id
             && other.step == m.step)
-          there = std::max(there,
-                           loaded_bytes(block, other.member.ratio, what));
+          there =
+            std::max(there, loaded_bytes(block, other.member.ratio, what));
       }
       const double wanted =
         std::max(0.0, loaded_bytes(block, m.member.ratio, what) - there);
@@ -289,10 +286,9 @@ double equal_blocks_seconds(size_t n, const block_cost& each) {
   double least = all * each.full;
   for (size_t k = 1; k <= n; ++k) {
     const auto c = static_cast<double>(k);
-    least = std::min(least,
-                     std::max({(all - c) * each.full + c * each.cached,
-                               each.load + c * each.cached,
-                               c * each.load + each.cached}));
+    least = std::min(least, std::max({(all - c) * each.full + c * each.cached,
+                                      each.load + c * each.cached,
+                                      c * each.load + each.cached}));
   }
   return least;
 }

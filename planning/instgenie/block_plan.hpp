@@ -17,7 +17,8 @@ enum class needed_by : uint8_t {
   /// The next one, whose complete input it is; the step ends when the last one
   /// is there.
   next_block,
-  /// As next_block, where the rows of the last block are blended from elsewhere,
+  /// As next_block, where the rows of the last block are blended from
+  /// elsewhere,
   /// so that nothing is loaded for it.
   next_block_blended,
 };
@@ -82,10 +83,9 @@ struct member_template {
 /// Returns the options of one block for a batch: every choice of members that
 /// run it from the record, without those that another beats. Twice the work for
 /// each member: from the ninth on they run in full.
-std::vector<block_option>
-member_options(const block_shape& block,
-               std::span<const member_template> members, const estimator& by,
-               recorded what);
+std::vector<block_option> member_options(
+  const block_shape& block, std::span<const member_template> members,
+  const estimator& by, recorded what);
 
 /// Loading without a plan: after the computation of the block before, one after
 /// the other.
@@ -100,8 +100,8 @@ double ideal_seconds(std::span<const block_cost> blocks);
 
 /// Returns the least time between steps where loads run on into the next step:
 /// the least over all plans of the larger of both sums. Never above the time of
-/// a plan of one step that loads all it uses; one step's records must fit beside
-/// the running one's.
+/// a plan of one step that loads all it uses; one step's records must fit
+/// beside the running one's.
 double steady_seconds(std::span<const block_cost> blocks,
                       size_t most_states = 4096);
 

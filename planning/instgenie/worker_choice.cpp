@@ -78,8 +78,8 @@ std::vector<double> finish_times(const edit_worker& of,
   std::vector<rolling> runs;
   std::vector<rolling> waits;
   for (size_t i = 0; i < of.running.size(); ++i)
-    runs.push_back({&of.running[i], i,
-                    static_cast<double>(of.running[i].steps_left)});
+    runs.push_back(
+      {&of.running[i], i, static_cast<double>(of.running[i].steps_left)});
   for (size_t i = 0; i < of.queued.size(); ++i)
     waits.push_back({&of.queued[i], of.running.size() + i,
                      static_cast<double>(of.queued[i].steps_left)});

@@ -154,10 +154,10 @@ BOOST_AUTO_TEST_CASE(equal_blocks_have_a_closed_form) {
     auto one = random_blocks(random, 1);
     const size_t n = 1 + random.below(40);
     const std::vector<block_cost> blocks(n, one[0]);
-    BOOST_REQUIRE_MESSAGE(std::abs(equal_blocks_seconds(n, one[0])
-                                   - plan_exact(blocks).seconds)
-                            < 1e-9,
-                          "instance " << i);
+    BOOST_REQUIRE_MESSAGE(
+      std::abs(equal_blocks_seconds(n, one[0]) - plan_exact(blocks).seconds)
+        < 1e-9,
+      "instance " << i);
   }
 }
 
@@ -192,8 +192,7 @@ BOOST_AUTO_TEST_CASE(loading_schemes_are_ordered) {
   }
   // The paper's SDXL: 1.06 s cached, 1.94 s full, 1.08 s loading over 320
   // blocks; 2.14 s naive, and a plan within 15 % of the ideal.
-  const std::vector<block_cost> step(16,
-                                     {1.06 / 320, 1.94 / 320, 1.08 / 320});
+  const std::vector<block_cost> step(16, {1.06 / 320, 1.94 / 320, 1.08 / 320});
   BOOST_TEST(20 * naive_seconds(step) == 2.14,
              boost::test_tools::tolerance(1e-9));
   BOOST_TEST(20 * plan_greedy(step).seconds <= 1.15 * 1.06);

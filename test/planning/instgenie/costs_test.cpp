@@ -78,13 +78,13 @@ BOOST_AUTO_TEST_CASE(batches_sum_their_members) {
   const auto c = batch_costs(blocks, two, by, recorded::outputs)[0];
   const auto near = boost::test_tools::tolerance(1e-12);
   BOOST_TEST(c.full == 0.5 + 2e-9 * full_operations(blocks[0]), near);
-  BOOST_TEST(c.cached
-               == 0.5
-                    + 1e-9
-                        * (masked_operations(blocks[0], 0.25, recorded::outputs)
-                           + masked_operations(blocks[0], 0.5,
-                                               recorded::outputs)),
-             near);
+  BOOST_TEST(
+    c.cached
+      == 0.5
+           + 1e-9
+               * (masked_operations(blocks[0], 0.25, recorded::outputs)
+                  + masked_operations(blocks[0], 0.5, recorded::outputs)),
+    near);
   BOOST_TEST(c.load == 0.1 + 1e-6 * 250'000, near);
 }
 

@@ -54,9 +54,9 @@ std::vector<double> timed(size_t rounds,
     auto random = random_of(i);
     const auto from = std::chrono::steady_clock::now();
     once(random);
-    out.push_back(std::chrono::duration<double>(
-                    std::chrono::steady_clock::now() - from)
-                    .count());
+    out.push_back(
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - from)
+        .count());
   }
   std::sort(out.begin(), out.end());
   return out;
@@ -87,13 +87,14 @@ double some_load(core::philox& random, const argus::ladder& levels,
 diffserve::cascade_problem turbo_and_full(core::philox& random,
                                           uint32_t workers) {
   diffserve::cascade_problem p;
-  p.light.batches = {{1, .1}, {2, .15}, {4, .22}, {8, .41}, {16, .77},
-                     {32, 1.56}};
+  p.light.batches = {{1, .1},  {2, .15},  {4, .22},
+                     {8, .41}, {16, .77}, {32, 1.56}};
   p.heavy.batches = {{1, 1.78}, {2, 2.16}, {4, 3.68}, {8, 6.79}};
   std::vector<std::pair<double, double>> points;
   for (size_t k = 1; k < diffserve::thresholds; ++k)
-    points.emplace_back(diffserve::threshold_at(k),
-                        std::min(1.0, std::sqrt(1.8 * diffserve::threshold_at(k))));
+    points.emplace_back(
+      diffserve::threshold_at(k),
+      std::min(1.0, std::sqrt(1.8 * diffserve::threshold_at(k))));
   p.deferred = diffserve::deferral_of(points);
   p.workers = workers;
   p.demand = workers * (0.2 + 2 * random.uniform());
@@ -214,9 +215,8 @@ void print_plans(size_t rounds) {
   for (const plan_case& c : plans(rounds)) {
     std::printf("%-31s", c.name);
     for (const uint32_t n : cluster_sizes)
-      print_cell(timed(c.rounds,
-                       [&](core::philox& random) { c.once(random, n); }),
-                 1e3);
+      print_cell(
+        timed(c.rounds, [&](core::philox& random) { c.once(random, n); }), 1e3);
     std::printf("\n");
   }
 }
@@ -245,24 +245,24 @@ void print_requests(size_t rounds) {
     m.stored = {5, 10, 15, 20, 25};
   }
   const auto table_of_skips = nirvana::published_table();
-  print_cell(timed(rounds,
-                   [&](core::philox&) {
-                     expect(nirvana::resume_furthest(near, table_of_skips).has_value(),
-                            "a state");
-                   }),
-             1e6);
+  print_cell(
+    timed(rounds,
+          [&](core::philox&) {
+            expect(nirvana::resume_furthest(near, table_of_skips).has_value(),
+                   "a state");
+          }),
+    1e6);
   std::vector<instgenie::edit_worker> editors(workers);
   for (auto& w : editors) {
     w.max_batch = 8;
     for (size_t n = random.below(8); n > 0; --n)
-      w.running.push_back(
-        {{random.uniform(), false},
-         static_cast<uint32_t>(1 + random.below(50)), 0});
+      w.running.push_back({{random.uniform(), false},
+                           static_cast<uint32_t>(1 + random.below(50)),
+                           0});
   }
   const instgenie::estimator by{{1e-12, 1e-4, 1}, {2e-11, 1e-4, 1}};
-  const auto steps =
-    instgenie::equal_steps(16, {1024, 640, 2}, by,
-                           instgenie::recorded::outputs);
+  const auto steps = instgenie::equal_steps(16, {1024, 640, 2}, by,
+                                            instgenie::recorded::outputs);
   const instgenie::edit_row edit{{0.11, false}, 50, 0};
   std::printf("\n%-31s", "instgenie, by step");
   print_cell(timed(rounds / 10 + 1,
@@ -278,7 +278,8 @@ void print_requests(size_t rounds) {
                             "a worker");
                    }),
              1e6);
-  std::printf("\n\nus: middle and worst, one step's plan of 70 unlike blocks\n");
+  std::printf(
+    "\n\nus: middle and worst, one step's plan of 70 unlike blocks\n");
   std::vector<instgenie::block_cost> blocks(70);
   for (auto& b : blocks)
     b = {1e-3 * random.uniform(), 1e-3 * (1 + random.uniform()),

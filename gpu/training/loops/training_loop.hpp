@@ -6,6 +6,8 @@
 #include <atelier/gpu/training/loops/training_task.hpp>
 #include <atelier/gpu/training/train.hpp>
 
+#include <torch/torch.h>
+
 #include <cstddef>
 
 namespace atelier::gpu {

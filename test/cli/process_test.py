@@ -146,6 +146,19 @@ BAD = [
     (["completion"], 2, r"SHELL"),
     (["completion", "csh"], 2, r"SHELL: 'csh'.*fish"),
     (["--json"], 2, r"a command is missing"),
+    (["train"], 2, r"PART: 0 words.*vae, text, base"),
+    (["train", "vea"], 2, r"PART: 'vea'.*vae, text, base"),
+    (["train", "vae", "text"], 2, r"PART: 2 words"),
+    (["train", "vae", "--minutes", "0"], 2, r"--minutes: '0'.*above 0"),
+    (["train", "vae", "--minutes", "x"], 2, r"--minutes: 'x'.*0\.\.100000"),
+    (["train", "vae", "--steps", "0"], 2, r"--steps: '0'.*1\.\."),
+    (["train", "vae", "--steps", "1", "--minutes", "1"], 2,
+     r"--minutes and --steps"),
+    (["train", "vae", "--resume", "--force"], 2, r"--resume and --force"),
+    (["train", "vae", "--seed", "-1"], 2, r"--seed: '-1'"),
+    (["train", "vae", "--threads", "0"], 2, r"--threads: '0'.*1\.\.1024"),
+    (["train", "vae", "--dir", ""], 2, r"--dir: ''"),
+    (["train", "vae", "--minuts", "1"], 2, r"--minuts.*--minutes"),
 ]
 
 # A configuration file's bytes, what standard error must match. All end with 2.
@@ -537,6 +550,44 @@ def case_the_doctor_tells_in_both_forms(program):
     code, out, _ = program.run(["doctor", "--set", "limits.steps=0"])
     expect(code == 1 and "limits.steps" in out, code, out)
     expect(program.entries() == [], program.entries())
+
+
+def case_a_killed_training_continues_as_if_it_had_not_been(program):
+    arguments = ["train", "text", "--steps", "12", "--threads", "2"]
+    code, _, err = program.run([*arguments, "--dir", "whole"])
+    if code == 3 and "not built in" in err:
+        return "skipped"
+    expect(code == 0, code, err)
+    often = [*arguments, "--dir", "killed", "--checkpoint", "0.0001"]
+    process = program.start(often)
+    program.wait_for(lambda: any("checkpoint" in x and x.startswith("killed")
+                                 for x in program.files()), process)
+    process.kill()
+    process.communicate()
+    code, _, err = program.run(often)
+    expect(code == 2 and "exists already" in err, code, err)
+    code, _, err = program.run([*often, "--resume"])
+    expect(code == 0, code, err)
+    weights = [(program.folder / x / "text" / "weights.safetensors")
+               .read_bytes() for x in ("whole", "killed")]
+    # What is noted beside the tensors has the time in it.
+    tensors = [x[8 + int.from_bytes(x[:8], "little"):] for x in weights]
+    expect(tensors[0] == tensors[1] and tensors[0], "other weights")
+
+
+def case_an_interrupted_training_leaves_a_checkpoint(program):
+    process = program.start(["train", "text", "--minutes", "60", "--dir", "d"])
+    started = time.monotonic()
+    while not program.files():
+        if process.poll() == 3:
+            return "skipped"
+        expect(time.monotonic() < started + PATIENCE_S, "nothing happened")
+        select.select([], [], [], 0.05)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=PATIENCE_S)
+    expect(process.returncode == 130, process.returncode, err)
+    expect(b"checkpoint-" in out, out)
+    expect(any("checkpoint-" in x for x in program.files()), program.files())
 
 
 def small_model(program, **changes):

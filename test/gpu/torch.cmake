@@ -26,3 +26,11 @@ atelier_add_test(gpu_networks
   TORCH
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/training/networks_test.cpp
   LIBS Atelier::gpu_torch)
+atelier_add_test(gpu_training
+  KIND UNIT
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/training/autoencoder_net_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/training/checkpoint_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/training/training_test.cpp
+  LIBS Atelier::gpu_torch Atelier::core
+  TORCH)

@@ -561,6 +561,7 @@ def case_a_killed_training_continues_as_if_it_had_not_been(program):
     often = [*arguments, "--dir", "killed", "--checkpoint", "0.0001"]
     process = program.start(often)
     program.wait_for(lambda: any("checkpoint" in x and x.startswith("killed")
+                                 and x.endswith(".safetensors")
                                  for x in program.files()), process)
     process.kill()
     process.communicate()

@@ -26,6 +26,7 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/upsample_conv.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/vae_blocks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/diffusion_model.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/latent_preview.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/unet.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/weights.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samplers/detail/step_ops.cpp

@@ -540,6 +540,59 @@ def case_the_printed_configuration_is_read_back(program):
     expect(code == 0 and "#" in example, err)
 
 
+def check_profile(text, variants, batches, pixels):
+    """Check what `atelier profile` writes against docs/profile-file.md."""
+    x = json.loads(text)
+    expect(list(x) == ["format", "version", "prepare_ms", "finish_ms",
+                       "source_ms_per_megapixel", "variants"], list(x))
+    expect((x["format"], x["version"]) == ("atelier.profile", 1), x)
+    expect([v["name"] for v in x["variants"]] == variants, x["variants"])
+    for v in x["variants"]:
+        expect(list(v) == ["name", "native", "latent", "sampler", "karras",
+                           "guidance", "quality", "text_ms", "decode_ms",
+                           "load_ms", "memory_bytes", "step"], v)
+        expect([(p["batch"], p["pixels"]) for p in v["step"]]
+               == [(b, p) for p in pixels for b in batches], v["step"])
+        expect(all(p["ms"] > 0 for p in v["step"]), v["step"])
+        expect(v["decode_ms"] > 0 and v["text_ms"] >= 0, v)
+    return x
+
+
+def case_a_profile_is_measured_and_read_by_the_planner(program):
+    card = "devices=[{name='cpu:0',test_card_step_ms=3," \
+           "variants=['card@20','card@4']}]"
+    arguments = ["profile", "--set", card, "--batch", "2,1,2", "--size",
+                 "64x64,32x128,128x128", "--steps", "2", "-o", "p.json"]
+    code, out, err = program.run([*arguments, "--json"])
+    expect(code == 0 and err == "", code, err)
+    text = (program.folder / "p.json").read_text()
+    expect(json.loads(out) == json.loads(text), out)
+    x = check_profile(text, ["card@20", "card@4"], [1, 2], [4096, 16384])
+    expect(all(p["ms"] >= 3 for p in x["variants"][0]["step"]), x)
+    code, _, err = program.run(arguments)
+    expect(code == 2 and "p.json" in err, code, err)
+    code, out, err = program.run([*arguments, "--force"])
+    expect(code == 0 and "batch   2" in out, code, out, err)
+    code, _, err = program.run(
+        ["generate", "a", "-o", "x.png", "--set", card, "--set",
+         "planner.profile='p.json'"])
+    expect(code == 0, code, err)
+    code, out, err = program.run(["profile"])
+    expect(code == 0 and "256" not in err and "65536 pixels" in out, out, err)
+    for more, pattern in ((["--batch", "0"], r"--batch: '0'.*1\.\.1024"),
+                          (["--batch", "1,"], r"--batch: ''"),
+                          (["--size", "10x10"], r"--size: '10x10'"),
+                          (["--steps", "50"], r"--steps: '50'.*1\.\.49"),
+                          (["-o", "/proc/x/y"], r"/proc")):
+        code, out, err = program.run(["profile", *more])
+        expect(code == 2 and re.search(pattern, err), more, code, err)
+    (program.folder / "p.json").write_text(text.replace('"ms"', '"s"', 1))
+    code, _, err = program.run(["generate", "a", "--set", card, "--set",
+                                "planner.profile='p.json'"])
+    expect(code == 2 and re.search(r"step\[0\]\.s: is not a known key", err),
+           code, err)
+
+
 def case_the_doctor_tells_in_both_forms(program):
     code, out, err = program.run(["doctor"])
     expect(code in (0, 1) and "shared memory" in out and err == "", out, err)

@@ -16,6 +16,8 @@
 #include <atelier/planning/instgenie/worker_choice.hpp>
 #include <atelier/planning/modm/control.hpp>
 #include <atelier/planning/nirvana/step_choice.hpp>
+#include <atelier/planning/policy.hpp>
+#include <atelier/planning/profile_file.hpp>
 #include <atelier/planning/solver/match_workers.hpp>
 
 #include <algorithm>
@@ -23,8 +25,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
+#include <memory>
 #include <numeric>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -54,9 +59,9 @@ std::vector<double> timed(size_t rounds,
     auto random = random_of(i);
     const auto from = std::chrono::steady_clock::now();
     once(random);
-    out.push_back(std::chrono::duration<double>(
-                    std::chrono::steady_clock::now() - from)
-                    .count());
+    out.push_back(
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - from)
+        .count());
   }
   std::sort(out.begin(), out.end());
   return out;
@@ -87,13 +92,14 @@ double some_load(core::philox& random, const argus::ladder& levels,
 diffserve::cascade_problem turbo_and_full(core::philox& random,
                                           uint32_t workers) {
   diffserve::cascade_problem p;
-  p.light.batches = {{1, .1}, {2, .15}, {4, .22}, {8, .41}, {16, .77},
-                     {32, 1.56}};
+  p.light.batches = {{1, .1},  {2, .15},  {4, .22},
+                     {8, .41}, {16, .77}, {32, 1.56}};
   p.heavy.batches = {{1, 1.78}, {2, 2.16}, {4, 3.68}, {8, 6.79}};
   std::vector<std::pair<double, double>> points;
   for (size_t k = 1; k < diffserve::thresholds; ++k)
-    points.emplace_back(diffserve::threshold_at(k),
-                        std::min(1.0, std::sqrt(1.8 * diffserve::threshold_at(k))));
+    points.emplace_back(
+      diffserve::threshold_at(k),
+      std::min(1.0, std::sqrt(1.8 * diffserve::threshold_at(k))));
   p.deferred = diffserve::deferral_of(points);
   p.workers = workers;
   p.demand = workers * (0.2 + 2 * random.uniform());
@@ -214,9 +220,137 @@ void print_plans(size_t rounds) {
   for (const plan_case& c : plans(rounds)) {
     std::printf("%-31s", c.name);
     for (const uint32_t n : cluster_sizes)
-      print_cell(timed(c.rounds,
-                       [&](core::philox& random) { c.once(random, n); }),
+      print_cell(
+        timed(c.rounds, [&](core::philox& random) { c.once(random, n); }), 1e3);
+    std::printf("\n");
+  }
+}
+
+profile published(const std::string& file) {
+  std::ifstream in{std::string{ATELIER_BENCH_DIR} + "/../examples/profiles/"
+                   + file};
+  std::ostringstream text;
+  text << in.rdbuf();
+  auto p = parse_profile(text.str(), file);
+  expect(static_cast<bool>(p), "a published profile");
+  return std::move(*p);
+}
+
+/// A policy with the profile that it needs.
+struct policy_case {
+  const char* name;
+  profile known;
+};
+
+std::vector<policy_case> policies() {
+  const auto argus = published("argus-a100.json");
+  auto edits = argus;
+  edits.masked = {
+    {core::variant_id{0}, 16, 1024, 640, 2, false, 1e-12, 1e-4, 2e-11, 1e-4}};
+  return {{"argus", argus},
+          {"argus-paper", argus},
+          {"proteus", argus},
+          {"diffserve", published("diffserve-sd-turbo.json")},
+          {"diffserve-paper", published("diffserve-sd-turbo.json")},
+          {"nirvana", published("nirvana-a10g.json")},
+          {"modm", published("modm-mi210.json")},
+          {"instgenie", edits},
+          {"instgenie-paper", edits}};
+}
+
+cluster_view some_cluster(core::philox& random, const profile& known,
+                          uint32_t workers) {
+  cluster_view out;
+  out.workers = some_workers(random, workers);
+  for (worker_view& w : out.workers) {
+    w.hosting = {core::variant_id{
+      static_cast<uint32_t>(random.below(known.variants.size()))}};
+    w.max_batch = 8;
+    w.seats_taken = static_cast<uint32_t>(1 + random.below(8));
+    w.seats_free = 8 - w.seats_taken;
+    for (uint32_t i = 0; i < w.seats_taken; ++i)
+      w.rows.push_back({random.uniform(), 1 + random.below(50), true});
+  }
+  return out;
+}
+
+demand some_demand(core::philox& random, uint32_t workers) {
+  demand out;
+  for (size_t i = 0; i < 10; ++i) {
+    demand_window w;
+    w.begin = out.now;
+    w.length = std::chrono::seconds{10};
+    out.now += w.length;
+    w.arrived = random.below(workers * 6);
+    w.searched = w.arrived;
+    w.hits = w.arrived * 7 / 10;
+    w.skips = {{10, w.hits / 2}, {25, w.hits - w.hits / 2}};
+    w.predicted.assign(2, {100, 80, 60, 40, 20, 10});
+    w.confidences.assign(201, 3);
+    out.windows.push_back(std::move(w));
+  }
+  return out;
+}
+
+facts everything_known() {
+  facts f;
+  f.tolerated = std::vector<uint32_t>{3, 2};
+  f.hit_likely = true;
+  f.near.emplace();
+  for (size_t i = 0; i < 8; ++i) {
+    match m;
+    m.similarity = 0.92;
+    m.stored = {5, 10, 15, 20, 25};
+    f.near->push_back(std::move(m));
+  }
+  f.mask = mask_facts{0.2, 1, true};
+  return f;
+}
+
+void print_policies(size_t rounds) {
+  std::printf("\n%-31s", "ms: whole plans of policies");
+  for (const uint32_t n : cluster_sizes)
+    std::printf(" %10u workers", n);
+  std::printf("   us: one request of 1024\n");
+  for (const policy_case& c : policies()) {
+    std::printf("%-31s", c.name);
+    const auto sut = *make_policy(c.name);
+    plan at_1024;
+    cluster_view there_1024;
+    for (const uint32_t n : cluster_sizes) {
+      auto fixed = random_of(n);
+      const auto there = some_cluster(fixed, c.known, n);
+      plan now;
+      print_cell(timed(rounds,
+                       [&](core::philox& random) {
+                         now = sut->replan(some_demand(random, n), c.known,
+                                           there, now);
+                         expect(now.workers.size() == n, "a plan");
+                       }),
                  1e3);
+      if (n == 1024) {
+        at_1024 = now;
+        there_1024 = there;
+      }
+    }
+    core::request wanted;
+    if (!c.known.masked.empty()) {
+      wanted.kind = core::request_kind::edit;
+      wanted.source = std::make_shared<core::source_images>();
+      wanted.px = {768, 768};
+    }
+    const auto known = everything_known();
+    print_cell(timed(rounds * 10,
+                     [&](core::philox& random) {
+                       const auto chosen = sut->choose(
+                         wanted, known, c.known, at_1024, there_1024, random);
+                       const auto* at = std::get_if<go>(&chosen);
+                       expect(at != nullptr, "a route");
+                       const auto& along = at_1024.routes[at->route.value];
+                       sut->place_knowing(wanted, along.stages.front(), known,
+                                          c.known, at_1024, there_1024, random);
+                     }),
+               1e6);
     std::printf("\n");
   }
 }
@@ -245,24 +379,24 @@ void print_requests(size_t rounds) {
     m.stored = {5, 10, 15, 20, 25};
   }
   const auto table_of_skips = nirvana::published_table();
-  print_cell(timed(rounds,
-                   [&](core::philox&) {
-                     expect(nirvana::resume_furthest(near, table_of_skips).has_value(),
-                            "a state");
-                   }),
-             1e6);
+  print_cell(
+    timed(rounds,
+          [&](core::philox&) {
+            expect(nirvana::resume_furthest(near, table_of_skips).has_value(),
+                   "a state");
+          }),
+    1e6);
   std::vector<instgenie::edit_worker> editors(workers);
   for (auto& w : editors) {
     w.max_batch = 8;
-    for (size_t n = random.below(8); n > 0; --n)
-      w.running.push_back(
-        {{random.uniform(), false},
-         static_cast<uint32_t>(1 + random.below(50)), 0});
+    for (size_t n = 1 + random.below(8); n > 0; --n)
+      w.running.push_back({{random.uniform(), false},
+                           static_cast<uint32_t>(1 + random.below(50)),
+                           0});
   }
   const instgenie::estimator by{{1e-12, 1e-4, 1}, {2e-11, 1e-4, 1}};
-  const auto steps =
-    instgenie::equal_steps(16, {1024, 640, 2}, by,
-                           instgenie::recorded::outputs);
+  const auto steps = instgenie::equal_steps(16, {1024, 640, 2}, by,
+                                            instgenie::recorded::outputs);
   const instgenie::edit_row edit{{0.11, false}, 50, 0};
   std::printf("\n%-31s", "instgenie, by step");
   print_cell(timed(rounds / 10 + 1,
@@ -278,7 +412,8 @@ void print_requests(size_t rounds) {
                             "a worker");
                    }),
              1e6);
-  std::printf("\n\nus: middle and worst, one step's plan of 70 unlike blocks\n");
+  std::printf(
+    "\n\nus: middle and worst, one step's plan of 70 unlike blocks\n");
   std::vector<instgenie::block_cost> blocks(70);
   for (auto& b : blocks)
     b = {1e-3 * random.uniform(), 1e-3 * (1 + random.uniform()),
@@ -304,6 +439,7 @@ int main(int argc, char** argv) {
   const size_t rounds =
     argc > 1 ? std::max<size_t>(std::strtoul(argv[1], nullptr, 10), 1) : 300;
   print_plans(rounds);
+  print_policies(rounds);
   print_requests(rounds);
   return 0;
 }

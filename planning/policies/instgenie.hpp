@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/planning/policies/vanilla.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace atelier::planning {
+
+/// What the policies for masked edits differ in.
+struct instgenie_rules {
+  enum class worker_rule : uint8_t {
+    /// Own finish and the delay brought to others, by rolling out the steps.
+    finish,
+    /// The next step's time.
+    step,
+    requests,
+    tokens,
+    first_fit,
+  };
+
+  std::string name = "instgenie";
+  worker_rule workers = worker_rule::finish;
+};
+
+/// Sends edits to the worker where their mask costs least; the batch takes them
+/// in between steps.
+class instgenie_policy : public vanilla {
+public:
+  instgenie_policy() = default;
+
+  explicit instgenie_policy(instgenie_rules rules) : rules_(std::move(rules)) {}
+
+  std::string_view name() const override {
+    return rules_.name;
+  }
+
+  plan replan(const demand& asked, const profile& known,
+              const cluster_view& there, const plan& previous) const override;
+
+  choice choose(const core::request& wanted, const facts& known,
+                const profile& costs, const plan& in_force,
+                const cluster_view& there, core::philox& random) const override;
+
+  core::lane_id place_knowing(const core::request& wanted, const stage& next,
+                              const facts& known, const profile& costs,
+                              const plan& in_force, const cluster_view& there,
+                              core::philox& random) const override;
+
+private:
+  instgenie_rules rules_;
+};
+
+/// Returns the rules of `instgenie`, `instgenie-paper`, `request-balance`,
+/// `token-balance` and `first-fit`.
+std::vector<instgenie_rules> all_instgenie_rules();
+
+} // namespace atelier::planning

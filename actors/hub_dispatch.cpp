@@ -341,6 +341,7 @@ void hub::withdraw(worker& w) {
 }
 
 void hub::offer(worker& w) {
+  view_changed(w);
   if (w.view.seats_free == 0 || w.draining || w.exclusive || w.suspected)
     return;
   for (const auto lane : w.serves) {

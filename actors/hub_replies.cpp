@@ -142,6 +142,7 @@ void hub::on(const worker_ready& x, core::time_point now) {
           dirty_.insert(alone_lane(lane));
       break;
   }
+  members_changed_ = true;
   offer(w);
   if (x.who.what == role::denoise_step)
     ports_.watch->cluster_changed(cluster());
@@ -206,6 +207,7 @@ void hub::on(const stepped& x, core::time_point now) {
     if (p.steps_done > d.steps_done) {
       w->view.steps_left -=
         std::min<uint64_t>(w->view.steps_left, p.steps_done - d.steps_done);
+      view_changed(*w);
       d.steps_done = p.steps_done;
     }
     if (p.published && !d.published) {
@@ -347,6 +349,7 @@ void hub::suspected(ipc::process_life who, core::time_point now) {
       continue;
     withdraw(w);
     w.suspected = true;
+    members_changed_ = true;
     changed = changed || w.where.what == role::denoise_step;
   }
   if (changed)
@@ -383,6 +386,7 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
     }
     addresses_.erase(w.where);
     workers_.erase(id);
+    members_changed_ = true;
     ++counts_.workers_lost;
   }
   const auto why = core::fail(

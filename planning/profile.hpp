@@ -94,6 +94,17 @@ struct ladder_profile {
                          const ladder_profile&) = default;
 };
 
+/// A plan that somebody made for all time.
+struct fixed_cascade {
+  double threshold = 0;
+  uint32_t light = 1;
+  uint32_t heavy = 1;
+  uint32_t light_batch = 1;
+  uint32_t heavy_batch = 1;
+
+  friend bool operator==(const fixed_cascade&, const fixed_cascade&) = default;
+};
+
 /// A light variant, a judge, and a heavy variant for what does not pass.
 struct cascade_profile {
   core::variant_id light;
@@ -107,6 +118,10 @@ struct cascade_profile {
   std::vector<std::pair<double, double>> deferred;
   /// (share that the light variant answers, FID); lower is better.
   std::vector<std::pair<double, double>> fid;
+  /// What plans that never change take: one made elsewhere, and the highest
+  /// rate, in requests a second, that one is made for; 0: unknown.
+  std::optional<fixed_cascade> fixed{};
+  double peak_rate = 0;
 
   friend bool operator==(const cascade_profile&,
                          const cascade_profile&) = default;

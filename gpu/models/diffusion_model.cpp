@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/detail/part_checks.hpp>
 #include <atelier/gpu/models/diffusion_model.hpp>
 
 #include <c10/core/InferenceMode.h>
@@ -15,10 +16,11 @@ constexpr float aesthetic_score = 6;
 constexpr float negative_aesthetic_score = 2.5;
 
 core::result<std::shared_ptr<const tokenizer>> load_tokenizer(
-  const std::optional<tokenizer_files>& from) {
+  const std::optional<tokenizer_files>& from,
+  const std::optional<component>& encoder) {
   if (!from)
     return std::shared_ptr<const tokenizer>{};
-  return tokenizer::load(*from);
+  return detail::load_words(*from, encoder ? &*encoder : nullptr);
 }
 
 core::result<std::unique_ptr<clip_text>> load_text(
@@ -61,15 +63,16 @@ core::result<std::shared_ptr<diffusion_model>> diffusion_model::load(
                        && from.kind != pipeline_kind::stable_diffusion
                        && from.kind != pipeline_kind::latent_consistency;
   out->aesthetic_ = from.requires_aesthetics_score;
+  out->words_ = from.words;
   auto schedule = parse_scheduler(from.scheduler, from.scheduler_file);
   if (!schedule)
     return schedule.why();
   out->schedule_ = std::move(*schedule);
-  auto words = load_tokenizer(from.tokenizer);
+  auto words = load_tokenizer(from.tokenizer, from.text_encoder);
   if (!words)
     return words.why();
   out->tokenizer_ = std::move(*words);
-  auto words_2 = load_tokenizer(from.tokenizer_2);
+  auto words_2 = load_tokenizer(from.tokenizer_2, from.text_encoder_2);
   if (!words_2)
     return words_2.why();
   out->tokenizer_2_ = std::move(*words_2);
@@ -103,6 +106,7 @@ text_condition diffusion_model::encode(std::string_view text,
                                        bool negative) const {
   const c10::InferenceMode guard;
   text_condition out;
+  out.unknown_words = words_.note_on(text);
   if (kind_ == pipeline_kind::stable_diffusion
       || kind_ == pipeline_kind::latent_consistency) {
     auto x = encode_with(*text_, *tokenizer_, text, where_.device);

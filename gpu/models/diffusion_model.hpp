@@ -30,6 +30,9 @@ struct text_condition {
   torch::Tensor pooled;
   /// Tokens of the text that the encoders could not take.
   uint32_t left_out = 0;
+  /// On words that the model does not know; empty where there are none, or
+  /// where it does not say what it knows.
+  std::string unknown_words;
 };
 
 /// All networks of one model in one place, put together as its pipeline in
@@ -82,6 +85,7 @@ private:
   bool zeros_for_empty_ = false;
   bool aesthetic_ = false;
   scheduler_config schedule_;
+  known_words words_;
   std::shared_ptr<const tokenizer> tokenizer_;
   std::shared_ptr<const tokenizer> tokenizer_2_;
   std::unique_ptr<clip_text> text_;

@@ -59,6 +59,7 @@ core::result<void> borrow(model_files& x, const fs::path& from,
     x.text_encoder_2 = std::move(lender->text_encoder_2);
     x.tokenizer = std::move(lender->tokenizer);
     x.tokenizer_2 = std::move(lender->tokenizer_2);
+    x.words = std::move(lender->words);
     x.force_zeros_for_empty_prompt = lender->force_zeros_for_empty_prompt;
     x.requires_aesthetics_score = lender->requires_aesthetics_score;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/core/result.hpp>
+#include <atelier/gpu/models/known_words.hpp>
 #include <atelier/gpu/models/tensor_source.hpp>
 
 #include <cstdint>
@@ -41,11 +42,18 @@ struct component {
 };
 
 /// Where a tokenizer's vocabulary stands. Either `tokenizer_json`, or both
-/// others.
+/// others; a folder that has all is read as transformers does, by
+/// `tokenizer_json`.
 struct tokenizer_files {
   std::filesystem::path vocab;
   std::filesystem::path merges;
   std::filesystem::path tokenizer_json;
+
+  /// The file with the tokens.
+  const std::filesystem::path& words() const {
+    return tokenizer_json.empty() ? vocab : tokenizer_json;
+  }
+
   /// Text of tokenizer_config.json and special_tokens_map.json; may be empty.
   std::string config;
   std::string special_tokens;
@@ -68,6 +76,8 @@ struct model_files {
   bool force_zeros_for_empty_prompt = true;
   /// The refiner wants an aesthetic score instead of the target size.
   bool requires_aesthetics_score = false;
+  /// Words that the model was trained on (known_words.txt); empty: not said.
+  known_words words;
   /// Parts that are known and not used, such as "safety_checker" in a folder
   /// and "model_ema" in a file.
   std::vector<std::string> not_loaded;

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double most_quality = 1e6;
 constexpr double most_watts = 1e6;
+constexpr double most_rate = 1e9;
 constexpr uint64_t most_steps = 10'000;
 
 constexpr std::array<std::pair<ladder_kind, std::string_view>, 2> ladder_names{
@@ -183,13 +184,26 @@ void read_ladder(json_reader& r, const json& x, const std::string& at,
   into.ladders.push_back(std::move(ladder));
 }
 
+fixed_cascade read_fixed(json_reader& r, const json& x, const std::string& at) {
+  constexpr uint64_t most = 1u << 20;
+  r.expect_keys(x, at,
+                {"threshold", "light", "heavy", "light_batch", "heavy_batch"});
+  fixed_cascade out;
+  r.real(x, at, "threshold", 0, 1, out.threshold);
+  r.whole(x, at, "light", 1, most, out.light);
+  r.whole(x, at, "heavy", 0, most, out.heavy);
+  r.whole(x, at, "light_batch", 1, most, out.light_batch);
+  r.whole(x, at, "heavy_batch", 1, most, out.heavy_batch);
+  return out;
+}
+
 void read_cascade(json_reader& r, const json& x, const std::string& at,
                   profile& into) {
   if (!is_object(r, x, at))
     return;
   r.expect_keys(x, at,
                 {"light", "heavy", "judge", "judging_ms", "deadline_ms",
-                 "deferred", "fid"});
+                 "deferred", "fid", "peak_rate", "fixed"});
   cascade_profile cascade;
   cascade.light = variant_at(r, x, at, "light", into);
   cascade.heavy = variant_at(r, x, at, "heavy", into);
@@ -204,6 +218,10 @@ void read_cascade(json_reader& r, const json& x, const std::string& at,
   r.span(x, at, "deadline_ms", cascade.deadline);
   read_pairs(r, x, at, "deferred", 1, cascade.deferred);
   read_pairs(r, x, at, "fid", most_quality, cascade.fid);
+  r.real(x, at, "peak_rate", 0, most_rate, cascade.peak_rate, false);
+  if (const auto* fixed = r.find(x, at, "fixed", false);
+      fixed != nullptr && is_object(r, *fixed, at + ".fixed"))
+    cascade.fixed = read_fixed(r, *fixed, at + ".fixed");
   for (size_t i = 1; i < cascade.deferred.size(); ++i)
     if (cascade.deferred[i].second < cascade.deferred[i - 1].second)
       r.complain(fmt::format("{}.deferred[{}]", at, i),
@@ -283,14 +301,22 @@ void write_sections(const profile& x, json& into) {
                        {"class_shares", l.class_shares}});
   }
   auto& cascades = into["cascades"] = json::array();
-  for (const cascade_profile& c : x.cascades)
+  for (const cascade_profile& c : x.cascades) {
     cascades.push_back({{"light", name_of(x, c.light)},
                         {"heavy", name_of(x, c.heavy)},
                         {"judge", c.judge},
                         {"judging_ms", ms_of(c.judging)},
                         {"deadline_ms", ms_of(c.deadline)},
                         {"deferred", pairs_json(c.deferred)},
-                        {"fid", pairs_json(c.fid)}});
+                        {"fid", pairs_json(c.fid)},
+                        {"peak_rate", c.peak_rate}});
+    if (c.fixed)
+      cascades.back()["fixed"] = {{"threshold", c.fixed->threshold},
+                                  {"light", c.fixed->light},
+                                  {"heavy", c.fixed->heavy},
+                                  {"light_batch", c.fixed->light_batch},
+                                  {"heavy_batch", c.fixed->heavy_batch}};
+  }
   if (x.reuse) {
     auto small = json::array();
     for (const core::variant_id v : x.reuse->small)

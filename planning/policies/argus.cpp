@@ -55,10 +55,12 @@ plan argus_policy::replan(const demand& asked, const profile& known,
   const auto* latents = rules_.latents
                         ? detail::ladder_of(known, ladder_kind::cached_latents)
                         : nullptr;
-  const auto* models = detail::ladder_of(known, ladder_kind::smaller_models);
   const auto usable = [](const ladder_profile* l) {
     return l != nullptr && !l->levels.empty();
   };
+  const auto of_models = detail::models_of(known);
+  const auto* models =
+    rules_.changes || !usable(latents) ? &of_models : nullptr;
   if ((!usable(latents) && !usable(models)) || there.workers.empty())
     return next;
   argus_memory memory;
@@ -81,10 +83,9 @@ plan argus_policy::replan(const demand& asked, const profile& known,
     scale.mean_skip =
       mean_skip(previous, memory, detail::class_histogram(asked, at, *latents));
     take_in(memory, asked, scale);
-    if (memory.change.phase == switch_phase::leaving
-        && std::holds_alternative<argus_memory>(previous.memory)
-        && std::get<argus_memory>(previous.memory).change.phase
-             == switch_phase::leaving
+    const auto* last = std::get_if<argus_memory>(&previous.memory);
+    if (memory.change.phase == switch_phase::leaving && last != nullptr
+        && last->change.phase == switch_phase::leaving
         && detail::all_as_planned(there, previous))
       argus::all_loaded(memory.change, asked.now);
     else if (memory.change.phase == switch_phase::returning
@@ -142,6 +143,12 @@ plan argus_policy::replan(const demand& asked, const profile& known,
     }
   }
 
+  // Source: Argus, Table 1: never more than one picture at a time.
+  for (assignment& a : next.workers) {
+    a.batch = 1;
+    a.join = joining::single;
+  }
+
   memory.levels = static_cast<uint32_t>(levels.size());
   memory.first_route = static_cast<uint32_t>(next.routes.size());
   for (const level& v : levels) {
@@ -168,16 +175,23 @@ plan argus_policy::replan(const demand& asked, const profile& known,
   for (uint32_t c = 0; c < seen.size(); ++c)
     by_kept[detail::kept_class(kept, c)] += seen[c];
   argus::shift_map map{levels.size(), levels.size()};
-  if (!rules_.classifier)
-    for (size_t c = 0; c < levels.size(); ++c)
-      std::copy(share.begin(), share.end(),
-                map.cells.begin()
-                  + static_cast<std::ptrdiff_t>(c * levels.size()));
-  else if (rules_.exact_shift)
-    map = argus::align_exactly(by_kept, share,
-                               detail::degradation_of_ladder(ladder, kept));
-  else
-    map = argus::align(by_kept, share);
+  switch (rules_.shift) {
+    case argus_rules::shift_rule::exact:
+      map = argus::align_exactly(by_kept, share,
+                                 detail::degradation_of_ladder(ladder, kept));
+      break;
+    case argus_rules::shift_rule::published:
+      map = argus::align(by_kept, share);
+      break;
+    case argus_rules::shift_rule::none:
+      for (size_t c = 0; c < levels.size(); ++c)
+        map.at(c, c) = 1;
+      break;
+    case argus_rules::shift_rule::by_load:
+      for (size_t c = 0; c < levels.size(); ++c)
+        for (size_t v = 0; v < levels.size(); ++v)
+          map.at(c, v) = share[v];
+  }
   const double fresh = pools ? rules_.fresh : 0;
   next.share.assign(ladder.levels.size(),
                     std::vector<double>(next.routes.size(), 0.0));
@@ -206,7 +220,7 @@ choice argus_policy::choose(const core::request& wanted, const facts& known,
     return vanilla::choose(wanted, known, costs, in_force, there, random);
   const bool latents = argus::may_use_cache(memory->change.phase);
   size_t c = 0;
-  if (rules_.classifier) {
+  if (rules_.shift != argus_rules::shift_rule::by_load) {
     if (!known.tolerated) {
       need n;
       n.tolerated = true;

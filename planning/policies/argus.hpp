@@ -25,14 +25,24 @@ struct argus_rules {
     last,
   };
 
+  enum class shift_rule : uint8_t {
+    /// Predicted classes to the load's shares at the least degradation.
+    exact,
+    /// The same by the paper's Algorithm 1.
+    published,
+    /// Every prompt on its predicted level, whatever the load.
+    none,
+    /// A level drawn by the load's shares; nothing is predicted.
+    by_load,
+  };
+
   std::string name = "argus";
   allocation_rule allocate = allocation_rule::pooled;
-  /// Route by predicted class; else by load alone.
-  bool classifier = true;
-  /// Exact transport instead of the paper's alignment.
-  bool exact_shift = true;
-  /// Levels of cached latents too, and the change between both ladders.
+  shift_rule shift = shift_rule::exact;
+  /// Levels of cached latents too.
   bool latents = true;
+  /// Smaller models where retrieval is slow, and back.
+  bool changes = true;
   /// One lane for each worker instead of one for each variant.
   bool worker_lanes = false;
   argus::wait_rule wait = argus::wait_rule::with_own;
@@ -76,7 +86,8 @@ private:
 };
 
 /// Returns the rules of `argus`, `argus-paper`, `pac`, `proteus`, `sommelier`,
-/// `clipper-heavy` and `clipper-light`.
+/// `clipper-heavy`, `clipper-light` and, each lacking one part,
+/// `argus-no-classifier`, `argus-no-shift` and `argus-no-switch`.
 std::vector<argus_rules> all_argus_rules();
 
 } // namespace atelier::planning

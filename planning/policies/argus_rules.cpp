@@ -8,7 +8,7 @@ std::vector<argus_rules> all_argus_rules() {
   argus_rules paper;
   paper.name = "argus-paper";
   paper.allocate = argus_rules::allocation_rule::counts;
-  paper.exact_shift = false;
+  paper.shift = argus_rules::shift_rule::published;
   paper.worker_lanes = true;
   paper.wait = argus::wait_rule::queue_only;
   paper.backlog = false;
@@ -16,7 +16,7 @@ std::vector<argus_rules> all_argus_rules() {
   paper.fresh = 0;
   argus_rules pac = paper;
   pac.name = "pac";
-  pac.classifier = false;
+  pac.shift = argus_rules::shift_rule::by_load;
   pac.any_worker = true;
   argus_rules proteus = pac;
   proteus.name = "proteus";
@@ -31,7 +31,17 @@ std::vector<argus_rules> all_argus_rules() {
   argus_rules light = heavy;
   light.name = "clipper-light";
   light.allocate = argus_rules::allocation_rule::last;
-  return {ours, paper, pac, proteus, sommelier, heavy, light};
+  argus_rules unpredicted = paper;
+  unpredicted.name = "argus-no-classifier";
+  unpredicted.shift = argus_rules::shift_rule::by_load;
+  argus_rules unshifted = paper;
+  unshifted.name = "argus-no-shift";
+  unshifted.shift = argus_rules::shift_rule::none;
+  argus_rules unchanged = paper;
+  unchanged.name = "argus-no-switch";
+  unchanged.changes = false;
+  return {ours,  paper, pac,         proteus,   sommelier,
+          heavy, light, unpredicted, unshifted, unchanged};
 }
 
 } // namespace atelier::planning

@@ -83,13 +83,77 @@ diffserve::deferral_profile deferral(const cascade_profile& c,
   return diffserve::blended(&table, seen);
 }
 
+bool is_once(rule r) {
+  return r == rule::once || r == rule::once_for_peak;
+}
+
+size_t threshold_index(double threshold) {
+  return static_cast<size_t>(
+    std::lround(threshold * static_cast<double>(diffserve::thresholds - 1)));
+}
+
+// A plan made for other workers keeps its shares of them.
+cascade_plan scaled_to(const fixed_cascade& of, const cascade_problem& p) {
+  const double light =
+    static_cast<double>(of.light) / static_cast<double>(of.light + of.heavy);
+  cascade_plan out;
+  out.threshold = threshold_index(of.threshold);
+  out.deferred = p.deferred[out.threshold];
+  out.light = std::clamp(static_cast<uint32_t>(std::lround(light * p.workers)),
+                         1u, p.workers);
+  out.heavy = p.workers - out.light;
+  out.light_batch = of.light_batch;
+  out.heavy_batch = of.heavy_batch;
+  return out;
+}
+
+core::result<cascade_plan> for_all_time(const diffserve_rules& rules,
+                                        const cascade_profile& c,
+                                        const cascade_problem& problem) {
+  if (rules.allocate != rule::once_for_peak && c.fixed)
+    return scaled_to(*c.fixed, problem);
+  return diffserve::allocate_for_peak(
+    problem,
+    c.peak_rate > 0 ? c.peak_rate * rules.provisioning : problem.demand);
+}
+
 core::result<cascade_plan> planned(const diffserve_rules& rules,
+                                   const cascade_profile& c,
+                                   const diffserve_memory& memory,
                                    cascade_problem problem) {
-  if (rules.allocate == rule::random)
-    return diffserve::allocate_random(problem);
-  if (!rules.queueing) {
-    problem.execution_factor = 2;
-    problem.wait_light = problem.wait_heavy = 0;
+  switch (rules.queueing) {
+    case diffserve_rules::queueing_rule::little:
+      break;
+    case diffserve_rules::queueing_rule::doubled:
+      problem.execution_factor = 2;
+      [[fallthrough]];
+    case diffserve_rules::queueing_rule::ignored:
+      problem.wait_light = problem.wait_heavy = 0;
+  }
+  switch (rules.allocate) {
+    case rule::cascade:
+      break;
+    case rule::once:
+    case rule::once_for_peak:
+      return for_all_time(rules, c, problem);
+    case rule::fixed_threshold:
+      if (memory.decided) {
+        problem.threshold = memory.decided->threshold;
+      } else {
+        const auto first = for_all_time(rules, c, problem);
+        if (!first)
+          return first;
+        problem.threshold = first->threshold;
+      }
+      break;
+    case rule::all_light:
+    case rule::all_heavy: {
+      const bool heavy = rules.allocate == rule::all_heavy;
+      const auto& batch = heavy ? problem.heavy_batch : problem.light_batch;
+      return diffserve::allocate_single(problem, heavy, batch.value_or(1));
+    }
+    case rule::random:
+      return diffserve::allocate_random(problem);
   }
   return diffserve::allocate(problem);
 }
@@ -159,11 +223,11 @@ plan diffserve_policy::replan(const demand& asked, const profile& known,
   }
   // Without demand, and where the plan is made for good, the old one stays.
   const bool keeps =
-    memory.decided && (rate <= 0 || rules_.allocate == rule::once)
+    memory.decided && (rate <= 0 || is_once(rules_.allocate))
     && memory.decided->light + memory.decided->heavy == problem.workers;
   core::result<cascade_plan> found =
     keeps      ? core::result<cascade_plan>{*memory.decided}
-    : rate > 0 ? planned(rules_, problem)
+    : rate > 0 ? planned(rules_, c, memory, problem)
                : core::result<cascade_plan>{diffserve::first_plan(problem)};
   if (!found)
     return next;
@@ -289,13 +353,32 @@ std::vector<diffserve_rules> all_diffserve_rules() {
   diffserve_rules score = paper;
   score.name = "score-cascade";
   score.judge = "pickscore";
+  diffserve_rules clip = score;
+  clip.name = "clip-cascade";
+  clip.judge = "clipscore";
   diffserve_rules plain = paper;
   plain.name = "no-queueing";
-  plain.queueing = false;
+  plain.queueing = diffserve_rules::queueing_rule::doubled;
+  diffserve_rules waitless = paper;
+  waitless.name = "no-waits";
+  waitless.queueing = diffserve_rules::queueing_rule::ignored;
   diffserve_rules trial = paper;
   trial.name = "aimd";
   trial.trial_batches = true;
-  return {ours, paper, fixed, drawn, random, score, plain, trial};
+  diffserve_rules peak = paper;
+  peak.name = "diffserve-peak";
+  peak.allocate = rule::once_for_peak;
+  diffserve_rules threshold = paper;
+  threshold.name = "static-threshold";
+  threshold.allocate = rule::fixed_threshold;
+  diffserve_rules light = trial;
+  light.name = "light-aimd";
+  light.allocate = rule::all_light;
+  diffserve_rules heavy = trial;
+  heavy.name = "heavy-aimd";
+  heavy.allocate = rule::all_heavy;
+  return {ours, paper,     fixed, peak,     drawn, random, score,
+          clip, threshold, plain, waitless, trial, light,  heavy};
 }
 
 } // namespace atelier::planning

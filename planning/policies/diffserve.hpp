@@ -20,16 +20,32 @@ struct diffserve_rules {
   enum class allocation_rule : uint8_t {
     /// The threshold by demand.
     cascade,
-    /// The first plan for all time.
+    /// One plan for all time: that of the profile, else that of its peak rate,
+    /// else the first.
     once,
+    /// The same, whatever plan the profile has.
+    once_for_peak,
+    /// The threshold of the plan for all time; workers and batches by demand.
+    fixed_threshold,
+    /// All workers on one variant.
+    all_light,
+    all_heavy,
     /// Variants drawn at random, nothing judged.
     random,
   };
 
   std::string name = "diffserve";
   allocation_rule allocate = allocation_rule::cascade;
-  /// Waits by Little's law; else execution counts twice.
-  bool queueing = true;
+  enum class queueing_rule : uint8_t {
+    /// Waits by Little's law.
+    little,
+    /// Execution counts twice.
+    doubled,
+    /// None.
+    ignored,
+  };
+
+  queueing_rule queueing = queueing_rule::little;
   /// Batches found by trial instead of planned.
   bool trial_batches = false;
   /// Never more deferred than where the measured quality is best.
@@ -75,9 +91,10 @@ private:
   diffserve_rules rules_;
 };
 
-/// Returns the rules of `diffserve`, `diffserve-paper`, `diffserve-static`,
-/// `diffserve-proteus`, `random-cascade`, `score-cascade`, `no-queueing` and
-/// `aimd`.
+/// Returns the rules of `diffserve`, `diffserve-paper`, its baselines
+/// `diffserve-static`, `diffserve-peak`, `diffserve-proteus`, `random-cascade`,
+/// `score-cascade`, `clip-cascade`, `light-aimd` and `heavy-aimd`, and, each
+/// lacking one part, `static-threshold`, `no-queueing`, `no-waits` and `aimd`.
 std::vector<diffserve_rules> all_diffserve_rules();
 
 /// Returns the batches of a variant as measured at its native size, up to

@@ -99,14 +99,18 @@ plan instgenie_policy::replan(const demand& asked, const profile& known,
                               const cluster_view& there,
                               const plan& previous) const {
   plan next = vanilla::replan(asked, known, there, previous);
+  if (rules_.whole_batches)
+    for (assignment& a : next.workers)
+      a.join = joining::whole_batch;
   for (const masked_profile& m : known.masked)
     for (const bool recorded : {true, false}) {
       route r;
       r.name = known.variants[m.variant.value].name
              + (recorded ? ", edit" : ", edit and record");
       stage s = detail::stage_on(m.variant);
-      s.from = origin::template_image;
-      s.record = !recorded;
+      // In full it is any other request with a source.
+      s.from = rules_.in_full ? origin::noise : origin::template_image;
+      s.record = !recorded && !rules_.in_full;
       r.stages.push_back(std::move(s));
       detail::add_route(next, std::move(r));
     }
@@ -125,8 +129,11 @@ choice instgenie_policy::choose(const core::request& wanted, const facts& known,
   const auto variant =
     in_force.routes[at->route.value].stages.front().any_of.front();
   const size_t masked = masked_of(costs, variant);
-  if (masked == costs.masked.size())
+  if (masked == costs.masked.size()
+      || edit_route(costs, masked, false) >= in_force.routes.size())
     return plain;
+  if (rules_.in_full)
+    return go{core::route_id{edit_route(costs, masked, true)}, {}};
   if (!known.mask) {
     need n;
     n.mask = true;
@@ -135,10 +142,8 @@ choice instgenie_policy::choose(const core::request& wanted, const facts& known,
   // A whole mask has nothing to keep, and nothing to record.
   if (!(known.mask->ratio > 0) || known.mask->ratio >= 1)
     return plain;
-  const uint32_t route = edit_route(costs, masked, known.mask->recorded);
-  if (route >= in_force.routes.size())
-    return plain;
-  return go{core::route_id{route}, {}};
+  return go{core::route_id{edit_route(costs, masked, known.mask->recorded)},
+            {}};
 }
 
 core::lane_id instgenie_policy::place_knowing(
@@ -147,8 +152,10 @@ core::lane_id instgenie_policy::place_knowing(
   core::philox& random) const {
   const core::variant_id variant = next.any_of.front();
   const size_t masked = masked_of(costs, variant);
-  if (next.from != origin::template_image || masked == costs.masked.size()
-      || !known.mask)
+  const bool edits = rules_.in_full
+                     ? wanted.kind == core::request_kind::edit && wanted.source
+                     : next.from == origin::template_image && known.mask;
+  if (!edits || masked == costs.masked.size())
     return place(wanted, next, in_force, there, random);
   std::vector<instgenie::edit_worker> workers;
   std::vector<core::worker_id> ids;
@@ -159,7 +166,10 @@ core::lane_id instgenie_policy::place_knowing(
   if (workers.empty())
     return lane_of(variant);
   instgenie::edit_row edit;
-  edit.member = {known.mask->ratio, next.record};
+  if (rules_.in_full)
+    edit.member = {1, true};
+  else
+    edit.member = {known.mask->ratio, next.record};
   edit.steps_left = std::max(
     next.steps != 0 ? next.steps : costs.variants[variant.value].steps, 1u);
   const auto chosen = [&] {
@@ -181,11 +191,13 @@ core::lane_id instgenie_policy::place_knowing(
 }
 
 std::vector<instgenie_rules> all_instgenie_rules() {
-  return {{"instgenie", rule::finish},
-          {"instgenie-paper", rule::step},
-          {"request-balance", rule::requests},
-          {"token-balance", rule::tokens},
-          {"first-fit", rule::first_fit}};
+  return {{"instgenie", rule::finish, false, false},
+          {"instgenie-paper", rule::step, false, false},
+          {"request-balance", rule::requests, false, false},
+          {"token-balance", rule::tokens, false, false},
+          {"first-fit", rule::first_fit, false, false},
+          {"static-batching", rule::requests, false, true},
+          {"full-recompute", rule::requests, true, true}};
 }
 
 } // namespace atelier::planning

@@ -24,6 +24,10 @@ struct instgenie_rules {
 
   std::string name = "instgenie";
   worker_rule workers = worker_rule::finish;
+  /// Edits compute all tokens and load nothing.
+  bool in_full = false;
+  /// A batch stays as it is until all of it ended.
+  bool whole_batches = false;
 };
 
 /// Sends edits to the worker where their mask costs least; the batch takes them
@@ -54,8 +58,10 @@ private:
   instgenie_rules rules_;
 };
 
-/// Returns the rules of `instgenie`, `instgenie-paper`, `request-balance`,
-/// `token-balance` and `first-fit`.
+/// Returns the rules of `instgenie`, `instgenie-paper`, and the baselines
+/// `request-balance`, `token-balance`, `first-fit`, `static-batching` and
+/// `full-recompute` (which the paper calls Diffusers). FISEdit and TeaCache
+/// differ in kernels alone and are no policies.
 std::vector<instgenie_rules> all_instgenie_rules();
 
 } // namespace atelier::planning

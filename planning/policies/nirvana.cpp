@@ -171,6 +171,9 @@ std::vector<nirvana_rules> all_nirvana_rules() {
   paper.name = "nirvana-paper";
   paper.reuse = reuse::nearest;
   paper.predictor_always = true;
+  nirvana_rules unpredicted = paper;
+  unpredicted.name = "nirvana-no-predictor";
+  unpredicted.predictor = false;
   // Whole pictures: thresholds are not stated; 0.8 is GPTCache's default, 0.85
   // ours for CLIP's texts.
   nirvana_rules gptcache;
@@ -190,7 +193,7 @@ std::vector<nirvana_rules> all_nirvana_rules() {
   small.name = "small-model";
   small.reuse = reuse::none;
   small.small = true;
-  return {ours, paper, gptcache, pinecone, crs, small};
+  return {ours, paper, unpredicted, gptcache, pinecone, crs, small};
 }
 
 } // namespace atelier::planning

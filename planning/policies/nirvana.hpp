@@ -59,8 +59,8 @@ private:
   nirvana_rules rules_;
 };
 
-/// Returns the rules of `nirvana`, `nirvana-paper`, `gptcache`, `pinecone`,
-/// `crs` and `small-model`.
+/// Returns the rules of `nirvana`, `nirvana-paper`, `nirvana-no-predictor`,
+/// `gptcache`, `pinecone`, `crs` and `small-model`.
 std::vector<nirvana_rules> all_nirvana_rules();
 
 } // namespace atelier::planning

@@ -21,3 +21,8 @@ atelier_add_test(gpu_step
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/samplers/step_test.cpp
   LIBS Atelier::gpu_torch Atelier::core
   TORCH)
+atelier_add_test(gpu_networks
+  KIND UNIT
+  TORCH
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/training/networks_test.cpp
+  LIBS Atelier::gpu_torch)

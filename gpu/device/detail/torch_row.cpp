@@ -64,12 +64,7 @@ void torch_row::read(prompt_cache& prompts) {
   const auto& how = job_.how;
   if (job_.source)
     read_source();
-  sampler_choice choice;
-  choice.with = how.with;
-  choice.steps = how.steps;
-  choice.strength = how.strength;
-  choice.eta = how.eta;
-  choice.karras = how.karras;
+  auto choice = choice_of(how);
   choice.from_clean = clean_.defined() && !mask_.defined();
   plan_ = taken(plan_sampler(model_->schedule(), choice));
   taken(slots_.buffer(job_.state));
@@ -272,14 +267,16 @@ row_report torch_row::report() {
 }
 
 void torch_row::note_left_out() {
-  const auto tell = [&](std::string_view what, uint32_t left_out) {
-    if (left_out > 0)
+  const auto tell = [&](std::string_view what, const text_condition& x) {
+    if (x.left_out > 0)
       notes_.push_back(
         fmt::format("{}: {} tokens did not fit the model and were left out",
-                    what, left_out));
+                    what, x.left_out));
+    if (!x.unknown_words.empty())
+      notes_.push_back(fmt::format("{}: {}", what, x.unknown_words));
   };
-  tell("prompt", positive_.left_out);
-  tell("negative prompt", negative_.left_out);
+  tell("prompt", positive_);
+  tell("negative prompt", negative_);
 }
 
 } // namespace atelier::gpu::detail

@@ -48,7 +48,7 @@ core::result<std::string> read_text(const std::filesystem::path& file) {
   if (status.type() == std::filesystem::file_type::not_found)
     return core::fail(core::ec::not_found, "{}: no such file", file.string());
   if (status.type() != std::filesystem::file_type::regular)
-    return core::fail(core::ec::io_failed, "{}: not a regular file",
+    return core::fail(core::ec::bad_payload, "{}: not a regular file",
                       file.string());
   const auto size = std::filesystem::file_size(file, failed);
   if (failed)

@@ -64,7 +64,7 @@ core::result<std::string> read_text(const std::filesystem::path& file,
   struct stat status {};
 
   if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-    return core::fail(core::ec::io_failed, "{}: not a regular file",
+    return core::fail(core::ec::bad_payload, "{}: not a regular file",
                       file.string());
   const auto size = static_cast<uint64_t>(status.st_size);
   if (size > most_bytes)

@@ -105,6 +105,8 @@ public:
       if (!ok)
         return ok.why();
     }
+    if (auto ok = read_words(); !ok)
+      return ok.why();
     if (refines_ && !names_text_encoder_)
       out_.kind = pipeline_kind::stable_diffusion_xl_refiner;
     return std::move(out_);
@@ -253,6 +255,17 @@ private:
     return {};
   }
 
+  core::result<void> read_words() {
+    const auto file = folder_ / "known_words.txt";
+    if (!is_there(file))
+      return {};
+    const auto text = read_text(file, most_config_bytes);
+    if (!text)
+      return text.why();
+    out_.words = known_words{*text};
+    return {};
+  }
+
   const fs::path& folder_;
   fs::path index_;
   const model_file_options& options_;
@@ -330,11 +343,12 @@ core::result<component> open_vae_folder(const fs::path& folder,
 core::result<std::optional<tokenizer_files>> find_tokenizer(
   const fs::path& folder) {
   std::optional<tokenizer_files> out;
-  if (is_there(folder / "vocab.json") && is_there(folder / "merges.txt"))
+  // transformers, too, reads the one file where both forms are there.
+  if (is_there(folder / "tokenizer.json"))
+    out = tokenizer_files{{}, {}, folder / "tokenizer.json", {}, {}};
+  else if (is_there(folder / "vocab.json") && is_there(folder / "merges.txt"))
     out =
       tokenizer_files{folder / "vocab.json", folder / "merges.txt", {}, {}, {}};
-  else if (is_there(folder / "tokenizer.json"))
-    out = tokenizer_files{{}, {}, folder / "tokenizer.json", {}, {}};
   else
     return out;
   const auto take = [&](const char* name,

@@ -13,6 +13,39 @@ namespace atelier::planning::detail {
 using argus::level;
 using rule = argus_rules::allocation_rule;
 
+ladder_profile models_of(const profile& known) {
+  if (const auto* own = ladder_of(known, ladder_kind::smaller_models))
+    return *own;
+  ladder_profile out;
+  out.kind = ladder_kind::smaller_models;
+  // Equal qualities were not measured; the order in the profile says which is
+  // the better one.
+  const auto add = [&](core::variant_id v, double quality) {
+    level_profile level;
+    level.variant = v;
+    level.quality = out.levels.empty()
+                    ? quality
+                    : std::min(quality, 0.99 * out.levels.back().quality);
+    out.levels.push_back(std::move(level));
+  };
+  const auto own = [&](core::variant_id v) {
+    return known.variants[v.value].quality;
+  };
+  if (!known.cascades.empty()) {
+    const cascade_profile& c = known.cascades.front();
+    add(c.heavy, own(c.heavy));
+    // A lower FID is better.
+    add(c.light, c.fid.size() < 2 || !(c.fid.back().second > 0)
+                   ? own(c.light)
+                   : own(c.heavy) * c.fid.front().second / c.fid.back().second);
+  } else if (known.reuse && !known.reuse->small.empty()) {
+    add(known.reuse->full, own(known.reuse->full));
+    for (const core::variant_id v : known.reuse->small)
+      add(v, own(v));
+  }
+  return out;
+}
+
 kept_ladder kept_of(const profile& known, const ladder_profile& of) {
   std::vector<level> all;
   const double retrieval =

@@ -24,6 +24,10 @@ struct kept_ladder {
   std::vector<uint32_t> index;
 };
 
+/// Returns the profile's ladder of models; where it has none, the two of its
+/// first cascade, else those that its cache refines with; else no level.
+ladder_profile models_of(const profile& known);
+
 kept_ladder kept_of(const profile& known, const ladder_profile& of);
 
 /// Returns the kept level of a class: its own or the nearest slower one.

@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(missing_files_are_named) {
                 core::ec::not_found);
   from.merges = files.folder.path;
   check_refused(tokenizer::load(from), files.folder.path.string(), "regular",
-                core::ec::io_failed);
+                core::ec::bad_payload);
   from.tokenizer_json = files.folder.path / "none.json";
   check_refused(tokenizer::load(from), "none.json", "no such file",
                 core::ec::not_found);

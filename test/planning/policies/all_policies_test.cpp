@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <set>
+#include <string>
 
 using namespace atelier;
 using namespace atelier::planning;
@@ -73,9 +74,9 @@ core::request random_request(core::philox& random) {
 BOOST_AUTO_TEST_SUITE(all_policies_test)
 
 BOOST_AUTO_TEST_CASE(names_are_unique_and_made) {
-  std::set<std::string_view> names;
+  std::set<std::string> names;
   for (const auto& p : all_policies()) {
-    BOOST_TEST(names.insert(p->name()).second);
+    BOOST_TEST(names.emplace(p->name()).second);
     BOOST_TEST(static_cast<bool>(make_policy(p->name())));
   }
   for (const char* name : {"vanilla",          "argus",
@@ -90,7 +91,15 @@ BOOST_AUTO_TEST_CASE(names_are_unique_and_made) {
                            "score-cascade",    "gptcache",
                            "pinecone",         "crs",
                            "small-model",      "request-balance",
-                           "token-balance",    "aimd"})
+                           "token-balance",    "aimd",
+                           "argus-no-shift",   "argus-no-classifier",
+                           "argus-no-switch",  "diffserve-peak",
+                           "static-threshold", "no-waits",
+                           "no-queueing",      "clip-cascade",
+                           "light-aimd",       "heavy-aimd",
+                           "first-fit",        "static-batching",
+                           "full-recompute",   "nirvana-no-predictor",
+                           "modm-cache-large", "diffserve-proteus"})
     BOOST_TEST(names.count(name) == 1u, name);
 }
 

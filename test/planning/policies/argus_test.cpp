@@ -172,6 +172,46 @@ BOOST_AUTO_TEST_CASE(the_papers_form_has_lanes_and_levels_of_workers) {
   BOOST_TEST(of_level);
 }
 
+BOOST_AUTO_TEST_CASE(ablations_lack_one_part_each) {
+  // Without a shift the predicted level runs whatever the load.
+  const auto unshifted = scene_at("argus-no-shift", 0.5);
+  BOOST_TEST(unshifted.route(all_near(2)).stages[0].skip == 25u);
+  BOOST_TEST(unshifted.route(all_near(0)).stages[0].skip == 0u);
+  const auto unpredicted = scene_at("argus-no-classifier", 2.8);
+  const auto c = unpredicted.choose({});
+  BOOST_TEST(
+    (!std::holds_alternative<need>(c) || !std::get<need>(c).tolerated));
+  auto stays = scene_at("argus-no-switch", 2);
+  for (int i = 0; i < 20; ++i)
+    stays.window(2).retrievals.assign(3, {5.0, false});
+  stays.replan();
+  BOOST_TEST((phase_of(stays.now) == argus::switch_phase::latents));
+}
+
+BOOST_AUTO_TEST_CASE(a_picture_at_a_time) {
+  for (const char* name : {"argus", "argus-paper", "proteus"})
+    for (const auto& a : scene_at(name, 2).now.workers)
+      BOOST_TEST((a.batch == 1u && a.join == joining::single));
+}
+
+BOOST_AUTO_TEST_CASE(cascades_and_reuse_stand_in_for_a_ladder_of_models) {
+  test::scene s{"clipper-light"};
+  s.known.ladders.clear();
+  s.window(1);
+  s.replan();
+  BOOST_TEST(s.hosting(2) == 8u);
+  test::scene reuse{"clipper-light"};
+  reuse.known.ladders.clear();
+  reuse.known.cascades.clear();
+  for (auto& v : reuse.known.variants)
+    v.quality = 1;
+  reuse.window(1);
+  reuse.replan();
+  BOOST_TEST(reuse.hosting(2) == 8u);
+  reuse = scene_at("clipper-heavy", 1);
+  BOOST_TEST(reuse.hosting(0) == 8u);
+}
+
 BOOST_AUTO_TEST_CASE(baselines_ignore_the_prompt) {
   for (const char* name :
        {"proteus", "sommelier", "clipper-heavy", "clipper-light", "pac"}) {

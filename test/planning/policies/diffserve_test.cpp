@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(legs_are_measured_batches_with_all_their_pictures) {
 
 BOOST_AUTO_TEST_CASE(the_threshold_falls_as_demand_rises) {
   double before = 2;
-  for (const double rate : {0.2, 1.0, 1.2, 1.4, 3.0}) {
+  for (const double rate : {0.2, 1.4, 2.0, 3.0, 4.0}) {
     const auto s = scene_at("diffserve-paper", rate);
     BOOST_TEST(threshold_of(s) <= before);
     before = threshold_of(s);
@@ -93,10 +93,10 @@ BOOST_AUTO_TEST_CASE(batches_join_whole_and_late_ones_are_not_taken) {
 }
 
 BOOST_AUTO_TEST_CASE(seen_confidences_change_the_threshold) {
-  auto s = scene_at("diffserve-paper", 1.4);
+  auto s = scene_at("diffserve-paper", 3);
   const double before = threshold_of(s);
   // Every light picture is poor.
-  auto& w = s.window(1.4);
+  auto& w = s.window(3);
   w.confidences.assign(201, 0);
   w.confidences[10] = 100'000;
   s.replan();
@@ -180,6 +180,59 @@ BOOST_AUTO_TEST_CASE(static_plans_stay_and_trial_batches_move) {
   trial.window(0.5).late = 1;
   trial.replan();
   BOOST_TEST(light() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(plans_for_all_time_come_from_the_profile) {
+  const auto of = [](std::string_view name, double peak, bool fixed) {
+    test::scene s{name};
+    s.known.cascades[0].peak_rate = peak;
+    if (fixed)
+      s.known.cascades[0].fixed = fixed_cascade{0.1, 1, 3, 4, 1};
+    s.window(0.2);
+    s.replan();
+    return s;
+  };
+  const auto given = of("diffserve-static", 4, true);
+  BOOST_TEST(threshold_of(given) == 0.1);
+  BOOST_TEST(given.hosting(2) == 2u);
+  BOOST_TEST(given.hosting(0) == 6u);
+  // Made for four a second though it sees less.
+  BOOST_TEST(threshold_of(of("diffserve-peak", 4, true)) == 0.25);
+  BOOST_TEST(threshold_of(of("diffserve-static", 4, false)) == 0.25);
+  BOOST_TEST(threshold_of(of("diffserve-static", 0, false)) == 0.75);
+  // The threshold stays, workers and batches follow the demand.
+  auto threshold = of("static-threshold", 3, false);
+  BOOST_TEST(threshold_of(threshold) == 0.5);
+  for (int i = 0; i < 5; ++i)
+    threshold.window(1);
+  threshold.replan();
+  BOOST_TEST(threshold_of(threshold) == 0.5);
+}
+
+BOOST_AUTO_TEST_CASE(one_variant_on_all_workers_finds_its_batch_by_trial) {
+  auto s = scene_at("light-aimd", 0.5);
+  BOOST_TEST(s.hosting(2) == 8u);
+  s.window(0.5);
+  s.replan();
+  s.load();
+  s.replan();
+  BOOST_TEST(s.now.workers[0].batch == 4u);
+  BOOST_TEST(s.route({}).name == "turbo@1");
+  BOOST_TEST(scene_at("heavy-aimd", 9).hosting(0) == 8u);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_queueing_model_waits_count_otherwise) {
+  const auto waits = [](std::string_view name) {
+    auto s = scene_at(name, 0.2);
+    auto& w = s.window(0.2);
+    w.placed = {12, 0, 12};
+    s.asked.waiting = {1, 0, 0};
+    s.replan();
+    return s;
+  };
+  BOOST_TEST(waits("no-waits").route({}).name == "cascade");
+  // Twice the execution of a full picture does not fit the deadline.
+  BOOST_TEST(waits("no-queueing").route({}).name == "turbo@1");
 }
 
 BOOST_AUTO_TEST_CASE(random_routing_draws_the_heavy_share) {

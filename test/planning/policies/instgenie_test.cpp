@@ -85,6 +85,18 @@ BOOST_AUTO_TEST_CASE(baselines_balance_requests_or_tokens) {
   BOOST_TEST((first.place(next, masked(0.2)) == lane_of(core::worker_id{0})));
 }
 
+BOOST_AUTO_TEST_CASE(static_baselines_keep_their_batches) {
+  const auto batches = scene_of("static-batching", 2);
+  BOOST_TEST((batches.now.workers[0].join == joining::whole_batch));
+  BOOST_TEST((batches.route(masked(0.2), an_edit()).stages[0].from
+              == origin::template_image));
+  const auto full = scene_of("full-recompute", 2);
+  BOOST_TEST((full.now.workers[0].join == joining::whole_batch));
+  const auto& r = full.route({}, an_edit());
+  BOOST_TEST((r.stages[0].from == origin::noise));
+  BOOST_TEST(!r.stages[0].record);
+}
+
 BOOST_AUTO_TEST_CASE(counts_stand_in_for_rows_that_are_not_told) {
   auto s = scene_of("instgenie", 2);
   s.there.workers[0].seats_taken = 3;

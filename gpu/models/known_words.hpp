@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace atelier::gpu {
+
+/// The words that a model was trained on, where it says so.
+/// Threads: any; it does not change.
+class known_words {
+public:
+  /// Knows every word.
+  known_words() = default;
+
+  /// `text`: words with white space between, in lower case. Without any, every
+  /// word is known.
+  explicit known_words(std::string_view text);
+
+  bool empty() const {
+    return words_.empty();
+  }
+
+  /// Return the words of a prompt that are not known, each once, as they are
+  /// written. A word is a run of letters, digits and bytes beyond ASCII; case
+  /// does not matter.
+  std::vector<std::string> unknown_in(std::string_view prompt) const;
+
+  /// Return one sentence on the unknown words of a prompt, with the known ones;
+  /// empty where all are known. Long lists are cut.
+  std::string note_on(std::string_view prompt) const;
+
+  /// Return the words, a line each, as the constructor takes them.
+  std::string text() const;
+
+private:
+  /// In the order of the file.
+  std::vector<std::string> words_;
+};
+
+} // namespace atelier::gpu

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/gpu/models/autoencoder_config.hpp>
+#include <atelier/gpu/models/clip_text_config.hpp>
+#include <atelier/gpu/models/unet_config.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace atelier::gpu {
+
+/// The denoisers of the shipped family.
+enum class family_member : uint8_t {
+  base,
+  small,
+  tiny,
+  /// Shaped as base, for few steps.
+  turbo,
+};
+
+std::string_view to_string(family_member x);
+std::optional<family_member> family_member_named(std::string_view name);
+
+/// Pixels of a side of the family's pictures, and elements of a side of their
+/// latents.
+inline constexpr int64_t family_side = 128;
+inline constexpr int64_t family_latent_side = 16;
+/// Tokens of a text, start and end included. Of a million captions of three
+/// objects about two say more than fits, and lose their last word.
+inline constexpr uint32_t family_tokens = 48;
+/// Width of the text encoder, hence of what the denoisers look at.
+inline constexpr int64_t family_text_width = 128;
+
+/// The text of each network's config.json, as diffusers and transformers read
+/// it, and what this library reads from it.
+std::string unet_config_text(family_member x);
+unet_config family_unet(family_member x);
+
+std::string text_encoder_config_text();
+clip_text_config family_text_encoder();
+
+/// Latents of this autoencoder have mean 0 and deviation 1 by its own weights:
+/// its scaling factor is 1.
+std::string autoencoder_config_text();
+autoencoder_config family_autoencoder();
+
+/// AutoencoderTiny, for previews: decodes the latents of the other one.
+std::string tiny_autoencoder_config_text();
+autoencoder_config family_tiny_autoencoder();
+
+/// scheduler_config.json: DDIM on the noise levels that training uses, with
+/// v-prediction and a last level of pure noise.
+std::string scheduler_config_text();
+
+} // namespace atelier::gpu

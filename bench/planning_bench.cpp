@@ -19,6 +19,7 @@
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/planning/solver/match_workers.hpp>
+#include <atelier/planning/unified/solve.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -104,6 +105,77 @@ diffserve::cascade_problem turbo_and_full(core::philox& random,
   p.workers = workers;
   p.demand = workers * (0.2 + 2 * random.uniform());
   p.slo = 5;
+  return p;
+}
+
+/// Fifty classes, twenty variants in batches of 1 to 8 at three budgets of
+/// waiting, cascades of every pair at eight thresholds.
+unified::problem all_routes(core::philox& random, uint32_t workers) {
+  constexpr uint32_t variants = 20;
+  constexpr uint32_t classes = 50;
+  unified::problem p;
+  p.kinds = {{"cuda", workers}};
+  std::vector<double> seconds;
+  std::vector<double> quality;
+  for (uint32_t v = 0; v < variants; ++v) {
+    p.hostings.push_back({0, workers / variants, 9});
+    seconds.push_back(0.1 * std::pow(42.0, (v + 1.0) / variants));
+    quality.push_back(0.6 + 0.4 * v / (variants - 1.0)
+                      + 0.03 * random.uniform());
+    for (const uint32_t batch : {1u, 2u, 4u, 8u})
+      for (const double wait : {0.25, 0.5, 1.0})
+        p.pools.push_back({v, batch, wait, 0.98});
+  }
+  // Seconds of one device for a row of a batch.
+  const auto share = [&](uint32_t pool) {
+    const double batch = p.pools[pool].seats;
+    return seconds[p.pools[pool].of] * (0.6 + 0.4 / batch);
+  };
+  const auto latency = [&](uint32_t pool) {
+    return share(pool) * p.pools[pool].seats * (1 + p.pools[pool].wait);
+  };
+  const double demand = workers * (0.3 + 1.2 * random.uniform());
+  double sum = 0;
+  std::vector<double> weights;
+  for (uint32_t c = 0; c < classes; ++c)
+    sum += weights.emplace_back(0.05 + random.uniform());
+  const auto per_variant = static_cast<uint32_t>(p.pools.size() / variants);
+  for (uint32_t c = 0; c < classes; ++c) {
+    p.classes.push_back({"class", demand * weights[c] / sum, 0.6, 1});
+    const double deadline = 6 + 10 * random.uniform();
+    const double taste = random.uniform();
+    const auto add = [&](double q, std::initializer_list<uint32_t> pools,
+                         std::initializer_list<double> reach) {
+      unified::column x;
+      x.of = c;
+      x.quality = q;
+      x.key = static_cast<uint32_t>(p.columns.size());
+      double longest = 0;
+      auto part = reach.begin();
+      for (const uint32_t pool : pools) {
+        longest += latency(pool);
+        x.work[x.stages++] = {pool, share(pool) * *part++};
+      }
+      if (longest <= deadline)
+        p.columns.push_back(x);
+    };
+    for (uint32_t k = 0; k < p.pools.size(); ++k) {
+      const double q = quality[p.pools[k].of];
+      add(1 - (1 - q) * taste, {k}, {1});
+    }
+    for (uint32_t light = 0; light < 3; ++light)
+      for (uint32_t heavy = variants - 3; heavy < variants; ++heavy)
+        for (uint32_t t = 1; t <= 8; ++t) {
+          const double deferred = t / 9.0;
+          const double q =
+            1 - (1 - quality[light]) * taste * (1 - deferred) * (1 - deferred);
+          for (uint32_t b = 0; b < 4; ++b)
+            add(q,
+                {light * per_variant + b * 3 + 1, heavy * per_variant + b * 3},
+                {1, deferred});
+        }
+  }
+  p.load_price = 0.01;
   return p;
 }
 
@@ -200,6 +272,20 @@ std::vector<plan_case> plans(size_t rounds) {
          plan_split(workers, 0.011, smalls,
                     {workers * 0.03 * random.uniform(), 0.7, 0.7}, {}, {});
        expect(p.large <= workers, "a split");
+     }},
+    {"unified, 50 classes, 20 variants", rounds / 10 + 1,
+     [](core::philox& random, uint32_t workers) {
+       const auto p = all_routes(random, workers);
+       const auto d = unified::solve(p);
+       expect(static_cast<bool>(d), "a unified plan");
+       expect(!unified::better(d->values, d->bound), "its bound");
+       if (std::getenv("ATELIER_BENCH_DETAILS") != nullptr)
+         std::fprintf(stderr,
+                      "%zu columns, %u generated, %u solves, refused %.4g of "
+                      "%.4g, gain %.6g of %.6g\n",
+                      p.columns.size(), d->generated, d->solves,
+                      d->values.refused, d->bound.refused, d->values.gain,
+                      d->bound.gain);
      }},
     {"matching of workers", rounds / 10 + 1,
      [known = nine_seconds_to_load(6)](core::philox& random, uint32_t workers) {

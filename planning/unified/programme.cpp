@@ -49,8 +49,7 @@ std::vector<std::pair<double, double>> envelope(
     for (size_t i = 1; i + 1 < knots.size(); ++i) {
       const auto& a = knots[i - 1];
       const auto& b = knots[i + 1];
-      const double part =
-        (knots[i].first - a.first) / (b.first - a.first);
+      const double part = (knots[i].first - a.first) / (b.first - a.first);
       const double loss =
         knots[i].second - (a.second + part * (b.second - a.second));
       if (loss < least_loss) {

@@ -52,7 +52,7 @@ core::result<decision> spread_over(const problem& asked,
   if (with.rounds == 0)
     for (uint32_t i = 0; i < asked.columns.size(); ++i)
       m.add(i);
-  if (auto ok = m.solve(with.rounds, with.effort); !ok)
+  if (auto ok = m.solve(with.rounds, with.effort, with.gap); !ok)
     return std::move(ok).why();
   auto out = m.found();
   out.count.assign(count.begin(), count.end());
@@ -94,15 +94,14 @@ std::vector<uint32_t> rounded(const problem& asked,
   for (size_t p = 0; p < pools; ++p)
     wanted[asked.pools[p].of] += out[p];
   // Head-room that costs nothing.
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return parts[a] > parts[b];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return parts[a] > parts[b]; });
   for (const size_t p : order) {
     const uint32_t h = asked.pools[p].of;
     if (out[p] == 0 || wanted[h] >= asked.hostings[h].now)
       continue;
-    const auto more = static_cast<uint32_t>(std::min<int64_t>(
-      left[kind(p)], asked.hostings[h].now - wanted[h]));
+    const auto more = static_cast<uint32_t>(
+      std::min<int64_t>(left[kind(p)], asked.hostings[h].now - wanted[h]));
     out[p] += more;
     wanted[h] += more;
     left[kind(p)] -= more;
@@ -148,16 +147,14 @@ core::result<void> improve(const problem& asked, const solve_options& with,
       break;
     for (size_t p = 0; p < pools; ++p)
       if (p != *to && best.count[p] > 0 && kind(p) == kind(*to)
-          && (!from
-              || missing(p) * worth[p] < missing(*from) * worth[*from]))
+          && (!from || missing(p) * worth[p] < missing(*from) * worth[*from]))
         from = p;
     if (!from)
       break;
     auto count = best.count;
     ++count[*to];
     --count[*from];
-    const auto found =
-      spread_over(asked, count, quick, used_columns(best));
+    const auto found = spread_over(asked, count, quick, used_columns(best));
     if (!found)
       return found.why();
     count_in(best, *found);
@@ -176,9 +173,8 @@ core::result<void> improve(const problem& asked, const solve_options& with,
 
 core::result<void> validate(const problem& asked) {
   for (size_t i = 0; i < asked.classes.size(); ++i)
-    for (const double x :
-         {asked.classes[i].rate, asked.classes[i].floor,
-          asked.classes[i].weight})
+    for (const double x : {asked.classes[i].rate, asked.classes[i].floor,
+                           asked.classes[i].weight})
       if (auto ok = sound("class", i, x); !ok)
         return ok;
   for (size_t i = 0; i < asked.hostings.size(); ++i) {
@@ -242,10 +238,7 @@ core::result<decision> spread(const problem& asked,
   if (count.size() != asked.pools.size())
     return core::fail(ec::invalid_argument, "{} counts for {} pools",
                       count.size(), asked.pools.size());
-  auto out = spread_over(asked, count, with);
-  if (out)
-    out->bound = out->values;
-  return out;
+  return spread_over(asked, count, with);
 }
 
 core::result<decision> solve(const problem& asked, const solve_options& with) {
@@ -270,15 +263,13 @@ core::result<decision> solve(const problem& asked, const solve_options& with) {
     if (with.rounds == 0)
       for (uint32_t i = 0; i < asked.columns.size(); ++i)
         m.add(i);
-    if (auto ok = m.solve(with.rounds, with.effort); !ok)
+    if (auto ok = m.solve(with.rounds, with.effort, with.gap); !ok)
       return std::move(ok).why();
     auto found = m.found();
     count_in(found, bound);
     // The first pass takes every pool as large as can be: nothing is above it.
     if (pass > 0)
       found.bound = bound.bound;
-    else
-      found.bound = found.values;
     bound = std::move(found);
     used = used_columns(bound);
     parts = m.devices();
@@ -307,7 +298,7 @@ core::result<decision> solve(const problem& asked, const solve_options& with) {
     master m{asked, form::whole, busy};
     for (uint32_t i = 0; i < asked.columns.size(); ++i)
       m.add(i);
-    if (m.solve(0, with.exact_effort)) {
+    if (m.solve(0, with.exact_effort, 0)) {
       std::vector<uint32_t> count;
       for (const double n : m.devices())
         count.push_back(static_cast<uint32_t>(n));

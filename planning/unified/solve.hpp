@@ -12,6 +12,8 @@ namespace atelier::planning::unified {
 struct solve_options {
   /// Rounds of looking for better columns; 0: all columns from the start.
   uint32_t rounds = 10;
+  /// Looking ends this near to the bound, relative to the value.
+  double gap = 1e-3;
   /// Passes over how busy pools may be, which depends on their devices.
   uint32_t passes = 3;
   /// Devices moved one by one after rounding.
@@ -39,7 +41,8 @@ struct solve_options {
 /// worth, and moving single ones; up to `exact_devices` from branch and bound.
 /// The same input gives the same decision, whatever the machine.
 /// Errors: ec::invalid_argument: an index or number of `asked` that is none;
-///         the text names it. ec::unavailable, ec::internal: the solver gave up.
+///         the text names it. ec::unavailable, ec::internal: the solver gave
+///         up.
 core::result<decision> solve(const problem& asked,
                              const solve_options& with = {});
 

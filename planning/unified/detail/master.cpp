@@ -20,19 +20,16 @@ double sum_of_rates(const problem& asked) {
   return sum;
 }
 
-double work_of(const column& c) {
-  double sum = 0;
-  for (const pool_work& w : c.works())
-    sum += w.seconds;
-  return sum;
-}
-
 } // namespace
 
 master::master(const problem& asked, form as, std::vector<double> busy,
                std::span<const uint32_t> count)
-  : asked_(asked), form_(as), busy_(std::move(busy)),
-    in_(asked.columns.size(), 0), of_class_(asked.classes.size()) {
+  : asked_(asked),
+    form_(as),
+    busy_(std::move(busy)),
+    in_(asked.columns.size(), 0),
+    of_class_(asked.classes.size()),
+    scale_(1 + sum_of_rates(asked)) {
   for (uint32_t i = 0; i < asked.columns.size(); ++i)
     of_class_[asked.columns[i].of].push_back(i);
   add_classes();
@@ -65,12 +62,11 @@ double master::load_part(uint32_t h) const {
 }
 
 void master::add_classes() {
-  const double all = sum_of_rates(asked_);
   double most_weight = 1;
   for (const request_class& c : asked_.classes)
     most_weight = std::max(most_weight, c.weight);
   // Without effect until the phase before fixes them.
-  cap_[0] = plain_row(lp_relation::at_most, 2 * most_weight * (1 + all));
+  cap_[0] = plain_row(lp_relation::at_most, 2 * most_weight * scale_);
   double short_bound = 1;
   for (const request_class& c : asked_.classes)
     short_bound += c.rate * (std::abs(c.floor) + asked_.fresh);
@@ -92,8 +88,7 @@ void master::add_classes() {
     floor_row_.emplace_back();
     fresh_row_.emplace_back();
     if (k.floor > 0) {
-      floor_row_.back() =
-        plain_row(lp_relation::at_least, k.floor * k.rate);
+      floor_row_.back() = plain_row(lp_relation::at_least, k.floor * k.rate);
       term(*floor_row_.back(), u, k.floor);
       shortfall(*floor_row_.back());
     }
@@ -227,51 +222,67 @@ bool master::add(uint32_t i) {
   return true;
 }
 
-void master::add_first() {
-  for (const auto& own : of_class_) {
-    std::optional<uint32_t> least;
-    std::optional<uint32_t> best;
-    std::optional<uint32_t> dense;
-    const auto runs = [&](uint32_t i) {
-      const auto works = asked_.columns[i].works();
-      return form_ != form::fixed
-          || std::all_of(works.begin(), works.end(), [&](const auto& w) {
-               return pool_row_[w.pool].has_value();
-             });
-    };
-    for (const uint32_t i : own) {
-      if (!runs(i))
-        continue;
-      const column& c = asked_.columns[i];
-      const double work = work_of(c);
-      const auto dense_of = [&](const column& x) {
-        return x.quality / std::sqrt(std::max(work_of(x), 1e-12));
-      };
-      if (!least || work < work_of(asked_.columns[*least]))
-        least = i;
-      if (!best || c.quality > asked_.columns[*best].quality
-          || (c.quality == asked_.columns[*best].quality
-              && work < work_of(asked_.columns[*best])))
-        best = i;
-      if (!dense || dense_of(c) > dense_of(asked_.columns[*dense]))
-        dense = i;
-    }
-    for (const auto& i : {least, best, dense})
-      if (i)
-        add(*i);
-  }
+bool master::runs(const column& c) const {
+  if (form_ != form::fixed)
+    return true;
+  const auto works = c.works();
+  return std::all_of(works.begin(), works.end(), [&](const pool_work& w) {
+    return pool_row_[w.pool].has_value();
+  });
 }
 
-uint32_t master::price(const lp_solution& at, size_t phase) {
+void master::add_first() {
+  std::vector<double> work(asked_.columns.size(), 0.0);
+  std::vector<char> there(asked_.columns.size(), 0);
+  for (size_t i = 0; i < work.size(); ++i) {
+    there[i] = runs(asked_.columns[i]) ? 1 : 0;
+    for (const pool_work& w : asked_.columns[i].works())
+      work[i] += w.seconds / busy_[w.pool];
+  }
+  double devices = 0;
+  for (const device_kind& k : asked_.kinds)
+    devices += k.alive;
+  // The best column of a class where a second of a device has a price.
+  const auto best_at = [&](size_t k, double price) {
+    std::optional<uint32_t> best;
+    double most = 0;
+    for (const uint32_t i : of_class_[k]) {
+      const double gain = asked_.columns[i].quality - price * work[i];
+      if (there[i] != 0 && (!best || gain > most)) {
+        best = i;
+        most = gain;
+      }
+    }
+    return best;
+  };
+  // The price at which all classes together take all devices.
+  double low = 0;
+  double high = 1e3;
+  for (int step = 0; step < 24; ++step) {
+    const double price = step == 0 ? 1 : std::sqrt((low + 1e-3) * high);
+    double taken = 0;
+    for (size_t k = 0; k < of_class_.size(); ++k)
+      if (const auto i = best_at(k, price))
+        taken += asked_.classes[k].rate * work[*i];
+    (taken > devices ? low : high) = price;
+  }
+  for (size_t k = 0; k < of_class_.size(); ++k)
+    for (const double price :
+         {0.0, high / 2, high * 0.8, high, high * 1.25, high * 2, 1e6})
+      if (const auto i = best_at(k, price))
+        add(*i);
+}
+
+uint32_t master::price(const lp_solution& at, size_t phase, size_t most) {
   const auto dual = [&](lp_row_id row) { return at.duals[row.value]; };
   std::vector<double> of_pool(asked_.pools.size(), 0.0);
   std::vector<char> runs(asked_.pools.size(), 1);
   for (size_t p = 0; p < of_pool.size(); ++p) {
     const pool& x = asked_.pools[p];
     if (form_ == form::parts)
-      of_pool[p] = (dual(hosting_row_[x.of])
-                    + dual(kind_row_[asked_.hostings[x.of].kind]))
-                 / busy_[p];
+      of_pool[p] =
+        (dual(hosting_row_[x.of]) + dual(kind_row_[asked_.hostings[x.of].kind]))
+        / busy_[p];
     else if (pool_row_[p])
       of_pool[p] = dual(*pool_row_[p]);
     else
@@ -303,45 +314,76 @@ uint32_t master::price(const lp_solution& at, size_t phase) {
       if (there && gain > noise)
         good.emplace_back(-gain, i);
     }
-    const size_t n = std::min(columns_of_a_round, good.size());
-    std::partial_sort(good.begin(),
-                      good.begin() + static_cast<std::ptrdiff_t>(n),
-                      good.end());
+    const size_t n = std::min(most, good.size());
+    // A class takes no more of a column than its rate.
+    if (!good.empty())
+      bound_[phase] -= asked_.classes[k].rate
+                     * std::min_element(good.begin(), good.end())->first;
+    std::partial_sort(
+      good.begin(), good.begin() + static_cast<std::ptrdiff_t>(n), good.end());
     for (size_t i = 0; i < n; ++i)
       added += add(good[i].second) ? 1u : 0u;
   }
   return added;
 }
 
-core::result<void> master::solve(uint32_t rounds, uint64_t effort) {
+core::result<lp_solution> master::solve_phase(size_t phase, uint64_t effort,
+                                              const lp_basis* from) {
   lp_limits limits;
   limits.effort = effort;
-  const double scale = 1 + sum_of_rates(asked_);
+  for (size_t i = 0; i < lp_.columns.size(); ++i)
+    lp_.columns[i].gain = gains_[phase][i];
+  ++solves_;
+  auto at = planning::solve(lp_, limits, from);
+  if (at && at->has_values())
+    return at;
+  // The phases before were met up to rounding: once more from the start, and
+  // with a little more room.
+  for (size_t i = 0; i < phase; ++i)
+    lp_.rows[cap_[i]->value].bound += 1e-6 * scale_;
+  ++solves_;
+  at = planning::solve(lp_, limits);
+  if (at && !at->has_values())
+    return core::fail(core::ec::unavailable,
+                      "no plan over {} classes and {} pools: the solver says "
+                      "{}",
+                      asked_.classes.size(), asked_.pools.size(),
+                      to_string(at->status));
+  return at;
+}
+
+core::result<void> master::solve(uint32_t rounds, uint64_t effort, double gap) {
   std::optional<lp_basis> basis;
   for (size_t phase = 0; phase < 3; ++phase) {
     for (uint32_t round = 0;; ++round) {
-      for (size_t i = 0; i < lp_.columns.size(); ++i)
-        lp_.columns[i].gain = gains_[phase][i];
-      auto at = planning::solve(lp_, limits, basis ? &*basis : nullptr);
-      ++solves_;
+      auto at = solve_phase(phase, effort, basis ? &*basis : nullptr);
       if (!at)
         return std::move(at).why();
-      if (!at->has_values())
-        return core::fail(core::ec::unavailable,
-                          "no plan over {} classes and {} pools: the solver "
-                          "says {}",
-                          asked_.classes.size(), asked_.pools.size(),
-                          to_string(at->status));
-      value_[phase] = at->objective;
+      value_[phase] = bound_[phase] = at->objective;
       if (form_ != form::whole)
         basis = at->basis;
       at_[phase] = std::move(*at);
-      if (round >= rounds || price(at_[phase], phase) == 0)
+      // Nothing is refused, nothing lacks: no column makes that better.
+      if (phase < 2 && value_[phase] > -noise * scale_) {
+        bound_[phase] = 0;
+        break;
+      }
+      if (form_ == form::whole)
+        break;
+      // First only how far it is from the bound, then what would help.
+      const bool last = round >= rounds;
+      price(at_[phase], phase, 0);
+      if (last
+          || bound_[phase] - value_[phase]
+               <= gap * std::max(std::abs(value_[phase]), 1e-9))
+        break;
+      bound_[phase] = value_[phase];
+      if (price(at_[phase], phase, columns_of_a_round) == 0)
         break;
     }
     if (phase < 2)
       lp_.rows[cap_[phase]->value].bound =
-        std::max(0.0, -value_[phase]) + 1e-8 * scale;
+        std::max(0.0, -value_[phase]) + 1e-8 * scale_;
   }
   return {};
 }
@@ -357,10 +399,11 @@ decision master::found() const {
     out.refused.push_back(std::max(0.0, x[u.value]));
   out.values = {std::max(0.0, -value_[0]), std::max(0.0, -value_[1]),
                 value_[2]};
-  const double noisy = 1e-7 * (1 + sum_of_rates(asked_));
-  const size_t phase = out.values.refused > noisy     ? 0
-                       : out.values.shortfall > noisy ? 1
-                                                      : 2;
+  out.bound = {std::max(0.0, -bound_[0]), std::max(0.0, -bound_[1]), bound_[2]};
+  const double noisy = noise * scale_;
+  const size_t phase = out.values.refused > noisy   ? 0
+                     : out.values.shortfall > noisy ? 1
+                                                    : 2;
   for (const lp_row_id row : kind_row_)
     out.worth.push_back(at_[phase].duals[row.value]);
   out.solves = solves_;
@@ -378,8 +421,8 @@ std::vector<double> master::devices() const {
   }
   for (size_t i = 0; i < answers_.size() && first_answer_ + i < x.size(); ++i)
     for (const pool_work& w : asked_.columns[answers_[i]].works())
-      out[w.pool] += std::max(0.0, x[first_answer_ + i]) * w.seconds
-                   / busy_[w.pool];
+      out[w.pool] +=
+        std::max(0.0, x[first_answer_ + i]) * w.seconds / busy_[w.pool];
   if (form_ == form::fixed)
     return out;
   // What loads takes its part of the pools of the hosting alike.
@@ -395,7 +438,7 @@ std::vector<double> master::devices() const {
 }
 
 std::vector<double> master::worth_of_pools() const {
-  const double noisy = 1e-7 * (1 + sum_of_rates(asked_));
+  const double noisy = noise * scale_;
   const size_t phase = -value_[0] > noisy ? 0 : -value_[1] > noisy ? 1 : 2;
   const auto& duals = at_[phase].duals;
   std::vector<double> out(asked_.pools.size(), 0.0);

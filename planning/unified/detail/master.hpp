@@ -33,15 +33,17 @@ public:
   /// Adds a column; false where it is in already, or runs on no device.
   bool add(uint32_t column);
 
-  /// Adds the three columns of each class to begin with: the least work, the
-  /// best quality, and the best between.
+  /// Adds columns to begin with: those that are best for their class at some
+  /// prices of a device's second, about the one at which all devices are taken.
   void add_first();
 
   /// Solves phase after phase; in at most `rounds` rounds of each, the three
-  /// columns of each class that would gain most are added.
-  core::result<void> solve(uint32_t rounds, uint64_t effort);
+  /// columns of each class that would gain most are added, until the value lies
+  /// within `gap` of its bound.
+  core::result<void> solve(uint32_t rounds, uint64_t effort, double gap);
 
-  /// Returns what the last solve found; `count` and `bound` are not set.
+  /// Returns what the last solve found; `count` is not set. `bound` counts what
+  /// columns that are not in might still gain.
   decision found() const;
 
   /// By pool: devices, parts of them where the form has parts.
@@ -62,7 +64,11 @@ private:
   lp_column_id plain_column(double most);
   lp_row_id plain_row(lp_relation is, double bound);
   void term(lp_row_id row, lp_column_id column, double factor);
-  uint32_t price(const lp_solution& at, size_t phase);
+  // Adds at most so many columns of each class; returns how many.
+  uint32_t price(const lp_solution& at, size_t phase, size_t most);
+  bool runs(const column& c) const;
+  core::result<lp_solution> solve_phase(size_t phase, uint64_t effort,
+                                        const lp_basis* from);
   double load_part(uint32_t h) const;
 
   const problem& asked_;
@@ -88,7 +94,10 @@ private:
   // Columns by class, to price them.
   std::vector<std::vector<uint32_t>> of_class_;
 
+  // One and all rates together.
+  double scale_ = 1;
   std::array<double, 3> value_{};
+  std::array<double, 3> bound_{};
   std::array<lp_solution, 3> at_;
   uint32_t solves_ = 0;
 };

@@ -54,11 +54,10 @@ inline planning::unified::problem random_problem(core::philox& random,
     p.pools.push_back(x);
   }
   if (random.below(2) == 0)
-    p.mixes.push_back(
-      {segments_of(envelope({{0, random.uniform()},
-                             {0.5, 0.5 + random.uniform()},
-                             {1, random.uniform()}},
-                            8))});
+    p.mixes.push_back({segments_of(envelope({{0, random.uniform()},
+                                             {0.5, 0.5 + random.uniform()},
+                                             {1, random.uniform()}},
+                                            8))});
   for (uint32_t i = up_to(most.classes); i > 0; --i) {
     request_class c;
     c.rate = random.below(8) == 0

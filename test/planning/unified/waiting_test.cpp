@@ -58,8 +58,8 @@ BOOST_AUTO_TEST_CASE(envelopes_are_concave_and_above_all_points) {
     auto random = test::random_of(i);
     std::vector<std::pair<double, double>> points;
     for (size_t n = 1 + random.below(20); n > 0; --n)
-      points.emplace_back(
-        static_cast<double>(random.below(30)) / 30, random.uniform());
+      points.emplace_back(static_cast<double>(random.below(30)) / 30,
+                          random.uniform());
     const auto all = envelope(points, 100);
     const auto value = [](const auto& segments, double x) {
       double least = 1e9;

@@ -333,7 +333,10 @@ std::vector<policy_case> policies() {
   auto edits = argus;
   edits.masked = {
     {core::variant_id{0}, 16, 1024, 640, 2, false, 1e-12, 1e-4, 2e-11, 1e-4}};
-  return {{"argus", argus},
+  return {{"atelier, argus' profile", argus},
+          {"atelier, diffserve's", published("diffserve-sd-turbo.json")},
+          {"atelier, modm's", published("modm-mi210.json")},
+          {"argus", argus},
           {"argus-paper", argus},
           {"proteus", argus},
           {"diffserve", published("diffserve-sd-turbo.json")},
@@ -400,7 +403,8 @@ void print_policies(size_t rounds) {
   std::printf("   us: one request of 1024\n");
   for (const policy_case& c : policies()) {
     std::printf("%-31s", c.name);
-    const auto sut = *make_policy(c.name);
+    const std::string name{c.name};
+    const auto sut = *make_policy(name.substr(0, name.find(',')));
     plan at_1024;
     cluster_view there_1024;
     for (const uint32_t n : cluster_sizes) {

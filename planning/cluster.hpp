@@ -92,6 +92,8 @@ struct demand_window {
   std::vector<std::vector<uint64_t>> predicted;
   /// Scores of light pictures, in bins of 0.005; the last one holds 1.
   std::vector<uint64_t> confidences;
+  /// By eighths of their masked share: edits.
+  std::vector<uint64_t> edits;
   /// The last ones of the window, oldest first.
   std::vector<retrieval_sample> retrievals;
   /// By variant: stages that began to wait for it.

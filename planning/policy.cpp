@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/policies/argus.hpp>
+#include <atelier/planning/policies/atelier.hpp>
 #include <atelier/planning/policies/diffserve.hpp>
 #include <atelier/planning/policies/instgenie.hpp>
 #include <atelier/planning/policies/modm.hpp>
@@ -36,7 +37,8 @@ void add_all(std::vector<std::shared_ptr<const policy>>& to,
 } // namespace
 
 std::vector<std::shared_ptr<const policy>> all_policies() {
-  std::vector<std::shared_ptr<const policy>> all{std::make_shared<vanilla>()};
+  std::vector<std::shared_ptr<const policy>> all{
+    std::make_shared<vanilla>(), std::make_shared<atelier_policy>()};
   add_all<argus_policy>(all, all_argus_rules());
   add_all<diffserve_policy>(all, all_diffserve_rules());
   add_all<nirvana_policy>(all, all_nirvana_rules());

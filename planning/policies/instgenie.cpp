@@ -31,15 +31,6 @@ size_t masked_of(const profile& costs, core::variant_id v) {
   return at;
 }
 
-instgenie::step_model steps_of(const masked_profile& m) {
-  const instgenie::estimator by{{m.compute_slope, m.compute_base, 1},
-                                {m.load_slope, m.load_base, 1}};
-  return instgenie::equal_steps(m.blocks,
-                                {m.tokens, m.width, m.bytes_per_value}, by,
-                                m.keys_values ? instgenie::recorded::keys_values
-                                              : instgenie::recorded::outputs);
-}
-
 // Rolling out a thousand workers takes most of a millisecond; those with the
 // most work are never the answer.
 constexpr size_t most_looked_at = 64;
@@ -94,6 +85,15 @@ instgenie::edit_worker edit_worker_of(const worker_view& w) {
 }
 
 } // namespace
+
+instgenie::step_model edit_steps(const masked_profile& m) {
+  const instgenie::estimator by{{m.compute_slope, m.compute_base, 1},
+                                {m.load_slope, m.load_base, 1}};
+  return instgenie::equal_steps(m.blocks,
+                                {m.tokens, m.width, m.bytes_per_value}, by,
+                                m.keys_values ? instgenie::recorded::keys_values
+                                              : instgenie::recorded::outputs);
+}
 
 plan instgenie_policy::replan(const demand& asked, const profile& known,
                               const cluster_view& there,
@@ -175,9 +175,10 @@ core::lane_id instgenie_policy::place_knowing(
   const auto chosen = [&] {
     switch (rules_.workers) {
       case rule::finish:
-        return choose_by_finish(workers, edit, steps_of(costs.masked[masked]));
+        return choose_by_finish(workers, edit,
+                                edit_steps(costs.masked[masked]));
       case rule::step:
-        return choose_by_step(workers, edit, steps_of(costs.masked[masked]));
+        return choose_by_step(workers, edit, edit_steps(costs.masked[masked]));
       case rule::requests:
         return instgenie::choose_fewest_requests(workers);
       case rule::tokens:

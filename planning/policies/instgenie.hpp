@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/planning/instgenie/worker_choice.hpp>
 #include <atelier/planning/policies/vanilla.hpp>
 
 #include <string>
@@ -57,6 +58,10 @@ public:
 private:
   instgenie_rules rules_;
 };
+
+/// Returns the seconds of a step of a batch of edits, by the least time there
+/// is.
+instgenie::step_model edit_steps(const masked_profile& m);
 
 /// Returns the rules of `instgenie`, `instgenie-paper`, and the baselines
 /// `request-balance`, `token-balance`, `first-fit`, `static-batching` and

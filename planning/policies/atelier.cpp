@@ -47,9 +47,9 @@ std::vector<diffserve::deferral_profile> deferred_by(
   for (size_t k = 0; k < known.cascades.size(); ++k) {
     const auto& points = known.cascades[k].deferred;
     const auto table = diffserve::deferral_of(points);
-    out.push_back(diffserve::blended(points.empty() ? nullptr : &table,
-                                     k == 0 ? seen
-                                            : diffserve::deferral_counts{}));
+    out.push_back(
+      diffserve::blended(points.empty() ? nullptr : &table,
+                         k == 0 ? seen : diffserve::deferral_counts{}));
   }
   return out;
 }
@@ -192,8 +192,7 @@ void write_shares(plan& next, const offers& o, const decision& d,
   memory.searches.assign(map.labels, 0);
   for (size_t i = 0; i < map.of.size(); ++i)
     for (size_t r = 0; r < o.reuses.size(); ++r)
-      if (o.reuses[r] != 0
-          && next.share[map.of[i]][memory.first_route + r] > 0)
+      if (o.reuses[r] != 0 && next.share[map.of[i]][memory.first_route + r] > 0)
         memory.searches[i / map.skips.size()] = 1;
 }
 
@@ -220,14 +219,13 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   const auto workers = static_cast<uint32_t>(there.workers.size());
   const auto old = counts_before(o, memory);
   const bool planned = !memory.counts.empty();
-  const bool urgent =
-    planned && !memory.urgent
-    && (memory.workers != workers
-        || diffserve::demand_jumped(o.rate, memory.rate));
+  const bool urgent = planned && !memory.urgent
+                   && (memory.workers != workers
+                       || diffserve::demand_jumped(o.rate, memory.rate));
   core::result<decision> found =
-    urgent ? unified::spread(o.asked, limited(o, old, hosting_of(o)),
-                             rules_.solver)
-           : unified::solve(o.asked, rules_.solver);
+    urgent
+      ? unified::spread(o.asked, limited(o, old, hosting_of(o)), rules_.quick)
+      : unified::solve(o.asked, rules_.solver);
   if (!found)
     return next;
   bool changed = !urgent;
@@ -235,8 +233,7 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
     const auto kept = unified::spread(o.asked, old, rules_.solver);
     const auto two_periods =
       2 * core::from_seconds(detail::window_seconds(asked));
-    const bool settled =
-      asked.now < core::after(memory.changed, two_periods);
+    const bool settled = asked.now < core::after(memory.changed, two_periods);
     if (kept
         && (!changes_enough(*found, *kept, rules_.least_gain)
             || (settled && kept->values.refused < no_rate))) {
@@ -258,8 +255,7 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   memory.workers = workers;
   memory.rate = o.rate;
   memory.classes = o.classes;
-  memory.saturated =
-    with(memory.saturated, found->values.refused > no_rate, 2);
+  memory.saturated = with(memory.saturated, found->values.refused > no_rate, 2);
   explain(memory, o, *found);
 
   // Nothing is routed to a device that still loads.
@@ -287,9 +283,9 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
                                     - found->refused[k]);
   next.saturated = memory.saturated.on;
   if (next.saturated)
-    next.retry_after = core::from_seconds(
-      std::max(1.0, static_cast<double>(asked.backlog)
-                      / std::max(o.rate - refused, 1e-3)));
+    next.retry_after =
+      core::from_seconds(std::max(1.0, static_cast<double>(asked.backlog)
+                                         / std::max(o.rate - refused, 1e-3)));
   next.memory = std::move(memory);
   return next;
 }
@@ -353,8 +349,8 @@ choice atelier_policy::choose(const core::request& wanted, const facts& known,
   if (best)
     return go{core::route_id{at}, best};
   // Nothing of that is stored: whole, on the variant that it would resume.
-  return go{
-    core::route_id{memory->first_route + first.any_of.front().value}, {}};
+  return go{core::route_id{memory->first_route + first.any_of.front().value},
+            {}};
 }
 
 } // namespace atelier::planning

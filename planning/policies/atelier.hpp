@@ -9,10 +9,20 @@
 
 namespace atelier::planning {
 
+/// Returns options that take a few milliseconds at a thousand workers.
+inline unified::solve_options quick_options() {
+  unified::solve_options out;
+  out.rounds = 2;
+  out.gap = 0.02;
+  return out;
+}
+
 /// How the unified planner plans.
 struct unified_rules {
   unified::offer_rules offers;
   unified::solve_options solver;
+  /// For a death or a jump: at once rather than exact.
+  unified::solve_options quick = quick_options();
   /// Counts of devices stay as they are unless the plan gains this much, and
   /// for two periods at least.
   double least_gain = 0.005;

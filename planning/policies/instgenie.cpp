@@ -31,20 +31,23 @@ size_t masked_of(const profile& costs, core::variant_id v) {
   return at;
 }
 
-// Rolling out a thousand workers takes most of a millisecond; those with the
-// most work are never the answer.
-constexpr size_t most_looked_at = 64;
+// Looking at a thousand workers takes most of a millisecond; those with the
+// most work are never the answer. Rolling one out takes longer than one step.
+size_t most_looked_at(rule by) {
+  return by == rule::finish ? 16 : 64;
+}
 
 // The workers with a variant, the least work first where there are many.
 std::vector<const worker_view*> candidates(const cluster_view& there,
-                                           core::variant_id variant) {
+                                           core::variant_id variant,
+                                           size_t most) {
   std::vector<const worker_view*> out;
   for (const worker_view& w : there.workers)
     if (detail::hosts(w, variant))
       out.push_back(&w);
-  if (out.size() <= most_looked_at)
+  if (out.size() <= most)
     return out;
-  const auto middle = out.begin() + static_cast<std::ptrdiff_t>(most_looked_at);
+  const auto middle = out.begin() + static_cast<std::ptrdiff_t>(most);
   std::nth_element(out.begin(), middle, out.end(),
                    [](const worker_view* a, const worker_view* b) {
                      const auto key = [](const worker_view* w) {
@@ -159,7 +162,8 @@ core::lane_id instgenie_policy::place_knowing(
     return place(wanted, next, in_force, there, random);
   std::vector<instgenie::edit_worker> workers;
   std::vector<core::worker_id> ids;
-  for (const worker_view* w : candidates(there, variant)) {
+  for (const worker_view* w :
+       candidates(there, variant, most_looked_at(rules_.workers))) {
     workers.push_back(edit_worker_of(*w));
     ids.push_back(w->worker);
   }

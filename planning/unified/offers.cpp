@@ -159,7 +159,7 @@ private:
         // A worker with several counts for its first.
         for (const worker_view& w : there.workers)
           x.now += w.device_kind == out_.asked.kinds[k].name
-                     && !w.hosting.empty() && w.hosting.front() == id;
+                && !w.hosting.empty() && w.hosting.front() == id;
         out_.asked.hostings.push_back(x);
         for (const uint32_t batch : batches_of(known_.variants[i], most[k]))
           for (uint32_t b = 0; b < rules_.waits.size(); ++b) {
@@ -216,15 +216,16 @@ private:
     const auto share = [&](uint32_t i) {
       return labels[i / skips] * near[i % skips];
     };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](uint32_t a, uint32_t b) { return share(a) > share(b); });
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      return share(a) > share(b);
+    });
     const size_t apart = order.size() + edits.size() <= most_classes
                          ? order.size()
                          : most_classes - 1 - edits.size();
     const auto add = [&](std::string name, double part) {
       out_.asked.classes.push_back(
-        {std::move(name), std::max(rate * part, least_share * (0.01 + rate)),
-         0, 1});
+        {std::move(name), std::max(rate * part, least_share * (0.01 + rate)), 0,
+         1});
       return static_cast<uint32_t>(out_.asked.classes.size() - 1);
     };
     const auto add_plain = [&](std::string name, double part, uint32_t label,
@@ -237,15 +238,16 @@ private:
       const auto label = static_cast<uint32_t>(order[i] / skips);
       const auto skip = static_cast<uint32_t>(order[i] % skips);
       if (i < apart)
-        map.of[order[i]] =
-          add_plain(fmt::format("level {}, {} steps near", label, map.skips[skip]),
-              share(order[i]) * (1 - edited), label, map.skips[skip]);
+        map.of[order[i]] = add_plain(
+          fmt::format("level {}, {} steps near", label, map.skips[skip]),
+          share(order[i]) * (1 - edited), label, map.skips[skip]);
       else
         rest += share(order[i]);
     }
     if (apart < order.size()) {
       // As if all of them tolerated nothing and had nothing near.
-      const uint32_t merged = add_plain("all others", rest * (1 - edited), 0, 0);
+      const uint32_t merged =
+        add_plain("all others", rest * (1 - edited), 0, 0);
       for (size_t i = apart; i < order.size(); ++i)
         map.of[order[i]] = merged;
     }
@@ -315,7 +317,8 @@ private:
   double deadline_ = 0;
   // Pools of each variant.
   std::vector<std::vector<uint32_t>> pools_of_;
-  // By class of whole pictures: label, and steps that what is near allows to skip.
+  // By class of whole pictures: label, and steps that what is near allows to
+  // skip.
   std::vector<std::pair<uint32_t, uint32_t>> meaning_;
 };
 
@@ -401,8 +404,7 @@ void offer_variants(builder& to, const profile& known, const qualities& q) {
     if (!is_related(known, v))
       continue;
     for (uint32_t c = 0; c < to.classes().size(); ++c)
-      to.add(c, at, q.of(v, to.classes()[c].first), fresh,
-             {whole(known, v)});
+      to.add(c, at, q.of(v, to.classes()[c].first), fresh, {whole(known, v)});
   }
 }
 
@@ -433,8 +435,7 @@ void offer_latents(builder& to, const profile& known, const qualities& q) {
     for (uint32_t c = 0; c < to.classes().size(); ++c) {
       const auto [label, allowed] = to.classes()[c];
       if (skip <= allowed)
-        to.add(c, at, quality(label, allowed), false,
-               {whole(known, v, skip)});
+        to.add(c, at, quality(label, allowed), false, {whole(known, v, skip)});
     }
   };
   if (ladder != nullptr) {
@@ -508,17 +509,15 @@ void offer_cascades(builder& to, const profile& known, const qualities& q,
       // Everything and nothing deferred need no judge.
       if (share <= 0 || share >= 1)
         continue;
-      const size_t t = diffserve::lowest_equal(
-        f, diffserve::highest_within(f, share));
+      const size_t t =
+        diffserve::lowest_equal(f, diffserve::highest_within(f, share));
       route r;
-      r.name = fmt::format("{} then {}, {:.3g}",
-                           known.variants[c.light.value].name,
-                           known.variants[c.heavy.value].name,
-                           diffserve::threshold_at(t));
+      r.name = fmt::format(
+        "{} then {}, {:.3g}", known.variants[c.light.value].name,
+        known.variants[c.heavy.value].name, diffserve::threshold_at(t));
       r.late = late_rule::answer_best;
       stage light = detail::stage_on(c.light);
-      light.check =
-        gate{c.judge, to.add_threshold(diffserve::threshold_at(t))};
+      light.check = gate{c.judge, to.add_threshold(diffserve::threshold_at(t))};
       r.stages = {std::move(light), detail::stage_on(c.heavy)};
       const uint32_t at = to.add_route(std::move(r), false);
       leg first = whole(known, c.light);
@@ -566,8 +565,7 @@ void offer_edits(builder& to, const profile& known, const qualities& q) {
 
 uint32_t class_in(const class_map& map, uint32_t label, uint32_t skip) {
   label = std::min(label, map.labels - 1);
-  const auto above =
-    std::upper_bound(map.skips.begin(), map.skips.end(), skip);
+  const auto above = std::upper_bound(map.skips.begin(), map.skips.end(), skip);
   const auto at = static_cast<size_t>(above - map.skips.begin()) - 1;
   return map.of[label * map.skips.size() + at];
 }

@@ -135,17 +135,17 @@ BOOST_AUTO_TEST_CASE(facts_are_asked_for_where_they_matter) {
   BOOST_TEST((std::get<need>(s.choose({})) == need{true, false, false, false}));
   bool searched = false;
   for (uint64_t id = 0; id < 300; ++id)
-    searched = searched
-            || std::holds_alternative<need>(
-                 s.choose(test::tolerates(2), {}, id));
+    searched =
+      searched
+      || std::holds_alternative<need>(s.choose(test::tolerates(2), {}, id));
   BOOST_TEST(searched);
   // An edit asks for its mask.
   core::request edit;
   edit.kind = core::request_kind::edit;
   edit.source = std::make_shared<core::source_images>();
   edit.px = {512, 512};
-  BOOST_TEST((std::get<need>(s.choose({}, edit))
-              == need{false, false, false, true}));
+  BOOST_TEST(
+    (std::get<need>(s.choose({}, edit)) == need{false, false, false, true}));
 }
 
 BOOST_AUTO_TEST_CASE(nothing_starts_further_than_similarity_allows) {

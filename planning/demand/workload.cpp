@@ -36,8 +36,7 @@ constexpr double jitter_stays = 0.8;
 constexpr double jitter_new = 0.08;
 
 core::philox stream(uint64_t seed, uint64_t part) {
-  return core::philox{seed, core::purpose::simulation,
-                      core::request_id{part}};
+  return core::philox{seed, core::purpose::simulation, core::request_id{part}};
 }
 
 // 0 at night, 1 at noon.
@@ -49,15 +48,16 @@ double wave(double seconds, double period) {
 // By second: how much of a spike there is.
 std::vector<double> spikes(size_t n, core::philox random) {
   std::vector<double> out(n, 0.0);
-  for (double at = random.exponential(spike_every);
-       at < static_cast<double>(n); at += random.exponential(spike_every)) {
+  for (double at = random.exponential(spike_every); at < static_cast<double>(n);
+       at += random.exponential(spike_every)) {
     const double height = 0.5 + 0.5 * random.uniform();
     const auto from = static_cast<size_t>(at);
     const auto length = static_cast<size_t>(spike_length);
     for (size_t i = from; i < std::min(n, from + length); ++i)
-      out[i] = std::max(out[i], height
-                                  * (1 - static_cast<double>(i - from)
-                                           / static_cast<double>(length)));
+      out[i] = std::max(
+        out[i],
+        height
+          * (1 - static_cast<double>(i - from) / static_cast<double>(length)));
   }
   return out;
 }
@@ -143,8 +143,8 @@ core::result<std::vector<double>> arrivals(const load_spec& of) {
     expected += x;
   std::vector<double> out;
   const auto too_many = [] {
-    return core::fail(ec::out_of_resources,
-                      "a load of more than {} requests", most_arrivals);
+    return core::fail(ec::out_of_resources, "a load of more than {} requests",
+                      most_arrivals);
   };
   if (expected > static_cast<double>(most_arrivals))
     return too_many();
@@ -153,8 +153,7 @@ core::result<std::vector<double>> arrivals(const load_spec& of) {
   double left = random.exponential();
   for (size_t i = 0; i < by_second->size(); ++i) {
     const double rate = (*by_second)[i];
-    const double length =
-      std::min(1.0, of.seconds - static_cast<double>(i));
+    const double length = std::min(1.0, of.seconds - static_cast<double>(i));
     double used = 0;
     while (rate > 0 && used + left / rate < length) {
       used += left / rate;
@@ -171,7 +170,8 @@ core::result<std::vector<double>> arrivals(const load_spec& of) {
 double masked_share(core::philox& random, double b) {
   ATELIER_EXPECTS(b > 0, "a parameter above 0");
   constexpr double a = 0.9;
-  // Of a shape below 1, by Johnk: an exponential times a Beta(shape, 1 - shape).
+  // Of a shape below 1, by Johnk: an exponential times a Beta(shape, 1 -
+  // shape).
   const auto gamma_below_one = [&](double shape) {
     while (true) {
       const double x = std::pow(random.uniform(), 1 / shape);
@@ -202,9 +202,8 @@ zipf::zipf(uint32_t n) {
 uint32_t zipf::operator()(core::philox& random) const {
   const auto above = std::upper_bound(sums_.begin(), sums_.end(),
                                       random.uniform() * sums_.back());
-  return static_cast<uint32_t>(
-    std::min<std::ptrdiff_t>(above - sums_.begin(),
-                             static_cast<std::ptrdiff_t>(sums_.size()) - 1));
+  return static_cast<uint32_t>(std::min<std::ptrdiff_t>(
+    above - sums_.begin(), static_cast<std::ptrdiff_t>(sums_.size()) - 1));
 }
 
 core::result<std::vector<traced_arrival>> parse_trace(std::string_view text,
@@ -215,8 +214,8 @@ core::result<std::vector<traced_arrival>> parse_trace(std::string_view text,
   size_t number = 0;
   const auto complain = [&](std::string_view what) {
     if (count < most_faults)
-      faults += fmt::format("{}{}:{}: {}", count > 0 ? "\n" : "", where, number,
-                            what);
+      faults +=
+        fmt::format("{}{}:{}: {}", count > 0 ? "\n" : "", where, number, what);
     else if (count == most_faults)
       faults += fmt::format("\n{}: more faults follow", where);
     ++count;
@@ -227,8 +226,9 @@ core::result<std::vector<traced_arrival>> parse_trace(std::string_view text,
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     line = line.substr(0, line.find('#'));
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' '
-                             || line.back() == '\t'))
+    while (
+      !line.empty()
+      && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t'))
       line.remove_suffix(1);
     if (line.empty())
       continue;
@@ -242,8 +242,8 @@ core::result<std::vector<traced_arrival>> parse_trace(std::string_view text,
       whole = content.ec == std::errc{} && content.ptr == last;
     }
     if (!whole) {
-      complain(fmt::format("'{}' is not MILLISECONDS,NUMBER",
-                           line.substr(0, 60)));
+      complain(
+        fmt::format("'{}' is not MILLISECONDS,NUMBER", line.substr(0, 60)));
       continue;
     }
     x.seconds = ms / 1000;

@@ -56,7 +56,7 @@ public:
                    const std::set<std::string_view>& known) {
     for (const auto& [key, value] : x.items())
       if (!known.contains(key))
-        complain(at + "." + key, "is not a known key");
+        complain(fmt::format("{}.{}", at, key), "is not a known key");
   }
 
   const json* find(const json& x, const std::string& at, const char* key,

@@ -135,7 +135,14 @@ std::vector<double> finish_times(const edit_worker& of,
 std::optional<size_t> choose_by_finish(std::span<const edit_worker> workers,
                                        const edit_row& edit,
                                        const step_model& seconds) {
-  if (const auto free = idle(workers))
+  // Nobody gains from more company, unless a record that is late then arrives
+  // at a better moment.
+  const auto late = [](const edit_row& r) { return r.ready_in > 0; };
+  const bool any_late =
+    std::any_of(workers.begin(), workers.end(), [&](const edit_worker& w) {
+      return std::any_of(w.queued.begin(), w.queued.end(), late);
+    });
+  if (const auto free = idle(workers); free && !any_late)
     return free;
   return least(workers, [&](const edit_worker& w) {
     const auto sum = [&](const edit_worker& of) {

@@ -84,12 +84,13 @@ plan argus_policy::replan(const demand& asked, const profile& known,
       mean_skip(previous, memory, detail::class_histogram(asked, at, *latents));
     take_in(memory, asked, scale);
     const auto* last = std::get_if<argus_memory>(&previous.memory);
-    if (memory.change.phase == switch_phase::leaving && last != nullptr
-        && last->change.phase == switch_phase::leaving
-        && detail::all_as_planned(there, previous))
-      argus::all_loaded(memory.change, asked.now);
-    else if (memory.change.phase == switch_phase::returning
-             && detail::all_host(there, full))
+    const bool left = memory.change.phase == switch_phase::leaving
+                   && last != nullptr
+                   && last->change.phase == switch_phase::leaving
+                   && detail::all_as_planned(there, previous);
+    const bool returned = memory.change.phase == switch_phase::returning
+                       && detail::all_host(there, full);
+    if (left || returned)
       argus::all_loaded(memory.change, asked.now);
   }
 

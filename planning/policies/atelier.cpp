@@ -19,7 +19,6 @@ namespace {
 
 using unified::decision;
 using unified::offers;
-using unified::pool_key;
 
 // Old scores lose half of their weight in this time.
 constexpr core::timespan fading = std::chrono::minutes{10};

@@ -140,7 +140,7 @@ core::result<cascade_plan> planned(const diffserve_rules& rules,
       if (memory.decided) {
         problem.threshold = memory.decided->threshold;
       } else {
-        const auto first = for_all_time(rules, c, problem);
+        auto first = for_all_time(rules, c, problem);
         if (!first)
           return first;
         problem.threshold = first->threshold;

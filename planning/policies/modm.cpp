@@ -184,7 +184,10 @@ std::vector<modm_rules> all_modm_rules() {
   modm_rules large = paper;
   large.name = "modm-cache-large";
   large.keep_all = false;
-  return {ours, paper, large};
+  modm_rules quality = paper;
+  quality.name = "modm-paper-quality";
+  quality.split.mode = modm::mode_rule::quality;
+  return {ours, paper, quality, large};
 }
 
 } // namespace atelier::planning

@@ -51,7 +51,8 @@ private:
   modm_rules rules_;
 };
 
-/// Returns the rules of `modm`, `modm-paper` and `modm-cache-large`.
+/// Returns the rules of `modm`, `modm-paper` (its throughput mode),
+/// `modm-paper-quality` and `modm-cache-large`.
 std::vector<modm_rules> all_modm_rules();
 
 } // namespace atelier::planning

@@ -302,7 +302,9 @@ core::result<decision> solve(const problem& asked, const solve_options& with) {
       std::vector<uint32_t> count;
       for (const double n : m.devices())
         count.push_back(static_cast<uint32_t>(n));
-      auto exact = spread_over(asked, count, with, used);
+      auto all = with;
+      all.rounds = 0;
+      auto exact = spread_over(asked, count, all);
       if (exact) {
         exact->solves += out->solves + 3;
         if (better(exact->values, out->values)) {

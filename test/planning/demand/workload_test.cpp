@@ -103,8 +103,8 @@ BOOST_AUTO_TEST_CASE(arrivals_are_poisson_of_the_rates) {
         const double here = std::accumulate(from, from + 10, 0.0);
         chi += (counts[n] - here) * (counts[n] - here) / here;
       }
-      BOOST_REQUIRE_MESSAGE(std::abs(chi - 200) < 6 * 20,
-                            to_string(k) << ": " << chi);
+      BOOST_REQUIRE_MESSAGE(std::abs(chi - 200) < 6 * 20, to_string(k)
+                                                            << ": " << chi);
     }
 }
 
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(faults_of_traces_are_told_with_their_line) {
     BOOST_REQUIRE_MESSAGE(!t, trace);
     return t.why().text;
   };
-  BOOST_TEST(text("1,2\nx,3\n-1,2\n") 
+  BOOST_TEST(text("1,2\nx,3\n-1,2\n")
              == "a.txt:2: 'x,3' is not MILLISECONDS,NUMBER\n"
                 "a.txt:3: -1 ms is not a time from 0 on");
   BOOST_TEST(text("2,1\n1,1\n").find("a.txt:2: 1 ms lies before")

@@ -121,7 +121,8 @@ BOOST_AUTO_TEST_CASE(names_are_unique_and_made) {
                            "full-recompute",
                            "nirvana-no-predictor",
                            "modm-cache-large",
-                           "diffserve-proteus"})
+                           "diffserve-proteus",
+                           "modm-paper-quality"})
     BOOST_TEST(names.count(name) == 1u, name);
 }
 

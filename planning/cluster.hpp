@@ -7,9 +7,20 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace atelier::planning {
+
+/// One row at a worker, or waiting in its own lane.
+struct worker_row {
+  /// Masked share of its picture; 1 where it is no edit.
+  double masked = 1;
+  uint64_t steps_left = 0;
+  bool running = false;
+
+  friend bool operator==(const worker_row&, const worker_row&) = default;
+};
 
 /// One living denoise worker as policies see it.
 struct worker_view {
@@ -23,6 +34,10 @@ struct worker_view {
   /// Steps that its rows still have to run.
   uint64_t steps_left = 0;
   uint32_t level = 0;
+  /// Requests that wait in its own lane.
+  uint64_t waiting = 0;
+  /// Its rows, running ones first; empty: not told.
+  std::vector<worker_row> rows;
 
   friend bool operator==(const worker_view&, const worker_view&) = default;
 };
@@ -41,12 +56,24 @@ struct waiting {
   /// The time that the rest of the request will take at least.
   core::timespan still_needs{0};
   bool may_answer_best = false;
+  /// Where it waits; set by `lanes`.
+  core::lane_id lane;
 
   friend bool operator==(const waiting&, const waiting&) = default;
 };
 
+/// One retrieval as it went.
+struct retrieval_sample {
+  double seconds = 0;
+  /// It timed out, or the index or its store was down.
+  bool failed = false;
+
+  friend bool operator==(const retrieval_sample&,
+                         const retrieval_sample&) = default;
+};
+
 /// Counts of one window, as the monitor keeps them: the raw material of every
-/// policy's estimators.
+/// policy's estimators. What is not counted yet stays empty.
 struct demand_window {
   core::time_point begin;
   core::timespan length{0};
@@ -56,6 +83,21 @@ struct demand_window {
   uint64_t failed = 0;
   uint64_t cancelled = 0;
   uint64_t late = 0;
+  /// Searches for something near, and those that found it near enough.
+  uint64_t searched = 0;
+  uint64_t hits = 0;
+  /// (steps skipped, requests), of hits.
+  std::vector<std::pair<uint32_t, uint64_t>> skips;
+  /// [ladder of the profile][predicted class]: requests.
+  std::vector<std::vector<uint64_t>> predicted;
+  /// Scores of light pictures, in bins of 0.005; the last one holds 1.
+  std::vector<uint64_t> confidences;
+  /// By eighths of their masked share: edits.
+  std::vector<uint64_t> edits;
+  /// The last ones of the window, oldest first.
+  std::vector<retrieval_sample> retrievals;
+  /// By variant: stages that began to wait for it.
+  std::vector<uint64_t> placed;
 
   friend bool operator==(const demand_window&, const demand_window&) = default;
 };
@@ -65,6 +107,10 @@ struct demand_window {
 struct demand {
   std::vector<demand_window> windows;
   uint64_t backlog = 0;
+  /// When it was asked.
+  core::time_point now;
+  /// By variant: stages that wait for it.
+  std::vector<uint64_t> waiting;
 };
 
 } // namespace atelier::planning

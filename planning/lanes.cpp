@@ -160,6 +160,7 @@ bool lanes::put(core::lane_id where, const waiting& entry, int64_t order) {
     return false;
   waiting_node& node = at->second;
   node.what = entry;
+  node.what.lane = where;
   node.lane = where;
   node.order = order;
   queue& to = queues_[where];

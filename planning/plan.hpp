@@ -3,6 +3,7 @@
 
 #include <atelier/core/ids.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/planning/policy_memory.hpp>
 #include <atelier/planning/route.hpp>
 
 #include <cstdint>
@@ -28,6 +29,10 @@ struct assignment {
   uint32_t batch = 1;
   uint32_t level = 0;
   joining join = joining::step;
+  /// Lanes that it serves besides its own and those of its hosting.
+  std::vector<core::lane_id> also_serves;
+  /// What a batch of its hosting takes; 0: not planned with.
+  core::timespan batch_time{0};
 
   friend bool operator==(const assignment&, const assignment&) = default;
 };
@@ -45,6 +50,8 @@ struct plan {
   std::vector<double> admitted_rates;
   bool saturated = false;
   core::timespan retry_after{0};
+  /// What the policy that made it remembers.
+  policy_memory memory;
 
   friend bool operator==(const plan&, const plan&) = default;
 };

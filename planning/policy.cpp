@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/policies/argus.hpp>
+#include <atelier/planning/policies/atelier.hpp>
+#include <atelier/planning/policies/diffserve.hpp>
+#include <atelier/planning/policies/instgenie.hpp>
+#include <atelier/planning/policies/modm.hpp>
+#include <atelier/planning/policies/nirvana.hpp>
 #include <atelier/planning/policies/vanilla.hpp>
 #include <atelier/planning/policy.hpp>
 
@@ -21,10 +27,28 @@ float own_strength(bool whole_picture, const core::recipe& how) {
   return whole_picture && runs ? of_image : 1;
 }
 
+template <class Policy, class Rules>
+void add_all(std::vector<std::shared_ptr<const policy>>& to,
+             std::vector<Rules> rules) {
+  for (Rules& r : rules)
+    to.push_back(std::make_shared<Policy>(std::move(r)));
+}
+
 } // namespace
 
+std::vector<std::shared_ptr<const policy>> all_policies() {
+  std::vector<std::shared_ptr<const policy>> all{
+    std::make_shared<vanilla>(), std::make_shared<atelier_policy>()};
+  add_all<argus_policy>(all, all_argus_rules());
+  add_all<diffserve_policy>(all, all_diffserve_rules());
+  add_all<nirvana_policy>(all, all_nirvana_rules());
+  add_all<modm_policy>(all, all_modm_rules());
+  add_all<instgenie_policy>(all, all_instgenie_rules());
+  return all;
+}
+
 core::result<std::shared_ptr<const policy>> make_policy(std::string_view name) {
-  const std::shared_ptr<const policy> all[] = {std::make_shared<vanilla>()};
+  const auto all = all_policies();
   std::vector<std::string_view> names;
   for (const auto& one : all) {
     if (one->name() == name)
@@ -34,6 +58,14 @@ core::result<std::shared_ptr<const policy>> make_policy(std::string_view name) {
   return core::fail(core::ec::not_found,
                     "policy: there is no '{}'; there are {}", name,
                     fmt::join(names, ", "));
+}
+
+core::lane_id policy::place_knowing(const core::request& wanted,
+                                    const stage& next, const facts&,
+                                    const profile&, const plan& in_force,
+                                    const cluster_view& there,
+                                    core::philox& random) const {
+  return place(wanted, next, in_force, there, random);
 }
 
 core::class_id class_of(const core::request&, const facts& known,

@@ -10,7 +10,9 @@
 #include <atelier/planning/profile.hpp>
 #include <atelier/planning/route.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +34,9 @@ struct need {
 /// The route that a request takes.
 struct go {
   core::route_id route;
+  /// Index into facts::near of what its first stage starts from; none: its
+  /// nearest that has what the stage needs.
+  std::optional<uint32_t> match{};
 
   friend bool operator==(const go&, const go&) = default;
 };
@@ -82,11 +87,23 @@ public:
                               const plan& in_force, const cluster_view& there,
                               core::philox& random) const = 0;
 
+  /// The same with what is known of the request and of the costs. By default
+  /// `place`.
+  virtual core::lane_id place_knowing(const core::request& wanted,
+                                      const stage& next, const facts& known,
+                                      const profile& costs,
+                                      const plan& in_force,
+                                      const cluster_view& there,
+                                      core::philox& random) const;
+
   /// Returns what `worker` takes now from `queue`: rows of the lanes it serves,
   /// in the order of lanes::best.
   virtual taken take(const worker_view& worker, std::span<const waiting> queue,
                      const plan& in_force, core::time_point now) const = 0;
 };
+
+/// Returns every policy there is, `vanilla` first.
+std::vector<std::shared_ptr<const policy>> all_policies();
 
 /// Returns the policy of that name.
 /// Errors: ec::not_found; the text lists the names there are.

@@ -7,11 +7,14 @@
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/planning/reuse/thresholds.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace atelier::planning {
@@ -50,9 +53,117 @@ struct variant_profile {
   core::sampler with = core::sampler::ddim;
   float guidance = 7.5f;
   bool karras = false;
+  /// What a device draws that runs it; 0: not measured.
+  double busy_watts = 0;
 
   friend bool operator==(const variant_profile&,
                          const variant_profile&) = default;
+};
+
+/// How a ladder's levels make answers cheaper.
+enum class ladder_kind : uint8_t {
+  /// One variant that skips steps, from a cached latent.
+  cached_latents,
+  /// Whole variants, from noise.
+  smaller_models,
+};
+
+/// One level of a ladder, and the quality of its pictures.
+struct level_profile {
+  core::variant_id variant;
+  /// Steps left out at the start.
+  uint32_t skip = 0;
+  /// Mean over all prompts.
+  double quality = 1;
+  /// Mean over the prompts of each class; empty: `quality` for all.
+  std::vector<double> class_quality;
+
+  friend bool operator==(const level_profile&, const level_profile&) = default;
+};
+
+/// Levels from the best to the fastest. A prompt's class is the fastest one
+/// that keeps its quality.
+struct ladder_profile {
+  ladder_kind kind = ladder_kind::cached_latents;
+  std::vector<level_profile> levels;
+  /// Share of each class among the prompts that the classifier learned from;
+  /// empty: unknown.
+  std::vector<double> class_shares;
+
+  friend bool operator==(const ladder_profile&,
+                         const ladder_profile&) = default;
+};
+
+/// A plan that somebody made for all time.
+struct fixed_cascade {
+  double threshold = 0;
+  uint32_t light = 1;
+  uint32_t heavy = 1;
+  uint32_t light_batch = 1;
+  uint32_t heavy_batch = 1;
+
+  friend bool operator==(const fixed_cascade&, const fixed_cascade&) = default;
+};
+
+/// A light variant, a judge, and a heavy variant for what does not pass.
+struct cascade_profile {
+  core::variant_id light;
+  core::variant_id heavy;
+  /// Name of the judging model, and its time for one picture.
+  std::string judge;
+  core::timespan judging{0};
+  /// From arrival to the final picture.
+  core::timespan deadline{std::chrono::seconds{5}};
+  /// (threshold, share of light pictures whose confidence lies below it).
+  std::vector<std::pair<double, double>> deferred;
+  /// (share that the light variant answers, FID); lower is better.
+  std::vector<std::pair<double, double>> fid;
+  /// What plans that never change take: one made elsewhere, and the highest
+  /// rate, in requests a second, that one is made for; 0: unknown.
+  std::optional<fixed_cascade> fixed{};
+  double peak_rate = 0;
+
+  friend bool operator==(const cascade_profile&,
+                         const cascade_profile&) = default;
+};
+
+/// What of earlier work may be started from, and how far along.
+struct reuse_profile {
+  /// Runs from scratch, and from latents.
+  core::variant_id full;
+  /// Others that refine a cached picture, by falling quality.
+  std::vector<core::variant_id> small;
+  /// Steps of a run that `skip` is counted of.
+  uint32_t steps = 50;
+  /// By similarity between prompts: start from a cached latent.
+  skip_table latents;
+  /// By similarity between prompt and picture: noise a cached picture again.
+  skip_table images;
+  /// Finding what is near.
+  core::timespan retrieval{0};
+
+  friend bool operator==(const reuse_profile&, const reuse_profile&) = default;
+};
+
+/// What is fitted for the edits of one variant: equal blocks, and lines for
+/// their operations and bytes.
+struct masked_profile {
+  core::variant_id variant;
+  uint32_t blocks = 0;
+  uint32_t tokens = 0;
+  uint32_t width = 0;
+  uint32_t bytes_per_value = 2;
+  /// Keys and values are recorded, not outputs.
+  bool keys_values = false;
+  /// Seconds for one operation, and besides them for one block.
+  double compute_slope = 0;
+  double compute_base = 0;
+  /// Seconds for one byte, and besides them for one load.
+  double load_slope = 0;
+  double load_base = 0;
+
+  friend bool operator==(const masked_profile&,
+                         const masked_profile&) = default;
 };
 
 /// What planning knows of the work: indexed by variant_id.
@@ -62,6 +173,13 @@ struct profile {
   core::timespan finish{0};
   /// Decoding and scaling a million pixels of a source, besides `prepare`.
   core::timespan source{0};
+  /// What a device draws that runs nothing; 0: not measured.
+  double idle_watts = 0;
+  /// At most one of each kind.
+  std::vector<ladder_profile> ladders;
+  std::vector<cascade_profile> cascades;
+  std::optional<reuse_profile> reuse;
+  std::vector<masked_profile> masked;
 
   friend bool operator==(const profile&, const profile&) = default;
 };

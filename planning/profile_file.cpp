@@ -1,124 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/detail/json_reader.hpp>
+#include <atelier/planning/detail/profile_sections.hpp>
 #include <atelier/planning/profile_file.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
 #include <set>
-#include <vector>
 
 namespace atelier::planning {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using detail::day_ms;
+using detail::json;
+using detail::json_reader;
+using detail::ms_of;
 
 constexpr std::string_view format_name = "atelier.profile";
-constexpr size_t most_faults = 100;
-constexpr double day_ms = 86'400'000;
 constexpr uint64_t most_side = 65'536;
 constexpr uint64_t most_batch = 4'096;
 constexpr uint64_t most_memory = 1ull << 50;
-
-/// Reads fields, and collects what is wrong with them.
-class reader {
-public:
-  explicit reader(std::string_view where) : where_(where) {}
-
-  size_t faults() const {
-    return faults_.size();
-  }
-
-  core::error why() const {
-    core::error out{core::ec::bad_payload, {}};
-    for (const auto& x : faults_)
-      out.text += (out.text.empty() ? "" : "\n") + x;
-    return out;
-  }
-
-  void complain(const std::string& at, std::string_view what) {
-    if (faults_.size() < most_faults)
-      faults_.push_back(fmt::format("{}: {}: {}", where_, at, what));
-    else if (faults_.size() == most_faults)
-      faults_.push_back(fmt::format("{}: more faults follow", where_));
-  }
-
-  /// Says which keys of `x` are not among `known`.
-  void expect_keys(const json& x, const std::string& at,
-                   const std::set<std::string_view>& known) {
-    for (const auto& [key, value] : x.items())
-      if (!known.contains(key))
-        complain(at + "." + key, "is not a known key");
-  }
-
-  const json* find(const json& x, const std::string& at, const char* key,
-                   bool needed) {
-    const auto i = x.find(key);
-    if (i != x.end())
-      return &*i;
-    if (needed)
-      complain(at + "." + key, "is missing");
-    return nullptr;
-  }
-
-  template <class T>
-  void whole(const json& x, const std::string& at, const char* key,
-             uint64_t least, uint64_t most, T& into, bool needed = true) {
-    const auto* v = find(x, at, key, needed);
-    if (v == nullptr)
-      return;
-    if (v->is_number_unsigned() && v->get<uint64_t>() >= least
-        && v->get<uint64_t>() <= most)
-      into = static_cast<T>(v->get<uint64_t>());
-    else
-      complain(at + "." + key, fmt::format("{} is not a whole number in {}..{}",
-                                           shown(*v), least, most));
-  }
-
-  template <class T>
-  void real(const json& x, const std::string& at, const char* key, double least,
-            double most, T& into, bool needed = true) {
-    const auto* v = find(x, at, key, needed);
-    if (v == nullptr)
-      return;
-    const double value = v->is_number() ? v->get<double>() : std::nan("");
-    if (value >= least && value <= most)
-      into = static_cast<T>(value);
-    else
-      complain(at + "." + key, fmt::format("{} is not a number in {}..{}",
-                                           shown(*v), least, most));
-  }
-
-  void span(const json& x, const std::string& at, const char* key,
-            core::timespan& into, bool needed = false) {
-    double ms = core::to_ms(into);
-    real(x, at, key, 0, day_ms, ms, needed);
-    into = core::from_seconds(ms / 1000);
-  }
-
-  static std::string shown(const json& x) {
-    auto text = x.dump(-1, ' ', true, json::error_handler_t::replace);
-    if (text.size() > 60)
-      text = text.substr(0, 57) + "...";
-    return text;
-  }
-
-private:
-  std::string_view where_;
-  std::vector<std::string> faults_;
-};
-
-json ms_of(core::timespan x) {
-  return core::to_ms(x);
-}
 
 json variant_json(const variant_profile& v) {
   auto steps = json::array();
   for (const auto& x : v.step)
     steps.push_back(
       {{"batch", x.batch}, {"pixels", x.px}, {"ms", ms_of(x.took)}});
-  return {
+  json out{
     {"name", v.name},
     {"native", {{"width", v.native_px.width}, {"height", v.native_px.height}}},
     {"latent", {{"channels", v.latent_channels}, {"factor", v.latent_factor}}},
@@ -131,9 +40,12 @@ json variant_json(const variant_profile& v) {
     {"load_ms", ms_of(v.load)},
     {"memory_bytes", v.memory_bytes},
     {"step", std::move(steps)}};
+  if (v.busy_watts != 0)
+    out["busy_watts"] = v.busy_watts;
+  return out;
 }
 
-void read_steps(reader& r, const json& x, const std::string& at,
+void read_steps(json_reader& r, const json& x, const std::string& at,
                 variant_profile& v) {
   const auto* steps = r.find(x, at, "step", true);
   if (steps == nullptr)
@@ -157,28 +69,28 @@ void read_steps(reader& r, const json& x, const std::string& at,
     r.whole(point, here, "batch", 1, most_batch, cost.batch);
     r.whole(point, here, "pixels", 1, most_side * most_side, cost.px);
     r.real(point, here, "ms", 1e-6, day_ms, ms);
-    cost.took = core::from_seconds(ms / 1000);
+    cost.took = detail::span_of_ms(ms);
     if (r.faults() == faults && !seen.emplace(cost.batch, cost.px).second)
       r.complain(here, "measures the same batch and pixels as one before");
     v.step.push_back(cost);
   }
 }
 
-void read_variant(reader& r, const json& x, const std::string& at,
+void read_variant(json_reader& r, const json& x, const std::string& at,
                   profile& into) {
   if (!x.is_object())
     return r.complain(at, "is not an object");
   r.expect_keys(x, at,
                 {"name", "native", "latent", "sampler", "karras", "guidance",
                  "quality", "text_ms", "decode_ms", "load_ms", "memory_bytes",
-                 "step"});
+                 "busy_watts", "step"});
   variant_profile v;
   if (const auto* name = r.find(x, at, "name", true)) {
-    auto parsed =
-      name->is_string()
-        ? parse_variant(name->get_ref<const std::string&>())
-        : core::result<variant_profile>{core::fail(
-          core::ec::bad_payload, "{} is not a text", reader::shown(*name))};
+    auto parsed = name->is_string()
+                  ? parse_variant(name->get_ref<const std::string&>())
+                  : core::result<variant_profile>{
+                    core::fail(core::ec::bad_payload, "{} is not a text",
+                               json_reader::shown(*name))};
     if (!parsed)
       r.complain(at + ".name", parsed.why().text);
     else
@@ -215,7 +127,7 @@ void read_variant(reader& r, const json& x, const std::string& at,
       v.with = *parsed;
     else
       r.complain(at + ".sampler",
-                 fmt::format("{} is no sampler", reader::shown(*with)));
+                 fmt::format("{} is no sampler", json_reader::shown(*with)));
   }
   if (const auto* karras = r.find(x, at, "karras", false)) {
     if (karras->is_boolean())
@@ -229,6 +141,7 @@ void read_variant(reader& r, const json& x, const std::string& at,
   r.span(x, at, "decode_ms", v.decode);
   r.span(x, at, "load_ms", v.load);
   r.whole(x, at, "memory_bytes", 0, most_memory, v.memory_bytes, false);
+  r.real(x, at, "busy_watts", 0, 1e6, v.busy_watts, false);
   read_steps(r, x, at, v);
   into.variants.push_back(std::move(v));
 }
@@ -239,12 +152,13 @@ std::string to_json(const profile& x) {
   auto variants = json::array();
   for (const auto& v : x.variants)
     variants.push_back(variant_json(v));
-  const json all{{"format", format_name},
-                 {"version", 1},
-                 {"prepare_ms", ms_of(x.prepare)},
-                 {"finish_ms", ms_of(x.finish)},
-                 {"source_ms_per_megapixel", ms_of(x.source)},
-                 {"variants", std::move(variants)}};
+  json all{{"format", format_name},
+           {"version", detail::has_sections(x) ? 2 : 1},
+           {"prepare_ms", ms_of(x.prepare)},
+           {"finish_ms", ms_of(x.finish)},
+           {"source_ms_per_megapixel", ms_of(x.source)},
+           {"variants", std::move(variants)}};
+  detail::write_sections(x, all);
   return all.dump(2) + "\n";
 }
 
@@ -268,18 +182,23 @@ core::result<profile> parse_profile(std::string_view text,
   const auto document = json::parse(text, nullptr, false);
   if (!document.is_object())
     return bad("is not a JSON object");
-  reader r{where};
-  r.expect_keys(document, "profile",
-                {"format", "version", "prepare_ms", "finish_ms",
-                 "source_ms_per_megapixel", "variants"});
+  json_reader r{where};
+  const auto version = document.value("version", json{});
+  std::set<std::string_view> known{"format",     "version",
+                                   "prepare_ms", "finish_ms",
+                                   "variants",   "source_ms_per_megapixel"};
+  if (version == 2)
+    known.insert(detail::section_keys.begin(), detail::section_keys.end());
+  r.expect_keys(document, "profile", known);
   if (const auto* x = r.find(document, "profile", "format", true))
     if (*x != format_name)
-      r.complain("profile.format", fmt::format("{} is not \"{}\"",
-                                               reader::shown(*x), format_name));
+      r.complain(
+        "profile.format",
+        fmt::format("{} is not \"{}\"", json_reader::shown(*x), format_name));
   if (const auto* x = r.find(document, "profile", "version", true))
-    if (*x != 1)
+    if (*x != 1 && *x != 2)
       r.complain("profile.version",
-                 fmt::format("{} is not 1", reader::shown(*x)));
+                 fmt::format("{} is not 1 or 2", json_reader::shown(*x)));
   profile out;
   r.span(document, "profile", "prepare_ms", out.prepare);
   r.span(document, "profile", "finish_ms", out.finish);
@@ -291,6 +210,8 @@ core::result<profile> parse_profile(std::string_view text,
       for (size_t i = 0; i < variants->size(); ++i)
         read_variant(r, (*variants)[i], fmt::format("variants[{}]", i), out);
   }
+  if (version == 2)
+    detail::read_sections(r, document, out);
   if (r.faults() != 0)
     return r.why();
   return out;

@@ -54,6 +54,9 @@ struct stage {
   /// variant's.
   uint32_t skip = 0;
   uint32_t steps = 0;
+  /// Steps that `skip` is counted of, so that variants of any step count leave
+  /// out the same share; 0: those of the variant.
+  uint32_t skip_of = 0;
   /// The worker's level replaces `skip`.
   bool level_of_worker = false;
   /// Steps after which the latent is kept for the cache, rising.
@@ -113,6 +116,8 @@ struct mask_facts {
   /// Masked share of the picture, 0..1.
   double ratio = 0;
   uint64_t template_id = 0;
+  /// The template's activations are stored.
+  bool recorded = false;
 
   friend bool operator==(const mask_facts&, const mask_facts&) = default;
 };

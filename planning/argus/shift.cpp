@@ -107,9 +107,11 @@ shift_map align_exactly(std::span<const double> histogram,
   const double step = (most > 0 ? most : 1) * 1e-9 / static_cast<double>(n);
   table costs{n, n};
   for (size_t c = 0; c < n; ++c)
-    for (size_t v = 0; v < n; ++v)
-      costs.at(c, v) = degradation.at(c, v)
-                     + step * static_cast<double>(c > v ? c - v : v - c);
+    for (size_t v = 0; v < n; ++v) {
+      const auto levels = static_cast<double>(c > v ? c - v : v - c);
+      costs.at(c, v) =
+        degradation.at(c, v) + step * levels * levels / static_cast<double>(n);
+    }
   return normalised(transport_shares(h, f, costs), f);
 }
 

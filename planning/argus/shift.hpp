@@ -28,9 +28,9 @@ shift_map align(std::span<const double> histogram,
                 std::span<const double> load);
 
 /// The same at the least degradation: an exact transport over D[c][v]; of ways
-/// that degrade alike the one that moves prompts over the fewest levels. Never
-/// degrades more than `align`, whatever D is; that is the optimum only where D
-/// is convex.
+/// that degrade alike the one that moves prompts least far, by the squares of
+/// the levels between. Never degrades more than `align`, whatever D is; that is
+/// the optimum only where D is convex.
 /// Source: the improvement of Eq. 2, whose proof needs a convex D.
 shift_map align_exactly(std::span<const double> histogram,
                         std::span<const double> load, const table& degradation);

@@ -29,6 +29,13 @@ std::optional<size_t> least(std::span<const edit_worker> workers, Score score) {
   return best;
 }
 
+std::optional<size_t> idle(std::span<const edit_worker> workers) {
+  for (size_t i = 0; i < workers.size(); ++i)
+    if (workers[i].running.empty() && workers[i].queued.empty())
+      return i;
+  return std::nullopt;
+}
+
 // A row of the roll-out.
 struct rolling {
   const edit_row* row = nullptr;
@@ -57,6 +64,8 @@ step_model equal_steps(size_t blocks, block_shape each, estimator by,
 std::optional<size_t> choose_by_step(std::span<const edit_worker> workers,
                                      const edit_row& edit,
                                      const step_model& seconds) {
+  if (const auto free = idle(workers))
+    return free;
   const bool seats = std::any_of(workers.begin(), workers.end(), has_seat);
   return least(workers, [&](const edit_worker& w) {
     if (seats && !has_seat(w))
@@ -126,6 +135,15 @@ std::vector<double> finish_times(const edit_worker& of,
 std::optional<size_t> choose_by_finish(std::span<const edit_worker> workers,
                                        const edit_row& edit,
                                        const step_model& seconds) {
+  // Nobody gains from more company, unless a record that is late then arrives
+  // at a better moment.
+  const auto late = [](const edit_row& r) { return r.ready_in > 0; };
+  const bool any_late =
+    std::any_of(workers.begin(), workers.end(), [&](const edit_worker& w) {
+      return std::any_of(w.queued.begin(), w.queued.end(), late);
+    });
+  if (const auto free = idle(workers); free && !any_late)
+    return free;
   return least(workers, [&](const edit_worker& w) {
     const auto sum = [&](const edit_worker& of) {
       const auto times = finish_times(of, seconds);

@@ -28,7 +28,8 @@ struct edit_worker {
   uint32_t max_batch = 1;
 };
 
-/// Returns the seconds of one step of a batch.
+/// Returns the seconds of one step of a batch. More members never make a step
+/// shorter: an idle worker is then the best there is.
 using step_model = std::function<double(std::span<const batch_member>)>;
 
 /// Returns a model by fitted estimators and the published plan.

@@ -38,6 +38,7 @@ public:
       if (r.what.request == entry.request)
         return false;
     rows_.push_back({entry, lane, in_front ? front_-- : back_++});
+    rows_.back().what.lane = lane;
     return true;
   }
 

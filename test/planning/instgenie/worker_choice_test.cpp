@@ -171,7 +171,9 @@ BOOST_AUTO_TEST_CASE(the_finish_rule_equals_evaluating_all) {
     };
     const double got = cost(all[*choose_by_finish(all, e, by_ratio)]);
     for (const edit_worker& w : all)
-      BOOST_REQUIRE_MESSAGE(got <= cost(w) + 1e-6, "instance " << i);
+      BOOST_REQUIRE_MESSAGE(got <= cost(w) + 1e-6, "instance "
+                                                     << i << ": " << got
+                                                     << " above " << cost(w));
   }
 }
 

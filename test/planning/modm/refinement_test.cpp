@@ -100,10 +100,10 @@ BOOST_AUTO_TEST_CASE(isotonic_fits_are_those_of_least_squares) {
       }
       return squares - sum * sum / static_cast<double>(to - from);
     };
-    double best = INFINITY;
+    double best = HUGE_VAL;
     for (size_t cuts = 0; cuts < (size_t{1} << (n - 1)); ++cuts) {
       double total = 0;
-      double before = -INFINITY;
+      double before = -HUGE_VAL;
       size_t from = 0;
       bool rising = true;
       for (size_t k = 1; k <= n; ++k) {

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// needs:  tolerated levels; what is near, where a class starts from it or for a
+//         small sample; the mask of an edit
+// routes: instgenie's, then every way that the profile offers
+// lanes:  one for each variant; one for each worker for edits
+// take:   as vanilla, joining between steps
+// memory: devices by pool, classes, confidences, saturation, an explanation
+#include <atelier/planning/argus/shift.hpp>
+#include <atelier/planning/diffserve/queueing.hpp>
+#include <atelier/planning/policies/atelier.hpp>
+#include <atelier/planning/policies/detail/common.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace atelier::planning {
+
+namespace {
+
+using unified::decision;
+using unified::offers;
+
+// Old scores lose half of their weight in this time.
+constexpr core::timespan fading = std::chrono::minutes{10};
+
+// Requests a second below this are noise.
+constexpr double no_rate = 1e-6;
+
+void take_in(unified_memory& memory, const demand& asked) {
+  for (const demand_window& w : detail::windows_since(asked, memory.seen))
+    for (size_t k = 0;
+         k < std::min(w.confidences.size(), memory.confidences.bins.size());
+         ++k)
+      memory.confidences.bins[k] += static_cast<double>(w.confidences[k]);
+  memory.seen = detail::last_end(asked, memory.seen);
+  if (asked.now >= core::after(memory.faded, fading)) {
+    diffserve::fade(memory.confidences);
+    memory.faded = asked.now;
+  }
+}
+
+// Scores are told for one judge; it is the first cascade's.
+std::vector<diffserve::deferral_profile> deferred_by(
+  const profile& known, const diffserve::deferral_counts& seen) {
+  std::vector<diffserve::deferral_profile> out;
+  for (size_t k = 0; k < known.cascades.size(); ++k) {
+    const auto& points = known.cascades[k].deferred;
+    const auto table = diffserve::deferral_of(points);
+    out.push_back(
+      diffserve::blended(points.empty() ? nullptr : &table,
+                         k == 0 ? seen : diffserve::deferral_counts{}));
+  }
+  return out;
+}
+
+// The devices that were planned, as far as there are devices; the number of
+// those that there are not any more in `lost`.
+std::vector<uint32_t> counts_before(const offers& o,
+                                    const unified_memory& memory) {
+  std::vector<uint32_t> out(o.pools.size(), 0);
+  for (const auto& [key, n] : memory.counts)
+    for (size_t p = 0; p < o.pools.size(); ++p)
+      if (o.pools[p] == key)
+        out[p] = n;
+  return out;
+}
+
+bool fits(const offers& o, const std::vector<uint32_t>& count) {
+  std::vector<uint64_t> used(o.asked.kinds.size(), 0);
+  for (size_t p = 0; p < count.size(); ++p)
+    used[o.asked.hostings[o.asked.pools[p].of].kind] += count[p];
+  for (size_t k = 0; k < used.size(); ++k)
+    if (used[k] > o.asked.kinds[k].alive)
+      return false;
+  return true;
+}
+
+// At most `there` devices of each hosting, the first pools first.
+std::vector<uint32_t> limited(const offers& o, std::vector<uint32_t> count,
+                              std::vector<uint32_t> there) {
+  for (size_t p = 0; p < count.size(); ++p) {
+    uint32_t& left = there[o.asked.pools[p].of];
+    count[p] = std::min(count[p], left);
+    left -= count[p];
+  }
+  return count;
+}
+
+std::vector<uint32_t> hosting_of(const offers& o) {
+  std::vector<uint32_t> out;
+  for (const unified::hosting& h : o.asked.hostings)
+    out.push_back(h.now);
+  return out;
+}
+
+// Sets what workers host and the batch of each. Returns, by hosting, how many
+// of its workers have it now.
+std::vector<uint32_t> assign(plan& next, const offers& o,
+                             const std::vector<uint32_t>& count,
+                             const cluster_view& there, const profile& known) {
+  std::vector<hosting_target> targets(o.asked.hostings.size());
+  for (size_t p = 0; p < count.size(); ++p) {
+    hosting_target& t = targets[o.asked.pools[p].of];
+    t.hosting = {o.pools[p].variant};
+    t.device_kind = o.pools[p].device_kind;
+    t.count += count[p];
+  }
+  const auto target = detail::host(next, there, targets, known);
+  std::vector<uint32_t> ready(targets.size(), 0);
+  auto left = count;
+  for (size_t i = 0; i < target.size(); ++i) {
+    if (!target[i])
+      continue;
+    const uint32_t h = *target[i];
+    if (detail::hosts(there.workers[i], targets[h].hosting.front()))
+      ++ready[h];
+    for (size_t p = 0; p < left.size(); ++p)
+      if (o.asked.pools[p].of == h && left[p] > 0) {
+        --left[p];
+        next.workers[i].batch =
+          std::min(o.pools[p].batch, std::max(there.workers[i].max_batch, 1u));
+        break;
+      }
+  }
+  return ready;
+}
+
+bool changes_enough(const decision& now, const decision& kept,
+                    double least_gain) {
+  if (!unified::better(now.values, kept.values))
+    return false;
+  if (now.values.refused < kept.values.refused - no_rate
+      || now.values.shortfall < kept.values.shortfall - no_rate)
+    return true;
+  return now.values.gain
+       > kept.values.gain + least_gain * std::abs(kept.values.gain);
+}
+
+void explain(unified_memory& memory, const offers& o, const decision& d) {
+  memory.why = {};
+  memory.why.values = d.values;
+  memory.why.bound = d.bound;
+  for (size_t k = 0; k < d.worth.size(); ++k)
+    if (d.worth[k] > memory.why.helps_by) {
+      memory.why.helps_by = d.worth[k];
+      memory.why.helps_most = o.asked.kinds[k].name;
+    }
+}
+
+// Writes the share of each class by route; one that nothing was planned for
+// takes what costs least where there are devices.
+void write_shares(plan& next, const offers& o, const decision& d,
+                  unified_memory& memory) {
+  next.share.assign(o.asked.classes.size(),
+                    std::vector<double>(next.routes.size(), 0.0));
+  std::vector<double> sum(o.asked.classes.size(), 0.0);
+  for (size_t i = 0; i < o.asked.columns.size(); ++i) {
+    const unified::column& c = o.asked.columns[i];
+    next.share[c.of][memory.first_route + c.key] += d.taken[i];
+    sum[c.of] += d.taken[i];
+  }
+  for (size_t k = 0; k < sum.size(); ++k) {
+    auto& row = next.share[k];
+    if (sum[k] > no_rate * o.asked.classes[k].rate && sum[k] > 0) {
+      for (double& x : row)
+        x /= sum[k];
+      continue;
+    }
+    std::fill(row.begin(), row.end(), 0.0);
+    size_t at = 0;
+    double least = 0;
+    bool any = false;
+    for (const unified::column& c : o.asked.columns) {
+      if (c.of != k)
+        continue;
+      double work = 0;
+      bool runs = true;
+      for (const unified::pool_work& w : c.works()) {
+        work += w.seconds;
+        runs = runs && d.count[w.pool] > 0;
+      }
+      if (runs && (!any || work < least)) {
+        any = true;
+        least = work;
+        at = memory.first_route + c.key;
+      }
+    }
+    row[at] = 1;
+  }
+  const auto& map = memory.classes;
+  memory.searches.assign(map.labels, 0);
+  for (size_t i = 0; i < map.of.size(); ++i)
+    for (size_t r = 0; r < o.reuses.size(); ++r)
+      if (o.reuses[r] != 0 && next.share[map.of[i]][memory.first_route + r] > 0)
+        memory.searches[i / map.skips.size()] = 1;
+}
+
+} // namespace
+
+plan atelier_policy::replan(const demand& asked, const profile& known,
+                            const cluster_view& there,
+                            const plan& previous) const {
+  plan next = instgenie_policy::replan(asked, known, there, previous);
+  // Variants that nothing relates to each other do not stand in for each other.
+  const bool related =
+    !known.ladders.empty() || !known.cascades.empty() || known.reuse;
+  if (!related || known.variants.empty() || there.workers.empty())
+    return next;
+  unified_memory memory;
+  if (const auto* before = std::get_if<unified_memory>(&previous.memory))
+    memory = *before;
+  take_in(memory, asked);
+  auto rules = rules_.offers;
+  rules.period = std::max(rules.period, detail::window_seconds(asked));
+  const auto o = unified::make_offers(
+    asked, known, there, deferred_by(known, memory.confidences), rules);
+
+  const auto workers = static_cast<uint32_t>(there.workers.size());
+  const auto old = counts_before(o, memory);
+  const bool planned = !memory.counts.empty();
+  const bool urgent = planned && !memory.urgent
+                   && (memory.workers != workers
+                       || diffserve::demand_jumped(o.rate, memory.rate));
+  core::result<decision> found =
+    urgent
+      ? unified::spread(o.asked, limited(o, old, hosting_of(o)), rules_.quick)
+      : unified::solve(o.asked, rules_.solver);
+  if (!found)
+    return next;
+  bool changed = !urgent;
+  if (planned && !urgent && fits(o, old)) {
+    const auto kept = unified::spread(o.asked, old, rules_.solver);
+    const auto two_periods =
+      2 * core::from_seconds(detail::window_seconds(asked));
+    const bool settled = asked.now < core::after(memory.changed, two_periods);
+    if (kept
+        && (!changes_enough(*found, *kept, rules_.least_gain)
+            || (settled && kept->values.refused < no_rate))) {
+      auto stays = *kept;
+      stays.worth = found->worth;
+      stays.bound = found->bound;
+      found = std::move(stays);
+      changed = false;
+    }
+  }
+  if (changed && found->count != old) {
+    memory.changed = asked.now;
+    memory.counts.clear();
+    for (size_t p = 0; p < found->count.size(); ++p)
+      if (found->count[p] > 0)
+        memory.counts.emplace_back(o.pools[p], found->count[p]);
+  }
+  memory.urgent = urgent;
+  memory.workers = workers;
+  memory.rate = o.rate;
+  memory.classes = o.classes;
+  memory.saturated = with(memory.saturated, found->values.refused > no_rate, 2);
+  explain(memory, o, *found);
+
+  // Nothing is routed to a device that still loads.
+  const auto ready = assign(next, o, found->count, there, known);
+  const auto usable = limited(o, found->count, ready);
+  if (usable != found->count) {
+    auto now = o.asked;
+    for (size_t h = 0; h < ready.size(); ++h)
+      now.hostings[h].now = ready[h];
+    if (auto d = unified::spread(now, usable, rules_.solver))
+      found = std::move(d);
+  }
+
+  memory.first_route = static_cast<uint32_t>(next.routes.size());
+  for (const route& r : o.routes)
+    detail::add_route(next, r);
+  next.thresholds = o.thresholds;
+  write_shares(next, o, *found, memory);
+  double refused = 0;
+  for (const double u : found->refused)
+    refused += u;
+  if (refused > no_rate)
+    for (size_t k = 0; k < found->refused.size(); ++k)
+      next.admitted_rates.push_back(o.asked.classes[k].rate
+                                    - found->refused[k]);
+  next.saturated = memory.saturated.on;
+  if (next.saturated)
+    next.retry_after =
+      core::from_seconds(std::max(1.0, static_cast<double>(asked.backlog)
+                                         / std::max(o.rate - refused, 1e-3)));
+  next.memory = std::move(memory);
+  return next;
+}
+
+choice atelier_policy::choose(const core::request& wanted, const facts& known,
+                              const profile& costs, const plan& in_force,
+                              const cluster_view& there,
+                              core::philox& random) const {
+  const auto* memory = std::get_if<unified_memory>(&in_force.memory);
+  if (memory == nullptr || wanted.source || !detail::leaves_choice(wanted))
+    return instgenie_policy::choose(wanted, known, costs, in_force, there,
+                                    random);
+  const auto& map = memory->classes;
+  uint32_t label = 0;
+  if (map.labels > 1) {
+    if (!known.tolerated) {
+      need n;
+      n.tolerated = true;
+      return n;
+    }
+    // Without a prediction nothing is approximated.
+    if (map.ladder < known.tolerated->size())
+      label = std::min((*known.tolerated)[map.ladder], map.labels - 1);
+  }
+  // The same draws however often it is asked.
+  random.seek(0);
+  const bool looks = random.uniform() < rules_.blind_searches;
+  uint32_t skip = 0;
+  if (map.skips.size() > 1 && detail::may_reuse(wanted)
+      && (looks || memory->searches[label] != 0)) {
+    if (!known.near) {
+      need n;
+      n.near = true;
+      return n;
+    }
+    skip = unified::allowed_by(costs, *known.near);
+  }
+  const auto& share = in_force.share[unified::class_in(map, label, skip)];
+  const uint32_t at = argus::draw_level(share, random);
+  const stage& first = in_force.routes[at].stages.front();
+  if (first.from != origin::latent && first.from != origin::image)
+    return go{core::route_id{at}, {}};
+  // The neighbour that has most of what the route skips.
+  std::optional<uint32_t> best;
+  uint32_t most = 0;
+  for (uint32_t i = 0; known.near && i < known.near->size(); ++i) {
+    const auto& one = (*known.near)[i];
+    const uint32_t allowed = unified::allowed_by(costs, {one});
+    uint32_t usable = 0;
+    if (first.from == origin::image)
+      usable = allowed >= first.skip ? first.skip : 0;
+    else
+      for (const uint32_t k : one.stored)
+        if (k <= std::min(allowed, first.skip))
+          usable = std::max(usable, k);
+    if (usable > most) {
+      most = usable;
+      best = i;
+    }
+  }
+  if (best)
+    return go{core::route_id{at}, best};
+  // Nothing of that is stored: whole, on the variant that it would resume.
+  return go{core::route_id{memory->first_route + first.any_of.front().value},
+            {}};
+}
+
+} // namespace atelier::planning

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/policies/scene.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace atelier;
+using namespace atelier::planning;
+
+namespace {
+
+test::scene scene_of(std::string_view name, double rate = 1) {
+  test::scene s{name};
+  // Somebody has the small variant already.
+  s.there.workers.back().hosting = {core::variant_id{1}};
+  s.window(rate);
+  s.replan();
+  return s;
+}
+
+// Returns a request's routing number whose draw is not the fresh one.
+constexpr uint64_t usual = 0;
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(reuse_policies_test)
+
+BOOST_AUTO_TEST_CASE(nirvana_resumes_as_far_as_similarity_allows) {
+  const auto s = scene_of("nirvana");
+  const std::vector<uint32_t> all{5, 10, 15, 20, 25};
+  const auto skip = [&](double similarity, std::vector<uint32_t> stored) {
+    return s.route(test::near_one(similarity, std::move(stored)), {}, usual)
+      .stages[0]
+      .skip;
+  };
+  BOOST_TEST(skip(0.65, all) == 0u);
+  BOOST_TEST(skip(0.66, all) == 5u);
+  BOOST_TEST(skip(0.96, all) == 25u);
+  BOOST_TEST(skip(0.96, {5, 10}) == 10u);
+  BOOST_TEST(skip(0.76, {25}) == 0u);
+  const auto& scratch = s.route(test::near_one(0.1, all), {}, usual);
+  BOOST_TEST((scratch.stages[0].capture == all));
+  BOOST_TEST(scratch.store.latents);
+  const auto& hit = s.route(test::near_one(0.96, all), {}, usual);
+  BOOST_TEST(!hit.store.latents);
+  BOOST_TEST((hit.stages[0].from == origin::latent));
+}
+
+BOOST_AUTO_TEST_CASE(nirvana_takes_the_furthest_of_its_neighbours) {
+  auto f = test::near_one(0.97, {5});
+  match other;
+  other.similarity = 0.92;
+  other.stored = {20};
+  f.near->push_back(other);
+  const auto s = scene_of("nirvana");
+  const auto c = std::get<go>(s.choose(f, {}, usual));
+  BOOST_TEST(s.now.routes[c.route.value].stages[0].skip == 20u);
+  BOOST_TEST(c.match.value() == 1u);
+  auto paper = scene_of("nirvana-paper");
+  f.hit_likely = true;
+  const auto p = std::get<go>(paper.choose(f, {}, usual));
+  BOOST_TEST(paper.now.routes[p.route.value].stages[0].skip == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(deterministic_and_pinned_runs_bypass_the_cache) {
+  const auto s = scene_of("nirvana");
+  const auto f = test::near_one(0.97, {25});
+  core::request wanted;
+  wanted.deterministic = true;
+  BOOST_TEST(s.route(f, wanted, usual).stages[0].skip == 0u);
+  core::request guided;
+  guided.fixed.guidance = 3.0f;
+  BOOST_TEST(s.route(f, guided, usual).stages[0].skip == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_fiftieth_starts_from_scratch_whatever_is_near) {
+  const auto s = scene_of("nirvana");
+  const auto f = test::near_one(0.97, {25});
+  size_t fresh = 0;
+  for (uint64_t id = 0; id < 5000; ++id)
+    fresh += s.route(f, {}, id).stages[0].skip == 0 ? 1u : 0u;
+  BOOST_TEST((fresh > 50 && fresh < 160));
+}
+
+BOOST_AUTO_TEST_CASE(the_predictor_is_asked_always_or_while_it_gains) {
+  const auto paper = scene_of("nirvana-paper");
+  BOOST_TEST((std::get<need>(paper.choose({}, {}, usual))
+              == need{false, true, false, false}));
+  facts no;
+  no.hit_likely = false;
+  BOOST_TEST(paper.route(no, {}, usual).name == "scratch");
+  facts yes;
+  yes.hit_likely = true;
+  BOOST_TEST((std::get<need>(paper.choose(yes, {}, usual))
+              == need{false, false, true, false}));
+
+  auto ours = scene_of("nirvana");
+  BOOST_TEST((std::get<need>(ours.choose({}, {}, usual))
+              == need{false, false, true, false}));
+  // Searches take long and few hit: now it gains.
+  ours.known.reuse->retrieval = std::chrono::seconds{1};
+  auto& w = ours.window(1);
+  w.searched = 100;
+  w.hits = 5;
+  w.skips = {{10, 5}};
+  ours.replan();
+  BOOST_TEST((std::get<need>(ours.choose({}, {}, usual))
+              == need{false, true, false, false}));
+}
+
+BOOST_AUTO_TEST_CASE(picture_caches_answer_with_what_they_find) {
+  for (const auto& [name, from] :
+       {std::pair{"gptcache", 0.8}, {"pinecone", 0.85}, {"crs", 0.25}}) {
+    const auto s = scene_of(name);
+    const auto& hit = s.route(test::near_one(from, {}));
+    BOOST_TEST(hit.stages.empty(), name);
+    BOOST_TEST((hit.from == origin::image), name);
+    const auto& miss = s.route(test::near_one(from - 0.01, {}));
+    BOOST_TEST(miss.name == "scratch", name);
+    BOOST_TEST(miss.store.image, name);
+  }
+  BOOST_TEST(scene_of("small-model").hosting(1) == 8u);
+}
+
+BOOST_AUTO_TEST_CASE(modm_splits_workers_by_hits) {
+  auto s = scene_of("modm", 1);
+  BOOST_TEST(s.hosting(0) == 8u);
+  for (int i = 0; i < 6; ++i) {
+    auto& w = s.window(3);
+    w.searched = w.arrived;
+    w.hits = w.arrived * 7 / 10;
+    w.skips = {{25, w.hits}};
+    s.replan();
+    s.load();
+  }
+  BOOST_TEST((s.hosting(0) > 0 && s.hosting(0) < 8));
+  BOOST_TEST(s.hosting(0) + s.hosting(1) + s.hosting(2) == 8u);
+}
+
+BOOST_AUTO_TEST_CASE(modm_refines_hits_and_makes_misses_whole) {
+  const auto s = scene_of("modm");
+  const auto& miss = s.route(test::near_one(0.2499, {}));
+  BOOST_TEST(miss.name == "miss");
+  BOOST_TEST((miss.stages[0].any_of == std::vector{core::variant_id{0}}));
+  BOOST_TEST(miss.store.image);
+  const auto& hit = s.route(test::near_one(0.27, {}));
+  BOOST_TEST(hit.stages[0].skip == 10u);
+  BOOST_TEST(hit.stages[0].skip_of == 50u);
+  BOOST_TEST((hit.stages[0].from == origin::image));
+  const std::vector<core::variant_id> small_then_large{core::variant_id{1},
+                                                       core::variant_id{0}};
+  BOOST_TEST((hit.stages[0].any_of == small_then_large));
+  BOOST_TEST(hit.store.image);
+  BOOST_TEST(
+    !scene_of("modm-cache-large").route(test::near_one(0.27, {})).store.image);
+}
+
+BOOST_AUTO_TEST_CASE(large_workers_take_misses_before_hits) {
+  const auto s = scene_of("modm");
+  worker_view large = s.there.workers[0];
+  large.seats_free = 1;
+  auto hit = test::waits(1);
+  hit.lane = lane_of(core::variant_id{1});
+  auto miss = test::waits(2);
+  miss.lane = lane_of(core::variant_id{0});
+  const std::vector<waiting> queue{hit, miss};
+  BOOST_TEST((s.sut->take(large, queue, s.now, test::at_s(0)).join
+              == std::vector{core::request_id{2}}));
+  const std::vector<waiting> hits{hit};
+  BOOST_TEST((s.sut->take(large, hits, s.now, test::at_s(0)).join
+              == std::vector{core::request_id{1}}));
+  // They serve the hits' lane, but by the paper's throughput mode.
+  auto two = scene_of("modm", 3);
+  auto& w = two.window(3);
+  w.searched = w.arrived;
+  w.hits = w.arrived / 2;
+  w.skips = {{25, w.hits}};
+  two.replan();
+  bool helps = false;
+  for (const auto& a : two.now.workers)
+    helps = helps || !a.also_serves.empty();
+  BOOST_TEST(helps);
+  auto strict = scene_of("modm-paper", 3);
+  strict.asked.windows = two.asked.windows;
+  strict.replan();
+  for (const auto& a : strict.now.workers)
+    BOOST_TEST(a.also_serves.empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/sample.hpp"
+#include <atelier/planning/argus/ladder.hpp>
+#include <atelier/planning/policies/diffserve.hpp>
+#include <atelier/planning/profile_file.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace atelier;
+using namespace atelier::planning;
+
+namespace {
+
+const std::filesystem::path folder = ATELIER_EXAMPLE_PROFILES;
+
+profile read(const std::filesystem::path& file) {
+  std::ifstream in{file};
+  std::ostringstream text;
+  text << in.rdbuf();
+  const auto p = parse_profile(text.str(), file.string());
+  BOOST_REQUIRE_MESSAGE(static_cast<bool>(p),
+                        file << ": " << (p ? "" : p.why().text));
+  return *p;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(published_profiles_test)
+
+BOOST_AUTO_TEST_CASE(every_file_is_read_and_written_back) {
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator{folder})
+    if (entry.path().extension() == ".json") {
+      const auto p = read(entry.path());
+      const auto again = parse_profile(to_json(p), "again");
+      BOOST_REQUIRE(static_cast<bool>(again));
+      BOOST_TEST((*again == p));
+      ++files;
+    }
+  BOOST_TEST(files >= 6u);
+}
+
+BOOST_AUTO_TEST_CASE(argus_times_are_those_of_its_table) {
+  const auto p = read(folder / "argus-a100.json");
+  BOOST_TEST(argus::request_seconds(p.variants[0], {}) == 4.2,
+             boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(argus::request_seconds(p.variants[0], {}, 25) == 2.1,
+             boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(argus::request_seconds(p.variants[5], {}) == 2.18,
+             boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(cascades_have_the_published_batches) {
+  const auto p = read(folder / "diffserve-sd-turbo.json");
+  const auto light = leg_of(p, p.cascades[0].light, 32, core::timespan{0});
+  const auto heavy = leg_of(p, p.cascades[0].heavy, 32, core::timespan{0});
+  BOOST_TEST(diffserve::batch_seconds(light, 16) == 0.77,
+             boost::test_tools::tolerance(1e-4));
+  BOOST_TEST(diffserve::batch_seconds(heavy, 4) == 3.68,
+             boost::test_tools::tolerance(1e-4));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -62,7 +62,7 @@ void offer_builder::add(uint32_t of, uint32_t route, double quality, bool fresh,
 }
 
 void offer_builder::bind(column& c, const std::vector<leg>& legs, size_t at,
-          double seconds) {
+                         double seconds) {
   if (at == legs.size()) {
     out_.asked.columns.push_back(c);
     return;
@@ -116,8 +116,8 @@ void offer_builder::add_pools(const cluster_view& there) {
       x.load_seconds = core::to_seconds(known_.variants[i].load);
       // A worker with several counts for its first.
       for (const worker_view& w : there.workers)
-        x.now += w.device_kind == out_.asked.kinds[k].name
-              && !w.hosting.empty() && w.hosting.front() == id;
+        x.now += w.device_kind == out_.asked.kinds[k].name && !w.hosting.empty()
+              && w.hosting.front() == id;
       out_.asked.hostings.push_back(x);
       for (const uint32_t batch : batches_of(known_.variants[i], most[k]))
         for (uint32_t b = 0; b < rules_.waits.size(); ++b) {

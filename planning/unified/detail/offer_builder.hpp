@@ -53,8 +53,7 @@ public:
            const std::vector<leg>& legs);
 
 private:
-  void bind(column& c, const std::vector<leg>& legs, size_t at,
-            double seconds);
+  void bind(column& c, const std::vector<leg>& legs, size_t at, double seconds);
   void add_pools(const cluster_view& there);
   double deadline() const;
   void add_classes(const demand& asked);

@@ -54,9 +54,8 @@ void offer_builder::add_classes(const demand& asked) {
   const auto share = [&](uint32_t i) {
     return labels[i / skips] * near[i % skips];
   };
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return share(a) > share(b);
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return share(a) > share(b); });
   const size_t apart = order.size() + edits.size() <= most_classes
                        ? order.size()
                        : most_classes - 1 - edits.size();
@@ -84,8 +83,7 @@ void offer_builder::add_classes(const demand& asked) {
   }
   if (apart < order.size()) {
     // As if all of them tolerated nothing and had nothing near.
-    const uint32_t merged =
-      add_plain("all others", rest * (1 - edited), 0, 0);
+    const uint32_t merged = add_plain("all others", rest * (1 - edited), 0, 0);
     for (size_t i = apart; i < order.size(); ++i)
       map.of[order[i]] = merged;
   }

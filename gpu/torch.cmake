@@ -34,6 +34,9 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/training/networks/detail/clip_layers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/networks/detail/layers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/networks/detail/unet_layers.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/networks/discriminator_net.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/networks/prompt_classifier_net.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/networks/scorer_net.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/networks/text_encoder_net.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/networks/tiny_decoder_net.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/networks/unet_net.cpp)

@@ -169,6 +169,66 @@ autoencoder_config family_tiny_autoencoder() {
     config_alone(tiny_autoencoder_config_text(), "AutoencoderTiny"));
 }
 
+scorer_config family_scorer() {
+  scorer_config out;
+  out.text = family_text_encoder();
+  out.text.projection_dim = out.text.hidden_size;
+  return out;
+}
+
+std::string scorer_config_text() {
+  const auto x = family_scorer();
+  auto text = json::parse(text_encoder_config_text());
+  text.erase("architectures");
+  text.erase("dtype");
+  return text_of({
+    {"architectures", json::array({"CLIPModel"})},
+    {"model_type", "clip"},
+    {"projection_dim", x.text.projection_dim},
+    {"dtype", "float32"},
+    {"text_config", std::move(text)},
+    {"vision_config",
+     {
+       {"model_type", "clip_vision_model"},
+       {"hidden_size", x.width},
+       {"intermediate_size", x.inner},
+       {"num_hidden_layers", x.layers},
+       {"num_attention_heads", x.heads},
+       {"num_channels", 3},
+       {"image_size", x.side},
+       {"patch_size", x.patch},
+       {"hidden_act", "gelu"},
+       {"layer_norm_eps", 1e-5},
+       {"projection_dim", x.text.projection_dim},
+     }},
+  });
+}
+
+std::string scorer_processor_text() {
+  const json half = std::vector<double>(3, 0.5);
+  return text_of({
+    {"image_processor_type", "CLIPImageProcessor"},
+    {"do_convert_rgb", true},
+    {"do_resize", true},
+    {"size", {{"height", family_side}, {"width", family_side}}},
+    {"do_center_crop", false},
+    {"do_rescale", true},
+    {"rescale_factor", 1.0 / 255},
+    {"do_normalize", true},
+    {"image_mean", half},
+    {"image_std", half},
+  });
+}
+
+prompt_classifier_config family_prompt_classifier() {
+  prompt_classifier_config out;
+  out.text = family_text_encoder();
+  out.text.hidden_size = family_text_width / 2;
+  out.text.intermediate_size = 2 * family_text_width;
+  out.text.layers = 2;
+  return out;
+}
+
 std::string scheduler_config_text() {
   return text_of({
     {"_class_name", "DDIMScheduler"},

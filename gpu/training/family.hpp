@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace atelier::gpu {
 
@@ -50,6 +51,41 @@ autoencoder_config family_autoencoder();
 /// AutoencoderTiny, for previews: decodes the latents of the other one.
 std::string tiny_autoencoder_config_text();
 autoencoder_config family_tiny_autoencoder();
+
+/// CLIP's two towers: how well a text fits a picture.
+struct scorer_config {
+  /// With a projection, which is that of both.
+  clip_text_config text;
+  /// Pixels of the pictures' side, and of the squares that are its tokens.
+  int64_t side = family_side;
+  int64_t patch = 16;
+  int64_t width = 128;
+  int64_t inner = 512;
+  int64_t layers = 4;
+  int64_t heads = 4;
+};
+
+/// As transformers' CLIPModel and CLIPImageProcessor read them.
+std::string scorer_config_text();
+std::string scorer_processor_text();
+scorer_config family_scorer();
+
+/// Tells good pictures from bad ones.
+struct discriminator_config {
+  /// Of each level, the first of which has half of the picture's side.
+  std::vector<int64_t> channels = {16, 32, 64, 96};
+  /// Of each normalisation.
+  int64_t groups = 8;
+};
+
+/// Tells how hard a prompt is to draw.
+struct prompt_classifier_config {
+  clip_text_config text;
+  int64_t classes = 3;
+};
+
+/// A smaller text encoder on the same tokens.
+prompt_classifier_config family_prompt_classifier();
 
 /// scheduler_config.json: DDIM on the noise levels that training uses, with
 /// v-prediction and a last level of pure noise.

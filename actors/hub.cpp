@@ -92,7 +92,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
   if (files != 0
       && keeper_.count(ipc::slot_kind::image) < image_slots_for_source)
     return refuse(std::move(what), too_few_image_slots(keeper_), {});
-  const auto there = cluster();
+  const auto& there = cluster();
   planning::facts known;
   core::philox random{config_.seed, core::purpose::routing, id};
   auto choice = config_.policy->choose(*what, known, *config_.profile, *plan_,

@@ -91,7 +91,8 @@ public:
   /// Fails everything that is not answered yet, and refuses from now on.
   void stop(core::time_point now);
 
-  planning::cluster_view cluster() const;
+  /// The reference holds until the next call of anything here.
+  const planning::cluster_view& cluster() const;
   scheduler_status status() const;
   const counters& counts() const;
   const ipc::keeper& slots() const;
@@ -159,6 +160,7 @@ private:
                          const core::source_images& files, dispatched& into);
   void withdraw(worker& w);
   void offer(worker& w);
+  void view_changed(const worker& w);
   core::timespan allowance_of(const row& r, const worker& w) const;
 
   // hub_replies.cpp: replies and deaths
@@ -178,6 +180,12 @@ private:
   rows_type rows_;
   std::unordered_map<core::ticket, dispatched> out_;
   workers_type workers_;
+  /// What `cluster` returns, made anew where workers came or went; else only
+  /// the views of those in `outdated_` are copied, since policies look at it
+  /// for every request.
+  mutable planning::cluster_view seen_;
+  mutable std::vector<core::worker_id> outdated_;
+  mutable bool members_changed_ = false;
   std::map<worker_address, core::worker_id> addresses_;
   uint32_t next_worker_ = 1;
   /// The last life suspected or known to be over, by process: the keeper grants

@@ -4,16 +4,37 @@
 
 #include <atelier/actors/hub.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace atelier::actors {
 
-planning::cluster_view hub::cluster() const {
-  planning::cluster_view there;
-  for (const auto& [id, w] : workers_)
-    if (w.where.what == role::denoise_step && !w.suspected)
-      there.workers.push_back(w.view);
-  return there;
+const planning::cluster_view& hub::cluster() const {
+  if (members_changed_) {
+    seen_.workers.clear();
+    for (const auto& [id, w] : workers_)
+      if (w.where.what == role::denoise_step && !w.suspected)
+        seen_.workers.push_back(w.view);
+  } else {
+    for (const auto id : outdated_) {
+      const auto i = std::lower_bound(
+        seen_.workers.begin(), seen_.workers.end(), id,
+        [](const auto& x, core::worker_id y) { return x.worker < y; });
+      if (i != seen_.workers.end() && i->worker == id)
+        *i = workers_.at(id).view;
+    }
+  }
+  members_changed_ = false;
+  outdated_.clear();
+  return seen_;
+}
+
+void hub::view_changed(const worker& w) {
+  if (w.where.what != role::denoise_step || members_changed_)
+    return;
+  outdated_.push_back(w.view.worker);
+  // Nobody has looked for so long that copying all is no dearer.
+  members_changed_ = outdated_.size() > workers_.size();
 }
 
 const counters& hub::counts() const {
@@ -91,6 +112,18 @@ std::string hub::check() const {
     return "the bytes of accepted requests are not conserved";
   if (live != live_ || waits != lanes_.size())
     return "rows and lanes disagree";
+  size_t listed = 0;
+  for (const auto& x : cluster().workers) {
+    const auto w = workers_.find(x.worker);
+    if (w == workers_.end() || w->second.suspected || w->second.view != x)
+      return fmt::format("the view of worker {} is out of date",
+                         x.worker.value);
+    ++listed;
+  }
+  for (const auto& [id, w] : workers_)
+    listed -= w.where.what == role::denoise_step && !w.suspected ? 1 : 0;
+  if (listed != 0)
+    return "the views of the workers are not complete";
   std::map<core::worker_id, uint32_t> taken;
   for (const auto& [who, x] : out_) {
     ++taken[x.worker];

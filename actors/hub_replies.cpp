@@ -142,6 +142,7 @@ void hub::on(const worker_ready& x, core::time_point now) {
           dirty_.insert(alone_lane(lane));
       break;
   }
+  members_changed_ = true;
   offer(w);
   if (x.who.what == role::denoise_step)
     ports_.watch->cluster_changed(cluster());
@@ -206,6 +207,7 @@ void hub::on(const stepped& x, core::time_point now) {
     if (p.steps_done > d.steps_done) {
       w->view.steps_left -=
         std::min<uint64_t>(w->view.steps_left, p.steps_done - d.steps_done);
+      view_changed(*w);
       d.steps_done = p.steps_done;
     }
     if (p.published && !d.published) {
@@ -214,8 +216,10 @@ void hub::on(const stepped& x, core::time_point now) {
       keeper_.supersede(d.reading);
     }
     if (auto* r = current(p.who); r != nullptr && r->what->wants_progress)
-      ports_.clients->progressed(p.who.id, p.steps_done,
-                                 core::steps_to_run(r->how));
+      ports_.clients->progressed(
+        p.who.id, p.steps_done, core::steps_to_run(r->how),
+        p.published && r->what->preview_every > 0 ? d.granted.front()
+                                                  : ipc::slot_ref{});
   }
   settle(now);
 }
@@ -347,6 +351,7 @@ void hub::suspected(ipc::process_life who, core::time_point now) {
       continue;
     withdraw(w);
     w.suspected = true;
+    members_changed_ = true;
     changed = changed || w.where.what == role::denoise_step;
   }
   if (changed)
@@ -383,6 +388,7 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
     }
     addresses_.erase(w.where);
     workers_.erase(id);
+    members_changed_ = true;
     ++counts_.workers_lost;
   }
   const auto why = core::fail(

@@ -11,6 +11,45 @@ namespace atelier::actors {
 
 namespace {
 
+// -- numbers that stand for one of some names ---------------------------------
+
+template <class Enum>
+bool at_most(Enum x, Enum last) {
+  return x <= last;
+}
+
+bool known(const core::recipe& x) {
+  return at_most(x.with, core::sampler::flow_match_euler)
+      && at_most(x.noise, core::noise_source::philox);
+}
+
+bool known(const core::error& x) {
+  return at_most(x.code, core::ec::internal);
+}
+
+bool known(const worker_address& x) {
+  return at_most(x.what, role::postprocess);
+}
+
+/// Tells whether every enumeration in a message has one of its own values.
+template <class Message>
+bool all_known(const Message& x) {
+  bool yes = true;
+  if constexpr (requires { x.who.where; })
+    yes = yes && known(x.who);
+  if constexpr (requires { x.how; })
+    yes = yes && known(x.how);
+  if constexpr (requires { x.failure; })
+    yes = yes && known(x.failure);
+  if constexpr (requires { x.prio; })
+    yes = yes && at_most(x.prio, core::priority::high);
+  if constexpr (requires { x.output; })
+    yes = yes && at_most(x.output.format, core::image_format::webp);
+  return yes;
+}
+
+// -- bodies -------------------------------------------------------------------
+
 template <class Variant>
 void write_body(const Variant& body, caf::binary_serializer& sink) {
   auto kind = static_cast<uint8_t>(body.index());
@@ -43,6 +82,11 @@ core::result<Variant> read_body(caf::binary_deserializer& source,
       out = core::fail(core::ec::bad_payload,
                        "a record of kind {} has {} bytes too many", kind,
                        source.remaining());
+    else if (!all_known(x))
+      out = core::fail(core::ec::bad_payload,
+                       "a record of kind {} holds a number for which there is "
+                       "no name",
+                       kind);
     else
       out = Variant{std::in_place_index<I>, std::move(x)};
   };

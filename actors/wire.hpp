@@ -36,7 +36,8 @@ void write(const to_process& x, std::vector<std::byte>& into);
 void write(const from_process& x, std::vector<std::byte>& into);
 
 /// Reads what `write` wrote.
-/// Errors: ec::bad_payload for an unknown kind, missing or left-over bytes.
+/// Errors: ec::bad_payload for an unknown kind, missing or left-over bytes, and
+///         a value that its enumeration does not have.
 core::result<to_process> read_to_process(std::span<const std::byte> from);
 core::result<from_process> read_from_process(std::span<const std::byte> from);
 

@@ -27,7 +27,9 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace {
@@ -35,10 +37,30 @@ namespace {
 using namespace atelier;
 namespace fs = std::filesystem;
 
+// Ends the program through `main`, so that nothing is left behind.
 [[noreturn]] void stop(const std::string& why) {
-  std::fprintf(stderr, "vae_bench: %s\n", why.c_str());
-  std::exit(1);
+  throw std::runtime_error{why};
 }
+
+/// A folder for the models, gone at the end.
+struct scratch_folder {
+  scratch_folder() {
+    char name[] = "/tmp/vae_bench_XXXXXX";
+    if (mkdtemp(name) == nullptr)
+      stop("no folder for the model");
+    path = name;
+  }
+
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+
+  ~scratch_folder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+
+  fs::path path;
+};
 
 double seconds_of(const timeval& x) {
   return static_cast<double>(x.tv_sec) + static_cast<double>(x.tv_usec) * 1e-6;
@@ -242,10 +264,7 @@ void compare(const std::string& self, const std::string& python,
   std::fflush(stdout);
 }
 
-} // namespace
-
-// vae_bench PYTHON [TYPE [SIDE [BATCH [TURNS]]]]
-int main(int argc, char** argv) {
+int bench(int argc, char** argv) {
   if (argc == 7 && std::string{argv[1]} == "run")
     return run(argv[2], argv[3], std::atoi(argv[4]), std::atoi(argv[5]),
                std::atoi(argv[6]));
@@ -262,14 +281,12 @@ int main(int argc, char** argv) {
     sides = {std::atoi(argv[3])};
   if (argc > 4)
     batches = {std::atoi(argv[4])};
-  char base[] = "/tmp/vae_bench_XXXXXX";
-  if (!mkdtemp(base))
-    stop("no folder for the model");
+  const scratch_folder base;
   std::printf("%d threads\n", threads);
   for (const std::string type : {"float32", "bfloat16"}) {
     if (argc > 2 && type != argv[2])
       continue;
-    const auto folder = fs::path{base} / type;
+    const auto folder = base.path / type;
     const auto make = "'" + python + "' " ATELIER_BENCH_DIR "/vae_peer.py make "
                     + folder.string() + " " + type + " 2> /dev/null";
     if (std::system(make.c_str()) != 0)
@@ -278,5 +295,17 @@ int main(int argc, char** argv) {
       for (const auto batch : batches)
         compare(self, python, folder, type, side, batch, threads, turns);
   }
-  fs::remove_all(base);
+  return 0;
+}
+
+} // namespace
+
+// vae_bench PYTHON [TYPE [SIDE [BATCH [TURNS]]]]
+int main(int argc, char** argv) {
+  try {
+    return bench(argc, argv);
+  } catch (const std::exception& why) {
+    std::fprintf(stderr, "vae_bench: %s\n", why.what());
+    return 1;
+  }
 }

@@ -26,20 +26,34 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/upsample_conv.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/vae_blocks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/diffusion_model.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/latent_preview.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/unet.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/weights.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samplers/detail/step_ops.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samplers/step.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/loops/autoencoder_task.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/loops/checkpoint.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/loops/denoiser_data.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/loops/denoiser_figures.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/loops/denoiser_task.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/loops/drawn_tensors.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/loops/optimiser.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/loops/text_task.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/loops/training_loop.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/loops/turbo_task.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/module_state.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/networks/autoencoder_net.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/networks/detail/clip_layers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/networks/detail/layers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/networks/detail/unet_layers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/networks/discriminator_net.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/networks/initialise.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/networks/prompt_classifier_net.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/networks/scorer_net.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/networks/text_encoder_net.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/networks/tiny_decoder_net.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/networks/unet_net.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/training/networks/unet_net.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/train.cpp)
 add_library(Atelier::gpu_torch ALIAS atelier_gpu_torch)
 target_link_libraries(atelier_gpu_torch
   PUBLIC Atelier::gpu

@@ -75,7 +75,9 @@ core::recipe recipe_of(const core::request& wanted, const stage& runs,
   how.guidance = wanted.fixed.guidance.value_or(v.guidance);
   how.guidance_rescale = wanted.fixed.guidance_rescale.value_or(0);
   how.eta = wanted.fixed.eta.value_or(0);
-  how.karras = wanted.fixed.karras.value_or(v.karras);
+  // A model's wish for Karras' spacing is for the samplers that can have it.
+  how.karras =
+    wanted.fixed.karras.value_or(v.karras && core::has_karras_sigmas(how.with));
   how.from_image = wanted.source != nullptr;
   if (how.from_image)
     how.strength = wanted.fixed.strength.value_or(

@@ -4,6 +4,7 @@
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/image/codec.hpp>
+#include <atelier/planning/policy.hpp>
 #include <atelier/runtime/door.hpp>
 
 #include <fmt/ranges.h>
@@ -118,8 +119,8 @@ core::result<void> source_fits(const core::request& x,
 }
 
 /// Refuses a strength that leaves no step to run.
-core::result<void> runs(const core::request& x,
-                        const planning::variant_profile& v) {
+core::result<void> leaves_steps(const core::request& x,
+                                const planning::variant_profile& v) {
   if (!x.fixed.strength)
     return {};
   const auto steps = x.fixed.steps.value_or(v.steps);
@@ -134,10 +135,29 @@ core::result<void> runs(const core::request& x,
                     *x.fixed.strength, steps, least);
 }
 
+/// Refuses what the variant's noise schedule cannot run. Returns the bytes that
+/// a state carries besides its latent.
+core::result<size_t> runs(const core::request& x, const known_variants& known,
+                          core::variant_id variant) {
+  const auto& v = known.costs.variants[variant.value];
+  if (auto good = leaves_steps(x, v); !good)
+    return good.why();
+  const auto& schedule = known.schedules[variant.value];
+  if (!schedule)
+    return size_t{0};
+  const auto how = planning::recipe_of(x, {}, variant, known.costs);
+  const auto plan = gpu::plan_sampler(*schedule, gpu::choice_of(how));
+  if (!plan)
+    return plan.why();
+  if (!plan->needs_last)
+    return size_t{0};
+  return planning::latent_of(v, how.px).elements() * sizeof(float);
+}
+
 core::result<void> fits(const core::request& x, const config::settings& within,
-                        const planning::variant_profile& v) {
+                        const planning::variant_profile& v, size_t history) {
   const auto px = x.px.width == 0 ? v.native_px : x.px;
-  const auto state = gpu::state_bytes(planning::latent_of(v, px), 0);
+  const auto state = gpu::state_bytes(planning::latent_of(v, px), history);
   if (state > within.arena.state_slot_bytes)
     return core::fail(ec::invalid_argument,
                       "size {}x{} needs {} bytes of state, a slot holds {} "
@@ -158,7 +178,7 @@ core::result<void> fits(const core::request& x, const config::settings& within,
 
 core::result<core::request> to_request(const generation& wanted,
                                        const config::settings& within,
-                                       const planning::profile& known,
+                                       const known_variants& known,
                                        core::request_id id, uint64_t fresh_seed,
                                        core::time_point now) {
   core::request x;
@@ -175,6 +195,7 @@ core::result<core::request> to_request(const generation& wanted,
   x.fixed.karras = wanted.karras;
   x.fixed.strength = wanted.strength;
   x.deterministic = wanted.deterministic;
+  x.preview_every = wanted.preview_every;
   x.arrived = now;
   x.output.quality = wanted.quality;
   const auto format = one_of<core::image_format>(
@@ -219,24 +240,26 @@ core::result<core::request> to_request(const generation& wanted,
   }
   if (auto valid = core::validate(x, within.limits); !valid)
     return valid.why();
-  const planning::variant_profile* v = &known.variants.front();
+  core::variant_id variant{0};
   if (x.fixed.model) {
-    const auto found = planning::find_variant(known, *x.fixed.model);
+    const auto found = planning::find_variant(known.costs, *x.fixed.model);
     if (!found)
-      return unknown("model", *x.fixed.model, known,
+      return unknown("model", *x.fixed.model, known.costs,
                      [](const auto& y) { return y.model; });
-    v = &known.variants[found->value];
+    variant = *found;
   }
   if (x.fixed.variant) {
-    const auto found = planning::find_variant(known, *x.fixed.variant);
+    const auto found = planning::find_variant(known.costs, *x.fixed.variant);
     if (!found)
-      return unknown("variant", *x.fixed.variant, known,
+      return unknown("variant", *x.fixed.variant, known.costs,
                      [](const auto& y) { return y.name; });
-    v = &known.variants[found->value];
+    variant = *found;
   }
-  if (auto good = runs(x, *v); !good)
-    return good.why();
-  if (auto good = fits(x, within, *v); !good)
+  const auto history = runs(x, known, variant);
+  if (!history)
+    return history.why();
+  const auto& v = known.costs.variants[variant.value];
+  if (auto good = fits(x, within, v, *history); !good)
     return good.why();
   return x;
 }

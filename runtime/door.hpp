@@ -5,19 +5,20 @@
 #include <atelier/config/settings.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/result.hpp>
-#include <atelier/planning/profile.hpp>
+#include <atelier/runtime/profile_of.hpp>
 
 namespace atelier::runtime {
 
 /// Turns what a client wrote into a request, checked against everything that
-/// can be known at the door: the limits, the profile's variants, the arena's
-/// slots. Of images only the headers are read. The seed is the client's, else
-/// `fresh_seed`.
-/// Errors: ec::invalid_argument, ec::not_found, ec::bad_payload (an image that
+/// can be known at the door: the limits, the variants, what the noise schedule
+/// of the variant's model can run, the arena's slots. The variant is the one
+/// that the client names, else the first. Of images only the headers are read.
+/// The seed is the client's, else `fresh_seed`. Errors: ec::invalid_argument,
+/// ec::not_found, ec::bad_payload (an image that
 ///         is none); the text names the field, the value and the range.
 core::result<core::request> to_request(const generation& wanted,
                                        const config::settings& within,
-                                       const planning::profile& known,
+                                       const known_variants& known,
                                        core::request_id id, uint64_t fresh_seed,
                                        core::time_point now);
 

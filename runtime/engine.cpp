@@ -69,7 +69,7 @@ std::variant<submission, failure> engine::submit(const generation& wanted,
     std::random_device entropy;
     seed = entropy();
   }
-  auto made = runtime::to_request(wanted, x.settings, *x.profile, id, seed,
+  auto made = runtime::to_request(wanted, x.settings, *x.known, id, seed,
                                   std::chrono::steady_clock::now());
   if (!made)
     return runtime::to_failure(made.why());

@@ -60,10 +60,11 @@ core::result<void> check_rings(const config::settings& x,
 core::result<void> engine::impl::begin() {
   // A host may have a log of its own already.
   logging = static_cast<bool>(core::start_log(settings.log.level, "atelier"));
-  auto known = runtime::profile_of(settings);
-  if (!known)
-    return known.why();
-  profile = std::make_shared<const planning::profile>(std::move(*known));
+  auto read = runtime::know_variants(settings);
+  if (!read)
+    return read.why();
+  known = std::make_shared<const runtime::known_variants>(std::move(*read));
+  profile = {known, &known->costs};
   auto made_policy = planning::make_policy(settings.policy.name);
   if (!made_policy)
     return core::fail(ec::bad_config, "policy.name: {}",

@@ -33,8 +33,8 @@ void describe_model(const config::model_settings& model,
   v.native_px = facts.native_px;
   v.latent_channels = facts.latent_channels;
   v.latent_factor = facts.latent_factor;
-  v.with = facts.with;
-  v.karras = facts.karras;
+  v.with = facts.schedule.with;
+  v.karras = facts.schedule.use_karras_sigmas;
   v.guidance = model.guidance >= 0 ? model.guidance : facts.guidance;
   const double per_second = on_cpu ? 2e10 : 2e12;
   // A guided step is two passes. A pass of SD 1.5 (860 million parameters) at
@@ -87,6 +87,11 @@ core::result<planning::profile> read_measured(const std::string& file) {
   return planning::parse_profile(text.str(), file);
 }
 
+struct known_model {
+  gpu::model_facts facts;
+  std::shared_ptr<const gpu::scheduler_config> schedule;
+};
+
 // Takes over what was measured; what the variant is stays what its files say.
 void take_measured(const planning::profile& measured,
                    planning::variant_profile& v) {
@@ -104,11 +109,12 @@ void take_measured(const planning::profile& measured,
 
 } // namespace
 
-core::result<planning::profile> profile_of(const config::settings& x) {
+core::result<known_variants> know_variants(const config::settings& x) {
   const auto measured = read_measured(x.planner.profile);
   if (!measured)
     return measured.why();
-  planning::profile known;
+  known_variants out;
+  auto& known = out.costs;
   known.prepare = std::chrono::milliseconds{5};
   known.finish = std::chrono::milliseconds{50};
   known.source = std::chrono::milliseconds{100};
@@ -117,7 +123,7 @@ core::result<planning::profile> profile_of(const config::settings& x) {
     known.finish = measured->finish;
     known.source = measured->source;
   }
-  std::map<std::string_view, gpu::model_facts> models;
+  std::map<std::string_view, known_model> models;
   for (const auto& device : x.devices) {
     for (const auto& name : device.variants) {
       if (planning::find_variant(known, name))
@@ -138,18 +144,31 @@ core::result<planning::profile> profile_of(const config::settings& x) {
           auto read = read_facts(*model);
           if (!read)
             return read.why();
-          facts = models.emplace(model->name, *read).first;
+          auto schedule =
+            std::make_shared<const gpu::scheduler_config>(read->schedule);
+          facts =
+            models.emplace(model->name, known_model{*read, std::move(schedule)})
+              .first;
         }
-        describe_model(*model, facts->second, device.name.starts_with("cpu"),
-                       *v);
+        describe_model(*model, facts->second.facts,
+                       device.name.starts_with("cpu"), *v);
+        out.schedules.push_back(facts->second.schedule);
       } else {
         describe_card(device, *v);
+        out.schedules.push_back(nullptr);
       }
       take_measured(*measured, *v);
       known.variants.push_back(std::move(*v));
     }
   }
-  return known;
+  return out;
+}
+
+core::result<planning::profile> profile_of(const config::settings& x) {
+  auto known = know_variants(x);
+  if (!known)
+    return known.why();
+  return std::move(known->costs);
 }
 
 } // namespace atelier::runtime

@@ -4,18 +4,31 @@
 #include <atelier/config/settings.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/model_files.hpp>
+#include <atelier/gpu/samplers/schedule.hpp>
 #include <atelier/planning/profile.hpp>
 
-#include <string_view>
+#include <memory>
+#include <vector>
 
 namespace atelier::runtime {
 
-/// Returns what planning knows of the variants that the devices of `x` host,
+/// What is known of the configured variants before a model is loaded.
+struct known_variants {
+  planning::profile costs;
+  /// The noise schedule of each variant's model, by variant; null where it is
+  /// the test card, which runs whatever is asked for.
+  std::vector<std::shared_ptr<const gpu::scheduler_config>> schedules;
+};
+
+/// Returns what is known of the variants that the devices of `x` host,
 /// in the order of their first mention: the same in every process that reads
 /// the same settings, so that variant_id means the same everywhere.
 /// Models are opened for their configurations; no weights are read.
 /// @pre `x` is valid (config::validate)
 /// Errors: those of gpu::open_model and gpu::facts_of, with the model's name.
+core::result<known_variants> know_variants(const config::settings& x);
+
+/// Returns what planning knows of them: see know_variants.
 core::result<planning::profile> profile_of(const config::settings& x);
 
 /// Returns how the files of a model are to be opened.

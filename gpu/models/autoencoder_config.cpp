@@ -25,8 +25,8 @@ autoencoder_activation activation_of(std::string_view name) {
 }
 
 void read_common(detail::network_fields& in, autoencoder_config& out) {
-  in.expect("in_channels", {3}, "3");
-  in.expect("out_channels", {3}, "3");
+  in.expect("in_channels", 3);
+  in.expect("out_channels", 3);
   out.latent_channels =
     in.integer("latent_channels", out.latent_channels, 1, 1024);
   out.activation = activation_of(
@@ -135,8 +135,8 @@ void read_tiny(detail::network_fields& in, autoencoder_config& out) {
   if (out.num_encoder_blocks.size() != out.num_decoder_blocks.size())
     in.refuse("num_encoder_blocks",
               "a list as long as that of num_decoder_blocks");
-  in.expect("upsampling_scaling_factor", {2}, "2");
-  in.expect("upsample_fn", {"nearest"}, "\"nearest\"");
+  in.expect("upsampling_scaling_factor", 2);
+  in.expect("upsample_fn", "nearest");
   // A repetition of decoder_block_out_channels, and what only the 8-bit form
   // of latents needs.
   in.ignore({"block_out_channels", "latent_magnitude", "latent_shift"});

@@ -104,7 +104,7 @@ core::result<clip_text_config> read_clip_text_config(const component& from) {
   // A whole CLIP has its text encoder's configuration inside.
   if (model_type == "clip")
     in.descend("text_config");
-  in.expect("model_type", {"clip_text_model"}, "clip_text_model");
+  in.expect("model_type", "clip_text_model");
 
   clip_text_config out;
   out.vocab_size = in.integer("vocab_size", out.vocab_size, 1, 1 << 24);

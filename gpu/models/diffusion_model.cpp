@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/detail/part_checks.hpp>
 #include <atelier/gpu/models/diffusion_model.hpp>
 
 #include <c10/core/InferenceMode.h>
@@ -15,10 +16,11 @@ constexpr float aesthetic_score = 6;
 constexpr float negative_aesthetic_score = 2.5;
 
 core::result<std::shared_ptr<const tokenizer>> load_tokenizer(
-  const std::optional<tokenizer_files>& from) {
+  const std::optional<tokenizer_files>& from,
+  const std::optional<component>& encoder) {
   if (!from)
     return std::shared_ptr<const tokenizer>{};
-  return tokenizer::load(*from);
+  return detail::load_words(*from, encoder ? &*encoder : nullptr);
 }
 
 core::result<std::unique_ptr<clip_text>> load_text(
@@ -66,11 +68,11 @@ core::result<std::shared_ptr<diffusion_model>> diffusion_model::load(
   if (!schedule)
     return schedule.why();
   out->schedule_ = std::move(*schedule);
-  auto words = load_tokenizer(from.tokenizer);
+  auto words = load_tokenizer(from.tokenizer, from.text_encoder);
   if (!words)
     return words.why();
   out->tokenizer_ = std::move(*words);
-  auto words_2 = load_tokenizer(from.tokenizer_2);
+  auto words_2 = load_tokenizer(from.tokenizer_2, from.text_encoder_2);
   if (!words_2)
     return words_2.why();
   out->tokenizer_2_ = std::move(*words_2);
@@ -148,6 +150,12 @@ torch::Tensor diffusion_model::time_ids(core::extent px, bool negative) const {
     ids.push_back(w);
   }
   return torch::tensor(ids).unsqueeze(0).to(where_.device, where_.dtype);
+}
+
+const latent_preview& diffusion_model::preview() const {
+  if (!preview_)
+    preview_ = std::make_unique<latent_preview>(*vae_);
+  return *preview_;
 }
 
 bool diffusion_model::embeds_guidance() const {

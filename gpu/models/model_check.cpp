@@ -3,9 +3,11 @@
 #include <atelier/gpu/models/detail/expected_tensors.hpp>
 #include <atelier/gpu/models/detail/float_types.hpp>
 #include <atelier/gpu/models/detail/json_file.hpp>
+#include <atelier/gpu/models/detail/part_checks.hpp>
 #include <atelier/gpu/models/detail/printable.hpp>
 #include <atelier/gpu/models/model_check.hpp>
 #include <atelier/gpu/models/safetensors.hpp>
+#include <atelier/gpu/samplers/schedule.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -205,7 +207,20 @@ private:
         parts_.push_back(&**x);
     for (const auto* x : parts_)
       compare(*x);
+    for (const auto& [words, encoder] :
+         {std::pair{&model.tokenizer, &model.text_encoder},
+          std::pair{&model.tokenizer_2, &model.text_encoder_2}})
+      if (*words)
+        check(detail::load_words(**words, *encoder ? &**encoder : nullptr));
+    if (!model.scheduler.empty())
+      check(parse_scheduler(model.scheduler, model.scheduler_file));
     note_unused();
+  }
+
+  template <class T>
+  void check(const core::result<T>& x) {
+    if (!x)
+      note(grade::problem, x.why().text);
   }
 
   void compare(const component& x) {
@@ -214,9 +229,8 @@ private:
       out_.parameters += elements_of(*x.weights->find(name));
     }
     const auto faults = detail::compare_tensors(x);
-    // A configuration that is not known here is the network's to judge.
     if (!faults)
-      note(grade::note, "not compared with its tensors: " + faults.why().text);
+      note(grade::problem, faults.why().text);
     else
       for (const auto& fault : *faults)
         note(grade::problem, fault);

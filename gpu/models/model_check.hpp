@@ -60,7 +60,8 @@ struct model_check {
 };
 
 /// Checks a model as far as that goes without computing: that every file can be
-/// read, that an index and its parts say the same, that no part is missing, and
+/// read, that an index and its parts say the same, that no part is missing,
+/// that the configurations, the vocabulary and the schedule are known here, and
 /// that the tensors are those that the configurations ask for.
 /// Errors: ec::not_found (no such path), ec::io_failed, ec::cancelled. All else
 ///         is a finding.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/core/request.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/gpu/models/model_files.hpp>
+#include <atelier/gpu/samplers/schedule.hpp>
 
 #include <cstdint>
 
@@ -17,9 +17,8 @@ struct model_facts {
   uint32_t latent_channels = 4;
   /// Pixels of a picture's side for each element of a latent's side.
   uint32_t latent_factor = 8;
-  /// The sampler that its scheduler_config.json names.
-  core::sampler with = core::sampler::ddim;
-  bool karras = false;
+  /// What its scheduler_config.json says.
+  scheduler_config schedule;
   /// What its pipeline takes where nobody says otherwise.
   float guidance = 7.5f;
   uint32_t steps = 50;
@@ -28,8 +27,9 @@ struct model_facts {
   uint64_t parameters = 0;
 };
 
-/// Reads the facts out of a model's configurations.
-/// Errors: ec::bad_config; the text names the file and the key.
+/// Reads the facts out of a model's configurations, and checks that they are
+/// known and that the weights are of the shapes that they ask for.
+/// Errors: ec::bad_config (file and key), ec::bad_payload (file and tensor).
 /// Source:  the defaults of diffusers' pipelines (guidance 7.5; 5 for SDXL;
 ///          8.5 and 4 steps for LCM; 50 steps).
 core::result<model_facts> facts_of(const model_files& model);

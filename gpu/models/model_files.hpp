@@ -42,11 +42,18 @@ struct component {
 };
 
 /// Where a tokenizer's vocabulary stands. Either `tokenizer_json`, or both
-/// others.
+/// others; a folder that has all is read as transformers does, by
+/// `tokenizer_json`.
 struct tokenizer_files {
   std::filesystem::path vocab;
   std::filesystem::path merges;
   std::filesystem::path tokenizer_json;
+
+  /// The file with the tokens.
+  const std::filesystem::path& words() const {
+    return tokenizer_json.empty() ? vocab : tokenizer_json;
+  }
+
   /// Text of tokenizer_config.json and special_tokens_map.json; may be empty.
   std::string config;
   std::string special_tokens;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/expected_tensors.hpp>
 #include <atelier/gpu/models/detail/json_file.hpp>
 #include <atelier/gpu/models/detail/output_file.hpp>
+#include <atelier/gpu/models/detail/part_checks.hpp>
 #include <atelier/gpu/models/detail/staging_folder.hpp>
 #include <atelier/gpu/models/model_import.hpp>
 #include <atelier/gpu/models/safetensors.hpp>
+#include <atelier/gpu/samplers/schedule.hpp>
 
 namespace atelier::gpu {
 
@@ -115,9 +116,15 @@ core::result<void> write_tokenizer(const fs::path& folder,
                                    const tokenizer_files& x) {
   if (auto ok = make_folder(folder); !ok)
     return ok;
+  // Older tokenizers have it beside their vocabulary.
+  std::error_code error;
+  const auto added = x.words().parent_path() / "added_tokens.json";
+  const fs::path none;
   for (const auto& [from, name] :
        {std::pair{&x.vocab, "vocab.json"}, std::pair{&x.merges, "merges.txt"},
-        std::pair{&x.tokenizer_json, "tokenizer.json"}}) {
+        std::pair{&x.tokenizer_json, "tokenizer.json"},
+        std::pair{fs::exists(added, error) ? &added : &none,
+                  "added_tokens.json"}}) {
     if (from->empty())
       continue;
     const auto text = detail::read_text(*from, most_vocabulary_bytes);
@@ -148,17 +155,20 @@ public:
   }
 
   core::result<void> check() const {
-    for (const auto& x : parts_) {
-      const auto faults = detail::compare_tensors(*x.what);
-      if (!faults)
-        return faults.why();
-      if (!faults->empty())
-        return core::fail(
-          ec::bad_payload, "{}{}", faults->front(),
-          faults->size() == 1
-            ? ""
-            : fmt::format(" (and {} more faults)", faults->size() - 1));
-    }
+    for (const auto& x : parts_)
+      if (auto good = detail::check_network(*x.what); !good)
+        return good;
+    for (const auto& [words, encoder] :
+         {std::pair{&model_.tokenizer, &model_.text_encoder},
+          std::pair{&model_.tokenizer_2, &model_.text_encoder_2}})
+      if (*words)
+        if (auto good =
+              detail::load_words(**words, *encoder ? &**encoder : nullptr);
+            !good)
+          return good.why();
+    if (auto good = parse_scheduler(model_.scheduler, model_.scheduler_file);
+        !good)
+      return good.why();
     return {};
   }
 

@@ -62,7 +62,7 @@ core::result<std::shared_ptr<const safetensors_file>> safetensors_file::open(
   struct stat status {};
 
   if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-    return core::fail(core::ec::io_failed, "{}: not a regular file",
+    return core::fail(core::ec::bad_payload, "{}: not a regular file",
                       file.string());
   const auto size = static_cast<uint64_t>(status.st_size);
   uint64_t header_bytes = 0;
@@ -107,7 +107,7 @@ core::result<std::shared_ptr<const safetensors_file>> safetensors_file::open(
     out->tensors_.emplace_hint(
       out->tensors_.end(), std::move(node.key()),
       tensor_view{x.type, std::move(x.shape),
-                  data.subspan(x.begin, x.end - x.begin), false, true});
+                  data.subspan(x.begin, x.end - x.begin), false});
   }
   return std::shared_ptr<const safetensors_file>{std::move(out)};
 }

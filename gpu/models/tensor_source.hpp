@@ -43,9 +43,6 @@ struct tensor_view {
   /// The bytes hold the transpose of the two axes of `shape`; false but for a
   /// matrix that another layout keeps the other way round.
   bool transposed = false;
-  /// The bytes are pages of a file: read again when they are touched after
-  /// their memory was given back.
-  bool mapped = false;
 };
 
 /// Returns whether the bytes begin where a number of that type may.

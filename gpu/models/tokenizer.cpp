@@ -151,7 +151,7 @@ core::result<std::shared_ptr<const tokenizer>> tokenizer::load(
     return core::fail(core::ec::not_found,
                       "the model has no vocabulary: neither tokenizer.json nor "
                       "vocab.json and merges.txt");
-  const auto& main_file = is_one_file ? from.tokenizer_json : from.vocab;
+  const auto& main_file = from.words();
   const auto words = is_one_file
                      ? detail::read_tokenizer_json(from.tokenizer_json)
                      : detail::read_vocabulary(from.vocab, from.merges);

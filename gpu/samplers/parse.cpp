@@ -323,9 +323,10 @@ core::result<void> check_together(const scheduler_config& config,
 
 core::result<scheduler_config> parse_scheduler(std::string_view text,
                                                std::string_view where) {
-  const auto root = parse_python_json(text);
-  if (!root.is_object())
-    return fail(ec::bad_config, "{}: not a JSON object", where);
+  const auto parsed = parse_python_object(text, where);
+  if (!parsed)
+    return fail(ec::bad_config, "{}", parsed.why().text);
+  const auto& root = *parsed;
   const auto with = read_class(root, where);
   if (!with)
     return with.why();

@@ -48,7 +48,7 @@ core::result<void> check_choice(const scheduler_config& config,
   if (choice.eta != 0 && choice.with != sampler::ddim)
     return fail(ec::invalid_argument, "eta {} outside 0..0 for sampler {}",
                 choice.eta, name);
-  if (choice.karras && !has_karras_sigmas(choice.with))
+  if (choice.karras && !core::has_karras_sigmas(choice.with))
     return fail(ec::invalid_argument,
                 "karras true: sampler {} has no sigmas; euler, dpmpp_2m and "
                 "flow_match_euler have",
@@ -139,11 +139,6 @@ core::result<sampler_plan> checked(core::result<sampler_plan> plan) {
 
 } // namespace
 
-bool has_karras_sigmas(sampler x) {
-  return x == sampler::euler || x == sampler::dpmpp_2m
-      || x == sampler::flow_match_euler;
-}
-
 double as_written(float x) {
   std::array<char, 64> text;
   const auto end = std::to_chars(text.data(), text.data() + text.size(), x).ptr;
@@ -193,6 +188,16 @@ void set_levels(sampler_plan& plan, const sampler_choice& choice,
   } else {
     plan.start_noise = static_cast<float>(full_noise);
   }
+}
+
+sampler_choice choice_of(const core::recipe& how) {
+  sampler_choice out;
+  out.with = how.with;
+  out.steps = how.steps;
+  out.strength = how.strength;
+  out.eta = how.eta;
+  out.karras = how.karras;
+  return out;
 }
 
 core::result<sampler_plan> plan_sampler(const scheduler_config& config,

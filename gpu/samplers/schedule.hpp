@@ -65,9 +65,6 @@ struct scheduler_config {
 core::result<scheduler_config> parse_scheduler(std::string_view json,
                                                std::string_view where);
 
-/// Returns whether a run with `x` can ask for Karras sigmas.
-bool has_karras_sigmas(core::sampler x);
-
 /// What a run asks of a schedule.
 struct sampler_choice {
   core::sampler with = core::sampler::ddim;
@@ -89,6 +86,10 @@ struct sampler_choice {
   /// and a masked edit have it. Below 1 it is in any case.
   bool from_clean = false;
 };
+
+/// Returns what a recipe asks of its model's schedule; `from_clean` is left to
+/// who knows of a mask, and no combination is refused for it.
+sampler_choice choice_of(const core::recipe& how);
 
 /// One step of one row, as numbers alone. With x the latent and `out` the
 /// (guided) prediction of the network at `timestep` for `input_scale * x`:

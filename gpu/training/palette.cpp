@@ -21,7 +21,7 @@ double lab_curve(double t) {
 rgb8 blend(rgb8 x, rgb8 y, float share) {
   const auto mix = [share](uint8_t a, uint8_t b) {
     const auto v = static_cast<float>(a) + static_cast<float>(b - a) * share;
-    return static_cast<uint8_t>(v + 0.5f);
+    return static_cast<uint8_t>(std::floor(v + 0.5f));
   };
   return {mix(x.r, y.r), mix(x.g, y.g), mix(x.b, y.b)};
 }

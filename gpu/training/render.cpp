@@ -45,7 +45,7 @@ float coverage(float depth_px) {
 }
 
 uint8_t to_byte(float v) {
-  return static_cast<uint8_t>(v + 0.5f);
+  return static_cast<uint8_t>(std::floor(v + 0.5f));
 }
 
 float mix(uint8_t from, uint8_t to, float share) {

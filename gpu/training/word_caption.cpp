@@ -100,7 +100,7 @@ public:
     const auto background_first = chance(0.15);
     const auto led_in = draw();
     const auto joined = draw();
-    const auto background = background_phrase(background_first);
+    auto background = background_phrase(background_first);
     auto text = join(clauses(), joined);
     if (!terse_ && !background_first && !places_first_ && !text.empty()) {
       if (led_in > 0.95)

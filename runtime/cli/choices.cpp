@@ -17,6 +17,8 @@ constexpr std::string_view number_types[] = {"float32", "float16", "bfloat16"};
 constexpr std::string_view predictions[] = {"epsilon", "v_prediction",
                                             "sample"};
 constexpr std::string_view model_verbs[] = {"list", "show", "import", "check"};
+constexpr std::string_view parts[] = {"vae",   "text", "base",
+                                      "small", "tiny", "turbo"};
 constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
 
 struct entry {
@@ -25,11 +27,17 @@ struct entry {
 };
 
 constexpr entry table[] = {
-  {"--sampler", samplers},        {"--rng", generators},
-  {"--format", formats},          {"--priority", priorities},
-  {"--processes", process_modes}, {"--log", levels},
-  {"--dtype", number_types},      {"--prediction", predictions},
-  {"models", model_verbs},        {"SHELL", shells},
+  {"--sampler", samplers},
+  {"--rng", generators},
+  {"--format", formats},
+  {"--priority", priorities},
+  {"--processes", process_modes},
+  {"--log", levels},
+  {"--dtype", number_types},
+  {"--prediction", predictions},
+  {"models", model_verbs},
+  {"train", parts},
+  {"SHELL", shells},
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 #include <atelier/runtime/cli/model_option.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/prompts_file.hpp>
+#include <atelier/runtime/door.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -239,6 +240,22 @@ result<void> check_output(const generate_plan& plan) {
   return {};
 }
 
+/// Checks the first picture as the engine will: what no picture can have is
+/// told before a model is loaded.
+result<void> check_at_door(const generate_plan& plan,
+                           const config::settings& settings) {
+  const auto known = know_variants(settings);
+  if (!known)
+    return known.why();
+  auto wanted = plan.common;
+  wanted.prompt = plan.prompt_of(0);
+  const auto made = to_request(wanted, settings, *known, core::request_id{1},
+                               plan.seed, std::chrono::steady_clock::now());
+  if (!made)
+    return made.why();
+  return {};
+}
+
 /// Enough to fill every seat, and as much again that waits close by; few enough
 /// that finished pictures never pile up.
 uint64_t window_of(const config::settings& settings) {
@@ -282,6 +299,8 @@ result<generate_plan> plan_generate(
   plan.window = window_of(*settings);
   plan.grace = settings->processes.grace;
   plan.json = common.json;
+  if (auto ok = check_at_door(plan, *settings); !ok)
+    return ok.why();
   if (auto ok = check_output(plan); !ok)
     return ok.why();
   return plan;

@@ -9,6 +9,7 @@
 #include <atelier/runtime/cli/program.hpp>
 #include <atelier/runtime/cli/show_config.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
+#include <atelier/runtime/cli/train.hpp>
 
 #include <algorithm>
 
@@ -34,6 +35,7 @@ public:
                      : app->get_name() == "edit"
                        ? " IMAGE --mask MASK PROMPT..."
                      : app->get_name() == "completion" ? " SHELL"
+                     : app->get_name() == "train"      ? " PART"
                      : app->get_name() == "models"
                        ? " [list | show NAME | import FILE | check NAME]"
                        : "";
@@ -73,6 +75,7 @@ public:
     config_ = add_config(app_, config_arguments_);
     doctor_ = add_doctor(app_);
     profile_ = add_profile(app_, profile_arguments_);
+    train_ = add_train(app_, train_arguments_);
     completion_ = app_.add_subcommand(
       "completion", "Print the completion script of bash, zsh or fish");
     for (auto* sub : app_.get_subcommands({})) {
@@ -133,6 +136,10 @@ private:
     if (command == models_) {
       models_arguments_.words = std::move(words);
       return models(models_arguments_, common_, world_);
+    }
+    if (command == train_) {
+      train_arguments_.words = std::move(words);
+      return train(train_arguments_, common_, world_);
     }
     if (command == completion_)
       return print_completion(words);
@@ -217,6 +224,7 @@ private:
   CLI::App* config_ = nullptr;
   CLI::App* doctor_ = nullptr;
   CLI::App* profile_ = nullptr;
+  CLI::App* train_ = nullptr;
   CLI::App* completion_ = nullptr;
   common_arguments common_;
   generate_arguments generate_arguments_;
@@ -224,6 +232,7 @@ private:
   models_arguments models_arguments_;
   config_arguments config_arguments_;
   profile_arguments profile_arguments_;
+  train_arguments train_arguments_;
 };
 
 } // namespace

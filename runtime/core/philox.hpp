@@ -17,6 +17,7 @@ enum class purpose : uint8_t {
   fault = 4,
   sampling = 5,
   test = 6,
+  training = 7,
 };
 
 using philox_key = std::array<uint32_t, 2>;

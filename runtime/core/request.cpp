@@ -26,6 +26,11 @@ uint32_t steps_to_run(const recipe& how) {
   return std::max(steps_of_share(how.with, how.steps, how.strength), 1u);
 }
 
+bool has_karras_sigmas(sampler x) {
+  return x == sampler::euler || x == sampler::dpmpp_2m
+      || x == sampler::flow_match_euler;
+}
+
 std::string_view to_string(request_kind x) {
   switch (x) {
     case request_kind::generate:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/float_bits.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/core/time.hpp>
@@ -137,6 +138,8 @@ struct request {
   bool deterministic = false;
   /// Wants `progressed` calls; without, they are not sent.
   bool wants_progress = false;
+  /// Wants a preview with them after every so many steps; 0: none.
+  uint32_t preview_every = 0;
   time_point arrived;
   time_point deadline = never;
 };
@@ -169,8 +172,9 @@ struct recipe {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, recipe& x) {
-    return f(x.variant, x.with, x.steps, x.guidance, x.guidance_rescale, x.eta,
-             x.karras, x.from_image, x.strength, x.px, x.seed, x.noise,
+    return f(x.variant, x.with, x.steps, float_bits{x.guidance},
+             float_bits{x.guidance_rescale}, float_bits{x.eta}, x.karras,
+             x.from_image, float_bits{x.strength}, x.px, x.seed, x.noise,
              x.deterministic);
   }
 };
@@ -187,6 +191,9 @@ uint32_t steps_of_share(sampler with, uint32_t steps, float strength);
 /// Returns how many steps a run makes, at least one: what a row's length is,
 /// wherever one is counted.
 uint32_t steps_to_run(const recipe& how);
+
+/// Returns whether runs of that sampler can have Karras' spacing of sigmas.
+bool has_karras_sigmas(sampler x);
 
 std::string_view to_string(request_kind x);
 std::string_view to_string(priority x);

@@ -5,6 +5,7 @@
 #include <atelier/config/settings.hpp>
 #include <atelier/ipc/arena.hpp>
 #include <atelier/runtime/pipeline.hpp>
+#include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/reception.hpp>
 #include <atelier/runtime/split/process_spawner.hpp>
 #include <atelier/runtime/thread_offload.hpp>
@@ -47,6 +48,8 @@ struct borrowed_thread {
 /// Members stand in the order of their making; their ends are in `end`.
 struct engine::impl {
   config::settings settings;
+  std::shared_ptr<const runtime::known_variants> known;
+  /// A part of `known`.
   std::shared_ptr<const planning::profile> profile;
   std::shared_ptr<const planning::policy> policy;
   std::shared_ptr<ipc::arena_owner> arena;

@@ -8,7 +8,10 @@
 #include <caf/binary_deserializer.hpp>
 #include <caf/binary_serializer.hpp>
 
+#include <bit>
+#include <limits>
 #include <set>
+#include <type_traits>
 
 namespace {
 
@@ -258,6 +261,61 @@ BOOST_AUTO_TEST_CASE(every_message_round_trips_as_bytes) {
     kinds.insert(100 + in.body.index());
   }
   BOOST_TEST(kinds.size() == 14u);
+}
+
+BOOST_AUTO_TEST_CASE(every_float_crosses_bit_by_bit) {
+  using limits = std::numeric_limits<float>;
+  std::vector<std::byte> bytes;
+  for (const float value :
+       {0.0f, -0.0f, limits::denorm_min(), limits::max(), limits::infinity(),
+        -limits::infinity(), limits::quiet_NaN(), 7.5f, 0.1f}) {
+    denoise x;
+    x.how.guidance = value;
+    x.how.strength = -value;
+    write(to_process{role::denoise_step, 0, x}, bytes);
+    const auto again = read_to_process(bytes);
+    BOOST_REQUIRE(again);
+    const auto& how = std::get<denoise>(again->body).how;
+    BOOST_TEST(std::bit_cast<uint32_t>(how.guidance)
+               == std::bit_cast<uint32_t>(x.how.guidance));
+    BOOST_TEST(std::bit_cast<uint32_t>(how.strength)
+               == std::bit_cast<uint32_t>(x.how.strength));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_number_without_a_name_is_refused) {
+  const auto refused = [](const auto& body) {
+    std::vector<std::byte> bytes;
+    using type = std::remove_cvref_t<decltype(body)>;
+    bool read = false;
+    if constexpr (std::is_constructible_v<decltype(to_process::body), type>) {
+      write(to_process{role::denoise_step, 0, body}, bytes);
+      read = bool(read_to_process(bytes));
+    } else {
+      write(from_process{body}, bytes);
+      read = bool(read_from_process(bytes));
+    }
+    return !read;
+  };
+  BOOST_TEST(!refused(denoise{}));
+  denoise sampler;
+  sampler.how.with = static_cast<core::sampler>(6);
+  BOOST_TEST(refused(sampler));
+  prepare noise;
+  noise.how.noise = static_cast<core::noise_source>(2);
+  BOOST_TEST(refused(noise));
+  denoise prio;
+  prio.prio = static_cast<core::priority>(3);
+  BOOST_TEST(refused(prio));
+  finish format;
+  format.output.format = static_cast<core::image_format>(3);
+  BOOST_TEST(refused(format));
+  finished code;
+  code.failure.code = static_cast<core::ec>(200);
+  BOOST_TEST(refused(code));
+  stepping where;
+  where.who.what = static_cast<role>(3);
+  BOOST_TEST(refused(where));
 }
 
 BOOST_AUTO_TEST_CASE(bytes_that_are_cut_short_give_an_error) {

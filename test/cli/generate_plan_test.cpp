@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(everything_given_is_handed_on) {
   arguments.size = "64x128";
   arguments.negative = "dull";
   arguments.model = "test_card";
-  arguments.variant = "v";
+  arguments.variant = "test_card@20";
   arguments.rng = "philox";
   arguments.deadline_ms = "1500";
   arguments.priority = "high";
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(everything_given_is_handed_on) {
   BOOST_TEST(x.height == 128u);
   BOOST_TEST(x.negative == "dull");
   BOOST_TEST(*x.model == "test_card");
-  BOOST_TEST(*x.variant == "v");
+  BOOST_TEST(*x.variant == "test_card@20");
   BOOST_TEST(x.noise == "philox");
   BOOST_TEST((*x.deadline == std::chrono::milliseconds{1500}));
   BOOST_TEST(x.priority == "high");

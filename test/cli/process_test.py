@@ -14,7 +14,9 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -128,7 +130,7 @@ BAD = [
     (["models", "show", "no-such"], 3, r"no model 'no-such'.*/models"),
     (["models", "check", "no-such"], 3, r"no model 'no-such'"),
     (["models", "import", "no-such"], 3, r"no-such: no such file or folder"),
-    (["models", "import", "/dev/null"], 1, r"/dev/null: not a regular file"),
+    (["models", "import", "/dev/null"], 2, r"/dev/null: not a regular file"),
     (["models", "import", "/proc/self/stat", "--name", "x"], 2,
      r"/proc/self/stat: .*header"),
     (["models", "import", "x", "--name", "../x"], 2, r"--name: '\.\./x'"),
@@ -144,6 +146,19 @@ BAD = [
     (["completion"], 2, r"SHELL"),
     (["completion", "csh"], 2, r"SHELL: 'csh'.*fish"),
     (["--json"], 2, r"a command is missing"),
+    (["train"], 2, r"PART: 0 words.*vae, text, base"),
+    (["train", "vea"], 2, r"PART: 'vea'.*vae, text, base"),
+    (["train", "vae", "text"], 2, r"PART: 2 words"),
+    (["train", "vae", "--minutes", "0"], 2, r"--minutes: '0'.*above 0"),
+    (["train", "vae", "--minutes", "x"], 2, r"--minutes: 'x'.*0\.\.100000"),
+    (["train", "vae", "--steps", "0"], 2, r"--steps: '0'.*1\.\."),
+    (["train", "vae", "--steps", "1", "--minutes", "1"], 2,
+     r"--minutes and --steps"),
+    (["train", "vae", "--resume", "--force"], 2, r"--resume and --force"),
+    (["train", "vae", "--seed", "-1"], 2, r"--seed: '-1'"),
+    (["train", "vae", "--threads", "0"], 2, r"--threads: '0'.*1\.\.1024"),
+    (["train", "vae", "--dir", ""], 2, r"--dir: ''"),
+    (["train", "vae", "--minuts", "1"], 2, r"--minuts.*--minutes"),
 ]
 
 # A configuration file's bytes, what standard error must match. All end with 2.
@@ -466,7 +481,6 @@ def case_a_reader_that_goes_away_ends_it(program):
 
 def case_a_full_disk_is_told_before_the_work(program):
     def limit():
-        import resource
         resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
 
     code, _, err = program.run(["generate", "a", "-o", "d/x.png"],
@@ -526,6 +540,59 @@ def case_the_printed_configuration_is_read_back(program):
     expect(code == 0 and "#" in example, err)
 
 
+def check_profile(text, variants, batches, pixels):
+    """Check what `atelier profile` writes against docs/profile-file.md."""
+    x = json.loads(text)
+    expect(list(x) == ["format", "version", "prepare_ms", "finish_ms",
+                       "source_ms_per_megapixel", "variants"], list(x))
+    expect((x["format"], x["version"]) == ("atelier.profile", 1), x)
+    expect([v["name"] for v in x["variants"]] == variants, x["variants"])
+    for v in x["variants"]:
+        expect(list(v) == ["name", "native", "latent", "sampler", "karras",
+                           "guidance", "quality", "text_ms", "decode_ms",
+                           "load_ms", "memory_bytes", "step"], v)
+        expect([(p["batch"], p["pixels"]) for p in v["step"]]
+               == [(b, p) for p in pixels for b in batches], v["step"])
+        expect(all(p["ms"] > 0 for p in v["step"]), v["step"])
+        expect(v["decode_ms"] > 0 and v["text_ms"] >= 0, v)
+    return x
+
+
+def case_a_profile_is_measured_and_read_by_the_planner(program):
+    card = "devices=[{name='cpu:0',test_card_step_ms=3," \
+           "variants=['card@20','card@4']}]"
+    arguments = ["profile", "--set", card, "--batch", "2,1,2", "--size",
+                 "64x64,32x128,128x128", "--steps", "2", "-o", "p.json"]
+    code, out, err = program.run([*arguments, "--json"])
+    expect(code == 0 and err == "", code, err)
+    text = (program.folder / "p.json").read_text()
+    expect(json.loads(out) == json.loads(text), out)
+    x = check_profile(text, ["card@20", "card@4"], [1, 2], [4096, 16384])
+    expect(all(p["ms"] >= 3 for p in x["variants"][0]["step"]), x)
+    code, _, err = program.run(arguments)
+    expect(code == 2 and "p.json" in err, code, err)
+    code, out, err = program.run([*arguments, "--force"])
+    expect(code == 0 and "batch   2" in out, code, out, err)
+    code, _, err = program.run(
+        ["generate", "a", "-o", "x.png", "--set", card, "--set",
+         "planner.profile='p.json'"])
+    expect(code == 0, code, err)
+    code, out, err = program.run(["profile"])
+    expect(code == 0 and "256" not in err and "65536 pixels" in out, out, err)
+    for more, pattern in ((["--batch", "0"], r"--batch: '0'.*1\.\.1024"),
+                          (["--batch", "1,"], r"--batch: ''"),
+                          (["--size", "10x10"], r"--size: '10x10'"),
+                          (["--steps", "50"], r"--steps: '50'.*1\.\.49"),
+                          (["-o", "/proc/x/y"], r"/proc")):
+        code, out, err = program.run(["profile", *more])
+        expect(code == 2 and re.search(pattern, err), more, code, err)
+    (program.folder / "p.json").write_text(text.replace('"ms"', '"s"', 1))
+    code, _, err = program.run(["generate", "a", "--set", card, "--set",
+                                "planner.profile='p.json'"])
+    expect(code == 2 and re.search(r"step\[0\]\.s: is not a known key", err),
+           code, err)
+
+
 def case_the_doctor_tells_in_both_forms(program):
     code, out, err = program.run(["doctor"])
     expect(code in (0, 1) and "shared memory" in out and err == "", out, err)
@@ -538,13 +605,53 @@ def case_the_doctor_tells_in_both_forms(program):
     expect(program.entries() == [], program.entries())
 
 
+def case_a_killed_training_continues_as_if_it_had_not_been(program):
+    arguments = ["train", "text", "--steps", "12", "--threads", "2"]
+    code, _, err = program.run([*arguments, "--dir", "whole"])
+    if code == 3 and "not built in" in err:
+        return "skipped"
+    expect(code == 0, code, err)
+    often = [*arguments, "--dir", "killed", "--checkpoint", "0.0001"]
+    process = program.start(often)
+    program.wait_for(lambda: any("checkpoint" in x and x.startswith("killed")
+                                 and x.endswith(".safetensors")
+                                 for x in program.files()), process)
+    process.kill()
+    process.communicate()
+    code, _, err = program.run(often)
+    expect(code == 2 and "exists already" in err, code, err)
+    code, _, err = program.run([*often, "--resume"])
+    expect(code == 0, code, err)
+    weights = [(program.folder / x / "text" / "weights.safetensors")
+               .read_bytes() for x in ("whole", "killed")]
+    # What is noted beside the tensors has the time in it.
+    tensors = [x[8 + int.from_bytes(x[:8], "little"):] for x in weights]
+    expect(tensors[0] == tensors[1] and tensors[0], "other weights")
+
+
+def case_an_interrupted_training_leaves_a_checkpoint(program):
+    process = program.start(["train", "text", "--minutes", "60", "--dir", "d"])
+    started = time.monotonic()
+    while not program.files():
+        if process.poll() == 3:
+            return "skipped"
+        expect(time.monotonic() < started + PATIENCE_S, "nothing happened")
+        select.select([], [], [], 0.05)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=PATIENCE_S)
+    expect(process.returncode == 130, process.returncode, err)
+    expect(b"checkpoint-" in out, out)
+    expect(any("checkpoint-" in x for x in program.files()), program.files())
+
+
 def small_model(program, **changes):
     """Make m.safetensors and a vocabulary; return the import's arguments."""
     (program.folder / "m.safetensors").write_bytes(
         tiny_checkpoint.safetensors(tiny_checkpoint.checkpoint(**changes)))
     words = program.folder / "words"
     words.mkdir(exist_ok=True)
-    (words / "vocab.json").write_text("{}")
+    (words / "vocab.json").write_text(
+        '{"<|startoftext|>": 0, "<|endoftext|>": 1, "a</w>": 2}')
     (words / "merges.txt").write_text("#version: 0.2\n")
     return ["models", "import", "m.safetensors", "--vocabulary", "words"]
 
@@ -631,6 +738,28 @@ def case_a_bad_model_is_refused_and_nothing_is_left(program):
     expect(code == 0 or code == 3 and "--vocabulary DIR" in err, code, err)
 
 
+def case_what_a_models_schedule_cannot_run_is_refused_by_its_option(program):
+    objects_of(program, small_model(program))
+    before = program.entries()
+    for arguments, pattern in (
+            (["--sampler", "flow_match_euler"],
+             r"sampler flow_match_euler cannot run .* not predict flow"),
+            (["--sampler", "euler", "--eta", "0.5"],
+             r"eta 0\.5 outside 0\.\.0 for sampler euler"),
+            (["--sampler", "euler_ancestral", "--karras"],
+             r"karras true: sampler euler_ancestral has no sigmas; euler, "),
+            (["--sampler", "lcm", "--steps", "60"],
+             r"steps 60 outside 1\.\.50 \(original_inference_steps 50"),
+            (["--size", "2048x2048", "--sampler", "dpmpp_2m"],
+             r"size 2048x2048 needs .*state.*\(arena\.state_slot_kib\)")):
+        code, out, err = program.run(["generate", "a", "b", "--model", "m",
+                                      *arguments])
+        expect(code == 2 and re.search(pattern, err), arguments, code, err)
+        # Once for all pictures.
+        expect(out == "" and err.count("\n") == 1, out, err)
+        expect(program.entries() == before, program.entries())
+
+
 def case_a_damaged_model_is_told_and_the_others_are_listed(program):
     arguments = small_model(program)
     for name in ("a", "b"):
@@ -647,13 +776,146 @@ def case_a_damaged_model_is_told_and_the_others_are_listed(program):
     expect(code == 2 and "config.json" in err, code, err)
 
 
+def changed(file, change):
+    """Change the bytes of a file."""
+    file.write_bytes(change(file.read_bytes()))
+
+
+def header_changed(file, change):
+    """Change the header of a .safetensors file, and its length with it."""
+    whole = file.read_bytes()
+    length = int.from_bytes(whole[:8], "little")
+    header = json.loads(whole[8:8 + length])
+    change(header)
+    text = json.dumps(header).encode()
+    file.write_bytes(len(text).to_bytes(8, "little") + text
+                     + whole[8 + length:])
+
+
+def renamed(header, name, to):
+    header[to] = header.pop(name)
+
+
+UNET = "unet/diffusion_pytorch_model.safetensors"
+
+# What is done to a sound folder, the exit status, what standard error and the
+# findings must match.
+BAD_FOLDERS = {
+    "truncated": (lambda x: changed(x / UNET, lambda b: b[:len(b) // 2]), 2,
+                  UNET + ": "),
+    "truncated in the header": (
+        lambda x: changed(x / UNET, lambda b: b[:100]), 2, UNET + ": "),
+    "longer than its header says": (
+        lambda x: changed(x / UNET, lambda b: b + bytes(9)), 2, UNET + ": "),
+    "empty": (lambda x: (x / UNET).write_bytes(b""), 2, UNET + ": "),
+    "garbage": (lambda x: changed(x / UNET, lambda b: bytes(
+        (7 * i * i) % 251 for i in range(5000))), 2, UNET + ": "),
+    "a zip file": (lambda x: changed(x / UNET, lambda b: b"PK\x03\x04" + b), 2,
+                   UNET + ": .*(zip|PyTorch)"),
+    "of numbers that are no weights": (
+        lambda x: header_changed(x / UNET, lambda h: h["conv_in.bias"].update(
+            dtype="I32")), 2,
+        UNET + ": tensor conv_in\\.bias is of type I32, not floating-point"),
+    "of an unknown type": (
+        lambda x: header_changed(x / UNET, lambda h: h["conv_in.bias"].update(
+            dtype="Q4")), 2, UNET + ": .*conv_in\\.bias.*Q4"),
+    "without a tensor, and with another": (
+        lambda x: header_changed(x / UNET, lambda h: renamed(
+            h, "conv_in.bias", "conv_in.bies")), 2,
+        UNET + ": tensor conv_in\\.bi[ae]s (is missing|has no place)"),
+    "of a wrong shape": (
+        lambda x: header_changed(x / UNET, lambda h: h["conv_in.bias"].update(
+            shape=[4, 8])), 2,
+        UNET + r": tensor conv_in\.bias has shape \[4, 8\], not \[32\]"),
+    "of a shape beyond its bytes": (
+        lambda x: header_changed(x / UNET, lambda h: h["conv_in.bias"].update(
+            shape=[2**40, 2**40])), 2, UNET + ": .*conv_in\\.bias"),
+    "a folder where a file should be": (
+        lambda x: ((x / UNET).unlink(), (x / UNET).mkdir()), 2,
+        UNET + ": not a regular file"),
+    "a configuration that is a folder": (
+        lambda x: ((x / "vae/config.json").unlink(),
+                   (x / "vae/config.json").mkdir()), 2,
+        "vae/config.json: not a regular file"),
+    "an empty configuration": (
+        lambda x: (x / "vae/config.json").write_text(""), 2,
+        "vae/config.json: not a JSON object"),
+    "an unknown key": (
+        lambda x: changed(x / "unet/config.json",
+                          lambda b: b.replace(b"{", b'{"wavelets": 3,', 1)), 2,
+        "unet/config.json: wavelets is 3, which is not supported"),
+    "a key with a bad value": (
+        lambda x: changed(x / "text_encoder/config.json", lambda b: b.replace(
+            b'"quick_gelu"', b'"relu"')), 2,
+        'text_encoder/config.json: hidden_act is "relu", not one of '),
+    "an unknown pipeline": (
+        lambda x: changed(x / "model_index.json", lambda b: b.replace(
+            b"StableDiffusionPipeline", b"FluxPipeline")), 2,
+        "model_index.json: .*FluxPipeline"),
+    "an unknown schedule": (
+        lambda x: changed(x / "scheduler/scheduler_config.json",
+                          lambda b: b.replace(b"{", b'{"use_magic": true,', 1)),
+        2, "scheduler_config.json: .*use_magic"),
+    "no text encoder": (lambda x: shutil.rmtree(x / "text_encoder"), 3,
+                        "text_encoder (is )?missing"),
+    "no tokenizer": (lambda x: shutil.rmtree(x / "tokenizer"), 3,
+                     "tokenizer (is )?missing"),
+    "no weights": (lambda x: (x / UNET).unlink(), 3,
+                   "unet.*diffusion_pytorch_model.safetensors"),
+    "no configuration": (lambda x: (x / "vae/config.json").unlink(), 3,
+                         "vae/config.json: No such file"),
+    "no index": (lambda x: (x / "model_index.json").unlink(), 3,
+                 "model_index.json"),
+    "an empty folder": (lambda x: (shutil.rmtree(x), x.mkdir()), 3,
+                        "model_index.json"),
+}
+
+
+def case_a_bad_folder_is_told_by_every_command(program):
+    objects_of(program, small_model(program))
+    sound = program.models() / "m"
+    scratch = program.folder / "bad"
+    shared = set(pathlib.Path("/dev/shm").iterdir())
+    for what, (damage, status, pattern) in BAD_FOLDERS.items():
+        shutil.rmtree(scratch, ignore_errors=True)
+        shutil.copytree(sound, scratch)
+        damage(scratch)
+        before = program.entries()
+        for mode in ("single", "split"):
+            code, out, err = program.run(
+                ["generate", "a", "--model", "bad", "-o", "x.png",
+                 "--processes", mode])
+            expect(code == status and re.search(pattern, err), what, code, err)
+            expect(out == "" and err.count("\n") == 1, what, out, err)
+        code, out, err = program.run(
+            ["models", "import", "bad", "--name", "n"])
+        expect(code == status and re.search(pattern, err), what, code, err)
+        # A check tells all that it finds, missing parts among it.
+        code, out, err = program.run(["models", "check", "bad"])
+        expect(code == 2 and re.search(pattern, out + err), what, code, out,
+               err)
+        code, out, err = program.run(["models", "show", "bad"])
+        expect(code in (0, status), what, code, out, err)
+        expect(program.entries() == before, what, program.entries())
+    left = set(pathlib.Path("/dev/shm").iterdir()) - shared
+    expect(not any("atelier" in x.name for x in left), left)
+    code, _, err = program.run(["models", "check", "m"])
+    expect(code == 0, "the sound one", err)
+
+
 def case_an_import_that_fails_midway_leaves_nothing(program):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
     arguments = small_model(program)
+    code, _, err = program.run(arguments, preexec_fn=limit)
+    expect(code == 1 and "File too large" in err, code, err)
+    expect(list(program.models().iterdir()) == [], "left behind")
     words = program.folder / "words" / "merges.txt"
     words.unlink()
     os.mkfifo(words)
     code, _, err = program.run(arguments)
-    expect(code == 1 and "merges.txt: not a regular file" in err, code, err)
+    expect(code == 2 and "merges.txt: not a regular file" in err, code, err)
     expect(list(program.models().iterdir()) == [], "left behind")
 
 

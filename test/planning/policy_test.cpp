@@ -124,11 +124,21 @@ BOOST_AUTO_TEST_CASE(a_source_brings_a_strength_of_its_kind) {
 
 BOOST_AUTO_TEST_CASE(a_variant_may_have_karras_sigmas_by_itself) {
   profile known = test::three_variants();
+  known.variants[0].with = core::sampler::euler;
   known.variants[0].karras = true;
   core::request wanted;
-  BOOST_TEST(recipe_of(wanted, {}, core::variant_id{0}, known).karras);
+  const auto karras = [&] {
+    return recipe_of(wanted, {}, core::variant_id{0}, known).karras;
+  };
+  BOOST_TEST(karras());
   wanted.fixed.karras = false;
-  BOOST_TEST(!recipe_of(wanted, {}, core::variant_id{0}, known).karras);
+  BOOST_TEST(!karras());
+  // Its wish is not for samplers without sigmas; a client's is refused there.
+  wanted.fixed.with = core::sampler::ddim;
+  wanted.fixed.karras.reset();
+  BOOST_TEST(!karras());
+  wanted.fixed.karras = true;
+  BOOST_TEST(karras());
 }
 
 BOOST_AUTO_TEST_CASE(preparing_takes_longer_with_the_pixels_of_a_source) {

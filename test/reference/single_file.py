@@ -470,7 +470,8 @@ def main():
         scratch = pathlib.Path(name)
         words = scratch / "vocabulary"
         words.mkdir()
-        (words / "vocab.json").write_text("{}")
+        (words / "vocab.json").write_text(
+            '{"<|startoftext|>": 0, "<|endoftext|>": 1, "!": 2}')
         (words / "merges.txt").write_text("")
         compare_families(scratch, str(words))
         compare_predictions(scratch, str(words))

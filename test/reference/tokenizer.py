@@ -191,7 +191,7 @@ def small_vocabulary(folder, prompts):
     letters = [chr(c) for c in letters] + [chr(0x100 + i) for i in range(256 - len(letters))]
     tokens = letters + [c + "</w>" for c in letters]
     words = sorted({word for prompt in prompts for word in prompt.lower().split()
-                    if word.isascii() and word.isprintable() and len(word) < 20 and "|" not in word})
+                    if word.isascii() and word.isprintable() and len(word) < 20 and not set(word) & set("<|>")})
     words = [[*word[:-1], word[-1] + "</w>"] for word in words]
     merges = []
     while len(merges) < 300:

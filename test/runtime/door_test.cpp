@@ -5,6 +5,7 @@
 #include <atelier/runtime/profile_of.hpp>
 
 #include <boost/test/unit_test.hpp>
+#include <gpu/samplers/configs.hpp>
 
 #include <cmath>
 #include <functional>
@@ -26,7 +27,7 @@ config::settings two_variants() {
 
 core::result<core::request> enter(
   const generation& wanted, const config::settings& within = two_variants()) {
-  return runtime::to_request(wanted, within, *runtime::profile_of(within),
+  return runtime::to_request(wanted, within, *runtime::know_variants(within),
                              core::request_id{9}, fresh_seed, now);
 }
 
@@ -381,6 +382,58 @@ BOOST_AUTO_TEST_CASE(a_source_that_no_slot_can_hold_is_refused) {
   BOOST_TEST(got.why().text.starts_with("image and mask need 10"));
 }
 
+BOOST_AUTO_TEST_CASE(what_the_models_schedule_cannot_run_is_refused) {
+  auto known = *runtime::know_variants(two_variants());
+  // "other" is a model, the cards run whatever is asked for.
+  auto schedule = test::stable_diffusion();
+  schedule.num_train_timesteps = 120;
+  known.schedules[2] = std::make_shared<const gpu::scheduler_config>(schedule);
+  const auto enter_at = [&](const generation& wanted) {
+    return runtime::to_request(wanted, two_variants(), known,
+                               core::request_id{9}, fresh_seed, now);
+  };
+  const std::pair<std::function<void(generation&)>, std::string> rows[] = {
+    {[](auto& x) { x.steps = 121; },
+     "steps 121 outside 1..120 (num_train_timesteps)"},
+    {[](auto& x) {
+       x.sampler = "lcm";
+       x.eta = 1;
+     },
+     "eta 1 outside 0..0 for sampler lcm"},
+    {[](auto& x) {
+       x.sampler = "euler_ancestral";
+       x.karras = true;
+     },
+     "karras true: sampler euler_ancestral has no sigmas; euler, dpmpp_2m and "
+     "flow_match_euler have"},
+    {[](auto& x) { x.sampler = "flow_match_euler"; },
+     "sampler flow_match_euler cannot run a model that does not predict flow"},
+    {[](auto& x) {
+       x.sampler = "lcm";
+       x.steps = 51;
+     },
+     "steps 51 outside 1..50 (original_inference_steps 50 x strength 1)"},
+    {[](auto& x) {
+       x.sampler = "lcm";
+       x.steps = 50;
+       x.image = file_of({8, 8});
+       x.strength = 0.5f;
+     },
+     "steps 50 outside 1..25 (original_inference_steps 50 x strength 0.5)"},
+  };
+  for (const auto& [set, text] : rows) {
+    generation wanted;
+    wanted.variant = "other@8/bf16";
+    set(wanted);
+    const auto got = enter_at(wanted);
+    BOOST_TEST_REQUIRE(!got, text);
+    BOOST_TEST((got.why().code == ec::invalid_argument));
+    BOOST_TEST(got.why().text == text);
+    wanted.variant = "card@20";
+    BOOST_TEST(enter_at(wanted).operator bool(), text);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_deadline_beyond_the_end_of_time_is_none) {
   generation wanted;
   wanted.deadline = std::chrono::nanoseconds::max();
@@ -398,7 +451,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_a_slot_is_refused_with_its_option) {
   BOOST_TEST_REQUIRE(!got);
   BOOST_TEST((got.why().code == ec::invalid_argument));
   BOOST_TEST(got.why().text
-             == "size 512x512 needs 65568 bytes of state, a slot holds 4096 "
+             == "size 512x512 needs 65576 bytes of state, a slot holds 4096 "
                 "(arena.state_slot_kib)");
 
   small = two_variants();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/config_reader.hpp>
+#include <atelier/gpu/models/autoencoder_config.hpp>
+#include <atelier/gpu/models/clip_text_config.hpp>
 #include <atelier/gpu/models/detail/expected_tensors.hpp>
 #include <atelier/gpu/models/detail/expected_unet.hpp>
-#include <atelier/gpu/models/detail/json_file.hpp>
 #include <atelier/gpu/models/detail/printable.hpp>
 #include <atelier/gpu/models/detail/tensor_table.hpp>
 
@@ -26,8 +26,7 @@ void add_half(tensor_table& to, const std::string& half,
     const auto block =
       fmt::format("{}.{}_blocks.{}.", half, decodes ? "up" : "down", i);
     for (int64_t j = 0; j < layers && !to.full(); ++j) {
-      to.add_resnet(fmt::format("{}resnets.{}", block, j), width, channels[i],
-                    0);
+      to.add_resnet(fmt::format("{}resnets.{}", block, j), width, channels[i]);
       width = channels[i];
     }
     if (i + 1 < channels.size())
@@ -36,7 +35,7 @@ void add_half(tensor_table& to, const std::string& half,
         width, width, 3);
   }
   for (const auto* x : {"resnets.0", "resnets.1"})
-    to.add_resnet(fmt::format("{}.mid_block.{}", half, x), middle, middle, 0);
+    to.add_resnet(fmt::format("{}.mid_block.{}", half, x), middle, middle);
   if (attends) {
     const auto attention = half + ".mid_block.attentions.0.";
     to.add_norm(attention + "group_norm", middle);
@@ -46,31 +45,21 @@ void add_half(tensor_table& to, const std::string& half,
   to.add_norm(half + ".conv_norm_out", channels.back());
 }
 
-void expect_vae(config_reader& x, tensor_table& to) {
-  auto channels = x.wholes("block_out_channels");
-  const auto layers = x.whole("layers_per_block", 1);
-  const auto latent = x.whole("latent_channels", 4);
-  const bool attends = x.flag("mid_block_add_attention", true);
-  for (const auto& kind : x.words("down_block_types"))
-    if (kind != "DownEncoderBlock2D")
-      x.fault("down_block_types", printable(kind) + " is not known here");
-  for (const auto& kind : x.words("up_block_types"))
-    if (kind != "UpDecoderBlock2D")
-      x.fault("up_block_types", printable(kind) + " is not known here");
-  if (x.why())
-    return;
-  to.add_conv("encoder.conv_in", x.whole("in_channels", 3), channels.front(),
-              3);
-  add_half(to, "encoder", channels, layers, attends, false);
+void expect_vae(const autoencoder_config& x, tensor_table& to) {
+  auto channels = x.block_out_channels;
+  const auto latent = x.latent_channels;
+  to.add_conv("encoder.conv_in", 3, channels.front(), 3);
+  add_half(to, "encoder", channels, x.layers_per_block,
+           x.mid_block_add_attention, false);
   to.add_conv("encoder.conv_out", channels.back(), 2 * latent, 3);
   std::reverse(channels.begin(), channels.end());
   to.add_conv("decoder.conv_in", latent, channels.front(), 3);
-  add_half(to, "decoder", channels, layers + 1, attends, true);
-  to.add_conv("decoder.conv_out", channels.back(), x.whole("out_channels", 3),
-              3);
-  if (x.flag("use_quant_conv", true))
+  add_half(to, "decoder", channels, x.layers_per_block + 1,
+           x.mid_block_add_attention, true);
+  to.add_conv("decoder.conv_out", channels.back(), 3, 3);
+  if (x.use_quant_conv)
     to.add_conv("quant_conv", 2 * latent, 2 * latent, 1);
-  if (x.flag("use_post_quant_conv", true))
+  if (x.use_post_quant_conv)
     to.add_conv("post_quant_conv", latent, latent, 1);
 }
 
@@ -83,63 +72,78 @@ void add_tiny_blocks(tensor_table& to, const std::string& half, size_t& index,
                   width, 3);
 }
 
-void expect_tiny_vae(config_reader& x, tensor_table& to) {
+void expect_tiny_vae(const autoencoder_config& x, tensor_table& to) {
   const auto layer = [](const char* half, size_t index) {
     return fmt::format("{}.layers.{}", half, index);
   };
-  const auto widths = x.wholes("encoder_block_out_channels");
-  const auto counts = x.wholes("num_encoder_blocks", widths.size());
-  const auto up_widths = x.wholes("decoder_block_out_channels");
-  const auto up_counts = x.wholes("num_decoder_blocks", up_widths.size());
-  const auto latent = x.whole("latent_channels", 4);
-  if (x.why())
-    return;
+  const auto down = x.encoder_channels;
+  const auto up = x.decoder_channels;
   size_t index = 0;
-  for (size_t i = 0; i < widths.size(); ++i) {
+  for (size_t i = 0; i < x.num_encoder_blocks.size(); ++i) {
     if (i == 0)
-      to.add_conv(layer("encoder", index++), x.whole("in_channels", 3),
-                  widths[i], 3);
+      to.add_conv(layer("encoder", index++), 3, down, 3);
     else
-      to.add(layer("encoder", index++) + ".weight",
-             {widths[i], widths[i], 3, 3});
-    add_tiny_blocks(to, "encoder", index, counts[i], widths[i]);
+      to.add(layer("encoder", index++) + ".weight", {down, down, 3, 3});
+    add_tiny_blocks(to, "encoder", index, x.num_encoder_blocks[i], down);
   }
-  to.add_conv(layer("encoder", index), widths.back(), latent, 3);
-  to.add_conv(layer("decoder", 0), latent, up_widths.front(), 3);
+  to.add_conv(layer("encoder", index), down, x.latent_channels, 3);
+  to.add_conv(layer("decoder", 0), x.latent_channels, up, 3);
   // An activation has no tensors, but a number; so has the resizing below.
   index = 2;
-  for (size_t i = 0; i < up_widths.size(); ++i) {
-    add_tiny_blocks(to, "decoder", index, up_counts[i], up_widths[i]);
-    if (i + 1 == up_widths.size())
-      to.add_conv(layer("decoder", index), up_widths[i],
-                  x.whole("out_channels", 3), 3);
+  for (size_t i = 0; i < x.num_decoder_blocks.size(); ++i) {
+    add_tiny_blocks(to, "decoder", index, x.num_decoder_blocks[i], up);
+    if (i + 1 == x.num_decoder_blocks.size())
+      to.add_conv(layer("decoder", index), up, 3, 3);
     else
-      to.add(layer("decoder", ++index) + ".weight",
-             {up_widths[i], up_widths[i], 3, 3});
+      to.add(layer("decoder", ++index) + ".weight", {up, up, 3, 3});
     ++index;
   }
 }
 
-void expect_text(config_reader& x, tensor_table& to, bool projects) {
-  const auto width = x.whole("hidden_size", 512);
-  const auto inner = x.whole("intermediate_size", 2048);
-  to.add("text_model.embeddings.token_embedding.weight",
-         {x.whole("vocab_size", 49408), width});
+void expect_text(const clip_text_config& x, tensor_table& to) {
+  const auto width = x.hidden_size;
+  to.add("text_model.embeddings.token_embedding.weight", {x.vocab_size, width});
   to.add("text_model.embeddings.position_embedding.weight",
-         {x.whole("max_position_embeddings", 77), width});
-  const auto layers = x.whole("num_hidden_layers", 12);
-  for (int64_t i = 0; i < layers && !to.full(); ++i) {
+         {x.max_position_embeddings, width});
+  for (int64_t i = 0; i < x.layers && !to.full(); ++i) {
     const auto layer = fmt::format("text_model.encoder.layers.{}.", i);
     to.add_norm(layer + "layer_norm1", width);
     to.add_norm(layer + "layer_norm2", width);
     for (const auto* part : {"q_proj", "k_proj", "v_proj", "out_proj"})
       to.add_linear(fmt::format("{}self_attn.{}", layer, part), width, width);
-    to.add_linear(layer + "mlp.fc1", width, inner);
-    to.add_linear(layer + "mlp.fc2", inner, width);
+    to.add_linear(layer + "mlp.fc1", width, x.intermediate_size);
+    to.add_linear(layer + "mlp.fc2", x.intermediate_size, width);
   }
   to.add_norm("text_model.final_layer_norm", width);
-  if (projects)
-    to.add("text_projection.weight", {x.whole("projection_dim", 512), width});
+  if (x.projection_dim > 0)
+    to.add("text_projection.weight", {x.projection_dim, width});
+}
+
+/// Reads the configuration as the network will, and adds its tensors.
+core::result<void> expect(const component& x, tensor_table& to) {
+  if (x.class_name == "UNet2DConditionModel") {
+    const auto config = parse_unet_config(x.config, x.config_file);
+    if (!config)
+      return config.why();
+    expect_unet(*config, to);
+  } else if (x.class_name.starts_with("Autoencoder")) {
+    const auto config = read_autoencoder_config(x);
+    if (!config)
+      return config.why();
+    if (config->kind == autoencoder_kind::kl)
+      expect_vae(*config, to);
+    else
+      expect_tiny_vae(*config, to);
+  } else if (x.class_name.starts_with("CLIPText")) {
+    const auto config = read_clip_text_config(x);
+    if (!config)
+      return config.why();
+    expect_text(*config, to);
+  } else {
+    return core::fail(ec::bad_config, "{}: _class_name: {} is not known here",
+                      x.config_file, printable(x.class_name));
+  }
+  return {};
 }
 
 /// Returns the name that a text encoder's tensor has with its prefix, which
@@ -154,24 +158,9 @@ std::string with_prefix(const std::string& name) {
 } // namespace
 
 core::result<expected_tensors> expect_tensors(const component& x, size_t most) {
-  const auto object = parse_object(x.config, x.config_file);
-  if (!object)
-    return object.why();
-  config_reader config{*object, x.config_file};
   tensor_table out{most, {}};
-  if (x.class_name == "UNet2DConditionModel")
-    expect_unet(config, out);
-  else if (x.class_name == "AutoencoderKL")
-    expect_vae(config, out);
-  else if (x.class_name == "AutoencoderTiny")
-    expect_tiny_vae(config, out);
-  else if (x.class_name == "CLIPTextModel"
-           || x.class_name == "CLIPTextModelWithProjection")
-    expect_text(config, out, x.class_name != "CLIPTextModel");
-  else
-    config.fault("_class_name", printable(x.class_name) + " is not known here");
-  if (config.why())
-    return *config.why();
+  if (auto known = expect(x, out); !known)
+    return known.why();
   if (out.full())
     return core::fail(ec::bad_config,
                       "{}: its numbers ask for more than {} "
@@ -192,7 +181,11 @@ core::result<std::vector<std::string>> compare_tensors(const component& x) {
   std::vector<std::string> out;
   for (const auto& name : names) {
     const auto known = text ? with_prefix(name) : name;
-    if (known == "text_model.embeddings.position_ids")
+    // Older files store the places' numbers; a projection is left behind where
+    // a model with one was cut down to one without.
+    if (known == "text_model.embeddings.position_ids"
+        || (known == "text_projection.weight"
+            && x.class_name == "CLIPTextModel"))
       continue;
     const auto i = expected->find(known);
     if (i == expected->end()) {

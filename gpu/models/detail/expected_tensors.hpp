@@ -15,11 +15,12 @@ namespace atelier::gpu::detail {
 using expected_tensors =
   std::map<std::string, std::vector<int64_t>, std::less<>>;
 
-/// Returns what a part's configuration says that its weights hold. Of a text
-/// encoder all names begin with "text_model.", but for the projection.
-/// Errors: ec::bad_config: a key is missing, out of range, or asks for what is
-///         not known here or for more than `most` tensors; the text names the
-///         file, the key and the value.
+/// Reads a part's configuration as its network does, and returns what its
+/// weights must hold. Of a text encoder all names begin with "text_model.", but
+/// for the projection.
+/// Errors: ec::bad_config: as parse_unet_config, read_autoencoder_config and
+///         read_clip_text_config, or more than `most` tensors; the text names
+///         the file, the key and the value.
 /// Source: the modules of diffusers 0.42 models/unets/unet_2d_condition.py,
 ///         unet_2d_blocks.py, autoencoders/autoencoder_kl.py, vae.py and
 ///         autoencoder_tiny.py; transformers, models/clip/modeling_clip.py.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/gpu/models/detail/config_reader.hpp>
 #include <atelier/gpu/models/detail/tensor_table.hpp>
+#include <atelier/gpu/models/unet_config.hpp>
 
 namespace atelier::gpu::detail {
 
-/// Adds what a UNet2DConditionModel has; faults are noted in `x`.
-void expect_unet(config_reader& x, tensor_table& to);
+/// Adds what a UNet2DConditionModel has.
+void expect_unet(const unet_config& config, tensor_table& to);
 
 } // namespace atelier::gpu::detail

@@ -193,7 +193,8 @@ private:
       x_.fault("mid_block.attentions.0.",
                "has another number of transformer blocks than the last of "
                "down_blocks.");
-    out["cross_attention_dim"] = context_;
+    if (!context_.is_null())
+      out["cross_attention_dim"] = context_;
     out["transformer_layers_per_block"] = folded_but_unsaid(down);
     if (!mirrored)
       out["reverse_transformer_layers_per_block"] = up;

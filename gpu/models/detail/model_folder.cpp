@@ -343,11 +343,12 @@ core::result<component> open_vae_folder(const fs::path& folder,
 core::result<std::optional<tokenizer_files>> find_tokenizer(
   const fs::path& folder) {
   std::optional<tokenizer_files> out;
-  if (is_there(folder / "vocab.json") && is_there(folder / "merges.txt"))
+  // transformers, too, reads the one file where both forms are there.
+  if (is_there(folder / "tokenizer.json"))
+    out = tokenizer_files{{}, {}, folder / "tokenizer.json", {}, {}};
+  else if (is_there(folder / "vocab.json") && is_there(folder / "merges.txt"))
     out =
       tokenizer_files{folder / "vocab.json", folder / "merges.txt", {}, {}, {}};
-  else if (is_there(folder / "tokenizer.json"))
-    out = tokenizer_files{{}, {}, folder / "tokenizer.json", {}, {}};
   else
     return out;
   const auto take = [&](const char* name,

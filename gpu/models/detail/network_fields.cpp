@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/detail/json_file.hpp>
 #include <atelier/gpu/models/detail/network_fields.hpp>
 
 #include <fmt/ranges.h>
@@ -12,21 +13,6 @@ namespace {
 
 constexpr size_t longest_value = 80;
 constexpr size_t most_elements = 32;
-// Nothing that is read nests deeper; functions of the library that recurse
-// must not meet what a hostile file nests.
-constexpr int deepest = 16;
-
-std::optional<int64_t> as_integer(const nlohmann::json& x) {
-  if (x.is_number_unsigned()) {
-    const auto value = x.get<uint64_t>();
-    if (value > static_cast<uint64_t>(INT64_MAX))
-      return std::nullopt;
-    return static_cast<int64_t>(value);
-  }
-  if (x.is_number_integer())
-    return x.get<int64_t>();
-  return std::nullopt;
-}
 
 bool asks_for_nothing(const nlohmann::json& x) {
   return x.is_null() || (x.is_boolean() && !x.get<bool>())
@@ -47,6 +33,18 @@ std::string shown(std::string_view key) {
 
 } // namespace
 
+std::optional<int64_t> as_integer(const nlohmann::json& x) {
+  if (x.is_number_unsigned()) {
+    const auto value = x.get<uint64_t>();
+    if (value > static_cast<uint64_t>(INT64_MAX))
+      return std::nullopt;
+    return static_cast<int64_t>(value);
+  }
+  if (x.is_number_integer())
+    return x.get<int64_t>();
+  return std::nullopt;
+}
+
 std::string shorten(const nlohmann::json& x) {
   if (x.is_structured() && x.size() > most_elements)
     return fmt::format("{} of {} elements",
@@ -60,24 +58,13 @@ std::string shorten(const nlohmann::json& x) {
 }
 
 network_fields::network_fields(std::string_view text, std::string file)
-  : file_(std::move(file)) {
-  bool too_deep = false;
-  const auto watch = [&](int depth, nlohmann::json::parse_event_t,
-                         nlohmann::json&) {
-    too_deep = too_deep || depth > deepest;
-    return !too_deep;
-  };
-  root_ = nlohmann::json::parse(text, watch, false);
-  if (too_deep)
-    wrong_ = core::fail(core::ec::bad_config, "{}: nested deeper than {}",
-                        file_, deepest);
-  else if (root_.is_discarded())
-    wrong_ = core::fail(core::ec::bad_config, "{}: not JSON", file_);
-  else if (!root_.is_object())
-    wrong_ = core::fail(core::ec::bad_config, "{}: {} instead of an object",
-                        file_, shorten(root_));
-  if (wrong_)
-    root_ = nlohmann::json::object();
+  : root_(nlohmann::json::object()), file_(std::move(file)) {
+  // What nests deeply would be written and freed by recursion.
+  auto parsed = parse_object(text, file_);
+  if (parsed)
+    root_ = std::move(*parsed);
+  else
+    wrong_ = core::fail(core::ec::bad_config, "{}", parsed.why().text);
 }
 
 void network_fields::descend(std::string_view key) {
@@ -120,23 +107,31 @@ void network_fields::refuse(std::string_view key, std::string_view allowed) {
 
 int64_t network_fields::integer(std::string_view key, int64_t otherwise,
                                 int64_t low, int64_t high) {
-  const auto* x = take(key);
-  if (!x)
+  if (!take(key))
     return otherwise;
-  const auto value = as_integer(*x);
-  if (!value || *value < low || *value > high) {
+  const auto value = integer_or_null(key, low, high);
+  if (!value)
     refuse(key, fmt::format("a whole number in {}..{}", low, high));
-    return otherwise;
-  }
-  return *value;
+  return value.value_or(otherwise);
+}
+
+std::optional<int64_t> network_fields::integer_or_null(std::string_view key,
+                                                       int64_t low,
+                                                       int64_t high) {
+  const auto* x = take(key);
+  if (!x || x->is_null())
+    return std::nullopt;
+  const auto value = as_integer(*x);
+  if (value && *value >= low && *value <= high)
+    return value;
+  refuse(key, fmt::format("a whole number in {}..{}", low, high));
+  return std::nullopt;
 }
 
 double network_fields::number(std::string_view key, double otherwise,
                               double low, double high) {
-  if (!root_.contains(key)) {
-    known_.emplace(key);
+  if (!take(key))
     return otherwise;
-  }
   const auto value = number_or_null(key, low, high);
   if (!value)
     refuse(key, fmt::format("a number in {}..{}", low, high));
@@ -171,16 +166,26 @@ bool network_fields::flag(std::string_view key, bool otherwise) {
 std::string network_fields::text(
   std::string_view key, std::string_view otherwise,
   std::initializer_list<std::string_view> allowed) {
-  const auto* x = take(key);
-  if (!x)
+  if (!take(key))
     return std::string{otherwise};
+  auto value = text_or_null(key, allowed);
+  if (!value)
+    refuse(key, fmt::format("one of {}", fmt::join(allowed, ", ")));
+  return value ? *std::move(value) : std::string{otherwise};
+}
+
+std::optional<std::string> network_fields::text_or_null(
+  std::string_view key, std::initializer_list<std::string_view> allowed) {
+  const auto* x = take(key);
+  if (!x || x->is_null())
+    return std::nullopt;
   if (x->is_string()) {
     const auto& value = x->get_ref<const std::string&>();
     if (std::find(allowed.begin(), allowed.end(), value) != allowed.end())
       return value;
   }
   refuse(key, fmt::format("one of {}", fmt::join(allowed, ", ")));
-  return std::string{otherwise};
+  return std::nullopt;
 }
 
 std::vector<int64_t> network_fields::integers(std::string_view key,
@@ -242,12 +247,10 @@ std::vector<std::string> network_fields::texts(
 }
 
 void network_fields::expect(std::string_view key,
-                            std::initializer_list<nlohmann::json> allowed,
-                            std::string_view allowed_text) {
+                            const nlohmann::json& allowed) {
   const auto* x = take(key);
-  if (x && !x->is_null()
-      && std::find(allowed.begin(), allowed.end(), *x) == allowed.end())
-    refuse(key, allowed_text);
+  if (x && !x->is_null() && *x != allowed)
+    refuse(key, shorten(allowed));
 }
 
 void network_fields::ignore(std::initializer_list<std::string_view> keys) {

@@ -31,6 +31,10 @@ public:
   bool has(std::string_view key) const;
   bool is_list(std::string_view key) const;
 
+  bool failed() const {
+    return wrong_.has_value();
+  }
+
   /// Each of these returns the field, or `otherwise` where the key is missing;
   /// null counts as missing only where the name says so.
   int64_t integer(std::string_view key, int64_t otherwise, int64_t low,
@@ -40,8 +44,12 @@ public:
   bool flag(std::string_view key, bool otherwise);
   std::string text(std::string_view key, std::string_view otherwise,
                    std::initializer_list<std::string_view> allowed);
+  std::optional<int64_t> integer_or_null(std::string_view key, int64_t low,
+                                         int64_t high);
   std::optional<double> number_or_null(std::string_view key, double low,
                                        double high);
+  std::optional<std::string> text_or_null(
+    std::string_view key, std::initializer_list<std::string_view> allowed);
   std::vector<int64_t> integers(std::string_view key,
                                 std::vector<int64_t> otherwise, int64_t low,
                                 int64_t high, size_t most);
@@ -51,10 +59,12 @@ public:
     std::string_view key, std::vector<std::string> otherwise,
     std::initializer_list<std::string_view> allowed, size_t most);
 
-  /// Refuses any value but null and those that `allowed` holds, as JSON.
-  void expect(std::string_view key,
-              std::initializer_list<nlohmann::json> allowed,
-              std::string_view allowed_text);
+  /// Refuses any value but null and `allowed`.
+  void expect(std::string_view key, const nlohmann::json& allowed = nullptr);
+
+  /// Returns the field for a key of more than one form; null where it is
+  /// missing.
+  const nlohmann::json* take(std::string_view key);
 
   /// Accepts these keys whatever they say: they do not change the result.
   void ignore(std::initializer_list<std::string_view> keys);
@@ -67,14 +77,15 @@ public:
   core::result<void> finish() const;
 
 private:
-  const nlohmann::json* take(std::string_view key);
-
   nlohmann::json root_;
   std::string file_;
   std::string path_;
   std::set<std::string, std::less<>> known_;
   std::optional<core::error> wrong_;
 };
+
+/// Returns a whole number that fits, if `x` is one.
+std::optional<int64_t> as_integer(const nlohmann::json& x);
 
 /// Returns `x` as JSON, cut to at most 80 bytes, for messages.
 std::string shorten(const nlohmann::json& x);

@@ -229,7 +229,7 @@ private:
     out_.kind = told;
     sd2_ = has_text(sd2_text);
     if (!has_any_text())
-      sd2_ = (*config)["cross_attention_dim"] == 1024;
+      sd2_ = config->value("cross_attention_dim", 0) == 1024;
     if (has_text(xl_text_2))
       out_.kind = pipeline_kind::stable_diffusion_xl;
     else if (has_text(refiner_text))

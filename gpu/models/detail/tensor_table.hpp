@@ -38,13 +38,10 @@ struct tensor_table {
     add(name + ".bias", {to});
   }
 
-  /// `time`: width of the time's embedding; 0 where there is none.
-  void add_resnet(const std::string& name, int64_t from, int64_t to,
-                  int64_t time) {
+  /// Adds a residual block's, but for what a timestep needs.
+  void add_resnet(const std::string& name, int64_t from, int64_t to) {
     add_norm(name + ".norm1", from);
     add_conv(name + ".conv1", from, to, 3);
-    if (time > 0)
-      add_linear(name + ".time_emb_proj", time, to);
     add_norm(name + ".norm2", to);
     add_conv(name + ".conv2", to, to, 3);
     if (from != to)

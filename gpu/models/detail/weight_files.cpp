@@ -20,9 +20,9 @@ using core::ec;
 
 constexpr std::string_view suffix = ".safetensors";
 
-bool is_file(const fs::path& x) {
+bool is_there(const fs::path& x) {
   std::error_code ignored;
-  return fs::is_regular_file(x, ignored);
+  return fs::exists(x, ignored);
 }
 
 /// Returns whether `name` is a file's name alone: nothing that leads out of the
@@ -130,7 +130,7 @@ std::optional<fs::path> find_variant(const fs::path& folder,
   auto& second = naming == weight_naming::diffusers ? single : index;
   first.insert(first.end(), second.begin(), second.end());
   for (const auto& name : first)
-    if (is_file(folder / name))
+    if (is_there(folder / name))
       return folder / name;
   return std::nullopt;
 }

@@ -24,7 +24,7 @@ constexpr float grid_at(size_t i) {
 using grid = std::array<uint8_t, grid_points>;
 
 uint8_t to_byte(float share) {
-  return static_cast<uint8_t>(share * 255 + 0.5f);
+  return static_cast<uint8_t>(std::floor(share * 255 + 0.5f));
 }
 
 // Masks are never sharp, and pictures of small networks blurred; each shape is
@@ -226,8 +226,7 @@ coverage_mask coverage_of(const segment& of,
   for (const auto pixel : of) {
     const auto x = pixel % check_side - out.left;
     const auto y = pixel / check_side - out.top;
-    out.share[static_cast<size_t>(y * out.width + x)] =
-      std::min(difference[pixel] / level, 1.f);
+    out.share[out.index_of(x, y)] = std::min(difference[pixel] / level, 1.f);
   }
   return out;
 }
@@ -237,7 +236,7 @@ shape_fit match_shape(const coverage_mask& mask) {
   scene_point centroid{0, 0};
   for (auto y = 0; y < mask.height; ++y)
     for (auto x = 0; x < mask.width; ++x) {
-      const auto share = mask.share[static_cast<size_t>(y * mask.width + x)];
+      const auto share = mask.share[mask.index_of(x, y)];
       area += share;
       centroid.x += share * (static_cast<float>(mask.left + x) + 0.5f);
       centroid.y += share * (static_cast<float>(mask.top + y) + 0.5f);

@@ -16,7 +16,13 @@ struct coverage_mask {
   int top = 0;
   int width = 0;
   int height = 0;
+  /// Row by row.
   std::vector<float> share;
+
+  size_t index_of(int x, int y) const {
+    return static_cast<size_t>(y) * static_cast<size_t>(width)
+         + static_cast<size_t>(x);
+  }
 };
 
 /// Return the coverage by a segment, whose own pixels alone count: full where

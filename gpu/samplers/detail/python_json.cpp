@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/detail/json_file.hpp>
 #include <atelier/gpu/samplers/detail/python_json.hpp>
 
 namespace atelier::gpu {
@@ -37,8 +38,9 @@ std::string with_quoted_words(std::string_view text) {
 
 } // namespace
 
-nlohmann::json parse_python_json(std::string_view text) {
-  return nlohmann::json::parse(with_quoted_words(text), nullptr, false);
+core::result<nlohmann::json> parse_python_object(std::string_view text,
+                                                 std::string_view where) {
+  return detail::parse_object(with_quoted_words(text), where);
 }
 
 std::string shown(const nlohmann::json& value) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/result.hpp>
+
 #include <nlohmann/json.hpp>
 
 #include <string>
@@ -8,10 +10,11 @@
 
 namespace atelier::gpu {
 
-/// Parses what Python's json module writes: JSON, and the words NaN, Infinity
-/// and -Infinity, which come out as strings. Returns a discarded value for
-/// anything else.
-nlohmann::json parse_python_json(std::string_view text);
+/// Parses an object that Python's json module wrote: JSON, and the words NaN,
+/// Infinity and -Infinity, which come out as strings.
+/// Errors: those of detail::parse_object.
+core::result<nlohmann::json> parse_python_object(std::string_view text,
+                                                 std::string_view where);
 
 /// Returns a value as an error shows it: short, and without what lies inside
 /// arrays and objects.

@@ -105,9 +105,9 @@ BOOST_AUTO_TEST_CASE(unknown_keys_are_refused_unless_they_ask_for_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_object_is_refused) {
-  refused("", "not JSON", "");
-  refused("{\"a\": ", "not JSON", "");
-  refused("[]", "[]", "object");
+  refused("", "not a JSON object", "");
+  refused("{\"a\": ", "not a JSON object", "");
+  refused("[]", "not a JSON object", "");
   std::string deep;
   for (int i = 0; i < 100'000; ++i)
     deep += "[";

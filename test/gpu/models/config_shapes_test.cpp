@@ -205,14 +205,15 @@ BOOST_AUTO_TEST_CASE(text_encoders_have_either_form_of_names) {
   BOOST_TEST(compare_tensors(x)->empty());
   auto with = expected;
   with["text_model.embeddings.position_ids"] = {1, 77};
+  with["text_projection.weight"] = {3, 64};
   x.weights = shapes_only(with);
   BOOST_TEST(compare_tensors(x)->empty());
 }
 
 BOOST_AUTO_TEST_CASE(an_autoencoder_tiny_is_known) {
   const auto x = expected_of(part_of(
-    "AutoencoderTiny", json::parse(R"({"encoder_block_out_channels": [16, 32],
-      "decoder_block_out_channels": [32, 16], "num_encoder_blocks": [1, 2],
+    "AutoencoderTiny", json::parse(R"({"encoder_block_out_channels": [32, 32],
+      "decoder_block_out_channels": [32, 32], "num_encoder_blocks": [1, 2],
       "num_decoder_blocks": [2, 1], "latent_channels": 4})")));
   // conv, block, conv, block, block, conv and conv, act, block, block, resize,
   // conv, block, conv
@@ -227,7 +228,7 @@ BOOST_AUTO_TEST_CASE(an_autoencoder_tiny_is_known) {
   BOOST_TEST(
     (x.at("decoder.layers.5.weight") == std::vector<int64_t>{32, 32, 3, 3}));
   BOOST_TEST(
-    (x.at("decoder.layers.7.weight") == std::vector<int64_t>{3, 16, 3, 3}));
+    (x.at("decoder.layers.7.weight") == std::vector<int64_t>{3, 32, 3, 3}));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_known_is_refused_with_its_key) {
@@ -236,28 +237,30 @@ BOOST_AUTO_TEST_CASE(what_is_not_known_is_refused_with_its_key) {
                    json::parse(test::tiny_unet_config(", " + more)));
   };
   BOOST_TEST(unet(R"("class_embed_type": "projection")")
-             == "c.json: class_embed_type: \"projection\" is not known here; "
-                "null is");
+             == "c.json: class_embed_type is \"projection\", not null");
   BOOST_TEST(unet(R"("mid_block_type": "UNetMidBlock2DSimpleCrossAttn")")
-             == "c.json: mid_block_type: UNetMidBlock2DSimpleCrossAttn is not "
-                "known here");
+             == "c.json: mid_block_type is \"UNetMidBlock2DSimpleCrossAttn\", "
+                "not one of UNetMidBlock2DCrossAttn, UNetMidBlock2D");
   BOOST_TEST(unet(R"("addition_embed_type": "image")")
-             == "c.json: addition_embed_type: image is not known here");
+             == "c.json: addition_embed_type is \"image\", not one of text, "
+                "text_time");
   BOOST_TEST(unet(R"("in_channels": 0)")
-             == "c.json: in_channels: 0 is not a whole number in 1..16777216");
-  BOOST_TEST(unet(R"("in_channels": "4")").find("in_channels: \"4\"")
+             == "c.json: in_channels is 0, not a whole number in 1..16384");
+  BOOST_TEST(unet(R"("in_channels": "4")").find("in_channels is \"4\"")
              != std::string::npos);
-  BOOST_TEST(unet(R"("block_out_channels": [1, 2, 3])").find("down_block_types")
+  BOOST_TEST(unet(R"("layers_per_block": [1, 2, 3])").find("or a list of 2")
              != std::string::npos);
-  BOOST_TEST(
-    unet(R"("layers_per_block": [1, 2, 3])").find("is not a list of 2 numbers")
-    != std::string::npos);
   BOOST_TEST(unet(R"("layers_per_block": 16000000)")
+             == "c.json: layers_per_block is 16000000, not a whole number in "
+                "1..64, or a list of 2");
+  BOOST_TEST(unet(R"("layers_per_block": 64,
+    "transformer_layers_per_block": 64)")
              == "c.json: its numbers ask for more than 50000 tensors");
-  BOOST_TEST(refusal("CLIPTextModel", {{"num_hidden_layers", 16'000'000}})
-             == "c.json: its numbers ask for more than 50000 tensors");
-  BOOST_TEST(refusal("AutoencoderKL", json::object())
-             == "c.json: block_out_channels: is missing, or not a list");
+  BOOST_TEST(unet(R"("what_is_this": 1)")
+             == "c.json: what_is_this is 1, which is not supported");
+  BOOST_TEST(refusal("AutoencoderKL", {{"block_out_channels", nullptr}})
+             == "c.json: block_out_channels is null, not a list of 1..8 whole "
+                "numbers in 1..65536");
   BOOST_TEST(refusal("VQModel", json::object())
              == "c.json: _class_name: VQModel is not known here");
 }

@@ -112,13 +112,37 @@ BOOST_AUTO_TEST_CASE(tensors_are_compared_with_the_configuration) {
                        start + "conv_in.bias is missing"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_configuration_that_is_not_known_is_a_note) {
+BOOST_AUTO_TEST_CASE(configurations_that_are_not_known_are_problems) {
   write("unet/config.json",
         test::tiny_unet_config(", \"class_embed_type\": \"projection\""));
-  BOOST_TEST(check().sound());
-  BOOST_TEST(told(grade::note).front()
-             == "not compared with its tensors: M/unet/config.json: "
-                "class_embed_type: \"projection\" is not known here; null is");
+  write("vae/config.json", test::tiny_vae_config(", \"wavelets\": 3"));
+  write("text_encoder/config.json", R"({"hidden_act": "relu"})");
+  write("scheduler/scheduler_config.json",
+        R"({"_class_name": "DDIMScheduler", "beta_start": "low"})");
+  const auto x = problems();
+  BOOST_TEST_REQUIRE(x.size() == 4u);
+  BOOST_TEST(x[0]
+             == "M/unet/config.json: class_embed_type is \"projection\", not "
+                "null");
+  BOOST_TEST(x[1]
+             == "M/vae/config.json: wavelets is 3, which is not supported");
+  BOOST_TEST(x[2].starts_with(
+    "M/text_encoder/config.json: hidden_act is \"relu\", not one of "));
+  BOOST_TEST(x[3].starts_with("M/scheduler/scheduler_config.json: beta_start"));
+}
+
+BOOST_AUTO_TEST_CASE(a_vocabulary_that_does_not_fit_is_a_problem) {
+  write("tokenizer/vocab.json", "{}");
+  auto x = problems();
+  BOOST_TEST_REQUIRE(x.size() == 1u);
+  BOOST_TEST(x[0].starts_with("M/tokenizer/vocab.json: "));
+  write("tokenizer/vocab.json",
+        R"({"<|startoftext|>": 0, "<|endoftext|>": 50})");
+  x = problems();
+  BOOST_TEST_REQUIRE(x.size() == 1u);
+  BOOST_TEST(x[0]
+             == "M/tokenizer/vocab.json: ids up to 50, outside 0..49 "
+                "(vocab_size of M/text_encoder/config.json)");
 }
 
 BOOST_AUTO_TEST_CASE(parts_and_their_index_are_compared) {

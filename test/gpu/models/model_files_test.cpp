@@ -474,6 +474,9 @@ BOOST_AUTO_TEST_CASE(a_tokenizer_may_be_one_file) {
   const auto x = opened();
   BOOST_TEST(x.tokenizer->tokenizer_json == path / "tokenizer/tokenizer.json");
   BOOST_TEST(x.tokenizer->vocab.empty());
+  // Beside the other form it goes before it.
+  write_at("tokenizer/vocab.json", "{}");
+  BOOST_TEST(opened().tokenizer->words() == path / "tokenizer/tokenizer.json");
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_model_is_told) {

@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(mutated_checkpoints_are_opened_or_refused) {
   const auto data = whole.substr(8 + length);
   test::mutator mutate{test::seed() + 3};
   size_t opened = 0;
-  for (size_t i = test::scaled(20'000); i > 0; --i) {
+  for (size_t i = test::scaled(100'000); i > 0; --i) {
     const auto text = mutate(header);
     const uint64_t fresh = text.size();
     std::string start(8, '\0');

@@ -76,6 +76,14 @@ BOOST_AUTO_TEST_CASE(a_folder_and_a_file_of_the_same_model_become_the_same) {
   BOOST_TEST((store.names() == std::set<std::string>{"deep", "second"}));
 }
 
+BOOST_AUTO_TEST_CASE(added_tokens_come_along) {
+  const std::string added = R"({"a cat": 3})";
+  write_at("tokenizer/added_tokens.json", added);
+  must(import(path));
+  std::ifstream from{to / "tokenizer/added_tokens.json"};
+  BOOST_TEST((std::string{std::istreambuf_iterator<char>{from}, {}} == added));
+}
+
 BOOST_AUTO_TEST_CASE(numbers_are_written_in_the_wanted_type) {
   for (const auto type : {tensor_type::float16, tensor_type::bfloat16}) {
     options.as = type;

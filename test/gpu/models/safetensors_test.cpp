@@ -254,10 +254,10 @@ BOOST_AUTO_TEST_CASE(files_of_other_formats_are_called_by_name) {
 BOOST_AUTO_TEST_CASE(what_is_no_file_is_refused) {
   BOOST_TEST(refusal(ec::not_found) == "No such file or directory");
   std::filesystem::create_directory(path / "x.safetensors");
-  BOOST_TEST(refusal(ec::io_failed) == "not a regular file");
+  BOOST_TEST(refusal(ec::bad_payload) == "not a regular file");
   std::filesystem::remove(path / "x.safetensors");
   BOOST_REQUIRE(::mkfifo((path / "x.safetensors").c_str(), 0600) == 0);
-  BOOST_TEST(refusal(ec::io_failed) == "not a regular file");
+  BOOST_TEST(refusal(ec::bad_payload) == "not a regular file");
 }
 
 BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {

@@ -150,7 +150,8 @@ tiny_folder::tiny_folder()
   write_at("unet/config.json", tiny_unet_config());
   write_at("vae/config.json", tiny_vae_config());
   write_at("text_encoder/config.json", tiny_text_config());
-  write_at("tokenizer/vocab.json", "{}");
+  write_at("tokenizer/vocab.json",
+           R"({"<|startoftext|>": 0, "<|endoftext|>": 1, "a</w>": 2})");
   write_at("tokenizer/merges.txt", "#version: 0.2\n");
   write_at("tokenizer/tokenizer_config.json", "{}");
   write_at("scheduler/scheduler_config.json",

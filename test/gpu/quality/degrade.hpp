@@ -15,6 +15,14 @@
 
 namespace atelier::test {
 
+/// Return where channel `c` of pixel (x, y) stands in a picture of that width.
+inline size_t byte_at(long x, long y, int c, int width) {
+  return (static_cast<size_t>(y) * static_cast<size_t>(width)
+          + static_cast<size_t>(x))
+         * 3
+       + static_cast<size_t>(c);
+}
+
 /// Return `from` smoothed by a Gaussian of `sigma` pixels.
 inline image::picture blurred(const image::picture& from, double sigma) {
   const auto half = static_cast<int>(std::ceil(3 * sigma));
@@ -29,7 +37,7 @@ inline image::picture blurred(const image::picture& from, double sigma) {
   std::vector<double> once(from.bytes.size());
   auto out = from;
   const auto at = [width](int x, int y, int c) {
-    return static_cast<size_t>((y * width + x) * 3 + c);
+    return byte_at(x, y, c, width);
   };
   for (auto y = 0; y < height; ++y)
     for (auto x = 0; x < width; ++x)
@@ -75,15 +83,12 @@ inline image::picture through_jpeg(const image::picture& from,
 inline image::picture coarse(const image::picture& from, int factor) {
   const auto side = static_cast<int>(from.px.width);
   const auto cells = side / factor;
-  std::vector<double> small(static_cast<size_t>(cells * cells) * 3);
-  const auto at = [](int x, int y, int c, int width) {
-    return static_cast<size_t>((y * width + x) * 3 + c);
-  };
+  std::vector<double> small(byte_at(0, cells, 0, cells));
   for (auto y = 0; y < side; ++y)
     for (auto x = 0; x < side; ++x)
       for (auto c = 0; c < 3; ++c)
-        small[at(x / factor, y / factor, c, cells)] +=
-          from.bytes[at(x, y, c, side)] / double(factor * factor);
+        small[byte_at(x / factor, y / factor, c, cells)] +=
+          from.bytes[byte_at(x, y, c, side)] / double(factor * factor);
   auto out = from;
   for (auto y = 0; y < side; ++y)
     for (auto x = 0; x < side; ++x) {
@@ -93,11 +98,11 @@ inline image::picture coarse(const image::picture& from, int factor) {
       const auto j = static_cast<int>(v);
       for (auto c = 0; c < 3; ++c) {
         const auto p = [&](int dx, int dy) {
-          return small[at(i + dx, j + dy, c, cells)];
+          return small[byte_at(i + dx, j + dy, c, cells)];
         };
         const auto upper = p(0, 0) + (p(1, 0) - p(0, 0)) * (u - i);
         const auto lower = p(0, 1) + (p(1, 1) - p(0, 1)) * (u - i);
-        out.bytes[at(x, y, c, side)] = static_cast<uint8_t>(
+        out.bytes[byte_at(x, y, c, side)] = static_cast<uint8_t>(
           std::clamp(upper + (lower - upper) * (v - j) + 0.5, 0.0, 255.0));
       }
     }
@@ -146,10 +151,9 @@ inline image::picture wavering(const image::picture& from,
       for (auto x = 0; x < 128; ++x) {
         const auto u = std::clamp(std::lround(x + 1.5 * dx.at(x, y)), 0l, 127l);
         const auto v = std::clamp(std::lround(y + 1.5 * dy.at(x, y)), 0l, 127l);
-        const auto i = static_cast<size_t>((v * 128 + u) * 3 + c);
-        out.bytes[static_cast<size_t>((y * 128 + x) * 3 + c)] =
-          static_cast<uint8_t>(std::clamp(
-            from.bytes[i] + off + 5 * shade.at(x, y) + 0.5, 0.0, 255.0));
+        const auto i = byte_at(u, v, c, 128);
+        out.bytes[byte_at(x, y, c, 128)] = static_cast<uint8_t>(std::clamp(
+          from.bytes[i] + off + 5 * shade.at(x, y) + 0.5, 0.0, 255.0));
       }
   }
   return blurred(out, 1.2);

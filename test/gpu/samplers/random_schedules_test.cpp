@@ -71,7 +71,7 @@ public:
       out.strength = static_cast<float>(random_.uniform() * 1.01);
     if (out.with == sampler::ddim && coin())
       out.eta = one_of({0.3f, 1.0f, 1e-40f, 1.1f});
-    out.karras = has_karras_sigmas(out.with) && coin();
+    out.karras = core::has_karras_sigmas(out.with) && coin();
     out.from_clean = coin();
     return out;
   }

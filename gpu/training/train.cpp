@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/training/loops/autoencoder_task.hpp>
+#include <atelier/gpu/training/loops/denoiser_task.hpp>
+#include <atelier/gpu/training/loops/text_task.hpp>
+#include <atelier/gpu/training/loops/training_loop.hpp>
+#include <atelier/gpu/training/loops/turbo_task.hpp>
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace atelier::gpu {
+
+namespace {
+
+using core::ec;
+using core::fail;
+
+core::result<torch::Device> device_of(const std::string& name) {
+  try {
+    const torch::Device out{name};
+    if (out.is_cpu())
+      return out;
+    if (out.is_cuda() && out.index() < torch::cuda::device_count()
+        && torch::cuda::is_available())
+      return out;
+    return fail(ec::not_found,
+                "there is no device {}: this LibTorch can use the CPU and {} "
+                "CUDA devices",
+                name, torch::cuda::device_count());
+  } catch (const c10::Error&) {
+    return fail(ec::invalid_argument,
+                "device '{}' is none of cpu, cuda and cuda:N", name);
+  }
+}
+
+std::unique_ptr<training_task> make_task(const training_config& config,
+                                         torch::Device where) {
+  switch (config.part) {
+    case training_part::vae:
+      return make_autoencoder_task(config, where);
+    case training_part::text:
+      return make_text_task(config, where);
+    case training_part::base:
+    case training_part::small:
+    case training_part::tiny:
+      return make_denoiser_task(config, where);
+    case training_part::turbo:
+      return make_turbo_task(config, where);
+  }
+  throw model_error{fail(ec::internal, "nothing is known of part {}",
+                         static_cast<int>(config.part))};
+}
+
+} // namespace
+
+core::result<training_outcome> train(const training_config& config,
+                                     const training_listener& told) {
+  const auto where = device_of(config.device);
+  if (!where)
+    return where.why();
+  // Parts of a batch side by side, each on one thread, wait for each other
+  // once a step; threads that share operators wait thousands of times.
+  const auto threads =
+    !where->is_cpu() ? size_t{1}
+    : config.threads > 0
+      ? size_t{config.threads}
+      : std::max(size_t{std::thread::hardware_concurrency()}, size_t{1});
+  if (where->is_cpu())
+    at::set_num_threads(1);
+  const auto task = with_model_border(
+    to_string(config.part), [&] { return make_task(config, *where); });
+  if (!task)
+    return task.why();
+  return run_training(**task, config,
+                      config.folder / std::string{to_string(config.part)}, told,
+                      threads);
+}
+
+} // namespace atelier::gpu

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/ids.hpp>
+#include <atelier/core/shape.hpp>
+#include <atelier/planning/profile.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace atelier::planning::argus {
+
+/// How answers are made cheaper; a plan never mixes the two.
+/// Source: Argus, section 3.2.
+enum class strategy : uint8_t {
+  /// AC: skip the first K steps, from a cached latent.
+  cached_latents,
+  /// SM: run a smaller model, from noise.
+  smaller_models,
+};
+
+/// One degree of approximation, profiled at batch 1.
+struct level {
+  std::string name;
+  core::variant_id variant;
+  /// Steps left out at the start, K.
+  uint32_t skip = 0;
+  /// One request on one worker, t_v; above 0.
+  double seconds = 0;
+  /// Mean quality over all prompts, Q_v.
+  double quality = 0;
+  /// Making a worker ready for it that hosts another variant.
+  double load_seconds = 0;
+
+  /// Requests a second of one worker, P_th / 60.
+  double rate() const {
+    return 1 / seconds;
+  }
+
+  friend bool operator==(const level&, const level&) = default;
+};
+
+/// Levels from the slowest and best, v_1, to the fastest, v_n: seconds and
+/// quality both fall strictly.
+using ladder = std::vector<level>;
+
+/// Sorts levels from slow to fast and leaves out every one that another beats
+/// in time without being worse, or in quality without being slower. Of equal
+/// ones the first stays.
+ladder without_dominated(std::vector<level> all);
+
+/// Returns the seconds of one request of `v`, alone in its batch, that leaves
+/// out `skip` steps: text, steps and decoding.
+double request_seconds(const variant_profile& v, core::extent px,
+                       uint32_t skip = 0);
+
+/// Returns the levels K in `skips` of one variant: t(K) = t(0) less the steps
+/// left out, and `retrieval` seconds more where K > 0. `quality` goes with
+/// `skips`. A K that leaves no step is left out.
+/// Source: Argus, section 4.2; K in {0, 5, 10, 15, 20, 25} of N = 50 in section
+///         5.1.
+ladder latents_ladder(const profile& known, core::variant_id variant,
+                      std::span<const uint32_t> skips,
+                      std::span<const double> quality, core::extent px,
+                      double retrieval);
+
+/// Returns the levels of whole variants, with their own quality.
+ladder models_ladder(const profile& known,
+                     std::span<const core::variant_id> variants,
+                     core::extent px);
+
+} // namespace atelier::planning::argus

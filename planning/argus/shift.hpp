@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/philox.hpp>
+#include <atelier/planning/solver/transport.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace atelier::planning::argus {
+
+/// A shift map (PASM): at [c][v] the probability that a prompt of class c runs
+/// on level v. Every row sums to 1.
+using shift_map = table;
+
+/// Moves the histogram of classes to the share of load that each level serves,
+/// by the paper's rule: from the fastest level on, a surplus goes to the next
+/// slower one, a lack is filled from the nearest slower ones. Both sides are
+/// scaled to a sum of 1 first. A class that nobody has (h = 0) runs on its own
+/// level where that has load, else on the nearest slower one, else the nearest
+/// faster one.
+/// The published listing shifts until a level is full without ever setting the
+/// level that gave; here the mass is kept by class, so that the sums of columns
+/// are the load's shares exactly.
+/// Source: Argus, section 4.3, Algorithm 1.
+shift_map align(std::span<const double> histogram,
+                std::span<const double> load);
+
+/// The same at the least degradation: an exact transport over D[c][v]; of ways
+/// that degrade alike the one that moves prompts over the fewest levels. Never
+/// degrades more than `align`, whatever D is; that is the optimum only where D
+/// is convex.
+/// Source: the improvement of Eq. 2, whose proof needs a convex D.
+shift_map align_exactly(std::span<const double> histogram,
+                        std::span<const double> load, const table& degradation);
+
+/// Returns Eq. 2: the mean degradation under a shift map.
+double degradation_of(const shift_map& map, std::span<const double> histogram,
+                      const table& degradation);
+
+/// Draws a level from a row of probabilities; the last one that is not 0 where
+/// rounding leaves a gap. Takes one uniform number.
+uint32_t draw_level(std::span<const double> row, core::philox& random);
+
+} // namespace atelier::planning::argus

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
+#include <atelier/core/time.hpp>
+#include <atelier/planning/demand/estimators.hpp>
+
+#include <algorithm>
+
+namespace atelier::planning {
+
+double arrival_rate(std::span<const demand_window> windows, double alpha) {
+  ATELIER_EXPECTS(alpha > 0 && alpha <= 1, "a weight in (0, 1]");
+  double sum = 0;
+  double weights = 0;
+  for (const demand_window& w : windows) {
+    const double seconds = core::to_seconds(w.length);
+    if (!(seconds > 0))
+      continue;
+    const double rate = static_cast<double>(w.arrived) / seconds;
+    sum = (1 - alpha) * sum + alpha * rate;
+    weights = (1 - alpha) * weights + alpha;
+  }
+  return weights > 0 ? sum / weights : 0;
+}
+
+double alpha_of_centre(double samples) {
+  return 1 / (1 + std::max(samples, 0.0));
+}
+
+moving_mean with(moving_mean before, double x, double alpha) {
+  before.value = before.any ? before.value + alpha * (x - before.value) : x;
+  before.any = true;
+  return before;
+}
+
+slow_switch with(slow_switch before, bool now_on, uint32_t periods) {
+  if (now_on == before.on) {
+    before.run = 0;
+    return before;
+  }
+  if (++before.run >= periods)
+    before = {now_on, 0};
+  return before;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty())
+    return 0;
+  const auto middle =
+    values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 != 0)
+    return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+
+} // namespace atelier::planning

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/planning/cluster.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace atelier::planning {
+
+/// Arrivals per second of the finished windows, oldest first, in a moving mean
+/// that weighs the newest with `alpha`, the one before with alpha (1 - alpha),
+/// and so on. The weights are divided by their sum, so that few windows are not
+/// biased towards 0. Windows without length are left out; none: 0.
+/// @pre 0 < alpha <= 1
+double arrival_rate(std::span<const demand_window> windows, double alpha);
+
+/// Returns `alpha` of a moving mean whose centre of mass lies `samples` back.
+double alpha_of_centre(double samples);
+
+/// A moving mean of single values; the first one counts whole.
+struct moving_mean {
+  double value = 0;
+  bool any = false;
+
+  friend bool operator==(const moving_mean&, const moving_mean&) = default;
+};
+
+moving_mean with(moving_mean before, double x, double alpha);
+
+/// A switch that turns only after the same answer `periods` times running.
+struct slow_switch {
+  bool on = false;
+  uint32_t run = 0;
+
+  friend bool operator==(const slow_switch&, const slow_switch&) = default;
+};
+
+slow_switch with(slow_switch before, bool now_on, uint32_t periods);
+
+/// Returns the middle value, the mean of the two middle ones where there are
+/// two; 0 of nothing.
+double median(std::vector<double> values);
+
+} // namespace atelier::planning

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/ids.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace atelier::planning::diffserve {
+
+/// The time of one whole batch.
+struct batch_time {
+  uint32_t batch = 1;
+  double seconds = 0;
+
+  friend bool operator==(const batch_time&, const batch_time&) = default;
+};
+
+/// One variant of a cascade. The light one's times include the judge.
+struct leg {
+  core::variant_id variant;
+  /// Batches that fit, by rising size, at least one; times above 0.
+  std::vector<batch_time> batches;
+  /// The judge's part in the time of each picture; 0 for the heavy leg.
+  double judge_seconds = 0;
+};
+
+/// Returns the seconds of a batch of `n`: linear between the profiled sizes
+/// around it, proportional below the first and beyond the last.
+/// Source: DiffServe profiles the sizes 1, 2, 4, 8, 16, 32 alone.
+/// @pre n > 0
+double batch_seconds(const leg& of, uint32_t n);
+
+/// Returns requests a second of one worker that runs batches of `n`.
+double throughput(const leg& of, uint32_t n);
+
+/// Returns the profiled batch of most throughput that takes at most `seconds`;
+/// of equal ones the smaller; none fits: 0.
+uint32_t best_batch_within(const leg& of, double seconds);
+
+/// Returns the leg with one more measurement of a batch, in a moving mean that
+/// weighs it with `alpha`; a size that is not profiled changes nothing.
+/// Source: DiffServe, section 3.1, updates profiles from its workers, by a rule
+///         that it does not state.
+leg with_measured(leg of, const batch_time& measured, double alpha = 0.1);
+
+/// Returns the leg without the batches of size `n` and larger: they did not
+/// fit. The smallest one stays.
+leg without_batches_from(leg of, uint32_t n);
+
+} // namespace atelier::planning::diffserve

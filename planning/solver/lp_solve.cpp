@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The border to lp_solve: the one source that knows its names.
+
+#include <atelier/planning/solver/linear_program.hpp>
+
+#include <lpsolve/lp_lib.h>
+
+#include <cmath>
+#include <memory>
+#include <mutex>
+
+namespace atelier::planning {
+
+namespace {
+
+// LUSOL, the factorisation inside lp_solve 5.5.2.5, keeps the variables of
+// LU1MXR static: two solves at once would spoil each other's pivots.
+std::mutex& one_at_a_time() {
+  static std::mutex lock;
+  return lock;
+}
+
+struct deleter {
+  void operator()(lprec* lp) const {
+    delete_lp(lp);
+  }
+};
+
+using model = std::unique_ptr<lprec, deleter>;
+
+struct progress {
+  const lp_limits& limits;
+  uint64_t calls = 0;
+  bool ended = false;
+};
+
+int asked_to_stop(lprec*, void* handle) {
+  auto& p = *static_cast<progress*>(handle);
+  ++p.calls;
+  if (!p.ended)
+    p.ended = (p.limits.effort != 0 && p.calls > p.limits.effort)
+           || (p.limits.stop && p.limits.stop());
+  return p.ended ? 1 : 0;
+}
+
+double bounded(lprec* lp, double x) {
+  return std::isinf(x) ? std::copysign(get_infinite(lp), x) : x;
+}
+
+int relation_of(lp_relation x) {
+  switch (x) {
+    case lp_relation::at_most:
+      return LE;
+    case lp_relation::at_least:
+      return GE;
+    case lp_relation::equal:
+      break;
+  }
+  return EQ;
+}
+
+bool fill(lprec* lp, const linear_program& p) {
+  if (set_add_rowmode(lp, TRUE) == FALSE)
+    return false;
+  std::vector<double> gains;
+  std::vector<int> all;
+  for (size_t i = 0; i < p.columns.size(); ++i) {
+    gains.push_back(p.columns[i].gain);
+    all.push_back(static_cast<int>(i) + 1);
+  }
+  if (!all.empty()
+      && set_obj_fnex(lp, static_cast<int>(all.size()), gains.data(),
+                      all.data())
+           == FALSE)
+    return false;
+  // Terms of one column in one row are one entry to lp_solve.
+  std::vector<double> sums(p.columns.size(), 0.0);
+  std::vector<char> seen(p.columns.size(), 0);
+  for (const lp_row& r : p.rows) {
+    std::vector<int> at;
+    for (const lp_term& t : r.terms) {
+      if (seen[t.column.value] == 0) {
+        seen[t.column.value] = 1;
+        at.push_back(static_cast<int>(t.column.value) + 1);
+      }
+      sums[t.column.value] += t.factor;
+    }
+    std::vector<double> factors;
+    for (const int column : at) {
+      const auto i = static_cast<size_t>(column) - 1;
+      factors.push_back(sums[i]);
+      sums[i] = 0;
+      seen[i] = 0;
+    }
+    if (add_constraintex(lp, static_cast<int>(at.size()), factors.data(),
+                         at.data(), relation_of(r.is), r.bound)
+        == FALSE)
+      return false;
+  }
+  if (set_add_rowmode(lp, FALSE) == FALSE)
+    return false;
+  for (size_t i = 0; i < p.columns.size(); ++i) {
+    const lp_column& c = p.columns[i];
+    const int at = static_cast<int>(i) + 1;
+    if (set_bounds(lp, at, bounded(lp, c.least), bounded(lp, c.most)) == FALSE
+        || (c.whole && set_int(lp, at, TRUE) == FALSE))
+      return false;
+  }
+  if (p.maximise)
+    set_maxim(lp);
+  else
+    set_minim(lp);
+  return true;
+}
+
+bool fits(const linear_program& p, const lp_basis& b) {
+  if (b.rows.size() != p.rows.size() || b.columns.size() > p.columns.size())
+    return false;
+  size_t basic = 0;
+  for (const auto* part : {&b.rows, &b.columns})
+    for (const lp_place x : *part)
+      basic += x == lp_place::basic ? 1 : 0;
+  return basic == p.rows.size();
+}
+
+// lp_solve wants the basic indices first, then the others, negative where they
+// stand at their lower bound. It believes a basis at a bound that is not there,
+// and ends beside the optimum.
+void start_from(lprec* lp, const linear_program& p, const lp_basis& b) {
+  std::vector<int> list(1, 0);
+  std::vector<int> others;
+  const auto place = [&](int index, lp_place x) {
+    if (x == lp_place::basic)
+      list.push_back(index);
+    else
+      others.push_back(x == lp_place::at_low ? -index : index);
+  };
+  int index = 0;
+  for (const lp_place x : b.rows)
+    place(++index, x == lp_place::basic ? x : lp_place::at_low);
+  for (size_t i = 0; i < p.columns.size(); ++i) {
+    lp_place x = i < b.columns.size() ? b.columns[i] : lp_place::at_low;
+    if (x == lp_place::at_high && std::isinf(p.columns[i].most))
+      x = lp_place::at_low;
+    place(++index, x);
+  }
+  list.insert(list.end(), others.begin(), others.end());
+  // A basis that the library refuses costs the warm start, nothing else.
+  if (set_basis(lp, list.data(), TRUE) == FALSE)
+    default_basis(lp);
+}
+
+lp_basis basis_of(lprec* lp, const linear_program& p) {
+  const size_t rows = p.rows.size();
+  std::vector<int> list(1 + rows + p.columns.size(), 0);
+  if (get_basis(lp, list.data(), TRUE) == FALSE)
+    return {};
+  lp_basis b;
+  b.rows.assign(rows, lp_place::at_low);
+  b.columns.assign(p.columns.size(), lp_place::at_low);
+  for (size_t i = 1; i < list.size(); ++i) {
+    const auto index = static_cast<size_t>(std::abs(list[i]));
+    if (index == 0)
+      return {};
+    lp_place& at =
+      index <= rows ? b.rows[index - 1] : b.columns[index - rows - 1];
+    if (i <= rows)
+      at = lp_place::basic;
+    else
+      at = list[i] < 0 ? lp_place::at_low : lp_place::at_high;
+  }
+  return b;
+}
+
+void read_values(lprec* lp, const linear_program& p, lp_solution& into) {
+  into.values.resize(p.columns.size());
+  get_variables(lp, into.values.data());
+  for (size_t i = 0; i < p.columns.size(); ++i) {
+    double& x = into.values[i];
+    if (p.columns[i].whole)
+      x = std::round(x);
+    // Minus zero is not for people.
+    x += 0.0;
+  }
+  into.objective = objective_at(p, into.values);
+  std::vector<double> all(1 + p.rows.size() + p.columns.size());
+  if (get_dual_solution(lp, all.data()) == FALSE)
+    return;
+  const auto first_column = static_cast<std::ptrdiff_t>(1 + p.rows.size());
+  into.duals.assign(all.begin() + 1, all.begin() + first_column);
+  into.reduced.assign(all.begin() + first_column, all.end());
+}
+
+// Each column at its better bound: lp_solve leaves such programmes unsolved.
+lp_solution without_rows(const linear_program& p) {
+  lp_solution out;
+  out.status = lp_status::optimal;
+  for (const lp_column& c : p.columns) {
+    const bool up = c.gain != 0 && (c.gain > 0) == p.maximise;
+    double least = c.least;
+    double most = c.most;
+    if (c.whole) {
+      least = std::ceil(least);
+      most = std::floor(most);
+    }
+    if (least > most) {
+      out.status = lp_status::infeasible;
+      continue;
+    }
+    double at = up ? most : least;
+    if (c.gain == 0 && std::isinf(at))
+      at = std::isinf(most) ? 0 : most;
+    if (std::isinf(at) && out.status == lp_status::optimal)
+      out.status = lp_status::unbounded;
+    out.values.push_back(at);
+    out.reduced.push_back(c.gain);
+    out.basis.columns.push_back(up ? lp_place::at_high : lp_place::at_low);
+  }
+  if (out.status == lp_status::optimal)
+    out.objective = objective_at(p, out.values);
+  else
+    out = lp_solution{out.status, 0, {}, {}, {}, {}, 0};
+  return out;
+}
+
+} // namespace
+
+core::result<lp_solution> solve(const linear_program& p,
+                                const lp_limits& limits,
+                                const lp_basis* start) {
+  if (auto sound = validate(p); !sound)
+    return std::move(sound).why();
+  if (p.rows.empty())
+    return without_rows(p);
+  const std::scoped_lock lock{one_at_a_time()};
+  const model lp{make_lp(0, static_cast<int>(p.columns.size()))};
+  if (!lp)
+    return core::fail(core::ec::out_of_resources,
+                      "no memory for a programme of {} columns",
+                      p.columns.size());
+  set_verbose(lp.get(), NEUTRAL);
+  if (!fill(lp.get(), p))
+    return core::fail(core::ec::internal,
+                      "lp_solve refused a programme of {} columns and {} "
+                      "constraints",
+                      p.columns.size(), p.rows.size());
+  set_presolve(lp.get(), PRESOLVE_SENSDUALS, get_presolveloops(lp.get()));
+  set_mip_gap(lp.get(), TRUE, 0);
+  set_mip_gap(lp.get(), FALSE, limits.gap);
+  if (start != nullptr && fits(p, *start))
+    start_from(lp.get(), p, *start);
+  progress state{limits};
+  put_abortfunc(lp.get(), asked_to_stop, &state);
+
+  lp_solution out;
+  const int code = ::solve(lp.get());
+  out.effort = state.calls;
+  switch (code) {
+    case OPTIMAL:
+    case PRESOLVED:
+      out.status = lp_status::optimal;
+      break;
+    case SUBOPTIMAL:
+      out.status = lp_status::feasible;
+      break;
+    case INFEASIBLE:
+      out.status = lp_status::infeasible;
+      return out;
+    case UNBOUNDED:
+      out.status = lp_status::unbounded;
+      return out;
+    case USERABORT:
+      out.status = lp_status::stopped;
+      return out;
+    default:
+      return core::fail(core::ec::internal, "lp_solve ended with code {}: {}",
+                        code, get_statustext(lp.get(), code));
+  }
+  read_values(lp.get(), p, out);
+  out.basis = basis_of(lp.get(), p);
+  return out;
+}
+
+} // namespace atelier::planning

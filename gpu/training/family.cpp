@@ -221,13 +221,36 @@ std::string scorer_processor_text() {
   });
 }
 
+discriminator_config family_discriminator() {
+  discriminator_config out;
+  out.text = family_text_encoder();
+  return out;
+}
+
+std::string discriminator_config_text() {
+  const auto x = family_discriminator();
+  return text_of({
+    {"model_type", "atelier_discriminator"},
+    {"image_size", x.side},
+    {"block_out_channels", x.channels},
+    {"norm_num_groups", x.groups},
+    {"text_config", json::parse(text_encoder_config_text())},
+  });
+}
+
 prompt_classifier_config family_prompt_classifier() {
   prompt_classifier_config out;
   out.text = family_text_encoder();
-  out.text.hidden_size = family_text_width / 2;
-  out.text.intermediate_size = 2 * family_text_width;
-  out.text.layers = 2;
   return out;
+}
+
+std::string prompt_classifier_config_text(
+  const std::vector<std::string>& levels) {
+  return text_of({
+    {"model_type", "atelier_prompt_classifier"},
+    {"levels", levels},
+    {"text_config", json::parse(text_encoder_config_text())},
+  });
 }
 
 std::string scheduler_config_text() {

@@ -70,22 +70,33 @@ std::string scorer_config_text();
 std::string scorer_processor_text();
 scorer_config family_scorer();
 
-/// Tells good pictures from bad ones.
+/// Tells whether a picture is a good one of its caption.
 struct discriminator_config {
+  /// Reads the caption.
+  clip_text_config text;
+  /// Pixels of the pictures' side.
+  int64_t side = family_side;
   /// Of each level, the first of which has half of the picture's side.
   std::vector<int64_t> channels = {16, 32, 64, 96};
   /// Of each normalisation.
   int64_t groups = 8;
 };
 
-/// Tells how hard a prompt is to draw.
+/// With the family's text encoder.
+discriminator_config family_discriminator();
+std::string discriminator_config_text();
+
+/// Tells from a prompt alone how good each way to draw it will be.
 struct prompt_classifier_config {
   clip_text_config text;
-  int64_t classes = 3;
+  /// Ways to draw, see level_ladder.
+  int64_t levels = 5;
 };
 
-/// A smaller text encoder on the same tokens.
+/// With the family's text encoder. `levels`: their names, the best first.
 prompt_classifier_config family_prompt_classifier();
+std::string prompt_classifier_config_text(
+  const std::vector<std::string>& levels);
 
 /// scheduler_config.json: DDIM on the noise levels that training uses, with
 /// v-prediction and a last level of pure noise.

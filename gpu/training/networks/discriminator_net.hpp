@@ -5,6 +5,7 @@
 
 #include <atelier/gpu/training/family.hpp>
 #include <atelier/gpu/training/networks/detail/layers.hpp>
+#include <atelier/gpu/training/networks/text_encoder_net.hpp>
 
 #include <torch/torch.h>
 
@@ -14,8 +15,11 @@
 
 namespace atelier::gpu {
 
-/// Tells from a picture alone whether it is a good one: convolutions, each
-/// level at half the size, and a mean over what is left.
+/// Tells whether a picture is a good one of its caption: convolutions, each
+/// level at half the size, whose last maps know where they lie and are scaled
+/// and shifted by what the caption says.
+/// Source: the task is DiffServe's (section 3.2), whose network sees no
+///         caption; scaling by a text is FiLM (arXiv:1709.07871).
 /// Threads: one at a time.
 class discriminator_net : public torch::nn::Module {
 public:
@@ -24,9 +28,13 @@ public:
   explicit discriminator_net(const discriminator_config& config,
                              std::optional<at::Generator> from = std::nullopt);
 
-  /// `pixels`: [n, 3, h, w] in -1..1, sides multiples of 2 to the number of
-  /// levels. Returns [n]: the logit that the picture is good.
-  torch::Tensor forward(const torch::Tensor& pixels);
+  /// `pixels`: [n, 3, side, side] in -1..1; `ids`: [n, tokens], int64. Returns
+  /// [n]: the logit that the picture is good.
+  torch::Tensor forward(const torch::Tensor& pixels, const torch::Tensor& ids);
+
+  text_encoder_net& text() {
+    return *text_;
+  }
 
 private:
   /// One resolution.
@@ -37,7 +45,17 @@ private:
     std::shared_ptr<detail::group_norm_net> norm2;
   };
 
+  /// Reads the last maps with the caption.
+  struct reading {
+    std::shared_ptr<detail::group_norm_net> norm;
+    std::shared_ptr<detail::linear_net> by_text;
+    std::shared_ptr<detail::conv_net> conv;
+  };
+
+  std::shared_ptr<text_encoder_net> text_;
   std::vector<level> levels_;
+  torch::Tensor places_;
+  std::vector<reading> readings_;
   std::shared_ptr<detail::linear_net> out_;
 };
 

@@ -13,7 +13,7 @@ prompt_classifier_net::prompt_classifier_net(
   for (const auto& part : text_->named_children())
     register_module(part.key(), part.value());
   classifier_ = make_layer<linear_net>(
-    *this, "classifier", config.text.hidden_size, config.classes, from);
+    *this, "classifier", config.text.hidden_size, config.levels, from);
 }
 
 torch::Tensor prompt_classifier_net::forward(const torch::Tensor& ids) {

@@ -13,8 +13,9 @@
 
 namespace atelier::gpu {
 
-/// Tells from a prompt how hard it is to draw: a small CLIP text encoder, and a
-/// matrix on its pooled state.
+/// Tells from a prompt how good each way to draw it will be: a CLIP text
+/// encoder, and a matrix on its pooled state. One number for each way, not a
+/// class: a class can be learned only from prompts that were drawn in all ways.
 /// Threads: one at a time.
 class prompt_classifier_net : public torch::nn::Module {
 public:
@@ -24,8 +25,13 @@ public:
     const prompt_classifier_config& config,
     std::optional<at::Generator> from = std::nullopt);
 
-  /// `ids`: [n, tokens], int64. Returns [n, classes]: logits.
+  /// `ids`: [n, tokens], int64. Returns [n, levels]: logits of the expected
+  /// quality, 0..1.
   torch::Tensor forward(const torch::Tensor& ids);
+
+  text_encoder_net& text() {
+    return *text_;
+  }
 
 private:
   std::shared_ptr<text_encoder_net> text_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 namespace atelier::gpu {
 
@@ -86,14 +87,20 @@ torch::Tensor scorer_net::embed_texts(const torch::Tensor& ids) {
   return unit(text_->forward(ids).pooled);
 }
 
-torch::Tensor scorer_net::contrastive_loss(const torch::Tensor& pictures,
-                                           const torch::Tensor& texts) const {
-  const auto scores =
-    at::matmul(texts, pictures.t()) * scale().clamp_max(most_scale);
-  const auto own = at::arange(
-    scores.size(0), at::TensorOptions(torch::kInt64).device(scores.device()));
+torch::Tensor scorer_net::contrastive_loss(
+  const torch::Tensor& pictures, const torch::Tensor& texts,
+  const torch::Tensor& also_true) const {
+  const auto n = pictures.size(0);
+  const auto own =
+    at::arange(n, at::TensorOptions(torch::kInt64).device(pictures.device()))
+    * (texts.size(0) / n);
+  auto scores = at::matmul(pictures, texts.t()) * scale().clamp_max(most_scale);
+  if (also_true.defined())
+    scores =
+      scores.masked_fill(also_true, -std::numeric_limits<float>::infinity());
+  const auto by_text = scores.index_select(1, own).t();
   return (at::cross_entropy_loss(scores, own)
-          + at::cross_entropy_loss(scores.t(), own))
+          + at::cross_entropy_loss(by_text, at::arange(n, own.options())))
        / 2;
 }
 

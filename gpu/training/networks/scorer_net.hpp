@@ -42,11 +42,15 @@ public:
     return logit_scale_.exp();
   }
 
-  /// Returns the loss of a batch in which row i of both goes together, and all
-  /// else does not: a scalar.
-  /// Source: CLIP (arXiv:2103.00020), figure 3.
+  /// Returns the loss of n pictures and n * k texts, of which text i * k is
+  /// that of picture i: a scalar. Pictures choose among all texts, the n own
+  /// texts among pictures. `also_true` [n, n * k], bool: pairs that count as
+  /// neither right nor wrong; undefined: none.
+  /// Source: CLIP (arXiv:2103.00020), figure 3; with further wrong texts:
+  ///         NegCLIP (arXiv:2210.01936), section 4.
   torch::Tensor contrastive_loss(const torch::Tensor& pictures,
-                                 const torch::Tensor& texts) const;
+                                 const torch::Tensor& texts,
+                                 const torch::Tensor& also_true = {}) const;
 
   /// The tower for texts: shaped as the family's text encoder, of which it can
   /// be the beginning.

@@ -172,14 +172,28 @@ BOOST_AUTO_TEST_CASE(gradients_reach_every_parameter_of_the_judges) {
     scorer.contrastive_loss(pictures, pictures).item<double>()
     < scorer.contrastive_loss(pictures, pictures.flip(0)).item<double>());
 
-  discriminator_net judge{discriminator_config{}, generator(2)};
-  judge.forward(pixels).square().sum().backward();
+  // What counts as neither right nor wrong does not count.
+  const auto own = torch::eye(4, torch::kBool);
+  BOOST_TEST(
+    std::abs(
+      scorer
+        .contrastive_loss(
+          pictures, torch::stack({texts, texts}, 1).flatten(0, 1),
+          torch::stack({torch::zeros_like(own), torch::ones_like(own)}, 2)
+            .flatten(1))
+        .item<double>()
+      - scorer.contrastive_loss(pictures, texts).item<double>())
+    < 1e-5);
+
+  discriminator_net judge{family_discriminator(), generator(2)};
+  const auto verdicts = judge.forward(pixels, some_ids(4));
+  verdicts.square().sum().backward();
   expect_gradients(judge);
-  BOOST_TEST(judge.forward(pixels).sizes() == torch::IntArrayRef({4}));
+  BOOST_TEST(verdicts.sizes() == torch::IntArrayRef({4}));
 
   prompt_classifier_net reader{family_prompt_classifier(), generator(3)};
   const auto classes = reader.forward(some_ids(4));
-  BOOST_TEST(classes.sizes() == torch::IntArrayRef({4, 3}));
+  BOOST_TEST(classes.sizes() == torch::IntArrayRef({4, 5}));
   torch::nn::functional::cross_entropy(
     classes, torch::tensor({0, 1, 2, 0}, torch::kInt64))
     .backward();

@@ -7,6 +7,11 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_rows.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/torch_executor.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/torch_info.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/drawing_model.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/frechet.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/measured_starts.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/scored_pictures.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/evaluation/evaluate.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/autoencoder.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/clip_text.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/conv_layer.cpp

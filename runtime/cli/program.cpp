@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/cli/completion.hpp>
 #include <atelier/runtime/cli/doctor.hpp>
+#include <atelier/runtime/cli/evaluate.hpp>
 #include <atelier/runtime/cli/generate.hpp>
 #include <atelier/runtime/cli/models.hpp>
 #include <atelier/runtime/cli/nearest.hpp>
@@ -76,6 +77,7 @@ public:
     doctor_ = add_doctor(app_);
     profile_ = add_profile(app_, profile_arguments_);
     train_ = add_train(app_, train_arguments_);
+    evaluate_ = add_evaluate(app_, evaluate_arguments_);
     completion_ = app_.add_subcommand(
       "completion", "Print the completion script of bash, zsh or fish");
     for (auto* sub : app_.get_subcommands({})) {
@@ -150,6 +152,8 @@ private:
       return show_config(config_arguments_, common_, world_);
     if (command == profile_)
       return profile(profile_arguments_, common_, world_);
+    if (command == evaluate_)
+      return evaluate(evaluate_arguments_, common_, world_);
     return doctor(common_, world_);
   }
 
@@ -225,6 +229,7 @@ private:
   CLI::App* doctor_ = nullptr;
   CLI::App* profile_ = nullptr;
   CLI::App* train_ = nullptr;
+  CLI::App* evaluate_ = nullptr;
   CLI::App* completion_ = nullptr;
   common_arguments common_;
   generate_arguments generate_arguments_;
@@ -233,6 +238,7 @@ private:
   config_arguments config_arguments_;
   profile_arguments profile_arguments_;
   train_arguments train_arguments_;
+  evaluate_arguments evaluate_arguments_;
 };
 
 } // namespace

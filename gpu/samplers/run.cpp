@@ -28,10 +28,9 @@ torch::Tensor run_sampler(const denoise_function& denoise, torch::Tensor x,
         .to(torch::kFloat32);
     const auto halves = out.chunk(guided ? 2 : 1);
     const auto noise = how.plan.draws(i) ? how.noise(i) : torch::Tensor{};
-    const auto done =
-      step(x,
-           guided ? guide(halves[0], halves[1], scales, rescales) : halves[0],
-           last, noise, rules);
+    const auto done = step(
+      x, guided ? guide(halves[0], halves[1], scales, rescales) : halves[0],
+      last, noise, rules);
     x = done.next;
     last = how.plan.needs_last ? done.x0 : last;
     if (how.told)

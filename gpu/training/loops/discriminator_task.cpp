@@ -84,7 +84,8 @@ public:
       drawings_(config, where) {
     if (config.scale == training_scale::miniature)
       plan_ = {2, 1, 4, 2};
-    read_network(network_->text(), trained_weights(config, training_part::text));
+    read_network(network_->text(),
+                 trained_weights(config, training_part::text));
     network_->to(where);
   }
 
@@ -125,15 +126,14 @@ public:
     const mixed_precision guard{where_};
     const auto real = part_of(batch_.real, part, parts);
     const auto drawn = part_of(batch_.drawn, part, parts);
-    const auto said = network_
-                        ->forward(torch::cat({real, drawn, real}),
-                                  torch::cat({part_of(batch_.right, part, parts),
-                                              part_of(batch_.drawn_right, part,
-                                                      parts),
-                                              part_of(batch_.wrong, part,
-                                                      parts)}))
-                        .to(torch::kFloat32)
-                        .chunk(3);
+    const auto said =
+      network_
+        ->forward(torch::cat({real, drawn, real}),
+                  torch::cat({part_of(batch_.right, part, parts),
+                              part_of(batch_.drawn_right, part, parts),
+                              part_of(batch_.wrong, part, parts)}))
+        .to(torch::kFloat32)
+        .chunk(3);
     // As many good ones as bad ones of either kind.
     const auto good = at::softplus(-said[0]).mean();
     const auto drawing = at::softplus(said[1]).mean();
@@ -208,8 +208,7 @@ private:
       scenes.push_back(x.what);
       right.push_back(x.right.text);
       wrong.push_back(x.wrong);
-      numbers.push_back(
-        from.below(groups_at(step) * drawing_store::group));
+      numbers.push_back(from.below(groups_at(step) * drawing_store::group));
       drawn_right.push_back(drawings_.caption_of(numbers.back()).says.text);
     }
     return {passed(scenes), decoded(drawings_.read(numbers)),
@@ -221,9 +220,9 @@ private:
     for (uint32_t i = 0; i < plan_.evaluated * most_objects; ++i) {
       auto from = data_stream(config_.seed, data_use::evaluation,
                               (uint64_t{1} << 30) + i);
-      const auto x = speak(
-        draw_scene(from, {1 + i % uint32_t{most_objects}, scene_split::held_out}),
-        from);
+      const auto x = speak(draw_scene(from, {1 + i % uint32_t{most_objects},
+                                             scene_split::held_out}),
+                           from);
       held_out_scene out;
       out.real = passed({x.what});
       out.drawn =

@@ -35,11 +35,10 @@ latent_store open_store(const training_config& config,
 } // namespace
 
 light_drawing lightest_trained(const training_config& config) {
-  constexpr std::array<light_drawing, 4> known{
-    {{training_part::turbo, 4, 1},
-     {training_part::tiny, 8, 3},
-     {training_part::small, 8, 3},
-     {training_part::base, 8, 3}}};
+  constexpr std::array<light_drawing, 4> known{{{training_part::turbo, 4, 1},
+                                                {training_part::tiny, 8, 3},
+                                                {training_part::small, 8, 3},
+                                                {training_part::base, 8, 3}}};
   for (auto x : known)
     if (is_trained(config, x.variant)) {
       if (config.scale == training_scale::miniature)
@@ -70,8 +69,8 @@ torch::Tensor drawing_store::draw(const std::vector<std::string>& captions,
                                   const std::vector<uint64_t>& numbers) const {
   std::vector<torch::Tensor> noise;
   for (const auto x : numbers) {
-    auto from = data_stream(config_.seed, data_use::noise,
-                            (uint64_t{1} << 48) + x);
+    auto from =
+      data_stream(config_.seed, data_use::noise, (uint64_t{1} << 48) + x);
     noise.push_back(
       draw_noise({1, 4, family_latent_side, family_latent_side}, from));
   }
@@ -93,9 +92,9 @@ void drawing_store::keep(uint64_t count) {
       captions.push_back(caption_of(numbers.back()).says.text);
     }
     const auto latents = draw(captions, numbers);
-    or_throw(store_.write(
-      i, {static_cast<const uint16_t*>(latents.const_data_ptr()),
-          static_cast<size_t>(latents.numel())}));
+    or_throw(
+      store_.write(i, {static_cast<const uint16_t*>(latents.const_data_ptr()),
+                       static_cast<size_t>(latents.numel())}));
   }
   kept_ = std::max(kept_, count);
 }

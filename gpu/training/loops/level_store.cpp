@@ -92,8 +92,7 @@ torch::Tensor level_store::measure(const std::vector<caption>& prompts,
       draw_noise({1, 4, family_latent_side, family_latent_side}, from));
   }
   const auto levels = static_cast<int64_t>(level_ladder.size());
-  auto out = torch::full({n, levels},
-                         std::numeric_limits<float>::quiet_NaN());
+  auto out = torch::full({n, levels}, std::numeric_limits<float>::quiet_NaN());
   for (int64_t k = 0; k < levels; ++k) {
     const auto at = static_cast<size_t>(k);
     const auto& level = level_ladder[at];
@@ -104,8 +103,7 @@ torch::Tensor level_store::measure(const std::vector<caption>& prompts,
                        : level.steps;
     const auto latents = variants_[at]->draw(
       caption_ids(texts), torch::cat(noise), steps, level.guidance);
-    const auto pixels =
-      autoencoder_->decode(latents).to(torch::kFloat32).cpu();
+    const auto pixels = autoencoder_->decode(latents).to(torch::kFloat32).cpu();
     for (int64_t i = 0; i < n; ++i) {
       const auto picture = to_picture(pixels[i]);
       out[i][k] = score_picture(check_picture(picture.view()),
@@ -128,10 +126,9 @@ void level_store::keep(uint64_t group_number) {
     prompts.push_back(prompt(numbers.back()));
   }
   const auto found = measure(prompts, numbers).to(torch::kFloat16).contiguous();
-  or_throw(
-    store_.write(group_number,
-                 {static_cast<const uint16_t*>(found.const_data_ptr()),
-                  static_cast<size_t>(found.numel())}));
+  or_throw(store_.write(group_number,
+                        {static_cast<const uint16_t*>(found.const_data_ptr()),
+                         static_cast<size_t>(found.numel())}));
 }
 
 torch::Tensor level_store::read(const std::vector<uint64_t>& numbers) const {

@@ -97,7 +97,8 @@ public:
     const auto begin = n * static_cast<int64_t>(part) / count;
     const auto end = n * static_cast<int64_t>(part + 1) / count;
     const mixed_precision guard{where_};
-    const auto pictures = network_->embed_pictures(pixels_.slice(0, begin, end));
+    const auto pictures =
+      network_->embed_pictures(pixels_.slice(0, begin, end));
     const auto texts =
       network_->embed_texts(ids_.slice(0, begin, end).flatten(0, 1));
     const auto also_true =

@@ -17,9 +17,9 @@ namespace atelier::gpu {
 
 bool is_trained(const training_config& config, training_part part) {
   std::error_code error;
-  return std::filesystem::exists(
-    config.folder / std::string{to_string(part)} / "weights.safetensors",
-    error);
+  return std::filesystem::exists(config.folder / std::string{to_string(part)}
+                                   / "weights.safetensors",
+                                 error);
 }
 
 std::string weights_hash(const training_config& config, training_part part) {
@@ -27,8 +27,8 @@ std::string weights_hash(const training_config& config, training_part part) {
   std::ifstream in{file, std::ios::binary};
   const std::string bytes{std::istreambuf_iterator<char>{in}, {}};
   if (!in)
-    throw model_error{core::fail(core::ec::io_failed, "cannot read {}",
-                                 file.string())};
+    throw model_error{
+      core::fail(core::ec::io_failed, "cannot read {}", file.string())};
   return core::sha256_hex(bytes);
 }
 

@@ -18,7 +18,7 @@ namespace atelier::gpu {
 namespace {
 
 // Of the text encoder, to the matrix' rate.
-constexpr double text_rate = 0.1;
+constexpr double text_rate = 0.3;
 
 constexpr size_t batches_ahead = 2;
 
@@ -48,7 +48,8 @@ public:
       held_out_(config, scene_split::held_out, where) {
     if (config.scale == training_scale::miniature)
       plan_ = {4, 1, 2, 1};
-    read_network(network_->text(), trained_weights(config, training_part::text));
+    read_network(network_->text(),
+                 trained_weights(config, training_part::text));
     network_->to(where);
   }
 
@@ -156,8 +157,8 @@ private:
       out["routed"] += is[i][levels[i]] / n;
       for (const auto level : levels)
         out["shuffled"] += is[i][level] / (n * n);
-      out["routed_cost"] += level_ladder[levels[i]].cost()
-                          / (level_ladder[slowest].cost() * n);
+      out["routed_cost"] +=
+        level_ladder[levels[i]].cost() / (level_ladder[slowest].cost() * n);
     }
     return out;
   }

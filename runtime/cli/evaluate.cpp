@@ -66,7 +66,8 @@ result<gpu::evaluated_variant> read_variant(std::string_view text) {
 result<gpu::evaluation_plan> plan(const evaluate_arguments& arguments) {
   gpu::evaluation_plan out;
   out.models = arguments.models.value_or(default_models);
-  for (const auto part : split(arguments.variants.value_or(default_variants))) {
+  const auto variants = arguments.variants.value_or(default_variants);
+  for (const auto part : split(variants)) {
     auto x = read_variant(part);
     if (!x)
       return x.why();

@@ -18,7 +18,7 @@ namespace atelier::gpu {
 namespace {
 
 // Of the text encoder, to the matrix' rate.
-constexpr double text_rate = 0.1;
+constexpr double text_rate = 0.3;
 
 constexpr size_t batches_ahead = 2;
 

@@ -15,8 +15,8 @@ namespace atelier::gpu {
 /// Trains the prompt classifier: from a prompt alone, the quality of its
 /// picture at each level of level_ladder whose denoiser is trained. Quality is
 /// the share of objects that the picture check finds right in one picture,
-/// from the same noise at all levels. It goes on from the text encoder that
-/// was trained alone.
+/// from the same noise at all levels. It goes on from the first layers of the
+/// text encoder that was trained alone.
 /// Figures, on prompts of held-out scenes: `quality_LEVEL`: measured mean;
 /// `error_LEVEL`: mean of the expected one's absolute error; `same_level`: how
 /// often the tolerated level (level_ladder.hpp) of expected and measured

@@ -37,7 +37,8 @@ discriminator_config discriminator_shape(training_scale scale) {
 
 prompt_classifier_config prompt_classifier_shape(training_scale scale) {
   auto out = family_prompt_classifier();
-  out.text = text_encoder_shape(scale);
+  if (scale == training_scale::miniature)
+    out.text = text_encoder_shape(scale);
   return out;
 }
 

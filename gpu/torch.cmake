@@ -33,6 +33,7 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/models/diffusion_model.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/latent_preview.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/unet.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/placement.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/weights.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samplers/detail/step_ops.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samplers/run.cpp

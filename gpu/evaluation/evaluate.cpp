@@ -24,20 +24,6 @@ using namespace detail;
 constexpr uint32_t sheet_columns = 8;
 constexpr uint32_t sheet_rows = 6;
 
-core::result<torch::Device> device_of(const std::string& name) {
-  try {
-    const torch::Device out{name};
-    if (out.is_cpu()
-        || (out.is_cuda() && torch::cuda::is_available()
-            && out.index() < torch::cuda::device_count()))
-      return out;
-    return fail(ec::not_found, "there is no device {}", name);
-  } catch (const c10::Error&) {
-    return fail(ec::invalid_argument,
-                "device '{}' is none of cpu, cuda and cuda:N", name);
-  }
-}
-
 // A caption of a held-out scene, with its picture's number.
 struct evaluated_caption {
   scene what;
@@ -148,16 +134,14 @@ private:
       const auto end = std::min(begin + plan_.batch, captions_.size());
       drawn_batch batch;
       std::vector<caption> said;
-      std::vector<torch::Tensor> noise;
       for (auto i = begin; i < end; ++i) {
         const auto& each = captions_[i];
         batch.prompts.push_back(each.said.text);
         batch.numbers.push_back(each.number);
         said.push_back(each.said);
-        auto from = data_stream(plan_.seed, data_use::noise, each.number);
-        noise.push_back(draw_noise(model(x.model).latent_shape(), from));
       }
-      batch.noise = torch::cat(noise);
+      batch.noise =
+        draw_noise(model(x.model).latent_shape(), plan_.seed, batch.numbers);
       const auto pictures = model(x.model).decode(
         model(x.model).draw(batch, {x.steps, guidance, with}, out.took),
         out.took);
@@ -220,7 +204,7 @@ private:
 
 core::result<evaluation> evaluate(const evaluation_plan& plan,
                                   const evaluation_listener& told) {
-  const auto where = device_of(plan.device);
+  const auto where = device_named(plan.device);
   if (!where)
     return where.why();
   if (plan.threads > 0)

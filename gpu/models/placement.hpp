@@ -3,7 +3,11 @@
 
 // Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
+#include <atelier/core/result.hpp>
+
 #include <torch/torch.h>
+
+#include <string>
 
 namespace atelier::gpu {
 
@@ -12,5 +16,10 @@ struct placement {
   torch::Device device{torch::kCPU};
   torch::Dtype dtype = torch::kFloat32;
 };
+
+/// Returns the device of a name: cpu, cuda or cuda:N.
+/// Errors: ec::invalid_argument for another name, ec::not_found for a device
+///         that this LibTorch cannot use.
+core::result<torch::Device> device_named(const std::string& name);
 
 } // namespace atelier::gpu

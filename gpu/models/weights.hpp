@@ -35,6 +35,12 @@ private:
   core::error why_;
 };
 
+/// Throws model_error for what failed.
+inline void or_throw(const core::result<void>& x) {
+  if (!x)
+    throw model_error{x.why()};
+}
+
 /// Hands a network its tensors, and notes which were taken.
 /// Threads: one at a time.
 class weights {

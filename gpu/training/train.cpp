@@ -21,24 +21,6 @@ namespace {
 using core::ec;
 using core::fail;
 
-core::result<torch::Device> device_of(const std::string& name) {
-  try {
-    const torch::Device out{name};
-    if (out.is_cpu())
-      return out;
-    if (out.is_cuda() && out.index() < torch::cuda::device_count()
-        && torch::cuda::is_available())
-      return out;
-    return fail(ec::not_found,
-                "there is no device {}: this LibTorch can use the CPU and {} "
-                "CUDA devices",
-                name, torch::cuda::device_count());
-  } catch (const c10::Error&) {
-    return fail(ec::invalid_argument,
-                "device '{}' is none of cpu, cuda and cuda:N", name);
-  }
-}
-
 std::unique_ptr<training_task> make_task(const training_config& config,
                                          torch::Device where) {
   switch (config.part) {
@@ -67,7 +49,7 @@ std::unique_ptr<training_task> make_task(const training_config& config,
 
 core::result<training_outcome> train(const training_config& config,
                                      const training_listener& told) {
-  const auto where = device_of(config.device);
+  const auto where = device_named(config.device);
   if (!where)
     return where.why();
   // Parts of a batch side by side, each on one thread, wait for each other

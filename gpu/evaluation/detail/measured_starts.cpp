@@ -92,17 +92,14 @@ starts_found measure_starts(
     std::vector<wanted_picture> wanted;
     std::vector<caption> said;
     drawn_batch own;
-    std::vector<torch::Tensor> noise;
     for (auto i = begin; i < end; ++i) {
       wanted.push_back(draw_wanted(plan.seed, i));
       const auto& x = wanted.back();
       said.push_back(x.said);
       own.prompts.push_back(x.said.text);
       own.numbers.push_back(x.number);
-      auto from = data_stream(plan.seed, data_use::noise, x.number);
-      noise.push_back(draw_noise(model.latent_shape(), from));
     }
-    own.noise = torch::cat(noise);
+    own.noise = draw_noise(model.latent_shape(), plan.seed, own.numbers);
     told("starts: from noise");
     from_noise.add(decoded(model.draw(own, {steps, guidance}, ignored)), said);
     for (size_t like = 0; like < likeness.size(); ++like) {
@@ -112,13 +109,10 @@ starts_found measure_starts(
       for (size_t i = 0; i < wanted.size(); ++i)
         other.prompts[i] = alike(wanted[i], likeness[like], plan.seed, like);
       // The other picture was made from noise of its own.
-      std::vector<torch::Tensor> others;
-      for (const auto& x : wanted) {
-        auto from = data_stream(plan.seed, data_use::noise,
-                                (uint64_t{6 + like} << 32) + x.number);
-        others.push_back(draw_noise(model.latent_shape(), from));
-      }
-      other.noise = torch::cat(others);
+      auto streams = own.numbers;
+      for (auto& x : streams)
+        x += uint64_t{6 + like} << 32;
+      other.noise = draw_noise(model.latent_shape(), plan.seed, streams);
       std::map<uint32_t, torch::Tensor> kept;
       const auto last =
         model.draw(other,

@@ -67,9 +67,9 @@ void scored_pictures::add(const torch::Tensor& pictures,
     return;
   const auto pixels = pictures.clamp(-1, 1).to(where_);
   features_.push_back(scorer_->features(pixels).cpu());
-  embedded_.push_back(scorer_->embed_pictures(pixels).cpu());
   const auto products =
-    (embedded_.back() * embed(*scorer_, texts, where_)).sum(1);
+    (scorer_->embed_pictures(pixels).cpu() * embed(*scorer_, texts, where_))
+      .sum(1);
   for (int64_t i = 0; i < products.size(0); ++i)
     scores_.push_back(products[i].item<double>());
 }
@@ -94,10 +94,6 @@ picture_quality scored_pictures::quality(size_t begin, size_t end) const {
 
 torch::Tensor scored_pictures::features() const {
   return features_.empty() ? torch::Tensor{} : torch::cat(features_);
-}
-
-torch::Tensor scored_pictures::embedded() const {
-  return embedded_.empty() ? torch::Tensor{} : torch::cat(embedded_);
 }
 
 } // namespace atelier::gpu::detail

@@ -59,9 +59,6 @@ public:
   /// [n, width]; undefined without a scorer.
   torch::Tensor features() const;
 
-  /// [n, width]: unit vectors; undefined without a scorer.
-  torch::Tensor embedded() const;
-
 private:
   std::shared_ptr<scorer_net> scorer_;
   torch::Device where_;
@@ -71,7 +68,6 @@ private:
   std::vector<double> fully_;
   std::vector<double> scores_;
   std::vector<torch::Tensor> features_;
-  std::vector<torch::Tensor> embedded_;
 };
 
 } // namespace atelier::gpu::detail

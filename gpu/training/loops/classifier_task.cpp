@@ -64,11 +64,7 @@ public:
   }
 
   std::vector<trained_parameter> parameters() override {
-    std::vector<trained_parameter> out;
-    for (const auto& x : network_->named_parameters())
-      out.push_back({x.key(), x.value(),
-                     x.key().starts_with("text_model.") ? text_rate : 1});
-    return out;
+    return parameters_of(*network_, text_rate);
   }
 
   void begin(uint64_t first) override {

@@ -21,11 +21,6 @@ constexpr size_t batches_ahead = 8;
 
 constexpr int64_t latent_elements = 4 * family_latent_side * family_latent_side;
 
-void or_throw(const core::result<void>& x) {
-  if (!x)
-    throw model_error{x.why()};
-}
-
 // Smaller, for tests.
 denoiser_plan plan_of(training_scale scale) {
   denoiser_plan out;

@@ -99,11 +99,7 @@ public:
   }
 
   std::vector<trained_parameter> parameters() override {
-    std::vector<trained_parameter> out;
-    for (const auto& x : network_->named_parameters())
-      out.push_back({x.key(), x.value(),
-                     x.key().starts_with("text_model.") ? text_rate : 1});
-    return out;
+    return parameters_of(*network_, text_rate);
   }
 
   void begin(uint64_t first) override {
@@ -209,7 +205,7 @@ private:
       right.push_back(x.right.text);
       wrong.push_back(x.wrong);
       numbers.push_back(from.below(groups_at(step) * drawing_store::group));
-      drawn_right.push_back(drawings_.caption_of(numbers.back()).says.text);
+      drawn_right.push_back(drawings_.caption_of(numbers.back()).text);
     }
     return {passed(scenes), decoded(drawings_.read(numbers)),
             caption_ids(right), caption_ids(wrong), caption_ids(drawn_right)};

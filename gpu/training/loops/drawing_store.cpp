@@ -12,12 +12,10 @@ namespace atelier::gpu {
 
 namespace {
 
-constexpr int64_t latent_elements = 4 * family_latent_side * family_latent_side;
+// Noise of drawings has streams of its own.
+constexpr uint64_t drawings_from = uint64_t{1} << 48;
 
-void or_throw(const core::result<void>& x) {
-  if (!x)
-    throw model_error{x.why()};
-}
+constexpr int64_t latent_elements = 4 * family_latent_side * family_latent_side;
 
 latent_store open_store(const training_config& config,
                         const light_drawing& how) {
@@ -57,25 +55,19 @@ drawing_store::drawing_store(const training_config& config, torch::Device where)
     variant_(config, how_.variant, where),
     store_(open_store(config, how_)) {}
 
-drawn_caption drawing_store::caption_of(uint64_t number) const {
+caption drawing_store::caption_of(uint64_t number) const {
   auto from = data_stream(config_.seed, data_use::drawings, number);
-  drawn_caption out;
-  out.what = draw_scene(from);
-  out.says = draw_caption(out.what, from);
-  return out;
+  return draw_caption(draw_scene(from), from);
 }
 
 torch::Tensor drawing_store::draw(const std::vector<std::string>& captions,
                                   const std::vector<uint64_t>& numbers) const {
-  std::vector<torch::Tensor> noise;
-  for (const auto x : numbers) {
-    auto from =
-      data_stream(config_.seed, data_use::noise, (uint64_t{1} << 48) + x);
-    noise.push_back(
-      draw_noise({1, 4, family_latent_side, family_latent_side}, from));
-  }
-  return variant_
-    .draw(caption_ids(captions), torch::cat(noise), how_.steps, how_.guidance)
+  auto streams = numbers;
+  for (auto& x : streams)
+    x += drawings_from;
+  const auto noise = draw_noise({1, 4, family_latent_side, family_latent_side},
+                                config_.seed, streams);
+  return variant_.draw(caption_ids(captions), noise, how_.steps, how_.guidance)
     .to(torch::kFloat16)
     .cpu()
     .contiguous();
@@ -89,7 +81,7 @@ void drawing_store::keep(uint64_t count) {
     std::vector<uint64_t> numbers;
     for (uint64_t k = 0; k < group; ++k) {
       numbers.push_back(i * group + k);
-      captions.push_back(caption_of(numbers.back()).says.text);
+      captions.push_back(caption_of(numbers.back()).text);
     }
     const auto latents = draw(captions, numbers);
     or_throw(

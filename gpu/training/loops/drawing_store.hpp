@@ -6,7 +6,6 @@
 #include <atelier/gpu/training/caption.hpp>
 #include <atelier/gpu/training/loops/latent_store.hpp>
 #include <atelier/gpu/training/loops/trained_variant.hpp>
-#include <atelier/gpu/training/scene.hpp>
 #include <atelier/gpu/training/train.hpp>
 
 #include <torch/torch.h>
@@ -28,15 +27,9 @@ struct light_drawing {
 /// Throws model_error (ec::not_found) where none is.
 light_drawing lightest_trained(const training_config& config);
 
-/// A caption of a number, and what is drawn for it.
-struct drawn_caption {
-  scene what;
-  caption says;
-};
-
 /// Latents that a light variant draws for numbered captions, kept in a file: a
 /// drawing costs as much as many steps of what learns from it.
-/// Threads: any.
+/// Threads: one may keep while others read and draw.
 class drawing_store {
 public:
   /// Numbers of one group are drawn together.
@@ -49,7 +42,7 @@ public:
   void keep(uint64_t count);
 
   /// Returns the caption of a number, of a scene of the training split.
-  drawn_caption caption_of(uint64_t number) const;
+  caption caption_of(uint64_t number) const;
 
   /// Returns latents [n, 4, 16, 16] of numbers whose groups are kept.
   torch::Tensor read(const std::vector<uint64_t>& numbers) const;

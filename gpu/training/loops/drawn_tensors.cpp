@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/philox_noise.hpp>
+#include <atelier/gpu/training/loops/data_stream.hpp>
 #include <atelier/gpu/training/loops/drawn_tensors.hpp>
 #include <atelier/gpu/training/render.hpp>
 
@@ -17,6 +18,16 @@ torch::Tensor draw_noise(torch::IntArrayRef shape, core::philox& from) {
   auto out = torch::empty(shape, torch::kFloat32);
   core::philox_randn(from.next_u64(), elements(out));
   return out;
+}
+
+torch::Tensor draw_noise(torch::IntArrayRef shape, uint64_t seed,
+                         const std::vector<uint64_t>& numbers) {
+  std::vector<torch::Tensor> out;
+  for (const auto x : numbers) {
+    auto from = data_stream(seed, data_use::noise, x);
+    out.push_back(draw_noise(shape, from));
+  }
+  return torch::cat(out);
 }
 
 torch::Tensor draw_scenes(std::span<const scene> scenes, uint32_t side_px) {

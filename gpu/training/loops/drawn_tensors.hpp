@@ -12,11 +12,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace atelier::gpu {
 
 /// Draws standard normal noise of that shape, on the CPU in float32.
 torch::Tensor draw_noise(torch::IntArrayRef shape, core::philox& from);
+
+/// Draws noise of `shape`, whose first side is 1, for each number, in streams
+/// of its own (data_use::noise): [numbers, ...].
+torch::Tensor draw_noise(torch::IntArrayRef shape, uint64_t seed,
+                         const std::vector<uint64_t>& numbers);
 
 /// Draws pictures of scenes: [n, 3, side, side] in -1..1, on the CPU.
 torch::Tensor draw_scenes(std::span<const scene> scenes, uint32_t side_px);

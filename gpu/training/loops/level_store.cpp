@@ -18,11 +18,6 @@ namespace {
 // Prompts of held-out scenes have streams of their own.
 constexpr uint64_t held_out_from = uint64_t{1} << 40;
 
-void or_throw(const core::result<void>& x) {
-  if (!x)
-    throw model_error{x.why()};
-}
-
 std::vector<std::shared_ptr<trained_variant>> load_variants(
   const training_config& config, torch::Device where) {
   std::map<training_part, std::shared_ptr<trained_variant>> known;

@@ -10,8 +10,8 @@
 #include <atelier/gpu/training/loops/scorer_batch.hpp>
 #include <atelier/gpu/training/loops/scorer_task.hpp>
 #include <atelier/gpu/training/loops/shapes.hpp>
+#include <atelier/gpu/training/loops/trained_variant.hpp>
 #include <atelier/gpu/training/networks/scorer_net.hpp>
-#include <atelier/gpu/training/vocabulary.hpp>
 #include <atelier/gpu/training/wrong_caption.hpp>
 
 namespace atelier::gpu {
@@ -62,11 +62,7 @@ public:
   }
 
   std::vector<trained_parameter> parameters() override {
-    std::vector<trained_parameter> out;
-    for (const auto& x : network_->named_parameters())
-      out.push_back({x.key(), x.value(),
-                     x.key().starts_with("text_model.") ? text_rate : 1});
-    return out;
+    return parameters_of(*network_, text_rate);
   }
 
   void begin(uint64_t first) override {
@@ -146,15 +142,9 @@ public:
 private:
   std::vector<float> score(const scene& what,
                            const std::vector<std::string>& texts) {
-    std::vector<int64_t> ids;
-    for (const auto& x : texts) {
-      const auto row = encode_caption(x, family_tokens).ids;
-      ids.insert(ids.end(), row.begin(), row.end());
-    }
     const auto picture =
       network_->embed_pictures(draw_scenes({&what, 1}, family_side).to(where_));
-    const auto said = network_->embed_texts(
-      torch::tensor(ids, torch::kInt64).view({-1, family_tokens}).to(where_));
+    const auto said = network_->embed_texts(caption_ids(texts).to(where_));
     const auto scores = at::matmul(said, picture.t()).flatten().cpu();
     return {scores.data_ptr<float>(),
             scores.data_ptr<float>() + scores.numel()};

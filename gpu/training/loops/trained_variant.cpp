@@ -75,7 +75,8 @@ torch::Tensor trained_variant::draw(const torch::Tensor& ids,
   sampler_run run;
   run.plan = std::move(*plan);
   run.context = text_->forward(ids.to(where_)).states;
-  run.unsaid = text_->forward(caption_ids({""}).to(where_)).states;
+  if (guidance != 1)
+    run.unsaid = text_->forward(caption_ids({""}).to(where_)).states;
   run.guidance = guidance;
   return run_sampler(
     [this](const torch::Tensor& x, const torch::Tensor& t,

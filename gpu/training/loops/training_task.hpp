@@ -27,6 +27,17 @@ struct trained_parameter {
   double rate = 1;
 };
 
+/// Returns a network's parameters; those of its text encoder ("text_model.")
+/// learn at `text_rate` of the others' rate.
+inline std::vector<trained_parameter> parameters_of(
+  const torch::nn::Module& network, double text_rate) {
+  std::vector<trained_parameter> out;
+  for (const auto& x : network.named_parameters())
+    out.push_back(
+      {x.key(), x.value(), x.key().starts_with("text_model.") ? text_rate : 1});
+  return out;
+}
+
 /// How a network is trained.
 struct training_recipe {
   rate_plan rate;

@@ -44,8 +44,9 @@ public:
       network_(std::make_shared<prompt_classifier_net>(
         prompt_classifier_shape(config.scale),
         at::detail::createCPUGenerator(config.seed))),
-      seen_(config, scene_split::training, where),
-      held_out_(config, scene_split::held_out, where) {
+      ladder_(load_ladder(config, where)),
+      seen_(config, scene_split::training, where, ladder_),
+      held_out_(config, scene_split::held_out, where, ladder_) {
     if (config.scale == training_scale::miniature)
       plan_ = {4, 1, 2, 1};
     read_network(network_->text(),
@@ -180,6 +181,7 @@ private:
   torch::Device where_;
   classifier_plan plan_;
   std::shared_ptr<prompt_classifier_net> network_;
+  std::shared_ptr<const ladder_networks> ladder_;
   level_store seen_;
   level_store held_out_;
   std::unique_ptr<batch_queue<level_batch>> batches_;

@@ -18,43 +18,49 @@ namespace {
 // Prompts of held-out scenes have streams of their own.
 constexpr uint64_t held_out_from = uint64_t{1} << 40;
 
-std::vector<std::shared_ptr<trained_variant>> load_variants(
+// So has the noise of the levels' pictures.
+constexpr uint64_t levels_from = uint64_t{1} << 50;
+
+} // namespace
+
+std::shared_ptr<const ladder_networks> load_ladder(
   const training_config& config, torch::Device where) {
-  std::map<training_part, std::shared_ptr<trained_variant>> known;
-  std::vector<std::shared_ptr<trained_variant>> out;
+  struct known_variant {
+    std::shared_ptr<trained_variant> network;
+    std::string hash = "none";
+  };
+
+  std::map<training_part, known_variant> known;
+  auto out = std::make_shared<ladder_networks>();
   for (const auto& level : level_ladder) {
     auto& x = known[level.variant];
-    if (!x && is_trained(config, level.variant))
-      x = std::make_shared<trained_variant>(config, level.variant, where);
-    out.push_back(x);
+    if (!x.network && is_trained(config, level.variant))
+      x = {std::make_shared<trained_variant>(config, level.variant, where),
+           weights_hash(config, level.variant).substr(0, 16)};
+    out->variants.push_back(x.network);
+    out->identity += fmt::format(", {} {}", name_of(level), x.hash);
   }
-  if (std::ranges::all_of(out, [](const auto& x) { return !x; }))
+  if (std::ranges::all_of(out->variants, [](const auto& x) { return !x; }))
     throw model_error{core::fail(
       core::ec::not_found,
       "no denoiser is trained in {}: train base, small, tiny or turbo first",
       config.folder.string())};
+  out->autoencoder = trained_autoencoder(config, where);
   return out;
 }
 
-} // namespace
-
 level_store::level_store(const training_config& config, scene_split split,
-                         torch::Device where)
+                         torch::Device where,
+                         std::shared_ptr<const ladder_networks> networks)
   : config_(config),
     split_(split),
     where_(where),
-    variants_(load_variants(config, where)),
-    autoencoder_(trained_autoencoder(config, where)),
+    networks_(std::move(networks)),
     store_(open_store()) {}
 
 latent_store level_store::open_store() const {
-  std::string maker = fmt::format("seed {}", config_.seed);
-  for (size_t i = 0; i < level_ladder.size(); ++i)
-    maker += fmt::format(
-      ", {} {}", name_of(level_ladder[i]),
-      variants_[i]
-        ? weights_hash(config_, level_ladder[i].variant).substr(0, 16)
-        : "none");
+  const auto maker =
+    fmt::format("seed {}{}", config_.seed, networks_->identity);
   const auto held_out = split_ == scene_split::held_out;
   auto out = latent_store::open(
     config_.folder
@@ -78,27 +84,27 @@ torch::Tensor level_store::measure(const std::vector<caption>& prompts,
                                    const std::vector<uint64_t>& numbers) const {
   const auto n = static_cast<int64_t>(prompts.size());
   std::vector<std::string> texts;
-  std::vector<torch::Tensor> noise;
-  for (size_t i = 0; i < prompts.size(); ++i) {
-    texts.push_back(prompts[i].text);
-    auto from = data_stream(config_.seed, data_use::noise,
-                            (uint64_t{1} << 50) + numbers[i]);
-    noise.push_back(
-      draw_noise({1, 4, family_latent_side, family_latent_side}, from));
-  }
+  for (const auto& x : prompts)
+    texts.push_back(x.text);
+  auto streams = numbers;
+  for (auto& x : streams)
+    x += levels_from;
+  const auto noise = draw_noise({1, 4, family_latent_side, family_latent_side},
+                                config_.seed, streams);
   const auto levels = static_cast<int64_t>(level_ladder.size());
   auto out = torch::full({n, levels}, std::numeric_limits<float>::quiet_NaN());
   for (int64_t k = 0; k < levels; ++k) {
     const auto at = static_cast<size_t>(k);
     const auto& level = level_ladder[at];
-    if (!variants_[at])
+    if (!networks_->variants[at])
       continue;
     const auto steps = config_.scale == training_scale::miniature
                        ? 1 + level.steps / 25
                        : level.steps;
-    const auto latents = variants_[at]->draw(
-      caption_ids(texts), torch::cat(noise), steps, level.guidance);
-    const auto pixels = autoencoder_->decode(latents).to(torch::kFloat32).cpu();
+    const auto latents = networks_->variants[at]->draw(
+      caption_ids(texts), noise, steps, level.guidance);
+    const auto pixels =
+      networks_->autoencoder->decode(latents).to(torch::kFloat32).cpu();
     for (int64_t i = 0; i < n; ++i) {
       const auto picture = to_picture(pixels[i]);
       out[i][k] = score_picture(check_picture(picture.view()),

@@ -19,6 +19,21 @@
 
 namespace atelier::gpu {
 
+/// What draws the ladder's levels; stores may share it, each on a thread of its
+/// own, as drawing changes nothing in it.
+struct ladder_networks {
+  /// By level; null where it is not trained.
+  std::vector<std::shared_ptr<trained_variant>> variants;
+  std::shared_ptr<autoencoder_net> autoencoder;
+  /// Each level with the hash of its weights.
+  std::string identity;
+};
+
+/// Loads each trained variant once.
+/// Throws model_error: no denoiser, no autoencoder, a file.
+std::shared_ptr<const ladder_networks> load_ladder(
+  const training_config& config, torch::Device where);
+
 /// Qualities of the pictures of numbered prompts at each level, kept in a
 /// file: to draw a prompt at all levels takes seconds on a CPU.
 /// Threads: one may keep while others read.
@@ -28,9 +43,11 @@ public:
   static constexpr uint32_t group = 8;
 
   /// `split` says which scenes the prompts are of.
-  /// Throws model_error: no denoiser, no autoencoder, a file.
+  /// Throws model_error: a file.
+  /// @pre `networks` were loaded with that `config`, on `where`
   level_store(const training_config& config, scene_split split,
-              torch::Device where);
+              torch::Device where,
+              std::shared_ptr<const ladder_networks> networks);
 
   /// Draws the prompts of a group at all levels, unless that was done.
   void keep(uint64_t group_number);
@@ -49,9 +66,7 @@ private:
   training_config config_;
   scene_split split_;
   torch::Device where_;
-  /// By level; null where it is not trained.
-  std::vector<std::shared_ptr<trained_variant>> variants_;
-  std::shared_ptr<autoencoder_net> autoencoder_;
+  std::shared_ptr<const ladder_networks> networks_;
   latent_store store_;
 };
 

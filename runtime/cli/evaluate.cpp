@@ -6,13 +6,14 @@
 #include <atelier/runtime/cli/choices.hpp>
 #include <atelier/runtime/cli/evaluate.hpp>
 #include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/progress_line.hpp>
+#include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 #include <atelier/runtime/evaluate.hpp>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <chrono>
 #include <span>
 
 namespace atelier::runtime::cli {
@@ -28,9 +29,6 @@ constexpr uint64_t most_captions = 100'000;
 constexpr uint64_t most_batch = 1'024;
 constexpr uint64_t most_threads = 1'024;
 constexpr float most_guidance = 50;
-
-// A log that is no terminal gets a line this often.
-constexpr std::chrono::seconds line_every{30};
 
 constexpr auto default_models = "models";
 constexpr auto default_variants = "base@50,base@20,base@8,small@50,tiny@50,"
@@ -190,46 +188,34 @@ CLI::App* add_evaluate(CLI::App& app, evaluate_arguments& into) {
 exit_status evaluate(const evaluate_arguments& arguments,
                      const common_arguments& common, environment& world) {
   const auto& terminal = world.terminal;
-  const auto refuse = [&](const core::error& why) {
-    terminal.complain(why.text);
-    return status_of(core::to_string(why.code));
-  };
   const auto existing =
     arguments.force ? on_existing::replace : on_existing::refuse;
   const auto wanted = plan(arguments);
   if (!wanted)
-    return refuse(wanted.why());
+    return refuse(terminal, wanted.why());
   if (arguments.output)
     for (const auto* name : {"evaluation.json", "profile.json", "report.html"})
       if (auto ok = check_writable(
             std::filesystem::path{*arguments.output} / name, existing);
           !ok)
-        return refuse(ok.why());
+        return refuse(terminal, ok.why());
   bool interrupted = false;
-  auto told_at = std::chrono::steady_clock::now() - line_every;
-  const auto found = runtime::evaluate(
-    *wanted, [&](const std::string& what, size_t done, size_t of) {
-      const auto now = std::chrono::steady_clock::now();
-      const auto line = fmt::format("{}/{} {}", done, of, what);
-      if (terminal.columns > 0)
-        terminal.err << "\r\033[K" << line.substr(0, terminal.columns - 1)
-                     << std::flush;
-      else if (now - told_at >= line_every) {
-        terminal.err << line << std::endl;
-        told_at = now;
-      }
-      interrupted = world.interrupted.count() > 0;
-      return !interrupted;
-    });
-  if (terminal.columns > 0)
-    terminal.err << "\r\033[K" << std::flush;
+  const auto found = [&] {
+    progress_line line{terminal};
+    return runtime::evaluate(
+      *wanted, [&](const std::string& what, size_t done, size_t of) {
+        line.show(fmt::format("{}/{} {}", done, of, what));
+        interrupted = world.interrupted.count() > 0;
+        return !interrupted;
+      });
+  }();
   if (interrupted)
     return exit_status::interrupted;
   if (!found)
-    return refuse(found.why());
+    return refuse(terminal, found.why());
   if (arguments.output)
     if (auto ok = write_report(*found, *arguments.output, existing); !ok)
-      return refuse(ok.why());
+      return refuse(terminal, ok.why());
   if (common.json)
     terminal.out << nlohmann::ordered_json::parse(to_json(*found)).dump()
                  << '\n';

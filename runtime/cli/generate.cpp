@@ -2,6 +2,7 @@
 #include <atelier/runtime/cli/choices.hpp>
 #include <atelier/runtime/cli/generate.hpp>
 #include <atelier/runtime/cli/generate_run.hpp>
+#include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 
 #include <CLI/CLI.hpp>
@@ -98,10 +99,8 @@ exit_status generate(const generate_arguments& arguments,
                      const common_arguments& common, environment& world) {
   const auto& terminal = world.terminal;
   auto plan = plan_generate(arguments, common, terminal.in, world.draw_seed);
-  if (!plan) {
-    terminal.complain(plan.why().text);
-    return status_of(core::to_string(plan.why().code));
-  }
+  if (!plan)
+    return refuse(terminal, plan.why());
   auto started = world.start(plan->engine);
   if (const auto* why = std::get_if<failure>(&started)) {
     terminal.complain(why->code + ": " + why->text);

@@ -7,6 +7,7 @@
 #include <atelier/runtime/cli/models.hpp>
 #include <atelier/runtime/cli/nearest.hpp>
 #include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 #include <atelier/runtime/cli/transfer_bar.hpp>
 #include <atelier/runtime/program_folder.hpp>
@@ -109,12 +110,6 @@ public:
   }
 
 private:
-  exit_status refuse(const core::error& why) const {
-    world_.terminal.complain(why.text);
-    return why.code == ec::cancelled ? exit_status::interrupted
-                                     : status_of(core::to_string(why.code));
-  }
-
   void print(const json_object& object, const std::string& text) const {
     world_.terminal.out << (json_ ? to_line(object) + '\n' : text);
   }
@@ -147,7 +142,7 @@ private:
   exit_status list() const {
     const auto all = store_.list();
     if (!all)
-      return refuse(all.why());
+      return refuse(world_.terminal, all.why());
     if (all->empty())
       world_.terminal.complain("there is no model in "
                                + store_.folder().string());
@@ -172,13 +167,13 @@ private:
   exit_status show() const {
     const auto where = store_.find(arguments_.words[1]);
     if (!where)
-      return refuse(where.why());
+      return refuse(world_.terminal, where.why());
     const auto options = resolved();
     if (!options)
-      return refuse(options.why());
+      return refuse(world_.terminal, options.why());
     const auto model = gpu::open_parts(where->path, *options);
     if (!model)
-      return refuse(model.why());
+      return refuse(world_.terminal, model.why());
     const auto outline = outline_of(*where, *model);
     print(to_json(outline), to_text(outline));
     return exit_status::done;
@@ -187,10 +182,10 @@ private:
   exit_status check() const {
     const auto where = store_.find(arguments_.words[1]);
     if (!where)
-      return refuse(where.why());
+      return refuse(world_.terminal, where.why());
     const auto open = resolved();
     if (!open)
-      return refuse(open.why());
+      return refuse(world_.terminal, open.why());
     gpu::check_options options;
     options.open = *open;
     options.scan = arguments_.scan;
@@ -203,7 +198,7 @@ private:
       return gpu::check_model(where->path, options);
     }();
     if (!found)
-      return refuse(found.why());
+      return refuse(world_.terminal, found.why());
     print(to_json(*where, *found), to_text(*found));
     return found->sound() ? exit_status::done : exit_status::bad_input;
   }
@@ -211,15 +206,16 @@ private:
   exit_status import() const {
     const fs::path from = arguments_.words[1];
     if (data_.empty())
-      return refuse(fail(ec::invalid_argument,
+      return refuse(world_.terminal,
+                    fail(ec::invalid_argument,
                          "--data: the environment names no data folder"));
     const auto to =
       store_.place(arguments_.name ? *arguments_.name : name_from(from));
     if (!to)
-      return refuse(to.why());
+      return refuse(world_.terminal, to.why());
     const auto open = resolved();
     if (!open)
-      return refuse(open.why());
+      return refuse(world_.terminal, open.why());
     gpu::import_options options;
     options.open = *open;
     options.open.vocabulary = arguments_.vocabulary
@@ -236,11 +232,11 @@ private:
       return gpu::import_model(from, *to, options);
     }();
     if (!ok)
-      return refuse(with_advice(ok.why(), from, *to));
+      return refuse(world_.terminal, with_advice(ok.why(), from, *to));
     const stored_model made{to->filename().string(), *to};
     const auto model = gpu::open_parts(made.path, {});
     if (!model)
-      return refuse(model.why());
+      return refuse(world_.terminal, model.why());
     const auto outline = outline_of(made, *model);
     print(to_short_json(outline), to_line(outline));
     return exit_status::done;

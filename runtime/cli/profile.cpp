@@ -5,6 +5,8 @@
 #include <atelier/runtime/cli/model_option.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/profile.hpp>
+#include <atelier/runtime/cli/progress_line.hpp>
+#include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 #include <atelier/runtime/measure.hpp>
 
@@ -126,39 +128,34 @@ CLI::App* add_profile(CLI::App& app, profile_arguments& into) {
 exit_status profile(const profile_arguments& arguments,
                     const common_arguments& common, environment& world) {
   const auto& terminal = world.terminal;
-  const auto refuse = [&](const core::error& why) {
-    terminal.complain(why.text);
-    return status_of(core::to_string(why.code));
-  };
   const auto existing =
     arguments.force ? on_existing::replace : on_existing::refuse;
   if (arguments.output)
     if (auto ok = check_writable(*arguments.output, existing); !ok)
-      return refuse(ok.why());
+      return refuse(terminal, ok.why());
   const auto wanted = plan(arguments, common);
   if (!wanted)
-    return refuse(wanted.why());
+    return refuse(terminal, wanted.why());
   bool interrupted = false;
-  const auto measured =
-    measure(*wanted, [&](const std::string& what, size_t done, size_t of) {
-      if (terminal.columns > 0)
-        terminal.err << fmt::format("\r\033[K{}/{} {}", done, of, what)
-                     << std::flush;
-      interrupted = interrupted || world.interrupted.count() > 0;
-      return !interrupted;
-    });
-  if (terminal.columns > 0)
-    terminal.err << "\r\033[K" << std::flush;
+  const auto measured = [&] {
+    progress_line line{terminal};
+    return measure(*wanted,
+                   [&](const std::string& what, size_t done, size_t of) {
+                     line.show(fmt::format("{}/{} {}", done, of, what));
+                     interrupted = interrupted || world.interrupted.count() > 0;
+                     return !interrupted;
+                   });
+  }();
   if (interrupted)
     return exit_status::interrupted;
   if (!measured)
-    return refuse(measured.why());
+    return refuse(terminal, measured.why());
   const auto text = planning::to_json(*measured);
   if (arguments.output) {
     const std::span bytes{reinterpret_cast<const uint8_t*>(text.data()),
                           text.size()};
     if (auto ok = write_file(*arguments.output, bytes, existing); !ok)
-      return refuse(ok.why());
+      return refuse(terminal, ok.why());
   }
   if (common.json)
     terminal.out << nlohmann::ordered_json::parse(text).dump() << '\n';

@@ -3,6 +3,8 @@
 #include <atelier/runtime/cli/choices.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/progress_bar.hpp>
+#include <atelier/runtime/cli/progress_line.hpp>
+#include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 #include <atelier/runtime/cli/train.hpp>
 #include <atelier/runtime/train.hpp>
@@ -11,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
-#include <chrono>
 #include <cmath>
 
 namespace atelier::runtime::cli {
@@ -25,9 +26,6 @@ using core::result;
 constexpr float most_minutes = 100'000;
 constexpr uint64_t most_steps = 1'000'000'000;
 constexpr uint64_t most_threads = 1'024;
-
-// A log that is no terminal gets a line this often.
-constexpr std::chrono::seconds line_every{30};
 
 constexpr auto default_folder = "build/training";
 
@@ -152,29 +150,18 @@ result<exit_status> train_part(const gpu::training_config& wanted, bool json,
                                environment& world) {
   const auto& terminal = world.terminal;
   const auto part = gpu::to_string(wanted.part);
-  auto told_at = std::chrono::steady_clock::now() - line_every;
-  const auto done =
-    runtime::train(wanted, [&](const gpu::training_progress& at,
-                               const std::map<std::string, double>& figures) {
-      const auto now = std::chrono::steady_clock::now();
-      const auto live = terminal.columns > 0;
-      const auto line = show_progress(part, at).substr(
-        0, live ? terminal.columns - 1 : std::string::npos);
-      if (!figures.empty())
-        terminal.err << (live ? "\r\033[K" : "")
-                     << fmt::format("{} step {}: {}", part, at.step,
-                                    show_figures(figures))
-                     << std::endl;
-      if (live)
-        terminal.err << "\r\033[K" << line << std::flush;
-      else if (now - told_at >= line_every) {
-        terminal.err << line << std::endl;
-        told_at = now;
-      }
-      return world.interrupted.count() == 0;
-    });
-  if (terminal.columns > 0)
-    terminal.err << "\r\033[K" << std::flush;
+  const auto done = [&] {
+    progress_line line{terminal};
+    return runtime::train(
+      wanted, [&](const gpu::training_progress& at,
+                  const std::map<std::string, double>& figures) {
+        if (!figures.empty())
+          line.keep(fmt::format("{} step {}: {}", part, at.step,
+                                show_figures(figures)));
+        line.show(show_progress(part, at));
+        return world.interrupted.count() == 0;
+      });
+  }();
   if (!done)
     return done.why();
   if (json) {
@@ -229,16 +216,12 @@ CLI::App* add_train(CLI::App& app, train_arguments& into) {
 exit_status train(const train_arguments& arguments,
                   const common_arguments& common, environment& world) {
   const auto& terminal = world.terminal;
-  const auto refuse = [&](const core::error& why) {
-    terminal.complain(why.text);
-    return status_of(core::to_string(why.code));
-  };
   const auto work = read_work(arguments.words, arguments.output.has_value());
   if (!work)
-    return refuse(work.why());
+    return refuse(terminal, work.why());
   auto wanted = plan(arguments);
   if (!wanted)
-    return refuse(wanted.why());
+    return refuse(terminal, wanted.why());
   const auto minutes = wanted->minutes;
   for (const auto part : work->parts) {
     wanted->part = part;
@@ -246,7 +229,7 @@ exit_status train(const train_arguments& arguments,
       wanted->minutes = minutes * shares_of_all[static_cast<size_t>(part)];
     const auto done = train_part(*wanted, common.json, world);
     if (!done)
-      return refuse(done.why());
+      return refuse(terminal, done.why());
     if (*done != exit_status::done)
       return *done;
   }
@@ -255,7 +238,7 @@ exit_status train(const train_arguments& arguments,
   const auto written =
     gpu::export_run({wanted->folder, *arguments.output, arguments.force});
   if (!written)
-    return refuse(written.why());
+    return refuse(terminal, written.why());
   uint64_t all = 0;
   for (const auto& x : *written) {
     all += x.bytes;

@@ -3,6 +3,7 @@
 #include <atelier/gpu/evaluation/detail/frechet.hpp>
 #include <atelier/gpu/evaluation/detail/measured_starts.hpp>
 #include <atelier/gpu/evaluation/detail/scored_pictures.hpp>
+#include <atelier/gpu/evaluation/run_names.hpp>
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/gpu/training/contact_sheet.hpp>
 #include <atelier/gpu/training/draw_scene.hpp>
@@ -77,11 +78,6 @@ private:
     return it->second;
   }
 
-  std::vector<float> guidances_of(const evaluated_variant& x) const {
-    return x.model == to_string(family_member::turbo) ? std::vector<float>{1}
-                                                      : plan_.guidances;
-  }
-
   void check(const evaluated_variant& x) {
     for (const auto with : plan_.samplers)
       if (const auto planned = model(x.model).plan(x.steps, with); !planned)
@@ -92,7 +88,7 @@ private:
   void count_work() {
     const auto batches = (captions_.size() + plan_.batch - 1) / plan_.batch;
     for (const auto& x : plan_.variants)
-      of_ += batches * guidances_of(x).size() * plan_.samplers.size();
+      of_ += batches * guidances_of(plan_, x).size() * plan_.samplers.size();
     if (plan_.starts > 0)
       of_ += measured_starts_work(plan_);
   }
@@ -115,14 +111,13 @@ private:
   }
 
   void measure(const evaluated_variant& x) {
-    for (const auto guidance : guidances_of(x))
+    for (const auto guidance : guidances_of(plan_, x))
       for (const auto with : plan_.samplers)
         measure(x, guidance, with);
   }
 
   void measure(const evaluated_variant& x, float guidance, core::sampler with) {
-    const auto name =
-      fmt::format("{}@{}-{}-{}", x.model, x.steps, guidance, to_string(with));
+    const auto name = run_name(x, guidance, with);
     scored_pictures found{scorer_, where_};
     evaluated_run out;
     out.variant = x;
@@ -181,8 +176,8 @@ private:
   void measure_starts() {
     const auto& first = plan_.variants.front();
     auto found = detail::measure_starts(
-      plan_, model(first.model), guidances_of(first).front(), scorer_, where_,
-      [this](const std::string& what) { tell(what); });
+      plan_, model(first.model), guidances_of(plan_, first).front(), scorer_,
+      where_, [this](const std::string& what) { tell(what); });
     out_.start_steps = first.steps;
     out_.starts = std::move(found.starts);
     out_.trends = std::move(found.trends);

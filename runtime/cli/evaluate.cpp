@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/evaluation/evaluation_report.hpp>
+#include <atelier/gpu/evaluation/run_names.hpp>
 #include <atelier/image/codec.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/cli/atomic_file.hpp>
@@ -14,6 +15,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <span>
 
 namespace atelier::runtime::cli {
@@ -29,6 +31,10 @@ constexpr uint64_t most_captions = 100'000;
 constexpr uint64_t most_batch = 1'024;
 constexpr uint64_t most_threads = 1'024;
 constexpr float most_guidance = 50;
+
+constexpr auto evaluation_file = "evaluation.json";
+constexpr auto profile_file = "profile.json";
+constexpr auto page_file = "report.html";
 
 constexpr auto default_models = "models";
 constexpr auto default_variants = "base@50,base@20,base@8,small@50,tiny@50,"
@@ -119,6 +125,37 @@ result<gpu::evaluation_plan> plan(const evaluate_arguments& arguments) {
   return out;
 }
 
+std::string sheet_file(const std::string& run) {
+  return run + ".png";
+}
+
+// The names of all that a report writes.
+result<std::vector<std::string>> report_files(const gpu::evaluation_plan& of) {
+  std::vector<std::string> out{evaluation_file, profile_file, page_file};
+  for (const auto& name : gpu::run_names(of)) {
+    if (std::ranges::find(out, sheet_file(name)) != out.end())
+      return fail(ec::invalid_argument,
+                  "{} would be measured twice: --variants, --guidance and "
+                  "--sampler name each once",
+                  name);
+    out.push_back(sheet_file(name));
+  }
+  return out;
+}
+
+// Before hours of work: that what they find can be written.
+result<void> check_report(const gpu::evaluation_plan& of,
+                          const std::filesystem::path& folder,
+                          on_existing existing) {
+  const auto files = report_files(of);
+  if (!files)
+    return files.why();
+  for (const auto& x : *files)
+    if (auto ok = check_free(folder / x, existing); !ok)
+      return ok;
+  return check_writable(folder / files->front(), existing);
+}
+
 std::span<const uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
@@ -129,20 +166,20 @@ result<void> write_report(const gpu::evaluation& x,
   const auto write = [&](const std::string& name, const std::string& text) {
     return write_file(folder / name, bytes_of(text), existing);
   };
-  if (auto ok = write("evaluation.json", to_json(x)); !ok)
+  if (auto ok = write(evaluation_file, to_json(x)); !ok)
     return ok;
   if (auto ok =
-        write("profile.json", planning::to_json(gpu::measured_profile(x)));
+        write(profile_file, planning::to_json(gpu::measured_profile(x)));
       !ok)
     return ok;
-  if (auto ok = write("report.html", to_html(x)); !ok)
+  if (auto ok = write(page_file, to_html(x)); !ok)
     return ok;
   for (const auto& sheet : x.sheets) {
     const auto file = image::encode(sheet.picture.view(), {});
     if (!file)
       return file.why();
     if (auto ok = write_file(
-          folder / (sheet.name + ".png"),
+          folder / sheet_file(sheet.name),
           {reinterpret_cast<const uint8_t*>(file->data()), file->size()},
           existing);
         !ok)
@@ -194,11 +231,8 @@ exit_status evaluate(const evaluate_arguments& arguments,
   if (!wanted)
     return refuse(terminal, wanted.why());
   if (arguments.output)
-    for (const auto* name : {"evaluation.json", "profile.json", "report.html"})
-      if (auto ok = check_writable(
-            std::filesystem::path{*arguments.output} / name, existing);
-          !ok)
-        return refuse(terminal, ok.why());
+    if (auto ok = check_report(*wanted, *arguments.output, existing); !ok)
+      return refuse(terminal, ok.why());
   bool interrupted = false;
   const auto found = [&] {
     progress_line line{terminal};

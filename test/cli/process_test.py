@@ -172,6 +172,8 @@ BAD = [
     (["evaluate", "--starts", "x"], 2, r"--starts: 'x'.*0\.\."),
     (["evaluate", "--guidance", "3,51"], 2, r"--guidance: '51'.*0\.\.50"),
     (["evaluate", "--sampler", "heun"], 2, r"--sampler: 'heun'.*ddim"),
+    (["evaluate", "--variants", "a@5,b@5,a@5", "-o", "d"], 2,
+     r"a@5-3-ddim would be measured twice"),
     (["evaluate", "--models", "nowhere"], 3, r"nowhere|not built in"),
 ]
 
@@ -617,6 +619,27 @@ def case_the_doctor_tells_in_both_forms(program):
     code, out, _ = program.run(["doctor", "--set", "limits.steps=0"])
     expect(code == 1 and "limits.steps" in out, code, out)
     expect(program.entries() == [], program.entries())
+
+
+def case_no_evaluation_begins_that_could_not_be_written(program):
+    folder = program.folder / "d"
+    arguments = ["evaluate", "--models", "nowhere", "--variants",
+                 "base@5,turbo@4", "--guidance", "2,7.5", "-o", "d"]
+    names = ["evaluation.json", "profile.json", "report.html",
+             "base@5-2-ddim.png", "base@5-7.5-ddim.png", "turbo@4-1-ddim.png"]
+    for name in names:
+        folder.mkdir()
+        (folder / name).write_text("mine")
+        code, _, err = program.run(arguments)
+        expect(code == 2 and f"d/{name} exists" in err, name, code, err)
+        # Then it is the models that are not there.
+        code, _, err = program.run([*arguments, "--force"])
+        expect(code == 3, name, code, err)
+        expect((folder / name).read_text() == "mine", name)
+        (folder / name).unlink()
+        folder.rmdir()
+    code, _, err = program.run(arguments)
+    expect(code == 3 and not folder.exists(), code, err)
 
 
 def case_a_killed_training_continues_as_if_it_had_not_been(program):

@@ -3,6 +3,7 @@
 #include <atelier/gpu/evaluation/detail/frechet.hpp>
 #include <atelier/gpu/evaluation/detail/scored_pictures.hpp>
 #include <atelier/gpu/evaluation/evaluation.hpp>
+#include <atelier/gpu/evaluation/run_names.hpp>
 #include <atelier/gpu/models/model_files.hpp>
 #include <atelier/gpu/training/export_model.hpp>
 #include <atelier/gpu/training/export_run.hpp>
@@ -133,7 +134,10 @@ BOOST_AUTO_TEST_CASE(a_run_becomes_models_that_can_be_measured) {
   BOOST_TEST(found->runs[0].all.pictures == 6u);
   BOOST_TEST(*found->runs[0].distance > 0);
   BOOST_TEST(found->runs[0].took.denoise > 0);
-  BOOST_TEST(found->sheets.size() == 2u);
+  std::vector<std::string> sheets;
+  for (const auto& x : found->sheets)
+    sheets.push_back(x.name);
+  BOOST_TEST(sheets == run_names(plan), boost::test_tools::per_element());
   // Both kinds: one from noise, and five likenesses at 1 of 2 steps.
   BOOST_TEST(found->start_steps == 2u);
   BOOST_TEST(found->starts.size() == 2u * (1 + 5));

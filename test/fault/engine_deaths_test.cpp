@@ -11,6 +11,9 @@
 #include <support/scale.hpp>
 #include <support/seed.hpp>
 
+#include <algorithm>
+#include <atomic>
+#include <concepts>
 #include <csignal>
 #include <thread>
 
@@ -113,9 +116,18 @@ void check_at_rest(engine& sut) {
   BOOST_TEST(s.accepted == s.answered + s.failed + s.cancelled);
 }
 
-void sleep_for_us(uint64_t us) {
-  // Not a wait for anything: it picks the moment of a death.
-  std::this_thread::sleep_for(std::chrono::microseconds{us});
+/// Lets `us` pass, the drawn moment of a death, or less where all is `over`
+/// before.
+template <std::predicate Predicate>
+void come_to_moment(uint64_t us, Predicate over) {
+  using clock = std::chrono::steady_clock;
+  const auto end = clock::now() + std::chrono::microseconds{us};
+  while (clock::now() < end && !over())
+    std::this_thread::sleep_until(std::min(end, clock::now() + 200us));
+}
+
+void come_to_moment(uint64_t us, const watched& x) {
+  come_to_moment(us, [&] { return x.answers->load() > 0; });
 }
 
 } // namespace
@@ -182,7 +194,7 @@ BOOST_AUTO_TEST_CASE(processes_die_at_any_moment_of_an_edit) {
     test::start(mode::split, with_card(card(0), {"arena.image_slots=3"}));
   for (size_t i = 0; i < 20 + test::scaled(1000); ++i) {
     watched x{*sut, wanted};
-    sleep_for_us(random.below(25'000));
+    come_to_moment(random.below(25'000), x);
     kill_process(*sut, i % 2 == 0 ? "cpu" : "cpu:0", SIGKILL);
     const auto a = x.wait();
     test::check_same_picture(test::picture_in(a), expected);
@@ -213,7 +225,7 @@ BOOST_AUTO_TEST_CASE(a_device_process_dies_at_any_moment) {
   auto sut = test::start(mode::split, with_card(card(0)));
   for (size_t i = 0; i < 10 + test::scaled(500); ++i) {
     watched x{*sut, wanted};
-    sleep_for_us(random.below(20'000));
+    come_to_moment(random.below(20'000), x);
     kill_process(*sut, "cpu:0", SIGKILL);
     const auto a = x.wait();
     test::check_same_picture(test::picture_in(a), expected);
@@ -230,7 +242,7 @@ BOOST_AUTO_TEST_CASE(the_cpu_process_dies_at_any_moment) {
   auto sut = test::start(mode::split, with_card(card(0)));
   for (size_t i = 0; i < 10 + test::scaled(500); ++i) {
     watched x{*sut, wanted};
-    sleep_for_us(random.below(20'000));
+    come_to_moment(random.below(20'000), x);
     kill_process(*sut, "cpu", SIGKILL);
     const auto a = x.wait();
     test::check_same_picture(test::picture_in(a), expected);
@@ -306,22 +318,34 @@ BOOST_AUTO_TEST_CASE(a_stopped_process_is_found_and_replaced) {
 }
 
 BOOST_AUTO_TEST_CASE(a_request_that_dies_again_and_again_is_poison) {
+  core::philox random{test::seed(), core::purpose::fault};
   auto sut = test::start(mode::split, with_card(card(10'000)));
   watched x{*sut, wanted_picture(3)};
-  for (uint32_t i = 0; i < 3 && *x.answers == 0; ++i) {
+  const auto answered = [&] { return x.answers->load() > 0; };
+  // The batch is told before its step begins, and a death between the two does
+  // not count: at least three deaths, and few more.
+  uint32_t deaths = 0;
+  while (!answered() && deaths < 20) {
     BOOST_TEST_REQUIRE(eventually([&] {
       const auto s = sut->status();
-      return !s.workers.empty() && s.workers[0].running == 1
-          && test::pid_of(*sut, "cpu:0") != 0;
+      return answered()
+          || (!s.workers.empty() && s.workers[0].running == 1
+              && test::pid_of(*sut, "cpu:0") != 0);
     }));
-    // The batch is told before its step begins.
-    sleep_for_us(50'000);
+    if (answered())
+      break;
+    come_to_moment(random.below(100'000), x);
     kill_process(*sut, "cpu:0", SIGKILL);
+    ++deaths;
     BOOST_TEST_REQUIRE(
-      eventually([&] { return restarts_of(*sut, "cpu:0") == i + 1; }));
+      eventually([&] { return restarts_of(*sut, "cpu:0") == deaths; }));
   }
   const auto a = x.wait();
-  BOOST_TEST(test::code_of(a) == "poison");
+  BOOST_TEST_REQUIRE(test::code_of(a) == "poison");
+  BOOST_TEST(deaths >= 3u);
+  BOOST_TEST(std::get<failure>(a).text.starts_with(
+               "its worker died 2 times while running it alone at step 0 "),
+             std::get<failure>(a).text);
   check_at_rest(*sut);
 }
 
@@ -329,17 +353,19 @@ BOOST_AUTO_TEST_CASE(a_death_while_starting_is_survived) {
   core::philox random{test::seed(), core::purpose::fault};
   for (size_t i = 0; i < 3 + test::scaled(100); ++i) {
     // One death each; three in a row would be given up.
-    std::jthread killer{[us = random.below(30'000)] {
+    std::atomic<bool> started{false};
+    std::jthread killer{[&started, us = random.below(30'000)] {
       std::vector<pid_t> there;
       if (!eventually([&] {
             there = test::engine_processes_of(getpid());
             return !there.empty();
           }))
         return;
-      sleep_for_us(us);
+      come_to_moment(us, [&] { return started.load(); });
       kill(there.front(), SIGKILL);
     }};
     auto sut = test::start(mode::split, quick_restarts);
+    started = true;
     killer.join();
     test::picture_in(test::answers_to(*sut, {wanted_picture(3)})[0]);
     check_at_rest(*sut);
@@ -353,7 +379,10 @@ BOOST_AUTO_TEST_CASE(a_cancel_and_a_death_meet) {
     std::vector<std::unique_ptr<watched>> all;
     for (int k = 0; k < 6; ++k)
       all.push_back(std::make_unique<watched>(*sut, wanted_picture(10)));
-    sleep_for_us(random.below(20'000));
+    come_to_moment(random.below(20'000), [&] {
+      return std::ranges::all_of(
+        all, [](const auto& x) { return x->answers->load() > 0; });
+    });
     const bool first = random.below(2) == 0;
     if (first)
       kill_process(*sut, random.below(2) == 0 ? "cpu" : "cpu:0", SIGKILL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/training/detail/lexicon.hpp>
+#include <atelier/gpu/training/detail/caption_tokens.hpp>
 #include <atelier/gpu/training/parse_caption.hpp>
 
 #include <fmt/format.h>
@@ -12,55 +12,7 @@ namespace atelier::gpu {
 
 namespace {
 
-using detail::lexicon_word;
 using detail::word_kind;
-
-struct token {
-  /// As written, for messages.
-  std::string text;
-  /// Null for an unknown word, and for the marks below.
-  const lexicon_word* word = nullptr;
-  bool comma = false;
-};
-
-bool is_letter(char c) {
-  // Bytes beyond ASCII belong to words, so that these are told whole.
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-      || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
-}
-
-std::string lower(std::string_view text) {
-  std::string out{text};
-  for (auto& c : out)
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
-std::vector<token> split(std::string_view text) {
-  std::vector<token> out;
-  for (auto i = size_t{0}; i < text.size();) {
-    auto end = i;
-    while (end < text.size() && is_letter(text[end]))
-      ++end;
-    if (end > i) {
-      token next;
-      next.text = text.substr(i, end - i);
-      next.word = detail::find_word(lower(next.text));
-      out.push_back(std::move(next));
-      i = end;
-      continue;
-    }
-    constexpr std::string_view stops = ",.;:!?\n";
-    if (stops.find(text[i]) != std::string_view::npos) {
-      token next;
-      next.comma = true;
-      out.push_back(std::move(next));
-    }
-    ++i;
-  }
-  return out;
-}
 
 std::string join_names(size_t count, std::string_view (*name)(size_t)) {
   std::string out;
@@ -86,7 +38,7 @@ std::string background_colours() {
 
 class parser {
 public:
-  explicit parser(std::vector<token> tokens) : tokens_(std::move(tokens)) {}
+  explicit parser(std::string_view text) : tokens_(text) {}
 
   parsed_caption run() {
     while (at_ < tokens_.size())
@@ -117,109 +69,18 @@ private:
     out_.remarks.push_back(fmt::format(text, std::forward<Ts>(xs)...));
   }
 
-  const lexicon_word* word_at(size_t i) const {
-    return i < tokens_.size() ? tokens_[i].word : nullptr;
-  }
-
-  bool is(size_t i, word_kind kind) const {
-    const auto* x = word_at(i);
-    return x != nullptr && x->kind == kind;
-  }
-
-  bool is_text(size_t i, std::string_view text) const {
-    const auto* x = word_at(i);
-    return x != nullptr && x->text == text;
-  }
-
-  size_t skip(size_t i, word_kind kind) const {
-    return is(i, kind) ? i + 1 : i;
-  }
-
-  size_t skip_article(size_t i) const {
-    return skip(skip(i, word_kind::article), word_kind::definite);
-  }
-
-  // "of the picture" after i; else i.
-  size_t skip_of_picture(size_t i) const {
-    if (!is(i, word_kind::of))
-      return i;
-    const auto noun = skip_article(i + 1);
-    return is_text(noun, "picture") ? noun + 1 : i;
-  }
-
-  bool joins_object(size_t i) const {
-    return is(i, word_kind::of) && skip_of_picture(i) == i;
-  }
-
   // ---- the background
 
-  struct background_words {
-    size_t end;
-    size_t from;
-    size_t to;
-    std::optional<background_grade> grade;
-  };
-
-  // C [to C], by the numbers of the words; ends where it starts if there is
-  // none.
-  background_words colours_at(size_t i) const {
-    if (!is(i, word_kind::colour))
-      return {i, i, i, {}};
-    const auto second = skip(i + 1, word_kind::to);
-    if (second > i + 1 && is(second, word_kind::colour))
-      return {second + 1, i, second, {}};
-    return {i + 1, i, i, {}};
-  }
-
-  std::optional<background_words> background_at(size_t i) const {
-    const auto before = i;
-    i = skip(i, word_kind::preposition);
-    const auto after_on = i > before && is_text(before, "on");
-    i = skip_article(i);
-    std::optional<background_grade> grade;
-    if (is(i, word_kind::grade))
-      grade = static_cast<background_grade>(word_at(i++)->value);
-    if (is(i, word_kind::texture) && is_text(i + 2, "background"))
-      ++i; // a plain white background
-    auto out = colours_at(i);
-    const auto noun = out.end;
-    const auto named =
-      is(noun, word_kind::gradient) || is(noun, word_kind::background);
-    if (out.end > i && named) {
-      out.end = noun + 1;
-      if (is(noun, word_kind::gradient))
-        out.end = skip(out.end, word_kind::background);
-    } else if (named) {
-      // gradient [background] [fading] from C to C, background fading from
-      auto first = noun + 1;
-      first = skip(first, word_kind::background);
-      first = skip(first, word_kind::fading);
-      first = skip(first, word_kind::from);
-      out = colours_at(first);
-      if (out.end == first || out.from == out.to)
-        return {};
-    } else {
-      const auto alone = after_on && out.end > i && out.from == out.to
-                      && (out.end == tokens_.size() || tokens_[out.end].comma
-                          || is(out.end, word_kind::conjunction));
-      if (!alone)
-        return {};
-    }
-    if (out.from == out.to)
-      grade = background_grade::plain;
-    out.grade = grade;
-    return out;
-  }
-
   bool take_background() {
-    const auto found = background_at(at_);
+    const auto found = detail::background_at(tokens_, at_);
     if (!found)
       return false;
     at_ = found->end;
     described_background x;
     x.grade = found->grade;
     for (auto [i, to] : {std::pair{found->from, &x.from}, {found->to, &x.to}}) {
-      const auto named = detail::background_colour_named(word_at(i)->text);
+      const auto named =
+        detail::background_colour_named(tokens_.word_at(i)->text);
       if (!named) {
         remark("no background is {}: they are {}", tokens_[i].text,
                background_colours());
@@ -238,32 +99,17 @@ private:
 
   // ---- relations
 
-  // Where a relation's words end, and which it is.
-  std::optional<std::pair<size_t, relation>> relation_at(size_t i) const {
-    i = skip(i, word_kind::is);
-    if (is(i, word_kind::between))
-      return {{i + 1, relation::between}};
-    if (is(i, word_kind::relation_word))
-      return {{i + 1, static_cast<relation>(word_at(i)->value)}};
-    i = skip(i, word_kind::preposition);
-    i = skip_article(skip(i, word_kind::to));
-    if (is(i, word_kind::column) && joins_object(i + 1))
-      return {{i + 2, word_at(i)->value == 0 ? relation::left_of
-                                             : relation::right_of}};
-    return {};
-  }
-
   bool take_relation() {
-    const auto found = relation_at(at_);
+    const auto found = detail::relation_at(tokens_, at_);
     if (!found || !last_)
       return false;
     // "a red circle above a blue star and left of a ring": still the circle.
     const auto continued =
-      at_ > 0 && is(at_ - 1, word_kind::conjunction) && subject_;
-    at_ = found->first;
+      at_ > 0 && tokens_.is(at_ - 1, word_kind::conjunction) && subject_;
+    at_ = found->end;
     const auto subject = continued ? *subject_ : *last_;
     subject_ = subject;
-    waiting_ = open_relation{found->second, subject, {}};
+    waiting_ = open_relation{found->what, subject, {}};
     last_.reset();
     return true;
   }
@@ -287,20 +133,21 @@ private:
   // ---- places
 
   bool take_place() {
-    auto i = skip_article(skip(at_, word_kind::preposition));
+    auto i = tokens_.skip_article(tokens_.skip(at_, word_kind::preposition));
     std::optional<size_t> row;
     std::optional<size_t> column;
     const auto start = i;
     for (; i < start + 2; ++i)
-      if (is(i, word_kind::row) && !row)
-        row = word_at(i)->value;
-      else if (is(i, word_kind::column) && !column && !joins_object(i + 1))
-        column = word_at(i)->value;
-      else if (!is(i, word_kind::middle))
+      if (tokens_.is(i, word_kind::row) && !row)
+        row = tokens_.word_at(i)->value;
+      else if (tokens_.is(i, word_kind::column) && !column
+               && !tokens_.joins_object(i + 1))
+        column = tokens_.word_at(i)->value;
+      else if (!tokens_.is(i, word_kind::middle))
         break;
     if (i == start)
       return false;
-    i = skip_of_picture(skip(i, word_kind::region));
+    i = tokens_.skip_of_picture(tokens_.skip(i, word_kind::region));
     at_ = i;
     const auto place =
       static_cast<grid_place>(row.value_or(1) * 3 + column.value_or(1));
@@ -387,7 +234,7 @@ private:
     }
   }
 
-  void take_colour(const token& x) {
+  void take_colour(const detail::caption_token& x) {
     if (const auto named = detail::object_colour_named(x.word->text))
       set(next_.colour, *named, x.text);
     else
@@ -455,7 +302,8 @@ private:
     next_.place = place;
     if (last_)
       last_before_ = last_;
-    if (!is(at_, word_kind::relation_word) && !relation_at(at_))
+    if (!tokens_.is(at_, word_kind::relation_word)
+        && !detail::relation_at(tokens_, at_))
       last_.reset();
   }
 
@@ -471,7 +319,7 @@ private:
                to_string(x.shape));
   }
 
-  std::vector<token> tokens_;
+  detail::caption_tokens tokens_;
   size_t at_ = 0;
   parsed_caption out_;
   // What was said of the next object before its shape.
@@ -487,7 +335,7 @@ private:
 } // namespace
 
 parsed_caption parse_caption(std::string_view text) {
-  return parser{split(text)}.run();
+  return parser{text}.run();
 }
 
 } // namespace atelier::gpu

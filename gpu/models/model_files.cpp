@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/detail/model_folder.hpp>
 #include <atelier/gpu/models/detail/single_file.hpp>
+#include <atelier/gpu/models/detail/vae_file.hpp>
 #include <atelier/gpu/models/model_files.hpp>
 
 #include <fmt/ranges.h>

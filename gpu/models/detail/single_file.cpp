@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/detail/inferred_config.hpp>
+#include <atelier/gpu/models/detail/inferred_part.hpp>
 #include <atelier/gpu/models/detail/model_folder.hpp>
 #include <atelier/gpu/models/detail/prediction_type.hpp>
 #include <atelier/gpu/models/detail/printable.hpp>
@@ -7,10 +8,10 @@
 #include <atelier/gpu/models/detail/tensor_collection.hpp>
 #include <atelier/gpu/models/detail/text_names.hpp>
 #include <atelier/gpu/models/detail/unet_names.hpp>
-#include <atelier/gpu/models/detail/vae_names.hpp>
+#include <atelier/gpu/models/detail/vae_file.hpp>
 #include <atelier/gpu/models/safetensors.hpp>
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -76,67 +77,6 @@ constexpr text_layout refiner_text{"conditioner.embedders.0.model.",
 constexpr std::array text_layouts = {sd1_text, sd2_text, xl_text, xl_text_2,
                                      refiner_text};
 
-core::error bad(const fs::path& file, std::string_view what) {
-  return core::fail(ec::bad_payload, "{}: {}", file.string(), what);
-}
-
-/// Refuses tensors of a part that have no place in it.
-core::result<void> expect_none(const fs::path& file, std::string_view part,
-                               const names_list& left_over) {
-  if (left_over.empty())
-    return {};
-  std::vector<std::string> shown;
-  for (size_t i = 0; i < std::min<size_t>(left_over.size(), 5); ++i)
-    shown.push_back(printable(left_over[i]));
-  return bad(file, fmt::format("{} tensors have no place in the {}: {}{}",
-                               left_over.size(), part, fmt::join(shown, ", "),
-                               left_over.size() > shown.size() ? ", ..." : ""));
-}
-
-component make_component(const json_object& config,
-                         std::shared_ptr<const tensor_source> weights,
-                         const fs::path& file, std::string class_name) {
-  return component{config.dump(2),
-                   fmt::format("{} (read from its shapes)", file.string()),
-                   std::move(class_name),
-                   std::move(weights),
-                   {file}};
-}
-
-/// Returns the prefix of the autoencoder's names; none where there is none.
-std::optional<std::string_view> vae_prefix(const names_list& names) {
-  for (const std::string_view x : {"first_stage_model.", "vae."})
-    if (has_prefix(names, fmt::format("{}decoder.", x)))
-      return x;
-  return std::nullopt;
-}
-
-double scale_of(pipeline_kind kind) {
-  const bool xl = kind == pipeline_kind::stable_diffusion_xl
-               || kind == pipeline_kind::stable_diffusion_xl_refiner;
-  return xl ? 0.13025 : 0.18215;
-}
-
-core::result<component> open_original_vae(const file_ptr& file,
-                                          const fs::path& path,
-                                          std::string_view prefix,
-                                          const vae_traits& traits) {
-  names_list left_over;
-  auto weights = name_original_vae(file, prefix, left_over);
-  // The critics that it was trained against.
-  const auto loss = fmt::format("{}loss.", prefix);
-  std::erase_if(left_over, [&](const std::string& x) {
-    return x.starts_with(loss) || x == "vae_ema.decay";
-  });
-  if (auto ok = expect_none(path, "autoencoder", left_over); !ok)
-    return ok.why();
-  auto config = infer_vae_config(*weights, traits);
-  if (!config)
-    return config.why();
-  return make_component(std::move(*config), std::move(weights), path,
-                        "AutoencoderKL");
-}
-
 tokenizer_files with_padding(tokenizer_files x, std::string_view padding) {
   const json_object tokens{{"bos_token", "<|startoftext|>"},
                            {"eos_token", "<|endoftext|>"},
@@ -186,8 +126,9 @@ public:
 private:
   core::result<void> open_unet() {
     if (has_prefix(names_, "edm_mean"))
-      return bad(path_, "tensor edm_mean: Playground's noise schedule is not "
-                        "supported");
+      return bad_file(path_,
+                      "tensor edm_mean: Playground's noise schedule is not "
+                      "supported");
     if (has_prefix(names_, "down_blocks.") && has_prefix(names_, "conv_in.")) {
       unet_ = file_;
       unet_alone_ = true;
@@ -207,13 +148,14 @@ private:
   core::result<void> refuse_other() const {
     for (const auto& x : other_kinds)
       if (has_prefix(names_, x.mark))
-        return bad(path_, fmt::format("it holds no denoiser (no tensor {}..., "
-                                      "input_blocks... or down_blocks...): it "
-                                      "looks like {}",
-                                      unet_prefix, x.what));
-    return bad(path_, fmt::format("it holds no denoiser: no tensor {}..., "
-                                  "input_blocks... or down_blocks...",
-                                  unet_prefix));
+        return bad_file(path_,
+                        fmt::format("it holds no denoiser (no tensor {}..., "
+                                    "input_blocks... or down_blocks...): it "
+                                    "looks like {}",
+                                    unet_prefix, x.what));
+    return bad_file(path_, fmt::format("it holds no denoiser: no tensor {}..., "
+                                       "input_blocks... or down_blocks...",
+                                       unet_prefix));
   }
 
   bool has_text(const text_layout& x) const {
@@ -236,8 +178,9 @@ private:
       out_.kind = pipeline_kind::stable_diffusion_xl_refiner;
     const bool embeds = config->contains("addition_embed_type");
     if (embeds != (is_xl() || is_refiner()) || (embeds && sd2_))
-      return bad(path_, "tensor label_emb.0.0.weight: class_embed_type "
-                        "projection, or SDXL without it, is not supported");
+      return bad_file(path_,
+                      "tensor label_emb.0.0.weight: class_embed_type "
+                      "projection, or SDXL without it, is not supported");
     if (is_refiner()) {
       out_.requires_aesthetics_score = true;
       out_.force_zeros_for_empty_prompt = false;
@@ -279,7 +222,7 @@ private:
     if (!config)
       return config.why();
     out_.unet =
-      make_component(std::move(*config), unet_, path_, "UNet2DConditionModel");
+      inferred_part(std::move(*config), unet_, path_, "UNet2DConditionModel");
     // A denoiser alone takes the schedule of the model that it is put into.
     const bool lent =
       unet_alone_ && options_.parts_from && options_.prediction_type.empty();
@@ -321,10 +264,8 @@ private:
     const auto prefix = vae_prefix(names_);
     if (!prefix || options_.vae || unet_alone_)
       return {};
-    auto opened = open_original_vae(file_, path_, *prefix,
-                                    {.sample_size = image_size_,
-                                     .scaling_factor = scale_of(out_.kind),
-                                     .force_upcast = is_xl() || is_refiner()});
+    auto opened =
+      open_original_vae(file_, path_, *prefix, out_.kind, image_size_);
     if (!opened)
       return opened.why();
     out_.vae = std::move(*opened);
@@ -346,13 +287,13 @@ private:
       return config.why();
     const bool projects = weights->find("text_projection.weight").has_value();
     if (layout.second && !projects)
-      return bad(path_, fmt::format("tensor {}text_projection is missing",
-                                    layout.prefix));
+      return bad_file(path_, fmt::format("tensor {}text_projection is missing",
+                                         layout.prefix));
     left_over_.insert(left_over.begin(), left_over.end());
     auto& into = layout.second ? out_.text_encoder_2 : out_.text_encoder;
-    into = make_component(std::move(*config), std::move(weights), path_,
-                          projects ? "CLIPTextModelWithProjection"
-                                   : "CLIPTextModel");
+    into =
+      inferred_part(std::move(*config), std::move(weights), path_,
+                    projects ? "CLIPTextModelWithProjection" : "CLIPTextModel");
     return {};
   }
 
@@ -436,34 +377,6 @@ core::result<model_files> open_single_file(const fs::path& file,
   if (!opened)
     return opened.why();
   return checkpoint{std::move(*opened), file, options}.open();
-}
-
-core::result<component> open_vae_file(const fs::path& file,
-                                      pipeline_kind kind) {
-  const auto opened = safetensors_file::open(file);
-  if (!opened)
-    return opened.why();
-  const bool xl = kind == pipeline_kind::stable_diffusion_xl
-               || kind == pipeline_kind::stable_diffusion_xl_refiner;
-  const vae_traits traits{.sample_size = xl ? 1024u : 512u,
-                          .scaling_factor = scale_of(kind),
-                          .force_upcast = xl};
-  const auto names = (*opened)->names();
-  if (const auto prefix = vae_prefix(names))
-    return open_original_vae(*opened, file, *prefix, traits);
-  if (has_prefix(names, "decoder.up."))
-    return open_original_vae(*opened, file, {}, traits);
-  if (has_prefix(names, "decoder.layers."))
-    return bad(file, "an AutoencoderTiny needs its config.json beside it: name "
-                     "the folder");
-  if (!has_prefix(names, "decoder.up_blocks."))
-    return bad(file, "it holds no autoencoder: no tensor decoder.up... or "
-                     "decoder.up_blocks...");
-  const auto weights = rename_old_attention(*opened);
-  auto config = infer_vae_config(*weights, traits);
-  if (!config)
-    return config.why();
-  return make_component(std::move(*config), weights, file, "AutoencoderKL");
 }
 
 } // namespace atelier::gpu::detail

@@ -15,10 +15,4 @@ namespace atelier::gpu::detail {
 core::result<model_files> open_single_file(const std::filesystem::path& file,
                                            const model_file_options& options);
 
-/// Opens the autoencoder in a file: of a whole checkpoint, or alone in either
-/// layout. `kind`: of the model that it is for, which its scale depends on.
-/// Errors: ec::not_found, ec::io_failed, ec::bad_payload.
-core::result<component> open_vae_file(const std::filesystem::path& file,
-                                      pipeline_kind kind);
-
 } // namespace atelier::gpu::detail

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live_executor.hpp"
+#include <atelier/gpu/state_format.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <stdexcept>
+
+using namespace atelier;
+using namespace atelier::gpu;
+
+BOOST_AUTO_TEST_SUITE(test_card_failures)
+
+namespace {
+
+/// A store whose memory fails in the midst of a run.
+class failing_store : public ipc::slot_store {
+public:
+  explicit failing_store(std::shared_ptr<ipc::slot_store> inner)
+    : inner_(std::move(inner)) {}
+
+  uint32_t good_publications = 0;
+
+  size_t capacity(ipc::slot_kind kind) const override {
+    return inner_->capacity(kind);
+  }
+
+  void open(const ipc::slot_ref& slot) override {
+    inner_->open(slot);
+  }
+
+  core::result<std::span<std::byte>> buffer(
+    const ipc::slot_ref& slot) override {
+    return inner_->buffer(slot);
+  }
+
+  core::result<void> publish(const ipc::slot_ref& slot, uint64_t seq,
+                             size_t bytes) override {
+    if (good_publications == 0)
+      throw std::runtime_error("the cable is cut");
+    --good_publications;
+    return inner_->publish(slot, seq, bytes);
+  }
+
+  core::result<uint64_t> published(const ipc::slot_ref& slot) const override {
+    return inner_->published(slot);
+  }
+
+  core::result<uint64_t> read(const ipc::slot_ref& slot,
+                              std::vector<std::byte>& into) const override {
+    return inner_->read(slot, into);
+  }
+
+  core::result<std::span<const std::byte>> view(
+    const ipc::slot_ref& slot) const override {
+    return inner_->view(slot);
+  }
+
+private:
+  std::shared_ptr<ipc::slot_store> inner_;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_CASE(a_source_that_is_missing_or_wrong_is_told,
+                        test::live_executor) {
+  const auto failure = [&](const gpu::open_job& job) {
+    sut->open(job);
+    return run({job.who}, 5).rows.at(0).failure;
+  };
+  auto lost = image_job(1, 5, 1, false);
+  lost.source = {};
+  BOOST_TEST(failure(lost).text == "a source is missing");
+  auto stale = image_job(2, 5, 1, false);
+  ++stale.source.generation;
+  BOOST_TEST((failure(stale).code == core::ec::incompatible));
+  auto other = image_job(3, 5, 1, false);
+  other.how.px = {8, 8};
+  BOOST_TEST((failure(other).code == core::ec::bad_payload));
+  auto none = job(4, 5);
+  none.source = image_job(5, 5, 1, false).source;
+  BOOST_TEST(failure(none).text == "a source of a run that starts from noise");
+  // Taken away while it runs.
+  const auto taken = image_job(6, 5, 1, false);
+  sut->open(taken);
+  BOOST_TEST(run({taken.who}, 2).rows.at(0).failure.text == "");
+  auto next = taken.source;
+  ++next.generation;
+  slots->open(next);
+  BOOST_TEST(
+    (run({taken.who}, 2).rows.at(0).failure.code == core::ec::incompatible));
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_wrong_with_a_row_shows_in_its_run,
+                        test::live_executor) {
+  std::vector<open_job> jobs;
+  for (auto id = 1u; id <= 8; ++id)
+    jobs.push_back(job(id, 4));
+  jobs[0].from.generation = 99;
+  jobs[1].state.generation = 99;
+  jobs[2].how.variant = core::variant_id{1};
+  jobs[3].how.px = {16, 24};
+  jobs[4].from = grant(ipc::slot_kind::state);
+  const std::vector<core::ec> codes{
+    core::ec::incompatible, core::ec::incompatible, core::ec::not_found,
+    core::ec::bad_payload,  core::ec::not_found,    core::ec::internal,
+    core::ec::not_found,    core::ec::none};
+  std::vector<core::ticket> rows;
+  for (const auto& x : jobs) {
+    rows.push_back(x.who);
+    if (x.who.id.value != 7)
+      sut->open(x);
+  }
+  sut->open(jobs[5]);
+  const auto report = run(rows, 4);
+  for (auto i = size_t{0}; i < jobs.size(); ++i) {
+    BOOST_TEST_CONTEXT("row " << i << ": " << report.rows[i].failure.text)
+    BOOST_CHECK(report.rows[i].failure.code == codes[i]);
+  }
+  BOOST_TEST(report.steps == 4u);
+  // A row that failed stays so, and one that is sound is not harmed.
+  BOOST_CHECK(decode(rows[0]).failure.code == core::ec::incompatible);
+  BOOST_CHECK(decode(rows[6]).failure.code == core::ec::not_found);
+  BOOST_CHECK(decode(rows[7]).failure.code == core::ec::none);
+  BOOST_CHECK(picture(jobs[7]) == expected(jobs[7]));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_state_beyond_the_requests_steps_is_refused,
+                        test::live_executor) {
+  const auto first = job(1, 6);
+  sut->open(first);
+  run({first.who}, 6);
+  auto second = again(first);
+  second.how.steps = 5;
+  sut->open(second);
+  const auto report = run({second.who}, 5);
+  BOOST_CHECK(report.rows[0].failure.code == core::ec::bad_payload);
+  BOOST_TEST(report.steps == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(an_exception_fails_one_row_and_not_the_thread,
+                        test::live_executor) {
+  const auto broken = std::make_shared<failing_store>(slots);
+  broken->good_publications = 5;
+  sut.reset();
+  sut = make_test_card_executor({known}, broken);
+  sut->connect({[this](run_report x) { ran.put(std::move(x)); },
+                [this](decode_report x) { decoded.put(std::move(x)); }});
+  const auto first = job(1, 10);
+  const auto second = job(2, 10);
+  sut->open(first);
+  sut->open(second);
+  // Publications: 1 2 | 1 2 | 1, and then none.
+  const auto report = run({first.who, second.who}, 10);
+  BOOST_TEST(report.steps == 4u);
+  for (const auto& row : report.rows)
+    BOOST_TEST(row.failure.text == "a row failed: the cable is cut");
+  BOOST_TEST(published(first.state) == 4u);
+  BOOST_TEST(published(second.state) == 3u);
+  BOOST_TEST(run({first.who}, 1).steps == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_picture_that_does_not_fit_is_a_failure,
+                        test::live_executor) {
+  auto big = job(1, 1);
+  big.how.px = {24, 16};
+  big.from = grant(ipc::slot_kind::state);
+  big.image = grant(ipc::slot_kind::image);
+  const core::latent_shape shape{4, 2, 3};
+  BOOST_REQUIRE(begin_state(*slots->buffer(big.from), shape, 0, 0));
+  BOOST_REQUIRE(slots->publish(big.from, 1, state_bytes(shape, 0)));
+  sut->open(big);
+  BOOST_TEST(run({big.who}, 1).rows[0].failure.text == "");
+  const auto report = decode(big.who);
+  BOOST_CHECK(report.failure.code == core::ec::out_of_resources);
+  BOOST_TEST(report.bytes == 0u);
+  BOOST_TEST(published(big.image) == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_picture_is_drawn_once, test::live_executor) {
+  const auto job = this->job(1, 1);
+  sut->open(job);
+  run({job.who}, 1);
+  BOOST_CHECK(decode(job.who).failure.code == core::ec::none);
+  BOOST_CHECK(decode(job.who).failure.code == core::ec::invalid_argument);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_row_closed_in_the_queue_is_forgotten,
+                        test::live_executor) {
+  const auto job = this->job(1, 4);
+  sut->open(job);
+  sut->run({{job.who}, 2});
+  sut->close(job.who);
+  sut->decode(job.who);
+  BOOST_TEST(ran.take().steps == 2u);
+  BOOST_CHECK(decoded.take().failure.code == core::ec::not_found);
+  BOOST_CHECK(run({job.who}, 2).rows[0].failure.code == core::ec::not_found);
+  BOOST_TEST(published(job.state) == 3u);
+  BOOST_TEST(published(job.image) == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -135,6 +135,7 @@ void denoise_step_state::start_next_run() {
     job.image = e.what.image;
     job.source = e.what.source;
     job.publish_every = config.publish_every;
+    job.preview_every = e.what.preview_every;
     device.open(job);
   }
   running = next.rows;

@@ -272,6 +272,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       d.prio = r.what->prio;
       d.deadline_ns = r.what->deadline.time_since_epoch().count();
       d.wants_progress = r.what->wants_progress;
+      d.preview_every = r.what->preview_every;
       order = std::move(d);
       --ahead_;
       w.view.steps_left += steps_left(r);

@@ -216,8 +216,10 @@ void hub::on(const stepped& x, core::time_point now) {
       keeper_.supersede(d.reading);
     }
     if (auto* r = current(p.who); r != nullptr && r->what->wants_progress)
-      ports_.clients->progressed(p.who.id, p.steps_done,
-                                 core::steps_to_run(r->how));
+      ports_.clients->progressed(
+        p.who.id, p.steps_done, core::steps_to_run(r->how),
+        p.published && r->what->preview_every > 0 ? d.granted.front()
+                                                  : ipc::slot_ref{});
   }
   settle(now);
 }

@@ -82,8 +82,10 @@ class gateway {
 public:
   virtual ~gateway() = default;
   virtual void answered(answer what) = 0;
+  /// `state`: where a published state may carry a preview, invalid where none
+  /// is wanted. It may be superseded or given away before it is read.
   virtual void progressed(core::request_id id, uint32_t steps_done,
-                          uint32_t steps) = 0;
+                          uint32_t steps, ipc::slot_ref state) = 0;
 };
 
 /// What the hub tells the supervisor and the planner.

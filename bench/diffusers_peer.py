@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The networks of Stable Diffusion 1.5 in diffusers, eager, for denoise_bench.
+"""The networks of Stable Diffusion 1.5 in diffusers, eager, for unet_bench.
 
     diffusers_peer.py make FOLDER
     diffusers_peer.py serve unet|vae FOLDER

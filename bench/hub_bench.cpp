@@ -41,7 +41,7 @@ public:
   void send(const actors::worker_address& to, actors::work what) override {
     if (auto* p = std::get_if<actors::prepare>(&what)) {
       good(slots_->publish(p->state, 1, 0));
-      hub_->send(actors::prepared{p->who, {}, {}});
+      hub_->send(actors::prepared{p->who, {}, {}, {}});
     } else if (auto* d = std::get_if<actors::denoise>(&what)) {
       good(slots_->publish(d->state, 2, 0));
       good(slots_->publish(d->image, 1, 0));
@@ -85,7 +85,8 @@ public:
     room.release();
   }
 
-  void progressed(core::request_id, uint32_t, uint32_t) override {}
+  void progressed(core::request_id, uint32_t, uint32_t,
+                  ipc::slot_ref) override {}
 };
 
 class nobody : public actors::supervision {

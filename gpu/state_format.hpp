@@ -13,9 +13,10 @@ namespace atelier::gpu {
 
 /// Opens the bytes of a published state: everything that resumes a request.
 /// The latent follows as float32 [channels, height, width], then
-/// `history_bytes` of the sampler's own.
+/// `history_bytes` of the sampler's own, then perhaps a preview: RGB8 pixels
+/// [preview_height, preview_width, 3], for clients alone.
 struct state_head {
-  static constexpr uint32_t magic_value = 0x31545341; // "AST1"
+  static constexpr uint32_t magic_value = 0x32545341; // "AST2"
 
   uint32_t magic = magic_value;
   uint32_t steps_done = 0;
@@ -26,26 +27,39 @@ struct state_head {
   /// Words of 32 bits drawn so far from the request's generator: where the next
   /// step's own draws begin.
   uint64_t generator_counter = 0;
+  /// Both 0 where there is none.
+  uint32_t preview_width = 0;
+  uint32_t preview_height = 0;
 };
 
-static_assert(sizeof(state_head) == 32);
+static_assert(sizeof(state_head) == 40);
+
+/// A small picture of what a run is making.
+struct state_preview {
+  core::extent px;
+  /// Shape: [height, width, 3]; empty where px is.
+  std::span<const uint8_t> rgb;
+};
 
 /// A state's parts inside the bytes that hold it.
 struct state_parts {
   state_head head;
   std::span<const float> latent;
   std::span<const std::byte> history;
+  state_preview preview;
 };
 
 /// Returns the bytes that a state needs.
-size_t state_bytes(core::latent_shape latent, size_t history_bytes);
+size_t state_bytes(core::latent_shape latent, size_t history_bytes,
+                   core::extent preview = {});
 
 /// Writes the head into `into` and returns where the latent goes.
 /// @pre `into` is aligned to 8 bytes
 /// Errors: ec::out_of_resources where the state does not fit.
 core::result<std::span<float>> begin_state(
   std::span<std::byte> into, core::latent_shape latent, uint32_t steps_done,
-  uint64_t generator_counter, std::span<const std::byte> history = {});
+  uint64_t generator_counter, std::span<const std::byte> history = {},
+  const state_preview& preview = {});
 
 /// Finds the parts of a published state.
 /// @pre `from` is aligned to 8 bytes

@@ -300,4 +300,15 @@ void test_card_decode(std::span<const float> latent, core::latent_shape shape,
   }
 }
 
+void test_card_preview(std::span<const float> latent, core::latent_shape shape,
+                       std::span<std::byte> rgb) {
+  const auto places = size_t{shape.height} * shape.width;
+  for (size_t i = 0; i < places; ++i)
+    for (size_t c = 0; c < 3; ++c) {
+      const auto channel = std::min<size_t>(c, shape.channels - 1);
+      const auto x = std::clamp(latent[channel * places + i], -4.0f, 3.96875f);
+      rgb[3 * i + c] = static_cast<std::byte>((x + 4) * 32);
+    }
+}
+
 } // namespace atelier::gpu

@@ -44,4 +44,10 @@ void test_card_decode(std::span<const float> latent, core::latent_shape shape,
                       std::span<std::byte> rgb,
                       const source_parts* source = nullptr);
 
+/// Draw a preview: each pixel is what one place of the latent holds in its
+/// first three channels, the last one again where there are fewer.
+/// Shape: `rgb` starts with [shape.height, shape.width, 3].
+void test_card_preview(std::span<const float> latent, core::latent_shape shape,
+                       std::span<std::byte> rgb);
+
 } // namespace atelier::gpu

@@ -74,6 +74,9 @@ struct generation {
   std::optional<std::chrono::nanoseconds> deadline;
   /// The same bits whatever else the engine does.
   bool deterministic = false;
+  /// After every so many steps a preview comes with callbacks::progressed; 0:
+  /// none. They do not change the picture; with a model they cost time.
+  uint32_t preview_every = 0;
 };
 
 /// Where a request's time went.
@@ -127,11 +130,24 @@ struct picture {
 /// Each accepted request is answered exactly once, with one of these.
 using answer = std::variant<picture, failure>;
 
+/// What a picture looks like on its way, small: how the model sees it after a
+/// step.
+struct preview {
+  uint32_t step = 0;
+  uint32_t width = 0;
+  uint32_t height = 0;
+  /// Three bytes a pixel, row by row; empty where there is no preview.
+  std::vector<uint8_t> rgb;
+};
+
 /// How far a request is, in steps that really run.
 struct progress {
   uint64_t request = 0;
   uint32_t steps_done = 0;
   uint32_t steps = 0;
+  /// As generation::preview_every asks. Best effort: one that was overtaken
+  /// while it was fetched is left out.
+  atelier::preview preview;
 };
 
 /// Called from the engine's callback thread, one at a time; they may block, but

@@ -195,6 +195,7 @@ core::result<core::request> to_request(const generation& wanted,
   x.fixed.karras = wanted.karras;
   x.fixed.strength = wanted.strength;
   x.deterministic = wanted.deterministic;
+  x.preview_every = wanted.preview_every;
   x.arrived = now;
   x.output.quality = wanted.quality;
   const auto format = one_of<core::image_format>(

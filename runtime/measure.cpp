@@ -206,16 +206,29 @@ private:
   uint32_t generation_ = 0;
 };
 
-// Without sizes of the caller's: the native one and half its sides.
+// Without sizes of the caller's: the native one and half its sides. A profile
+// tells sizes by their pixels: of equal ones the first is measured.
 std::vector<core::extent> sizes_for(const measurement& wanted,
                                     const planning::variant_profile& v) {
-  if (!wanted.sizes.empty())
-    return wanted.sizes;
   const auto half = [](uint32_t side) {
     return std::max(core::grid_px, side / 2 / core::grid_px * core::grid_px);
   };
-  const core::extent smaller{half(v.native_px.width), half(v.native_px.height)};
-  return {smaller, v.native_px};
+  auto all = wanted.sizes;
+  if (all.empty())
+    all = {{half(v.native_px.width), half(v.native_px.height)}, v.native_px};
+  std::vector<core::extent> out;
+  for (const auto& px : all)
+    if (std::none_of(out.begin(), out.end(),
+                     [&](const auto& x) { return x.pixels() == px.pixels(); }))
+      out.push_back(px);
+  return out;
+}
+
+std::vector<uint32_t> batches_of(const measurement& wanted) {
+  auto out = wanted.batches;
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
 }
 
 core::timespan time_noise(const planning::variant_profile& v) {
@@ -258,11 +271,12 @@ core::result<planning::profile> measure(
   const auto known = std::make_shared<const planning::profile>(out);
   // By model and element type.
   std::map<std::pair<std::string, core::dtype>, size_t> first;
+  const auto batches = batches_of(wanted);
   size_t points = 0;
   for (size_t i = 0; i < out.variants.size(); ++i) {
     const auto& v = out.variants[i];
     if (first.try_emplace({v.model, v.precision}, i).second)
-      points += sizes_for(wanted, v).size() * wanted.batches.size();
+      points += sizes_for(wanted, v).size() * batches.size();
   }
   size_t done = 0;
   for (const auto& [key, i] : first) {
@@ -280,7 +294,7 @@ core::result<planning::profile> measure(
     v.load = *loaded;
     v.step.clear();
     for (const auto& px : sizes_for(wanted, v))
-      for (const auto batch : wanted.batches) {
+      for (const auto batch : batches) {
         const auto what = fmt::format("{}: {}x{}, batch {}", v.name, px.width,
                                       px.height, batch);
         if (!told(what, done++, points))

@@ -17,7 +17,8 @@ struct measurement {
   /// The first device is measured, with all its variants.
   config::settings settings;
   std::vector<uint32_t> batches = {1, 2, 4};
-  /// Empty: each model's native size, and a quarter of its pixels.
+  /// Empty: each model's native size, and a quarter of its pixels. Of those
+  /// with the same count of pixels the first is measured.
   std::vector<core::extent> sizes;
   /// Timed steps of each point, after one that is not timed.
   uint32_t steps = 3;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
+#include <atelier/gpu/state_format.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/reception.hpp>
 
@@ -117,8 +118,26 @@ void reception::answered(actors::answer what) {
 }
 
 void reception::progressed(core::request_id id, uint32_t steps_done,
-                           uint32_t steps) {
-  tell({id.value, progress{id.value, steps_done, steps}});
+                           uint32_t steps, ipc::slot_ref state) {
+  progress x;
+  x.request = id.value;
+  x.steps_done = steps_done;
+  x.steps = steps;
+  tell({id.value, std::move(x), state});
+}
+
+void reception::add_preview(const ipc::slot_ref& from, progress& to) const {
+  // Who publishes does not wait: the state may have gone on, or be gone.
+  std::vector<std::byte> bytes;
+  if (!from || !slots_->read(from, bytes))
+    return;
+  const auto state = gpu::parse_state(bytes);
+  if (!state || state->preview.rgb.empty())
+    return;
+  to.preview.step = state->head.steps_done;
+  to.preview.width = state->preview.px.width;
+  to.preview.height = state->preview.px.height;
+  to.preview.rgb.assign(state->preview.rgb.begin(), state->preview.rgb.end());
 }
 
 answer reception::to_answer(actors::answer& x) {
@@ -173,8 +192,10 @@ void reception::loop() {
       calling_ = c != nullptr;
     }
     if (auto* p = std::get_if<progress>(&x.what)) {
-      if (c)
+      if (c) {
+        add_preview(x.state, *p);
         call(c->calls.progressed, *p);
+      }
     } else {
       const auto a = to_answer(std::get<actors::answer>(x.what));
       if (c)

@@ -49,8 +49,8 @@ public:
   bool wait_until_empty(core::timespan most);
 
   void answered(actors::answer what) override;
-  void progressed(core::request_id id, uint32_t steps_done,
-                  uint32_t steps) override;
+  void progressed(core::request_id id, uint32_t steps_done, uint32_t steps,
+                  ipc::slot_ref state) override;
 
 private:
   struct client {
@@ -61,11 +61,14 @@ private:
   struct news {
     uint64_t request = 0;
     std::variant<actors::answer, progress> what;
+    /// Of a progress: where its preview is.
+    ipc::slot_ref state = {};
   };
 
   void loop();
   void tell(news x);
   answer to_answer(actors::answer& x);
+  void add_preview(const ipc::slot_ref& from, progress& to) const;
   void deliver(uint64_t request, client& to, const answer& a);
 
   std::shared_ptr<ipc::slot_store> slots_;

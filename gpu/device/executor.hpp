@@ -33,7 +33,17 @@ struct open_job {
   ipc::slot_ref source;
   /// Publish after every n steps, and after the last.
   uint32_t publish_every = 1;
+  /// What is published after every so many steps, but for the last, carries a
+  /// preview where the slot has room for one; 0: none.
+  uint32_t preview_every = 0;
 };
+
+/// Returns whether the state after `steps_done` of `steps` carries a preview.
+inline bool wants_preview(const open_job& job, uint32_t steps_done,
+                          uint32_t steps) {
+  return job.preview_every > 0 && steps_done % job.preview_every == 0
+      && steps_done < steps;
+}
 
 /// Up to `steps` steps over rows of one shape.
 struct run_job {

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/gpu/device/detail/test_card_rows.hpp>
 #include <atelier/gpu/device/executor.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/profile.hpp>
 
-#include <atomic>
-#include <condition_variable>
-#include <cstdint>
-#include <deque>
 #include <memory>
-#include <mutex>
-#include <thread>
-#include <unordered_map>
-#include <variant>
 
 namespace atelier::gpu {
 
@@ -28,78 +19,9 @@ struct test_card_config {
   core::timespan load{0};
 };
 
-/// A device without a model: runs the test card on a thread of its own.
-///
-/// The destructor ends the step in progress, publishes it, drops what is queued
-/// and joins; nothing is called back from its begin on, but for a call in
-/// progress.
-/// Threads: as executor; the destructor is its owner's.
-class test_card_executor final : public executor {
-public:
-  test_card_executor(test_card_config config,
-                     std::shared_ptr<ipc::slot_store> slots);
-  ~test_card_executor() override;
-
-  void connect(executor_events events) override;
-  void rouse() override;
-  void open(const open_job& job) override;
-  void run(const run_job& job) override;
-  void interrupt() override;
-  void decode(core::ticket who) override;
-  void close(core::ticket who) override;
-
-private:
-  struct numbered_run {
-    run_job job;
-    uint64_t number = 0;
-  };
-
-  struct decode_job {
-    core::ticket who;
-  };
-
-  struct close_job {
-    core::ticket who;
-  };
-
-  using any_job = std::variant<open_job, numbered_run, decode_job, close_job>;
-
-  void submit(any_job job);
-  void work();
-  void wait_for_job(std::unique_lock<std::mutex>& lock);
-  void pause(core::time_point until);
-  void handle(const open_job& job);
-  void handle(const numbered_run& x);
-  void handle(const decode_job& job);
-  void handle(const close_job& job);
-
-  // Constant after construction, or after connect.
-  const test_card_config config_;
-  executor_events events_;
-
-  // The owner's.
-  uint64_t runs_ = 0;
-
-  // The thread's.
-  detail::test_card_rows rows_;
-  /// Time that opening took, of rows that have not run yet.
-  std::unordered_map<core::ticket, core::timespan> opening_;
-
-  /// The last run that was told to stop.
-  std::atomic<uint64_t> interrupted_{0};
-  /// Written under the mutex.
-  std::atomic<bool> stopping_{false};
-  /// The thread waits for a job, or looks for one.
-  std::atomic<bool> asleep_{false};
-  std::atomic<bool> roused_{false};
-  std::atomic<bool> has_job_{false};
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  /// Guarded by the mutex.
-  std::deque<any_job> jobs_;
-
-  // Last: it ends before what it uses.
-  std::jthread thread_;
-};
+/// Returns a device without a model: it runs the test card on a thread of its
+/// own, which its destructor ends after the step in progress.
+std::shared_ptr<executor> make_test_card_executor(
+  const test_card_config& config, std::shared_ptr<ipc::slot_store> slots);
 
 } // namespace atelier::gpu

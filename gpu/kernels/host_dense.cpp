@@ -236,21 +236,6 @@ void run(const dense_job& job, int64_t first, int64_t last) {
   }
 }
 
-template <class Element>
-void pack(const dense_source& from, int64_t columns, int64_t at, Element* to) {
-  constexpr int64_t pair = sizeof(Element) == 4 ? 1 : 2;
-  constexpr int64_t block = 16;
-  const auto* source = static_cast<const Element*>(from.weights);
-  for (int64_t begin = 0; begin < from.channels; begin += block) {
-    const auto end =
-      from.channels - begin < block ? from.channels : begin + block;
-    for (int64_t j = 0; j < columns; ++j)
-      for (auto c = begin; c < end; ++c)
-        to[(c / pair * panel_width + at + j) * pair + c % pair] =
-          source[j * from.column_stride + c * from.channel_stride];
-  }
-}
-
 } // namespace
 
 int64_t count_dense_tasks(const dense_job& job) {
@@ -262,14 +247,6 @@ void run_dense(const dense_job& job, int64_t first, int64_t last) {
     run<float>(job, first, last);
   else
     run<bfloat16>(job, first, last);
-}
-
-void pack_dense(element type, const dense_source& from, int64_t columns,
-                int64_t at, void* to) {
-  if (type == element::float32)
-    pack(from, columns, at, static_cast<float*>(to));
-  else
-    pack(from, columns, at, static_cast<bfloat16*>(to));
 }
 
 } // namespace atelier::gpu::host

@@ -96,19 +96,23 @@ constexpr int64_t packed_elements(int64_t channels) {
   return channels * panel_width;
 }
 
-/// Where the weights of one piece of a panel come from.
+/// Where the weights of some pieces of a panel come from, of as many channels
+/// each.
 struct dense_source {
-  /// Weight of column j and channel c: source[j * column_stride +
-  /// c * channel_stride].
+  /// Weight of column j, piece p and channel c: source[j * column_stride +
+  /// p * piece_stride + c * channel_stride].
   const void* weights = nullptr;
   int64_t column_stride = 0;
   int64_t channel_stride = 0;
   int64_t channels = 0;
+  int64_t pieces = 1;
+  int64_t piece_stride = 0;
 };
 
-/// Lays out `columns` (at most panel_width) columns of one piece, from column
-/// `at` of the panel on. The rest of the panel is left as it is: zeros, where
-/// there are no more columns. Even channels are needed for bfloat16.
+/// Lays out `columns` (at most panel_width) columns of pieces that follow each
+/// other, from column `at` of the panel on. The rest of the panel is left as it
+/// is: zeros, where there are no more columns. Even channels are needed for
+/// bfloat16.
 void pack_dense(element type, const dense_source& from, int64_t columns,
                 int64_t at, void* to);
 

@@ -152,6 +152,12 @@ torch::Tensor diffusion_model::time_ids(core::extent px, bool negative) const {
   return torch::tensor(ids).unsqueeze(0).to(where_.device, where_.dtype);
 }
 
+const latent_preview& diffusion_model::preview() const {
+  if (!preview_)
+    preview_ = std::make_unique<latent_preview>(*vae_);
+  return *preview_;
+}
+
 bool diffusion_model::embeds_guidance() const {
   return unet_->config().time_cond_proj_dim.has_value();
 }

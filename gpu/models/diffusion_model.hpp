@@ -7,6 +7,7 @@
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/autoencoder.hpp>
 #include <atelier/gpu/models/clip_text.hpp>
+#include <atelier/gpu/models/latent_preview.hpp>
 #include <atelier/gpu/models/model_files.hpp>
 #include <atelier/gpu/models/placement.hpp>
 #include <atelier/gpu/models/tokenizer.hpp>
@@ -66,6 +67,10 @@ public:
     return *vae_;
   }
 
+  /// What draws previews; made at the first call, which may take as long as a
+  /// small decoding.
+  const latent_preview& preview() const;
+
   const scheduler_config& schedule() const {
     return schedule_;
   }
@@ -92,6 +97,7 @@ private:
   std::unique_ptr<clip_text> text_2_;
   std::unique_ptr<unet> unet_;
   std::unique_ptr<autoencoder> vae_;
+  mutable std::unique_ptr<latent_preview> preview_;
 };
 
 } // namespace atelier::gpu

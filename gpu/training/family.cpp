@@ -134,6 +134,7 @@ std::string autoencoder_config_text() {
     {"down_block_types", repeated("DownEncoderBlock2D", levels)},
     {"up_block_types", repeated("UpDecoderBlock2D", levels)},
     {"act_fn", "silu"},
+    {"mid_block_add_attention", false},
     {"sample_size", family_side},
     {"scaling_factor", 1.0},
     {"force_upcast", false},

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/gpu/training/loops/autoencoder_task.hpp>
+#include <atelier/gpu/training/loops/denoiser_task.hpp>
+#include <atelier/gpu/training/loops/text_task.hpp>
 #include <atelier/gpu/training/loops/training_loop.hpp>
+#include <atelier/gpu/training/loops/turbo_task.hpp>
 
 #include <torch/torch.h>
 
@@ -33,6 +36,24 @@ core::result<torch::Device> device_of(const std::string& name) {
   }
 }
 
+std::unique_ptr<training_task> make_task(const training_config& config,
+                                         torch::Device where) {
+  switch (config.part) {
+    case training_part::vae:
+      return make_autoencoder_task(config, where);
+    case training_part::text:
+      return make_text_task(config, where);
+    case training_part::base:
+    case training_part::small:
+    case training_part::tiny:
+      return make_denoiser_task(config, where);
+    case training_part::turbo:
+      return make_turbo_task(config, where);
+  }
+  throw model_error{fail(ec::internal, "nothing is known of part {}",
+                         static_cast<int>(config.part))};
+}
+
 } // namespace
 
 core::result<training_outcome> train(const training_config& config,
@@ -49,9 +70,8 @@ core::result<training_outcome> train(const training_config& config,
       : std::max(size_t{std::thread::hardware_concurrency()}, size_t{1});
   if (where->is_cpu())
     at::set_num_threads(1);
-  const auto task = with_model_border(to_string(config.part), [&] {
-    return make_autoencoder_task(config, *where);
-  });
+  const auto task = with_model_border(
+    to_string(config.part), [&] { return make_task(config, *where); });
   if (!task)
     return task.why();
   return run_training(**task, config,

@@ -19,8 +19,16 @@ namespace atelier::gpu {
 enum class training_part : uint8_t {
   /// The autoencoder.
   vae,
+  /// The text encoder, alone.
+  text,
+  /// The denoisers, each with a text encoder.
+  base,
+  small,
+  tiny,
+  /// A denoiser for four steps, from base.
+  turbo,
 };
-inline constexpr size_t training_part_count = 1;
+inline constexpr size_t training_part_count = 6;
 
 std::string_view to_string(training_part x);
 
@@ -47,6 +55,8 @@ struct training_config {
   uint32_t threads = 0;
   /// Threads that draw data ahead.
   uint32_t data_threads = 1;
+  /// Between two reports.
+  double report_seconds = 1;
   /// Between two checkpoints.
   double checkpoint_minutes = 5;
   /// Between two measurements on held-out scenes.
@@ -67,7 +77,7 @@ struct training_progress {
   double share = 0;
 };
 
-/// Told about once a second, and when figures were measured (those are empty
+/// Told every report_seconds, and when figures were measured (those are empty
 /// otherwise); false ends the training, which leaves a checkpoint.
 using training_listener = std::function<bool(
   const training_progress&, const std::map<std::string, double>& figures)>;

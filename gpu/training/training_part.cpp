@@ -7,6 +7,16 @@ std::string_view to_string(training_part x) {
   switch (x) {
     case training_part::vae:
       return "vae";
+    case training_part::text:
+      return "text";
+    case training_part::base:
+      return "base";
+    case training_part::small:
+      return "small";
+    case training_part::tiny:
+      return "tiny";
+    case training_part::turbo:
+      return "turbo";
   }
   return "";
 }

@@ -138,6 +138,8 @@ struct request {
   bool deterministic = false;
   /// Wants `progressed` calls; without, they are not sent.
   bool wants_progress = false;
+  /// Wants a preview with them after every so many steps; 0: none.
+  uint32_t preview_every = 0;
   time_point arrived;
   time_point deadline = never;
 };

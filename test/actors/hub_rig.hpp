@@ -354,6 +354,7 @@ public:
     core::request_id id;
     uint32_t steps_done;
     uint32_t steps;
+    ipc::slot_ref state = {};
 
     friend bool operator==(const progress&, const progress&) = default;
   };
@@ -385,9 +386,9 @@ private:
       BOOST_REQUIRE_MESSAGE(first, "request " << id.value << " answered twice");
     }
 
-    void progressed(core::request_id id, uint32_t steps_done,
-                    uint32_t steps) override {
-      rig.told.push_back({id, steps_done, steps});
+    void progressed(core::request_id id, uint32_t steps_done, uint32_t steps,
+                    ipc::slot_ref state) override {
+      rig.told.push_back({id, steps_done, steps, state});
     }
 
     hub_rig& rig;

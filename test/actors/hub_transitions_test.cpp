@@ -381,6 +381,23 @@ BOOST_AUTO_TEST_CASE(progress_is_told_to_those_who_want_it_alone) {
   BOOST_TEST((rig.told == expected));
 }
 
+BOOST_AUTO_TEST_CASE(where_a_preview_may_be_is_told_with_the_progress) {
+  test::hub_rig rig;
+  rig.add_cpu();
+  rig.add_device(device);
+  const auto wants = rig.submit([](core::request& x) {
+    x.wants_progress = true;
+    x.preview_every = 2;
+  });
+  rig.done(rig.take<prepare>());
+  const auto a = rig.take<denoise>();
+  BOOST_TEST(a.preview_every == 2u);
+  rig.stepped(a, 2);
+  const std::vector<test::hub_rig::progress> expected = {
+    {wants, 2, 4, a.state}};
+  BOOST_TEST((rig.told == expected));
+}
+
 BOOST_AUTO_TEST_CASE(stop_fails_everything_and_refuses_from_then_on) {
   for (const auto at : phases) {
     one_request rig;

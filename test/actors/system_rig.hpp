@@ -272,7 +272,8 @@ private:
         rig.wrong = fmt::format("request {} answered twice", id.value);
     }
 
-    void progressed(core::request_id id, uint32_t, uint32_t) override {
+    void progressed(core::request_id id, uint32_t, uint32_t,
+                    ipc::slot_ref) override {
       if (rig.answers.count(id) != 0)
         rig.wrong = "progress after the answer";
     }

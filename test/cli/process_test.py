@@ -146,6 +146,19 @@ BAD = [
     (["completion"], 2, r"SHELL"),
     (["completion", "csh"], 2, r"SHELL: 'csh'.*fish"),
     (["--json"], 2, r"a command is missing"),
+    (["train"], 2, r"PART: 0 words.*vae, text, base"),
+    (["train", "vea"], 2, r"PART: 'vea'.*vae, text, base"),
+    (["train", "vae", "text"], 2, r"PART: 2 words"),
+    (["train", "vae", "--minutes", "0"], 2, r"--minutes: '0'.*above 0"),
+    (["train", "vae", "--minutes", "x"], 2, r"--minutes: 'x'.*0\.\.100000"),
+    (["train", "vae", "--steps", "0"], 2, r"--steps: '0'.*1\.\."),
+    (["train", "vae", "--steps", "1", "--minutes", "1"], 2,
+     r"--minutes and --steps"),
+    (["train", "vae", "--resume", "--force"], 2, r"--resume and --force"),
+    (["train", "vae", "--seed", "-1"], 2, r"--seed: '-1'"),
+    (["train", "vae", "--threads", "0"], 2, r"--threads: '0'.*1\.\.1024"),
+    (["train", "vae", "--dir", ""], 2, r"--dir: ''"),
+    (["train", "vae", "--minuts", "1"], 2, r"--minuts.*--minutes"),
 ]
 
 # A configuration file's bytes, what standard error must match. All end with 2.
@@ -527,6 +540,59 @@ def case_the_printed_configuration_is_read_back(program):
     expect(code == 0 and "#" in example, err)
 
 
+def check_profile(text, variants, batches, pixels):
+    """Check what `atelier profile` writes against docs/profile-file.md."""
+    x = json.loads(text)
+    expect(list(x) == ["format", "version", "prepare_ms", "finish_ms",
+                       "source_ms_per_megapixel", "variants"], list(x))
+    expect((x["format"], x["version"]) == ("atelier.profile", 1), x)
+    expect([v["name"] for v in x["variants"]] == variants, x["variants"])
+    for v in x["variants"]:
+        expect(list(v) == ["name", "native", "latent", "sampler", "karras",
+                           "guidance", "quality", "text_ms", "decode_ms",
+                           "load_ms", "memory_bytes", "step"], v)
+        expect([(p["batch"], p["pixels"]) for p in v["step"]]
+               == [(b, p) for p in pixels for b in batches], v["step"])
+        expect(all(p["ms"] > 0 for p in v["step"]), v["step"])
+        expect(v["decode_ms"] > 0 and v["text_ms"] >= 0, v)
+    return x
+
+
+def case_a_profile_is_measured_and_read_by_the_planner(program):
+    card = "devices=[{name='cpu:0',test_card_step_ms=3," \
+           "variants=['card@20','card@4']}]"
+    arguments = ["profile", "--set", card, "--batch", "2,1,2", "--size",
+                 "64x64,32x128,128x128", "--steps", "2", "-o", "p.json"]
+    code, out, err = program.run([*arguments, "--json"])
+    expect(code == 0 and err == "", code, err)
+    text = (program.folder / "p.json").read_text()
+    expect(json.loads(out) == json.loads(text), out)
+    x = check_profile(text, ["card@20", "card@4"], [1, 2], [4096, 16384])
+    expect(all(p["ms"] >= 3 for p in x["variants"][0]["step"]), x)
+    code, _, err = program.run(arguments)
+    expect(code == 2 and "p.json" in err, code, err)
+    code, out, err = program.run([*arguments, "--force"])
+    expect(code == 0 and "batch   2" in out, code, out, err)
+    code, _, err = program.run(
+        ["generate", "a", "-o", "x.png", "--set", card, "--set",
+         "planner.profile='p.json'"])
+    expect(code == 0, code, err)
+    code, out, err = program.run(["profile"])
+    expect(code == 0 and "256" not in err and "65536 pixels" in out, out, err)
+    for more, pattern in ((["--batch", "0"], r"--batch: '0'.*1\.\.1024"),
+                          (["--batch", "1,"], r"--batch: ''"),
+                          (["--size", "10x10"], r"--size: '10x10'"),
+                          (["--steps", "50"], r"--steps: '50'.*1\.\.49"),
+                          (["-o", "/proc/x/y"], r"/proc")):
+        code, out, err = program.run(["profile", *more])
+        expect(code == 2 and re.search(pattern, err), more, code, err)
+    (program.folder / "p.json").write_text(text.replace('"ms"', '"s"', 1))
+    code, _, err = program.run(["generate", "a", "--set", card, "--set",
+                                "planner.profile='p.json'"])
+    expect(code == 2 and re.search(r"step\[0\]\.s: is not a known key", err),
+           code, err)
+
+
 def case_the_doctor_tells_in_both_forms(program):
     code, out, err = program.run(["doctor"])
     expect(code in (0, 1) and "shared memory" in out and err == "", out, err)
@@ -537,6 +603,45 @@ def case_the_doctor_tells_in_both_forms(program):
     code, out, _ = program.run(["doctor", "--set", "limits.steps=0"])
     expect(code == 1 and "limits.steps" in out, code, out)
     expect(program.entries() == [], program.entries())
+
+
+def case_a_killed_training_continues_as_if_it_had_not_been(program):
+    arguments = ["train", "text", "--steps", "12", "--threads", "2"]
+    code, _, err = program.run([*arguments, "--dir", "whole"])
+    if code == 3 and "not built in" in err:
+        return "skipped"
+    expect(code == 0, code, err)
+    often = [*arguments, "--dir", "killed", "--checkpoint", "0.0001"]
+    process = program.start(often)
+    program.wait_for(lambda: any("checkpoint" in x and x.startswith("killed")
+                                 and x.endswith(".safetensors")
+                                 for x in program.files()), process)
+    process.kill()
+    process.communicate()
+    code, _, err = program.run(often)
+    expect(code == 2 and "exists already" in err, code, err)
+    code, _, err = program.run([*often, "--resume"])
+    expect(code == 0, code, err)
+    weights = [(program.folder / x / "text" / "weights.safetensors")
+               .read_bytes() for x in ("whole", "killed")]
+    # What is noted beside the tensors has the time in it.
+    tensors = [x[8 + int.from_bytes(x[:8], "little"):] for x in weights]
+    expect(tensors[0] == tensors[1] and tensors[0], "other weights")
+
+
+def case_an_interrupted_training_leaves_a_checkpoint(program):
+    process = program.start(["train", "text", "--minutes", "60", "--dir", "d"])
+    started = time.monotonic()
+    while not program.files():
+        if process.poll() == 3:
+            return "skipped"
+        expect(time.monotonic() < started + PATIENCE_S, "nothing happened")
+        select.select([], [], [], 0.05)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=PATIENCE_S)
+    expect(process.returncode == 130, process.returncode, err)
+    expect(b"checkpoint-" in out, out)
+    expect(any("checkpoint-" in x for x in program.files()), program.files())
 
 
 def small_model(program, **changes):

@@ -60,7 +60,7 @@ std::shared_ptr<const planning::profile> one_variant() {
 
 rig::rig(bool payload) : known(one_variant()), payload_(payload) {
   const auto bytes = payload
-                     ? std::array<uint64_t, ipc::slot_kinds>{128, 1088, 64}
+                     ? std::array<uint64_t, ipc::slot_kinds>{136, 1088, 64}
                      : std::array<uint64_t, ipc::slot_kinds>{};
   slots = std::make_shared<ipc::heap_store>(
     7, std::array<uint32_t, ipc::slot_kinds>{slot_count, slot_count, 1}, bytes);

@@ -14,10 +14,12 @@ namespace {
 
 constexpr core::latent_shape shape{4, 3, 2};
 
-std::vector<std::byte> sample(size_t history_bytes = 5) {
+std::vector<std::byte> sample(size_t history_bytes = 5,
+                              core::extent preview = {2, 3}) {
   const std::vector<std::byte> history(history_bytes, std::byte{9});
-  std::vector<std::byte> bytes(state_bytes(shape, history_bytes));
-  auto latent = begin_state(bytes, shape, 6, 77, history);
+  const std::vector<uint8_t> rgb(preview.pixels() * 3, 7);
+  std::vector<std::byte> bytes(state_bytes(shape, history_bytes, preview));
+  auto latent = begin_state(bytes, shape, 6, 77, history, {preview, rgb});
   BOOST_REQUIRE(latent);
   for (auto i = size_t{0}; i < latent->size(); ++i)
     (*latent)[i] = static_cast<float>(i);
@@ -27,8 +29,11 @@ std::vector<std::byte> sample(size_t history_bytes = 5) {
 } // namespace
 
 BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
-  for (const auto history : {size_t{0}, size_t{5}}) {
-    const auto bytes = sample(history);
+  for (const auto& [history, px] : {std::pair{size_t{0}, core::extent{}},
+                                    std::pair{size_t{5}, core::extent{}},
+                                    std::pair{size_t{0}, core::extent{2, 3}},
+                                    std::pair{size_t{5}, core::extent{1, 1}}}) {
+    const auto bytes = sample(history, px);
     const auto parts = parse_state(bytes);
     BOOST_REQUIRE(parts);
     BOOST_TEST(parts->head.steps_done == 6u);
@@ -37,6 +42,12 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
     BOOST_TEST(parts->latent.size() == shape.elements());
     BOOST_TEST(parts->latent.back() == 23.0f);
     BOOST_TEST(parts->history.size() == history);
+    for (const auto x : parts->history)
+      BOOST_TEST(std::to_integer<int>(x) == 9);
+    BOOST_TEST((parts->preview.px == px));
+    BOOST_TEST(parts->preview.rgb.size() == px.pixels() * 3);
+    for (const auto x : parts->preview.rgb)
+      BOOST_TEST(x == 7);
   }
 }
 
@@ -71,6 +82,12 @@ BOOST_AUTO_TEST_CASE(hostile_heads_are_refused) {
   BOOST_TEST(with([](auto& x) { x.width = 3; }));
   BOOST_TEST(with([](auto& x) { x.history_bytes = 4; }));
   BOOST_TEST(with([](auto& x) { x.history_bytes = UINT32_MAX; }));
+  BOOST_TEST(with([](auto& x) { x.preview_width = 3; }));
+  BOOST_TEST(with([](auto& x) { x.preview_height = 0; }));
+  BOOST_TEST(with([](auto& x) {
+    x.preview_width = x.preview_height = UINT32_MAX;
+    x.history_bytes = 20;
+  }));
   // Products that wrap to something small.
   BOOST_TEST(with([](auto& x) { x.channels = x.height = 1u << 31; }));
   BOOST_TEST(

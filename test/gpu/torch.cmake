@@ -9,6 +9,8 @@ atelier_add_test(gpu_text_and_pictures
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/models/autoencoder_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/clip_text_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/models/latent_preview_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/models/tiny_model.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/vae_layers_test.cpp
   LIBS Atelier::gpu_torch)
 atelier_add_test(gpu_unet
@@ -26,3 +28,11 @@ atelier_add_test(gpu_networks
   TORCH
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/training/networks_test.cpp
   LIBS Atelier::gpu_torch)
+atelier_add_test(gpu_training
+  KIND UNIT
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/training/autoencoder_net_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/training/checkpoint_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/training/training_test.cpp
+  LIBS Atelier::gpu_torch Atelier::core
+  TORCH)

@@ -206,6 +206,32 @@ BOOST_DATA_TEST_CASE(progress_only_rises_up_to_the_steps, modes, how) {
   BOOST_TEST(!wrong);
 }
 
+BOOST_DATA_TEST_CASE(previews_come_with_the_progress, modes, how) {
+  auto sut = test::start(how, {slow_card});
+  std::vector<preview> seen;
+  callbacks calls;
+  calls.progressed = [&](const progress& p) {
+    if (!p.preview.rgb.empty())
+      seen.push_back(p.preview);
+  };
+  auto wanted = small(12);
+  wanted.preview_every = 3;
+  auto got = sut->submit(wanted, calls);
+  BOOST_TEST_REQUIRE(std::holds_alternative<submission>(got));
+  const auto made = std::get<submission>(got).result.get();
+  auto other = test::hand_in(*sut, small(12));
+  test::check_same_picture(test::picture_in(made),
+                           test::picture_in(test::await(other)));
+  BOOST_TEST(sut->stop(5s));
+  BOOST_TEST(!seen.empty());
+  for (const auto& x : seen) {
+    BOOST_TEST(x.step % 3 == 0u);
+    BOOST_TEST(x.step < 12u);
+    BOOST_TEST(x.width == 8u);
+    BOOST_TEST(x.rgb.size() == size_t{3} * x.width * x.height);
+  }
+}
+
 BOOST_DATA_TEST_CASE(running_and_waiting_requests_are_taken_back, modes, how) {
   auto sut = test::start(how, {slow_card});
   std::vector<test::in_flight> all;

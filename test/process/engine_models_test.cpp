@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engines that run a small model with random weights.
+#include <atelier/planning/profile_file.hpp>
+#include <atelier/runtime/measure.hpp>
+
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <gpu/models/tiny_model.hpp>
 #include <process/engine_fixture.hpp>
+#include <support/scale.hpp>
+#include <support/seed.hpp>
 
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <fstream>
 #include <functional>
+#include <random>
 
 using namespace atelier;
 using namespace std::chrono_literals;
@@ -40,6 +50,49 @@ generation small() {
   x.width = x.height = 32;
   x.seed = 1;
   return x;
+}
+
+struct kind_of_run {
+  const char* sampler;
+  float eta = 0;
+  bool karras = false;
+};
+
+/// Has each kind of run made, and made again while the device's process is
+/// killed after a step that is drawn: the same file is owed.
+void check_kills(engine& sut, const std::vector<kind_of_run>& kinds,
+                 std::mt19937_64& random) {
+  constexpr uint32_t steps = 30;
+  for (const auto& kind : kinds) {
+    auto wanted = small();
+    wanted.prompt = "b";
+    wanted.steps = steps;
+    wanted.seed = random() >> 1;
+    wanted.sampler = kind.sampler;
+    wanted.eta = kind.eta;
+    wanted.karras = kind.karras;
+    wanted.deterministic = true;
+    auto whole = test::hand_in(sut, wanted);
+    const auto expected = test::picture_in(test::await(whole));
+    const auto at = 1 + static_cast<uint32_t>(random() % (steps - 1));
+    const auto victim = test::pid_of(sut, "cpu:0");
+    std::atomic<bool> killed = false;
+    callbacks calls;
+    calls.progressed = [&](const progress& p) {
+      if (p.steps_done >= at && !killed.exchange(true))
+        kill(victim, SIGKILL);
+    };
+    auto got = sut.submit(wanted, calls);
+    BOOST_TEST_REQUIRE(std::holds_alternative<submission>(got));
+    const auto made = std::get<submission>(got).result.get();
+    BOOST_TEST_CONTEXT(kind.sampler << " killed after step " << at) {
+      BOOST_TEST(killed);
+      const auto& resumed = test::picture_in(made);
+      BOOST_TEST(resumed.sha256 == expected.sha256);
+      // It went on from what was published, not from the begin.
+      BOOST_TEST(resumed.steps_run < steps + std::max(at, 2u));
+    }
+  }
 }
 
 } // namespace
@@ -80,6 +133,104 @@ BOOST_DATA_TEST_CASE(what_the_schedule_cannot_run_is_refused_at_once, modes,
   BOOST_TEST(test::picture_in(test::await(good)).steps_run == 3u);
 }
 
+BOOST_DATA_TEST_CASE(previews_show_what_the_picture_becomes, modes, how) {
+  auto sut = start(how);
+  auto wanted = small();
+  wanted.steps = 8;
+  wanted.sampler = "dpmpp_2m";
+  auto plain = test::hand_in(*sut, wanted);
+  const auto expected = test::picture_in(test::await(plain));
+  std::vector<preview> seen;
+  callbacks calls;
+  calls.progressed = [&](const progress& p) {
+    if (!p.preview.rgb.empty())
+      seen.push_back(p.preview);
+  };
+  wanted.preview_every = 1;
+  auto got = sut->submit(wanted, calls);
+  BOOST_TEST_REQUIRE(std::holds_alternative<submission>(got));
+  const auto made = std::get<submission>(got).result.get();
+  test::check_same_picture(test::picture_in(made), expected);
+  BOOST_TEST(sut->stop(5s));
+  BOOST_TEST(!seen.empty());
+  for (const auto& x : seen) {
+    BOOST_TEST(x.step < 8u);
+    // A pixel for each place of the latent.
+    BOOST_TEST(x.width == 16u);
+    BOOST_TEST(x.height == 16u);
+    BOOST_TEST(x.rgb.size() == 3u * 16 * 16);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_sampler_survives_a_kill_at_any_step_bit_for_bit) {
+  std::mt19937_64 random{test::seed()};
+  const std::vector<std::string> more = {"processes.restart_first_ms=1",
+                                         "processes.restart_most_ms=10",
+                                         "scheduler.attempts=1000"};
+  const auto rounds = test::scaled(20);
+  {
+    auto sut = start(mode::split, more);
+    for (size_t i = 0; i < rounds; ++i)
+      check_kills(*sut,
+                  {{"ddim"},
+                   {"ddim", 0.5f},
+                   {"euler"},
+                   {"euler", 0, true},
+                   {"euler_ancestral"},
+                   {"dpmpp_2m"},
+                   {"dpmpp_2m", 0, true},
+                   {"lcm"}},
+                  random);
+  }
+  write_at("scheduler/scheduler_config.json",
+           R"({"_class_name": "FlowMatchEulerDiscreteScheduler",
+           "num_train_timesteps": 100, "shift": 3.0})");
+  auto sut = start(mode::split, more);
+  for (size_t i = 0; i < rounds; ++i)
+    check_kills(*sut, {{"flow_match_euler"}, {"flow_match_euler", 0, true}},
+                random);
+}
+
+BOOST_AUTO_TEST_CASE(a_measured_profile_is_taken_by_the_planner) {
+  runtime::measurement wanted;
+  wanted.batches = {1, 2};
+  wanted.sizes = {{32, 32}, {64, 32}};
+  wanted.steps = 1;
+  auto& x = wanted.settings;
+  x.models.resize(1);
+  x.models[0].name = "tiny";
+  x.models[0].path = path.string();
+  x.devices[0].executor = "torch";
+  x.devices[0].variants = {"tiny@3", "tiny@5", "tiny@3/bf16"};
+  size_t points = 0;
+  const auto measured =
+    runtime::measure(wanted, [&](const auto&, size_t done, size_t of) {
+      BOOST_TEST(of == 8u);
+      points = done;
+      return true;
+    });
+  BOOST_REQUIRE_MESSAGE(measured, (measured ? "" : measured.why().text));
+  BOOST_TEST(points == 7u);
+  BOOST_TEST_REQUIRE(measured->variants.size() == 3u);
+  for (const auto& v : measured->variants) {
+    BOOST_TEST(v.step.size() == 4u);
+    BOOST_TEST((v.native_px == core::extent{128, 128}));
+    BOOST_TEST((v.load.count() > 0 && v.decode.count() > 0));
+    BOOST_TEST(v.text.count() > 0);
+    BOOST_TEST(v.memory_bytes > 0u);
+  }
+  BOOST_TEST((measured->variants[0].step == measured->variants[1].step));
+  const auto file = (path / "profile.json").string();
+  std::ofstream{file} << planning::to_json(*measured);
+  auto sut = start(mode::single, {"planner.profile='" + file + "'"});
+  auto good = test::hand_in(*sut, small());
+  test::picture_in(test::await(good));
+  const auto ended = runtime::measure(
+    wanted, [](const auto&, size_t done, size_t) { return done < 2; });
+  BOOST_TEST_REQUIRE(!ended);
+  BOOST_TEST((ended.why().code == core::ec::cancelled));
+}
+
 BOOST_AUTO_TEST_CASE(a_state_with_history_must_fit_its_slot_too) {
   // 96x96 pixels: 48x48 places of 4 channels are 36 KiB, twice that with the
   // prediction before.
@@ -91,7 +242,7 @@ BOOST_AUTO_TEST_CASE(a_state_with_history_must_fit_its_slot_too) {
   const auto* const why = std::get_if<failure>(&got);
   BOOST_TEST_REQUIRE(why != nullptr);
   BOOST_TEST(why->text
-             == "size 96x96 needs 73760 bytes of state, a slot holds 65536 "
+             == "size 96x96 needs 73768 bytes of state, a slot holds 65536 "
                 "(arena.state_slot_kib)");
   wanted.sampler = "euler";
   auto good = test::hand_in(*sut, wanted);

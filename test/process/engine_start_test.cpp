@@ -160,15 +160,13 @@ BOOST_AUTO_TEST_CASE(a_model_that_loads_longer_than_silence_is_waited_for) {
 }
 
 BOOST_AUTO_TEST_CASE(a_model_that_does_not_load_in_time_is_told) {
-  const auto begin = std::chrono::steady_clock::now();
   const auto why = expect_failure(
-    mode::split, {"devices=[{name='cpu:0',test_card_load_ms=60000}]",
-                  "processes.setup_ms=300", "processes.restart_first_ms=1",
+    mode::split, {"devices=[{name='cpu:0',test_card_load_ms=600000}]",
+                  "processes.setup_ms=1500", "processes.restart_first_ms=1",
                   "processes.heartbeat_ms=10", "processes.silence_ms=100",
                   "processes.grace_ms=100"});
   BOOST_TEST(why.code == "unavailable");
   BOOST_TEST(says(why, "cpu:0 ended 3 times while starting"), why.text);
-  BOOST_TEST((std::chrono::steady_clock::now() - begin < 20s));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // run_executor MODEL SEED COUNT
 //
-// Runs COUNT groups of eight unlike requests on a device with LibTorch: each
-// alone, all together while some join late, and each cut off at a step and
-// resumed by a fresh device. Prints what differed; the exit status is 1 where
-// something that must be equal was not.
+// Runs COUNT groups of eight unlike requests on a device with LibTorch, among
+// them every sampler that the model can run with: each alone, all together
+// while some join late and one of another size waits, and each cut off at a
+// step and resumed by a fresh device. Prints what differed, and the least
+// likeness for each sampler; the exit status is 1 where something that must be
+// equal was not.
 #include <atelier/core/torch_generator.hpp>
 #include <atelier/gpu/device/torch_executor.hpp>
 #include <atelier/gpu/models/model_facts.hpp>
+#include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/ipc/heap_store.hpp>
 
@@ -19,6 +22,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <random>
 #include <set>
@@ -96,7 +100,12 @@ public:
     known.variants.push_back(v);
     known_ = std::make_shared<const planning::profile>(known);
     path_ = path;
+    schedule_ = facts.schedule;
     renew();
+  }
+
+  const gpu::scheduler_config& schedule() const {
+    return schedule_;
   }
 
   /// Slots are granted once; a new store for new ones.
@@ -126,8 +135,22 @@ public:
     return x;
   }
 
+  /// Returns a slot with a picture, and perhaps a mask, that a seed tells.
+  ipc::slot_ref source(const core::recipe& how, bool masked) {
+    const auto x = grant(ipc::slot_kind::image);
+    const auto into =
+      taken(gpu::begin_source(taken(slots_->buffer(x)), how.px, masked));
+    std::mt19937_64 random{how.seed};
+    for (auto& byte : into.pixels)
+      byte = static_cast<uint8_t>(random());
+    for (size_t i = 0; i < into.mask.size(); ++i)
+      into.mask[i] = i % how.px.width < how.px.width / 2 ? 255 : 0;
+    taken(slots_->publish(x, 1, gpu::source_bytes(how.px, masked)));
+    return x;
+  }
+
   gpu::open_job job(uint64_t id, const core::recipe& how,
-                    const core::prompt_pair& text) {
+                    const core::prompt_pair& text, bool masked = false) {
     gpu::open_job x;
     x.who = {core::request_id{id}, 1};
     x.how = how;
@@ -135,8 +158,13 @@ public:
     x.from = grant(ipc::slot_kind::state);
     x.state = grant(ipc::slot_kind::state);
     x.image = grant(ipc::slot_kind::image);
+    if (how.from_image)
+      x.source = source(how, masked);
     core::torch_generator noise{how.seed};
     const auto shape = planning::latent_of(known_->variants[0], how.px);
+    // The autoencoder's sample of a source comes first.
+    std::vector<float> sample(how.from_image ? shape.elements() : 0);
+    noise.fill(sample);
     auto into = taken(slots_->buffer(x.from));
     const auto latent = taken(gpu::begin_state(into, shape, 0, 0));
     noise.fill(latent);
@@ -156,6 +184,7 @@ public:
 
 private:
   std::string path_;
+  gpu::scheduler_config schedule_;
   std::shared_ptr<const planning::profile> known_;
   std::shared_ptr<ipc::heap_store> slots_;
   std::array<uint32_t, ipc::slot_kinds> next_{};
@@ -164,22 +193,52 @@ private:
 struct wish {
   core::recipe how;
   core::prompt_pair text;
+  bool masked = false;
+
+  std::string name() const {
+    return fmt::format("{}{}{}{}", core::to_string(how.with),
+                       how.eta > 0 ? " with eta" : "",
+                       how.karras ? " with karras" : "",
+                       masked           ? ", masked"
+                       : how.from_image ? ", from an image"
+                                        : "");
+  }
 };
 
-wish draw_wish(std::mt19937_64& random, core::extent native) {
+/// What the i-th request of a group runs with: every sampler in eight.
+struct kind_of_run {
+  core::sampler with;
+  float eta = 0;
+  bool karras = false;
+};
+
+kind_of_run kind_of(const gpu::scheduler_config& schedule, uint32_t i) {
+  using enum core::sampler;
+  constexpr kind_of_run all[rows_of_a_group] = {
+    {ddim},     {ddim, 0.5f},        {euler}, {euler, 0, true},
+    {dpmpp_2m}, {dpmpp_2m, 0, true}, {lcm},   {euler_ancestral}};
+  if (schedule.predicts == gpu::prediction::flow)
+    return {flow_match_euler, 0, i % 2 == 1};
+  return all[i];
+}
+
+wish draw_wish(std::mt19937_64& random, core::extent native,
+               const kind_of_run& kind) {
   const auto below = [&](uint64_t n) {
     return std::uniform_int_distribution<uint64_t>{0, n - 1}(random);
   };
-  constexpr core::sampler all[] = {core::sampler::ddim, core::sampler::euler,
-                                   core::sampler::euler_ancestral,
-                                   core::sampler::dpmpp_2m, core::sampler::lcm};
   wish x;
-  x.how.with = all[below(std::size(all))];
-  x.how.steps = 3 + static_cast<uint32_t>(below(4));
+  x.how.with = kind.with;
+  x.how.eta = kind.eta;
+  x.how.karras = kind.karras;
+  x.how.steps = 4 + static_cast<uint32_t>(below(4));
+  if (below(3) == 0) {
+    x.how.from_image = true;
+    x.how.strength = below(2) == 0 ? 0.75f : 1.f;
+    x.masked = below(2) == 0;
+  }
   x.how.guidance = below(3) == 0 ? 1.f : 3.f + static_cast<float>(below(5));
   x.how.guidance_rescale = below(4) == 0 ? 0.7f : 0.f;
-  x.how.eta = x.how.with == core::sampler::ddim && below(2) == 0 ? 0.5f : 0.f;
-  x.how.karras = x.how.with == core::sampler::dpmpp_2m && below(2) == 0;
   x.how.px = native;
   x.how.seed = random();
   x.text.positive = fmt::format("picture number {}", below(5));
@@ -222,7 +281,7 @@ void finish(gpu::executor& device, reports& from,
     std::erase_if(running, [&](const gpu::open_job& x) {
       const auto row = row_of(did, x.who);
       expect_sound(row);
-      if (row.steps_done < x.how.steps)
+      if (row.steps_done < core::steps_to_run(x.how))
         return false;
       device.decode(x.who);
       const auto made = from.next_decoded();
@@ -258,7 +317,7 @@ int main(int argc, char** argv) {
   const auto groups = std::strtoul(argv[3], nullptr, 10);
   auto device = on.device();
   reports from{*device};
-  double worst = std::numeric_limits<double>::infinity();
+  std::map<std::string, double> worst;
   uint32_t compared = 0;
   uint32_t unequal = 0;
   uint64_t id = 0;
@@ -268,31 +327,44 @@ int main(int argc, char** argv) {
     reports seen{*device};
     std::vector<wish> wishes;
     for (uint32_t i = 0; i < rows_of_a_group; ++i) {
-      wishes.push_back(draw_wish(random, on.native()));
-      wishes.back().how.deterministic = i % 2 == 0;
+      wishes.push_back(
+        draw_wish(random, on.native(), kind_of(on.schedule(), i)));
+      wishes.back().how.deterministic = (i + group) % 2 == 0;
     }
     // Alone.
     std::vector<gpu::open_job> alone;
     for (const auto& x : wishes) {
-      alone.push_back(on.job(++id, x.how, x.text));
+      alone.push_back(on.job(++id, x.how, x.text, x.masked));
       finish(*device, seen, {alone.back()});
     }
     // Together.
+    auto waits = wishes.front();
+    waits.how.px.width += 64;
+    const auto waiting = on.job(++id, waits.how, waits.text, waits.masked);
+    device->open(waiting);
+    device->run({{waiting.who}, 1});
+    expect_sound(row_of(seen.next_run(), waiting.who));
     std::vector<gpu::open_job> together;
     for (const auto& x : wishes)
-      together.push_back(on.job(++id, x.how, x.text));
+      together.push_back(on.job(++id, x.how, x.text, x.masked));
     finish(*device, seen, together);
+    device->close(waiting.who);
     // Cut off, and resumed by another device from what was published.
     const auto other = on.device();
     reports other_seen{*other};
     for (uint32_t i = 0; i < rows_of_a_group; ++i) {
       const auto expected = on.picture(alone[i]);
       const auto batched = psnr(expected, on.picture(together[i]));
-      worst = std::min(worst, batched);
+      const auto name = core::to_string(wishes[i].how.with);
+      const auto least =
+        worst.emplace(name, std::numeric_limits<double>::infinity()).first;
+      least->second = std::min(least->second, batched);
       const auto exact = wishes[i].how.deterministic;
-      auto first = on.job(++id, wishes[i].how, wishes[i].text);
-      const auto steps =
-        1 + static_cast<uint32_t>(random() % (wishes[i].how.steps - 1));
+      auto first =
+        on.job(++id, wishes[i].how, wishes[i].text, wishes[i].masked);
+      const auto steps = 1
+                       + static_cast<uint32_t>(
+                           random() % (core::steps_to_run(wishes[i].how) - 1));
       device->open(first);
       device->run({{first.who}, steps});
       expect_sound(row_of(seen.next_run(), first.who));
@@ -310,14 +382,16 @@ int main(int argc, char** argv) {
         ++unequal;
         fmt::print("{} steps {} of {}, guidance {}, deterministic {}: "
                    "in a batch {:.1f} dB, resumed after {} steps {:.1f} dB\n",
-                   core::to_string(wishes[i].how.with), wishes[i].how.steps,
+                   wishes[i].name(), wishes[i].how.steps,
                    wishes[i].text.positive, wishes[i].how.guidance, exact,
                    batched, steps, resumed);
       }
     }
   }
-  fmt::print(
-    "{} comparisons, {} rows differ, least PSNR in a batch {:.1f} dB\n",
-    compared, unequal, worst);
+  fmt::print("{} comparisons, {} rows differ; least PSNR in a batch:", compared,
+             unequal);
+  for (const auto& [name, least] : worst)
+    fmt::print(" {} {:.1f}", name, least);
+  fmt::print(" dB\n");
   return unequal == 0 ? 0 : 1;
 }

@@ -451,7 +451,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_a_slot_is_refused_with_its_option) {
   BOOST_TEST_REQUIRE(!got);
   BOOST_TEST((got.why().code == ec::invalid_argument));
   BOOST_TEST(got.why().text
-             == "size 512x512 needs 65568 bytes of state, a slot holds 4096 "
+             == "size 512x512 needs 65576 bytes of state, a slot holds 4096 "
                 "(arena.state_slot_kib)");
 
   small = two_variants();

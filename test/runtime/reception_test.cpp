@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/state_format.hpp>
 #include <atelier/ipc/heap_store.hpp>
 #include <atelier/ipc/keeper.hpp>
 #include <atelier/runtime/reception.hpp>
@@ -181,12 +182,45 @@ BOOST_AUTO_TEST_CASE(progress_comes_before_the_answer_in_order) {
   c.answered = [&](const answer&) { steps.push_back(99); };
   auto result = d.sut.expect(id_of(1), c);
   for (uint32_t i = 1; i <= 5; ++i)
-    d.sut.progressed(id_of(1), i, 5);
+    d.sut.progressed(id_of(1), i, 5, {});
   d.sut.answered(failure_of(1, core::ec::internal));
-  d.sut.progressed(id_of(1), 5, 5);
+  d.sut.progressed(id_of(1), 5, 5, {});
   BOOST_TEST(d.sut.wait_until_empty(30s));
   d.sut.close();
   BOOST_TEST((steps == std::vector<uint32_t>{1, 2, 3, 4, 5, 99}));
+}
+
+BOOST_AUTO_TEST_CASE(a_preview_is_taken_from_the_published_state) {
+  desk d;
+  ipc::slot_ref state;
+  state.arena = arena;
+  state.generation = 1;
+  state.kind = ipc::slot_kind::state;
+  d.store->open(state);
+  const std::vector<uint8_t> rgb = {1, 2, 3, 4, 5, 6};
+  const core::latent_shape shape{1, 1, 1};
+  BOOST_REQUIRE(
+    gpu::begin_state(*d.store->buffer(state), shape, 3, 0, {}, {{2, 1}, rgb}));
+  BOOST_REQUIRE(d.store->publish(state, 4, gpu::state_bytes(shape, 0, {2, 1})));
+  std::vector<preview> seen;
+  callbacks c;
+  c.progressed = [&](const progress& p) { seen.push_back(p.preview); };
+  auto result = d.sut.expect(id_of(1), c);
+  d.sut.progressed(id_of(1), 3, 5, state);
+  d.sut.progressed(id_of(1), 4, 5, {});
+  // Given away meanwhile.
+  auto stale = state;
+  ++stale.generation;
+  d.sut.progressed(id_of(1), 4, 5, stale);
+  d.sut.answered(failure_of(1, core::ec::internal));
+  BOOST_TEST(d.sut.wait_until_empty(30s));
+  BOOST_TEST_REQUIRE(seen.size() == 3u);
+  BOOST_TEST(seen[0].step == 3u);
+  BOOST_TEST(seen[0].width == 2u);
+  BOOST_TEST(seen[0].height == 1u);
+  BOOST_TEST((seen[0].rgb == rgb));
+  BOOST_TEST(seen[1].rgb.empty());
+  BOOST_TEST(seen[2].rgb.empty());
 }
 
 BOOST_AUTO_TEST_CASE(empty_means_that_the_last_call_returned) {
@@ -218,7 +252,7 @@ BOOST_AUTO_TEST_CASE(a_slow_client_delays_nobody_who_tells) {
   d.sut.answered(failure_of(1, core::ec::internal));
   // These return although the first client is not done.
   d.sut.answered(failure_of(2, core::ec::internal));
-  d.sut.progressed(id_of(2), 1, 2);
+  d.sut.progressed(id_of(2), 1, 2, {});
   BOOST_TEST((second.wait_for(0s) == std::future_status::timeout));
   open.set_value();
   second.get();
@@ -231,7 +265,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_throws_harms_nobody) {
   bad.answered = [](const answer&) { throw 7; };
   auto first = d.sut.expect(id_of(1), bad);
   auto second = d.sut.expect(id_of(2), {});
-  d.sut.progressed(id_of(1), 1, 2);
+  d.sut.progressed(id_of(1), 1, 2, {});
   d.sut.answered(failure_of(1, core::ec::internal));
   d.sut.answered(failure_of(2, core::ec::internal));
   first.get();
@@ -256,7 +290,7 @@ BOOST_AUTO_TEST_CASE(closing_answers_what_is_open_once) {
   BOOST_TEST(d.sut.open() == 0u);
   // Late news are dropped.
   d.sut.answered(failure_of(1, core::ec::internal));
-  d.sut.progressed(id_of(2), 1, 2);
+  d.sut.progressed(id_of(2), 1, 2, {});
   BOOST_TEST(calls.load() == 2);
 }
 

@@ -17,8 +17,8 @@ core::time_point now() {
 
 } // namespace
 
-device_thread::device_thread(std::unique_ptr<row_engine> rows)
-  : rows_(std::move(rows)), thread_([this] { work(); }) {}
+device_thread::device_thread(std::unique_ptr<row_engine> rows, device_pace pace)
+  : pace_(pace), rows_(std::move(rows)), thread_([this] { work(); }) {}
 
 device_thread::~device_thread() {
   {
@@ -106,6 +106,13 @@ void device_thread::work() {
   }
 }
 
+void device_thread::pause(core::time_point until) {
+  if (until <= now())
+    return;
+  std::unique_lock lock{mutex_};
+  wake_.wait_until(lock, until, [this] { return stopping_.load(); });
+}
+
 void device_thread::handle(const open_job& job) {
   const auto begin = now();
   rows_->open(job);
@@ -120,8 +127,10 @@ void device_thread::handle(const numbered_run& x) {
       report.opening += spent.mapped();
   while (!stopping_ && interrupted_ != x.number
          && rows_->steps_left(x.job.rows, x.job.steps - report.steps) > 0) {
+    const auto step_begin = now();
     if (report.steps == 0)
-      report.first_step = now();
+      report.first_step = step_begin;
+    pause(step_begin + pace_.step);
     rows_->step(x.job.rows);
     ++report.steps;
   }
@@ -133,6 +142,7 @@ void device_thread::handle(const numbered_run& x) {
 
 void device_thread::handle(const decode_job& job) {
   const auto begin = now();
+  pause(begin + pace_.decode);
   auto report = rows_->decode(job.who);
   report.took = now() - begin;
   if (!stopping_)

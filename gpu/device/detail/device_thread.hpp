@@ -16,6 +16,12 @@
 
 namespace atelier::gpu::detail {
 
+/// How long work takes at least, to stand for a model's.
+struct device_pace {
+  core::timespan step{0};
+  core::timespan decode{0};
+};
+
 /// An executor whose jobs a row_engine does, on a thread of its own.
 ///
 /// The destructor ends the step in progress, publishes it, drops what is queued
@@ -24,7 +30,8 @@ namespace atelier::gpu::detail {
 /// Threads: as executor; the destructor is its owner's.
 class device_thread final : public executor {
 public:
-  explicit device_thread(std::unique_ptr<row_engine> rows);
+  explicit device_thread(std::unique_ptr<row_engine> rows,
+                         device_pace pace = {});
   ~device_thread() override;
 
   void connect(executor_events events) override;
@@ -54,11 +61,13 @@ private:
   void submit(any_job job);
   void work();
   void wait_for_job(std::unique_lock<std::mutex>& lock);
+  void pause(core::time_point until);
   void handle(const open_job& job);
   void handle(const numbered_run& x);
   void handle(const decode_job& job);
   void handle(const close_job& job);
 
+  const device_pace pace_;
   // Set by connect, before the first job.
   executor_events events_;
 

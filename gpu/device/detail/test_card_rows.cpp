@@ -72,6 +72,10 @@ core::result<void> test_card_row::read(const planning::profile& known) {
                         held.channels, held.height, held.width, shape_.channels,
                         shape_.height, shape_.width);
     steps_done_ = head.steps_done;
+    // An earlier attempt's preview stands last.
+    bytes_.resize(bytes_.size() - parts->preview.rgb.size());
+    parts->head.preview_width = parts->head.preview_height = 0;
+    std::memcpy(bytes_.data(), &parts->head, sizeof(state_head));
   }
   if (const auto steps = core::steps_to_run(how); steps_done_ > steps) {
     const auto held = std::exchange(steps_done_, steps);
@@ -111,6 +115,11 @@ core::result<std::optional<source_parts>> test_card_row::find_source() const {
   return found{*parts};
 }
 
+std::span<float> test_card_row::latent() {
+  return {reinterpret_cast<float*>(bytes_.data() + sizeof(state_head)),
+          shape_.elements()};
+}
+
 bool test_card_row::due(uint32_t step) const {
   return step == core::steps_to_run(job_.how)
       || (job_.publish_every > 0 && step % job_.publish_every == 0);
@@ -130,10 +139,7 @@ void test_card_row::advance(uint32_t steps) {
         return seen.why();
     while (steps_done_ < end) {
       if (!bytes_.empty())
-        test_card_step(
-          {reinterpret_cast<float*>(bytes_.data() + sizeof(state_head)),
-           shape_.elements()},
-          job_.how, job_.text, steps_done_, source_sum_);
+        test_card_step(latent(), job_.how, job_.text, steps_done_, source_sum_);
       ++steps_done_;
       if (steps_done_ == last_due)
         if (auto out = publish(); !out)
@@ -149,17 +155,28 @@ core::result<void> test_card_row::publish() {
   auto into = slots_.buffer(job_.state);
   if (!into)
     return into.why();
+  auto published_bytes = bytes_.size();
   if (!bytes_.empty()) {
     if (bytes_.size() > into->size())
       return core::fail(core::ec::out_of_resources,
                         "a state of {} bytes does not fit its slot of {} bytes",
                         bytes_.size(), into->size());
-    std::memcpy(bytes_.data() + offsetof(state_head, steps_done), &steps_done_,
-                sizeof(steps_done_));
+    state_head head;
+    std::memcpy(&head, bytes_.data(), sizeof(head));
+    head.steps_done = steps_done_;
+    const core::extent px{shape_.width, shape_.height};
+    if (wants_preview(job_, steps_done_, core::steps_to_run(job_.how))
+        && bytes_.size() + test_card_bytes(px) <= into->size()) {
+      head.preview_width = px.width;
+      head.preview_height = px.height;
+      test_card_preview(latent(), shape_, into->subspan(bytes_.size()));
+      published_bytes += test_card_bytes(px);
+    }
     std::memcpy(into->data(), bytes_.data(), bytes_.size());
+    std::memcpy(into->data(), &head, sizeof(head));
   }
   auto out =
-    slots_.publish(job_.state, uint64_t{steps_done_} + 1, bytes_.size());
+    slots_.publish(job_.state, uint64_t{steps_done_} + 1, published_bytes);
   if (out)
     published_ = true;
   return out;
@@ -185,13 +202,9 @@ core::result<uint64_t> test_card_row::decode() {
                           bytes, into->size());
       // Without a latent, a picture is still owed where the store keeps bytes.
       const std::vector<float> blank(bytes_.empty() ? shape_.elements() : 0);
-      const auto latent =
-        bytes_.empty()
-          ? std::span<const float>{blank}
-          : std::span<const float>{
-            reinterpret_cast<const float*>(bytes_.data() + sizeof(state_head)),
-            shape_.elements()};
-      test_card_decode(latent, shape_, job_.how, job_.text, into->first(bytes),
+      const auto drawn = bytes_.empty() ? std::span<const float>{blank}
+                                        : std::span<const float>{latent()};
+      test_card_decode(drawn, shape_, job_.how, job_.text, into->first(bytes),
                        *source ? &**source : nullptr);
     }
     if (auto out = slots_.publish(job_.image, 1, bytes); !out)
@@ -237,6 +250,16 @@ std::vector<test_card_row*> test_card_rows::sound(
     if (auto* row = find(x); row && row->failure().code == core::ec::none)
       found.push_back(row);
   return found;
+}
+
+uint32_t test_card_rows::steps_left(const std::vector<core::ticket>& who,
+                                    uint32_t most) {
+  return common_steps(sound(who), most);
+}
+
+void test_card_rows::step(const std::vector<core::ticket>& who) {
+  for (auto* row : sound(who))
+    row->advance(1);
 }
 
 decode_report test_card_rows::decode(core::ticket who) {

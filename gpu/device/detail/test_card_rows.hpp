@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/core/result.hpp>
+#include <atelier/gpu/device/detail/row_engine.hpp>
 #include <atelier/gpu/device/executor.hpp>
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/ipc/slot_store.hpp>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -59,6 +61,8 @@ private:
   /// bytes of it.
   core::result<std::optional<source_parts>> find_source() const;
   core::result<void> publish();
+  /// @pre bytes_ is not empty
+  std::span<float> latent();
   bool due(uint32_t step) const;
 
   open_job job_;
@@ -66,7 +70,7 @@ private:
   core::latent_shape shape_;
   /// Of the source, 0 where there is none.
   uint64_t source_sum_ = 0;
-  /// A whole published state: head, latent, history. Empty: only counting.
+  /// A published state without its preview. Empty: only counting.
   std::vector<std::byte> bytes_;
   uint32_t steps_done_ = 0;
   bool published_ = false;
@@ -74,15 +78,20 @@ private:
 };
 
 /// The open rows of a device.
-class test_card_rows {
+class test_card_rows final : public row_engine {
 public:
   test_card_rows(std::shared_ptr<const planning::profile> known,
                  std::shared_ptr<ipc::slot_store> slots);
 
   /// Opens a row. One that is open already fails.
-  void open(const open_job& job);
+  void open(const open_job& job) override;
 
-  void close(core::ticket who);
+  void close(core::ticket who) override;
+
+  uint32_t steps_left(const std::vector<core::ticket>& who,
+                      uint32_t most) override;
+
+  void step(const std::vector<core::ticket>& who) override;
 
   /// Returns the row, or nullptr.
   test_card_row* find(core::ticket who);
@@ -91,10 +100,10 @@ public:
   std::vector<test_card_row*> sound(const std::vector<core::ticket>& who);
 
   /// Draws a row's picture; `took` is left to the caller.
-  decode_report decode(core::ticket who);
+  decode_report decode(core::ticket who) override;
 
   /// Returns how far each of `who` is; one that is not open has failed.
-  std::vector<row_report> report(const std::vector<core::ticket>& who);
+  std::vector<row_report> report(const std::vector<core::ticket>& who) override;
 
 private:
   std::shared_ptr<const planning::profile> known_;

@@ -92,7 +92,7 @@ void torch_row::read(prompt_cache& prompts) {
   steps_done_ = head.steps_done;
   x_ = from_span(parts.latent, shape, device);
   noise_.emplace(how.noise, how.seed, head.generator_counter);
-  if (plan_.needs_last && !parts.history.empty()) {
+  if (plan_.needs_last && steps_done_ > 0) {
     if (parts.history.size() != parts.latent.size_bytes())
       throw model_error{core::fail(
         core::ec::bad_payload, "the state's history has {} bytes, not {}",
@@ -198,10 +198,10 @@ void torch_row::accept(const torch::Tensor& next, const torch::Tensor& x0) {
     last_ = x0.clone();
   ++steps_done_;
   if (due(steps_done_))
-    publish();
+    publish(x0);
 }
 
-void torch_row::publish() {
+void torch_row::publish(const torch::Tensor& x0) {
   const auto into = taken(slots_.buffer(job_.state));
   const core::latent_shape shape{static_cast<uint32_t>(x_.size(0)),
                                  static_cast<uint32_t>(x_.size(1)),
@@ -212,11 +212,22 @@ void torch_row::publish() {
     copy_out(last_, history);
   }
   const auto history_bytes = std::as_bytes(std::span{history});
-  const auto latent = taken(
-    begin_state(into, shape, steps_done_, noise_->position(), history_bytes));
+  const auto bytes = state_bytes(shape, history_bytes.size());
+  torch::Tensor drawn;
+  state_preview preview;
+  if (wants_preview(job_, steps_done_, core::steps_to_run(job_.how))
+      && bytes < into.size())
+    drawn = model_->preview().draw(
+      x0, static_cast<int64_t>((into.size() - bytes) / 3));
+  if (drawn.defined())
+    preview = {{static_cast<uint32_t>(drawn.size(1)),
+                static_cast<uint32_t>(drawn.size(0))},
+               {drawn.data_ptr<uint8_t>(), static_cast<size_t>(drawn.numel())}};
+  const auto latent = taken(begin_state(
+    into, shape, steps_done_, noise_->position(), history_bytes, preview));
   copy_out(x_, latent);
   taken(slots_.publish(job_.state, uint64_t{steps_done_} + 1,
-                       state_bytes(shape, history_bytes.size())));
+                       bytes + preview.rgb.size()));
   published_ = true;
 }
 

@@ -90,7 +90,7 @@ private:
   void note_left_out();
   void read_source();
   void start();
-  void publish();
+  void publish(const torch::Tensor& x0);
   bool due(uint32_t step) const;
 
   open_job job_;

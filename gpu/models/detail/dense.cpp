@@ -200,10 +200,8 @@ conv::conv(weights& from, const std::string& name, const conv_shape& shape,
     return;
   }
   host_ = {*type, shape.out, channels};
-  size_t piece = 0;
-  for (int64_t y = 0; y < side; ++y)
-    for (int64_t x = 0; x < side; ++x)
-      host_.put(piece++, 0, weight.select(3, x).select(2, y));
+  host_.put(0, 0, weight.flatten(2));
+  auto piece = static_cast<size_t>(side * side);
   host_.put_bias(0, bias);
   from.let_go(name + ".weight");
   if (parts.empty())

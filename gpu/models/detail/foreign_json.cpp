@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/utf8.hpp>
 #include <atelier/gpu/models/detail/foreign_json.hpp>
+#include <atelier/gpu/models/detail/json_file.hpp>
 #include <atelier/gpu/models/detail/vocabulary_file.hpp>
 
 #include <array>
@@ -70,6 +71,10 @@ core::result<json> parse_document(std::string_view file,
                                   std::string_view text) {
   if (const auto fault = core::find_utf8_fault(text))
     return bad_key(file, {}, fmt::format("byte {} is not UTF-8", *fault));
+  if (json_nests_too_deep(text))
+    return bad_key(
+      file, {},
+      fmt::format("JSON nested deeper than {} levels", most_json_levels));
   auto out = json::parse(text, nullptr, false);
   if (!out.is_object())
     return bad_key(file, {}, "not a JSON object");

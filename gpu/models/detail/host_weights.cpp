@@ -2,10 +2,28 @@
 #include <atelier/gpu/models/detail/host_side.hpp>
 #include <atelier/gpu/models/detail/host_weights.hpp>
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <numeric>
 
 namespace atelier::gpu::detail {
+
+namespace {
+
+// Fewer faults while the weights are laid out, and fewer misses of addresses
+// while they are read.
+void prefer_large_pages(const torch::Tensor& x) {
+  constexpr uintptr_t page = 4096;
+  const auto begin = reinterpret_cast<uintptr_t>(x.const_data_ptr());
+  const auto first = (begin + page - 1) / page * page;
+  const auto last = (begin + x.nbytes()) / page * page;
+  // Advice: what is not followed is no loss.
+  if (last > first)
+    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+}
+
+} // namespace
 
 host_weights::host_weights(host::element type, int64_t columns,
                            std::vector<int64_t> channels)
@@ -17,6 +35,7 @@ host_weights::host_weights(host::element type, int64_t columns,
   const auto panels = (columns + host::panel_width - 1) / host::panel_width;
   const auto size = host::bytes_of(type);
   packed_ = torch::empty({panels, panel_elements_ * size}, torch::kUInt8);
+  prefer_large_pages(packed_);
   if (columns % host::panel_width != 0)
     packed_[panels - 1].zero_();
   bias_ = torch::zeros({panels * host::panel_width}, torch::kFloat32);
@@ -32,6 +51,7 @@ void host_weights::put(size_t piece, int64_t at, const torch::Tensor& from) {
     int64_t{0});
   auto* const to = packed_.mutable_data_ptr<uint8_t>();
   const auto columns = from.size(0);
+  const bool several = from.dim() == 3;
   const auto first = at / host::panel_width;
   const auto last = (at + columns + host::panel_width - 1) / host::panel_width;
   const auto* const source =
@@ -43,7 +63,8 @@ void host_weights::put(size_t piece, int64_t at, const torch::Tensor& from) {
       pack_dense(
         type_,
         {source + (low - at) * from.stride(0) * size, from.stride(0),
-         from.stride(1), from.size(1)},
+         from.stride(1), from.size(1), several ? from.size(2) : 1,
+         several ? from.stride(2) : 0},
         high - low, low - panel * host::panel_width,
         to + (panel * panel_elements_ + host::packed_elements(before)) * size);
     }

@@ -22,8 +22,8 @@ public:
   host_weights(host::element type, int64_t columns,
                std::vector<int64_t> channels);
 
-  /// Lays out piece `piece` of columns from `at` on: `from` is
-  /// [columns, channels], of any strides.
+  /// Lays out pieces from `piece` on, of columns from `at` on: `from` is
+  /// [columns, channels] or [columns, channels, pieces], of any strides.
   void put(size_t piece, int64_t at, const torch::Tensor& from);
 
   /// Adds to the bias of columns from `at` on.

@@ -12,32 +12,6 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-constexpr size_t most_levels = 16;
-
-/// Returns whether brackets nest deeper than allowed: found out before a tree
-/// is built, whose nodes are many times larger than the text.
-bool nests_too_deep(std::string_view text) {
-  size_t level = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      if (++level > most_levels)
-        return true;
-    } else if ((c == '}' || c == ']') && level > 0) {
-      --level;
-    }
-  }
-  return false;
-}
-
 core::error io_error(const std::filesystem::path& file, int code) {
   return core::fail(code == ENOENT || code == ENOTDIR ? core::ec::not_found
                                                       : core::ec::io_failed,
@@ -86,12 +60,34 @@ core::result<std::string> read_text(const std::filesystem::path& file,
   return out;
 }
 
+bool json_nests_too_deep(std::string_view text) {
+  size_t level = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      if (++level > most_json_levels)
+        return true;
+    } else if ((c == '}' || c == ']') && level > 0) {
+      --level;
+    }
+  }
+  return false;
+}
+
 core::result<nlohmann::json> parse_object(std::string_view text,
                                           std::string_view where) {
-  if (nests_too_deep(text))
+  if (json_nests_too_deep(text))
     return core::fail(core::ec::bad_payload,
                       "{}: JSON nested deeper than {} levels", where,
-                      most_levels);
+                      most_json_levels);
   auto out = nlohmann::json::parse(text, nullptr, false);
   if (!out.is_object())
     return core::fail(core::ec::bad_payload, "{}: not a JSON object", where);

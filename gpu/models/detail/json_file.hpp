@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -21,6 +22,13 @@ inline constexpr uint64_t most_index_bytes = uint64_t{4} << 20;
 ///         `most_bytes`); the text names the file.
 core::result<std::string> read_text(const std::filesystem::path& file,
                                     uint64_t most_bytes);
+
+/// Most levels of brackets within brackets in a file of a model.
+inline constexpr size_t most_json_levels = 16;
+
+/// Returns whether brackets nest deeper than that. To be asked before a tree is
+/// built: its nodes are many times larger than the text.
+bool json_nests_too_deep(std::string_view text);
 
 /// Parses text as a JSON object of at most 16 levels.
 /// Errors: ec::bad_payload; the text names `where`.

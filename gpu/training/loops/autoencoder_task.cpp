@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/core/philox_noise.hpp>
 #include <atelier/gpu/quality/caption_score.hpp>
 #include <atelier/gpu/training/caption.hpp>
 #include <atelier/gpu/training/draw_scene.hpp>
 #include <atelier/gpu/training/loops/autoencoder_task.hpp>
 #include <atelier/gpu/training/loops/batch_queue.hpp>
+#include <atelier/gpu/training/loops/data_stream.hpp>
+#include <atelier/gpu/training/loops/drawn_tensors.hpp>
 #include <atelier/gpu/training/loops/mixed_precision.hpp>
 #include <atelier/gpu/training/loops/picture_batch.hpp>
+#include <atelier/gpu/training/loops/shapes.hpp>
 #include <atelier/gpu/training/networks/autoencoder_net.hpp>
 #include <atelier/gpu/training/render.hpp>
 
@@ -31,44 +33,9 @@ constexpr uint32_t chunk = 8;
 
 constexpr size_t batches_ahead = 8;
 
-autoencoder_config shape_of(training_scale scale) {
-  autoencoder_config out;
-  out.block_out_channels = {16, 32, 64, 128};
-  if (scale == training_scale::miniature)
-    out.block_out_channels = {4, 4, 8, 8};
-  out.norm_num_groups = 2;
-  out.mid_block_add_attention = false;
-  out.scaling_factor = 1;
-  out.sample_size = 128;
-  out.force_upcast = false;
-  return out;
-}
-
 torch::Tensor neighbour_differences(const torch::Tensor& x, int64_t axis) {
   const auto n = x.size(axis) - 1;
   return x.narrow(axis, 1, n) - x.narrow(axis, 0, n);
-}
-
-torch::Tensor part_of(const torch::Tensor& x, size_t part, size_t parts) {
-  const auto n = static_cast<size_t>(x.size(0));
-  const auto begin = n * part / parts;
-  const auto end = n * (part + 1) / parts;
-  return x.narrow(0, static_cast<int64_t>(begin),
-                  static_cast<int64_t>(end - begin));
-}
-
-image::picture picture_of(const torch::Tensor& planes) {
-  const auto bytes = ((planes.clamp(-1, 1) + 1) * 127.5)
-                       .round()
-                       .to(torch::kUInt8)
-                       .permute({1, 2, 0})
-                       .contiguous();
-  image::picture out;
-  out.px = {static_cast<uint32_t>(bytes.size(1)),
-            static_cast<uint32_t>(bytes.size(0))};
-  out.bytes.assign(bytes.const_data_ptr<uint8_t>(),
-                   bytes.const_data_ptr<uint8_t>() + bytes.numel());
-  return out;
 }
 
 class autoencoder_task : public training_task {
@@ -76,7 +43,7 @@ public:
   autoencoder_task(const training_config& config, torch::Device where)
     : config_(config),
       where_(where),
-      shape_(shape_of(config.scale)),
+      shape_(autoencoder_shape(config.scale)),
       network_(std::make_shared<autoencoder_net>(shape_)) {
     if (config.scale == training_scale::miniature) {
       pictures_.crops = 4;
@@ -89,8 +56,8 @@ public:
 
   training_recipe recipe() const override {
     training_recipe out;
-    out.rate.highest = 1e-3;
-    out.rate.warm_up_steps = 200;
+    out.rate.highest = 8e-4;
+    out.rate.warm_up_steps = config_.scale == training_scale::full ? 150 : 5;
     return out;
   }
 
@@ -117,11 +84,9 @@ public:
               pixels_.mutable_data_ptr<float>());
     pixels_ = pixels_.to(where_);
     const auto small = side / static_cast<int64_t>(shape_.factor());
-    noise_ = torch::empty({batch.count, shape_.latent_channels, small, small},
-                          torch::kFloat32);
     auto from = data_stream(config_.seed, data_use::noise, at.step);
-    core::philox_randn(from.next_u64(), {noise_.mutable_data_ptr<float>(),
-                                         static_cast<size_t>(noise_.numel())});
+    noise_ =
+      draw_noise({batch.count, shape_.latent_channels, small, small}, from);
     noise_ = noise_.to(where_);
     return batch.count;
   }
@@ -141,10 +106,8 @@ public:
           .mean();
     return {absolute + squared_weight * squared + gradient_weight * gradient
               + divergence_weight * divergence,
-            {{"absolute", absolute.detach()},
-             {"squared", squared.detach()},
-             {"gradient_loss", gradient.detach()},
-             {"divergence", divergence.detach()}}};
+            {tell("absolute", absolute), tell("squared", squared),
+             tell("neighbours", gradient), tell("divergence", divergence)}};
   }
 
   std::map<std::string, double> evaluate(
@@ -165,7 +128,7 @@ public:
                   : code.log_variance;
       for (uint32_t k = 0; k < chunk; ++k) {
         const auto said = describe_all(scenes[k]);
-        const auto picture = picture_of(back[k]);
+        const auto picture = to_picture(back[k]);
         drawn += score_picture(check_picture(picture.view()), said);
         const auto render_of = render(scenes[k]);
         renders += score_picture(check_picture(render_of.view()), said);
@@ -226,13 +189,7 @@ private:
   }
 
   torch::Tensor render_scenes(const std::vector<scene>& scenes) const {
-    const auto side = static_cast<int64_t>(pictures_.side);
-    auto out = torch::empty(
-      {static_cast<int64_t>(scenes.size()), 3, side, side}, torch::kFloat32);
-    render_batch(
-      scenes, pictures_.side,
-      {out.mutable_data_ptr<float>(), static_cast<size_t>(out.numel())});
-    return out.to(where_);
+    return draw_scenes(scenes, pictures_.side).to(where_);
   }
 
   training_config config_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/training/draw_scene.hpp>
+#include <atelier/gpu/training/loops/data_stream.hpp>
 #include <atelier/gpu/training/loops/picture_batch.hpp>
 #include <atelier/gpu/training/render.hpp>
 
@@ -36,13 +37,6 @@ void copy_cut(std::span<const float> planes, uint32_t side, uint32_t left,
 }
 
 } // namespace
-
-core::philox data_stream(uint64_t seed, data_use why, uint64_t number) {
-  // Uses lie apart: no training takes 2^56 samples.
-  return core::philox{
-    seed, core::purpose::training,
-    core::request_id{(static_cast<uint64_t>(why) << 56) | number}};
-}
 
 picture_batch draw_picture_batch(uint64_t seed, uint64_t number,
                                  const picture_batch_shape& shape) {

@@ -1,26 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/core/philox.hpp>
-#include <atelier/gpu/training/scene.hpp>
-
 #include <cstdint>
 #include <vector>
 
 namespace atelier::gpu {
-
-/// What random numbers of a training are drawn for; each has its own streams.
-enum class data_use : uint8_t {
-  pictures,
-  noise,
-  evaluation,
-  weights,
-  scaling,
-};
-
-/// Returns the stream of the `number`th sample or batch of a use: the same
-/// whoever asks for it, and in whatever order.
-core::philox data_stream(uint64_t seed, data_use why, uint64_t number);
 
 /// Pictures as the autoencoder learns them.
 struct picture_batch {

@@ -18,7 +18,6 @@ using clock = std::chrono::steady_clock;
 using core::ec;
 using core::fail;
 
-constexpr double report_seconds = 1;
 constexpr double log_seconds = 15;
 
 double seconds_since(clock::time_point then) {
@@ -29,44 +28,50 @@ double seconds_since(clock::time_point then) {
 // for it.
 class running_means {
 public:
-  void add(const std::string& name, const torch::Tensor& x) {
-    auto& [sum, count] = sums_[name];
-    const auto value = x.detach().to(torch::kFloat64);
-    sum = count == 0 ? value.clone() : sum + value;
-    ++count;
+  void add(const told_value& x) {
+    const auto sum = x.sum.to(torch::kFloat64);
+    const auto count = x.count.to(torch::kFloat64);
+    const auto [at, fresh] = sums_.try_emplace(x.name, sum, count);
+    if (!fresh)
+      at->second = {at->second.first + sum, at->second.second + count};
   }
 
+  // Leaves out what was never counted.
   std::map<std::string, double> take() {
     std::map<std::string, double> out;
     for (const auto& [name, x] : sums_)
-      out[name] = x.first.item<double>() / static_cast<double>(x.second);
+      if (const auto count = x.second.item<double>(); count > 0)
+        out[name] = x.first.item<double>() / count;
     sums_.clear();
     return out;
   }
 
 private:
-  std::map<std::string, std::pair<torch::Tensor, uint64_t>> sums_;
+  std::map<std::string, std::pair<torch::Tensor, torch::Tensor>> sums_;
 };
 
 // Means over the reports between two lines of the log.
 class log_means {
 public:
   void add(const std::map<std::string, double>& means, uint64_t steps) {
-    for (const auto& [name, x] : means)
-      sums_[name] += x * static_cast<double>(steps);
-    steps_ += steps;
+    const auto weight = static_cast<double>(steps);
+    for (const auto& [name, x] : means) {
+      auto& [sum, count] = sums_[name];
+      sum += x * weight;
+      count += weight;
+    }
   }
 
   std::map<std::string, double> take() {
-    for (auto& [name, x] : sums_)
-      x /= static_cast<double>(std::max<uint64_t>(steps_, 1));
-    steps_ = 0;
-    return std::exchange(sums_, {});
+    std::map<std::string, double> out;
+    for (const auto& [name, x] : sums_)
+      out[name] = x.first / x.second;
+    sums_.clear();
+    return out;
   }
 
 private:
-  std::map<std::string, double> sums_;
-  uint64_t steps_ = 0;
+  std::map<std::string, std::pair<double, double>> sums_;
 };
 
 class training_run {
@@ -95,7 +100,7 @@ public:
     auto going = true;
     while (going && share() < 1) {
       const auto length = take_step();
-      if (seconds_since(reported_) < report_seconds && share() < 1)
+      if (seconds_since(reported_) < config_.report_seconds && share() < 1)
         continue;
       if (auto ok = report(length); !ok)
         return ok.why();
@@ -135,6 +140,10 @@ private:
                   facts_.seed);
     facts_ = *read;
     clock_ = busy_clock{facts_.busy_seconds};
+    progress_.step = facts_.steps;
+    progress_.samples = facts_.samples;
+    progress_.busy_seconds = facts_.busy_seconds;
+    progress_.share = std::min(share(), 1.0);
     return {};
   }
 
@@ -159,11 +168,11 @@ private:
     const auto length = optimiser_.step(
       at.step, rate_at(recipe_.rate, at.step, at.share), sum_of(parts));
     for (const auto& x : parts) {
-      means_.add("loss", x.loss.total);
-      for (const auto& [name, value] : x.loss.parts)
-        means_.add(name, value);
+      means_.add(tell("loss", x.loss.total));
+      for (const auto& told : x.loss.told)
+        means_.add(told);
     }
-    means_.add("gradient", length);
+    means_.add(tell("gradient", length));
     ++facts_.steps;
     ++steps_since_;
     facts_.samples += samples;
@@ -255,7 +264,7 @@ private:
     measure();
     out.figures = figures_;
     out.file = folder_ / "weights.safetensors";
-    named_tensors weights;
+    auto weights = task_.other_weights();
     for (const auto& x : optimiser_.parameters())
       weights.emplace_back(x.name, x.value);
     const auto written =

@@ -45,12 +45,23 @@ struct step_place {
   double share = 0;
 };
 
+/// A number for the log: a mean, as its sum and count. Without a graph.
+struct told_value {
+  std::string name;
+  torch::Tensor sum;
+  torch::Tensor count;
+};
+
+/// Returns a scalar as a mean of one.
+inline told_value tell(std::string name, const torch::Tensor& x) {
+  return {std::move(name), x.detach(), torch::ones_like(x.detach())};
+}
+
 /// The loss of one part of a step.
 struct step_loss {
   /// A scalar with its graph: the mean over the part's samples.
   torch::Tensor total;
-  /// Scalars without graphs that go to the log, in a fixed order.
-  std::vector<std::pair<std::string, torch::Tensor>> parts;
+  std::vector<told_value> told;
 };
 
 /// What differs between the trainings of networks. What it draws depends on
@@ -81,6 +92,11 @@ public:
   /// held-out scenes, and may leave sheets in `folder`.
   virtual std::map<std::string, double> evaluate(
     const step_place& at, const std::filesystem::path& folder) = 0;
+
+  /// Returns what stands in the weights beside what is learned.
+  virtual std::vector<std::pair<std::string, torch::Tensor>> other_weights() {
+    return {};
+  }
 
   /// Makes the averaged parameters ready for use, before they are written.
   virtual void finish() {}

@@ -2,7 +2,7 @@
 #include <atelier/gpu/training/networks/autoencoder_net.hpp>
 #include <atelier/gpu/training/networks/initialise.hpp>
 
-#include <cmath>
+#include <string_view>
 #include <vector>
 
 // Source: diffusers, models/autoencoders/vae.py, models/resnet.py,
@@ -142,6 +142,21 @@ struct level : nn::Module {
   nn::ModuleList resamplers;
 };
 
+// Each channel becomes the mean of the two by two places that a stride of two
+// leaves to it; the border of zeros is on the far sides.
+void set_to_box(torch::Tensor& weight) {
+  const auto n = weight.size(0);
+  weight.zero_();
+  weight.narrow(2, 0, 2).narrow(3, 0, 2).copy_(torch::eye(n).view({n, n, 1, 1})
+                                               / 4);
+}
+
+// Each channel stays as it is.
+void set_to_centre(torch::Tensor& weight) {
+  weight.zero_();
+  weight.select(3, 1).select(2, 1).copy_(torch::eye(weight.size(0)));
+}
+
 } // namespace
 
 struct autoencoder_net::encoder_part : nn::Module {
@@ -243,6 +258,15 @@ void autoencoder_net::draw(uint64_t seed) {
   };
   set_to_identity(quant_->weight);
   set_to_identity(post_quant_->weight);
+  for (auto& item : named_parameters()) {
+    const std::string_view name{item.key()};
+    if (name.ends_with("conv2.weight"))
+      item.value().zero_();
+    else if (name.ends_with("downsamplers.0.conv.weight"))
+      set_to_box(item.value());
+    else if (name.ends_with("upsamplers.0.conv.weight"))
+      set_to_centre(item.value());
+  }
   // A variance that does not depend on the picture at first.
   quant_->weight.narrow(0, n, n).zero_();
   quant_->bias.narrow(0, n, n).fill_(first_log_variance);

@@ -26,8 +26,10 @@ public:
   /// @pre config.kind is autoencoder_kind::kl
   explicit autoencoder_net(const autoencoder_config& config);
 
-  /// Draws all parameters from a seed; the variance begins at exp(-6), and both
-  /// 1x1 convolutions pass latents on as they are.
+  /// Draws all parameters from a seed. The variance begins at exp(-6), and
+  /// what can pass colours on as they are does: residual blocks add nothing,
+  /// resolutions change by means and copies of places. Otherwise thousands of
+  /// steps go by before colours come through.
   void draw(uint64_t seed);
 
   /// `pixels`: [n, 3, h, w] in -1..1.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/philox.hpp>
-#include <atelier/gpu/training/loops/picture_batch.hpp>
+#include <atelier/gpu/training/loops/data_stream.hpp>
 #include <atelier/gpu/training/networks/initialise.hpp>
 
 #include <cmath>

@@ -5,6 +5,7 @@
 #include <atelier/core/philox.hpp>
 #include <atelier/gpu/device/test_card_executor.hpp>
 #include <atelier/gpu/state_format.hpp>
+#include <atelier/gpu/test_card.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -49,15 +50,14 @@ private:
 struct live : test::rig {
   inbox<run_report> ran;
   inbox<decode_report> decoded;
-  std::unique_ptr<test_card_executor> sut;
+  std::shared_ptr<executor> sut;
 
   live() {
     start();
   }
 
   void start(core::timespan step = 0ms, core::timespan decode = 0ms) {
-    sut = std::make_unique<test_card_executor>(
-      test_card_config{known, step, decode}, slots);
+    sut = make_test_card_executor({known, step, decode}, slots);
     sut->connect({[this](run_report x) { ran.put(std::move(x)); },
                   [this](decode_report x) { decoded.put(std::move(x)); }});
   }
@@ -227,6 +227,53 @@ BOOST_FIXTURE_TEST_CASE(a_source_that_is_missing_or_wrong_is_told, live) {
     (run({taken.who}, 2).rows.at(0).failure.code == core::ec::incompatible));
 }
 
+BOOST_FIXTURE_TEST_CASE(previews_go_with_the_states_that_are_due, live) {
+  const auto preview_after = [&](const open_job& job, uint32_t steps) {
+    const auto did = run({job.who}, steps);
+    BOOST_TEST(did.rows.at(0).failure.text == "");
+    std::vector<std::byte> bytes;
+    BOOST_REQUIRE(slots->read(job.state, bytes));
+    const auto parts = parse_state(bytes);
+    BOOST_REQUIRE(parts);
+    BOOST_TEST(parts->history.empty());
+    const auto& x = parts->preview;
+    if (x.rgb.empty())
+      return false;
+    BOOST_TEST(x.px.width == parts->head.width);
+    BOOST_TEST(x.px.height == parts->head.height);
+    std::vector<std::byte> expected(x.rgb.size());
+    test_card_preview(
+      parts->latent,
+      {parts->head.channels, parts->head.height, parts->head.width}, expected);
+    BOOST_TEST(std::equal(expected.begin(), expected.end(),
+                          std::as_bytes(x.rgb).begin()));
+    return true;
+  };
+  auto wants = job(1, 7);
+  wants.preview_every = 2;
+  auto wants_none = job(2, 7);
+  sut->open(wants);
+  sut->open(wants_none);
+  BOOST_TEST(!preview_after(wants, 1));
+  BOOST_TEST(preview_after(wants, 1));
+  BOOST_TEST(!preview_after(wants, 1));
+  BOOST_TEST(preview_after(wants, 1));
+  BOOST_TEST(!preview_after(wants_none, 4));
+  // What another attempt published is no part of the state.
+  auto next = again(wants);
+  next.preview_every = 0;
+  sut->open(next);
+  BOOST_TEST(!preview_after(next, 1));
+  next = again(next);
+  next.preview_every = 1;
+  sut->open(next);
+  BOOST_TEST(preview_after(next, 1));
+  // The picture itself is next, and not a bit of it another.
+  BOOST_TEST(!preview_after(next, 1));
+  decode(next.who);
+  BOOST_TEST((picture(next) == expected(next)));
+}
+
 BOOST_FIXTURE_TEST_CASE(a_complete_state_ends_the_run_at_once, live) {
   const auto first = job(1, 3);
   const auto other = job(2, 3);
@@ -361,7 +408,7 @@ BOOST_FIXTURE_TEST_CASE(an_exception_fails_one_row_and_not_the_thread, live) {
   const auto broken = std::make_shared<failing_store>(slots);
   broken->good_publications = 5;
   sut.reset();
-  sut = std::make_unique<test_card_executor>(test_card_config{known}, broken);
+  sut = make_test_card_executor({known}, broken);
   sut->connect({[this](run_report x) { ran.put(std::move(x)); },
                 [this](decode_report x) { decoded.put(std::move(x)); }});
   const auto first = job(1, 10);

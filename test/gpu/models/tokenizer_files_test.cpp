@@ -63,10 +63,31 @@ BOOST_AUTO_TEST_CASE(a_faulty_vocabulary_is_named_with_its_key) {
   refused(with(good, "\"cat</w>\": 514", "\"cat</w>\": 18446744073709551616"),
           "cat</w>");
   refused(with(good, "\"cat</w>\": 514", "\"cat</w>\": [514]"), "cat</w>");
-  refused(std::string(1'000'000, '['), "not a JSON object");
-  refused("{\"a\":" + std::string(1'000'000, '[') + std::string(1'000'000, ']')
-            + "}",
-          "\"a\"");
+  refused("{\"a\": [514]}", "\"a\"");
+}
+
+BOOST_AUTO_TEST_CASE(deep_nesting_is_refused_before_a_tree_is_built) {
+  constexpr size_t levels = 1'000'000;
+  const auto refused = [](const std::string& deep) {
+    small vocabulary;
+    vocabulary.vocab = deep;
+    check_refused(vocabulary.load(), "vocab.json", "nested deeper than 16");
+    small whole;
+    whole.tokenizer_json = deep;
+    check_refused(whole.load_one_file(), "tokenizer.json",
+                  "nested deeper than 16");
+    small config;
+    config.config = deep;
+    check_refused(config.load(), "tokenizer_config", "nested deeper than 16");
+  };
+  refused(std::string(levels, '['));
+  refused("{\"a\":" + std::string(levels, '[') + std::string(levels, ']')
+          + "}");
+  // Brackets within strings are none.
+  small files;
+  files.config = with(files.config, "{",
+                      R"({"name_or_path": "[[[[[[[[[[[[[[[[[[[[\"[[[[",)");
+  BOOST_TEST(!!files.load());
 }
 
 BOOST_AUTO_TEST_CASE(a_faulty_merge_is_named_with_its_line) {

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled for AVX-512. Weights are transposed in squares of 16 by 16 words of
+// 32 bits, a float32 or a pair of bfloat16. What is written is read much later,
+// if at all soon: it goes past the caches.
+#include <atelier/gpu/kernels/detail/vectors.hpp>
+#include <atelier/gpu/kernels/host_dense.hpp>
+
+#include <cstring>
+
+namespace atelier::gpu::host {
+
+namespace {
+
+using detail::bfloat16;
+using word = uint32_t;
+
+constexpr int64_t side = 16;
+
+void put(word* to, __m512i x) {
+  if (reinterpret_cast<uintptr_t>(to) % 64 == 0)
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), x);
+  else
+    _mm512_storeu_si512(to, x);
+}
+
+// Column i begins at from + i * stride; row k goes to `to(k)`.
+template <class To>
+void transpose(const word* from, int64_t stride, To to) {
+  __m512i a[side];
+  __m512i b[side];
+  ATELIER_UNROLL
+  for (int64_t i = 0; i < side; ++i)
+    b[i] = _mm512_loadu_si512(from + i * stride);
+  ATELIER_UNROLL
+  for (int64_t i = 0; i < side; i += 2) {
+    a[i] = _mm512_unpacklo_epi32(b[i], b[i + 1]);
+    a[i + 1] = _mm512_unpackhi_epi32(b[i], b[i + 1]);
+  }
+  ATELIER_UNROLL
+  for (int64_t i = 0; i < side; i += 4) {
+    b[i] = _mm512_unpacklo_epi64(a[i], a[i + 2]);
+    b[i + 1] = _mm512_unpackhi_epi64(a[i], a[i + 2]);
+    b[i + 2] = _mm512_unpacklo_epi64(a[i + 1], a[i + 3]);
+    b[i + 3] = _mm512_unpackhi_epi64(a[i + 1], a[i + 3]);
+  }
+  // Quarter q of b[4 * i + k] now holds row 4 * q + k of columns 4 * i on.
+  ATELIER_UNROLL
+  for (int64_t k = 0; k < 4; ++k) {
+    const auto even = _mm512_shuffle_i32x4(b[k], b[4 + k], 0x88);
+    const auto odd = _mm512_shuffle_i32x4(b[k], b[4 + k], 0xdd);
+    const auto even_2 = _mm512_shuffle_i32x4(b[8 + k], b[12 + k], 0x88);
+    const auto odd_2 = _mm512_shuffle_i32x4(b[8 + k], b[12 + k], 0xdd);
+    put(to(k), _mm512_shuffle_i32x4(even, even_2, 0x88));
+    put(to(4 + k), _mm512_shuffle_i32x4(odd, odd_2, 0x88));
+    put(to(8 + k), _mm512_shuffle_i32x4(even, even_2, 0xdd));
+    put(to(12 + k), _mm512_shuffle_i32x4(odd, odd_2, 0xdd));
+  }
+}
+
+// One number after the other: columns from `column` on, channels from
+// `channel` on.
+template <class Element>
+void pack_rest(const dense_source& from, int64_t column, int64_t columns,
+               int64_t channel, int64_t at, Element* to) {
+  constexpr int64_t pair = sizeof(Element) == 4 ? 1 : 2;
+  const auto* source = static_cast<const Element*>(from.weights);
+  for (int64_t p = 0; p < from.pieces; ++p) {
+    auto* const piece = to + p * packed_elements(from.channels);
+    for (auto j = column; j < columns; ++j)
+      for (auto c = channel; c < from.channels; ++c)
+        piece[(c / pair * panel_width + at + j) * pair + c % pair] =
+          source[j * from.column_stride + p * from.piece_stride
+                 + c * from.channel_stride];
+  }
+}
+
+// Whether the pieces of a channel, and the channels, follow each other without
+// gaps.
+bool is_dense(const dense_source& from) {
+  return from.channel_stride == from.pieces
+      && (from.pieces == 1 || from.piece_stride == 1);
+}
+
+// `count` words of each column, a word of each piece after the other.
+// Returns how many channels, in words, are done.
+int64_t pack_words(const word* from, int64_t stride, int64_t columns,
+                   int64_t channels, int64_t pieces, word* to) {
+  // Whole squares that end with a channel.
+  const auto done = channels / side * side;
+  for (int64_t j = 0; j + side <= columns; j += side) {
+    int64_t piece = 0;
+    int64_t channel = 0;
+    word* rows[side];
+    for (int64_t first = 0; first < done * pieces; first += side) {
+      ATELIER_UNROLL
+      for (int64_t k = 0; k < side; ++k) {
+        rows[k] = to + (piece * channels + channel) * panel_width + j;
+        if (++piece == pieces) {
+          piece = 0;
+          ++channel;
+        }
+      }
+      transpose(from + j * stride + first, stride,
+                [&rows](int64_t k) { return rows[k]; });
+    }
+  }
+  return done;
+}
+
+void pack(const dense_source& from, int64_t columns, int64_t at, float* to) {
+  if (!is_dense(from))
+    return pack_rest(from, 0, columns, 0, at, to);
+  const auto done = pack_words(static_cast<const word*>(from.weights),
+                               from.column_stride, columns, from.channels,
+                               from.pieces, reinterpret_cast<word*>(to) + at);
+  pack_rest(from, 0, columns, done, at, to);
+  pack_rest(from, columns / side * side, columns, 0, at, to);
+}
+
+// Pairs the channels of `columns` columns, which lie among those of the other
+// pieces, and transposes the pairs. Returns how many channels are done.
+int64_t pack_pairs(const dense_source& from, int64_t columns, word* to) {
+  constexpr int64_t most_pieces = 9;
+  constexpr int64_t channels = 2 * side;
+  if (from.pieces > most_pieces)
+    return 0;
+  alignas(64) word pairs[side * most_pieces * side];
+  const auto* const source = static_cast<const bfloat16*>(from.weights);
+  const auto stride = from.pieces * side;
+  const auto done = from.channels / channels * channels;
+  for (int64_t j = 0; j + side <= columns; j += side)
+    for (int64_t c = 0; c < done; c += channels) {
+      for (int64_t i = 0; i < side; ++i) {
+        const auto* const first =
+          source + (j + i) * from.column_stride + c * from.pieces;
+        for (int64_t p = 0; p < from.pieces; ++p)
+          for (int64_t k = 0; k < side; ++k)
+            pairs[i * stride + p * side + k] =
+              first[2 * k * from.pieces + p]
+              | static_cast<word>(first[(2 * k + 1) * from.pieces + p]) << 16;
+      }
+      for (int64_t p = 0; p < from.pieces; ++p)
+        transpose(pairs + p * side, stride, [&](int64_t k) {
+          return to + (p * from.channels / 2 + c / 2 + k) * panel_width + j;
+        });
+    }
+  return done;
+}
+
+void pack(const dense_source& from, int64_t columns, int64_t at, bfloat16* to) {
+  if (!is_dense(from))
+    return pack_rest(from, 0, columns, 0, at, to);
+  auto* const words = reinterpret_cast<word*>(to) + at;
+  int64_t done = 0;
+  if (from.pieces == 1 && from.column_stride % 2 == 0)
+    done = 2
+         * pack_words(static_cast<const word*>(from.weights),
+                      from.column_stride / 2, columns, from.channels / 2, 1,
+                      words);
+  else
+    done = pack_pairs(from, columns, words);
+  pack_rest(from, 0, columns, done, at, to);
+  pack_rest(from, columns / side * side, columns, 0, at, to);
+}
+
+} // namespace
+
+void pack_dense(element type, const dense_source& from, int64_t columns,
+                int64_t at, void* to) {
+  if (type == element::float32)
+    pack(from, columns, at, static_cast<float*>(to));
+  else
+    pack(from, columns, at, static_cast<bfloat16*>(to));
+  // Whoever is told that it is done sees all of it.
+  _mm_sfence();
+}
+
+} // namespace atelier::gpu::host

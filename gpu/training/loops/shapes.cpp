@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/training/family.hpp>
+#include <atelier/gpu/training/loops/shapes.hpp>
+
+namespace atelier::gpu {
+
+autoencoder_config autoencoder_shape(training_scale scale) {
+  auto out = family_autoencoder();
+  if (scale == training_scale::miniature)
+    out.block_out_channels = {4, 4, 8, 8};
+  return out;
+}
+
+clip_text_config text_encoder_shape(training_scale scale) {
+  auto out = family_text_encoder();
+  if (scale == training_scale::miniature)
+    out.layers = 1;
+  return out;
+}
+
+unet_config denoiser_shape(training_part part, training_scale scale) {
+  if (scale == training_scale::miniature)
+    return family_unet(family_member::tiny);
+  return family_unet(part == training_part::small  ? family_member::small
+                     : part == training_part::tiny ? family_member::tiny
+                                                   : family_member::base);
+}
+
+} // namespace atelier::gpu

@@ -358,12 +358,19 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
   if (what->version <= plan_->version)
     return;
   plan_ = std::move(what);
+  bool changed = false;
   for (const auto& x : plan_->workers) {
     const auto i = workers_.find(x.worker);
     if (i == workers_.end())
       continue;
+    const auto before = i->second.view.hosting;
     apply(x, i->second, now);
+    const auto& after = i->second.view.hosting;
+    changed = changed || (!after.empty() && after != before);
   }
+  // Those that load are told when they have.
+  if (changed)
+    ports_.watch->cluster_changed(cluster());
   settle(now);
 }
 

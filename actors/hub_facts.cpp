@@ -154,8 +154,8 @@ void hub::count_choice(const row& r) {
       ++at->second;
   }
   if (r.what->source) {
-    const auto bin = static_cast<size_t>(
-      std::clamp(r.masked, 0.0, 1.0) * static_cast<double>(edit_bins));
+    const auto bin = static_cast<size_t>(std::clamp(r.masked, 0.0, 1.0)
+                                         * static_cast<double>(edit_bins));
     raise(counts_.edits, std::min(bin, edit_bins - 1));
   }
 }
@@ -180,8 +180,8 @@ uint32_t hub::begin_of(const row& r, const planning::stage& next,
       if (!r.known.near || r.known.near->empty())
         return 0;
       const auto& near = *r.known.near;
-      const auto& from = near[std::min<size_t>(r.match.value_or(0),
-                                               near.size() - 1)];
+      const auto& from =
+        near[std::min<size_t>(r.match.value_or(0), near.size() - 1)];
       uint32_t usable = 0;
       for (const auto k : from.stored)
         if (k <= skip)

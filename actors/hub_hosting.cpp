@@ -23,7 +23,14 @@ void hub::apply(const planning::assignment& x, worker& w,
   if (!x.hosting.empty() && x.hosting != has) {
     w.next_hosting = x.hosting;
     w.becoming = x.hosting;
-    w.view.hosting.clear();
+    // Where nothing is to be loaded it counts as there: its rows end soon.
+    const bool loads =
+      std::any_of(x.hosting.begin(), x.hosting.end(), [&](const auto v) {
+        return config_.profile->variants[v.value].load.count() > 0
+            && std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
+                 == w.view.hosting.end();
+      });
+    w.view.hosting = loads ? std::vector<core::variant_id>{} : x.hosting;
     w.draining = false;
     serve(w);
     members_changed_ = true;
@@ -63,13 +70,16 @@ void hub::on(const adopted& x, core::time_point now) {
     return settle(now);
   }
   withdraw(*w);
-  if (x.failure.code == core::ec::none)
-    w->view.hosting = w->becoming;
+  const auto before = w->view.hosting;
+  w->view.hosting = x.failure.code == core::ec::none
+                    ? w->becoming
+                    : std::vector<core::variant_id>{};
   w->becoming = w->view.hosting;
   serve(*w);
   members_changed_ = true;
   offer(*w);
-  ports_.watch->cluster_changed(cluster());
+  if (w->view.hosting != before)
+    ports_.watch->cluster_changed(cluster());
   settle(now);
 }
 

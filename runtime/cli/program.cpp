@@ -5,9 +5,11 @@
 #include <atelier/runtime/cli/models.hpp>
 #include <atelier/runtime/cli/nearest.hpp>
 #include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/plan.hpp>
 #include <atelier/runtime/cli/profile.hpp>
 #include <atelier/runtime/cli/program.hpp>
 #include <atelier/runtime/cli/show_config.hpp>
+#include <atelier/runtime/cli/simulate.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 #include <atelier/runtime/cli/train.hpp>
 
@@ -75,6 +77,8 @@ public:
     config_ = add_config(app_, config_arguments_);
     doctor_ = add_doctor(app_);
     profile_ = add_profile(app_, profile_arguments_);
+    plan_ = add_plan(app_, plan_arguments_);
+    simulate_ = add_simulate(app_, simulate_arguments_);
     train_ = add_train(app_, train_arguments_);
     completion_ = app_.add_subcommand(
       "completion", "Print the completion script of bash, zsh or fish");
@@ -150,6 +154,10 @@ private:
       return show_config(config_arguments_, common_, world_);
     if (command == profile_)
       return profile(profile_arguments_, common_, world_);
+    if (command == plan_)
+      return plan(plan_arguments_, common_, world_);
+    if (command == simulate_)
+      return simulate(simulate_arguments_, common_, world_);
     return doctor(common_, world_);
   }
 
@@ -224,6 +232,8 @@ private:
   CLI::App* config_ = nullptr;
   CLI::App* doctor_ = nullptr;
   CLI::App* profile_ = nullptr;
+  CLI::App* plan_ = nullptr;
+  CLI::App* simulate_ = nullptr;
   CLI::App* train_ = nullptr;
   CLI::App* completion_ = nullptr;
   common_arguments common_;
@@ -232,6 +242,8 @@ private:
   models_arguments models_arguments_;
   config_arguments config_arguments_;
   profile_arguments profile_arguments_;
+  plan_arguments plan_arguments_;
+  simulate_arguments simulate_arguments_;
   train_arguments train_arguments_;
 };
 

@@ -51,6 +51,8 @@ struct fixture {
     o.slots = {16, 16, 0};
     o.facts = questions;
     rig.emplace(std::move(o));
+    for (auto& v : rig->profile->variants)
+      v.load = 1s;
     rig->add_cpu(life(1), 16);
   }
 
@@ -124,6 +126,8 @@ BOOST_FIXTURE_TEST_SUITE(hub_plan, fixture)
 
 BOOST_AUTO_TEST_CASE(a_worker_ends_its_rows_before_it_loads_other_variants) {
   rig->add_device(life(2));
+  publish({slow}, 4, joining::step);
+  adopted(rig->take<actors::adopt>());
   rig->submit();
   prepare_all();
   const auto d = rig->take<actors::denoise>();
@@ -140,7 +144,22 @@ BOOST_AUTO_TEST_CASE(a_worker_ends_its_rows_before_it_loads_other_variants) {
   adopted(order);
   BOOST_TEST(rig->clusters.size() == told + 1);
   BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{fast}));
-  BOOST_TEST(rig->sut->counts().loads == 1u);
+  BOOST_TEST(rig->sut->counts().loads == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(what_takes_no_time_to_load_counts_as_there) {
+  for (auto& v : rig->profile->variants)
+    v.load = 0s;
+  rig->add_device(life(2));
+  rig->submit();
+  prepare_all();
+  const auto d = rig->take<actors::denoise>();
+  publish({fast}, 4, joining::step);
+  BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{fast}));
+  const auto told = rig->clusters.size();
+  rig->done(d);
+  adopted(rig->take<actors::adopt>());
+  BOOST_TEST(rig->clusters.size() == told);
 }
 
 BOOST_AUTO_TEST_CASE(a_plan_that_changes_while_a_worker_loads_is_followed) {

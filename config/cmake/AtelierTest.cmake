@@ -3,7 +3,7 @@
 #   KIND <UNIT|PROCESS|GPU|FAULT|STRESS>
 #   SOURCES <file>...
 #   [LIBS <target>...]      what is under test; Boost.Test comes by itself
-#   [TORCH]                 the sources include LibTorch
+#   [TORCH]                 the sources include LibTorch: 180 s at least
 #   [LOCKS <name>...]       resources that no other test may use meanwhile
 #   [TIMEOUT <seconds>])    instead of the kind's
 #
@@ -42,6 +42,9 @@ function(atelier_add_test name)
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT ${limit_${arg_KIND}})
+    if(arg_TORCH AND arg_TIMEOUT LESS 180)
+      set(arg_TIMEOUT 180)
+    endif()
   endif()
   math(EXPR limit "${arg_TIMEOUT} * ${ATELIER_TEST_TIMEOUT_FACTOR}")
 
@@ -68,5 +71,9 @@ function(atelier_add_test name)
     RESOURCE_LOCK "${arg_LOCKS}")
   if(arg_KIND STREQUAL STRESS)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+  endif()
+  if(ATELIER_SANITIZE MATCHES "address")
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT
+      "LSAN_OPTIONS=print_suppressions=0:suppressions=${PROJECT_SOURCE_DIR}/test/leaks.supp")
   endif()
 endfunction()

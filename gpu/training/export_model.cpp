@@ -185,9 +185,13 @@ core::result<void> write_all(writer& to, const model_export& what) {
   return to.finish();
 }
 
-// Only what looks like a model is replaced.
-core::result<void> check_target(const fs::path& to, bool replace) {
+// Only what looks like an export is replaced.
+core::result<void> check_target(const fs::path& to, tensor_type as,
+                                bool replace) {
   std::error_code error;
+  if (!is_floating(as))
+    return core::fail(ec::invalid_argument, "{} is no floating-point type",
+                      to_string(as));
   const auto status = fs::symlink_status(to, error);
   if (to.filename().empty())
     return core::fail(ec::invalid_argument, "'{}' is not the name of a folder",
@@ -196,22 +200,19 @@ core::result<void> check_target(const fs::path& to, bool replace) {
     return {};
   if (!replace)
     return core::fail(ec::invalid_argument, "{} exists already", to.string());
-  if (fs::is_directory(status) && !fs::exists(to / "model_index.json", error)
+  if (fs::is_directory(status) && !fs::exists(to / sums_name, error)
       && !fs::is_empty(to, error))
     return core::fail(ec::invalid_argument,
-                      "{}: not a model (it has no model_index.json), so that "
-                      "it is not replaced",
-                      to.string());
+                      "{}: not an exported network (it has no {}), so that it "
+                      "is not replaced",
+                      to.string(), sums_name);
   return {};
 }
 
 } // namespace
 
 core::result<void> export_model(const model_export& what, const fs::path& to) {
-  if (!is_floating(what.as))
-    return core::fail(ec::invalid_argument, "{} is no floating-point type",
-                      to_string(what.as));
-  if (auto ok = check_target(to, what.replace); !ok)
+  if (auto ok = check_target(to, what.as, what.replace); !ok)
     return ok;
   for (const auto& x : parts_of(what))
     if (auto ok = check(x); !ok)
@@ -221,6 +222,27 @@ core::result<void> export_model(const model_export& what, const fs::path& to) {
     return staging.why();
   writer out{staging->path()};
   if (auto ok = write_all(out, what); !ok)
+    return ok;
+  return staging->publish(what.replace);
+}
+
+core::result<void> export_network(const network_export& what,
+                                  const fs::path& to) {
+  if (auto ok = check_target(to, what.as, what.replace); !ok)
+    return ok;
+  auto staging = detail::staging_folder::create(to);
+  if (!staging)
+    return staging.why();
+  writer out{staging->path()};
+  if (auto ok = out.add_text("config.json", what.config); !ok)
+    return ok;
+  if (auto ok = out.add_weights("model.safetensors", *what.weights, what.as);
+      !ok)
+    return ok;
+  for (const auto& [name, text] : what.texts)
+    if (auto ok = out.add_text(name, text); !ok)
+      return ok;
+  if (auto ok = out.finish(); !ok)
     return ok;
   return staging->publish(what.replace);
 }

@@ -38,7 +38,7 @@ struct model_export {
   /// Files of the tokenizer by name.
   std::map<std::string, std::string> tokenizer;
   known_words words;
-  /// Text of README.md: the model card.
+  /// Text of README.md, see model_card.hpp.
   std::string card;
   /// The type of all weights.
   tensor_type as = tensor_type::float16;
@@ -58,6 +58,26 @@ struct model_export {
 /// Threads: any.
 core::result<void> export_model(const model_export& what,
                                 const std::filesystem::path& to);
+
+/// A network alone that is written, such as the scorer.
+struct network_export {
+  /// Text of its config.json.
+  std::string config;
+  std::shared_ptr<const tensor_source> weights;
+  /// Other files by name: README.md, those of the tokenizer.
+  std::map<std::string, std::string> texts;
+  /// The type of all weights.
+  tensor_type as = tensor_type::float16;
+  /// Replace a network that has the name already.
+  bool replace = false;
+};
+
+/// Write config.json, model.safetensors, `what.texts` and SHA256SUMS to one
+/// folder, which appears whole or not at all.
+/// Errors: as export_model, but tensors are compared with nothing.
+/// Threads: any.
+core::result<void> export_network(const network_export& what,
+                                  const std::filesystem::path& to);
 
 /// Return an export with what all members of the family have in common: the
 /// tokenizer, the words and the noise levels.

@@ -170,6 +170,92 @@ autoencoder_config family_tiny_autoencoder() {
     config_alone(tiny_autoencoder_config_text(), "AutoencoderTiny"));
 }
 
+scorer_config family_scorer() {
+  scorer_config out;
+  out.text = family_text_encoder();
+  out.text.projection_dim = out.text.hidden_size;
+  return out;
+}
+
+std::string scorer_config_text() {
+  const auto x = family_scorer();
+  auto text = json::parse(text_encoder_config_text());
+  text.erase("architectures");
+  text.erase("dtype");
+  return text_of({
+    {"architectures", json::array({"CLIPModel"})},
+    {"model_type", "clip"},
+    {"projection_dim", x.text.projection_dim},
+    {"dtype", "float32"},
+    {"text_config", std::move(text)},
+    {"vision_config",
+     {
+       {"model_type", "clip_vision_model"},
+       {"hidden_size", x.width},
+       {"intermediate_size", x.inner},
+       {"num_hidden_layers", x.layers},
+       {"num_attention_heads", x.heads},
+       {"num_channels", 3},
+       {"image_size", x.side},
+       {"patch_size", x.patch},
+       {"hidden_act", "gelu"},
+       {"layer_norm_eps", 1e-5},
+       {"projection_dim", x.text.projection_dim},
+     }},
+  });
+}
+
+std::string scorer_processor_text() {
+  const json half = std::vector<double>(3, 0.5);
+  return text_of({
+    {"image_processor_type", "CLIPImageProcessor"},
+    {"do_convert_rgb", true},
+    {"do_resize", true},
+    {"size", {{"height", family_side}, {"width", family_side}}},
+    {"do_center_crop", false},
+    {"do_rescale", true},
+    {"rescale_factor", 1.0 / 255},
+    {"do_normalize", true},
+    {"image_mean", half},
+    {"image_std", half},
+  });
+}
+
+discriminator_config family_discriminator() {
+  discriminator_config out;
+  out.text = family_text_encoder();
+  return out;
+}
+
+std::string discriminator_config_text() {
+  const auto x = family_discriminator();
+  return text_of({
+    {"model_type", "atelier_discriminator"},
+    {"image_size", x.side},
+    {"block_out_channels", x.channels},
+    {"norm_num_groups", x.groups},
+    {"text_config", json::parse(text_encoder_config_text())},
+  });
+}
+
+prompt_classifier_config family_prompt_classifier() {
+  prompt_classifier_config out;
+  out.text = family_text_encoder();
+  out.text.layers = 2;
+  return out;
+}
+
+std::string prompt_classifier_config_text(
+  const std::vector<std::string>& levels) {
+  auto text = json::parse(text_encoder_config_text());
+  text["num_hidden_layers"] = family_prompt_classifier().text.layers;
+  return text_of({
+    {"model_type", "atelier_prompt_classifier"},
+    {"levels", levels},
+    {"text_config", std::move(text)},
+  });
+}
+
 std::string scheduler_config_text() {
   return text_of({
     {"_class_name", "DDIMScheduler"},

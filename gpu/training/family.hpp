@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace atelier::gpu {
 
@@ -50,6 +51,52 @@ autoencoder_config family_autoencoder();
 /// AutoencoderTiny, for previews: decodes the latents of the other one.
 std::string tiny_autoencoder_config_text();
 autoencoder_config family_tiny_autoencoder();
+
+/// CLIP's two towers: how well a text fits a picture.
+struct scorer_config {
+  /// With a projection, which is that of both.
+  clip_text_config text;
+  /// Pixels of the pictures' side, and of the squares that are its tokens.
+  int64_t side = family_side;
+  int64_t patch = 16;
+  int64_t width = 128;
+  int64_t inner = 512;
+  int64_t layers = 4;
+  int64_t heads = 4;
+};
+
+/// As transformers' CLIPModel and CLIPImageProcessor read them.
+std::string scorer_config_text();
+std::string scorer_processor_text();
+scorer_config family_scorer();
+
+/// Tells whether a picture is a good one of its caption.
+struct discriminator_config {
+  /// Reads the caption.
+  clip_text_config text;
+  /// Pixels of the pictures' side.
+  int64_t side = family_side;
+  /// Of each level, the first of which has half of the picture's side.
+  std::vector<int64_t> channels = {16, 32, 64, 96};
+  /// Of each normalisation.
+  int64_t groups = 8;
+};
+
+/// With the family's text encoder.
+discriminator_config family_discriminator();
+std::string discriminator_config_text();
+
+/// Tells from a prompt alone how good each way to draw it will be.
+struct prompt_classifier_config {
+  clip_text_config text;
+  /// Ways to draw, see level_ladder.
+  int64_t levels = 5;
+};
+
+/// With the family's text encoder. `levels`: their names, the best first.
+prompt_classifier_config family_prompt_classifier();
+std::string prompt_classifier_config_text(
+  const std::vector<std::string>& levels);
 
 /// scheduler_config.json: DDIM on the noise levels that training uses, with
 /// v-prediction and a last level of pure noise.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/gpu/training/loops/autoencoder_task.hpp>
+#include <atelier/gpu/training/loops/classifier_task.hpp>
 #include <atelier/gpu/training/loops/denoiser_task.hpp>
+#include <atelier/gpu/training/loops/discriminator_task.hpp>
+#include <atelier/gpu/training/loops/scorer_task.hpp>
 #include <atelier/gpu/training/loops/text_task.hpp>
 #include <atelier/gpu/training/loops/training_loop.hpp>
 #include <atelier/gpu/training/loops/turbo_task.hpp>
@@ -49,6 +52,12 @@ std::unique_ptr<training_task> make_task(const training_config& config,
       return make_denoiser_task(config, where);
     case training_part::turbo:
       return make_turbo_task(config, where);
+    case training_part::scorer:
+      return make_scorer_task(config, where);
+    case training_part::discriminator:
+      return make_discriminator_task(config, where);
+    case training_part::classifier:
+      return make_classifier_task(config, where);
   }
   throw model_error{fail(ec::internal, "nothing is known of part {}",
                          static_cast<int>(config.part))};

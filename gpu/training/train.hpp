@@ -27,8 +27,14 @@ enum class training_part : uint8_t {
   tiny,
   /// A denoiser for four steps, from base.
   turbo,
+  /// What judges pictures by their captions.
+  scorer,
+  /// Tells pictures of a light variant from good ones.
+  discriminator,
+  /// Tells from a prompt how good each variant's picture will be.
+  classifier,
 };
-inline constexpr size_t training_part_count = 6;
+inline constexpr size_t training_part_count = 9;
 
 std::string_view to_string(training_part x);
 

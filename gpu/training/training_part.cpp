@@ -17,6 +17,12 @@ std::string_view to_string(training_part x) {
       return "tiny";
     case training_part::turbo:
       return "turbo";
+    case training_part::scorer:
+      return "scorer";
+    case training_part::discriminator:
+      return "discriminator";
+    case training_part::classifier:
+      return "classifier";
   }
   return "";
 }

@@ -53,8 +53,7 @@ std::vector<diffserve::deferral_profile> deferred_by(
   return out;
 }
 
-// The devices that were planned, as far as there are devices; the number of
-// those that there are not any more in `lost`.
+// The devices that were planned, by today's pools.
 std::vector<uint32_t> counts_before(const offers& o,
                                     const unified_memory& memory) {
   std::vector<uint32_t> out(o.pools.size(), 0);

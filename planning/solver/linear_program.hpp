@@ -118,9 +118,9 @@ struct lp_solution {
 };
 
 /// Solves `p` with lp_solve 5.5.
-/// Errors: ec::invalid_argument: a factor is not finite, a column of a term
-/// does
-///         not exist, a lower bound above its upper one; the text names it.
+/// Errors: ec::invalid_argument: a factor is not finite, there is no such
+///         column as a term names, a lower bound above its upper one; the text
+///         names it.
 ///         ec::internal: the solver gave up for reasons of numbers.
 /// Threads: any; solves of one process go one after another, because the
 ///         library keeps scratch in static variables.

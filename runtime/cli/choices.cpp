@@ -17,8 +17,9 @@ constexpr std::string_view number_types[] = {"float32", "float16", "bfloat16"};
 constexpr std::string_view predictions[] = {"epsilon", "v_prediction",
                                             "sample"};
 constexpr std::string_view model_verbs[] = {"list", "show", "import", "check"};
-constexpr std::string_view parts[] = {"vae",   "text", "base",
-                                      "small", "tiny", "turbo"};
+constexpr std::string_view parts[] = {
+  "vae",    "text",          "base",       "small", "tiny",  "turbo",
+  "scorer", "discriminator", "classifier", "all",   "export"};
 constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
 
 struct entry {

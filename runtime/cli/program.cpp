@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/cli/completion.hpp>
 #include <atelier/runtime/cli/doctor.hpp>
+#include <atelier/runtime/cli/evaluate.hpp>
 #include <atelier/runtime/cli/generate.hpp>
 #include <atelier/runtime/cli/models.hpp>
 #include <atelier/runtime/cli/nearest.hpp>
@@ -80,6 +81,7 @@ public:
     plan_ = add_plan(app_, plan_arguments_);
     simulate_ = add_simulate(app_, simulate_arguments_);
     train_ = add_train(app_, train_arguments_);
+    evaluate_ = add_evaluate(app_, evaluate_arguments_);
     completion_ = app_.add_subcommand(
       "completion", "Print the completion script of bash, zsh or fish");
     for (auto* sub : app_.get_subcommands({})) {
@@ -158,6 +160,8 @@ private:
       return plan(plan_arguments_, common_, world_);
     if (command == simulate_)
       return simulate(simulate_arguments_, common_, world_);
+    if (command == evaluate_)
+      return evaluate(evaluate_arguments_, common_, world_);
     return doctor(common_, world_);
   }
 
@@ -235,6 +239,7 @@ private:
   CLI::App* plan_ = nullptr;
   CLI::App* simulate_ = nullptr;
   CLI::App* train_ = nullptr;
+  CLI::App* evaluate_ = nullptr;
   CLI::App* completion_ = nullptr;
   common_arguments common_;
   generate_arguments generate_arguments_;
@@ -245,6 +250,7 @@ private:
   plan_arguments plan_arguments_;
   simulate_arguments simulate_arguments_;
   train_arguments train_arguments_;
+  evaluate_arguments evaluate_arguments_;
 };
 
 } // namespace

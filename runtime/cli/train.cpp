@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/training/export_run.hpp>
 #include <atelier/runtime/cli/choices.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/progress_bar.hpp>
@@ -9,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <chrono>
 #include <cmath>
 
@@ -29,18 +31,41 @@ constexpr std::chrono::seconds line_every{30};
 
 constexpr auto default_folder = "build/training";
 
-result<gpu::training_part> read_part(const std::vector<std::string>& words) {
+// Of the time of `all`: what each network took to be of use, as a share.
+constexpr std::array<double, gpu::training_part_count> shares_of_all{
+  0.12, 0.02, 0.42, 0.14, 0.08, 0.1, 0.08, 0.02, 0.02};
+
+// What is done, in this order.
+struct train_work {
+  std::vector<gpu::training_part> parts;
+  bool writes = false;
+};
+
+result<train_work> read_work(const std::vector<std::string>& words,
+                             bool has_output) {
   const auto known = choices_of("train");
   if (words.size() != 1)
     return fail(ec::invalid_argument, "PART: {} words given, 1 is needed: {}",
                 words.size(), list_choices(known));
+  const auto& word = words.front();
+  train_work out;
   for (size_t i = 0; i < gpu::training_part_count; ++i) {
     const auto part = static_cast<gpu::training_part>(i);
-    if (words.front() == gpu::to_string(part))
-      return part;
+    if (word == "all" || word == gpu::to_string(part))
+      out.parts.push_back(part);
   }
-  return fail(ec::invalid_argument, "PART: {} is none that can be trained: {}",
-              show_value(words.front()), list_choices(known));
+  if (out.parts.empty() && word != "export")
+    return fail(ec::invalid_argument,
+                "PART: {} is none that can be trained: {}", show_value(word),
+                list_choices(known));
+  out.writes = word == "export" || (word == "all" && has_output);
+  if (has_output && !out.writes)
+    return fail(ec::invalid_argument,
+                "--output: {} writes no models; 'export' and 'all' do", word);
+  if (word == "export" && !has_output)
+    return fail(ec::invalid_argument,
+                "--output is missing: the folder that gets one for each model");
+  return out;
 }
 
 // A time above 0 that is left out keeps its default.
@@ -74,10 +99,6 @@ result<void> read_whole(std::string_view name,
 
 result<gpu::training_config> plan(const train_arguments& arguments) {
   gpu::training_config out;
-  const auto part = read_part(arguments.words);
-  if (!part)
-    return part.why();
-  out.part = *part;
   out.folder = arguments.folder.value_or(default_folder);
   if (out.folder.empty())
     return fail(ec::invalid_argument, "--dir: '' names no folder");
@@ -127,52 +148,14 @@ std::string show_progress(std::string_view part,
                      show_duration(left));
 }
 
-} // namespace
-
-CLI::App* add_train(CLI::App& app, train_arguments& into) {
-  auto* sub = app.add_subcommand(
-    "train", "Train a network of the shipped family from drawn scenes");
-  const auto add = [sub](const std::string& names,
-                         std::optional<std::string>& value,
-                         const std::string& kind, const std::string& text) {
-    add_text_option(*sub, names, value, text)->type_name(kind);
-  };
-  add("--minutes", into.minutes, "M",
-      "Time spent in steps, all runs together (default: 30)");
-  add("--steps", into.steps, "N", "End after so many steps instead");
-  sub->add_flag("--resume", into.resume,
-                "Continue at the last checkpoint, if there is one");
-  sub->add_flag("--force", into.force, "Begin anew and lose the checkpoints");
-  add("--seed", into.seed, "N", "Of data, noise and weights (default: 1)");
-  add("--device", into.device, "D", "cpu, cuda or cuda:N (default: cpu)");
-  add("--threads", into.threads, "N", "Threads of one operator on the CPU");
-  add("--data-threads", into.data_threads, "N",
-      "Threads that draw data ahead (default: 1)");
-  add("--dir", into.folder, "DIR",
-      fmt::format("A folder with one for each network (default: {})",
-                  default_folder));
-  add("--checkpoint", into.checkpoint, "M",
-      "Minutes between checkpoints (default: 5)");
-  add("--evaluate", into.evaluate, "M",
-      "Minutes between measurements (default: 5)");
-  return sub;
-}
-
-exit_status train(const train_arguments& arguments,
-                  const common_arguments& common, environment& world) {
+result<exit_status> train_part(const gpu::training_config& wanted, bool json,
+                               environment& world) {
   const auto& terminal = world.terminal;
-  const auto refuse = [&](const core::error& why) {
-    terminal.complain(why.text);
-    return status_of(core::to_string(why.code));
-  };
-  const auto wanted = plan(arguments);
-  if (!wanted)
-    return refuse(wanted.why());
-  const auto part = gpu::to_string(wanted->part);
+  const auto part = gpu::to_string(wanted.part);
   auto told_at = std::chrono::steady_clock::now() - line_every;
   const auto done =
-    runtime::train(*wanted, [&](const gpu::training_progress& at,
-                                const std::map<std::string, double>& figures) {
+    runtime::train(wanted, [&](const gpu::training_progress& at,
+                               const std::map<std::string, double>& figures) {
       const auto now = std::chrono::steady_clock::now();
       const auto live = terminal.columns > 0;
       const auto line = show_progress(part, at).substr(
@@ -193,8 +176,8 @@ exit_status train(const train_arguments& arguments,
   if (terminal.columns > 0)
     terminal.err << "\r\033[K" << std::flush;
   if (!done)
-    return refuse(done.why());
-  if (common.json) {
+    return done.why();
+  if (json) {
     nlohmann::ordered_json line{{"part", part},
                                 {"finished", done->finished},
                                 {"file", done->file.string()},
@@ -206,6 +189,88 @@ exit_status train(const train_arguments& arguments,
   } else
     terminal.out << done->file.string() << '\n';
   return done->finished ? exit_status::done : exit_status::interrupted;
+}
+
+} // namespace
+
+CLI::App* add_train(CLI::App& app, train_arguments& into) {
+  auto* sub = app.add_subcommand(
+    "train", "Train the networks of the shipped family from drawn scenes");
+  const auto add = [sub](const std::string& names,
+                         std::optional<std::string>& value,
+                         const std::string& kind, const std::string& text) {
+    add_text_option(*sub, names, value, text)->type_name(kind);
+  };
+  add("--minutes", into.minutes, "M",
+      "Time spent in steps, all runs together; 'all': of all networks "
+      "(default: 30)");
+  add("--steps", into.steps, "N", "End after so many steps instead");
+  sub->add_flag("--resume", into.resume,
+                "Continue at the last checkpoint, if there is one");
+  sub->add_flag("--force", into.force,
+                "Begin anew and lose the checkpoints; replace models");
+  add("--seed", into.seed, "N", "Of data, noise and weights (default: 1)");
+  add("--device", into.device, "D", "cpu, cuda or cuda:N (default: cpu)");
+  add("--threads", into.threads, "N", "Threads of one operator on the CPU");
+  add("--data-threads", into.data_threads, "N",
+      "Threads that draw data ahead (default: 1)");
+  add("--dir", into.folder, "DIR",
+      fmt::format("A folder with one for each network (default: {})",
+                  default_folder));
+  add("-o,--output", into.output, "DIR",
+      "Write what is trained as models ('export' and 'all')");
+  add("--checkpoint", into.checkpoint, "M",
+      "Minutes between checkpoints (default: 5)");
+  add("--evaluate", into.evaluate, "M",
+      "Minutes between measurements (default: 5)");
+  return sub;
+}
+
+exit_status train(const train_arguments& arguments,
+                  const common_arguments& common, environment& world) {
+  const auto& terminal = world.terminal;
+  const auto refuse = [&](const core::error& why) {
+    terminal.complain(why.text);
+    return status_of(core::to_string(why.code));
+  };
+  const auto work = read_work(arguments.words, arguments.output.has_value());
+  if (!work)
+    return refuse(work.why());
+  auto wanted = plan(arguments);
+  if (!wanted)
+    return refuse(wanted.why());
+  const auto minutes = wanted->minutes;
+  for (const auto part : work->parts) {
+    wanted->part = part;
+    if (work->parts.size() > 1)
+      wanted->minutes = minutes * shares_of_all[static_cast<size_t>(part)];
+    const auto done = train_part(*wanted, common.json, world);
+    if (!done)
+      return refuse(done.why());
+    if (*done != exit_status::done)
+      return *done;
+  }
+  if (!work->writes)
+    return exit_status::done;
+  const auto written =
+    gpu::export_run({wanted->folder, *arguments.output, arguments.force});
+  if (!written)
+    return refuse(written.why());
+  uint64_t all = 0;
+  for (const auto& x : *written) {
+    all += x.bytes;
+    if (common.json)
+      terminal.out
+        << nlohmann::ordered_json{{"model", x.name}, {"bytes", x.bytes}}.dump()
+        << '\n';
+    else
+      terminal.out << fmt::format("{:<14} {:6.1f} MB\n", x.name,
+                                  static_cast<double>(x.bytes) / 1e6);
+  }
+  if (!common.json)
+    terminal.out << fmt::format("{:<14} {:6.1f} MB\n", "together",
+                                static_cast<double>(all) / 1e6);
+  return exit_status::done;
 }
 
 } // namespace atelier::runtime::cli

@@ -28,14 +28,17 @@ struct train_arguments {
   std::optional<std::string> folder;
   std::optional<std::string> checkpoint;
   std::optional<std::string> evaluate;
+  /// Where the networks are written to, by `export` and at the end of `all`.
+  std::optional<std::string> output;
   bool resume = false;
   bool force = false;
 };
 
 CLI::App* add_train(CLI::App& app, train_arguments& into);
 
-/// Trains one network of the shipped family, or continues to. SIGINT and
-/// SIGTERM leave a checkpoint.
+/// Trains one network of the shipped family or all, one after the other, or
+/// continues to; or writes those that are trained as models. SIGINT and SIGTERM
+/// leave a checkpoint.
 exit_status train(const train_arguments& arguments,
                   const common_arguments& common, environment& world);
 

@@ -36,3 +36,8 @@ atelier_add_test(gpu_training
     ${CMAKE_CURRENT_LIST_DIR}/training/training_test.cpp
   LIBS Atelier::gpu_torch Atelier::core
   TORCH)
+atelier_add_test(gpu_evaluation
+  KIND UNIT
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/evaluation/evaluate_test.cpp
+  LIBS Atelier::gpu_torch Atelier::core
+  TORCH)

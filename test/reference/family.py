@@ -87,6 +87,25 @@ def compare_preview(check, at):
                 tiny.decode(made["latents"]).sample)
 
 
+def compare_scorer(check, at):
+    made = load_file(os.path.join(at, "scorer.safetensors"))
+    model = transformers.CLIPModel.from_pretrained(os.path.join(at, "scorer"))
+    out = model(input_ids=made["ids"].long(), pixel_values=made["pixels"])
+    check.close("scorer pictures", made["pictures"], out.image_embeds)
+    check.close("scorer texts", made["texts"], out.text_embeds)
+    check.close("scorer features", made["features"],
+                model.vision_model(made["pixels"]).pooler_output)
+    reader = transformers.CLIPProcessor.from_pretrained(
+        os.path.join(at, "scorer"))
+    pixels = numpy.full((128, 128, 3), 255, "uint8")
+    read = reader(text=PROMPT, images=Image.fromarray(pixels),
+                  padding="max_length", return_tensors="pt")
+    check.expect(read["pixel_values"].shape == (1, 3, 128, 128)
+                 and (read["pixel_values"] - 1).abs().max() < 1e-5,
+                 "the processor's pixels")
+    check.expect(read["input_ids"].shape == (1, 48), "the processor's tokens")
+
+
 def compare_tokens(check, at, words):
     with open(os.path.join(at, "base", "known_words.txt"),
               encoding="utf-8") as lines:
@@ -136,6 +155,7 @@ def main():
         for member in MEMBERS:
             compare_networks(check, at, pipes[member], member)
         compare_preview(check, at)
+        compare_scorer(check, at)
         compare_tokens(check, at, pipes["base"].tokenizer)
         for member, what in CASES:
             picture = pipes[member](

@@ -6,12 +6,14 @@
 //
 // FOLDER/MEMBER: a model's folder, weights in float32; FOLDER/half: tiny in
 // float16, its autoencoder a link to the first one's. FOLDER/MEMBER.safetensors
-// and FOLDER/preview.safetensors: input and output of the networks in training.
+// and those of preview and scorer: input and output of the networks in
+// training.
 #include "tensor_io.hpp"
 #include <atelier/gpu/models/detail/expected_tensors.hpp>
 #include <atelier/gpu/training/export_model.hpp>
 #include <atelier/gpu/training/family.hpp>
 #include <atelier/gpu/training/module_state.hpp>
+#include <atelier/gpu/training/networks/scorer_net.hpp>
 #include <atelier/gpu/training/networks/text_encoder_net.hpp>
 #include <atelier/gpu/training/networks/tiny_decoder_net.hpp>
 #include <atelier/gpu/training/networks/unet_net.hpp>
@@ -68,6 +70,27 @@ torch::Tensor drawn_ids(int64_t rows) {
   return out;
 }
 
+// The scorer, and what it makes of pictures and texts.
+void write_scorer(const std::filesystem::path& folder,
+                  const torch::Tensor& pixels) {
+  scorer_net scorer{family_scorer()};
+  spread(scorer);
+  network_export what;
+  what.config = scorer_config_text();
+  what.weights = std::make_shared<module_state>(state_of(scorer));
+  what.texts = tokenizer_texts(caption_vocabulary(), family_tokens);
+  what.texts.emplace("preprocessor_config.json", scorer_processor_text());
+  what.as = tensor_type::float32;
+  value_of(export_network(what, folder / "scorer"));
+  const auto ids = drawn_ids(2);
+  reference::write_tensors(folder / "scorer.safetensors",
+                           {{"pixels", pixels},
+                            {"ids", ids},
+                            {"features", scorer.features(pixels)},
+                            {"pictures", scorer.embed_pictures(pixels)},
+                            {"texts", scorer.embed_texts(ids)}});
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -87,6 +110,7 @@ int main(int argc, char** argv) {
                             {"encoded", seen},
                             {"latents", latents},
                             {"decoded", preview.decode(latents)}});
+  write_scorer(folder, pixels);
   for (const auto member : {family_member::base, family_member::small,
                             family_member::tiny, family_member::turbo}) {
     unet_net denoiser{family_unet(member)};

@@ -95,8 +95,8 @@ public:
     for (size_t i = 0; i < levels; ++i) {
       const auto block = fmt::format("down_blocks.{}.", i);
       const auto width = x_.side(block + "resnets.0.conv1.weight", 0);
-      channels.push_back(width);
-      layers.push_back(x_.count(block + "resnets."));
+      channels.emplace_back(width);
+      layers.emplace_back(x_.count(block + "resnets."));
       heads.push_back(heads_of(block, width));
       const bool attends = x_.has(block + "attentions.");
       down.push_back(attends ? "CrossAttnDownBlock2D" : "DownBlock2D");
@@ -162,7 +162,7 @@ private:
     std::vector<json_object> out;
     const auto attentions = x_.count(block + "attentions.");
     for (size_t j = 0; j < attentions; ++j)
-      out.push_back(
+      out.emplace_back(
         x_.count(fmt::format("{}attentions.{}.transformer_blocks.", block, j)));
     return folded(out);
   }
@@ -252,7 +252,7 @@ core::result<json_object> infer_vae_config(const tensor_source& from,
     x.fault("encoder.down_blocks.0.resnets.0.conv1.weight", "is missing");
   std::vector<json_object> channels;
   for (size_t i = 0; i < levels; ++i)
-    channels.push_back(x.side(
+    channels.emplace_back(x.side(
       fmt::format("encoder.down_blocks.{}.resnets.0.conv1.weight", i), 0));
   json_object out{
     {"_class_name", "AutoencoderKL"},

@@ -127,6 +127,7 @@ private:
         return {};
       }
     std::vector<std::string_view> known;
+    known.reserve(std::size(pipeline_classes));
     for (const auto& x : pipeline_classes)
       known.push_back(x.name);
     return bad("_class_name",

@@ -93,7 +93,7 @@ core::result<void> expect_none(const fs::path& file, std::string_view part,
                                left_over.size() > shown.size() ? ", ..." : ""));
 }
 
-component make_component(json_object config,
+component make_component(const json_object& config,
                          std::shared_ptr<const tensor_source> weights,
                          const fs::path& file, std::string class_name) {
   return component{config.dump(2),

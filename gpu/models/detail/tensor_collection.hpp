@@ -24,8 +24,8 @@ public:
   }
 
   /// Returns false where the name is taken; nothing changes then.
-  bool add(std::string name, tensor_view what) {
-    return tensors_.try_emplace(std::move(name), std::move(what)).second;
+  bool add(std::string name, const tensor_view& what) {
+    return tensors_.try_emplace(std::move(name), what).second;
   }
 
   bool empty() const {

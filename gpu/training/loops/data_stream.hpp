@@ -23,6 +23,15 @@ enum class data_use : uint8_t {
   latents,
   /// What a denoiser's batch is made of.
   samples,
+  /// Scenes of the scorer's batches, and captions that do not fit them.
+  pairs,
+  /// Captions that a light variant draws for the discriminator, and what its
+  /// batches are made of.
+  drawings,
+  verdicts,
+  /// Prompts whose pictures the classifier learns from, and its batches.
+  prompts,
+  levels,
 };
 
 /// Returns the stream of the `number`th sample or batch of a use: the same

@@ -25,8 +25,12 @@ struct denoiser_plan {
   /// Share of timesteps drawn as 1000 u^exponent, u even in 0..1: densely where
   /// little but noise is left, since places are decided there; the others are
   /// even.
-  double dense = 0.5;
+  double dense = 0.75;
   double exponent = 0.35;
+  /// So many steps see scenes of one object alone, all timesteps drawn densely.
+  /// Mixed from the start, after 120,000 samples no word of place had any
+  /// effect; 20,000 samples of this, and it raised the loss by 16 %.
+  uint64_t single_steps = 4000;
   /// How many scenes of ten have one object, and two; the others three.
   uint32_t single_of_ten = 5;
   uint32_t double_of_ten = 3;
@@ -51,6 +55,9 @@ struct denoiser_batch {
   /// Whole numbers in 0..999.
   std::vector<int64_t> timesteps;
 };
+
+/// Returns how many objects the scene of a number has.
+uint32_t objects_in(uint64_t seed, uint64_t number, const denoiser_plan& plan);
 
 /// Draws the batch of a step but for its noise.
 /// Threads: any.

@@ -2,8 +2,7 @@
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/gpu/quality/caption_score.hpp>
 #include <atelier/gpu/samplers/detail/noise_schedule.hpp>
-#include <atelier/gpu/samplers/schedule.hpp>
-#include <atelier/gpu/samplers/step.hpp>
+#include <atelier/gpu/samplers/run.hpp>
 #include <atelier/gpu/training/caption.hpp>
 #include <atelier/gpu/training/contact_sheet.hpp>
 #include <atelier/gpu/training/draw_scene.hpp>
@@ -29,14 +28,6 @@ constexpr std::array<int64_t, 2> word_timesteps{800, 970};
 
 // Streams of evaluation: scenes of losses, then of pictures.
 constexpr uint64_t drawn_from = 1 << 20;
-
-scheduler_config family_scheduler() {
-  const auto out =
-    parse_scheduler(scheduler_config_text(), "scheduler_config.json");
-  if (!out)
-    throw model_error{out.why()};
-  return *out;
-}
 
 // Another value of an enumeration of `count`.
 template <class Value>
@@ -201,23 +192,12 @@ private:
       family_scheduler(), {.with = core::sampler::ddim, .steps = how_.steps});
     if (!plan)
       throw model_error{plan.why()};
-    const auto n = ids.size(0);
-    const auto context =
-      what_.context(torch::cat({ids_of({""}).expand_as(ids), ids}));
-    const std::vector<float> scales(static_cast<size_t>(n),
-                                    static_cast<float>(how_.guidance));
-    const std::vector<float> rescales(static_cast<size_t>(n), 0.f);
-    for (const auto& rule : plan->steps) {
-      const std::vector<step_rule> rules(static_cast<size_t>(n), rule);
-      const auto both =
-        what_
-          .predict(torch::cat({x, x}),
-                   torch::full({2 * n}, rule.timestep, x.options()), context)
-          .to(torch::kFloat32)
-          .chunk(2);
-      x =
-        step(x, guide(both[0], both[1], scales, rescales), {}, {}, rules).next;
-    }
+    sampler_run run;
+    run.plan = *plan;
+    run.context = what_.context(ids);
+    run.unsaid = what_.context(ids_of({""}));
+    run.guidance = static_cast<float>(how_.guidance);
+    x = run_sampler(what_.predict, x, run);
     return what_.decode(x);
   }
 
@@ -292,6 +272,14 @@ private:
 };
 
 } // namespace
+
+scheduler_config family_scheduler() {
+  const auto out =
+    parse_scheduler(scheduler_config_text(), "scheduler_config.json");
+  if (!out)
+    throw model_error{out.why()};
+  return *out;
+}
 
 torch::Tensor family_signal_shares() {
   const auto shares = alphas_cumprod(family_scheduler(), core::sampler::ddim);

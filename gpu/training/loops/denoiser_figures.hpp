@@ -3,6 +3,8 @@
 
 // Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
+#include <atelier/gpu/samplers/run.hpp>
+
 #include <torch/torch.h>
 
 #include <cstddef>
@@ -20,9 +22,7 @@ struct measured_denoiser {
   /// ids [n, tokens] -> context [n, tokens, width].
   std::function<torch::Tensor(const torch::Tensor&)> context;
   /// latents, timesteps [n], context -> v.
-  std::function<torch::Tensor(const torch::Tensor&, const torch::Tensor&,
-                              const torch::Tensor&)>
-    predict;
+  denoise_function predict;
   /// pixels -> latents, and back.
   std::function<torch::Tensor(const torch::Tensor&)> encode;
   std::function<torch::Tensor(const torch::Tensor&)> decode;
@@ -52,6 +52,9 @@ struct denoiser_measurement {
 /// Threads: records no autograd state.
 std::map<std::string, double> measure_denoiser(const measured_denoiser& what,
                                                const denoiser_measurement& how);
+
+/// Returns the noise levels of scheduler_config_text.
+scheduler_config family_scheduler();
 
 /// Returns the share of signal, by training timestep, in float32.
 /// Source: the family's scheduler_config.json.

@@ -18,6 +18,30 @@ clip_text_config text_encoder_shape(training_scale scale) {
   return out;
 }
 
+scorer_config scorer_shape(training_scale scale) {
+  auto out = family_scorer();
+  if (scale == training_scale::miniature) {
+    out.text.layers = 1;
+    out.layers = 1;
+  }
+  return out;
+}
+
+discriminator_config discriminator_shape(training_scale scale) {
+  auto out = family_discriminator();
+  out.text = text_encoder_shape(scale);
+  if (scale == training_scale::miniature)
+    out.channels = {8, 8, 8, 16};
+  return out;
+}
+
+prompt_classifier_config prompt_classifier_shape(training_scale scale) {
+  auto out = family_prompt_classifier();
+  if (scale == training_scale::miniature)
+    out.text = text_encoder_shape(scale);
+  return out;
+}
+
 unet_config denoiser_shape(training_part part, training_scale scale) {
   if (scale == training_scale::miniature)
     return family_unet(family_member::tiny);

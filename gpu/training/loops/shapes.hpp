@@ -4,6 +4,7 @@
 #include <atelier/gpu/models/autoencoder_config.hpp>
 #include <atelier/gpu/models/clip_text_config.hpp>
 #include <atelier/gpu/models/unet_config.hpp>
+#include <atelier/gpu/training/family.hpp>
 #include <atelier/gpu/training/train.hpp>
 
 namespace atelier::gpu {
@@ -13,6 +14,9 @@ namespace atelier::gpu {
 
 autoencoder_config autoencoder_shape(training_scale scale);
 clip_text_config text_encoder_shape(training_scale scale);
+scorer_config scorer_shape(training_scale scale);
+discriminator_config discriminator_shape(training_scale scale);
+prompt_classifier_config prompt_classifier_shape(training_scale scale);
 
 /// @pre `part` is a denoiser
 unet_config denoiser_shape(training_part part, training_scale scale);

@@ -47,6 +47,7 @@ BOOST_AUTO_TEST_CASE(only_scenes_that_are_surely_there_are_used) {
 
 BOOST_AUTO_TEST_CASE(timesteps_are_dense_at_high_noise_and_cover_all) {
   denoiser_plan plan;
+  plan.single_steps = 0;
   uint64_t high = 0, low = 0, all = 0;
   for (uint64_t step = 0; step < 200; ++step)
     for (const auto t : draw_denoiser_batch(1, step, plan).timesteps) {
@@ -57,11 +58,39 @@ BOOST_AUTO_TEST_CASE(timesteps_are_dense_at_high_noise_and_cover_all) {
       if (t < 300)
         ++low;
     }
-  // Half of them even, the others as u^0.35: 1 - 0.7^(1 / 0.35) = 0.639.
+  // A quarter of them even, the rest as u^0.35: 1 - 0.7^(1 / 0.35) = 0.639.
   const auto share = static_cast<double>(high) / static_cast<double>(all);
-  BOOST_TEST(share == 0.5 * 0.3 + 0.5 * 0.639,
+  BOOST_TEST(share == 0.25 * 0.3 + 0.75 * 0.639,
              boost::test_tools::tolerance(0.05));
-  BOOST_TEST(static_cast<double>(low) / static_cast<double>(all) > 0.12);
+  BOOST_TEST(static_cast<double>(low) / static_cast<double>(all) > 0.07);
+}
+
+BOOST_AUTO_TEST_CASE(the_first_steps_have_one_object_and_dense_timesteps) {
+  denoiser_plan plan;
+  plan.single_steps = 100;
+  uint64_t several = 0, high = 0;
+  for (uint64_t step = 0; step < 200; ++step) {
+    const auto drawn = draw_denoiser_batch(1, step, plan);
+    for (const auto number : drawn.scenes) {
+      const auto objects = latent_scene(1, number, plan).objects.size();
+      BOOST_REQUIRE(objects == objects_in(1, number, plan));
+      BOOST_REQUIRE((objects == 1 || step >= plan.single_steps));
+      several += objects > 1 ? 1 : 0;
+    }
+    if (step < plan.single_steps)
+      high += static_cast<uint64_t>(
+        std::count_if(drawn.timesteps.begin(), drawn.timesteps.end(),
+                      [](int64_t t) { return t >= 700; }));
+  }
+  BOOST_TEST((several > 1200 && several < 2000));
+  BOOST_TEST(static_cast<double>(high) / (100. * plan.batch) == 0.639,
+             boost::test_tools::tolerance(0.05));
+}
+
+BOOST_AUTO_TEST_CASE(without_single_objects_others_are_taken) {
+  denoiser_plan plan;
+  plan.single_of_ten = 0;
+  BOOST_TEST(draw_denoiser_batch(1, 0, plan).scenes.size() == plan.batch);
 }
 
 BOOST_AUTO_TEST_CASE(scenes_are_of_the_training_split) {

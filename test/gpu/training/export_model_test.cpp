@@ -4,9 +4,11 @@
 #include <atelier/gpu/models/detail/expected_tensors.hpp>
 #include <atelier/gpu/models/model_check.hpp>
 #include <atelier/gpu/models/model_import.hpp>
+#include <atelier/gpu/models/safetensors.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 #include <atelier/gpu/training/export_model.hpp>
 #include <atelier/gpu/training/family.hpp>
+#include <atelier/gpu/training/model_card.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
@@ -147,6 +149,41 @@ BOOST_AUTO_TEST_CASE(only_a_model_is_replaced_and_only_if_asked) {
   std::ofstream{to / "letter"} << "dear";
   BOOST_TEST((refused() == ec::invalid_argument));
   BOOST_TEST(fs::exists(to / "letter"));
+}
+
+BOOST_AUTO_TEST_CASE(a_network_alone_is_exported_with_its_texts) {
+  network_export alone;
+  alone.config = "{}\n";
+  auto weights = std::make_shared<test::made_weights>();
+  weights->add("out.weight", {2, 3});
+  alone.weights = weights;
+  alone.texts = {{"README.md", "# A judge\n"}};
+  must(export_network(alone, to));
+  must(check_sums(to));
+  BOOST_TEST((export_network(alone, to).why().code == ec::invalid_argument));
+  alone.replace = true;
+  alone.as = tensor_type::int8;
+  BOOST_TEST((export_network(alone, to).why().code == ec::invalid_argument));
+  alone.as = tensor_type::float32;
+  must(export_network(alone, to));
+  const auto file = safetensors_file::open(to / "model.safetensors");
+  BOOST_REQUIRE(file);
+  BOOST_TEST(((*file)->find("out.weight")->type == tensor_type::float32));
+}
+
+BOOST_AUTO_TEST_CASE(a_card_says_what_there_is_to_say) {
+  model_card card;
+  card.name = "tiny";
+  card.seed = 7;
+  card.minutes = 12.34;
+  BOOST_TEST(to_markdown(card)
+             == "---\nlicense: apache-2.0\nlibrary_name: diffusers\n"
+                "pipeline_tag: text-to-image\n---\n\n# tiny\n\n## Training\n\n"
+                "Seed 7, 12.3 minutes.\n");
+  card.figures = {{"right|left", "90 %"}};
+  card.limits = "Draws no elephants.";
+  BOOST_TEST(to_markdown(card).ends_with(
+    "| right\\|left | 90 % |\n\n## Limits\n\nDraws no elephants.\n"));
 }
 
 BOOST_AUTO_TEST_CASE(members_of_the_family_have_names_and_valid_configs) {

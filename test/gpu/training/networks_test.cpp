@@ -5,11 +5,15 @@
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/gpu/training/family.hpp>
 #include <atelier/gpu/training/module_state.hpp>
+#include <atelier/gpu/training/networks/discriminator_net.hpp>
+#include <atelier/gpu/training/networks/prompt_classifier_net.hpp>
+#include <atelier/gpu/training/networks/scorer_net.hpp>
 #include <atelier/gpu/training/networks/text_encoder_net.hpp>
 #include <atelier/gpu/training/networks/tiny_decoder_net.hpp>
 #include <atelier/gpu/training/networks/unet_net.hpp>
 #include <atelier/gpu/training/vocabulary.hpp>
 
+#include <ATen/autocast_mode.h>
 #include <boost/test/unit_test.hpp>
 
 #include <string>
@@ -155,6 +159,47 @@ BOOST_AUTO_TEST_CASE(the_preview_decoder_in_training_is_the_one_that_serves) {
     < 1e-4);
 }
 
+BOOST_AUTO_TEST_CASE(gradients_reach_every_parameter_of_the_judges) {
+  auto from = generator(8);
+  const auto pixels = torch::rand({4, 3, 128, 128}, from) * 2 - 1;
+  scorer_net scorer{family_scorer(), generator(1)};
+  const auto pictures = scorer.embed_pictures(pixels);
+  const auto texts = scorer.embed_texts(some_ids(4));
+  scorer.contrastive_loss(pictures, texts).backward();
+  expect_gradients(scorer);
+  BOOST_TEST(std::abs(pictures.norm(2, -1).sum().item<double>() - 4) < 1e-4);
+  BOOST_TEST(
+    scorer.contrastive_loss(pictures, pictures).item<double>()
+    < scorer.contrastive_loss(pictures, pictures.flip(0)).item<double>());
+
+  // What counts as neither right nor wrong does not count.
+  const auto own = torch::eye(4, torch::kBool);
+  BOOST_TEST(
+    std::abs(
+      scorer
+        .contrastive_loss(
+          pictures, torch::stack({texts, texts}, 1).flatten(0, 1),
+          torch::stack({torch::zeros_like(own), torch::ones_like(own)}, 2)
+            .flatten(1))
+        .item<double>()
+      - scorer.contrastive_loss(pictures, texts).item<double>())
+    < 1e-5);
+
+  discriminator_net judge{family_discriminator(), generator(2)};
+  const auto verdicts = judge.forward(pixels, some_ids(4));
+  verdicts.square().sum().backward();
+  expect_gradients(judge);
+  BOOST_TEST(verdicts.sizes() == torch::IntArrayRef({4}));
+
+  prompt_classifier_net reader{family_prompt_classifier(), generator(3)};
+  const auto classes = reader.forward(some_ids(4));
+  BOOST_TEST(classes.sizes() == torch::IntArrayRef({4, 5}));
+  torch::nn::functional::cross_entropy(
+    classes, torch::tensor({0, 1, 2, 0}, torch::kInt64))
+    .backward();
+  expect_gradients(reader);
+}
+
 BOOST_AUTO_TEST_CASE(first_weights_follow_the_generator_alone) {
   const auto all = [](at::Generator from) {
     unet_net network{family_unet(family_member::tiny), std::move(from)};
@@ -162,6 +207,42 @@ BOOST_AUTO_TEST_CASE(first_weights_follow_the_generator_alone) {
   };
   BOOST_TEST(torch::equal(all(generator(1)), all(generator(1))));
   BOOST_TEST(!torch::equal(all(generator(1)), all(generator(2))));
+}
+
+BOOST_AUTO_TEST_CASE(half_the_precision_gives_nearly_the_same_gradient) {
+  auto from = generator(7);
+  unet_net network{family_unet(family_member::tiny), generator(1)};
+  const auto latents = torch::randn({4, 4, 16, 16}, from);
+  const auto times = torch::tensor({1.f, 300.f, 700.f, 999.f});
+  const auto context = torch::randn({4, family_tokens, 128}, from);
+  const auto gradient = [&] {
+    network.zero_grad();
+    network.forward(latents, times, context)
+      .to(torch::kFloat32)
+      .square()
+      .mean()
+      .backward();
+    std::vector<torch::Tensor> all;
+    for (const auto& x : network.parameters())
+      all.push_back(x.grad().to(torch::kFloat32).flatten());
+    return torch::cat(all);
+  };
+  const auto cosine = [](const torch::Tensor& x, const torch::Tensor& y) {
+    return torch::cosine_similarity(x, y, 0).item<double>();
+  };
+  const auto whole = gradient();
+  at::autocast::set_autocast_enabled(torch::kCPU, true);
+  at::autocast::set_autocast_dtype(torch::kCPU, torch::kBFloat16);
+  const auto mixed = gradient();
+  at::autocast::clear_cache();
+  at::autocast::set_autocast_enabled(torch::kCPU, false);
+  BOOST_TEST(cosine(whole, mixed) > 0.99);
+  network.to(torch::kBFloat16);
+  BOOST_TEST((network
+                .forward(latents.to(torch::kBFloat16), times,
+                         context.to(torch::kBFloat16))
+                .scalar_type()
+              == torch::kBFloat16));
 }
 
 BOOST_AUTO_TEST_CASE(a_state_comes_back_from_a_copy) {

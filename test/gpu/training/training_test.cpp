@@ -7,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -75,6 +76,21 @@ std::filesystem::path last_checkpoint(const std::filesystem::path& folder,
   const auto all = checkpoints_in(folder / std::string{to_string(part)});
   BOOST_REQUIRE(!all.empty());
   return all.front();
+}
+
+// Trains anew at once, and with a pause: to the same weights.
+void continues_alike(training_config config) {
+  config.restart = true;
+  const auto whole = done(config);
+  const auto kept = config.folder / "at-once.safetensors";
+  std::filesystem::rename(whole.file, kept);
+  config.checkpoint_minutes = 1e-9;
+  const auto paused = done(config, [](const training_progress& at,
+                                      const auto&) { return at.step < 2; });
+  BOOST_TEST(!paused.finished);
+  config.restart = false;
+  config.resume = true;
+  BOOST_TEST(same_tensors(kept, done(config).file));
 }
 
 } // namespace
@@ -167,6 +183,47 @@ BOOST_AUTO_TEST_CASE(the_few_step_denoiser_learns_from_base) {
   BOOST_REQUIRE(a && b);
   BOOST_TEST(((*a)->names() == (*b)->names()));
   BOOST_TEST(!same_tensors(base.file, turbo.file));
+}
+
+BOOST_AUTO_TEST_CASE(the_scorer_learns_and_continues) {
+  const test::scratch_folder folder;
+  const auto early =
+    train(small_run(training_part::scorer, folder.path, 1), go_on);
+  BOOST_REQUIRE(!early);
+  BOOST_TEST(early.why().text.find("train text first") != std::string::npos);
+  done(small_run(training_part::text, folder.path, 2));
+  const auto [whole, loss] =
+    done_with_loss(small_run(training_part::scorer, folder.path, 40));
+  BOOST_TEST(loss < std::log(12.0));
+  BOOST_TEST(whole.figures.contains("ranked_3"));
+  BOOST_TEST(whole.figures.contains("beats_shape"));
+  continues_alike(small_run(training_part::scorer, folder.path, 5));
+}
+
+BOOST_AUTO_TEST_CASE(the_judges_learn_from_what_is_trained_and_continue) {
+  const test::scratch_folder folder;
+  done(small_run(training_part::vae, folder.path, 2));
+  done(small_run(training_part::text, folder.path, 1));
+  for (const auto part :
+       {training_part::discriminator, training_part::classifier}) {
+    const auto early = train(small_run(part, folder.path, 1), go_on);
+    BOOST_REQUIRE(!early);
+    BOOST_CHECK(early.why().code == core::ec::not_found);
+    BOOST_TEST(early.why().text.find("no denoiser is trained")
+               != std::string::npos);
+  }
+  done(small_run(training_part::tiny, folder.path, 1));
+  const auto judge =
+    done(small_run(training_part::discriminator, folder.path, 5));
+  BOOST_TEST(judge.figures.contains("real_above_drawn"));
+  BOOST_TEST(judge.figures.contains("drawn_low"));
+  continues_alike(small_run(training_part::discriminator, folder.path, 5));
+  const auto reader =
+    done(small_run(training_part::classifier, folder.path, 5));
+  BOOST_TEST(reader.figures.contains("quality_tiny@20"));
+  BOOST_TEST(!reader.figures.contains("quality_base@50"));
+  BOOST_TEST(reader.figures.at("routed_cost") == 1);
+  continues_alike(small_run(training_part::classifier, folder.path, 5));
 }
 
 BOOST_AUTO_TEST_CASE(seeds_give_different_weights) {

@@ -70,6 +70,9 @@ conv_net::conv_net(int64_t in, int64_t out, int64_t kernel,
     bias = register_parameter("bias", from.even({out}, in * kernel * kernel));
 }
 
+conv_net::conv_net(const torch::Tensor& w, int64_t stride)
+  : weight(register_parameter("weight", w)), stride_(stride), padding_(0) {}
+
 group_norm_net::group_norm_net(int64_t groups, int64_t channels, double eps)
   : weight(register_parameter("weight", torch::ones({channels}))),
     bias(register_parameter("bias", torch::zeros({channels}))),

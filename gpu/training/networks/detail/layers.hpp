@@ -74,6 +74,8 @@ class conv_net : public torch::nn::Module {
 public:
   conv_net(int64_t in, int64_t out, int64_t kernel, const first_weights& from,
            int64_t stride = 1, with_bias biased = with_bias::yes);
+  /// Cuts pictures into squares as large as the kernel; without a bias.
+  conv_net(const torch::Tensor& weight, int64_t stride);
 
   /// [n, in, h, w] -> [n, out, h / stride, w / stride].
   torch::Tensor operator()(const torch::Tensor& x) const {

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/evaluation/evaluation_report.hpp>
+#include <atelier/gpu/training/family.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace atelier::gpu {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json of(const picture_quality& x) {
+  json out{{"pictures", x.pictures},
+           {"objects_right", x.objects},
+           {"fully_right", x.fully}};
+  if (x.score)
+    out["score"] = *x.score;
+  return out;
+}
+
+json of(const evaluated_run& x) {
+  json out{{"model", x.variant.model},
+           {"steps", x.variant.steps},
+           {"guidance", x.guidance},
+           {"sampler", core::to_string(x.sampler)},
+           {"all", of(x.all)}};
+  for (size_t i = 0; i < x.by_objects.size(); ++i)
+    out["by_objects"][std::to_string(i + 1)] = of(x.by_objects[i]);
+  if (x.distance)
+    out["frechet_distance"] = *x.distance;
+  if (x.score_correlation)
+    out["score_correlation"] = *x.score_correlation;
+  out["ms"] = {{"text", x.took.text},
+               {"denoise", x.took.denoise},
+               {"decode", x.took.decode},
+               {"total", x.took.total()}};
+  return out;
+}
+
+json of(const evaluated_start& x) {
+  json out{{"from", to_string(x.from)}, {"skipped", x.skipped}};
+  out["changes"] = x.changes ? json(*x.changes) : json(nullptr);
+  out["similarity"] = x.similarity;
+  out["quality"] = of(x.quality);
+  return out;
+}
+
+core::timespan ms(double x) {
+  return core::timespan{std::llround(x * 1e6)};
+}
+
+} // namespace
+
+std::string_view to_string(start_kind x) {
+  switch (x) {
+    case start_kind::latent:
+      return "latent";
+    case start_kind::image:
+      return "image";
+  }
+  return "";
+}
+
+std::string to_json(const evaluation& x) {
+  json out{{"format", "atelier.evaluation"},
+           {"version", 1},
+           {"captions", x.plan.captions},
+           {"batch", x.plan.batch},
+           {"seed", x.plan.seed},
+           {"device", x.plan.device}};
+  out["runs"] = json::array();
+  for (const auto& run : x.runs)
+    out["runs"].push_back(of(run));
+  if (!x.starts.empty()) {
+    out["start_steps"] = x.start_steps;
+    for (const auto& start : x.starts)
+      out["starts"].push_back(of(start));
+    for (const auto& trend : x.trends)
+      out["trends"].push_back({{"from", to_string(trend.from)},
+                               {"skipped", trend.skipped},
+                               {"correlation", trend.correlation}});
+  }
+  return out.dump(2) + "\n";
+}
+
+planning::profile measured_profile(const evaluation& x) {
+  constexpr uint32_t latent_factor = family_side / family_latent_side;
+  planning::profile out;
+  for (const auto& run : x.runs) {
+    planning::variant_profile v;
+    v.model = run.variant.model;
+    v.steps = run.variant.steps;
+    v.name = fmt::format("{}@{}", v.model, v.steps);
+    if (std::ranges::find(out.variants, v.name,
+                          &planning::variant_profile::name)
+        != out.variants.end())
+      continue;
+    v.native_px = {family_side, family_side};
+    v.latent_factor = latent_factor;
+    v.with = run.sampler;
+    v.guidance = run.guidance;
+    v.quality = run.all.objects;
+    v.text = ms(run.took.text);
+    v.decode = ms(run.took.decode);
+    const auto batch = std::min<uint32_t>(x.plan.batch, run.all.pictures);
+    v.step.push_back({batch, uint64_t{family_side} * family_side,
+                      ms(run.took.denoise * batch / run.variant.steps)});
+    out.variants.push_back(std::move(v));
+  }
+  return out;
+}
+
+} // namespace atelier::gpu

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/argus/ladder.hpp>
+#include <atelier/planning/unified/detail/offer_builder.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace atelier::planning::unified {
+
+namespace {
+
+// Batch sizes of a variant: one row, the middle and the largest measured.
+std::vector<uint32_t> batches_of(const variant_profile& v, uint32_t most) {
+  std::set<uint32_t> all{1};
+  for (const step_cost& s : v.step)
+    if (s.batch >= 1 && s.batch <= most)
+      all.insert(s.batch);
+  std::vector<uint32_t> out(all.begin(), all.end());
+  if (out.size() > 3)
+    out = {out.front(), out[out.size() / 2], out.back()};
+  return out;
+}
+
+} // namespace
+
+offer_builder::offer_builder(const demand& asked, const profile& known,
+                             const cluster_view& there,
+                             const offer_rules& rules)
+  : known_(known), rules_(rules) {
+  add_pools(there);
+  add_classes(asked);
+  deadline_ = deadline();
+}
+
+offers offer_builder::done() {
+  add_floors();
+  out_.asked.period = rules_.period;
+  out_.asked.load_price = rules_.load_price;
+  out_.asked.fresh = rules_.fresh;
+  return std::move(out_);
+}
+
+uint32_t offer_builder::add_route(route r, bool reuses) {
+  out_.routes.push_back(std::move(r));
+  out_.reuses.push_back(reuses ? 1 : 0);
+  return static_cast<uint32_t>(out_.routes.size() - 1);
+}
+
+uint32_t offer_builder::add_threshold(double t) {
+  out_.thresholds.push_back(t);
+  return static_cast<uint32_t>(out_.thresholds.size() - 1);
+}
+
+void offer_builder::add(uint32_t of, uint32_t route, double quality, bool fresh,
+                        const std::vector<leg>& legs) {
+  column c;
+  c.of = of;
+  c.key = route;
+  c.quality = std::max(0.0, quality);
+  c.fresh = fresh;
+  bind(c, legs, 0, 0);
+}
+
+void offer_builder::bind(column& c, const std::vector<leg>& legs, size_t at,
+                         double seconds) {
+  if (at == legs.size()) {
+    out_.asked.columns.push_back(c);
+    return;
+  }
+  const leg& l = legs[at];
+  for (const uint32_t p : pools_of_[l.variant.value]) {
+    const pool_key& key = out_.pools[p];
+    // The next leg on the same kind of device and the same budget: other
+    // pairs bring no more than they cost to look at.
+    if (at > 0) {
+      const pool_key& first = out_.pools[c.work[0].pool];
+      if (key.device_kind != first.device_kind || key.wait != first.wait)
+        continue;
+    }
+    const variant_profile& v = known_.variants[l.variant.value];
+    const double step =
+      l.step_seconds ? l.step_seconds(key.batch)
+                     : core::to_seconds(step_time(v, key.batch, v.native_px));
+    const double runs = l.steps * step + l.once;
+    const double ends = seconds + runs * (1 + rules_.waits[key.wait]);
+    if (ends > deadline_ + 1e-9)
+      continue;
+    c.work[at] = {p, l.reach * (l.steps * step / key.batch + l.once)};
+    c.stages = static_cast<uint32_t>(at + 1);
+    bind(c, legs, at + 1, ends);
+    c.stages = static_cast<uint32_t>(at);
+  }
+}
+
+void offer_builder::add_pools(const cluster_view& there) {
+  pools_of_.resize(known_.variants.size());
+  std::vector<uint32_t> most;
+  for (const worker_view& w : there.workers) {
+    size_t k = 0;
+    while (k < out_.asked.kinds.size()
+           && out_.asked.kinds[k].name != w.device_kind)
+      ++k;
+    if (k == out_.asked.kinds.size()) {
+      out_.asked.kinds.push_back({w.device_kind, 0});
+      most.push_back(1);
+    }
+    ++out_.asked.kinds[k].alive;
+    most[k] = std::max(most[k], w.max_batch);
+  }
+  for (uint32_t k = 0; k < out_.asked.kinds.size(); ++k)
+    for (uint32_t i = 0; i < known_.variants.size(); ++i) {
+      const core::variant_id id{i};
+      const auto h = static_cast<uint32_t>(out_.asked.hostings.size());
+      hosting x;
+      x.kind = k;
+      x.load_seconds = core::to_seconds(known_.variants[i].load);
+      // A worker with several counts for its first.
+      for (const worker_view& w : there.workers)
+        x.now += w.device_kind == out_.asked.kinds[k].name && !w.hosting.empty()
+              && w.hosting.front() == id;
+      out_.asked.hostings.push_back(x);
+      for (const uint32_t batch : batches_of(known_.variants[i], most[k]))
+        for (uint32_t b = 0; b < rules_.waits.size(); ++b) {
+          pools_of_[i].push_back(
+            static_cast<uint32_t>(out_.asked.pools.size()));
+          out_.asked.pools.push_back(
+            {h, batch, rules_.waits[b] / 3, rules_.busy});
+          out_.pools.push_back({id, out_.asked.kinds[k].name, batch, b});
+        }
+    }
+}
+
+double offer_builder::deadline() const {
+  double longest = 0;
+  for (const cascade_profile& c : known_.cascades)
+    longest = std::max(longest, core::to_seconds(c.deadline));
+  if (longest > 0)
+    return longest;
+  for (const variant_profile& v : known_.variants)
+    longest = std::max(longest, argus::request_seconds(v, {}));
+  return rules_.deadline_factor * longest;
+}
+
+void offer_builder::add_floors() {
+  for (const column& c : out_.asked.columns) {
+    double& floor = out_.asked.classes[c.of].floor;
+    floor = std::max(floor, rules_.floor * c.quality);
+  }
+}
+
+} // namespace atelier::planning::unified

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/planning/unified/offers.hpp>
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace atelier::planning::unified {
+
+/// A stage of a column before it is bound to a pool.
+struct leg {
+  core::variant_id variant;
+  double steps = 0;
+  /// Seconds of a step at a batch; the variant's own where empty.
+  std::function<double(uint32_t)> step_seconds;
+  /// Seconds for each picture, besides.
+  double once = 0;
+  /// The share of requests that comes this far.
+  double reach = 1;
+};
+
+/// Collects a problem: pools and classes at once, columns as they are added.
+class offer_builder {
+public:
+  /// Keeps references to `known` and `rules`.
+  offer_builder(const demand& asked, const profile& known,
+                const cluster_view& there, const offer_rules& rules);
+
+  /// Returns what was collected. Call it once, at the end.
+  offers done();
+
+  /// Returns, by class of whole pictures, its label and the steps that may be
+  /// skipped.
+  const std::vector<std::pair<uint32_t, uint32_t>>& classes() const {
+    return meaning_;
+  }
+
+  const class_map& map() const {
+    return out_.classes;
+  }
+
+  /// Returns the route's index. `reuses`: it starts from cached work.
+  uint32_t add_route(route r, bool reuses);
+
+  /// Returns the threshold's index.
+  uint32_t add_threshold(double t);
+
+  /// Adds a column for every way to bind the legs to pools of their variants
+  /// that ends in time.
+  void add(uint32_t of, uint32_t route, double quality, bool fresh,
+           const std::vector<leg>& legs);
+
+private:
+  void bind(column& c, const std::vector<leg>& legs, size_t at, double seconds);
+  void add_pools(const cluster_view& there);
+  double deadline() const;
+  void add_classes(const demand& asked);
+  std::vector<double> shares_of_skips(const demand& asked) const;
+  std::vector<double> edit_shares(const demand& asked) const;
+  void add_floors();
+
+  const profile& known_;
+  const offer_rules& rules_;
+  offers out_;
+  double deadline_ = 0;
+  // Pools of each variant.
+  std::vector<std::vector<uint32_t>> pools_of_;
+  std::vector<std::pair<uint32_t, uint32_t>> meaning_;
+};
+
+} // namespace atelier::planning::unified

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may be started from cached work, and how far.
+#include <atelier/planning/modm/refinement.hpp>
+#include <atelier/planning/nirvana/step_choice.hpp>
+#include <atelier/planning/policies/detail/common.hpp>
+#include <atelier/planning/unified/offers.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace atelier::planning::unified {
+
+reuse_kind reuse_of(const profile& known) {
+  const auto* ladder = detail::ladder_of(known, ladder_kind::cached_latents);
+  const bool levels = ladder != nullptr && ladder->levels.size() > 1;
+  if (levels || (known.reuse && !known.reuse->latents.empty()))
+    return reuse_kind::latents;
+  return known.reuse ? reuse_kind::images : reuse_kind::none;
+}
+
+skip_table reuse_table(const profile& known) {
+  const auto kind = reuse_of(known);
+  if (kind == reuse_kind::images)
+    return known.reuse->images.empty() ? modm::published_table()
+                                       : known.reuse->images;
+  if (kind == reuse_kind::none)
+    return {};
+  if (known.reuse && !known.reuse->latents.empty())
+    return nirvana::scaled_to(known.reuse->latents,
+                              known.variants[known.reuse->full.value].steps);
+  std::set<uint32_t> skips;
+  for (const level_profile& l :
+       detail::ladder_of(known, ladder_kind::cached_latents)->levels)
+    if (l.skip > 0)
+      skips.insert(l.skip);
+  skip_table out;
+  for (const uint32_t k : skips)
+    out.push_back({k, -2});
+  return out;
+}
+
+uint32_t allowed_by(const profile& known, const std::vector<match>& near) {
+  const auto kind = reuse_of(known);
+  const auto table = reuse_table(known);
+  uint32_t most = 0;
+  for (size_t i = 0; i < std::min(near.size(), nirvana::neighbours); ++i) {
+    const uint32_t wished =
+      allowed_skip(table, near[i].similarity,
+                   kind == reuse_kind::images ? threshold_rule::from
+                                              : threshold_rule::above);
+    if (kind == reuse_kind::images)
+      most = std::max(most, wished);
+    else
+      for (const uint32_t k : near[i].stored)
+        if (k <= wished)
+          most = std::max(most, k);
+  }
+  return most;
+}
+
+} // namespace atelier::planning::unified

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../../cli/scratch_folder.hpp"
+#include <atelier/gpu/evaluation/detail/frechet.hpp>
+#include <atelier/gpu/evaluation/detail/scored_pictures.hpp>
+#include <atelier/gpu/evaluation/evaluation.hpp>
+#include <atelier/gpu/models/model_files.hpp>
+#include <atelier/gpu/training/export_model.hpp>
+#include <atelier/gpu/training/export_run.hpp>
+#include <atelier/gpu/training/family.hpp>
+#include <atelier/gpu/training/loops/checkpoint.hpp>
+#include <atelier/gpu/training/networks/autoencoder_net.hpp>
+#include <atelier/gpu/training/networks/scorer_net.hpp>
+#include <atelier/gpu/training/networks/text_encoder_net.hpp>
+#include <atelier/gpu/training/networks/unet_net.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <fstream>
+
+using namespace atelier;
+using namespace atelier::gpu;
+
+BOOST_AUTO_TEST_SUITE(evaluations)
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void add(named_tensors& to, torch::nn::Module& network,
+         const std::string& prefix = {}) {
+  for (const auto& x : network.named_parameters())
+    to.emplace_back(prefix + x.key(), x.value());
+}
+
+void write(const fs::path& run, const std::string& part,
+           const named_tensors& what) {
+  fs::create_directories(run / part);
+  const auto ok = write_tensors(run / part / "weights.safetensors", what,
+                                {{"part", part},
+                                 {"seed", "7"},
+                                 {"steps", "12"},
+                                 {"samples", "384"},
+                                 {"busy_seconds", "90"}});
+  BOOST_REQUIRE_MESSAGE(ok, (ok ? "" : ok.why().text));
+}
+
+// A run whose networks have learned nothing.
+void write_run(const fs::path& run) {
+  torch::manual_seed(3);
+  autoencoder_net vae{family_autoencoder()};
+  vae.draw(1);
+  named_tensors tensors;
+  add(tensors, vae);
+  write(run, "vae", tensors);
+  for (const auto member : {family_member::base, family_member::tiny}) {
+    text_encoder_net text{family_text_encoder()};
+    unet_net unet{family_unet(member)};
+    tensors.clear();
+    add(tensors, unet, "unet.");
+    add(tensors, text, "text_encoder.");
+    const std::string name{to_string(member)};
+    write(run, name, tensors);
+    if (member == family_member::base)
+      write(run, "turbo", tensors);
+  }
+  scorer_net scorer{family_scorer()};
+  tensors.clear();
+  add(tensors, scorer);
+  write(run, "scorer", tensors);
+  std::ofstream{run / "base" / "log.jsonl"}
+    << "{\"step\":1,\"rate\":0.1,\"loss\":2}\n"
+       "{\"step\":1,\"objects_1\":0.5,\"share\":1}\nnonsense\n";
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in{file};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_run_becomes_models_that_can_be_measured) {
+  const test::scratch_folder folder;
+  const auto run = folder.path / "run";
+  const auto models = folder.path / "models";
+  auto written = export_run({run, models});
+  BOOST_REQUIRE(!written);
+  BOOST_CHECK(written.why().code == core::ec::not_found);
+  BOOST_TEST(written.why().text.find("vae") != std::string::npos);
+
+  write_run(run);
+  written = export_run({run, models});
+  BOOST_REQUIRE_MESSAGE(written, (written ? "" : written.why().text));
+  BOOST_TEST(written->size() == 4u);
+  for (const auto& x : *written) {
+    const auto sums = check_sums(models / x.name);
+    BOOST_TEST(bool(sums), (sums ? "" : sums.why().text));
+    BOOST_TEST(x.bytes > 1'000'000u);
+  }
+  // One autoencoder for all, and base's text encoder for turbo.
+  BOOST_TEST(fs::is_symlink(models / "tiny" / "vae"));
+  BOOST_TEST(fs::is_symlink(models / "turbo" / "text_encoder"));
+  BOOST_TEST(!fs::is_symlink(models / "tiny" / "text_encoder"));
+  const auto card = text_of(models / "base" / "README.md");
+  BOOST_TEST(card.find("objects_1 | 0.5") != std::string::npos);
+  BOOST_TEST(card.find("Seed 7, 1.5 minutes") != std::string::npos);
+  for (const auto* name : {"base", "tiny", "turbo"}) {
+    const auto opened = open_model(models / name, {});
+    BOOST_TEST(bool(opened), (opened ? "" : opened.why().text));
+  }
+  BOOST_CHECK(!export_run({run, models}));
+  BOOST_CHECK(export_run({run, models, true}));
+
+  evaluation_plan plan;
+  plan.models = models;
+  plan.variants = {{"tiny", 2}, {"turbo", 1}};
+  plan.captions = 2;
+  plan.starts = 1;
+  plan.batch = 8;
+  plan.threads = 1;
+  size_t last = 0, of = 0;
+  const auto found =
+    evaluate(plan, [&](const std::string&, size_t done, size_t all) {
+      last = done;
+      of = all;
+      return true;
+    });
+  BOOST_REQUIRE_MESSAGE(found, (found ? "" : found.why().text));
+  BOOST_TEST(last + 1 == of);
+  BOOST_REQUIRE(found->runs.size() == 2u);
+  BOOST_TEST(found->runs[0].guidance == 3);
+  BOOST_TEST(found->runs[1].guidance == 1);
+  BOOST_TEST(found->runs[0].all.pictures == 6u);
+  BOOST_TEST(*found->runs[0].distance > 0);
+  BOOST_TEST(found->runs[0].took.denoise > 0);
+  BOOST_TEST(found->sheets.size() == 2u);
+  // Both kinds: one from noise, and five likenesses at 1 of 2 steps.
+  BOOST_TEST(found->start_steps == 2u);
+  BOOST_TEST(found->starts.size() == 2u * (1 + 5));
+  BOOST_TEST(found->trends.size() == 2u);
+
+  plan.variants = {{"tiny", 4}, {"nothing", 2}};
+  const auto none = evaluate(plan, [](auto&&...) { return true; });
+  BOOST_REQUIRE(!none);
+  BOOST_CHECK(none.why().code == core::ec::not_found);
+  plan.variants = {{"tiny", 4}};
+  const auto ended = evaluate(plan, [](auto&&...) { return false; });
+  BOOST_REQUIRE(!ended);
+  BOOST_CHECK(ended.why().code == core::ec::cancelled);
+}
+
+BOOST_AUTO_TEST_CASE(the_distance_is_that_of_normal_distributions) {
+  torch::manual_seed(5);
+  const auto x = torch::randn({4000, 3}, torch::kFloat64);
+  BOOST_TEST(std::abs(gpu::detail::frechet_distance(x, x)) < 1e-9);
+  // Moved by 2 along one axis, and three times as wide: 4 + 3 (3 - 1)^2.
+  const auto moved = x * 3 + torch::tensor({2.0, 0.0, 0.0});
+  const auto expected =
+    (x.mean(0) * 2 + torch::tensor({2.0, 0.0, 0.0})).square().sum()
+    + 4 * x.var(0, true).sum();
+  BOOST_TEST(gpu::detail::frechet_distance(x, moved) == expected.item<double>(),
+             boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(gpu::detail::correlation({1, 2, 3}, {2, 4, 6}) == 1,
+             boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(gpu::detail::correlation({1, 2, 3}, {1, 1, 1}) == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -40,18 +40,29 @@ core::error cancelled_error() {
 
 } // namespace
 
-bool denoise_step_state::admit(const denoise& x) {
+void denoise_step_state::admit(const denoise& x) {
+  const bool idle = running.empty();
+  take_in(x);
+  if (!idle) {
+    if (batch->wants_boundary())
+      config.device_executor->interrupt();
+  } else if (join != planning::joining::whole_batch || !x.more) {
+    start_next_run();
+  }
+}
+
+void denoise_step_state::take_in(const denoise& x) {
   if (tombstones.erase(x.who) != 0) {
     std::erase(tombstone_order, x.who);
     denoised reply;
     reply.who = x.who;
     reply.failure = cancelled_error();
     config.hub->send(std::move(reply));
-    return false;
+    return;
   }
   const auto [at, fresh] = rows.try_emplace(x.who);
   if (!fresh)
-    return false;
+    return;
   auto& e = at->second;
   e.what = x;
   e.steps = core::steps_to_run(x.how);
@@ -63,14 +74,6 @@ bool denoise_step_state::admit(const denoise& x) {
   row.prio = x.prio;
   row.deadline = core::time_point{core::timespan{x.deadline_ns}};
   batch->add(row);
-  if (running.empty()) {
-    if (join == planning::joining::whole_batch)
-      return !std::exchange(starting, true);
-    start_next_run();
-  } else if (batch->wants_boundary()) {
-    config.device_executor->interrupt();
-  }
-  return false;
 }
 
 void denoise_step_state::adopt_hosting(const adopt& x) {
@@ -268,18 +271,9 @@ denoise_step_actor::behavior_type denoise_step(
   ready.run_steps = st.config.run_steps;
   st.config.hub->send(std::move(ready));
   return {
-    [self](const denoise& x) {
-      // Behind what was sent together with this row.
-      if (self->state.admit(x))
-        self->send(self, start_atom::value);
-    },
+    [self](const denoise& x) { self->state.admit(x); },
     [self](const cancel_work& x) { self->state.cancel(x.who); },
     [self](const adopt& x) { self->state.adopt_hosting(x); },
-    [self](start_atom) {
-      self->state.starting = false;
-      if (self->state.running.empty())
-        self->state.start_next_run();
-    },
     [self](const variants_loaded& x) {
       self->state.complete_loading(x.failure);
     },

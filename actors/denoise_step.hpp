@@ -65,8 +65,6 @@ struct denoise_step_state {
   std::optional<planning::step_batch> batch;
   /// How rows join; as the last `adopt` says.
   planning::joining join = planning::joining::step;
-  /// A message that starts the next run is under way.
-  bool starting = false;
   /// The last `adopt`, until it is answered.
   std::optional<uint32_t> adopting;
   /// The rows of the pending run, empty where none is.
@@ -79,9 +77,12 @@ struct denoise_step_state {
   std::set<core::ticket> tombstones;
   std::deque<core::ticket> tombstone_order;
 
-  /// Returns whether the worker is to start, once it has seen all that waits
-  /// in its mailbox.
-  bool admit(const denoise& x);
+  /// Takes a row, and starts a run where the worker is idle and the row's batch
+  /// complete.
+  void admit(const denoise& x);
+  /// Puts a row into the batch; one that was cancelled before it came is
+  /// answered.
+  void take_in(const denoise& x);
   void cancel(core::ticket who);
   void complete_run(const gpu::run_report& x);
   void complete_decoding(const gpu::decode_report& x);

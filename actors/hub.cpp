@@ -87,8 +87,9 @@ void hub::submit(std::shared_ptr<const core::request> what,
   text_bytes_ += bytes;
   source_bytes_ += files;
   ++live_;
-  if (r.what->deadline != core::never)
-    deadlines_.emplace(r.what->deadline, id);
+  r.due = r.what->deadline;
+  if (r.due != core::never)
+    deadlines_.emplace(r.due, id);
   choose_route(id, r, now);
   settle(now);
 }
@@ -156,8 +157,10 @@ void hub::finish_with(core::request_id id, row& r, uint32_t done,
 void hub::advance(core::request_id id, row& r, core::time_point now) {
   const auto& along = r.under->routes[r.along.value];
   const auto next = planning::walk(along, r.known, *r.under);
-  if (const auto* run = std::get_if<planning::run_stage>(&next))
+  if (const auto* run = std::get_if<planning::run_stage>(&next)) {
+    expire_in_time(id, r);
     return begin_stage(id, r, run->stage, now);
+  }
   if (const auto* with = std::get_if<planning::answer_with>(&next))
     return finish_with(id, r, with->done, now);
   end_row(id, r, row_state::failed,
@@ -188,8 +191,7 @@ core::timespan hub::retry_after() const {
 }
 
 void hub::close_books(core::request_id id, const row& r) {
-  if (r.what->deadline != core::never)
-    deadlines_.erase({r.what->deadline, id});
+  deadlines_.erase({r.due, id});
   text_bytes_ -= text_size(*r.what);
   source_bytes_ -= source_size(*r.what);
   --live_;
@@ -301,7 +303,7 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
                               core::to_ms(now - r.what->arrived)),
                    now);
   // A picture is there already: only its encoding is left, late or not.
-  deadlines_.erase({r.what->deadline, id});
+  deadlines_.erase({r.due, id});
   if (r.at == phase::finishing)
     return;
   if (r.state == row_state::waiting)
@@ -309,6 +311,17 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
   else
     leave_worker(id, r);
   finish_with(id, r, with->done, now);
+}
+
+void hub::expire_in_time(core::request_id id, row& r) {
+  const auto& along = r.under->routes[r.along.value];
+  if (r.due == core::never
+      || !std::holds_alternative<planning::answer_with>(
+        planning::walk_late(along, r.known)))
+    return;
+  deadlines_.erase({r.due, id});
+  r.due = r.what->deadline - config_.answer_margin - 2 * finishing_;
+  deadlines_.emplace(r.due, id);
 }
 
 void hub::stop(core::time_point now) {

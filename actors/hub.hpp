@@ -40,6 +40,9 @@ struct hub_config {
   std::shared_ptr<const planning::plan> initial_plan;
   /// A request goes on without facts that did not come in this time.
   core::timespan facts_budget = std::chrono::seconds{1};
+  /// A picture that is there when time runs out is answered with so long before
+  /// the deadline, beside twice what finishing takes of late.
+  core::timespan answer_margin = std::chrono::milliseconds{25};
 };
 
 /// Where the hub's decisions go.
@@ -135,8 +138,9 @@ private:
     uint32_t most_rows = 0;
     planning::joining join = planning::joining::step;
     std::vector<core::lane_id> also_serves;
-    /// Its batch is filled in this event.
+    /// Its batch is filled in this event, and sent at its end.
     bool filling = false;
+    std::vector<denoise> joining;
     /// A row runs alone here.
     bool exclusive = false;
     bool suspected = false;
@@ -178,6 +182,9 @@ private:
   void end_row(core::request_id id, row& r, row_state as, core::error why,
                core::time_point now);
   void expire(core::request_id id, row& r, core::time_point now);
+  /// Has a row whose route may answer with the picture it has expire so early
+  /// that this answer is in time.
+  void expire_in_time(core::request_id id, row& r);
   void refuse(std::shared_ptr<const core::request> what, core::error why,
               core::timespan retry_after);
   void leave_worker(core::request_id id, row& r);
@@ -250,6 +257,8 @@ private:
   counters counts_;
   core::time_point last_end_;
   double seconds_per_end_ = 0;
+  /// From a picture to its answer, of late.
+  core::timespan finishing_{0};
   bool stopping_ = false;
 };
 

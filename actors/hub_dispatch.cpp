@@ -317,7 +317,10 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   offer(w);
   ++counts_.dispatched;
   out_.emplace(who, std::move(x));
-  ports_.workers->send(w.where, std::move(order));
+  if (auto* d = std::get_if<denoise>(&order); d != nullptr && w.filling)
+    w.joining.push_back(std::move(*d));
+  else
+    ports_.workers->send(w.where, std::move(order));
   return true;
 }
 

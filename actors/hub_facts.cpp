@@ -164,9 +164,7 @@ uint32_t hub::begin_of(const row& r, const planning::stage& next,
                        core::variant_id variant, uint32_t level) const {
   using planning::origin;
   const auto steps = config_.profile->variants[variant.value].steps;
-  uint32_t skip = next.level_of_worker ? std::max(level, next.skip) : next.skip;
-  if (next.level_of_worker && level < next.skip)
-    skip = level;
+  uint32_t skip = next.level_of_worker ? level : next.skip;
   if (skip == 0 || steps == 0)
     return 0;
   switch (next.from) {

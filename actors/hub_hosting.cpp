@@ -105,9 +105,15 @@ bool hub::takes_more(const worker& w) const {
 void hub::end_filling() {
   for (const auto id : std::exchange(filling_, {}))
     if (const auto i = workers_.find(id); i != workers_.end()) {
-      withdraw(i->second);
-      i->second.filling = false;
-      offer(i->second);
+      auto& w = i->second;
+      withdraw(w);
+      w.filling = false;
+      offer(w);
+      auto rows = std::exchange(w.joining, {});
+      for (auto& x : rows) {
+        x.more = &x != &rows.back();
+        ports_.workers->send(w.where, std::move(x));
+      }
     }
 }
 

@@ -292,6 +292,7 @@ void hub::on(const finished& x, core::time_point now) {
     return settle(now);
   }
   r->took.postprocess += x.took;
+  finishing_ += (now - r->waiting_since - finishing_) / 16;
   if (x.failure.code != core::ec::none) {
     fall_back(x.who.id, *r, done, x.failure, false, now);
     return settle(now);

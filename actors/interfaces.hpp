@@ -66,8 +66,6 @@ using denoise_step_actor = caf::typed_actor<
   caf::reacts_to<cancel_work>,
   // Loads variants, changes its batches; reports `adopted`.
   caf::reacts_to<adopt>,
-  // A batch that joins as a whole is complete.
-  caf::reacts_to<start_atom>,
   // The executor loaded what it was told to.
   caf::reacts_to<variants_loaded>,
   // The executor ended a run.

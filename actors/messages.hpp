@@ -133,6 +133,9 @@ struct denoise {
   uint32_t begin_at = 0;
   /// Who scores the picture; empty: nobody.
   std::string judge;
+  /// Another row of the same batch follows: a worker whose batches join as a
+  /// whole starts with the last one.
+  bool more = false;
 
   friend bool operator==(const denoise&, const denoise&) = default;
 
@@ -140,7 +143,7 @@ struct denoise {
   friend typename Inspector::result_type inspect(Inspector& f, denoise& x) {
     return f(x.who, x.how, x.text, x.from, x.state, x.image, x.source,
              x.steps_done, x.prio, x.deadline_ns, x.wants_progress,
-             x.preview_every, x.begin_at, x.judge);
+             x.preview_every, x.begin_at, x.judge, x.more);
   }
 };
 

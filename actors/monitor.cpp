@@ -73,7 +73,7 @@ planning::demand monitor_state::ask() {
   asked.backlog = backlog;
   asked.waiting = waiting;
   planned_rate =
-    windows.empty() ? -1 : planning::arrival_rate(asked.windows, newest_weight);
+    windows.empty() ? 0 : planning::arrival_rate(asked.windows, newest_weight);
   return asked;
 }
 

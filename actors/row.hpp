@@ -87,6 +87,9 @@ struct row {
   /// What its workers found that the client should know, each once.
   std::vector<std::string> notes;
   core::time_point waiting_since;
+  /// When it expires: at its deadline, or earlier where a picture is there that
+  /// must still be encoded.
+  core::time_point due = core::never;
   row_timings took;
 };
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/planning/diffserve/quality.hpp>
 #include <atelier/runtime/simulation/accounts.hpp>
 
 #include <algorithm>
@@ -70,6 +69,28 @@ accounts::accounts(const scenario& of, core::time_point begin)
   for (const auto& v : of.profile->variants)
     out_.variants.push_back(v.name);
   latencies_ms_.reserve(of.trace.size());
+  judged_.assign(of.trace.size(), 0);
+}
+
+void accounts::judged(core::request_id id, const std::string& judge) {
+  if (!of_.profile->cascades.empty()
+      && judge == of_.profile->cascades.front().judge)
+    judged_[id.value - 1] = 1;
+}
+
+// Of what its judge chose as measured, of the rest on the line between both
+// ends; by their shares, which the distance itself is not additive in.
+double accounts::fid(const planning::diffserve::quality_table& table) const {
+  using namespace planning::diffserve;
+  const auto part = [](uint64_t some, uint64_t all) {
+    return all == 0 ? 0.0
+                    : static_cast<double>(some) / static_cast<double>(all);
+  };
+  const auto others = out_.completed - answered_judged_;
+  const double chosen = part(answered_judged_, out_.completed);
+  return chosen * quality_at(table, part(light_judged_, answered_judged_))
+       + (1 - chosen)
+           * random_quality_at(table, part(light_ - light_judged_, others));
 }
 
 interval& accounts::at(double seconds) {
@@ -117,6 +138,9 @@ void accounts::book(const actors::answer& what, core::time_point now) {
   ++out_.completed;
   quality_ += quality;
   light_ += light ? 1 : 0;
+  const bool chosen = judged_[request.id.value - 1] != 0;
+  answered_judged_ += chosen ? 1 : 0;
+  light_judged_ += chosen && light ? 1 : 0;
   saved_ += v.steps == 0 ? 0 : static_cast<double>(skipped) / v.steps;
   latencies_ms_.push_back(
     static_cast<float>(core::to_ms(now - request.arrived)));
@@ -125,11 +149,6 @@ void accounts::book(const actors::answer& what, core::time_point now) {
 
 void accounts::look(const actors::hub& tables, const planning::plan& in_force,
                     core::time_point now) {
-  for (const auto& route : in_force.routes)
-    for (const auto& stage : route.stages)
-      judged_ = judged_
-             || (stage.check && !of_.profile->cascades.empty()
-                 && stage.check->judge == of_.profile->cascades.front().judge);
   const auto seconds = core::to_seconds(now - begin_);
   // What ends now belongs to the interval before.
   auto& here = at(std::max(0.0, seconds - of_.interval_seconds / 2));
@@ -159,10 +178,7 @@ outcome accounts::close(core::time_point end, double busy_seconds) {
   out.saved_steps = saved_ / done;
   if (!of_.profile->cascades.empty()
       && !of_.profile->cascades.front().fid.empty())
-    out.fid = judged_ ? planning::diffserve::quality_at(
-                of_.profile->cascades.front().fid, out.light_share)
-                      : planning::diffserve::random_quality_at(
-                        of_.profile->cascades.front().fid, out.light_share);
+    out.fid = fid(of_.profile->cascades.front().fid);
   const double lasted = std::max(core::to_seconds(end - begin_), 1e-9);
   out.virtual_seconds = lasted;
   out.throughput_qps = static_cast<double>(out.completed) / lasted;

@@ -3,10 +3,12 @@
 
 #include <atelier/actors/hub.hpp>
 #include <atelier/actors/ports.hpp>
+#include <atelier/planning/diffserve/quality.hpp>
 #include <atelier/runtime/simulation/outcome.hpp>
 #include <atelier/runtime/simulation/scenario.hpp>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace atelier::runtime {
@@ -29,6 +31,9 @@ class accounts {
 public:
   accounts(const scenario& of, core::time_point begin);
 
+  /// Books that a judge scored a request's picture.
+  void judged(core::request_id id, const std::string& judge);
+
   /// Books the end of a request.
   void book(const actors::answer& what, core::time_point now);
 
@@ -45,6 +50,7 @@ public:
 
 private:
   interval& at(double seconds);
+  double fid(const planning::diffserve::quality_table& table) const;
 
   const scenario& of_;
   core::time_point begin_;
@@ -54,8 +60,10 @@ private:
   double quality_ = 0;
   uint64_t light_ = 0;
   uint64_t booked_ = 0;
-  /// The cascade's own judge chooses what the light variant answers.
-  bool judged_ = false;
+  /// By request: the cascade's own judge scored its picture.
+  std::vector<char> judged_;
+  uint64_t answered_judged_ = 0;
+  uint64_t light_judged_ = 0;
   uint64_t searched_ = 0;
   uint64_t hits_ = 0;
 };

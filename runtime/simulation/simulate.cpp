@@ -308,9 +308,9 @@ private:
     v.noise = of_.noise;
     v.seed = of_.seed ^ uint64_t { who.process.value } << 32;
     v.resident = {core::variant_id{0}};
-    v.score = [scores = scores_](core::request_id id,
-                                 const std::string& judge) {
-      return (*scores)(id, judge);
+    v.score = [this](core::request_id id, const std::string& judge) {
+      books_.judged(id, judge);
+      return scores_(id, judge);
     };
     v.busy = [this](core::timespan t) { busy_ += t; };
     auto device =
@@ -477,8 +477,7 @@ private:
   std::shared_ptr<decision_times> times_ = std::make_shared<decision_times>();
   std::shared_ptr<const planning::policy> policy_;
   std::shared_ptr<simulated_knowledge> knowledge_;
-  std::shared_ptr<simulated_scores> scores_ =
-    std::make_shared<simulated_scores>(of_);
+  const simulated_scores scores_{of_};
   std::shared_ptr<ipc::heap_store> store_;
   std::shared_ptr<actors::mailbox_hub_port> reports_ =
     std::make_shared<actors::mailbox_hub_port>();

@@ -203,6 +203,10 @@ BOOST_AUTO_TEST_CASE(whole_batches_go_to_idle_workers_and_are_not_filled_up) {
   const auto second = rig->take<actors::denoise>();
   const auto third = rig->take<actors::denoise>();
   BOOST_TEST(rig->count<actors::denoise>() == 0u);
+  // The worker starts with the last one.
+  BOOST_TEST(!first.more);
+  BOOST_TEST(second.more);
+  BOOST_TEST(!third.more);
   rig->done(second);
   BOOST_TEST(rig->count<actors::denoise>() == 0u);
   rig->done(third);

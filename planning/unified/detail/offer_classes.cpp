@@ -40,9 +40,16 @@ void offer_builder::add_classes(const demand& asked) {
     near = shares_of_skips(asked);
   }
   out_.rate = detail::rate_of(asked, newest_weight, 0);
-  const double rate =
+  // What waits is to be run within a deadline; what runs is no more to do.
+  const uint64_t waits =
+    std::accumulate(asked.waiting.begin(), asked.waiting.end(), uint64_t{0});
+  double rate =
     rules_.head_room * out_.rate
-    + static_cast<double>(asked.backlog) / detail::window_seconds(asked);
+    + static_cast<double>(asked.waiting.empty() ? asked.backlog : waits)
+        / std::max(detail::window_seconds(asked), deadline_);
+  nobody_asks_ = !(rate > 0);
+  if (nobody_asks_)
+    rate = 1;
   const auto edits = edit_shares(asked);
   const double edited = std::accumulate(edits.begin(), edits.end(), 0.0);
 

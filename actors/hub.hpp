@@ -157,7 +157,7 @@ private:
                  core::timespan retry_after);
   void count_choice(const row& r);
   void count_waiting(core::variant_id variant, core::lane_id lane, bool comes);
-  void note_retrieval(planning::retrieval_sample x);
+  void note_retrieval(planning::retrieval_sample x, uint32_t allowed);
   uint32_t begin_of(const row& r, const planning::stage& next,
                     core::variant_id variant, uint32_t level) const;
 

@@ -3,6 +3,7 @@
 // Which route a request takes, and what is asked of it before.
 
 #include <atelier/actors/hub.hpp>
+#include <atelier/planning/unified/offers.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -35,6 +36,15 @@ void raise(std::vector<uint64_t>& counts, size_t at) {
   if (counts.size() <= at)
     counts.resize(at + 1, 0);
   ++counts[at];
+}
+
+void raise(std::vector<std::pair<uint32_t, uint64_t>>& counts, uint32_t key) {
+  const auto at = std::find_if(counts.begin(), counts.end(),
+                               [&](const auto& s) { return s.first == key; });
+  if (at == counts.end())
+    counts.emplace_back(key, 1);
+  else
+    ++at->second;
 }
 
 } // namespace
@@ -91,9 +101,11 @@ void hub::on(const facts_found& x, core::time_point now) {
     return;
   auto& r = i->second;
   asking_.erase({r.asks_until, x.id});
-  if (r.wanted.near) {
-    note_retrieval({core::to_seconds(now - r.asks_since), !x.what.near});
-  }
+  if (r.wanted.near)
+    note_retrieval({core::to_seconds(now - r.asks_since), !x.what.near},
+                   x.what.near ? planning::unified::allowed_by(*config_.profile,
+                                                               *x.what.near)
+                               : 0);
   if (r.wanted.tolerated)
     r.known.tolerated = x.what.tolerated;
   if (r.wanted.hit_likely)
@@ -118,13 +130,14 @@ void hub::go_on_without(core::request_id id, row& r, core::time_point now) {
   asking_.erase({r.asks_until, id});
   ++counts_.facts_late;
   if (r.wanted.near)
-    note_retrieval({core::to_seconds(now - r.asks_since), true});
+    note_retrieval({core::to_seconds(now - r.asks_since), true}, 0);
   fill_unknown(r.known, r.wanted);
   r.state = row_state::waiting;
   choose_route(id, r, now);
 }
 
-void hub::note_retrieval(planning::retrieval_sample x) {
+void hub::note_retrieval(planning::retrieval_sample x, uint32_t allowed) {
+  raise(counts_.allowed, allowed);
   auto& kept = counts_.retrievals;
   if (kept.size() >= most_retrievals)
     kept.erase(kept.begin());
@@ -145,13 +158,7 @@ void hub::count_choice(const row& r) {
   if (first.from == planning::origin::latent
       || first.from == planning::origin::image) {
     ++counts_.hits;
-    const auto at =
-      std::find_if(counts_.skips.begin(), counts_.skips.end(),
-                   [&](const auto& s) { return s.first == first.skip; });
-    if (at == counts_.skips.end())
-      counts_.skips.emplace_back(first.skip, 1);
-    else
-      ++at->second;
+    raise(counts_.skips, first.skip);
   }
   if (r.what->source) {
     const auto bin = static_cast<size_t>(std::clamp(r.masked, 0.0, 1.0)

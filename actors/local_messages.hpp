@@ -117,6 +117,7 @@ struct counters {
   uint64_t searched = 0;
   uint64_t hits = 0;
   std::vector<std::pair<uint32_t, uint64_t>> skips;
+  std::vector<std::pair<uint32_t, uint64_t>> allowed;
   std::vector<std::vector<uint64_t>> predicted;
   std::vector<uint64_t> confidences;
   std::vector<uint64_t> edits;

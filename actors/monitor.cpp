@@ -23,6 +23,20 @@ std::vector<uint64_t> risen(const std::vector<uint64_t>& now,
   return out;
 }
 
+std::vector<std::pair<uint32_t, uint64_t>> risen(
+  const std::vector<std::pair<uint32_t, uint64_t>>& now,
+  const std::vector<std::pair<uint32_t, uint64_t>>& before) {
+  std::vector<std::pair<uint32_t, uint64_t>> out;
+  for (const auto& [key, n] : now) {
+    uint64_t old = 0;
+    for (const auto& [k, m] : before)
+      old = k == key ? m : old;
+    if (n > old)
+      out.emplace_back(key, n - old);
+  }
+  return out;
+}
+
 } // namespace
 
 void monitor_state::close(const counters& counts, core::time_point now) {
@@ -37,13 +51,8 @@ void monitor_state::close(const counters& counts, core::time_point now) {
   w.late = counts.late - before.late;
   w.searched = counts.searched - before.searched;
   w.hits = counts.hits - before.hits;
-  for (const auto& [skip, n] : counts.skips) {
-    uint64_t old = 0;
-    for (const auto& [k, m] : before.skips)
-      old = k == skip ? m : old;
-    if (n > old)
-      w.skips.emplace_back(skip, n - old);
-  }
+  w.skips = risen(counts.skips, before.skips);
+  w.allowed = risen(counts.allowed, before.allowed);
   for (size_t i = 0; i < counts.predicted.size(); ++i)
     w.predicted.push_back(
       risen(counts.predicted[i], i < before.predicted.size()

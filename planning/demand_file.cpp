@@ -2,7 +2,10 @@
 #include <atelier/planning/demand_file.hpp>
 #include <atelier/planning/detail/json_reader.hpp>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace atelier::planning {
 
@@ -14,6 +17,7 @@ using detail::json_reader;
 constexpr size_t most_windows = 100'000;
 constexpr uint64_t most_count = 1'000'000'000'000;
 constexpr uint64_t most_entries = 4'096;
+constexpr uint32_t most_steps = 10'000;
 
 /// A list of counts; absent: empty.
 std::vector<uint64_t> counts(json_reader& r, const json& x,
@@ -65,6 +69,37 @@ void read_predicted(json_reader& r, const json& x, const std::string& at,
   }
 }
 
+// An object of counts by steps.
+std::vector<std::pair<uint32_t, uint64_t>> by_steps(json_reader& r,
+                                                    const json& x,
+                                                    const std::string& at,
+                                                    const char* key) {
+  std::vector<std::pair<uint32_t, uint64_t>> out;
+  const auto* all = r.find(x, at, key, false);
+  if (all == nullptr)
+    return out;
+  const auto here = fmt::format("{}.{}", at, key);
+  if (!all->is_object()) {
+    r.complain(here, "is not an object of counts by steps");
+    return out;
+  }
+  for (const auto& [name, n] : all->items()) {
+    uint32_t steps = 0;
+    const auto end = name.data() + name.size();
+    const auto read = std::from_chars(name.data(), end, steps);
+    if (read.ec != std::errc{} || read.ptr != end || steps > most_steps) {
+      r.complain(fmt::format("{}.{}", here, name),
+                 fmt::format("is not a number of steps, 0..{}", most_steps));
+      continue;
+    }
+    uint64_t count = 0;
+    r.whole(*all, here, name.c_str(), 0, most_count, count, true);
+    out.emplace_back(steps, count);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 demand_window read_window(json_reader& r, const json& x,
                           const std::string& at) {
   demand_window w;
@@ -74,8 +109,8 @@ demand_window read_window(json_reader& r, const json& x,
   }
   r.expect_keys(x, at,
                 {"seconds", "arrived", "answered", "refused", "failed",
-                 "cancelled", "late", "searched", "hits", "predicted",
-                 "confidences", "edits", "placed"});
+                 "cancelled", "late", "searched", "hits", "skips", "allowed",
+                 "predicted", "confidences", "edits", "placed"});
   double seconds = 0;
   r.real(x, at, "seconds", 1e-3, 1e7, seconds);
   w.length = core::from_seconds(seconds);
@@ -90,6 +125,8 @@ demand_window read_window(json_reader& r, const json& x,
   count("late", w.late);
   count("searched", w.searched);
   count("hits", w.hits);
+  w.skips = by_steps(r, x, at, "skips");
+  w.allowed = by_steps(r, x, at, "allowed");
   read_predicted(r, x, at, w);
   w.confidences = counts(r, x, at, "confidences");
   w.edits = counts(r, x, at, "edits");

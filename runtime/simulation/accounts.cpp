@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/nirvana/step_choice.hpp>
 #include <atelier/runtime/simulation/accounts.hpp>
 
 #include <algorithm>
@@ -57,7 +58,11 @@ double quality_of(const planning::profile& known, core::variant_id variant,
         return c < level.class_quality.size() ? level.class_quality[c]
                                               : level.quality;
       }
-  return known.variants[variant.value].quality;
+  const double whole = known.variants[variant.value].quality;
+  const bool resumed = steps_skipped > 0 && known.reuse
+                    && known.reuse->full == variant
+                    && !known.reuse->latents.empty();
+  return resumed ? planning::nirvana::resumed_quality * whole : whole;
 }
 
 accounts::accounts(const scenario& of, core::time_point begin)

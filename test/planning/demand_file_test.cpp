@@ -31,7 +31,8 @@ BOOST_AUTO_TEST_CASE(windows_follow_each_other) {
   const auto d = parse_demand(
     R"({"format": "atelier.demand", "version": 1, "backlog": 7,
         "waiting": [1, 2], "windows": [
-          {"seconds": 10, "arrived": 5, "predicted": {"1": [3, 4]}},
+          {"seconds": 10, "arrived": 5, "predicted": {"1": [3, 4]},
+           "skips": {"25": 1}, "allowed": {"25": 2, "0": 3}},
           {"seconds": 0.5, "arrived": 0, "late": 2, "confidences": [9]}]})",
     "d.json");
   BOOST_REQUIRE(d);
@@ -44,6 +45,9 @@ BOOST_AUTO_TEST_CASE(windows_follow_each_other) {
     (d->now == core::after(d->windows[1].begin, d->windows[1].length)));
   BOOST_TEST((d->windows[0].predicted
               == std::vector<std::vector<uint64_t>>{{}, {3, 4}}));
+  using by_steps = std::vector<std::pair<uint32_t, uint64_t>>;
+  BOOST_TEST((d->windows[0].skips == by_steps{{25, 1}}));
+  BOOST_TEST((d->windows[0].allowed == by_steps{{0, 3}, {25, 2}}));
   BOOST_TEST(d->windows[1].late == 2u);
 }
 
@@ -51,7 +55,8 @@ BOOST_AUTO_TEST_CASE(every_fault_is_told_with_its_place) {
   const auto d = parse_demand(
     R"({"format": "atelier.profile", "version": 3, "backlog": -1, "more": 1,
         "windows": [{"seconds": 0, "arrived": 1.5, "predicted": {"x": []}},
-                    {"arrived": null, "confidences": [1, -2]}, 3]})",
+                    {"arrived": null, "confidences": [1, -2],
+                     "skips": {"-1": 2, "5": "x"}, "allowed": [1]}, 3]})",
     "d.json");
   BOOST_REQUIRE(!d);
   BOOST_TEST((d.why().code == core::ec::bad_payload));
@@ -60,7 +65,8 @@ BOOST_AUTO_TEST_CASE(every_fault_is_told_with_its_place) {
         "demand.more", "windows[0].seconds", "windows[0].arrived: 1.5",
         "windows[0].predicted.x", "windows[1].seconds: is missing",
         "windows[1].arrived: null", "windows[1].confidences[1]: -2",
-        "windows[2]: is not an object"})
+        "windows[1].skips.-1", "windows[1].skips.5: \"x\"",
+        "windows[1].allowed: is not an object", "windows[2]: is not an object"})
     BOOST_TEST(says(d.why(), part), part);
 }
 

@@ -26,6 +26,7 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace atelier::actors {
 
@@ -40,6 +41,17 @@ core::error cancelled_error() {
 } // namespace
 
 void denoise_step_state::admit(const denoise& x) {
+  const bool idle = running.empty();
+  take_in(x);
+  if (!idle) {
+    if (batch->wants_boundary())
+      config.device_executor->interrupt();
+  } else if (join != planning::joining::whole_batch || !x.more) {
+    start_next_run();
+  }
+}
+
+void denoise_step_state::take_in(const denoise& x) {
   if (tombstones.erase(x.who) != 0) {
     std::erase(tombstone_order, x.who);
     denoised reply;
@@ -54,17 +66,30 @@ void denoise_step_state::admit(const denoise& x) {
   auto& e = at->second;
   e.what = x;
   e.steps = core::steps_to_run(x.how);
+  const auto done = std::max(x.steps_done, x.begin_at);
   planning::batch_row row;
   row.who = x.who;
   row.shape = {x.how.variant, x.how.px};
-  row.steps_left = std::max(1u, e.steps - std::min(e.steps, x.steps_done));
+  row.steps_left = std::max(1u, e.steps - std::min(e.steps, done));
   row.prio = x.prio;
   row.deadline = core::time_point{core::timespan{x.deadline_ns}};
   batch->add(row);
-  if (running.empty())
-    start_next_run();
-  else if (batch->wants_boundary())
-    config.device_executor->interrupt();
+}
+
+void denoise_step_state::adopt_hosting(const adopt& x) {
+  const auto rows_per_step = std::max(1u, std::min(x.batch, config.max_batch));
+  join = x.join;
+  batch->change(rows_per_step, x.join);
+  adopting = x.number;
+  if (x.hosting.empty() || config.device_executor->load(x.hosting))
+    complete_loading({});
+}
+
+void denoise_step_state::complete_loading(const core::error& why) {
+  if (!adopting)
+    return;
+  config.hub->send(adopted{config.self, *adopting, why});
+  adopting.reset();
 }
 
 void denoise_step_state::cancel(core::ticket who) {
@@ -89,7 +114,8 @@ void denoise_step_state::cancel(core::ticket who) {
 }
 
 void denoise_step_state::conclude(core::ticket who, core::error why,
-                                  uint64_t bytes, core::timespan decode) {
+                                  uint64_t bytes, core::timespan decode,
+                                  double score) {
   const auto i = rows.find(who);
   auto& e = i->second;
   if (e.opened)
@@ -105,6 +131,7 @@ void denoise_step_state::conclude(core::ticket who, core::error why,
   reply.bytes = bytes;
   reply.first_step_ns = e.first_step_ns;
   reply.notes = std::move(e.notes);
+  reply.score = score;
   rows.erase(i);
   config.hub->send(std::move(reply));
 }
@@ -136,6 +163,8 @@ void denoise_step_state::start_next_run() {
     job.source = e.what.source;
     job.publish_every = config.publish_every;
     job.preview_every = e.what.preview_every;
+    job.begin_at = e.what.begin_at;
+    job.judge = e.what.judge;
     device.open(job);
   }
   running = next.rows;
@@ -202,7 +231,7 @@ void denoise_step_state::complete_decoding(const gpu::decode_report& x) {
   if (i->second.cancelled)
     conclude(x.who, cancelled_error());
   else
-    conclude(x.who, x.failure, x.bytes, x.took);
+    conclude(x.who, x.failure, x.bytes, x.took, x.score);
 }
 
 denoise_step_actor::behavior_type denoise_step(
@@ -231,7 +260,8 @@ denoise_step_actor::behavior_type denoise_step(
   };
   st.config.device_executor->connect(
     {[post](gpu::run_report x) { post(steps_ran{std::move(x)}); },
-     [post](gpu::decode_report x) { post(picture_decoded{std::move(x)}); }});
+     [post](gpu::decode_report x) { post(picture_decoded{std::move(x)}); },
+     [post](core::error x) { post(variants_loaded{std::move(x)}); }});
   worker_ready ready;
   ready.who = st.config.self;
   ready.seats = st.config.seats;
@@ -243,6 +273,10 @@ denoise_step_actor::behavior_type denoise_step(
   return {
     [self](const denoise& x) { self->state.admit(x); },
     [self](const cancel_work& x) { self->state.cancel(x.who); },
+    [self](const adopt& x) { self->state.adopt_hosting(x); },
+    [self](const variants_loaded& x) {
+      self->state.complete_loading(x.failure);
+    },
     [self](const steps_ran& x) { self->state.complete_run(x.what); },
     [self](const picture_decoded& x) { self->state.complete_decoding(x.what); },
   };

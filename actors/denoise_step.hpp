@@ -63,6 +63,10 @@ struct denoise_step_state {
   denoise_step_config config;
   std::unordered_map<core::ticket, entry> rows;
   std::optional<planning::step_batch> batch;
+  /// How rows join; as the last `adopt` says.
+  planning::joining join = planning::joining::step;
+  /// The last `adopt`, until it is answered.
+  std::optional<uint32_t> adopting;
   /// The rows of the pending run, empty where none is.
   std::vector<core::ticket> running;
   /// The rows that the device decodes, or will before its next run.
@@ -73,14 +77,21 @@ struct denoise_step_state {
   std::set<core::ticket> tombstones;
   std::deque<core::ticket> tombstone_order;
 
+  /// Takes a row, and starts a run where the worker is idle and the row's batch
+  /// complete.
   void admit(const denoise& x);
+  /// Puts a row into the batch; one that was cancelled before it came is
+  /// answered.
+  void take_in(const denoise& x);
   void cancel(core::ticket who);
   void complete_run(const gpu::run_report& x);
   void complete_decoding(const gpu::decode_report& x);
   void start_next_run();
+  void adopt_hosting(const adopt& x);
+  void complete_loading(const core::error& why);
   /// Reports the end of a row and forgets it.
   void conclude(core::ticket who, core::error why, uint64_t bytes = 0,
-                core::timespan decode = {});
+                core::timespan decode = {}, double score = 0);
 };
 
 /// Runs a device's rows: between any two runs ended rows leave and waiting ones

@@ -32,17 +32,6 @@ core::error too_few_image_slots(const ipc::keeper& slots) {
                     image_slots_for_source, slots.count(ipc::slot_kind::image));
 }
 
-/// What a policy is told when no classifier and no retriever is there to ask:
-/// nothing is tolerated, nothing is near.
-planning::facts nothing_known() {
-  planning::facts known;
-  known.tolerated.emplace();
-  known.hit_likely = false;
-  known.near.emplace();
-  known.mask.emplace();
-  return known;
-}
-
 } // namespace
 
 hub::hub(hub_config config, hub_ports ports)
@@ -92,37 +81,16 @@ void hub::submit(std::shared_ptr<const core::request> what,
   if (files != 0
       && keeper_.count(ipc::slot_kind::image) < image_slots_for_source)
     return refuse(std::move(what), too_few_image_slots(keeper_), {});
-  const auto& there = cluster();
-  planning::facts known;
-  core::philox random{config_.seed, core::purpose::routing, id};
-  auto choice = config_.policy->choose(*what, known, *config_.profile, *plan_,
-                                       there, random);
-  if (std::holds_alternative<planning::need>(choice)) {
-    known = nothing_known();
-    choice = config_.policy->choose(*what, known, *config_.profile, *plan_,
-                                    there, random);
-  }
-  if (auto* no = std::get_if<planning::refuse>(&choice))
-    return refuse(std::move(what), std::move(no->why), no->retry_after);
-  const auto* go = std::get_if<planning::go>(&choice);
-  if (go == nullptr || go->route.value >= plan_->routes.size()
-      || plan_->routes[go->route.value].stages.empty())
-    return refuse(std::move(what),
-                  core::fail(ec::internal,
-                             "policy {} chose no route that can be run",
-                             config_.policy->name()),
-                  {});
   auto& r = rows_[id];
   r.what = std::move(what);
   r.under = plan_;
-  r.along = go->route;
-  r.known = std::move(known);
   text_bytes_ += bytes;
   source_bytes_ += files;
   ++live_;
-  if (r.what->deadline != core::never)
-    deadlines_.emplace(r.what->deadline, id);
-  begin_stage(id, r, 0, now);
+  r.due = r.what->deadline;
+  if (r.due != core::never)
+    deadlines_.emplace(r.due, id);
+  choose_route(id, r, now);
   settle(now);
 }
 
@@ -132,6 +100,7 @@ void hub::begin_stage(core::request_id id, row& r, uint32_t stage,
   r.stage = stage;
   r.how =
     planning::recipe_of(*r.what, next, next.any_of.front(), *config_.profile);
+  r.begin_at = begin_of(r, next, r.how.variant, 0);
   r.at = phase::preparing;
   r.newest = {};
   drop_source(r);
@@ -150,6 +119,8 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
     ++ahead_;
   const auto lane = lane_for(r);
   const auto entry = entry_for(id, r);
+  if (r.at == phase::denoising)
+    count_waiting(r.how.variant, lane, true);
   if (in_front)
     lanes_.push_front(lane, entry);
   else
@@ -158,8 +129,12 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
 }
 
 void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
-  if (lanes_.remove(id) && r.at == phase::denoising)
+  const auto at = lanes_.where(id);
+  if (at && r.at == phase::denoising) {
+    count_waiting(r.how.variant, *at, false);
     --ahead_;
+  }
+  lanes_.remove(id);
   r.took.queue += now - r.waiting_since;
   if (!r.alone)
     return;
@@ -182,8 +157,10 @@ void hub::finish_with(core::request_id id, row& r, uint32_t done,
 void hub::advance(core::request_id id, row& r, core::time_point now) {
   const auto& along = r.under->routes[r.along.value];
   const auto next = planning::walk(along, r.known, *r.under);
-  if (const auto* run = std::get_if<planning::run_stage>(&next))
+  if (const auto* run = std::get_if<planning::run_stage>(&next)) {
+    expire_in_time(id, r);
     return begin_stage(id, r, run->stage, now);
+  }
   if (const auto* with = std::get_if<planning::answer_with>(&next))
     return finish_with(id, r, with->done, now);
   end_row(id, r, row_state::failed,
@@ -214,8 +191,7 @@ core::timespan hub::retry_after() const {
 }
 
 void hub::close_books(core::request_id id, const row& r) {
-  if (r.what->deadline != core::never)
-    deadlines_.erase({r.what->deadline, id});
+  deadlines_.erase({r.due, id});
   text_bytes_ -= text_size(*r.what);
   source_bytes_ -= source_size(*r.what);
   --live_;
@@ -240,6 +216,8 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
   if (r.state == row_state::waiting)
     leave_lane(id, r, now);
   const bool running = r.state == row_state::running;
+  if (r.state == row_state::asking)
+    asking_.erase({r.asks_until, id});
   r.state = as;
   if (running)
     leave_worker(id, r);
@@ -249,7 +227,8 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
   a.what = r.what;
   a.failure = std::move(why);
   a.how = r.how;
-  a.route = r.under->routes[r.along.value].name;
+  if (r.along.value < r.under->routes.size())
+    a.route = r.under->routes[r.along.value].name;
   a.steps_run = r.steps_run;
   a.took = r.took;
   a.took.total = now - r.what->arrived;
@@ -311,8 +290,10 @@ void hub::cancel(core::request_id id, core::time_point now) {
 }
 
 void hub::expire(core::request_id id, row& r, core::time_point now) {
-  const auto& along = r.under->routes[r.along.value];
-  const auto next = planning::walk_late(along, r.known);
+  const auto next =
+    r.state == row_state::asking
+      ? planning::action{planning::give_up{core::ec::deadline_missed}}
+      : planning::walk_late(r.under->routes[r.along.value], r.known);
   const auto* with = std::get_if<planning::answer_with>(&next);
   if (with == nullptr)
     return end_row(id, r, row_state::failed,
@@ -322,7 +303,7 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
                               core::to_ms(now - r.what->arrived)),
                    now);
   // A picture is there already: only its encoding is left, late or not.
-  deadlines_.erase({r.what->deadline, id});
+  deadlines_.erase({r.due, id});
   if (r.at == phase::finishing)
     return;
   if (r.state == row_state::waiting)
@@ -330,6 +311,17 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
   else
     leave_worker(id, r);
   finish_with(id, r, with->done, now);
+}
+
+void hub::expire_in_time(core::request_id id, row& r) {
+  const auto& along = r.under->routes[r.along.value];
+  if (r.due == core::never
+      || !std::holds_alternative<planning::answer_with>(
+        planning::walk_late(along, r.known)))
+    return;
+  deadlines_.erase({r.due, id});
+  r.due = r.what->deadline - config_.answer_margin - 2 * finishing_;
+  deadlines_.emplace(r.due, id);
 }
 
 void hub::stop(core::time_point now) {
@@ -352,6 +344,10 @@ void hub::tick(core::time_point now) {
     const auto id = deadlines_.begin()->second;
     expire(id, rows_.at(id), now);
   }
+  while (!asking_.empty() && asking_.begin()->first <= now) {
+    const auto id = asking_.begin()->second;
+    go_on_without(id, rows_.at(id), now);
+  }
   for (auto& [id, w] : workers_) {
     if (w.view.seats_taken == 0 || w.told || w.where.where == control_life)
       continue;
@@ -367,7 +363,7 @@ void hub::tick(core::time_point now) {
 }
 
 bool hub::wants_tick() const {
-  return !deadlines_.empty() || !out_.empty();
+  return !deadlines_.empty() || !asking_.empty() || !out_.empty();
 }
 
 void hub::publish(std::shared_ptr<const planning::plan> what,
@@ -375,14 +371,19 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
   if (what->version <= plan_->version)
     return;
   plan_ = std::move(what);
+  bool changed = false;
   for (const auto& x : plan_->workers) {
     const auto i = workers_.find(x.worker);
     if (i == workers_.end())
       continue;
-    withdraw(i->second);
-    i->second.view.level = x.level;
-    offer(i->second);
+    const auto before = i->second.view.hosting;
+    apply(x, i->second, now);
+    const auto& after = i->second.view.hosting;
+    changed = changed || (!after.empty() && after != before);
   }
+  // Those that load are told when they have.
+  if (changed)
+    ports_.watch->cluster_changed(cluster());
   settle(now);
 }
 
@@ -390,6 +391,7 @@ void hub::settle(core::time_point now) {
   dirty_.merge(starved_);
   starved_.clear();
   pump(now);
+  end_filling();
 }
 
 } // namespace atelier::actors

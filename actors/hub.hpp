@@ -16,6 +16,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -37,6 +38,11 @@ struct hub_config {
   std::shared_ptr<const planning::policy> policy;
   std::shared_ptr<const planning::profile> profile;
   std::shared_ptr<const planning::plan> initial_plan;
+  /// A request goes on without facts that did not come in this time.
+  core::timespan facts_budget = std::chrono::seconds{1};
+  /// A picture that is there when time runs out is answered with so long before
+  /// the deadline, beside twice what finishing takes of late.
+  core::timespan answer_margin = std::chrono::milliseconds{25};
 };
 
 /// Where the hub's decisions go.
@@ -45,6 +51,8 @@ struct hub_ports {
   std::shared_ptr<handoff> workers;
   std::shared_ptr<gateway> clients;
   std::shared_ptr<supervision> watch;
+  /// Null: nothing is known of any request.
+  std::shared_ptr<fact_finder> facts = nullptr;
 };
 
 /// The scheduler's tables and every transition of a row: no actor, no clock,
@@ -75,6 +83,8 @@ public:
   void on(const stepped& x, core::time_point now);
   void on(const denoised& x, core::time_point now);
   void on(const finished& x, core::time_point now);
+  void on(const adopted& x, core::time_point now);
+  void on(const facts_found& x, core::time_point now);
 
   void suspected(ipc::process_life who, core::time_point now);
   void lost(ipc::process_life who, bool confirmed, core::time_point now);
@@ -116,6 +126,21 @@ private:
     core::timespan allowance{0};
     /// Takes nothing more until it is empty: a row waits to run alone here.
     bool draining = false;
+    /// What the plan has it host, while it does not yet: it takes nothing and
+    /// shows no hosting.
+    std::optional<std::vector<core::variant_id>> next_hosting;
+    /// What it hosts when all that is under way has ended.
+    std::vector<core::variant_id> becoming;
+    /// Number of its last `adopt`; loading until that is answered.
+    uint32_t adopts = 0;
+    bool loading = false;
+    /// Rows of a batch, and how they join, by the plan.
+    uint32_t most_rows = 0;
+    planning::joining join = planning::joining::step;
+    std::vector<core::lane_id> also_serves;
+    /// Its batch is filled in this event, and sent at its end.
+    bool filling = false;
+    std::vector<denoise> joining;
     /// A row runs alone here.
     bool exclusive = false;
     bool suspected = false;
@@ -124,6 +149,25 @@ private:
 
   using rows_type = std::unordered_map<core::request_id, row>;
   using workers_type = std::map<core::worker_id, worker>;
+
+  // hub_facts.cpp: choosing a route, asking before
+  void choose_route(core::request_id id, row& r, core::time_point now);
+  void go_on_without(core::request_id id, row& r, core::time_point now);
+  void turn_away(core::request_id id, row& r, core::error why,
+                 core::timespan retry_after);
+  void count_choice(const row& r);
+  void count_waiting(core::variant_id variant, core::lane_id lane, bool comes);
+  void note_retrieval(planning::retrieval_sample x, uint32_t allowed);
+  uint32_t begin_of(const row& r, const planning::stage& next,
+                    core::variant_id variant, uint32_t level) const;
+
+  // hub_hosting.cpp: what workers host and how they batch
+  void apply(const planning::assignment& x, worker& w, core::time_point now);
+  void change_hosting(worker& w);
+  void serve(worker& w);
+  bool takes_more(const worker& w) const;
+  void end_filling();
+  void rehome(core::worker_id gone, core::time_point now);
 
   // hub.cpp: entering and ending
   void begin_stage(core::request_id id, row& r, uint32_t stage,
@@ -138,6 +182,9 @@ private:
   void end_row(core::request_id id, row& r, row_state as, core::error why,
                core::time_point now);
   void expire(core::request_id id, row& r, core::time_point now);
+  /// Has a row whose route may answer with the picture it has expire so early
+  /// that this answer is in time.
+  void expire_in_time(core::request_id id, row& r);
   void refuse(std::shared_ptr<const core::request> what, core::error why,
               core::timespan retry_after);
   void leave_worker(core::request_id id, row& r);
@@ -198,6 +245,9 @@ private:
   /// Lanes whose next row found no slot.
   std::set<core::lane_id> starved_;
   std::set<std::pair<core::time_point, core::request_id>> deadlines_;
+  /// Rows that ask for facts, by the end of their patience.
+  std::set<std::pair<core::time_point, core::request_id>> asking_;
+  std::vector<core::worker_id> filling_;
   /// Rows prepared, or being prepared, that no device took yet.
   uint32_t ahead_ = 0;
   uint32_t device_seats_ = 0;
@@ -207,6 +257,8 @@ private:
   counters counts_;
   core::time_point last_end_;
   double seconds_per_end_ = 0;
+  /// From a picture to its answer, of late.
+  core::timespan finishing_{0};
   bool stopping_ = false;
 };
 

@@ -43,8 +43,8 @@ core::lane_id hub::lane_for(const row& r) const {
   core::philox random{config_.seed, core::purpose::routing, r.what->id};
   random.seek((uint64_t{r.attempt} + 1) << 16);
   const auto& next = r.under->routes[r.along.value].stages[r.stage];
-  const auto lane =
-    config_.policy->place(*r.what, next, *plan_, cluster(), random);
+  const auto lane = config_.policy->place_knowing(
+    *r.what, next, r.known, *config_.profile, *plan_, cluster(), random);
   return r.alone ? alone_lane(lane) : lane;
 }
 
@@ -118,7 +118,8 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
 void hub::pump_alone(core::lane_id lane, core::time_point now) {
   const core::lane_id beside{lane.value ^ alone_lane(core::lane_id{0}).value};
   auto serves = [&](const worker& w) {
-    return w.where.what == role::denoise_step && !w.suspected
+    return w.where.what == role::denoise_step && !w.suspected && !w.loading
+        && !w.next_hosting
         && std::find(w.serves.begin(), w.serves.end(), beside)
              != w.serves.end();
   };
@@ -209,6 +210,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   using ipc::slot_kind;
   auto& r = rows_.at(id);
   const core::ticket who{id, r.attempt + 1};
+  const auto waited_for = r.how.variant;
   dispatched x;
   x.worker = w.view.worker;
   x.at = r.at;
@@ -249,17 +251,16 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       x.source = r.source;
       keeper_.begin_read(x.source, who, w.where.where);
       // The worker may host another of the variants that the stage allows.
-      const auto& any_of =
-        r.under->routes[r.along.value].stages[r.stage].any_of;
-      if (r.steps_done == 0)
-        for (const auto v : any_of)
+      const auto& next = r.under->routes[r.along.value].stages[r.stage];
+      if (r.steps_done == 0) {
+        for (const auto v : next.any_of)
           if (std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
               != w.view.hosting.end()) {
-            r.how = planning::recipe_of(
-              *r.what, r.under->routes[r.along.value].stages[r.stage], v,
-              *config_.profile);
+            r.how = planning::recipe_of(*r.what, next, v, *config_.profile);
             break;
           }
+        r.begin_at = begin_of(r, next, r.how.variant, w.view.level);
+      }
       denoise d;
       d.who = who;
       d.how = r.how;
@@ -273,6 +274,9 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       d.deadline_ns = r.what->deadline.time_since_epoch().count();
       d.wants_progress = r.what->wants_progress;
       d.preview_every = r.what->preview_every;
+      d.begin_at = r.begin_at;
+      if (next.check)
+        d.judge = next.check->judge;
       order = std::move(d);
       --ahead_;
       w.view.steps_left += steps_left(r);
@@ -289,6 +293,8 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       break;
     }
   }
+  if (const auto lane = lanes_.where(id); lane && r.at == phase::denoising)
+    count_waiting(waited_for, *lane, false);
   lanes_.remove(id);
   r.took.queue += now - r.waiting_since;
   r.state = row_state::running;
@@ -299,6 +305,10 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
     w.allowance = {};
   }
   w.allowance = std::max(w.allowance, allowance_of(r, w));
+  if (w.join != planning::joining::step && !w.filling) {
+    w.filling = true;
+    filling_.push_back(w.view.worker);
+  }
   ++w.view.seats_taken;
   --w.view.seats_free;
   w.exclusive = x.alone;
@@ -307,7 +317,10 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   offer(w);
   ++counts_.dispatched;
   out_.emplace(who, std::move(x));
-  ports_.workers->send(w.where, std::move(order));
+  if (auto* d = std::get_if<denoise>(&order); d != nullptr && w.filling)
+    w.joining.push_back(std::move(*d));
+  else
+    ports_.workers->send(w.where, std::move(order));
   return true;
 }
 
@@ -335,6 +348,26 @@ core::timespan hub::allowance_of(const row& r, const worker& w) const {
        + config_.processes.silence;
 }
 
+void hub::count_waiting(core::variant_id variant, core::lane_id lane,
+                        bool comes) {
+  const size_t v = variant.value;
+  if (counts_.waiting.size() <= v) {
+    counts_.waiting.resize(config_.profile->variants.size(), 0);
+    counts_.placed.resize(config_.profile->variants.size(), 0);
+  }
+  // Going is adding the largest value.
+  const auto step = comes ? uint64_t{1} : ~uint64_t{0};
+  counts_.waiting[v] += step;
+  counts_.placed[v] += comes ? 1 : 0;
+  const core::lane_id shared{lane.value & ~alone_lane(core::lane_id{0}).value};
+  const auto of = planning::worker_of(shared);
+  const auto w = of ? workers_.find(*of) : workers_.end();
+  if (w == workers_.end())
+    return;
+  w->second.view.waiting += step;
+  view_changed(w->second);
+}
+
 void hub::withdraw(worker& w) {
   for (const auto lane : w.serves)
     if (const auto i = open_.find(lane); i != open_.end())
@@ -343,7 +376,7 @@ void hub::withdraw(worker& w) {
 
 void hub::offer(worker& w) {
   view_changed(w);
-  if (w.view.seats_free == 0 || w.draining || w.exclusive || w.suspected)
+  if (!takes_more(w))
     return;
   for (const auto lane : w.serves) {
     open_[lane].emplace(w.view.seats_taken, w.view.worker);

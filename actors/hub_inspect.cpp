@@ -120,6 +120,14 @@ std::string hub::check() const {
                          x.worker.value);
     ++listed;
   }
+  for (const auto& [id, w] : workers_) {
+    const auto own = planning::lane_of(id);
+    if (w.where.what == role::denoise_step
+        && w.view.waiting != lanes_.size(own) + lanes_.size(alone_lane(own)))
+      return fmt::format("the lane of worker {} is not counted", id.value);
+    if (w.filling)
+      return fmt::format("worker {} still fills its batch", id.value);
+  }
   for (const auto& [id, w] : workers_)
     listed -= w.where.what == role::denoise_step && !w.suspected ? 1 : 0;
   if (listed != 0)

@@ -6,6 +6,7 @@
 #include <atelier/planning/walk.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace atelier::actors {
@@ -14,6 +15,9 @@ namespace {
 
 /// Deaths alone without a step gained, after which a request is poison.
 constexpr uint32_t most_strikes = 2;
+
+/// Of 0.005 each; the last one holds 1.
+constexpr size_t confidence_bins = 201;
 
 /// Notes that one request keeps.
 constexpr size_t most_notes = 16;
@@ -72,6 +76,7 @@ bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
     w.view.steps_left = 0;
   if (out.alone)
     w.exclusive = false;
+  change_hosting(w);
   offer(w);
   if (w.where.what == role::denoise_step)
     for (const auto lane : w.serves)
@@ -126,6 +131,8 @@ void hub::on(const worker_ready& x, core::time_point now) {
   for (const auto& name : x.variants)
     if (const auto v = planning::find_variant(*config_.profile, name))
       w.view.hosting.push_back(*v);
+  w.becoming = w.view.hosting;
+  w.most_rows = w.view.max_batch;
   switch (x.who.what) {
     case role::preprocess:
       w.serves = {prepare_lane};
@@ -252,6 +259,12 @@ void hub::on(const denoised& x, core::time_point now) {
   o.stage = r->stage;
   o.variant = r->how.variant;
   o.failure = x.failure.code;
+  o.score = std::isfinite(x.score) ? std::clamp(x.score, 0.0, 1.0) : 0;
+  if (const auto& ran = r->under->routes[r->along.value].stages[r->stage];
+      ran.check && x.failure.code == core::ec::none) {
+    counts_.confidences.resize(confidence_bins, 0);
+    ++counts_.confidences[static_cast<size_t>(o.score * (confidence_bins - 1))];
+  }
   if (x.failure.code == core::ec::none) {
     o.image = done.granted[1];
     r->known.best = static_cast<uint32_t>(r->known.done.size());
@@ -279,6 +292,7 @@ void hub::on(const finished& x, core::time_point now) {
     return settle(now);
   }
   r->took.postprocess += x.took;
+  finishing_ += (now - r->waiting_since - finishing_) / 16;
   if (x.failure.code != core::ec::none) {
     fall_back(x.who.id, *r, done, x.failure, false, now);
     return settle(now);
@@ -346,14 +360,18 @@ void hub::suspected(ipc::process_life who, core::time_point now) {
   keeper_.suspect(who);
   bury(who);
   bool changed = false;
+  std::vector<core::worker_id> suspects;
   for (auto& [id, w] : workers_) {
     if (w.where.where != who || w.suspected)
       continue;
     withdraw(w);
     w.suspected = true;
+    suspects.push_back(id);
     members_changed_ = true;
     changed = changed || w.where.what == role::denoise_step;
   }
+  for (const auto id : suspects)
+    rehome(id, now);
   if (changed)
     ports_.watch->cluster_changed(cluster());
   settle(now);
@@ -403,6 +421,8 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
     else
       discard(x);
   }
+  for (const auto id : gone)
+    rehome(id, now);
   if (devices)
     ports_.watch->cluster_changed(cluster());
   settle(now);

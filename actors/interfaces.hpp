@@ -34,6 +34,10 @@ using scheduler_actor = caf::typed_actor<
   caf::reacts_to<denoised>,
   // The POSTPROCESS worker encoded the picture.
   caf::reacts_to<finished>,
+  // The DENOISE STEP worker hosts what it was told to.
+  caf::reacts_to<adopted>,
+  // What a policy wanted to know of a request is found.
+  caf::reacts_to<facts_found>,
   // The SUPERVISOR thinks a process dead: no new work for it.
   caf::reacts_to<process_suspected>,
   // The SUPERVISOR says that a process is over.
@@ -60,6 +64,10 @@ using denoise_step_actor = caf::typed_actor<
   caf::reacts_to<denoise>,
   // Stops working on a row; reports `denoised` with ec::cancelled.
   caf::reacts_to<cancel_work>,
+  // Loads variants, changes its batches; reports `adopted`.
+  caf::reacts_to<adopt>,
+  // The executor loaded what it was told to.
+  caf::reacts_to<variants_loaded>,
   // The executor ended a run.
   caf::reacts_to<steps_ran>,
   // The executor ended a decoding.
@@ -70,11 +78,14 @@ using postprocess_actor = caf::typed_actor<
   // Encodes pixels into the request's image slot; reports `finished`.
   caf::reacts_to<finish>>;
 
-/// MONITOR: windows of raw counts.
+/// MONITOR: windows of raw counts; tells the PLANNER when the load is not what
+/// was planned for.
 using monitor_actor = caf::typed_actor<
   // Ends the window: asks the SCHEDULER for its counts.
   caf::reacts_to<tick_atom>,
-  // Returns what was asked of the cluster of late.
+  // The PLANNER listens for jumps of the load from now on.
+  caf::reacts_to<watch_load>,
+  // Returns what was asked of the cluster of late: a plan is made for it.
   caf::replies_to<demand_atom>::with<planning::demand>>;
 
 /// PLANNER: re-solves every period and at events, off the path.
@@ -83,8 +94,10 @@ using planner_actor = caf::typed_actor<
   caf::reacts_to<cluster_changed>,
   // A period is over.
   caf::reacts_to<tick_atom>,
-  // The offload solved.
-  caf::reacts_to<publish_plan>>;
+  // The MONITOR says that the load is not what was planned for.
+  caf::reacts_to<load_jumped>,
+  // The offload solved, or could not.
+  caf::reacts_to<plan_made>>;
 
 /// SUPERVISOR: starts processes, watches their signs of life, confirms their
 /// deaths, restarts them.

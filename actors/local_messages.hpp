@@ -10,12 +10,14 @@
 #include <atelier/planning/cluster.hpp>
 #include <atelier/planning/plan.hpp>
 
+#include <caf/actor_addr.hpp>
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/atom.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace atelier::actors {
@@ -64,7 +66,33 @@ struct process_lost {
   bool confirmed = true;
 };
 
-/// Raw counts since the scheduler's start; each only rises.
+/// What a policy wanted to know of a request. Fields that nobody could tell
+/// are empty.
+struct facts_found {
+  core::request_id id;
+  planning::facts what;
+};
+
+/// The planner's offload ended: a plan, or why there is none.
+struct plan_made {
+  /// That of the work; an older one is too late.
+  uint64_t number = 0;
+  std::shared_ptr<const planning::plan> what;
+  core::error failure;
+};
+
+/// The planner wants to hear of jumps of the load.
+struct watch_load {
+  caf::actor_addr planner;
+};
+
+/// Requests a second that came, and that were planned for.
+struct load_jumped {
+  double came = 0;
+  double planned = 0;
+};
+
+/// Raw counts since the scheduler's start; each only rises but for `waiting`.
 struct counters {
   uint64_t arrived = 0;
   uint64_t refused = 0;
@@ -81,6 +109,23 @@ struct counters {
   uint64_t steps_run = 0;
   /// Dispatches put off because the arena was full.
   uint64_t slot_waits = 0;
+  /// Variants changed by workers.
+  uint64_t loads = 0;
+  /// Facts that did not come in time.
+  uint64_t facts_late = 0;
+  /// As the fields of planning::demand_window and planning::demand.
+  uint64_t searched = 0;
+  uint64_t hits = 0;
+  std::vector<std::pair<uint32_t, uint64_t>> skips;
+  std::vector<std::pair<uint32_t, uint64_t>> allowed;
+  std::vector<std::vector<uint64_t>> predicted;
+  std::vector<uint64_t> confidences;
+  std::vector<uint64_t> edits;
+  std::vector<uint64_t> placed;
+  std::vector<uint64_t> waiting;
+  /// The last ones, oldest first, and how many there were in all.
+  std::vector<planning::retrieval_sample> retrievals;
+  uint64_t retrieved = 0;
 
   friend bool operator==(const counters&, const counters&) = default;
 };
@@ -136,6 +181,11 @@ struct picture_decoded {
   gpu::decode_report what;
 };
 
+/// The executor loaded variants, or could not.
+struct variants_loaded {
+  core::error failure;
+};
+
 using tick_atom = caf::atom_constant<caf::atom("tick")>;
 using status_atom = caf::atom_constant<caf::atom("status")>;
 using counts_atom = caf::atom_constant<caf::atom("counts")>;
@@ -160,4 +210,9 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::process_started)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::process_exited)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::steps_ran)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::picture_decoded)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::facts_found)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::plan_made)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::watch_load)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::load_jumped)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::variants_loaded)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::planning::demand)

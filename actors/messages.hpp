@@ -13,6 +13,7 @@
 #include <atelier/core/time.hpp>
 #include <atelier/ipc/keeper.hpp>
 #include <atelier/ipc/slot_ref.hpp>
+#include <atelier/planning/plan.hpp>
 
 #include <caf/type_id.hpp>
 
@@ -127,6 +128,14 @@ struct denoise {
   bool wants_progress = false;
   /// A preview goes with the state after every so many steps; 0: none.
   uint32_t preview_every = 0;
+  /// A state of fewer steps counts as this many: the run starts from earlier
+  /// work that has them done.
+  uint32_t begin_at = 0;
+  /// Who scores the picture; empty: nobody.
+  std::string judge;
+  /// Another row of the same batch follows: a worker whose batches join as a
+  /// whole starts with the last one.
+  bool more = false;
 
   friend bool operator==(const denoise&, const denoise&) = default;
 
@@ -134,7 +143,7 @@ struct denoise {
   friend typename Inspector::result_type inspect(Inspector& f, denoise& x) {
     return f(x.who, x.how, x.text, x.from, x.state, x.image, x.source,
              x.steps_done, x.prio, x.deadline_ns, x.wants_progress,
-             x.preview_every);
+             x.preview_every, x.begin_at, x.judge, x.more);
   }
 };
 
@@ -196,13 +205,50 @@ struct denoised {
   int64_t first_step_ns = 0;
   /// As those of `prepared`.
   std::vector<std::string> notes;
+  /// What the judge said; 0, the worst, where there is none or it failed.
+  double score = 0;
 
   friend bool operator==(const denoised&, const denoised&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, denoised& x) {
     return f(x.who, x.failure, x.steps_done, x.steps_run, x.text, x.denoise,
-             x.decode, x.bytes, x.first_step_ns, x.notes);
+             x.decode, x.bytes, x.first_step_ns, x.notes, x.score);
+  }
+};
+
+// -- hosting ------------------------------------------------------------------
+
+/// Host these variants and no others, and run batches so. Answered with
+/// `adopted` when all are loaded; sent with new variants only to a worker that
+/// holds no row.
+struct adopt {
+  /// Rises with each one sent to a worker.
+  uint32_t number = 0;
+  /// Empty: those that it has.
+  std::vector<core::variant_id> hosting;
+  uint32_t batch = 1;
+  planning::joining join = planning::joining::step;
+
+  friend bool operator==(const adopt&, const adopt&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, adopt& x) {
+    return f(x.number, x.hosting, x.batch, x.join);
+  }
+};
+
+struct adopted {
+  worker_address who;
+  uint32_t number = 0;
+  /// The variants are not there; the worker has none then.
+  core::error failure;
+
+  friend bool operator==(const adopted&, const adopted&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, adopted& x) {
+    return f(x.who, x.number, x.failure);
   }
 };
 
@@ -311,11 +357,11 @@ struct leave {
 };
 
 /// What the scheduler sends to a worker.
-using work = std::variant<prepare, denoise, finish, cancel_work>;
+using work = std::variant<prepare, denoise, finish, cancel_work, adopt>;
 
 /// What a worker sends to the scheduler.
-using report =
-  std::variant<worker_ready, prepared, stepping, stepped, denoised, finished>;
+using report = std::variant<worker_ready, prepared, stepping, stepped, denoised,
+                            finished, adopted>;
 
 } // namespace atelier::actors
 
@@ -335,5 +381,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(atelier, first_custom_type_id)
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::ping))
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::pong))
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::leave))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::adopt))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::adopted))
 
 CAF_END_TYPE_ID_BLOCK(atelier)

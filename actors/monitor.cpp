@@ -1,8 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/monitor.hpp>
+#include <atelier/planning/demand/estimators.hpp>
+#include <atelier/planning/diffserve/queueing.hpp>
+
+#include <caf/actor_cast.hpp>
+
+#include <algorithm>
 
 namespace atelier::actors {
+
+namespace {
+
+/// Weight of the newest window in the rate that a plan counts as made for.
+constexpr double newest_weight = 0.5;
+
+std::vector<uint64_t> risen(const std::vector<uint64_t>& now,
+                            const std::vector<uint64_t>& before) {
+  auto out = now;
+  for (size_t i = 0; i < std::min(out.size(), before.size()); ++i)
+    out[i] -= std::min(out[i], before[i]);
+  return out;
+}
+
+std::vector<std::pair<uint32_t, uint64_t>> risen(
+  const std::vector<std::pair<uint32_t, uint64_t>>& now,
+  const std::vector<std::pair<uint32_t, uint64_t>>& before) {
+  std::vector<std::pair<uint32_t, uint64_t>> out;
+  for (const auto& [key, n] : now) {
+    uint64_t old = 0;
+    for (const auto& [k, m] : before)
+      old = k == key ? m : old;
+    if (n > old)
+      out.emplace_back(key, n - old);
+  }
+  return out;
+}
+
+} // namespace
 
 void monitor_state::close(const counters& counts, core::time_point now) {
   planning::demand_window w;
@@ -14,13 +49,56 @@ void monitor_state::close(const counters& counts, core::time_point now) {
   w.failed = counts.failed - before.failed;
   w.cancelled = counts.cancelled - before.cancelled;
   w.late = counts.late - before.late;
-  windows.push_back(w);
+  w.searched = counts.searched - before.searched;
+  w.hits = counts.hits - before.hits;
+  w.skips = risen(counts.skips, before.skips);
+  w.allowed = risen(counts.allowed, before.allowed);
+  for (size_t i = 0; i < counts.predicted.size(); ++i)
+    w.predicted.push_back(
+      risen(counts.predicted[i], i < before.predicted.size()
+                                   ? before.predicted[i]
+                                   : std::vector<uint64_t>{}));
+  w.confidences = risen(counts.confidences, before.confidences);
+  w.edits = risen(counts.edits, before.edits);
+  w.placed = risen(counts.placed, before.placed);
+  const auto fresh = std::min<uint64_t>(counts.retrieved - before.retrieved,
+                                        counts.retrievals.size());
+  w.retrievals.assign(counts.retrievals.end()
+                        - static_cast<std::ptrdiff_t>(fresh),
+                      counts.retrievals.end());
+  waiting = counts.waiting;
+  windows.push_back(std::move(w));
   while (windows.size() > config.windows)
     windows.pop_front();
   backlog = counts.arrived - counts.refused - counts.answered - counts.failed
           - counts.cancelled;
   before = counts;
   begin = now;
+}
+
+planning::demand monitor_state::ask() {
+  planning::demand asked;
+  asked.windows.assign(windows.begin(), windows.end());
+  asked.backlog = backlog;
+  asked.waiting = waiting;
+  planned_rate =
+    windows.empty() ? 0 : planning::arrival_rate(asked.windows, newest_weight);
+  return asked;
+}
+
+std::optional<load_jumped> monitor_state::jump() {
+  if (windows.empty() || planned_rate < 0)
+    return std::nullopt;
+  const auto& last = windows.back();
+  const auto seconds = core::to_seconds(last.length);
+  if (!(seconds > 0)
+      || !planning::diffserve::demand_jumped(static_cast<double>(last.arrived),
+                                             planned_rate * seconds))
+    return std::nullopt;
+  const load_jumped found{static_cast<double>(last.arrived) / seconds,
+                          planned_rate};
+  planned_rate = found.came;
+  return found;
 }
 
 monitor_actor::behavior_type monitor(
@@ -34,16 +112,16 @@ monitor_actor::behavior_type monitor(
       self->delayed_send(self, self->state.config.window, tick_atom::value);
       self->request(self->state.config.hub, caf::infinite, counts_atom::value)
         .then([self](const counters& counts) {
-          self->state.close(counts, self->clock().now());
+          auto& st = self->state;
+          st.close(counts, self->clock().now());
+          const auto jump = st.jump();
+          auto to = caf::actor_cast<caf::strong_actor_ptr>(st.planner);
+          if (jump && to)
+            self->send(caf::actor_cast<planner_actor>(to), *jump);
         });
     },
-    [self](demand_atom) {
-      planning::demand asked;
-      asked.windows.assign(self->state.windows.begin(),
-                           self->state.windows.end());
-      asked.backlog = self->state.backlog;
-      return asked;
-    },
+    [self](const watch_load& x) { self->state.planner = x.planner; },
+    [self](demand_atom) { return self->state.ask(); },
   };
 }
 

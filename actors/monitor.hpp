@@ -6,6 +6,8 @@
 #include <caf/stateful_actor.hpp>
 
 #include <deque>
+#include <optional>
+#include <vector>
 
 namespace atelier::actors {
 
@@ -26,12 +28,25 @@ struct monitor_state {
   core::time_point begin;
   std::deque<planning::demand_window> windows;
   uint64_t backlog = 0;
+  std::vector<uint64_t> waiting;
+  caf::actor_addr planner;
+  /// Requests a second that the last plan was made for; none yet below 0.
+  double planned_rate = -1;
 
   /// Ends the window at `now` with what the counts rose since its begin.
   void close(const counters& counts, core::time_point now);
+
+  /// Returns what a plan is to be made for, and remembers its rate.
+  planning::demand ask();
+
+  /// Whether the last window is not what was planned for; if so it is what the
+  /// next jump is measured from.
+  std::optional<load_jumped> jump();
 };
 
-/// Keeps windows of raw counts, which each policy's estimators read.
+/// Keeps windows of raw counts, which each policy's estimators read, and tells
+/// the planner where a window's arrivals are off the planned rate by more than
+/// planning::diffserve::demand_jumped allows.
 /// Threads: never blocks.
 monitor_actor::behavior_type monitor(
   monitor_actor::stateful_pointer<monitor_state> self, monitor_config config);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/planner.hpp>
+#include <atelier/core/log.hpp>
 
 #include <caf/send.hpp>
+
+#include <exception>
 
 namespace atelier::actors {
 
@@ -10,33 +13,90 @@ namespace {
 
 using pointer = planner_actor::stateful_pointer<planner_state>;
 
-/// Solving is given this long in simulated time.
-constexpr core::timespan simulated_solve = std::chrono::milliseconds{5};
+/// Runs the policy; what it throws becomes the reason why there is no plan.
+plan_made solved(uint64_t number, const planning::policy& by,
+                 const planning::demand& asked, const planning::profile& known,
+                 const planning::cluster_view& there,
+                 const planning::plan& before) {
+  plan_made out;
+  out.number = number;
+  try {
+    out.what = std::make_shared<const planning::plan>(
+      by.replan(asked, known, there, before));
+  } catch (const std::exception& e) {
+    out.failure = core::fail(core::ec::internal, "policy {} cannot plan: {}",
+                             by.name(), e.what());
+  }
+  return out;
+}
 
 void solve(pointer self, planning::demand asked) {
   auto& st = self->state;
+  asked.now = self->clock().now();
   const planner_actor me{self};
+  st.solving_since = asked.now;
   const bool runs = st.config.offload->run(
-    simulated_solve,
-    [me, asked = std::move(asked), policy = st.config.policy,
-     profile = st.config.profile, there = st.there, before = st.in_force] {
-      caf::anon_send(me, publish_plan{std::make_shared<const planning::plan>(
-                           policy->replan(asked, *profile, there, *before))});
+    st.config.expected, [me, number = st.number, asked = std::move(asked),
+                         policy = st.config.policy, profile = st.config.profile,
+                         there = st.there, before = st.in_force] {
+      caf::anon_send(me,
+                     solved(number, *policy, asked, *profile, there, *before));
     });
   st.solving = runs;
 }
 
 void replan(pointer self) {
   auto& st = self->state;
-  if (st.solving) {
+  const auto now = self->clock().now();
+  // A solver that does not come back is given up: what it sends is too late.
+  const bool lost =
+    st.solving && now >= core::after(st.solving_since, st.config.patience);
+  if (st.solving && !lost) {
     st.again = true;
     return;
   }
   st.solving = true;
   st.again = false;
+  st.solving_since = now;
+  ++st.number;
   self->request(st.config.counts, caf::infinite, demand_atom::value)
     .then([self](planning::demand& asked) { solve(self, std::move(asked)); },
           [self](const caf::error&) { solve(self, {}); });
+}
+
+/// Events that follow each other closely lead to one plan.
+void replan_soon(pointer self) {
+  auto& st = self->state;
+  const auto now = self->clock().now();
+  const auto earliest = core::after(st.last_event, st.config.least_gap);
+  if (st.number == 0 || now >= earliest) {
+    st.last_event = now;
+    replan(self);
+  } else if (!st.event_waits) {
+    st.event_waits = true;
+    self->delayed_send(self, earliest - now, plan_made{});
+  }
+}
+
+void publish(pointer self, const plan_made& x) {
+  auto& st = self->state;
+  if (x.number == 0) {
+    st.event_waits = false;
+    st.last_event = self->clock().now();
+    return replan(self);
+  }
+  if (x.number != st.number)
+    return;
+  st.solving = false;
+  if (x.what) {
+    st.in_force = x.what;
+    self->send(st.config.hub, publish_plan{x.what});
+  } else {
+    ++st.failures;
+    core::log_warn("the plan in force stays: {}", x.failure.text);
+  }
+  if (st.again)
+    replan(self);
 }
 
 } // namespace
@@ -47,23 +107,19 @@ planner_actor::behavior_type planner(
   self->state.config = std::move(config);
   self->state.in_force = self->state.config.initial_plan;
   self->delayed_send(self, self->state.config.period, tick_atom::value);
+  if (self->state.config.on_jumps)
+    self->send(self->state.config.counts, watch_load{self->address()});
   return {
     [self](const cluster_changed& x) {
       self->state.there = x.there;
-      replan(self);
+      replan_soon(self);
     },
     [self](tick_atom) {
       self->delayed_send(self, self->state.config.period, tick_atom::value);
       replan(self);
     },
-    [self](const publish_plan& x) {
-      auto& st = self->state;
-      st.solving = false;
-      st.in_force = x.what;
-      self->send(st.config.hub, x);
-      if (st.again)
-        replan(self);
-    },
+    [self](const load_jumped&) { replan_soon(self); },
+    [self](const plan_made& x) { publish(self, x); },
   };
 }
 

@@ -21,6 +21,14 @@ struct planner_config {
   std::shared_ptr<core::offload> offload;
   /// Between two plans without an event, more than 0.
   core::timespan period = std::chrono::seconds{30};
+  /// What the offload is told that solving takes.
+  core::timespan expected = std::chrono::milliseconds{5};
+  /// A solver that takes longer is given up.
+  core::timespan patience = std::chrono::minutes{2};
+  /// Between two plans for events.
+  core::timespan least_gap{0};
+  /// Whether a jump of the load is an event.
+  bool on_jumps = true;
 };
 
 struct planner_state {
@@ -32,12 +40,20 @@ struct planner_state {
   bool solving = false;
   /// Something changed while a plan was being made.
   bool again = false;
+  /// That of the last solving.
+  uint64_t number = 0;
+  core::time_point solving_since;
+  core::time_point last_event;
+  bool event_waits = false;
+  /// Solvings that gave no plan.
+  uint64_t failures = 0;
 };
 
-/// Makes plans, every period and when workers come or go, off the path: the
-/// policy's `replan` runs on the offload, and nothing waits for it. Where the
-/// offload takes no work, the plan in force stays and the next period tries
-/// again.
+/// Makes plans, every period and when workers come or go or the load jumps, off
+/// the path: the policy's `replan` runs on the offload, and nothing waits for
+/// it. Where the offload takes no work, or the solver fails, or is late, the
+/// plan in force stays and the next period tries again; a plan that comes after
+/// its solver was given up is dropped.
 /// Threads: never blocks.
 planner_actor::behavior_type planner(
   planner_actor::stateful_pointer<planner_state> self, planner_config config);

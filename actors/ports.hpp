@@ -9,6 +9,7 @@
 #include <atelier/core/request.hpp>
 #include <atelier/ipc/slot_ref.hpp>
 #include <atelier/planning/cluster.hpp>
+#include <atelier/planning/policy.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -86,6 +87,16 @@ public:
   /// is wanted. It may be superseded or given away before it is read.
   virtual void progressed(core::request_id id, uint32_t steps_done,
                           uint32_t steps, ipc::slot_ref state) = 0;
+};
+
+/// Finds what policies want to know of requests: classifier and retriever.
+/// Must not block; answers each question with one `facts_found` to the
+/// scheduler, or not at all: the scheduler goes on without after its budget.
+class fact_finder {
+public:
+  virtual ~fact_finder() = default;
+  virtual void find(std::shared_ptr<const core::request> of,
+                    planning::need wanted) = 0;
 };
 
 /// What the hub tells the supervisor and the planner.

@@ -5,11 +5,13 @@
 #include <atelier/actors/ports.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/planning/plan.hpp>
+#include <atelier/planning/policy.hpp>
 #include <atelier/planning/route.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +20,11 @@ namespace atelier::actors {
 /// What a row does next, or is doing.
 enum class phase : uint8_t { preparing, denoising, finishing };
 
-/// Where a row stands. WAITING -> RUNNING -> WAITING | ANSWERED | FAILED |
-/// CANCELLED; the last three are terminal.
+/// Where a row stands. ASKING -> WAITING -> RUNNING -> WAITING | ANSWERED |
+/// FAILED | CANCELLED; the last three are terminal.
 enum class row_state : uint8_t {
+  /// For facts, in no lane.
+  asking,
   waiting,
   running,
   answered,
@@ -45,6 +49,18 @@ struct row {
   std::shared_ptr<const planning::plan> under;
   core::route_id along;
   planning::facts known;
+  /// When it goes on without the facts that it asks for; and how often it
+  /// asked.
+  planning::need wanted;
+  core::time_point asks_since;
+  core::time_point asks_until;
+  uint32_t asked = 0;
+  /// Index into known.near of what its first stage starts from.
+  std::optional<uint32_t> match;
+  /// Steps that earlier work saves this stage.
+  uint32_t begin_at = 0;
+  /// Masked share of an edit; 1 where it is none.
+  double masked = 1;
   /// Index of the stage that runs or comes next.
   uint32_t stage = 0;
   core::recipe how;
@@ -71,13 +87,16 @@ struct row {
   /// What its workers found that the client should know, each once.
   std::vector<std::string> notes;
   core::time_point waiting_since;
+  /// When it expires: at its deadline, or earlier where a picture is there that
+  /// must still be encoded.
+  core::time_point due = core::never;
   row_timings took;
 };
 
 /// Returns how many steps a row still has to run in its stage.
 inline uint32_t steps_left(const row& r) {
   const auto all = core::steps_to_run(r.how);
-  return all - std::min(r.steps_done, all);
+  return all - std::min(std::max(r.steps_done, r.begin_at), all);
 }
 
 /// What one dispatch holds at a worker, from the hand-off to the worker's reply

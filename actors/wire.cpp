@@ -43,6 +43,8 @@ bool all_known(const Message& x) {
     yes = yes && known(x.failure);
   if constexpr (requires { x.prio; })
     yes = yes && at_most(x.prio, core::priority::high);
+  if constexpr (requires { x.join; })
+    yes = yes && at_most(x.join, planning::joining::single);
   if constexpr (requires { x.output; })
     yes = yes && at_most(x.output.format, core::image_format::webp);
   return yes;

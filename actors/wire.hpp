@@ -16,7 +16,8 @@ struct to_process {
   /// Where in the process; unused by setup, ping and leave.
   role what = role::preprocess;
   uint32_t index = 0;
-  std::variant<prepare, denoise, finish, cancel_work, setup, ping, leave> body;
+  std::variant<prepare, denoise, finish, cancel_work, adopt, setup, ping, leave>
+    body;
 
   friend bool operator==(const to_process&, const to_process&) = default;
 };
@@ -24,7 +25,7 @@ struct to_process {
 /// What a process writes into its ring.
 struct from_process {
   std::variant<worker_ready, prepared, stepping, stepped, denoised, finished,
-               pong>
+               adopted, pong>
     body;
 
   friend bool operator==(const from_process&, const from_process&) = default;

@@ -72,6 +72,9 @@ void worker_directory::send(const worker_address& to, work what,
     // The pools' work is short: it ends by itself.
     if (to.what == role::denoise_step && i < denoise_step_.size())
       post(denoise_step_[i], *c, here);
+  } else if (auto* a = std::get_if<adopt>(&what)) {
+    if (to.what == role::denoise_step && i < denoise_step_.size())
+      post(denoise_step_[i], std::move(*a), here);
   }
 }
 

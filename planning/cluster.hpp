@@ -88,6 +88,9 @@ struct demand_window {
   uint64_t hits = 0;
   /// (steps skipped, requests), of hits.
   std::vector<std::pair<uint32_t, uint64_t>> skips;
+  /// (steps that what was found allows to skip, searches); 0 where nothing was
+  /// near enough.
+  std::vector<std::pair<uint32_t, uint64_t>> allowed;
   /// [ladder of the profile][predicted class]: requests.
   std::vector<std::vector<uint64_t>> predicted;
   /// Scores of light pictures, in bins of 0.005; the last one holds 1.

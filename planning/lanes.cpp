@@ -269,6 +269,13 @@ size_t lanes::size(core::lane_id lane) const {
   return at == queues_.end() ? 0 : at->second.count;
 }
 
+std::optional<core::lane_id> lanes::where(core::request_id request) const {
+  const auto at = nodes_.find(request);
+  if (at == nodes_.end())
+    return std::nullopt;
+  return at->second.lane;
+}
+
 bool lanes::contains(core::request_id request) const {
   return nodes_.contains(request);
 }

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -50,6 +51,9 @@ public:
   bool empty(core::lane_id lane) const;
   size_t size() const;
   size_t size(core::lane_id lane) const;
+  /// Returns the lane that a request waits in, if it does.
+  std::optional<core::lane_id> where(core::request_id request) const;
+
   bool contains(core::request_id request) const;
 
 private:

@@ -85,6 +85,12 @@ core::lane_id lane_of(core::variant_id variant) {
   return core::lane_id{variant.value & ~worker_lane};
 }
 
+std::optional<core::worker_id> worker_of(core::lane_id lane) {
+  if ((lane.value & worker_lane) == 0)
+    return std::nullopt;
+  return core::worker_id{lane.value & ~worker_lane};
+}
+
 std::vector<core::lane_id> lanes_of(const worker_view& worker) {
   std::vector<core::lane_id> served{lane_of(worker.worker)};
   for (const core::variant_id variant : worker.hosting)

@@ -119,6 +119,9 @@ core::lane_id lane_of(core::worker_id worker);
 /// Returns the lane that every worker hosting `variant` serves.
 core::lane_id lane_of(core::variant_id variant);
 
+/// Returns the worker whose own lane that is, if it is one.
+std::optional<core::worker_id> worker_of(core::lane_id lane);
+
 /// Returns the lanes that a worker serves: its own, then those of its hosting.
 std::vector<core::lane_id> lanes_of(const worker_view& worker);
 

@@ -164,24 +164,10 @@ std::string to_json(const profile& x) {
 
 core::result<profile> parse_profile(std::string_view text,
                                     std::string_view where) {
-  const auto bad = [&](std::string_view what) {
-    return core::fail(core::ec::bad_payload, "{}: {}", where, what);
-  };
-  if (text.size() > most_profile_bytes)
-    return bad(fmt::format("{} bytes are more than {}", text.size(),
-                           most_profile_bytes));
-  // The parser recurses over nothing, but frees what it built by recursion.
-  size_t depth = 0;
-  for (const char c : text) {
-    depth += c == '[' || c == '{' ? 1 : 0;
-    if (depth > 0 && (c == ']' || c == '}'))
-      --depth;
-    if (depth > 64)
-      return bad("nested more than 64 deep");
-  }
-  const auto document = json::parse(text, nullptr, false);
-  if (!document.is_object())
-    return bad("is not a JSON object");
+  const auto parsed = detail::parse_document(text, where, most_profile_bytes);
+  if (!parsed)
+    return parsed.why();
+  const json& document = *parsed;
   json_reader r{where};
   const auto version = document.value("version", json{});
   std::set<std::string_view> known{"format",     "version",

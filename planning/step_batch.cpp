@@ -11,6 +11,11 @@ step_batch::step_batch(uint32_t max_batch, joining join, uint32_t turn_steps)
     turn_steps_(std::max(turn_steps, 1u)),
     turn_left_(turn_steps_) {}
 
+void step_batch::change(uint32_t max_batch, joining join) {
+  max_batch_ = join == joining::single ? 1 : std::max(max_batch, 1u);
+  join_ = join;
+}
+
 bool step_batch::add(const batch_row& row) {
   if (row.steps_left == 0 || find(row.who) != nullptr)
     return false;

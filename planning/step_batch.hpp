@@ -64,6 +64,9 @@ public:
   explicit step_batch(uint32_t max_batch, joining join = joining::step,
                       uint32_t turn_steps = 4);
 
+  /// Takes other bounds from the next choice on; rows that run stay.
+  void change(uint32_t max_batch, joining join);
+
   /// Adds a waiting row. False where its ticket is there already, or where it
   /// has no step to run.
   bool add(const batch_row& row);

@@ -36,6 +36,10 @@ struct open_job {
   /// What is published after every so many steps, but for the last, carries a
   /// preview where the slot has room for one; 0: none.
   uint32_t preview_every = 0;
+  /// A state of fewer steps counts as this many.
+  uint32_t begin_at = 0;
+  /// Who scores the picture after decoding; empty: nobody.
+  std::string judge = {};
 };
 
 /// Returns whether the state after `steps_done` of `steps` carries a preview.
@@ -83,6 +87,8 @@ struct decode_report {
   uint64_t bytes = 0;
   core::timespan took{0};
   core::error failure;
+  /// The judge's; 0 where there is none.
+  double score = 0;
 };
 
 /// Receives an executor's results. Called from the executor's thread; must not
@@ -90,6 +96,8 @@ struct decode_report {
 struct executor_events {
   std::function<void(run_report)> ran;
   std::function<void(decode_report)> decoded;
+  /// A loading ended.
+  std::function<void(core::error)> loaded = {};
 };
 
 /// Where a device's work runs: one thread for each device; torch-free.
@@ -122,6 +130,15 @@ public:
 
   /// Turns a row's latent into pixels in its image slot; then calls `decoded`.
   virtual void decode(core::ticket who) = 0;
+
+  /// Loads these variants and forgets all others. Returns true where they are
+  /// there already; else calls `loaded` later. Only while no row is open.
+  /// An executor whose variants are all resident from its start has nothing to
+  /// do.
+  virtual bool load(const std::vector<core::variant_id>& variants) {
+    static_cast<void>(variants);
+    return true;
+  }
 
   /// Forgets a row. Its slots are not touched afterwards.
   virtual void close(core::ticket who) = 0;

@@ -28,16 +28,21 @@ struct close_job {
   core::ticket who;
 };
 
-using any_job = std::variant<open_job, numbered_run, decode_job, close_job>;
+struct load_job {
+  core::timespan takes{0};
+};
+
+using any_job =
+  std::variant<open_job, numbered_run, decode_job, close_job, load_job>;
 
 struct scripted_failure {
   uint32_t step = 0;
   core::error why;
 };
 
-/// What takes time: a run, or a decoding where `steps` stays 0.
+/// What takes time: a run, or a decoding or loading where `steps` stays 0.
 struct work {
-  std::variant<numbered_run, decode_job> what;
+  std::variant<numbered_run, decode_job, load_job> what;
   core::time_point began;
   core::timespan opening{0};
   core::timespan step{0};
@@ -65,7 +70,8 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
          std::shared_ptr<ipc::slot_store> s)
     : config(std::move(c)),
       timers(std::move(t)),
-      rows(config.known, std::move(s)) {}
+      rows(config.known, std::move(s)),
+      resident(config.resident) {}
 
   const virtual_config config;
   const std::shared_ptr<core::timers> timers;
@@ -74,6 +80,9 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
   /// Time that opening will take, of rows that have not run yet.
   std::unordered_map<core::ticket, core::timespan> opening;
   std::unordered_map<core::ticket, scripted_failure> script;
+  std::vector<core::variant_id> resident;
+  /// Judges of rows that are open.
+  std::unordered_map<core::ticket, std::string> judges;
   std::deque<any_job> jobs;
   std::optional<work> current;
   uint64_t runs = 0;
@@ -129,18 +138,37 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     rows.open(job);
     if (const auto* variant = variant_of(job.who))
       opening[job.who] = vary(variant->text, job.who, 0, draw::text);
+    if (!job.judge.empty())
+      judges[job.who] = job.judge;
+  }
+
+  void start(const load_job& job) {
+    work next{job, now()};
+    next.decode = job.takes;
+    begin(std::move(next));
+  }
+
+  core::timespan judging(core::ticket who) const {
+    const auto judge = judges.find(who);
+    if (judge != judges.end())
+      for (const auto& c : config.known->cascades)
+        if (c.judge == judge->second)
+          return c.judging;
+    return {};
   }
 
   void start(const close_job& job) {
     rows.close(job.who);
     opening.erase(job.who);
     script.erase(job.who);
+    judges.erase(job.who);
   }
 
   void start(decode_job& job) {
     work next{job, now()};
     if (const auto* variant = variant_of(job.who))
-      next.decode = vary(variant->decode, job.who, 0, draw::decode);
+      next.decode =
+        vary(variant->decode + judging(job.who), job.who, 0, draw::decode);
     begin(std::move(next));
   }
 
@@ -199,6 +227,8 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     if (!current || at < current->first_step())
       return;
     auto& x = *current;
+    if (!std::holds_alternative<numbered_run>(x.what))
+      return;
     const auto done = x.step.count() > 0 ? (at - x.first_step()) / x.step
                                          : static_cast<int64_t>(x.steps);
     const auto reached =
@@ -223,6 +253,8 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     settle(current->end());
     const auto done = std::move(*current);
     current.reset();
+    if (config.busy)
+      config.busy(done.end() - done.began);
     if (const auto* run = std::get_if<numbered_run>(&done.what)) {
       run_report report;
       report.rows = rows.report(run->job.rows);
@@ -232,10 +264,15 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
       if (done.steps > 0)
         report.first_step = done.first_step();
       events.ran(std::move(report));
-    } else {
-      auto report = rows.decode(std::get<decode_job>(done.what).who);
+    } else if (const auto* decoded = std::get_if<decode_job>(&done.what)) {
+      auto report = rows.decode(decoded->who);
       report.took = done.decode;
+      const auto judge = judges.find(decoded->who);
+      if (judge != judges.end() && config.score)
+        report.score = config.score(decoded->who.id, judge->second);
       events.decoded(std::move(report));
+    } else if (events.loaded) {
+      events.loaded({});
     }
     pump();
   }
@@ -297,6 +334,22 @@ void virtual_executor::decode(core::ticket who) {
 
 void virtual_executor::close(core::ticket who) {
   device_->submit(close_job{who});
+}
+
+bool virtual_executor::load(const std::vector<core::variant_id>& variants) {
+  auto& x = *device_;
+  core::timespan takes{0};
+  if (!x.config.resident.empty())
+    for (const auto v : variants)
+      if (v.value < x.config.known->variants.size()
+          && std::find(x.resident.begin(), x.resident.end(), v)
+               == x.resident.end())
+        takes += x.config.known->variants[v.value].load;
+  x.resident = variants;
+  if (takes.count() == 0)
+    return true;
+  x.submit(load_job{takes});
+  return false;
 }
 
 void virtual_executor::crash() {

@@ -7,7 +7,10 @@
 #include <atelier/planning/profile.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace atelier::gpu {
 
@@ -17,6 +20,12 @@ struct virtual_config {
   /// Spread of the times about the profile's, as a share of them; 0: none.
   double noise = 0;
   uint64_t seed = 0;
+  /// Loaded at the start; what else is run must be loaded first. Empty: all.
+  std::vector<core::variant_id> resident = {};
+  /// Scores a request's picture; empty: 0 for all.
+  std::function<double(core::request_id, const std::string& judge)> score = {};
+  /// Told of each stretch of work as it ends: for accounts.
+  std::function<void(core::timespan)> busy = {};
 };
 
 /// A device in virtual time, without a thread: the test card's results after
@@ -37,6 +46,7 @@ public:
   void interrupt() override;
   void decode(core::ticket who) override;
   void close(core::ticket who) override;
+  bool load(const std::vector<core::variant_id>& variants) override;
 
   /// Dies: publishes what is done by now, then does and says nothing more.
   void crash();

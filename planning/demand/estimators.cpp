@@ -4,6 +4,7 @@
 #include <atelier/planning/demand/estimators.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace atelier::planning {
 
@@ -20,6 +21,38 @@ double arrival_rate(std::span<const demand_window> windows, double alpha) {
     weights = (1 - alpha) * weights + alpha;
   }
   return weights > 0 ? sum / weights : 0;
+}
+
+recent recent_rate(std::span<const demand_window> windows) {
+  struct sum {
+    double arrived = 0;
+    double seconds = 0;
+  };
+
+  // By how many of the newest windows: what came in them.
+  std::vector<sum> newest{{}};
+  for (size_t i = windows.size(); i-- > 0;)
+    if (const double t = core::to_seconds(windows[i].length); t > 0)
+      newest.push_back(
+        {newest.back().arrived + static_cast<double>(windows[i].arrived),
+         newest.back().seconds + t});
+  const size_t all = newest.size() - 1;
+  if (all == 0)
+    return {};
+  size_t n = 1;
+  while (n < all) {
+    const sum& newer = newest[n];
+    const sum& both = newest[std::min(2 * n, all)];
+    // What the older part would have at the newer one's rate.
+    const double older = both.arrived - newer.arrived;
+    const double part = (both.seconds - newer.seconds) / newer.seconds;
+    const double alike = newer.arrived * part;
+    if (std::abs(older - alike) > std::sqrt(older + part * alike) + 1e-9)
+      break;
+    n = std::min(2 * n, all);
+  }
+  return {newest[n].arrived / newest[n].seconds,
+          std::sqrt(newest[n].arrived) / newest[n].seconds};
 }
 
 double alpha_of_centre(double samples) {

@@ -16,6 +16,19 @@ namespace atelier::planning {
 /// @pre 0 < alpha <= 1
 double arrival_rate(std::span<const demand_window> windows, double alpha);
 
+/// Returns arrivals per second over as many of the newest windows as are alike:
+/// twice as many as long as the older half has no more and no fewer than the
+/// newer one by the deviation that chance gives both. A jump counts at once; a
+/// steady load is averaged over long. Windows without length are left out;
+/// none: 0.
+struct recent {
+  double rate = 0;
+  /// The deviation that chance gives the rate.
+  double deviation = 0;
+};
+
+recent recent_rate(std::span<const demand_window> windows);
+
 /// Returns `alpha` of a moving mean whose centre of mass lies `samples` back.
 double alpha_of_centre(double samples);
 

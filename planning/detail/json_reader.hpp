@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/core/error.hpp>
+#include <atelier/core/result.hpp>
 #include <atelier/core/time.hpp>
 
 #include <fmt/format.h>
@@ -118,6 +119,46 @@ private:
 
 inline json ms_of(core::timespan x) {
   return core::to_ms(x);
+}
+
+/// Parses the text of a file: a JSON object.
+/// Errors: ec::bad_payload, with `where`.
+inline core::result<json> parse_document(std::string_view text,
+                                         std::string_view where,
+                                         size_t most_bytes = size_t{64} << 20) {
+  const auto bad = [&](std::string_view what) {
+    return core::fail(core::ec::bad_payload, "{}: {}", where, what);
+  };
+  if (text.size() > most_bytes)
+    return bad(
+      fmt::format("{} bytes are more than {}", text.size(), most_bytes));
+  // The parser recurses over nothing, but frees what it built by recursion.
+  size_t depth = 0;
+  for (const char c : text) {
+    depth += c == '[' || c == '{' ? 1 : 0;
+    if (depth > 0 && (c == ']' || c == '}'))
+      --depth;
+    if (depth > 64)
+      return bad("nested more than 64 deep");
+  }
+  auto document = json::parse(text, nullptr, false);
+  if (!document.is_object())
+    return bad("is not a JSON object");
+  return document;
+}
+
+/// Says where a document is of another format or version.
+inline void expect_format(json_reader& r, const json& document,
+                          const std::string& at, std::string_view format,
+                          uint64_t version) {
+  if (const auto* x = r.find(document, at, "format", true))
+    if (*x != format)
+      r.complain(at + ".format", fmt::format("{} is not \"{}\"",
+                                             json_reader::shown(*x), format));
+  if (const auto* x = r.find(document, at, "version", true))
+    if (*x != version)
+      r.complain(at + ".version",
+                 fmt::format("{} is not {}", json_reader::shown(*x), version));
 }
 
 } // namespace atelier::planning::detail

@@ -79,21 +79,19 @@ private:
   std::tuple<double, double, uint32_t> key_;
 };
 
+// Each worker that is left over joins the leg that is then the more loaded one.
 void add_spare(const cascade_problem& asked, cascade_plan& p) {
-  const uint32_t spare = asked.workers - p.light - p.heavy;
-  if (spare == 0)
-    return;
   const auto busy = [&](double load, uint32_t workers, const leg& of,
                         uint32_t batch) {
     return workers > 0 ? load / (workers * throughput(of, batch)) : load;
   };
   const double light = p.direct ? 0 : asked.demand;
   const double heavy = asked.demand * p.deferred;
-  if (busy(light, p.light, asked.light, p.light_batch)
-      >= busy(heavy, p.heavy, asked.heavy, p.heavy_batch))
-    p.light += spare;
-  else
-    p.heavy += spare;
+  while (p.light + p.heavy < asked.workers)
+    ++(busy(light, p.light, asked.light, p.light_batch)
+           > busy(heavy, p.heavy, asked.heavy, p.heavy_batch)
+         ? p.light
+         : p.heavy);
 }
 
 uint32_t workers_for(double load, const batch_time& b) {

@@ -124,11 +124,12 @@ std::vector<uint32_t> assign(plan& next, const offers& o,
   return ready;
 }
 
+// `noise`: requests a second by which the demand may be off by chance.
 bool changes_enough(const decision& now, const decision& kept,
-                    double least_gain) {
+                    double least_gain, double noise) {
   if (!unified::better(now.values, kept.values))
     return false;
-  if (now.values.refused < kept.values.refused - no_rate
+  if (now.values.refused < kept.values.refused - std::max(noise, no_rate)
       || now.values.shortfall < kept.values.shortfall - no_rate)
     return true;
   return now.values.gain
@@ -148,8 +149,9 @@ void explain(unified_memory& memory, const offers& o, const decision& d) {
 
 // Writes the share of each class by route; one that nothing was planned for
 // takes what costs least where there are devices.
+// `known_enough`: what is near has been searched for often enough to plan by.
 void write_shares(plan& next, const offers& o, const decision& d,
-                  unified_memory& memory) {
+                  bool known_enough, unified_memory& memory) {
   next.share.assign(o.asked.classes.size(),
                     std::vector<double>(next.routes.size(), 0.0));
   std::vector<double> sum(o.asked.classes.size(), 0.0);
@@ -187,7 +189,7 @@ void write_shares(plan& next, const offers& o, const decision& d,
     row[at] = 1;
   }
   const auto& map = memory.classes;
-  memory.searches.assign(map.labels, 0);
+  memory.searches.assign(map.labels, known_enough ? 0 : 1);
   for (size_t i = 0; i < map.of.size(); ++i)
     for (size_t r = 0; r < o.reuses.size(); ++r)
       if (o.reuses[r] != 0 && next.share[map.of[i]][memory.first_route + r] > 0)
@@ -233,7 +235,7 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
       2 * core::from_seconds(detail::window_seconds(asked));
     const bool settled = asked.now < core::after(memory.changed, two_periods);
     if (kept
-        && (!changes_enough(*found, *kept, rules_.least_gain)
+        && (!changes_enough(*found, *kept, rules_.least_gain, o.noise)
             || (settled && kept->values.refused < no_rate))) {
       auto stays = *kept;
       stays.worth = found->worth;
@@ -271,7 +273,10 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   for (const route& r : o.routes)
     detail::add_route(next, r);
   next.thresholds = o.thresholds;
-  write_shares(next, o, *found, memory);
+  uint64_t searches = 0;
+  for (const demand_window& w : asked.windows)
+    searches += w.searched;
+  write_shares(next, o, *found, searches >= rules_.least_searches, memory);
   double refused = 0;
   for (const double u : found->refused)
     refused += u;

@@ -29,6 +29,9 @@ struct unified_rules {
   /// Share of requests that search though nothing would be started from what
   /// they find, so that the mix of what is near stays known.
   double blind_searches = 0.02;
+  /// Searches in the demand's windows below which every request searches: how
+  /// much is near is not known.
+  uint64_t least_searches = 50;
 };
 
 /// Plans over all routes together: variants, levels by cached latent and

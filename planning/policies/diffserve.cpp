@@ -320,12 +320,16 @@ taken diffserve_policy::take(const worker_view& worker,
   const auto of = std::find_if(
     in_force.workers.begin(), in_force.workers.end(),
     [&](const assignment& a) { return a.worker == worker.worker; });
-  const core::timespan batch =
-    of != in_force.workers.end() ? of->batch_time : core::timespan{0};
+  const bool planned = of != in_force.workers.end();
+  const uint32_t most = planned ? std::max(of->batch, 1u) : 1;
+  const auto rows = static_cast<uint32_t>(
+    std::min<size_t>(most, worker.seats_taken + queue.size()));
   taken some;
   for (const waiting& row : queue) {
     // The batch that it joins takes longer than it would alone.
-    const auto needs = std::max(batch, row.still_needs);
+    auto needs = row.still_needs;
+    if (rows > 1 && of->batch_time > needs)
+      needs += (of->batch_time - needs) * (rows - 1) / (most - 1);
     if (core::after(now, needs) > row.deadline)
       some.late.push_back(row.request);
     else if (some.join.size() < worker.seats_free)

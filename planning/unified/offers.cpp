@@ -105,7 +105,7 @@ void offer_variants(offer_builder& to, const profile& known,
   }
 }
 
-// Without a measured quality of resumed pictures: what the thresholds keep at
+// Without a measured quality of resumed pictures: what they keep on average at
 // the most that is allowed, and in proportion before.
 double kept(double alpha, uint32_t skip, uint32_t allowed) {
   return 1 - (1 - alpha) * skip / std::max(allowed, 1u);
@@ -145,7 +145,8 @@ void offer_latents(offer_builder& to, const profile& known,
   const core::variant_id full = known.reuse->full;
   for (const skip_threshold& t : reuse_table(known))
     offer(full, t.skip, [&](uint32_t label, uint32_t allowed) {
-      return q.of(full, label) * kept(nirvana::kept_quality, t.skip, allowed);
+      return q.of(full, label)
+           * kept(nirvana::resumed_quality, t.skip, allowed);
     });
 }
 

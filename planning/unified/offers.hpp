@@ -71,7 +71,7 @@ struct offer_rules {
   double deadline_factor = 3;
   /// Budgets of waiting, in executions. A mean wait is a third of its budget:
   /// nineteen of twenty exponential waits are shorter than three means.
-  std::vector<double> waits{0.25, 0.5, 1};
+  std::vector<double> waits{0.25, 0.5, 1, 2};
   double busy = 0.97;
   double load_price = 0.01;
   /// Seconds that a plan is made for at least.
@@ -102,6 +102,8 @@ struct offers {
   std::vector<char> reuses;
   /// Requests a second, without head-room and backlog.
   double rate = 0;
+  /// The deviation that chance gives it.
+  double noise = 0;
 };
 
 /// Returns every way that the profile has to answer: variants from noise,

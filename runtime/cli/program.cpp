@@ -6,9 +6,11 @@
 #include <atelier/runtime/cli/models.hpp>
 #include <atelier/runtime/cli/nearest.hpp>
 #include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/plan.hpp>
 #include <atelier/runtime/cli/profile.hpp>
 #include <atelier/runtime/cli/program.hpp>
 #include <atelier/runtime/cli/show_config.hpp>
+#include <atelier/runtime/cli/simulate.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 #include <atelier/runtime/cli/train.hpp>
 
@@ -76,6 +78,8 @@ public:
     config_ = add_config(app_, config_arguments_);
     doctor_ = add_doctor(app_);
     profile_ = add_profile(app_, profile_arguments_);
+    plan_ = add_plan(app_, plan_arguments_);
+    simulate_ = add_simulate(app_, simulate_arguments_);
     train_ = add_train(app_, train_arguments_);
     evaluate_ = add_evaluate(app_, evaluate_arguments_);
     completion_ = app_.add_subcommand(
@@ -152,6 +156,10 @@ private:
       return show_config(config_arguments_, common_, world_);
     if (command == profile_)
       return profile(profile_arguments_, common_, world_);
+    if (command == plan_)
+      return plan(plan_arguments_, common_, world_);
+    if (command == simulate_)
+      return simulate(simulate_arguments_, common_, world_);
     if (command == evaluate_)
       return evaluate(evaluate_arguments_, common_, world_);
     return doctor(common_, world_);
@@ -228,6 +236,8 @@ private:
   CLI::App* config_ = nullptr;
   CLI::App* doctor_ = nullptr;
   CLI::App* profile_ = nullptr;
+  CLI::App* plan_ = nullptr;
+  CLI::App* simulate_ = nullptr;
   CLI::App* train_ = nullptr;
   CLI::App* evaluate_ = nullptr;
   CLI::App* completion_ = nullptr;
@@ -237,6 +247,8 @@ private:
   models_arguments models_arguments_;
   config_arguments config_arguments_;
   profile_arguments profile_arguments_;
+  plan_arguments plan_arguments_;
+  simulate_arguments simulate_arguments_;
   train_arguments train_arguments_;
   evaluate_arguments evaluate_arguments_;
 };

@@ -211,6 +211,29 @@ BOOST_AUTO_TEST_CASE(no_more_than_max_batch_rows_run_together) {
   BOOST_TEST((last_run() == rows{row(2), row(3)}));
 }
 
+BOOST_AUTO_TEST_CASE(a_batch_that_joins_whole_starts_with_its_last_row) {
+  tell(sut, actors::adopt{1, {}, 2, planning::joining::whole_batch});
+  auto first = work(1);
+  first.more = true;
+  give(first);
+  BOOST_TEST(device->runs.empty());
+  give(work(2));
+  BOOST_TEST((last_run() == rows{row(1), row(2)}));
+  give(work(3));
+  ran(2, {2, 2});
+  BOOST_TEST((last_run() == rows{row(1), row(2)}));
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_starts_also_where_its_last_row_was_cancelled) {
+  tell(sut, actors::adopt{1, {}, 2, planning::joining::whole_batch});
+  auto first = work(1);
+  first.more = true;
+  cancel(2);
+  give(first);
+  give(work(2));
+  BOOST_TEST((last_run() == rows{row(1)}));
+}
+
 BOOST_AUTO_TEST_CASE(rows_of_two_sizes_take_turns_and_never_mix) {
   give(work(1, 100, 32));
   give(work(2, 100, 64));

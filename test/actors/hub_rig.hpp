@@ -43,6 +43,18 @@ struct sent_work {
   actors::work what;
 };
 
+/// Returns the ticket that a work is for; none where it is for a worker.
+inline core::ticket ticket_of(const actors::work& x) {
+  return std::visit(
+    [](const auto& y) -> core::ticket {
+      if constexpr (requires { y.number; })
+        return {};
+      else
+        return y.who;
+    },
+    x);
+}
+
 /// A hub between recorders: a test says what arrives and looks at what leaves.
 /// Every invariant is checked after every event.
 class hub_rig {
@@ -54,6 +66,7 @@ public:
     config::scheduler_settings pace;
     std::shared_ptr<const planning::policy> policy;
     std::shared_ptr<const planning::plan> plan;
+    std::shared_ptr<actors::fact_finder> facts;
   };
 
   hub_rig() : hub_rig(options{}) {}
@@ -77,6 +90,7 @@ public:
     ports.workers = std::make_shared<workers_port>(*this);
     ports.clients = std::make_shared<clients_port>(*this);
     ports.watch = std::make_shared<watch_port>(*this);
+    ports.facts = o.facts;
     sut.emplace(std::move(config), std::move(ports));
   }
 

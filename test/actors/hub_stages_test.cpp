@@ -132,6 +132,24 @@ BOOST_AUTO_TEST_CASE(who_is_late_gets_the_best_picture_so_far) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_best_picture_so_far_comes_in_time) {
+  cascade rig;
+  const auto deadline = rig.now + 1s;
+  const auto id = rig.submit([&](core::request& x) { x.deadline = deadline; });
+  rig.first_stage();
+  rig.done(rig.take<prepare>());
+  const auto large = rig.take<denoise>();
+  rig.tick(970ms);
+  BOOST_TEST(rig.count<finish>() == 0u);
+  rig.tick(6ms);
+  rig.done(rig.take<finish>());
+  BOOST_TEST((rig.failure_of(id) == ec::none));
+  BOOST_TEST((rig.now < deadline));
+  rig.reply_denoised(large.who);
+  rig.taken(id);
+  BOOST_TEST(rig.quiet());
+}
+
 BOOST_AUTO_TEST_CASE(who_is_late_gets_nothing_where_the_route_says_so) {
   cascade rig{planning::late_rule::drop};
   const auto id =

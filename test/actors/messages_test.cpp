@@ -111,15 +111,27 @@ public:
          slot(),   slot(),   slot()};
   }
 
+  void fill(adopt& x) {
+    x = {u32(),
+         {id<core::variant_id>(), id<core::variant_id>()},
+         u32(),
+         static_cast<planning::joining>(below(3))};
+  }
+
+  void fill(adopted& x) {
+    x = {address(), u32(), error()};
+  }
+
   void fill(prepared& x) {
     x = {ticket(), error(), span(), texts()};
   }
 
   void fill(denoise& x) {
-    x = {ticket(),       recipe(),     prompts(),
-         slot(),         slot(),       slot(),
-         slot(),         u32(),        static_cast<core::priority>(below(3)),
-         span().count(), below(2) != 0};
+    x = {ticket(),       recipe(),      prompts(),
+         slot(),         slot(),        slot(),
+         slot(),         u32(),         static_cast<core::priority>(below(3)),
+         span().count(), below(2) != 0, u32(),
+         u32(),          text()};
   }
 
   void fill(stepping& x) {
@@ -133,9 +145,17 @@ public:
   }
 
   void fill(denoised& x) {
-    x = {ticket(),       error(), u32(),  u32(),
-         span(),         span(),  span(), random_.next_u64(),
-         span().count(), texts()};
+    x = {ticket(),
+         error(),
+         u32(),
+         u32(),
+         span(),
+         span(),
+         span(),
+         random_.next_u64(),
+         span().count(),
+         texts(),
+         random_.uniform()};
   }
 
   void fill(finish& x) {
@@ -260,7 +280,7 @@ BOOST_AUTO_TEST_CASE(every_message_round_trips_as_bytes) {
     BOOST_REQUIRE(*in_again == in);
     kinds.insert(100 + in.body.index());
   }
-  BOOST_TEST(kinds.size() == 14u);
+  BOOST_TEST(kinds.size() == 16u);
 }
 
 BOOST_AUTO_TEST_CASE(every_float_crosses_bit_by_bit) {

@@ -2,13 +2,34 @@
 #include "actors/recorders.hpp"
 #include <atelier/actors/monitor.hpp>
 #include <atelier/actors/planner.hpp>
+#include <atelier/planning/policies/vanilla.hpp>
 #include <atelier/runtime/simulation/virtual_offload.hpp>
 #include <atelier/runtime/simulation/virtual_timers.hpp>
+
+#include <stdexcept>
 
 namespace {
 
 using namespace atelier;
 using namespace std::chrono_literals;
+
+using numbers = std::vector<uint64_t>;
+
+/// Vanilla, which fails where a test says so.
+struct watched_policy : planning::vanilla {
+  planning::plan replan(const planning::demand& asked,
+                        const planning::profile& known,
+                        const planning::cluster_view& there,
+                        const planning::plan& previous) const override {
+    if (throws)
+      throw std::runtime_error("no basis");
+    last_now = asked.now;
+    return vanilla::replan(asked, known, there, previous);
+  }
+
+  bool throws = false;
+  mutable core::time_point last_now;
+};
 
 struct fixture : test::deterministic_system {
   fixture() {
@@ -19,10 +40,10 @@ struct fixture : test::deterministic_system {
     m.hub = hub;
     m.windows = 3;
     monitor = spawn(actors::monitor, m);
-    actors::planner_config c;
+    actors::planner_config& c = config;
     c.hub = hub;
     c.counts = monitor;
-    c.policy = *planning::make_policy("vanilla");
+    c.policy = policy;
     c.profile = test::card_profile();
     c.initial_plan = std::make_shared<planning::plan>();
     c.offload = offload;
@@ -49,10 +70,10 @@ struct fixture : test::deterministic_system {
   actors::scheduler_actor hub;
   actors::monitor_actor monitor;
   actors::planner_actor planner;
+  actors::planner_config config;
+  std::shared_ptr<watched_policy> policy = std::make_shared<watched_policy>();
   size_t workers = 0;
 };
-
-using numbers = std::vector<uint64_t>;
 
 } // namespace
 
@@ -114,6 +135,76 @@ BOOST_AUTO_TEST_CASE(without_a_monitor_plans_are_made_all_the_same) {
   BOOST_TEST((versions() == numbers{1}));
 }
 
+BOOST_AUTO_TEST_CASE(a_policy_that_throws_leaves_the_last_plan_in_force) {
+  policy->throws = true;
+  worker_came();
+  advance(1s);
+  BOOST_TEST(heard->plans.empty());
+  BOOST_TEST(state<actors::planner_state>(planner).failures == 1u);
+  policy->throws = false;
+  advance(30s);
+  BOOST_TEST((versions() == numbers{1}));
+}
+
+BOOST_AUTO_TEST_CASE(a_solver_that_does_not_come_back_is_given_up) {
+  offload->delay(200s);
+  worker_came();
+  advance(1s);
+  offload->delay(0s);
+  // Two minutes of patience, then the next period tries again.
+  advance(118s);
+  BOOST_TEST(heard->plans.empty());
+  advance(2s);
+  BOOST_TEST((versions() == numbers{1}));
+  // What the first solver brings is too late.
+  advance(90s);
+  BOOST_TEST((versions() == numbers{1, 2, 3, 4}));
+}
+
+BOOST_AUTO_TEST_CASE(a_jump_of_the_load_is_planned_for_at_once) {
+  const auto windows = [&](int n, uint64_t each) {
+    for (int i = 0; i < n; ++i) {
+      heard->counts.arrived += each;
+      advance(10s);
+    }
+  };
+  windows(4, 100);
+  const auto before = heard->plans.size();
+  windows(1, 110);
+  BOOST_TEST(heard->plans.size() == before);
+  windows(1, 400);
+  advance(10ms);
+  BOOST_TEST(heard->plans.size() >= before + 1);
+  const auto after = heard->plans.size();
+  // No news: it is what was planned for.
+  heard->counts.arrived += 400;
+  advance(9s);
+  BOOST_TEST(heard->plans.size() <= after + 1);
+}
+
+BOOST_AUTO_TEST_CASE(events_that_follow_closely_share_a_plan) {
+  kill(planner);
+  config.least_gap = 100ms;
+  planner = spawn(actors::planner, config);
+  worker_came();
+  advance(5ms);
+  BOOST_TEST(heard->plans.size() == 1u);
+  for (int i = 0; i < 5; ++i) {
+    worker_came();
+    advance(10ms);
+  }
+  BOOST_TEST(heard->plans.size() == 1u);
+  advance(100ms);
+  BOOST_TEST(heard->plans.size() == 2u);
+  BOOST_TEST(heard->plans.back()->workers.size() == 6u);
+}
+
+BOOST_AUTO_TEST_CASE(policies_are_told_the_time) {
+  worker_came();
+  advance(1s);
+  BOOST_TEST((policy->last_now == now() - 1s));
+}
+
 // -- monitor ------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(windows_hold_what_the_counts_rose_and_the_oldest_goes) {
@@ -134,6 +225,40 @@ BOOST_AUTO_TEST_CASE(windows_hold_what_the_counts_rose_and_the_oldest_goes) {
     BOOST_TEST(asked.windows[i].late == 1u);
   }
   BOOST_TEST(asked.backlog == 150u - 15u);
+}
+
+BOOST_AUTO_TEST_CASE(a_window_holds_what_policies_estimate_from) {
+  auto& c = heard->counts;
+  c.searched = 5;
+  c.hits = 3;
+  c.skips = {{10, 2}, {20, 1}};
+  c.predicted = {{1, 2}, {3}};
+  c.confidences = {4, 0, 1};
+  c.placed = {7};
+  c.waiting = {2, 3};
+  c.retrievals = {{0.1, false}, {0.2, true}};
+  c.retrieved = 2;
+  advance(10s);
+  c.searched = 7;
+  c.skips = {{10, 2}, {20, 4}};
+  c.predicted = {{1, 5}, {3}, {1}};
+  c.confidences = {4, 1, 1};
+  c.retrievals = {{0.2, true}, {0.3, false}};
+  c.retrieved = 3;
+  advance(10s);
+  const auto asked = ask<planning::demand>(monitor, actors::demand_atom::value);
+  BOOST_REQUIRE(asked.windows.size() == 2u);
+  const auto& w = asked.windows[1];
+  BOOST_TEST(w.searched == 2u);
+  BOOST_TEST(w.hits == 0u);
+  BOOST_REQUIRE(w.skips.size() == 1u);
+  BOOST_TEST((w.skips[0] == std::pair<uint32_t, uint64_t>{20, 3}));
+  BOOST_TEST(
+    (w.predicted == std::vector<std::vector<uint64_t>>{{0, 3}, {0}, {1}}));
+  BOOST_TEST((w.confidences == numbers{0, 1, 0}));
+  BOOST_REQUIRE(w.retrievals.size() == 1u);
+  BOOST_TEST(w.retrievals[0].seconds == 0.3);
+  BOOST_TEST((asked.waiting == numbers{2, 3}));
 }
 
 BOOST_AUTO_TEST_CASE(before_the_first_window_there_is_none) {

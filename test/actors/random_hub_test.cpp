@@ -139,8 +139,7 @@ private:
       BOOST_REQUIRE_MESSAGE(x.to.where == p.who() && !p.lost,
                             "work for a life that is over");
       if (!std::holds_alternative<actors::cancel_work>(x.what)) {
-        const auto who =
-          std::visit([](const auto& y) { return y.who; }, x.what);
+        const auto who = test::ticket_of(x.what);
         BOOST_REQUIRE(!p.suspected);
         if (std::holds_alternative<actors::denoise>(x.what)) {
           const bool lone = must_run_alone_.count(who.id) != 0;

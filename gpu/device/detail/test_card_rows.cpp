@@ -56,7 +56,7 @@ core::result<void> test_card_row::read(const planning::profile& known) {
     if (*seq == 0)
       return core::fail(core::ec::not_found, "state slot {} holds no state",
                         job_.from.slot);
-    steps_done_ = static_cast<uint32_t>(*seq - 1);
+    steps_done_ = std::max(static_cast<uint32_t>(*seq - 1), job_.begin_at);
   } else {
     auto seq = slots_.read(job_.from, bytes_);
     if (!seq)
@@ -71,7 +71,7 @@ core::result<void> test_card_row::read(const planning::profile& known) {
                         "the state's latent is [{}, {}, {}], not [{}, {}, {}]",
                         held.channels, held.height, held.width, shape_.channels,
                         shape_.height, shape_.width);
-    steps_done_ = head.steps_done;
+    steps_done_ = std::max(head.steps_done, job_.begin_at);
     // An earlier attempt's preview stands last.
     bytes_.resize(bytes_.size() - parts->preview.rgb.size());
     parts->head.preview_width = parts->head.preview_height = 0;

@@ -9,15 +9,20 @@ namespace atelier::planning::unified {
 
 namespace {
 
-// Batch sizes of a variant: one row, the middle and the largest measured.
-std::vector<uint32_t> batches_of(const variant_profile& v, uint32_t most) {
+// Batch sizes of a variant: one row, the largest and two between of those
+// measured in which a picture is ready within `deadline`.
+std::vector<uint32_t> batches_of(const variant_profile& v, uint32_t most,
+                                 double deadline) {
   std::set<uint32_t> all{1};
-  for (const step_cost& s : v.step)
-    if (s.batch >= 1 && s.batch <= most)
+  for (const step_cost& s : v.step) {
+    const auto runs = step_time(v, s.batch, v.native_px) * v.steps + v.decode;
+    if (s.batch >= 1 && s.batch <= most && core::to_seconds(runs) <= deadline)
       all.insert(s.batch);
+  }
   std::vector<uint32_t> out(all.begin(), all.end());
-  if (out.size() > 3)
-    out = {out.front(), out[out.size() / 2], out.back()};
+  if (const size_t last = out.size() - 1; last > 3)
+    out = {out.front(), out[(last + 1) / 3], out[(2 * last + 1) / 3],
+           out.back()};
   return out;
 }
 
@@ -27,13 +32,15 @@ offer_builder::offer_builder(const demand& asked, const profile& known,
                              const cluster_view& there,
                              const offer_rules& rules)
   : known_(known), rules_(rules) {
+  deadline_ = deadline();
   add_pools(there);
   add_classes(asked);
-  deadline_ = deadline();
 }
 
 offers offer_builder::done() {
   add_floors();
+  if (nobody_asks_)
+    scale_to_devices();
   out_.asked.period = rules_.period;
   out_.asked.load_price = rules_.load_price;
   out_.asked.fresh = rules_.fresh;
@@ -119,7 +126,8 @@ void offer_builder::add_pools(const cluster_view& there) {
         x.now += w.device_kind == out_.asked.kinds[k].name && !w.hosting.empty()
               && w.hosting.front() == id;
       out_.asked.hostings.push_back(x);
-      for (const uint32_t batch : batches_of(known_.variants[i], most[k]))
+      for (const uint32_t batch :
+           batches_of(known_.variants[i], most[k], deadline_))
         for (uint32_t b = 0; b < rules_.waits.size(); ++b) {
           pools_of_[i].push_back(
             static_cast<uint32_t>(out_.asked.pools.size()));
@@ -146,6 +154,33 @@ void offer_builder::add_floors() {
     double& floor = out_.asked.classes[c.of].floor;
     floor = std::max(floor, rules_.floor * c.quality);
   }
+}
+
+// Idle devices make ready for as many requests as they could answer best.
+void offer_builder::scale_to_devices() {
+  double work = 0;
+  for (uint32_t k = 0; k < out_.asked.classes.size(); ++k) {
+    const column* best = nullptr;
+    double least = 0;
+    for (const column& c : out_.asked.columns) {
+      double seconds = 0;
+      for (const pool_work& w : c.works())
+        seconds += w.seconds;
+      if (c.of == k
+          && (best == nullptr || c.quality > best->quality
+              || (c.quality == best->quality && seconds < least))) {
+        best = &c;
+        least = seconds;
+      }
+    }
+    work += out_.asked.classes[k].rate * least;
+  }
+  double devices = 0;
+  for (const device_kind& d : out_.asked.kinds)
+    devices += d.alive;
+  if (work > 0)
+    for (request_class& c : out_.asked.classes)
+      c.rate *= rules_.busy * devices / work;
 }
 
 } // namespace atelier::planning::unified

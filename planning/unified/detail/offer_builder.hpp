@@ -60,11 +60,13 @@ private:
   std::vector<double> shares_of_skips(const demand& asked) const;
   std::vector<double> edit_shares(const demand& asked) const;
   void add_floors();
+  void scale_to_devices();
 
   const profile& known_;
   const offer_rules& rules_;
   offers out_;
   double deadline_ = 0;
+  bool nobody_asks_ = false;
   // Pools of each variant.
   std::vector<std::vector<uint32_t>> pools_of_;
   std::vector<std::pair<uint32_t, uint32_t>> meaning_;

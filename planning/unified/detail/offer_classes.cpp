@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which classes of requests a plan tells apart.
+#include <atelier/planning/demand/estimators.hpp>
 #include <atelier/planning/policies/detail/argus_parts.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 #include <atelier/planning/unified/detail/offer_builder.hpp>
@@ -13,9 +14,6 @@
 namespace atelier::planning::unified {
 
 namespace {
-
-// Of the moving mean of arrivals.
-constexpr double newest_weight = 0.5;
 
 // A class that nobody asks for now has a share all the same.
 constexpr double least_share = 1e-3;
@@ -39,10 +37,19 @@ void offer_builder::add_classes(const demand& asked) {
       map.skips.push_back(t.skip);
     near = shares_of_skips(asked);
   }
-  out_.rate = detail::rate_of(asked, newest_weight, 0);
-  const double rate =
+  const recent seen = recent_rate(asked.windows);
+  out_.rate = seen.rate;
+  out_.noise = seen.deviation;
+  // What waits is to be run within a deadline; what runs is no more to do.
+  const uint64_t waits =
+    std::accumulate(asked.waiting.begin(), asked.waiting.end(), uint64_t{0});
+  double rate =
     rules_.head_room * out_.rate
-    + static_cast<double>(asked.backlog) / detail::window_seconds(asked);
+    + static_cast<double>(asked.waiting.empty() ? asked.backlog : waits)
+        / std::max(detail::window_seconds(asked), deadline_);
+  nobody_asks_ = !(rate > 0);
+  if (nobody_asks_)
+    rate = 1;
   const auto edits = edit_shares(asked);
   const double edited = std::accumulate(edits.begin(), edits.end(), 0.0);
 
@@ -97,20 +104,14 @@ void offer_builder::add_classes(const demand& asked) {
 std::vector<double> offer_builder::shares_of_skips(const demand& asked) const {
   const auto& skips = out_.classes.skips;
   std::vector<double> counts(skips.size(), 0.0);
-  double searched = 0;
-  for (const demand_window& w : asked.windows) {
-    searched += static_cast<double>(w.searched);
-    double hits = 0;
-    for (const auto& [skip, n] : w.skips) {
+  for (const demand_window& w : asked.windows)
+    for (const auto& [skip, n] : w.allowed) {
       const auto above = std::upper_bound(skips.begin(), skips.end(), skip);
       counts[static_cast<size_t>(above - skips.begin()) - 1] +=
         static_cast<double>(n);
-      hits += static_cast<double>(n);
     }
-    counts[0] += std::max(0.0, static_cast<double>(w.searched) - hits);
-  }
   const double sum = std::accumulate(counts.begin(), counts.end(), 0.0);
-  if (searched > 0 && sum > 0) {
+  if (sum > 0) {
     for (double& x : counts)
       x /= sum;
     return counts;

@@ -37,6 +37,23 @@ BOOST_AUTO_TEST_CASE(rates_weigh_the_newest_window_most) {
   BOOST_TEST(arrival_rate(with_hole, 0.5) == 2.0);
 }
 
+BOOST_AUTO_TEST_CASE(recent_windows_count_as_long_as_they_are_alike) {
+  BOOST_TEST(recent_rate({}).rate == 0.0);
+  BOOST_TEST(recent_rate(windows({20})).rate == 2.0);
+  // Nearly the same all along: the mean of all.
+  BOOST_TEST(recent_rate(windows({101, 98, 100, 103, 99, 99})).rate == 10.0);
+  // A jump up or down counts at once.
+  BOOST_TEST(recent_rate(windows({100, 100, 100, 200})).rate == 20.0);
+  BOOST_TEST(recent_rate(windows({100, 100, 100, 0})).rate == 0.0);
+  // Two alike, then the older two are not.
+  BOOST_TEST(recent_rate(windows({10, 10, 100, 102})).rate == 10.1);
+  // 400 came in 40 seconds.
+  BOOST_TEST(recent_rate(windows({100, 100, 100, 100})).deviation == 0.5);
+  auto with_hole = windows({100, 7, 100});
+  with_hole[1].length = core::timespan{0};
+  BOOST_TEST(recent_rate(with_hole).rate == 10.0);
+}
+
 BOOST_AUTO_TEST_CASE(the_weight_of_a_centre_is_its_inverse) {
   BOOST_TEST(alpha_of_centre(2.1) == 1 / 3.1,
              boost::test_tools::tolerance(1e-12));

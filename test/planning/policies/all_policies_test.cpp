@@ -19,6 +19,8 @@ void random_counts(core::philox& random, demand_window& w) {
   w.searched = w.arrived;
   w.hits = w.arrived == 0 ? 0 : random.below(w.arrived + 1);
   w.skips = {{10, w.hits / 2}, {25, w.hits - w.hits / 2}};
+  w.allowed = w.skips;
+  w.allowed.emplace_back(0, w.searched - w.hits);
   w.predicted.assign(2, {});
   for (auto& p : w.predicted)
     for (size_t c = 0; c < 3; ++c)

@@ -42,7 +42,7 @@ test::scene loaded(double rate, bool cascades = true, size_t workers = 8) {
     auto& w = s.window(rate);
     w.searched = w.arrived;
     w.hits = w.arrived;
-    w.skips = {{25, w.arrived}};
+    w.allowed = {{25, w.arrived}};
     s.asked.now += std::chrono::minutes{3};
     s.replan();
     s.load();
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(small_changes_of_load_move_no_device) {
     auto random = test::random_of(i);
     auto& w = s.window(2 + 0.1 * (random.uniform() - 0.5));
     w.searched = w.hits = w.arrived;
-    w.skips = {{25, w.arrived}};
+    w.allowed = {{25, w.arrived}};
     s.replan();
     BOOST_REQUIRE((memory_of(s).counts == before));
   }
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(pictures_are_refined_where_the_cache_has_pictures) {
   for (int i = 0; i < 3; ++i) {
     auto& w = s.window(6);
     w.searched = w.hits = w.arrived;
-    w.skips = {{30, w.arrived}};
+    w.allowed = {{30, w.arrived}};
     s.asked.now += std::chrono::minutes{3};
     s.replan();
     s.load();

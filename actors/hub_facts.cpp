@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Which route a request takes, and what is asked of it before.
+
+#include <atelier/actors/hub.hpp>
+#include <atelier/planning/unified/offers.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace atelier::actors {
+
+namespace {
+
+/// Questions that one request may ask; a policy needs two at most.
+constexpr uint32_t most_questions = 4;
+
+/// Retrievals that the counts keep.
+constexpr size_t most_retrievals = 64;
+
+constexpr size_t edit_bins = 8;
+
+/// Answers what nobody could tell: nothing is tolerated, nothing is near.
+void fill_unknown(planning::facts& known, const planning::need& asked) {
+  if (asked.tolerated && !known.tolerated)
+    known.tolerated.emplace();
+  if (asked.hit_likely && !known.hit_likely)
+    known.hit_likely = false;
+  if (asked.near && !known.near)
+    known.near.emplace();
+  if (asked.mask && !known.mask)
+    known.mask.emplace();
+}
+
+void raise(std::vector<uint64_t>& counts, size_t at) {
+  if (counts.size() <= at)
+    counts.resize(at + 1, 0);
+  ++counts[at];
+}
+
+void raise(std::vector<std::pair<uint32_t, uint64_t>>& counts, uint32_t key) {
+  const auto at = std::find_if(counts.begin(), counts.end(),
+                               [&](const auto& s) { return s.first == key; });
+  if (at == counts.end())
+    counts.emplace_back(key, 1);
+  else
+    ++at->second;
+}
+
+} // namespace
+
+void hub::choose_route(core::request_id id, row& r, core::time_point now) {
+  for (;;) {
+    core::philox random{config_.seed, core::purpose::routing, id};
+    auto choice = config_.policy->choose(*r.what, r.known, *config_.profile,
+                                         *plan_, cluster(), random);
+    if (const auto* wants = std::get_if<planning::need>(&choice)) {
+      if (r.asked++ >= most_questions)
+        return turn_away(id, r,
+                         core::fail(core::ec::internal,
+                                    "policy {} asks without end",
+                                    config_.policy->name()),
+                         {});
+      if (wants->near)
+        ++counts_.searched;
+      if (!ports_.facts) {
+        fill_unknown(r.known, *wants);
+        continue;
+      }
+      r.state = row_state::asking;
+      r.wanted = *wants;
+      r.asks_since = now;
+      r.asks_until = core::after(now, config_.facts_budget);
+      asking_.emplace(r.asks_until, id);
+      ports_.facts->find(r.what, *wants);
+      return;
+    }
+    if (auto* no = std::get_if<planning::refuse>(&choice))
+      return turn_away(id, r, std::move(no->why), no->retry_after);
+    const auto& go = std::get<planning::go>(choice);
+    if (go.route.value >= plan_->routes.size()
+        || plan_->routes[go.route.value].stages.empty())
+      return turn_away(id, r,
+                       core::fail(core::ec::internal,
+                                  "policy {} chose no route that can be run",
+                                  config_.policy->name()),
+                       {});
+    r.under = plan_;
+    r.along = go.route;
+    r.match = go.match;
+    if (r.known.mask && r.what->source)
+      r.masked = r.known.mask->ratio;
+    count_choice(r);
+    return begin_stage(id, r, 0, now);
+  }
+}
+
+void hub::on(const facts_found& x, core::time_point now) {
+  const auto i = rows_.find(x.id);
+  if (i == rows_.end() || i->second.state != row_state::asking)
+    return;
+  auto& r = i->second;
+  asking_.erase({r.asks_until, x.id});
+  if (r.wanted.near)
+    note_retrieval({core::to_seconds(now - r.asks_since), !x.what.near},
+                   x.what.near ? planning::unified::allowed_by(*config_.profile,
+                                                               *x.what.near)
+                               : 0);
+  if (r.wanted.tolerated)
+    r.known.tolerated = x.what.tolerated;
+  if (r.wanted.hit_likely)
+    r.known.hit_likely = x.what.hit_likely;
+  if (r.wanted.near)
+    r.known.near = x.what.near;
+  if (r.wanted.mask)
+    r.known.mask = x.what.mask;
+  if (r.wanted.tolerated && r.known.tolerated)
+    for (size_t ladder = 0; ladder < r.known.tolerated->size(); ++ladder) {
+      if (counts_.predicted.size() <= ladder)
+        counts_.predicted.resize(ladder + 1);
+      raise(counts_.predicted[ladder], (*r.known.tolerated)[ladder]);
+    }
+  fill_unknown(r.known, r.wanted);
+  r.state = row_state::waiting;
+  choose_route(x.id, r, now);
+  settle(now);
+}
+
+void hub::go_on_without(core::request_id id, row& r, core::time_point now) {
+  asking_.erase({r.asks_until, id});
+  ++counts_.facts_late;
+  if (r.wanted.near)
+    note_retrieval({core::to_seconds(now - r.asks_since), true}, 0);
+  fill_unknown(r.known, r.wanted);
+  r.state = row_state::waiting;
+  choose_route(id, r, now);
+}
+
+void hub::note_retrieval(planning::retrieval_sample x, uint32_t allowed) {
+  raise(counts_.allowed, allowed);
+  auto& kept = counts_.retrievals;
+  if (kept.size() >= most_retrievals)
+    kept.erase(kept.begin());
+  kept.push_back(x);
+  ++counts_.retrieved;
+}
+
+void hub::turn_away(core::request_id id, row& r, core::error why,
+                    core::timespan retry_after) {
+  close_books(id, r);
+  auto what = r.what;
+  rows_.erase(id);
+  refuse(std::move(what), std::move(why), retry_after);
+}
+
+void hub::count_choice(const row& r) {
+  const auto& first = r.under->routes[r.along.value].stages.front();
+  if (first.from == planning::origin::latent
+      || first.from == planning::origin::image) {
+    ++counts_.hits;
+    raise(counts_.skips, first.skip);
+  }
+  if (r.what->source) {
+    const auto bin = static_cast<size_t>(std::clamp(r.masked, 0.0, 1.0)
+                                         * static_cast<double>(edit_bins));
+    raise(counts_.edits, std::min(bin, edit_bins - 1));
+  }
+}
+
+uint32_t hub::begin_of(const row& r, const planning::stage& next,
+                       core::variant_id variant, uint32_t level) const {
+  using planning::origin;
+  const auto steps = config_.profile->variants[variant.value].steps;
+  uint32_t skip = next.level_of_worker ? level : next.skip;
+  if (skip == 0 || steps == 0)
+    return 0;
+  switch (next.from) {
+    case origin::noise:
+    case origin::template_image:
+      if (!next.level_of_worker)
+        return 0;
+      [[fallthrough]];
+    case origin::latent: {
+      // The most that is stored and not beyond what is to be left out.
+      if (!r.known.near || r.known.near->empty())
+        return 0;
+      const auto& near = *r.known.near;
+      const auto& from =
+        near[std::min<size_t>(r.match.value_or(0), near.size() - 1)];
+      uint32_t usable = 0;
+      for (const auto k : from.stored)
+        if (k <= skip)
+          usable = std::max(usable, k);
+      return std::min(usable, steps - 1);
+    }
+    case origin::image:
+    case origin::stage_image:
+      break;
+  }
+  if (next.skip_of > 0)
+    skip = static_cast<uint32_t>(uint64_t{skip} * steps / next.skip_of);
+  return std::min(skip, steps - 1);
+}
+
+} // namespace atelier::actors

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/demand_file.hpp>
+#include <atelier/planning/detail/json_reader.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace atelier::planning {
+
+namespace {
+
+using detail::json;
+using detail::json_reader;
+
+constexpr size_t most_windows = 100'000;
+constexpr uint64_t most_count = 1'000'000'000'000;
+constexpr uint64_t most_entries = 4'096;
+constexpr uint32_t most_steps = 10'000;
+
+/// A list of counts; absent: empty.
+std::vector<uint64_t> counts(json_reader& r, const json& x,
+                             const std::string& at, const char* key) {
+  std::vector<uint64_t> out;
+  const auto* list = r.find(x, at, key, false);
+  if (list == nullptr)
+    return out;
+  const auto here = fmt::format("{}.{}", at, key);
+  if (!list->is_array() || list->size() > most_entries) {
+    r.complain(here,
+               fmt::format("is not a list of at most {} counts", most_entries));
+    return out;
+  }
+  for (size_t i = 0; i < list->size(); ++i) {
+    const json& n = (*list)[i];
+    if (n.is_number_unsigned() && n.get<uint64_t>() <= most_count)
+      out.push_back(n.get<uint64_t>());
+    else
+      r.complain(fmt::format("{}[{}]", here, i),
+                 fmt::format("{} is not a whole number in 0..{}",
+                             json_reader::shown(n), most_count));
+  }
+  return out;
+}
+
+void read_predicted(json_reader& r, const json& x, const std::string& at,
+                    demand_window& w) {
+  const auto* all = r.find(x, at, "predicted", false);
+  if (all == nullptr)
+    return;
+  if (!all->is_object()) {
+    r.complain(at + ".predicted", "is not an object of lists by ladder");
+    return;
+  }
+  // Ladders stand in a profile by index.
+  for (const auto& [ladder, list] : all->items()) {
+    const auto here = at + ".predicted";
+    const bool number =
+      ladder.size() == 1 && ladder[0] >= '0' && ladder[0] < '8';
+    if (!number) {
+      r.complain(here + "." + ladder, "is not the index of a ladder, 0..7");
+      continue;
+    }
+    const auto at_ladder = static_cast<size_t>(ladder[0] - '0');
+    if (w.predicted.size() <= at_ladder)
+      w.predicted.resize(at_ladder + 1);
+    w.predicted[at_ladder] = counts(r, *all, here, ladder.c_str());
+  }
+}
+
+// An object of counts by steps.
+std::vector<std::pair<uint32_t, uint64_t>> by_steps(json_reader& r,
+                                                    const json& x,
+                                                    const std::string& at,
+                                                    const char* key) {
+  std::vector<std::pair<uint32_t, uint64_t>> out;
+  const auto* all = r.find(x, at, key, false);
+  if (all == nullptr)
+    return out;
+  const auto here = fmt::format("{}.{}", at, key);
+  if (!all->is_object()) {
+    r.complain(here, "is not an object of counts by steps");
+    return out;
+  }
+  for (const auto& [name, n] : all->items()) {
+    uint32_t steps = 0;
+    const auto end = name.data() + name.size();
+    const auto read = std::from_chars(name.data(), end, steps);
+    if (read.ec != std::errc{} || read.ptr != end || steps > most_steps) {
+      r.complain(fmt::format("{}.{}", here, name),
+                 fmt::format("is not a number of steps, 0..{}", most_steps));
+      continue;
+    }
+    uint64_t count = 0;
+    r.whole(*all, here, name.c_str(), 0, most_count, count, true);
+    out.emplace_back(steps, count);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+demand_window read_window(json_reader& r, const json& x,
+                          const std::string& at) {
+  demand_window w;
+  if (!x.is_object()) {
+    r.complain(at, "is not an object");
+    return w;
+  }
+  r.expect_keys(x, at,
+                {"seconds", "arrived", "answered", "refused", "failed",
+                 "cancelled", "late", "searched", "hits", "skips", "allowed",
+                 "predicted", "confidences", "edits", "placed"});
+  double seconds = 0;
+  r.real(x, at, "seconds", 1e-3, 1e7, seconds);
+  w.length = core::from_seconds(seconds);
+  const auto count = [&](const char* key, uint64_t& into, bool needed = false) {
+    r.whole(x, at, key, 0, most_count, into, needed);
+  };
+  count("arrived", w.arrived, true);
+  count("answered", w.answered);
+  count("refused", w.refused);
+  count("failed", w.failed);
+  count("cancelled", w.cancelled);
+  count("late", w.late);
+  count("searched", w.searched);
+  count("hits", w.hits);
+  w.skips = by_steps(r, x, at, "skips");
+  w.allowed = by_steps(r, x, at, "allowed");
+  read_predicted(r, x, at, w);
+  w.confidences = counts(r, x, at, "confidences");
+  w.edits = counts(r, x, at, "edits");
+  w.placed = counts(r, x, at, "placed");
+  return w;
+}
+
+} // namespace
+
+demand demand_of_rate(double qps) {
+  // Whole counts: long windows, so that small rates have some.
+  constexpr double seconds = 1000;
+  demand out;
+  for (int i = 0; i < 20; ++i) {
+    demand_window w;
+    w.begin = core::after(core::time_point{}, core::from_seconds(seconds * i));
+    w.length = core::from_seconds(seconds);
+    w.arrived = static_cast<uint64_t>(std::llround(qps * seconds));
+    w.answered = w.arrived;
+    out.now = core::after(w.begin, w.length);
+    out.windows.push_back(std::move(w));
+  }
+  return out;
+}
+
+core::result<demand> parse_demand(std::string_view text,
+                                  std::string_view where) {
+  const auto document = detail::parse_document(text, where);
+  if (!document)
+    return document.why();
+  json_reader r{where};
+  r.expect_keys(*document, "demand",
+                {"format", "version", "windows", "backlog", "waiting"});
+  detail::expect_format(r, *document, "demand", "atelier.demand", 1);
+  demand out;
+  r.whole(*document, "demand", "backlog", 0, most_count, out.backlog, false);
+  out.waiting = counts(r, *document, "demand", "waiting");
+  if (const auto* windows = r.find(*document, "demand", "windows", true)) {
+    if (!windows->is_array() || windows->empty()
+        || windows->size() > most_windows)
+      r.complain("demand.windows",
+                 fmt::format("is not a list of 1..{}", most_windows));
+    else
+      for (size_t i = 0; i < windows->size(); ++i) {
+        auto w = read_window(r, (*windows)[i], fmt::format("windows[{}]", i));
+        w.begin = out.now;
+        out.now = core::after(w.begin, w.length);
+        out.windows.push_back(std::move(w));
+      }
+  }
+  if (r.faults() != 0)
+    return r.why();
+  return out;
+}
+
+} // namespace atelier::planning

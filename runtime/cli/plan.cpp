@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/plan.hpp>
+#include <atelier/runtime/cli/planning_files.hpp>
+#include <atelier/runtime/cli/refusal.hpp>
+#include <atelier/runtime/cli/text_option.hpp>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <tuple>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+constexpr uint64_t most_workers = 20'000;
+
+/// Plans follow each other until nothing is to be loaded any more.
+constexpr int most_rounds = 6;
+
+struct made_plan {
+  planning::plan what;
+  double solve_ms = 0;
+  bool settled = false;
+};
+
+uint32_t largest_batch(const planning::profile& known) {
+  uint32_t most = 1;
+  for (const auto& v : known.variants)
+    for (const auto& s : v.step)
+      most = std::max(most, s.batch);
+  return most;
+}
+
+made_plan settle(const planning::policy& by, const planning::profile& known,
+                 const planning::demand& asked, uint32_t workers) {
+  planning::cluster_view there;
+  for (uint32_t i = 0; i < workers; ++i) {
+    planning::worker_view w;
+    w.worker = core::worker_id{i + 1};
+    w.hosting = {core::variant_id{0}};
+    w.max_batch = w.seats_free = largest_batch(known);
+    there.workers.push_back(std::move(w));
+  }
+  made_plan out;
+  auto now = asked;
+  for (int round = 0; round < most_rounds && !out.settled; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    out.what = by.replan(now, known, there, out.what);
+    out.solve_ms = std::chrono::duration<double, std::milli>(
+                     std::chrono::steady_clock::now() - begin)
+                     .count();
+    out.settled = true;
+    for (size_t i = 0; i < out.what.workers.size(); ++i) {
+      auto& w = there.workers[i];
+      const auto& a = out.what.workers[i];
+      out.settled =
+        out.settled && (a.hosting.empty() || a.hosting == w.hosting);
+      if (!a.hosting.empty())
+        w.hosting = a.hosting;
+      w.level = a.level;
+    }
+  }
+  return out;
+}
+
+/// Workers that do the same, by what they do.
+std::map<std::tuple<std::string, uint32_t, uint32_t>, uint32_t> groups_of(
+  const planning::plan& x, const planning::profile& known) {
+  std::map<std::tuple<std::string, uint32_t, uint32_t>, uint32_t> out;
+  for (const auto& a : x.workers) {
+    std::string names;
+    for (const auto v : a.hosting)
+      names += (names.empty() ? "" : "+") + known.variants[v.value].name;
+    ++out[{names, a.batch, a.level}];
+  }
+  return out;
+}
+
+/// What a policy's plan reaches, in its own terms; nothing where it has none.
+std::optional<double> objective_of(const planning::plan& x) {
+  if (const auto* m = std::get_if<planning::unified_memory>(&x.memory))
+    return m->why.values.gain;
+  if (std::holds_alternative<planning::diffserve_memory>(x.memory)
+      && !x.thresholds.empty())
+    return x.thresholds.front();
+  return std::nullopt;
+}
+
+std::string reasons_of(const planning::plan& x) {
+  std::string out;
+  if (const auto* m = std::get_if<planning::unified_memory>(&x.memory)) {
+    const auto& why = m->why;
+    out += fmt::format("refused {:.3f}/s, missing quality {:.3f}, gain {:.3f} "
+                       "(no plan exceeds {:.3f})\n",
+                       why.values.refused, why.values.shortfall,
+                       why.values.gain, why.bound.gain);
+    if (!why.helps_most.empty())
+      out += fmt::format("one more device '{}' would gain {:.4f}\n",
+                         why.helps_most, why.helps_by);
+  }
+  if (const auto* m = std::get_if<planning::diffserve_memory>(&x.memory);
+      m != nullptr && m->decided)
+    out += fmt::format("deferred share {:.3f}, threshold {:.3f}\n",
+                       m->decided->deferred,
+                       x.thresholds.empty() ? 0.0 : x.thresholds.front());
+  return out;
+}
+
+std::string to_json(std::string_view policy, const made_plan& made,
+                    const planning::profile& known) {
+  nlohmann::ordered_json j;
+  const auto& x = made.what;
+  j["policy"] = policy;
+  j["feasible"] = x.admitted_rates.empty();
+  if (const auto value = objective_of(x))
+    j["objective"] = *value;
+  else
+    j["objective"] = nullptr;
+  j["workers"] = nlohmann::ordered_json::array();
+  for (const auto& [what, count] : groups_of(x, known)) {
+    const auto& [names, batch, level] = what;
+    nlohmann::ordered_json w{{"variant", names},
+                             {"device", "any"},
+                             {"count", count},
+                             {"batch", batch}};
+    if (level > 0)
+      w["level"] = level;
+    j["workers"].push_back(std::move(w));
+  }
+  j["thresholds"] = nlohmann::ordered_json::object();
+  for (const auto& r : x.routes)
+    for (const auto& s : r.stages)
+      if (s.check && s.check->threshold < x.thresholds.size())
+        j["thresholds"][r.name] = x.thresholds[s.check->threshold];
+  j["routes"] = nlohmann::ordered_json::array();
+  for (const auto& r : x.routes)
+    j["routes"].push_back(r.name);
+  j["shift"] = x.share;
+  if (!x.admitted_rates.empty())
+    j["admitted_rates"] = x.admitted_rates;
+  j["solve_ms"] = made.solve_ms;
+  j["saturated"] = x.saturated;
+  return j.dump();
+}
+
+void print(const made_plan& made, const planning::profile& known,
+           std::ostream& to) {
+  const auto& x = made.what;
+  for (const auto& [what, count] : groups_of(x, known)) {
+    const auto& [names, batch, level] = what;
+    to << fmt::format("{:>6} workers  {}  batch {}", count,
+                      names.empty() ? "as they are" : names, batch);
+    if (level > 0)
+      to << fmt::format("  skips {} steps", level);
+    to << '\n';
+  }
+  for (size_t c = 0; c < x.share.size(); ++c)
+    for (size_t r = 0; r < x.share[c].size(); ++r)
+      if (x.share[c][r] > 5e-4)
+        to << fmt::format("class {:>2}: {:5.1f} % by {}\n", c,
+                          100 * x.share[c][r], x.routes[r].name);
+  to << reasons_of(x);
+  for (size_t c = 0; c < x.admitted_rates.size(); ++c)
+    to << fmt::format("class {:>2}: at most {:.3f} requests/s are taken\n", c,
+                      x.admitted_rates[c]);
+  to << fmt::format("solved in {:.2f} ms{}{}\n", made.solve_ms,
+                    x.saturated ? ", saturated" : "",
+                    made.settled ? "" : ", still changing");
+}
+
+} // namespace
+
+CLI::App* add_plan(CLI::App& app, plan_arguments& into) {
+  auto* sub = app.add_subcommand(
+    "plan", "Print the plan that a policy makes for a demand");
+  const auto add = [sub](const std::string& names,
+                         std::optional<std::string>& value,
+                         const std::string& kind, const std::string& text) {
+    add_text_option(*sub, names, value, text)->type_name(kind);
+  };
+  add("--profiles", into.profiles, "FILE",
+      "What variants cost and how good they are");
+  add("--demand", into.demand, "FILE|QPS",
+      "Demand, or a rate in requests a second");
+  add("--workers", into.workers, "N", "Devices (default: 16)");
+  add("--policy", into.policy, "P", "Policy (default: atelier)");
+  return sub;
+}
+
+exit_status plan(const plan_arguments& arguments,
+                 const common_arguments& common, environment& world) {
+  const auto& terminal = world.terminal;
+  if (!arguments.profiles)
+    return refuse(terminal,
+                  {core::ec::invalid_argument, "--profiles is missing: FILE"});
+  if (!arguments.demand)
+    return refuse(terminal, {core::ec::invalid_argument,
+                             "--demand is missing: FILE or QPS"});
+  const auto known = read_profile("--profiles", *arguments.profiles);
+  if (!known)
+    return refuse(terminal, known.why());
+  const auto asked = read_demand("--demand", *arguments.demand);
+  if (!asked)
+    return refuse(terminal, asked.why());
+  const auto workers =
+    parse_whole("--workers", arguments.workers.value_or("16"), 1, most_workers);
+  if (!workers)
+    return refuse(terminal, workers.why());
+  const auto policies =
+    read_policies("--policy", arguments.policy.value_or("atelier"));
+  if (!policies)
+    return refuse(terminal, policies.why());
+  for (const auto& policy : *policies) {
+    const auto made =
+      settle(*policy, *known, *asked, static_cast<uint32_t>(*workers));
+    if (common.json) {
+      terminal.out << to_json(policy->name(), made, *known) << '\n';
+    } else {
+      if (policies->size() > 1)
+        terminal.out << policy->name() << ":\n";
+      print(made, *known, terminal.out);
+    }
+  }
+  return exit_status::done;
+}
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/philox.hpp>
+#include <atelier/planning/demand_file.hpp>
+#include <atelier/planning/profile_file.hpp>
+#include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/planning_files.hpp>
+
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+using core::ec;
+using core::fail;
+
+constexpr size_t most_trace_bytes = size_t{1} << 30;
+constexpr size_t most_demand_bytes = size_t{64} << 20;
+constexpr double most_qps = 1e6;
+constexpr double most_seconds = 1e7;
+
+/// Contents of synthetic loads: as many as DiffServe's data set has.
+constexpr uint64_t contents = 5000;
+
+/// What a file holds is the user's input: its faults are bad arguments.
+core::error as_input(core::error why) {
+  if (why.code == ec::bad_payload)
+    why.code = ec::invalid_argument;
+  return why;
+}
+
+} // namespace
+
+core::result<std::string> read_text(std::string_view argument,
+                                    const std::string& path,
+                                    size_t most_bytes) {
+  std::error_code error;
+  const bool folder = std::filesystem::is_directory(path, error);
+  errno = 0;
+  std::ifstream file{path, std::ios::binary};
+  const auto unreadable = [&](int number) {
+    return fail(ec::invalid_argument, "{}: cannot read {}: {}", argument,
+                show_value(path), std::generic_category().message(number));
+  };
+  if (folder || !file)
+    return unreadable(folder ? EISDIR : errno);
+  std::string out;
+  std::vector<char> part(size_t{1} << 16);
+  while (file.read(part.data(), static_cast<std::streamsize>(part.size()))
+         || file.gcount() > 0) {
+    out.append(part.data(), static_cast<size_t>(file.gcount()));
+    if (out.size() > most_bytes)
+      return fail(ec::invalid_argument,
+                  "{}: {} has more than {} bytes, the most it may have",
+                  argument, show_value(path), most_bytes);
+  }
+  if (file.bad())
+    return unreadable(EIO);
+  return out;
+}
+
+core::result<planning::profile> read_profile(std::string_view argument,
+                                             const std::string& path) {
+  const auto text = read_text(argument, path, planning::most_profile_bytes);
+  if (!text)
+    return text.why();
+  auto out = planning::parse_profile(*text, path);
+  if (!out)
+    return as_input(out.why());
+  return out;
+}
+
+core::result<std::vector<planning::traced_arrival>> read_trace(
+  std::string_view argument, const std::string& path) {
+  const auto text = read_text(argument, path, most_trace_bytes);
+  if (!text)
+    return text.why();
+  auto out = planning::parse_trace(*text, path);
+  if (!out)
+    return as_input(out.why());
+  return out;
+}
+
+core::result<std::vector<planning::traced_arrival>> make_load(
+  std::string_view argument, std::string_view text, uint64_t seed) {
+  const auto first = text.find(':');
+  const auto second =
+    first == std::string_view::npos ? first : text.find(':', first + 1);
+  if (second == std::string_view::npos)
+    return fail(ec::invalid_argument,
+                "{}: {} is not KIND:LOW-HIGH:SECONDS, such as "
+                "diurnal:2-16:3600",
+                argument, show_value(text));
+  const auto kind = planning::parse_load_kind(text.substr(0, first));
+  if (!kind)
+    return fail(ec::invalid_argument, "{}: {}", argument, kind.why().text);
+  const auto rates = text.substr(first + 1, second - first - 1);
+  const auto dash = rates.find('-');
+  const auto low = parse_number(argument, rates.substr(0, dash), 0, most_qps);
+  if (!low)
+    return low.why();
+  const auto high =
+    dash == std::string_view::npos
+      ? low
+      : parse_number(argument, rates.substr(dash + 1), 0, most_qps);
+  if (!high)
+    return high.why();
+  const auto seconds =
+    parse_number(argument, text.substr(second + 1), 1, most_seconds);
+  if (!seconds)
+    return seconds.why();
+  planning::load_spec load;
+  load.kind = *kind;
+  load.low = *low;
+  load.high = *high;
+  load.seconds = *seconds;
+  load.seed = seed;
+  const auto times = planning::arrivals(load);
+  if (!times)
+    return fail(ec::invalid_argument, "{}: {}", argument, times.why().text);
+  if (times->empty())
+    return fail(ec::invalid_argument, "{}: {} has no arrival", argument,
+                show_value(text));
+  std::vector<planning::traced_arrival> out;
+  out.reserve(times->size());
+  core::philox random{seed, core::purpose::sampling};
+  for (const double t : *times)
+    out.push_back({t, random.below(contents)});
+  return out;
+}
+
+core::result<planning::demand> read_demand(std::string_view argument,
+                                           const std::string& text) {
+  double qps = 0;
+  const auto end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, qps);
+  if (stop == end && !text.empty()) {
+    if (code != std::errc{} || !(qps >= 0 && qps <= most_qps))
+      return fail(ec::invalid_argument,
+                  "{}: {} is neither a rate in 0..{} requests a second nor a "
+                  "file",
+                  argument, show_value(text), most_qps);
+    return planning::demand_of_rate(qps);
+  }
+  const auto file = read_text(argument, text, most_demand_bytes);
+  if (!file)
+    return file.why();
+  auto out = planning::parse_demand(*file, text);
+  if (!out)
+    return as_input(out.why());
+  return out;
+}
+
+core::result<policy_list> read_policies(std::string_view argument,
+                                        std::string_view text) {
+  policy_list out;
+  for (;;) {
+    const auto comma = text.find(',');
+    const auto name = text.substr(0, comma);
+    auto found = planning::make_policy(name);
+    if (!found)
+      return fail(ec::invalid_argument, "{}: {}", argument, found.why().text);
+    for (const auto& other : out)
+      if (other->name() == name)
+        return fail(ec::invalid_argument, "{}: '{}' is named twice", argument,
+                    name);
+    out.push_back(std::move(*found));
+    if (comma == std::string_view::npos)
+      return out;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+core::result<double> parse_number(std::string_view argument,
+                                  std::string_view text, double least,
+                                  double most) {
+  double value = 0;
+  const auto end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, value);
+  if (code != std::errc{} || stop != end || !(value >= least && value <= most))
+    return fail(ec::invalid_argument, "{}: {} is not a number in {}..{}",
+                argument, show_value(text), least, most);
+  return value;
+}
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/planning/cluster.hpp>
+#include <atelier/planning/demand/workload.hpp>
+#include <atelier/planning/policy.hpp>
+#include <atelier/planning/profile.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace atelier::runtime::cli {
+
+// All of these return errors that name the argument, or the file and the place
+// in it.
+
+/// Reads a file whole.
+/// Errors: ec::invalid_argument where it cannot be read or has more than
+///         `most_bytes`.
+core::result<std::string> read_text(std::string_view argument,
+                                    const std::string& path, size_t most_bytes);
+
+core::result<planning::profile> read_profile(std::string_view argument,
+                                             const std::string& path);
+
+/// Reads arrivals, each with its time and content.
+core::result<std::vector<planning::traced_arrival>> read_trace(
+  std::string_view argument, const std::string& path);
+
+/// Reads "KIND:LOW-HIGH:SECONDS", such as "diurnal:2-16:3600", as arrivals
+/// drawn by seed.
+core::result<std::vector<planning::traced_arrival>> make_load(
+  std::string_view argument, std::string_view text, uint64_t seed);
+
+/// Reads a file, or a number: requests a second.
+core::result<planning::demand> read_demand(std::string_view argument,
+                                           const std::string& text);
+
+using policy_list = std::vector<std::shared_ptr<const planning::policy>>;
+
+/// Reads names separated by commas; each must be a policy's, once.
+core::result<policy_list> read_policies(std::string_view argument,
+                                        std::string_view text);
+
+/// Reads a decimal number in `least`..`most`.
+core::result<double> parse_number(std::string_view argument,
+                                  std::string_view text, double least,
+                                  double most);
+
+} // namespace atelier::runtime::cli

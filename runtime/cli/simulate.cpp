@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/atomic_file.hpp>
+#include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/planning_files.hpp>
+#include <atelier/runtime/cli/progress_line.hpp>
+#include <atelier/runtime/cli/refusal.hpp>
+#include <atelier/runtime/cli/simulate.hpp>
+#include <atelier/runtime/cli/text_option.hpp>
+#include <atelier/runtime/simulation/report.hpp>
+#include <atelier/runtime/simulation/reproduce.hpp>
+#include <atelier/runtime/simulation/simulate.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+using core::ec;
+using core::fail;
+using core::result;
+
+constexpr uint64_t most_workers = 20'000;
+constexpr size_t most_script_bytes = size_t{16} << 20;
+constexpr double most_ms = 86'400'000;
+
+/// What is to be run: the scenario, but for its policy.
+struct request {
+  scenario what;
+  policy_list policies;
+  std::string title;
+};
+
+result<core::timespan> parse_ms(std::string_view argument,
+                                const std::optional<std::string>& text,
+                                core::timespan otherwise) {
+  if (!text)
+    return otherwise;
+  const auto ms = parse_number(argument, *text, 1, most_ms);
+  if (!ms)
+    return ms.why();
+  return core::from_seconds(*ms / 1000);
+}
+
+result<similarity_spec> parse_similarity(std::string_view argument,
+                                         std::string_view text) {
+  const auto comma = text.find(',');
+  const auto mean = parse_number(argument, text.substr(0, comma), 0, 1);
+  if (!mean)
+    return mean.why();
+  similarity_spec out;
+  out.mean = *mean;
+  if (comma == std::string_view::npos)
+    return out;
+  const auto spread = parse_number(argument, text.substr(comma + 1), 0, 1);
+  if (!spread)
+    return spread.why();
+  out.spread = *spread;
+  return out;
+}
+
+result<request> read(const simulate_arguments& arguments) {
+  if (!arguments.policies)
+    return fail(ec::invalid_argument, "--policy is missing: P[,P...]");
+  if (!arguments.profiles)
+    return fail(ec::invalid_argument, "--profiles is missing: FILE");
+  if (arguments.trace.has_value() == arguments.load.has_value())
+    return fail(ec::invalid_argument,
+                "one of --trace FILE and --load KIND:LOW-HIGH:SECONDS is "
+                "needed");
+  request out;
+  auto& x = out.what;
+  auto policies = read_policies("--policy", *arguments.policies);
+  if (!policies)
+    return policies.why();
+  out.policies = std::move(*policies);
+  auto known = read_profile("--profiles", *arguments.profiles);
+  if (!known)
+    return known.why();
+  x.profile = std::make_shared<const planning::profile>(std::move(*known));
+  const auto seed =
+    parse_whole("--seed", arguments.seed.value_or("1"), 0, UINT64_MAX);
+  if (!seed)
+    return seed.why();
+  x.seed = *seed;
+  const auto workers =
+    parse_whole("--workers", arguments.workers.value_or("16"), 1, most_workers);
+  if (!workers)
+    return workers.why();
+  x.workers = static_cast<uint32_t>(*workers);
+  auto trace = arguments.trace ? read_trace("--trace", *arguments.trace)
+                               : make_load("--load", *arguments.load, x.seed);
+  if (!trace)
+    return trace.why();
+  x.trace = std::move(*trace);
+  const auto noise =
+    parse_number("--noise", arguments.noise.value_or("0.02"), 0, 1);
+  if (!noise)
+    return noise.why();
+  x.noise = *noise;
+  const auto slo =
+    parse_ms("--slo-ms", arguments.slo_ms, usual_deadline(*x.profile));
+  const auto period = parse_ms("--period-ms", arguments.period_ms, x.period);
+  const auto window = parse_ms("--window-ms", arguments.window_ms, x.window);
+  for (const auto* span : {&slo, &period, &window})
+    if (!*span)
+      return span->why();
+  x.deadline = *slo;
+  x.period = *period;
+  x.window = *window;
+  if (arguments.similarity) {
+    const auto s = parse_similarity("--similarity", *arguments.similarity);
+    if (!s)
+      return s.why();
+    x.similarity = *s;
+  }
+  if (arguments.faults) {
+    const auto text =
+      read_text("--faults", *arguments.faults, most_script_bytes);
+    if (!text)
+      return text.why();
+    auto script = parse_faults(*text, *arguments.faults);
+    if (!script)
+      return script.why();
+    x.faults = std::move(*script);
+  }
+  const double lasts = x.trace.back().seconds;
+  x.interval_seconds = lasts > 7200 ? 60 : 5;
+  out.title = fmt::format("{} requests in {:.0f} s, {} workers, seed {}",
+                          x.trace.size(), lasts, x.workers, x.seed);
+  return out;
+}
+
+/// Shows how far a run is.
+class ticker {
+public:
+  ticker(environment& world, std::string what, uint64_t of)
+    : world_(world), what_(std::move(what)), of_(of), line_(world.terminal) {}
+
+  bool operator()(uint64_t done) {
+    const double passed =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_)
+        .count();
+    if (passed > 1) {
+      const double rate = static_cast<double>(done) / passed;
+      line_.show(fmt::format(
+        "{}: {} of {} requests, {:.0f}/s, {:.0f} s left", what_, done, of_,
+        rate, static_cast<double>(of_ - std::min(of_, done)) / rate));
+    }
+    return world_.interrupted.count() == 0;
+  }
+
+private:
+  environment& world_;
+  std::string what_;
+  uint64_t of_;
+  progress_line line_;
+  std::chrono::steady_clock::time_point begin_ =
+    std::chrono::steady_clock::now();
+};
+
+result<void> write_text(const std::filesystem::path& to,
+                        const std::string& text, on_existing mode) {
+  return write_file(
+    to, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, mode);
+}
+
+exit_status reproduce_all(const simulate_arguments& arguments,
+                          const common_arguments& common, environment& world,
+                          on_existing mode) {
+  const auto& terminal = world.terminal;
+  reproduction_options options;
+  options.which = *arguments.reproduce;
+  options.published = common.data.value_or("");
+  const auto found = [&] {
+    progress_line line{terminal};
+    return reproduce(options, [&](const std::string& what) {
+      line.show(what);
+      return world.interrupted.count() == 0;
+    });
+  }();
+  if (!found)
+    return refuse(terminal, found.why());
+  if (common.json)
+    terminal.out << rows_to_json(*found);
+  else
+    terminal.out << rows_to_markdown(*found);
+  if (arguments.output) {
+    const auto folder = std::filesystem::path{*arguments.output};
+    if (auto ok = write_text(folder / "reproduction.md",
+                             rows_to_markdown(*found), mode);
+        !ok)
+      return refuse(terminal, ok.why());
+  }
+  return exit_status::done;
+}
+
+} // namespace
+
+CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
+  auto* sub =
+    app.add_subcommand("simulate", "Run policies over a trace in virtual time");
+  const auto add = [sub](const std::string& names,
+                         std::optional<std::string>& value,
+                         const std::string& kind, const std::string& text) {
+    add_text_option(*sub, names, value, text)->type_name(kind);
+  };
+  add("--trace", into.trace, "FILE",
+      "Arrivals: milliseconds and, after a comma, what is asked for");
+  add("--load", into.load, "KIND:LOW-HIGH:SECONDS",
+      "Synthetic arrivals instead: steady, diurnal, bursty, ramp or "
+      "production, in requests a second");
+  add("--policy", into.policies, "P,P,...", "Policies, side by side");
+  add("--profiles", into.profiles, "FILE",
+      "What variants cost and how good they are");
+  add("--workers", into.workers, "N", "Devices (default: 16)");
+  add("--seed", into.seed, "S", "Decides all that is drawn (default: 1)");
+  add("--faults", into.faults, "FILE", "What goes wrong, by script");
+  add("--slo-ms", into.slo_ms, "MS",
+      "From arrival to the answer (default: the profile's)");
+  add("--noise", into.noise, "SHARE",
+      "Spread of execution times (default: 0.02)");
+  add("--period-ms", into.period_ms, "MS", "Between plans (default: 5000)");
+  add("--window-ms", into.window_ms, "MS",
+      "Of the monitor's counts (default: 1000)");
+  add("--similarity", into.similarity, "MEAN,SPREAD",
+      "How near earlier work is (default: 0.8,0.12)");
+  add("--reproduce", into.reproduce, "WHAT",
+      "Run the experiments of a paper instead: all, argus, diffserve, modm, "
+      "nirvana or instgenie; --data DIR holds published data");
+  add("-o,--output", into.output, "DIR",
+      "Write summary.json, series.csv and report.html there");
+  sub->add_flag("--force", into.force, "Replace files that exist");
+  return sub;
+}
+
+exit_status simulate(const simulate_arguments& arguments,
+                     const common_arguments& common, environment& world) {
+  const auto& terminal = world.terminal;
+  const auto mode =
+    arguments.force ? on_existing::replace : on_existing::refuse;
+  if (arguments.reproduce)
+    return reproduce_all(arguments, common, world, mode);
+  auto wanted = read(arguments);
+  if (!wanted)
+    return refuse(terminal, wanted.why());
+  const std::filesystem::path folder{arguments.output.value_or("")};
+  constexpr std::array files{"summary.json", "series.csv", "report.html"};
+  if (arguments.output)
+    for (const char* name : files)
+      if (auto ok = check_writable(folder / name, mode); !ok)
+        return refuse(terminal, ok.why());
+  std::vector<outcome> all;
+  std::string lines;
+  for (const auto& policy : wanted->policies) {
+    wanted->what.policy = policy;
+    ticker shows{world, std::string{policy->name()}, wanted->what.trace.size()};
+    auto ran = runtime::simulate(wanted->what,
+                                 [&](uint64_t done) { return shows(done); });
+    if (!ran)
+      return refuse(terminal, ran.why());
+    lines += to_json(*ran) + "\n";
+    if (common.json)
+      terminal.out << to_json(*ran) << '\n' << std::flush;
+    all.push_back(std::move(*ran));
+  }
+  if (!common.json)
+    terminal.out << wanted->title << '\n' << to_table(all);
+  if (arguments.output) {
+    const std::array<std::string, 3> texts{lines, to_csv(all),
+                                           to_html(all, wanted->title)};
+    for (size_t i = 0; i < files.size(); ++i)
+      if (auto ok = write_text(folder / files[i], texts[i], mode); !ok)
+        return refuse(terminal, ok.why());
+  }
+  return exit_status::done;
+}
+
+} // namespace atelier::runtime::cli

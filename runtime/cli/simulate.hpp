@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/runtime/cli/arguments.hpp>
+#include <atelier/runtime/cli/environment.hpp>
+#include <atelier/runtime/cli/exit_status.hpp>
+
+#include <optional>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace atelier::runtime::cli {
+
+/// The arguments of `simulate`, as they were written.
+struct simulate_arguments {
+  std::optional<std::string> trace;
+  std::optional<std::string> load;
+  std::optional<std::string> policies;
+  std::optional<std::string> profiles;
+  std::optional<std::string> workers;
+  std::optional<std::string> seed;
+  std::optional<std::string> faults;
+  std::optional<std::string> slo_ms;
+  std::optional<std::string> noise;
+  std::optional<std::string> period_ms;
+  std::optional<std::string> window_ms;
+  std::optional<std::string> similarity;
+  std::optional<std::string> reproduce;
+  std::optional<std::string> output;
+  bool force = false;
+};
+
+CLI::App* add_simulate(CLI::App& app, simulate_arguments& into);
+
+/// Runs policies over one trace in virtual time, or the experiments that show
+/// the papers' results: a table, and with -o DIR its series and plots.
+exit_status simulate(const simulate_arguments& arguments,
+                     const common_arguments& common, environment& world);
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/nirvana/step_choice.hpp>
+#include <atelier/runtime/simulation/accounts.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace atelier::runtime {
+
+namespace {
+
+/// Mixes a word into a digest (FNV-1a over its bytes).
+void mix(uint64_t& digest, uint64_t word) {
+  for (int i = 0; i < 8; ++i) {
+    digest ^= (word >> (8 * i)) & 0xFF;
+    digest *= 0x100000001B3ull;
+  }
+}
+
+double share_of(std::vector<float>& sorted, double part) {
+  if (sorted.empty())
+    return 0;
+  const auto at =
+    static_cast<size_t>(std::ceil(part * static_cast<double>(sorted.size())));
+  return static_cast<double>(sorted[std::max<size_t>(at, 1) - 1]);
+}
+
+} // namespace
+
+double number_of(uint64_t content, uint32_t word) {
+  core::philox random{0, core::purpose::simulation, core::request_id{content}};
+  random.seek(uint64_t{word} * 2);
+  return random.uniform();
+}
+
+uint32_t class_of_content(const planning::ladder_profile& of,
+                          uint64_t content) {
+  const auto& shares = of.class_shares;
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  double left = number_of(content, 1) * sum;
+  if (!(sum > 0))
+    return 0;
+  for (uint32_t c = 0; c + 1 < shares.size(); ++c) {
+    left -= shares[c];
+    if (left < 0)
+      return c;
+  }
+  return static_cast<uint32_t>(shares.size() - 1);
+}
+
+double quality_of(const planning::profile& known, core::variant_id variant,
+                  uint32_t steps_skipped, uint64_t content) {
+  for (const auto& ladder : known.ladders)
+    for (const auto& level : ladder.levels)
+      if (level.variant == variant && level.skip == steps_skipped) {
+        const auto c = class_of_content(ladder, content);
+        return c < level.class_quality.size() ? level.class_quality[c]
+                                              : level.quality;
+      }
+  const double whole = known.variants[variant.value].quality;
+  const bool resumed = steps_skipped > 0 && known.reuse
+                    && known.reuse->full == variant
+                    && !known.reuse->latents.empty();
+  return resumed ? planning::nirvana::resumed_quality * whole : whole;
+}
+
+accounts::accounts(const scenario& of, core::time_point begin)
+  : of_(of), begin_(begin) {
+  out_.policy = of.policy->name();
+  out_.seed = of.seed;
+  out_.requests = of.trace.size();
+  out_.digest = 0xCBF29CE484222325ull;
+  for (const auto& v : of.profile->variants)
+    out_.variants.push_back(v.name);
+  latencies_ms_.reserve(of.trace.size());
+  judged_.assign(of.trace.size(), 0);
+}
+
+void accounts::judged(core::request_id id, const std::string& judge) {
+  if (!of_.profile->cascades.empty()
+      && judge == of_.profile->cascades.front().judge)
+    judged_[id.value - 1] = 1;
+}
+
+// Of what its judge chose as measured, of the rest on the line between both
+// ends; by their shares, which the distance itself is not additive in.
+double accounts::fid(const planning::diffserve::quality_table& table) const {
+  using namespace planning::diffserve;
+  const auto part = [](uint64_t some, uint64_t all) {
+    return all == 0 ? 0.0
+                    : static_cast<double>(some) / static_cast<double>(all);
+  };
+  const auto others = out_.completed - answered_judged_;
+  const double chosen = part(answered_judged_, out_.completed);
+  return chosen * quality_at(table, part(light_judged_, answered_judged_))
+       + (1 - chosen)
+           * random_quality_at(table, part(light_ - light_judged_, others));
+}
+
+interval& accounts::at(double seconds) {
+  const auto i = static_cast<size_t>(
+    std::max(0.0, std::floor(seconds / of_.interval_seconds)));
+  while (out_.series.size() <= i) {
+    interval next;
+    next.begin_seconds =
+      static_cast<double>(out_.series.size()) * of_.interval_seconds;
+    out_.series.push_back(next);
+  }
+  return out_.series[i];
+}
+
+void accounts::book(const actors::answer& what, core::time_point now) {
+  ++booked_;
+  const auto& request = *what.what;
+  const auto& traced = of_.trace[request.id.value - 1];
+  mix(out_.digest, request.id.value);
+  mix(out_.digest, static_cast<uint64_t>((now - begin_).count()));
+  mix(out_.digest,
+      static_cast<uint64_t>(what.failure.code) << 32 | what.how.variant.value);
+  // Both may lie in one interval: the reference is used before the next call.
+  auto& here = at(traced.seconds);
+  ++here.arrived;
+  if (what.failure.code != core::ec::none) {
+    ++here.dropped;
+    ++out_.dropped;
+    return;
+  }
+  const auto& v = of_.profile->variants[what.how.variant.value];
+  const auto all = core::steps_to_run(what.how);
+  // Of a cascade the stages before count too: what is saved is what the last
+  // one left out.
+  const auto skipped = all - std::min(all, what.steps_run);
+  const double quality =
+    quality_of(*of_.profile, what.how.variant, skipped, traced.content);
+  const bool late = now > request.deadline;
+  const bool light = !of_.profile->cascades.empty()
+                  && what.how.variant == of_.profile->cascades.front().light;
+  ++(late ? here.late : here.in_time);
+  here.quality_sum += quality;
+  here.light += light ? 1 : 0;
+  out_.late += late ? 1 : 0;
+  ++out_.completed;
+  quality_ += quality;
+  light_ += light ? 1 : 0;
+  const bool chosen = judged_[request.id.value - 1] != 0;
+  answered_judged_ += chosen ? 1 : 0;
+  light_judged_ += chosen && light ? 1 : 0;
+  saved_ += v.steps == 0 ? 0 : static_cast<double>(skipped) / v.steps;
+  latencies_ms_.push_back(
+    static_cast<float>(core::to_ms(now - request.arrived)));
+  ++at(core::to_seconds(now - begin_)).answered_here;
+}
+
+void accounts::look(const actors::hub& tables, const planning::plan& in_force,
+                    core::time_point now) {
+  const auto seconds = core::to_seconds(now - begin_);
+  // What ends now belongs to the interval before.
+  auto& here = at(std::max(0.0, seconds - of_.interval_seconds / 2));
+  here.workers.assign(of_.profile->variants.size() + 1, 0);
+  for (const auto& w : tables.cluster().workers)
+    ++here.workers[w.hosting.empty() ? here.workers.size() - 1
+                                     : w.hosting.front().value];
+  here.threshold =
+    in_force.thresholds.empty() ? -1 : in_force.thresholds.front();
+  here.open = tables.rows();
+  const auto& counts = tables.counts();
+  here.searches = counts.searched - searched_;
+  here.hits = counts.hits - hits_;
+  searched_ = counts.searched;
+  hits_ = counts.hits;
+  out_.cache_lookups = counts.searched;
+  out_.cache_hits = counts.hits;
+  out_.loads = counts.loads;
+  out_.workers_lost = counts.workers_lost;
+}
+
+outcome accounts::close(core::time_point end, double busy_seconds) {
+  auto out = out_;
+  const auto done = static_cast<double>(std::max<uint64_t>(out.completed, 1));
+  out.quality_mean = quality_ / done;
+  out.light_share = static_cast<double>(light_) / done;
+  out.saved_steps = saved_ / done;
+  if (!of_.profile->cascades.empty()
+      && !of_.profile->cascades.front().fid.empty())
+    out.fid = fid(of_.profile->cascades.front().fid);
+  const double lasted = std::max(core::to_seconds(end - begin_), 1e-9);
+  out.virtual_seconds = lasted;
+  out.throughput_qps = static_cast<double>(out.completed) / lasted;
+  out.device_seconds = busy_seconds;
+  out.utilisation = busy_seconds / (lasted * of_.workers);
+  auto& all = latencies_ms_;
+  out.latency_mean_ms = std::accumulate(all.begin(), all.end(), 0.0) / done;
+  std::sort(all.begin(), all.end());
+  out.latency_p50_ms = share_of(all, 0.5);
+  out.latency_p95_ms = share_of(all, 0.95);
+  out.latency_p99_ms = share_of(all, 0.99);
+  return out;
+}
+
+} // namespace atelier::runtime

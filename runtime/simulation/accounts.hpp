@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/actors/hub.hpp>
+#include <atelier/actors/ports.hpp>
+#include <atelier/planning/diffserve/quality.hpp>
+#include <atelier/runtime/simulation/outcome.hpp>
+#include <atelier/runtime/simulation/scenario.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace atelier::runtime {
+
+/// Returns a number in [0, 1) that only the content decides; another `word`
+/// gives an independent one.
+double number_of(uint64_t content, uint32_t word);
+
+/// Returns the class that a content has on a ladder: its fastest level that
+/// keeps the quality.
+uint32_t class_of_content(const planning::ladder_profile& of, uint64_t content);
+
+/// Returns the quality of an answer: of the ladder's level that was run, for
+/// the content's class, else that of the variant, less what a start from a
+/// stored latent costs on average.
+double quality_of(const planning::profile& known, core::variant_id variant,
+                  uint32_t steps_skipped, uint64_t content);
+
+/// Books what becomes of every request.
+class accounts {
+public:
+  accounts(const scenario& of, core::time_point begin);
+
+  /// Books that a judge scored a request's picture.
+  void judged(core::request_id id, const std::string& judge);
+
+  /// Books the end of a request.
+  void book(const actors::answer& what, core::time_point now);
+
+  /// Books what the hub shows at the end of an interval.
+  void look(const actors::hub& tables, const planning::plan& in_force,
+            core::time_point now);
+
+  uint64_t booked() const {
+    return booked_;
+  }
+
+  /// Returns the books, but for what is not told here.
+  outcome close(core::time_point end, double busy_seconds);
+
+private:
+  interval& at(double seconds);
+  double fid(const planning::diffserve::quality_table& table) const;
+
+  const scenario& of_;
+  core::time_point begin_;
+  outcome out_;
+  std::vector<float> latencies_ms_;
+  double saved_ = 0;
+  double quality_ = 0;
+  uint64_t light_ = 0;
+  uint64_t booked_ = 0;
+  /// By request: the cascade's own judge scored its picture.
+  std::vector<char> judged_;
+  uint64_t answered_judged_ = 0;
+  uint64_t light_judged_ = 0;
+  uint64_t searched_ = 0;
+  uint64_t hits_ = 0;
+};
+
+} // namespace atelier::runtime

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/actors/interfaces.hpp>
+#include <atelier/actors/ports.hpp>
+#include <atelier/core/timers.hpp>
+#include <atelier/planning/diffserve/deferral.hpp>
+#include <atelier/runtime/simulation/scenario.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace atelier::runtime {
+
+/// Stands for classifier and retriever: what they would find is drawn from the
+/// scenario, by seed and request, after the profile's time for it.
+/// Threads: those that call it and its timers must be one at a time.
+class simulated_knowledge : public actors::fact_finder {
+public:
+  /// @pre both outlive this
+  simulated_knowledge(const scenario& of, std::shared_ptr<core::timers> timers,
+                      core::time_point begin);
+
+  void connect(actors::scheduler_actor hub);
+  void clear();
+
+  void find(std::shared_ptr<const core::request> of,
+            planning::need wanted) override;
+
+private:
+  bool strikes(fault_kind kind, double& factor) const;
+  std::vector<planning::match> near(const core::request& of) const;
+
+  const scenario& of_;
+  std::shared_ptr<core::timers> timers_;
+  core::time_point begin_;
+  actors::scheduler_actor hub_;
+  /// Every number of steps after which a latent is stored, rising.
+  std::vector<uint32_t> stored_;
+};
+
+/// How pictures score: with a cascade's own judge by its published distribution
+/// over contents, with every other uniformly.
+class simulated_scores {
+public:
+  /// @pre `of` outlives this
+  explicit simulated_scores(const scenario& of);
+
+  double operator()(core::request_id id, const std::string& judge) const;
+
+private:
+  const scenario& of_;
+  std::vector<std::pair<std::string, planning::diffserve::deferral_profile>>
+    tables_;
+};
+
+} // namespace atelier::runtime

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/planning/policy.hpp>
+
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace atelier::runtime {
+
+/// What a policy's decisions took by the real clock.
+struct decision_times {
+  std::vector<float> plans_ms;
+  std::vector<float> routes_us;
+  /// The next plan fails: a fault by script.
+  bool solver_fails = false;
+};
+
+/// A policy whose decisions are timed by the real clock; otherwise the same.
+class measured_policy : public planning::policy {
+public:
+  measured_policy(std::shared_ptr<const planning::policy> what,
+                  std::shared_ptr<decision_times> into)
+    : what_(std::move(what)), into_(std::move(into)) {}
+
+  std::string_view name() const override {
+    return what_->name();
+  }
+
+  planning::plan replan(const planning::demand& asked,
+                        const planning::profile& known,
+                        const planning::cluster_view& there,
+                        const planning::plan& previous) const override {
+    if (into_->solver_fails)
+      throw std::runtime_error("failed by script");
+    const auto begin = clock::now();
+    auto made = what_->replan(asked, known, there, previous);
+    into_->plans_ms.push_back(since<std::milli>(begin));
+    return made;
+  }
+
+  planning::choice choose(const core::request& wanted,
+                          const planning::facts& known,
+                          const planning::profile& costs,
+                          const planning::plan& in_force,
+                          const planning::cluster_view& there,
+                          core::philox& random) const override {
+    const auto begin = clock::now();
+    auto chosen = what_->choose(wanted, known, costs, in_force, there, random);
+    into_->routes_us.push_back(since<std::micro>(begin));
+    return chosen;
+  }
+
+  core::lane_id place(const core::request& wanted, const planning::stage& next,
+                      const planning::plan& in_force,
+                      const planning::cluster_view& there,
+                      core::philox& random) const override {
+    return what_->place(wanted, next, in_force, there, random);
+  }
+
+  core::lane_id place_knowing(const core::request& wanted,
+                              const planning::stage& next,
+                              const planning::facts& known,
+                              const planning::profile& costs,
+                              const planning::plan& in_force,
+                              const planning::cluster_view& there,
+                              core::philox& random) const override {
+    return what_->place_knowing(wanted, next, known, costs, in_force, there,
+                                random);
+  }
+
+  planning::taken take(const planning::worker_view& worker,
+                       std::span<const planning::waiting> queue,
+                       const planning::plan& in_force,
+                       core::time_point now) const override {
+    return what_->take(worker, queue, in_force, now);
+  }
+
+private:
+  using clock = std::chrono::steady_clock;
+
+  template <class Unit>
+  static float since(clock::time_point begin) {
+    return std::chrono::duration<float, Unit>(clock::now() - begin).count();
+  }
+
+  std::shared_ptr<const planning::policy> what_;
+  std::shared_ptr<decision_times> into_;
+};
+
+} // namespace atelier::runtime

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace atelier::runtime {
+
+/// What happened in one interval; requests count where they arrived.
+struct interval {
+  double begin_seconds = 0;
+  uint64_t arrived = 0;
+  uint64_t in_time = 0;
+  uint64_t late = 0;
+  uint64_t dropped = 0;
+  /// Answered within the interval, whenever they arrived.
+  uint64_t answered_here = 0;
+  double quality_sum = 0;
+  /// Answered by the light variant of a cascade.
+  uint64_t light = 0;
+  uint64_t searches = 0;
+  uint64_t hits = 0;
+  /// At the end of the interval: workers by variant, those that load last.
+  std::vector<uint32_t> workers;
+  /// The plan's first threshold; below 0: it has none.
+  double threshold = -1;
+  /// Rows that wait or run.
+  uint64_t open = 0;
+
+  uint64_t completed() const {
+    return in_time + late;
+  }
+
+  /// Late and dropped ones of those that arrived.
+  double violation_ratio() const {
+    return arrived == 0
+           ? 0
+           : static_cast<double>(late + dropped) / static_cast<double>(arrived);
+  }
+};
+
+/// How one policy fared in one scenario. Times that end in `wall` were taken
+/// from the real clock; all else is the same for the same scenario.
+struct outcome {
+  std::string policy;
+  uint64_t seed = 0;
+  std::vector<std::string> variants;
+  uint64_t requests = 0;
+  uint64_t completed = 0;
+  uint64_t dropped = 0;
+  uint64_t late = 0;
+  double quality_mean = 0;
+  /// By the cascade's table at the share that the light variant answered; below
+  /// 0: there is none.
+  double fid = -1;
+  double light_share = 0;
+  double throughput_qps = 0;
+  double latency_mean_ms = 0;
+  double latency_p50_ms = 0;
+  double latency_p95_ms = 0;
+  double latency_p99_ms = 0;
+  double utilisation = 0;
+  double device_seconds = 0;
+  /// Mean share of the steps that earlier work saved, of all answers.
+  double saved_steps = 0;
+  uint64_t cache_hits = 0;
+  uint64_t cache_lookups = 0;
+  uint64_t loads = 0;
+  uint64_t workers_lost = 0;
+  uint64_t plans = 0;
+  double plan_p50_wall_ms = 0;
+  double plan_mean_wall_ms = 0;
+  double plan_max_wall_ms = 0;
+  double route_p50_wall_us = 0;
+  double route_p99_wall_us = 0;
+  double wall_seconds = 0;
+  double virtual_seconds = 0;
+  uint64_t events = 0;
+  /// Of every answer's request, time, kind and variant, in order.
+  uint64_t digest = 0;
+  /// The first invariant that did not hold; empty: all held.
+  std::string broken;
+  std::vector<interval> series;
+
+  uint64_t violations() const {
+    return late + dropped;
+  }
+
+  double violation_ratio() const {
+    return requests == 0
+           ? 0
+           : static_cast<double>(violations()) / static_cast<double>(requests);
+  }
+};
+
+} // namespace atelier::runtime

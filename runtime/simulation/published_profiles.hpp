@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace atelier::runtime {
+
+/// Returns the text of examples/profiles/NAME.json as it was when this was
+/// built; empty where there is none of that name.
+std::string_view published_profile(std::string_view name);
+
+} // namespace atelier::runtime

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/philox.hpp>
+#include <atelier/planning/detail/json_reader.hpp>
+#include <atelier/runtime/simulation/scenario.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace atelier::runtime {
+
+namespace {
+
+using planning::detail::json;
+using planning::detail::json_reader;
+
+constexpr std::array kinds{fault_kind::crash,       fault_kind::hang,
+                           fault_kind::slow_cache,  fault_kind::lost_cache,
+                           fault_kind::load_jump,   fault_kind::solver_late,
+                           fault_kind::solver_fails};
+
+constexpr double most_seconds = 1e7;
+constexpr uint64_t most_workers = 20'000;
+
+fault read_fault(json_reader& r, const json& of, const std::string& at) {
+  fault x;
+  if (!of.is_object()) {
+    r.complain(at, fmt::format("{} is no object", json_reader::shown(of)));
+    return x;
+  }
+  r.expect_keys(of, at,
+                {"kind", "at_s", "for_s", "worker", "workers", "factor"});
+  const auto kind = of.find("kind");
+  const auto name = kind != of.end() && kind->is_string()
+                    ? kind->get<std::string>()
+                    : std::string{};
+  const auto found =
+    std::find_if(kinds.begin(), kinds.end(),
+                 [&](fault_kind k) { return to_string(k) == name; });
+  if (found != kinds.end()) {
+    x.kind = *found;
+  } else {
+    std::vector<std::string_view> names;
+    for (const auto k : kinds)
+      names.push_back(to_string(k));
+    r.complain(at + ".kind",
+               fmt::format("'{}' is none of {}", name, fmt::join(names, ", ")));
+  }
+  r.real(of, at, "at_s", 0, most_seconds, x.at_seconds);
+  r.real(of, at, "for_s", 0, most_seconds, x.for_seconds, false);
+  r.real(of, at, "factor", 0, 1e6, x.factor, false);
+  r.whole(of, at, "worker", 0, most_workers, x.worker, false);
+  r.whole(of, at, "workers", 1, most_workers, x.workers, false);
+  return x;
+}
+
+} // namespace
+
+std::string_view to_string(fault_kind x) {
+  switch (x) {
+    case fault_kind::crash:
+      return "crash";
+    case fault_kind::hang:
+      return "hang";
+    case fault_kind::slow_cache:
+      return "slow_cache";
+    case fault_kind::lost_cache:
+      return "lost_cache";
+    case fault_kind::load_jump:
+      return "load_jump";
+    case fault_kind::solver_late:
+      return "solver_late";
+    case fault_kind::solver_fails:
+      return "solver_fails";
+  }
+  return "";
+}
+
+core::result<std::vector<fault>> parse_faults(std::string_view text,
+                                              std::string_view where) {
+  const auto document = planning::detail::parse_document(text, where);
+  if (!document)
+    return document.why();
+  json_reader r{where};
+  r.expect_keys(*document, "script", {"format", "version", "faults"});
+  planning::detail::expect_format(r, *document, "script", "atelier.faults", 1);
+  std::vector<fault> out;
+  if (const auto* list = r.find(*document, "script", "faults", true)) {
+    if (!list->is_array())
+      r.complain("script.faults", "is not a list");
+    else
+      for (size_t i = 0; i < list->size(); ++i)
+        out.push_back(read_fault(r, (*list)[i], fmt::format("faults[{}]", i)));
+  }
+  if (r.faults() != 0)
+    return r.why();
+  return out;
+}
+
+core::result<void> validate(const scenario& x) {
+  using core::ec;
+  if (!x.profile || x.profile->variants.empty())
+    return core::fail(ec::invalid_argument, "the profile has no variant");
+  if (!x.policy)
+    return core::fail(ec::invalid_argument, "there is no policy");
+  if (x.workers == 0 || x.workers > 20'000)
+    return core::fail(ec::invalid_argument, "workers {} outside 1..20000",
+                      x.workers);
+  if (x.trace.empty())
+    return core::fail(ec::invalid_argument, "the trace has no arrival");
+  if (!(x.noise >= 0 && x.noise <= 1))
+    return core::fail(ec::invalid_argument, "noise {} outside 0..1", x.noise);
+  if (x.window.count() <= 0 || x.period.count() <= 0 || x.windows == 0)
+    return core::fail(ec::invalid_argument,
+                      "windows and periods must be longer than 0");
+  for (const fault& f : x.faults)
+    if (f.worker >= x.workers)
+      return core::fail(ec::invalid_argument,
+                        "a fault strikes worker {}, there are {}", f.worker,
+                        x.workers);
+  return {};
+}
+
+core::timespan usual_deadline(const planning::profile& x) {
+  if (!x.cascades.empty())
+    return x.cascades.front().deadline;
+  core::timespan slowest{0};
+  for (const auto& v : x.variants)
+    slowest =
+      std::max(slowest, v.text + v.decode
+                          + planning::step_time(v, 1, v.native_px) * v.steps);
+  return 3 * slowest;
+}
+
+std::vector<planning::traced_arrival> with_load_jumps(
+  std::vector<planning::traced_arrival> trace, const std::vector<fault>& script,
+  uint64_t seed) {
+  for (size_t k = 0; k < script.size(); ++k) {
+    const fault& f = script[k];
+    if (f.kind != fault_kind::load_jump)
+      continue;
+    core::philox random{seed, core::purpose::fault, core::request_id{k}};
+    std::vector<planning::traced_arrival> out;
+    for (size_t i = 0; i < trace.size(); ++i) {
+      const auto& x = trace[i];
+      if (x.seconds < f.at_seconds
+          || x.seconds >= f.at_seconds + f.for_seconds) {
+        out.push_back(x);
+        continue;
+      }
+      const double gap =
+        i + 1 < trace.size() ? trace[i + 1].seconds - x.seconds : 0;
+      double left = f.factor;
+      for (; left >= 1; --left)
+        out.push_back({x.seconds + gap * random.uniform(), x.content});
+      if (random.uniform() < left)
+        out.push_back({x.seconds + gap * random.uniform(), x.content});
+    }
+    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+      return a.seconds < b.seconds;
+    });
+    trace = std::move(out);
+  }
+  return trace;
+}
+
+} // namespace atelier::runtime

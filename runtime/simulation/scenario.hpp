@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/core/time.hpp>
+#include <atelier/planning/demand/workload.hpp>
+#include <atelier/planning/policy.hpp>
+#include <atelier/planning/profile.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace atelier::runtime {
+
+/// What goes wrong, by script.
+enum class fault_kind : uint8_t {
+  /// Workers' processes die; they come back when the time is over.
+  crash,
+  /// Workers stand still, as SIGSTOP does, until they are killed or wake.
+  hang,
+  /// Finding something near takes `factor` times as long.
+  slow_cache,
+  /// Nothing near is found any more, nor told to be far.
+  lost_cache,
+  /// `factor` times the arrivals.
+  load_jump,
+  /// Solving takes `factor` seconds longer.
+  solver_late,
+  /// The policy throws instead of planning.
+  solver_fails,
+};
+
+std::string_view to_string(fault_kind x);
+
+/// One fault, from a time on and for a time.
+struct fault {
+  fault_kind kind = fault_kind::crash;
+  double at_seconds = 0;
+  double for_seconds = 60;
+  /// The first of the workers that it strikes, and how many.
+  uint32_t worker = 0;
+  uint32_t workers = 1;
+  double factor = 1;
+
+  friend bool operator==(const fault&, const fault&) = default;
+};
+
+/// Reads {"format": "atelier.faults", "version": 1, "faults": [...]}; a fault
+/// has "kind", "at_s", "for_s", "worker", "workers", "factor".
+/// Errors: ec::bad_payload with every fault of the file at once, a line each.
+core::result<std::vector<fault>> parse_faults(std::string_view json,
+                                              std::string_view where);
+
+/// How near earlier work is to a request: normal about a mean, cut to 0..1.
+struct similarity_spec {
+  double mean = 0.8;
+  double spread = 0.12;
+  /// Share of requests that find anything at all.
+  double found = 1;
+};
+
+/// What a simulation is made from. Everything in it decides its events; equal
+/// scenarios have equal events.
+struct scenario {
+  std::shared_ptr<const planning::profile> profile;
+  std::shared_ptr<const planning::policy> policy;
+  /// Rising; the content decides labels and scores of a request.
+  std::vector<planning::traced_arrival> trace;
+  uint32_t workers = 16;
+  /// Rows of one step at most; 0: the largest batch that the profile knows.
+  uint32_t max_batch = 0;
+  uint64_t seed = 1;
+  /// Spread of execution times about the profile's, as a share of them.
+  double noise = 0;
+  /// From arrival to the answer; 0: none.
+  core::timespan deadline{0};
+  core::timespan window = std::chrono::seconds{1};
+  uint32_t windows = 20;
+  core::timespan period = std::chrono::seconds{5};
+  /// Share of classes that the classifier predicts rightly.
+  double classifier_accuracy = 1;
+  similarity_spec similarity;
+  std::vector<fault> faults;
+  /// Width of the intervals of the series.
+  double interval_seconds = 5;
+  /// Check every invariant of the hub after so many messages; 0: never.
+  uint32_t check_every = 0;
+};
+
+/// Returns what is wrong with a scenario, if anything.
+core::result<void> validate(const scenario& x);
+
+/// Returns the deadline that a profile implies: that of its first cascade, else
+/// three times its slowest variant's picture.
+/// Source: Argus, section 5.1, has three times the largest model's latency.
+core::timespan usual_deadline(const planning::profile& x);
+
+/// Returns the trace with the load jumps of a script in it: arrivals repeated,
+/// or left out, by a generator of the seed.
+std::vector<planning::traced_arrival> with_load_jumps(
+  std::vector<planning::traced_arrival> trace, const std::vector<fault>& script,
+  uint64_t seed);
+
+} // namespace atelier::runtime

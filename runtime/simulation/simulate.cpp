@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The whole system in virtual time, on one thread:
+//
+//   trace -> scheduler -> simulated_host: preprocess, denoise_step, postprocess
+//            planner, monitor, supervisor        (virtual executors)
+//
+// Everything that takes time is a time-out of CAF's test clock; between two of
+// them every message is run.
+
+#include <atelier/actors/denoise_step.hpp>
+#include <atelier/actors/monitor.hpp>
+#include <atelier/actors/planner.hpp>
+#include <atelier/actors/postprocess.hpp>
+#include <atelier/actors/preprocess.hpp>
+#include <atelier/actors/scheduler.hpp>
+#include <atelier/actors/supervisor.hpp>
+#include <atelier/ipc/heap_store.hpp>
+#include <atelier/runtime/simulation/accounts.hpp>
+#include <atelier/runtime/simulation/knowledge.hpp>
+#include <atelier/runtime/simulation/measured_policy.hpp>
+#include <atelier/runtime/simulation/simulate.hpp>
+#include <atelier/runtime/simulation/simulated_host.hpp>
+#include <atelier/runtime/simulation/virtual_offload.hpp>
+#include <atelier/runtime/simulation/virtual_timers.hpp>
+
+#include <caf/actor_cast.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/scheduler/test_coordinator.hpp>
+#include <caf/send.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace atelier::runtime {
+
+namespace {
+
+/// A run whose requests do not end this long after the last arrival is broken.
+constexpr double most_tail_seconds = 36'000;
+
+/// Workers up to which each is asked for a sign of life every second.
+constexpr uint32_t few_workers = 64;
+
+constexpr uint32_t pool_seats = 64;
+
+/// Puts an actor system on one thread, without a real clock.
+struct virtual_config : caf::actor_system_config {
+  virtual_config() {
+    add_message_types<caf::id_block::atelier>();
+    set("scheduler.policy", caf::atom("testing"));
+    set("logger.file-verbosity", caf::atom("quiet"));
+  }
+};
+
+template <class State, class Handle>
+State& state_of(const Handle& of) {
+  using base = typename Handle::template stateful_base<State>;
+  return dynamic_cast<base&>(*caf::actor_cast<caf::abstract_actor*>(of)).state;
+}
+
+uint32_t largest_batch(const planning::profile& known) {
+  uint32_t most = 1;
+  for (const auto& v : known.variants)
+    for (const auto& s : v.step)
+      most = std::max(most, s.batch);
+  return most;
+}
+
+config::process_settings watching(uint32_t workers) {
+  config::process_settings x;
+  const auto slower = std::max(1u, workers / few_workers);
+  x.heartbeat *= slower;
+  x.silence *= slower;
+  return x;
+}
+
+/// Runs what is left when all that sends is gone, so that every actor ends: the
+/// system waits for them.
+struct last_messages {
+  ~last_messages() {
+    while (of.try_run_once()) {
+    }
+  }
+
+  caf::scheduler::test_coordinator& of;
+};
+
+class simulation {
+public:
+  explicit simulation(const scenario& of)
+    : of_(of),
+      sched_(dynamic_cast<caf::scheduler::test_coordinator&>(sys_.scheduler())),
+      begin_(sched_.clock().now()),
+      books_(of, begin_) {
+    for (const auto& v : of.profile->variants)
+      most_steps_ = std::max(most_steps_, v.steps);
+    batch_ = of.max_batch > 0 ? of.max_batch : largest_batch(*of.profile);
+    timers_ = std::make_shared<virtual_timers>(sys_);
+    offload_ = std::make_shared<virtual_offload>(timers_);
+    policy_ = std::make_shared<measured_policy>(of.policy, times_);
+    knowledge_ = std::make_shared<simulated_knowledge>(of, timers_, begin_);
+    const auto seats = of.workers * batch_;
+    const std::array<uint32_t, ipc::slot_kinds> slots{
+      6 * seats + 4 * pool_seats, 6 * seats + 4 * pool_seats, 0};
+    store_ = std::make_shared<ipc::heap_store>(1, slots);
+    make_host();
+    spawn_control(slots);
+    script_faults();
+    next_arrival();
+    next_look();
+  }
+
+  ~simulation() {
+    // While everything that they call is there.
+    run_all();
+    host_->clear();
+    watch_->clear();
+    reports_->clear();
+    knowledge_->clear();
+    for (const auto& x : control_)
+      caf::anon_send_exit(x, caf::exit_reason::kill);
+    control_.clear();
+    scheduler_ = nullptr;
+    planner_ = nullptr;
+    supervisor_ = nullptr;
+    run_all();
+  }
+
+  simulation(const simulation&) = delete;
+  simulation& operator=(const simulation&) = delete;
+
+  core::result<outcome> run(const std::function<bool(uint64_t)>& progress) {
+    const auto wall = std::chrono::steady_clock::now();
+    const auto last = core::after(
+      begin_, core::from_seconds(of_.trace.back().seconds + most_tail_seconds));
+    auto& clock = sched_.clock();
+    std::string broken;
+    uint64_t told = 0;
+    while (books_.booked() < of_.trace.size()) {
+      while (sched_.try_run_once()) {
+        ++events_;
+        if (of_.check_every > 0 && events_ % of_.check_every == 0
+            && broken.empty())
+          broken = tables().check();
+      }
+      if (books_.booked() >= of_.trace.size())
+        break;
+      const auto& due = clock.schedule();
+      if (due.empty() || due.begin()->first > last)
+        return core::fail(core::ec::internal,
+                          "{} of {} requests are not answered {} s after the "
+                          "last arrival",
+                          of_.trace.size() - books_.booked(), of_.trace.size(),
+                          most_tail_seconds);
+      sched_.trigger_timeout();
+      if (progress && books_.booked() >= told + 1000) {
+        told = books_.booked();
+        if (!progress(told))
+          return core::fail(core::ec::cancelled, "the simulation was stopped");
+      }
+    }
+    look();
+    auto out = books_.close(clock.now(), core::to_seconds(busy_));
+    out.events = events_;
+    out.broken = std::move(broken);
+    out.plans = times_->plans_ms.size();
+    out.wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - wall)
+        .count();
+    auto& plans = times_->plans_ms;
+    auto& routes = times_->routes_us;
+    std::sort(plans.begin(), plans.end());
+    std::sort(routes.begin(), routes.end());
+    const auto part = [](const std::vector<float>& sorted, double p) {
+      if (sorted.empty())
+        return 0.0;
+      const auto at =
+        static_cast<size_t>(p * static_cast<double>(sorted.size() - 1));
+      return static_cast<double>(sorted[at]);
+    };
+    out.plan_p50_wall_ms = part(plans, 0.5);
+    out.plan_max_wall_ms = part(plans, 1);
+    out.plan_mean_wall_ms =
+      std::accumulate(plans.begin(), plans.end(), 0.0)
+      / static_cast<double>(std::max<size_t>(plans.size(), 1));
+    out.route_p50_wall_us = part(routes, 0.5);
+    out.route_p99_wall_us = part(routes, 0.99);
+    return out;
+  }
+
+private:
+  void run_all() {
+    while (sched_.try_run_once()) {
+    }
+  }
+
+  const actors::hub& tables() {
+    return *state_of<actors::scheduler_state>(scheduler_).tables;
+  }
+
+  double seconds_now() const {
+    return core::to_seconds(timers_->now() - begin_);
+  }
+
+  void at_seconds(double when, std::function<void()> what) {
+    const auto delay = core::from_seconds(when) - (timers_->now() - begin_);
+    timers_->after(std::max(delay, core::timespan{0}), std::move(what));
+  }
+
+  // -- requests ---------------------------------------------------------------
+
+  void next_arrival() {
+    if (arrivals_ >= of_.trace.size())
+      return;
+    at_seconds(of_.trace[arrivals_].seconds, [this] {
+      auto x = std::make_shared<core::request>();
+      x->id = core::request_id{++arrivals_};
+      x->seed = x->id.value;
+      x->arrived = timers_->now();
+      if (of_.deadline.count() > 0)
+        x->deadline = core::after(x->arrived, of_.deadline);
+      caf::anon_send(scheduler_, actors::submit{std::move(x)});
+      next_arrival();
+    });
+  }
+
+  struct clients_port : actors::gateway {
+    explicit clients_port(simulation& x) : of(x) {}
+
+    void answered(actors::answer what) override {
+      if (what.image)
+        caf::anon_send(of.scheduler_, actors::taken_answer{what.what->id});
+      of.books_.book(what, of.timers_->now());
+    }
+
+    void progressed(core::request_id, uint32_t, uint32_t,
+                    ipc::slot_ref) override {}
+
+    simulation& of;
+  };
+
+  // -- looking ----------------------------------------------------------------
+
+  void next_look() {
+    timers_->after(core::from_seconds(of_.interval_seconds), [this] {
+      look();
+      next_look();
+    });
+  }
+
+  void look() {
+    const auto& plan = *state_of<actors::planner_state>(planner_).in_force;
+    books_.look(tables(), plan, timers_->now());
+  }
+
+  // -- the system -------------------------------------------------------------
+
+  void make_host() {
+    simulated_host_config c;
+    c.timers = timers_;
+    c.hub = reports_;
+    c.script = [this](ipc::process_life who) {
+      process_script script;
+      script.start_delay = outage(who);
+      return script;
+    };
+    c.sign = [this](actors::pong x) {
+      if (supervisor_)
+        caf::anon_send(supervisor_, x);
+    };
+    c.spawn = [this](ipc::process_life who, const std::string& part,
+                     const std::shared_ptr<actors::hub_port>& port) {
+      return part == "cpu" ? spawn_pools(who, port) : spawn_device(who, port);
+    };
+    host_ = std::make_shared<simulated_host>(std::move(c));
+  }
+
+  process_body spawn_pools(ipc::process_life who,
+                           const std::shared_ptr<actors::hub_port>& port) {
+    process_body body;
+    const auto keep = [&](auto actor) {
+      body.workers->add(actor);
+      body.actors.push_back(caf::actor_cast<caf::actor>(actor));
+    };
+    actors::preprocess_config a;
+    a.self = {who, actors::role::preprocess, 0};
+    a.seats = pool_seats;
+    a.slots = store_;
+    a.hub = port;
+    keep(sys_.spawn(actors::preprocess, a));
+    actors::postprocess_config b;
+    b.self = {who, actors::role::postprocess, 0};
+    b.seats = pool_seats;
+    b.slots = store_;
+    b.hub = port;
+    keep(sys_.spawn(actors::postprocess, b));
+    return body;
+  }
+
+  process_body spawn_device(ipc::process_life who,
+                            const std::shared_ptr<actors::hub_port>& port) {
+    process_body body;
+    gpu::virtual_config v;
+    v.known = of_.profile;
+    v.noise = of_.noise;
+    v.seed = of_.seed ^ uint64_t { who.process.value } << 32;
+    v.resident = {core::variant_id{0}};
+    v.score = [this](core::request_id id, const std::string& judge) {
+      books_.judged(id, judge);
+      return scores_(id, judge);
+    };
+    v.busy = [this](core::timespan t) { busy_ += t; };
+    auto device =
+      std::make_shared<gpu::virtual_executor>(std::move(v), timers_, store_);
+    actors::denoise_step_config d;
+    d.self = {who, actors::role::denoise_step, 0};
+    d.device = "simulated";
+    d.variants = {of_.profile->variants.front().name};
+    d.seats = batch_;
+    d.max_batch = batch_;
+    d.run_steps = most_steps_;
+    d.publish_every = most_steps_;
+    d.device_executor = device;
+    d.hub = port;
+    body.devices.push_back(device);
+    auto actor = sys_.spawn(actors::denoise_step, d);
+    body.workers->add(actor);
+    body.actors.push_back(caf::actor_cast<caf::actor>(actor));
+    return body;
+  }
+
+  void spawn_control(const std::array<uint32_t, ipc::slot_kinds>& slots) {
+    const auto first_plan = std::make_shared<const planning::plan>(
+      policy_->replan({}, *of_.profile, {}, {}));
+    const auto processes = watching(of_.workers);
+    actors::scheduler_config c;
+    c.tables.limits.requests = UINT32_MAX;
+    c.tables.processes = processes;
+    c.tables.slots = slots;
+    c.tables.seed = of_.seed;
+    c.tables.policy = policy_;
+    c.tables.profile = of_.profile;
+    c.tables.initial_plan = first_plan;
+    c.ports.slots = store_;
+    c.ports.workers = host_;
+    c.ports.clients = std::make_shared<clients_port>(*this);
+    c.ports.watch = watch_;
+    c.ports.facts = knowledge_;
+    scheduler_ = sys_.spawn(actors::scheduler, std::move(c));
+    reports_->connect(scheduler_);
+    knowledge_->connect(scheduler_);
+    actors::monitor_config m;
+    m.hub = scheduler_;
+    m.window = of_.window;
+    m.windows = of_.windows;
+    const auto monitor = sys_.spawn(actors::monitor, m);
+    actors::planner_config p;
+    p.hub = scheduler_;
+    p.counts = monitor;
+    p.policy = policy_;
+    p.profile = of_.profile;
+    p.initial_plan = first_plan;
+    p.offload = offload_;
+    p.period = of_.period;
+    p.least_gap = std::chrono::milliseconds{100};
+    planner_ = sys_.spawn(actors::planner, p);
+    actors::supervisor_config s;
+    s.hub = scheduler_;
+    s.host = host_;
+    s.parts.emplace_back("cpu");
+    s.parts.resize(of_.workers + 1, "device");
+    s.settings = processes;
+    supervisor_ = sys_.spawn(actors::supervisor, s);
+    watch_->connect(supervisor_, planner_);
+    host_->connect(
+      [this](actors::process_started x) {
+        if (supervisor_)
+          caf::anon_send(supervisor_, std::move(x));
+      },
+      [this](actors::process_exited x) {
+        if (supervisor_)
+          caf::anon_send(supervisor_, std::move(x));
+      });
+    caf::anon_send(supervisor_, actors::start_atom::value);
+    control_ = {caf::actor_cast<caf::actor>(scheduler_),
+                caf::actor_cast<caf::actor>(monitor),
+                caf::actor_cast<caf::actor>(planner_),
+                caf::actor_cast<caf::actor>(supervisor_)};
+  }
+
+  // -- faults -----------------------------------------------------------------
+
+  /// Process 1 holds the pools, process i + 2 the worker i.
+  static core::process_id process_of(uint32_t worker) {
+    return core::process_id{worker + 2};
+  }
+
+  /// How long a process that starts now stays away.
+  core::timespan outage(ipc::process_life who) const {
+    const double now = seconds_now();
+    double until = now;
+    for (const fault& f : of_.faults) {
+      const double end = f.at_seconds + f.for_seconds;
+      const bool struck =
+        f.kind == fault_kind::crash
+        && who.process.value >= process_of(f.worker).value
+        && who.process.value < process_of(f.worker).value + f.workers;
+      if (struck && now >= f.at_seconds && now < end)
+        until = std::max(until, end);
+    }
+    return core::from_seconds(until - now);
+  }
+
+  void script_faults() {
+    for (const fault& f : of_.faults)
+      switch (f.kind) {
+        case fault_kind::crash:
+          at_seconds(f.at_seconds, [this, f] {
+            for (const auto w : struck(f))
+              host_->crash(process_of(w));
+          });
+          break;
+        case fault_kind::hang:
+          at_seconds(f.at_seconds, [this, f] {
+            for (const auto w : struck(f))
+              host_->hang(process_of(w));
+          });
+          at_seconds(f.at_seconds + f.for_seconds, [this, f] {
+            for (const auto w : struck(f))
+              host_->wake(process_of(w));
+          });
+          break;
+        case fault_kind::solver_late:
+          at_seconds(f.at_seconds, [this, f] {
+            offload_->delay(core::from_seconds(f.factor));
+          });
+          at_seconds(f.at_seconds + f.for_seconds,
+                     [this] { offload_->delay({}); });
+          break;
+        case fault_kind::solver_fails:
+          at_seconds(f.at_seconds, [this] { times_->solver_fails = true; });
+          at_seconds(f.at_seconds + f.for_seconds,
+                     [this] { times_->solver_fails = false; });
+          break;
+        case fault_kind::slow_cache:
+        case fault_kind::lost_cache:
+        case fault_kind::load_jump:
+          break;
+      }
+  }
+
+  std::vector<uint32_t> struck(const fault& f) const {
+    std::vector<uint32_t> out;
+    for (uint32_t w = f.worker; w < std::min(of_.workers, f.worker + f.workers);
+         ++w)
+      out.push_back(w);
+    return out;
+  }
+
+  const scenario& of_;
+  virtual_config settings_;
+  caf::actor_system sys_{settings_};
+  caf::scheduler::test_coordinator& sched_;
+  last_messages last_{sched_};
+  const core::time_point begin_;
+  accounts books_;
+  uint32_t batch_ = 1;
+  uint32_t most_steps_ = 1;
+  uint64_t arrivals_ = 0;
+  uint64_t events_ = 0;
+  core::timespan busy_{0};
+  std::shared_ptr<virtual_timers> timers_;
+  std::shared_ptr<virtual_offload> offload_;
+  std::shared_ptr<decision_times> times_ = std::make_shared<decision_times>();
+  std::shared_ptr<const planning::policy> policy_;
+  std::shared_ptr<simulated_knowledge> knowledge_;
+  const simulated_scores scores_{of_};
+  std::shared_ptr<ipc::heap_store> store_;
+  std::shared_ptr<actors::mailbox_hub_port> reports_ =
+    std::make_shared<actors::mailbox_hub_port>();
+  std::shared_ptr<simulated_host> host_;
+  std::shared_ptr<actors::mailbox_supervision> watch_ =
+    std::make_shared<actors::mailbox_supervision>();
+  actors::scheduler_actor scheduler_;
+  actors::planner_actor planner_;
+  actors::supervisor_actor supervisor_;
+  std::vector<caf::actor> control_;
+};
+
+} // namespace
+
+core::result<outcome> simulate(const scenario& what,
+                               const std::function<bool(uint64_t)>& progress) {
+  if (auto ok = validate(what); !ok)
+    return ok.why();
+  scenario jumped = what;
+  jumped.trace = with_load_jumps(what.trace, what.faults, what.seed);
+  if (jumped.trace.empty())
+    return core::fail(core::ec::invalid_argument, "the load leaves no arrival");
+  simulation run{jumped};
+  return run.run(progress);
+}
+
+} // namespace atelier::runtime

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fake_service.hpp"
+#include "scratch_folder.hpp"
+#include <atelier/runtime/cli/program.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+using namespace atelier;
+using namespace atelier::runtime::cli;
+
+namespace {
+
+constexpr auto profile = R"({"format": "atelier.profile", "version": 2,
+  "variants": [
+    {"name": "light@1", "native": {"width": 64, "height": 64},
+     "step": [{"batch": 1, "pixels": 4096, "ms": 100}]},
+    {"name": "heavy@10", "native": {"width": 64, "height": 64},
+     "step": [{"batch": 1, "pixels": 4096, "ms": 100}]}],
+  "cascades": [{"light": "light@1", "heavy": "heavy@10", "judge": "judge",
+    "deadline_ms": 5000, "deferred": [[0, 0], [0.5, 0.4], [1, 1]],
+    "fid": [[0, 18], [0.5, 17], [1, 23]]}]})";
+
+struct fixture : test::scratch_folder {
+  fixture() {
+    write("p.json", profile);
+    std::string trace;
+    for (int i = 0; i < 200; ++i)
+      trace += std::to_string(i * 200) + "," + std::to_string(i % 50) + "\n";
+    write("t.txt", trace);
+  }
+
+  std::string at(const std::string& name) const {
+    return (path / name).string();
+  }
+
+  exit_status run(std::vector<std::string> arguments) {
+    out.str("");
+    err.str("");
+    return run_program(arguments, world);
+  }
+
+  /// Runs `simulate` with sound arguments but for those that are given.
+  exit_status simulate(std::vector<std::string> more,
+                       const std::string& policy = "diffserve",
+                       const std::string& trace = "t.txt",
+                       const std::string& profiles = "p.json") {
+    std::vector<std::string> all{"simulate",   "--policy",  policy,
+                                 "--trace",    at(trace),   "--profiles",
+                                 at(profiles), "--workers", "4"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  }
+
+  bool complains(const std::string& part) const {
+    return err.str().find(part) != std::string::npos;
+  }
+
+  test::fake_interruption interrupted;
+  std::istringstream in;
+  std::ostringstream out;
+  std::ostringstream err;
+  environment world{{in, out, err, 0},
+                    interrupted,
+                    [](const engine_options&) -> started_service {
+                      return failure{"internal", "no engine is needed", {}};
+                    },
+                    "1.2.3",
+                    [] { return uint64_t{7}; }};
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(simulate_test, fixture)
+
+BOOST_AUTO_TEST_CASE(policies_are_shown_side_by_side) {
+  BOOST_TEST((simulate({}, "diffserve,light-aimd") == exit_status::done));
+  BOOST_TEST(out.str().find("diffserve") != std::string::npos);
+  BOOST_TEST(out.str().find("light-aimd") != std::string::npos);
+  BOOST_TEST(out.str().find("200") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(json_is_one_object_a_policy_and_the_same_each_time) {
+  const auto stripped = [&] {
+    std::istringstream lines{out.str()};
+    std::vector<nlohmann::json> all;
+    for (std::string line; std::getline(lines, line);) {
+      auto x = nlohmann::json::parse(line);
+      for (const char* wall : {"plan_ms", "route_us", "wall_s"})
+        x.erase(wall);
+      all.push_back(std::move(x));
+    }
+    return all;
+  };
+  BOOST_TEST((simulate({"--json"}, "diffserve,vanilla") == exit_status::done));
+  const auto first = stripped();
+  BOOST_REQUIRE(first.size() == 2u);
+  BOOST_TEST(first[0]["requests"] == 200);
+  BOOST_TEST(first[1]["policy"] == "vanilla");
+  BOOST_TEST((simulate({"--json"}, "diffserve,vanilla") == exit_status::done));
+  BOOST_TEST((stripped() == first));
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_gets_summary_series_and_report) {
+  BOOST_TEST((simulate({"-o", at("out")}) == exit_status::done));
+  for (const char* name : {"summary.json", "series.csv", "report.html"})
+    BOOST_TEST(!read(std::string{"out/"} + name).empty(), name);
+  BOOST_TEST((simulate({"-o", at("out")}) == exit_status::bad_input));
+  BOOST_TEST(complains("summary.json"));
+  BOOST_TEST((simulate({"-o", at("out"), "--force"}) == exit_status::done));
+}
+
+BOOST_AUTO_TEST_CASE(bad_arguments_are_told_by_name) {
+  BOOST_TEST((run({"simulate"}) == exit_status::bad_input));
+  BOOST_TEST(complains("--policy"));
+  BOOST_TEST((simulate({}, "nobody") == exit_status::bad_input));
+  BOOST_TEST(complains("'nobody'"));
+  BOOST_TEST((simulate({}, "vanilla,vanilla") == exit_status::bad_input));
+  BOOST_TEST((simulate({"--noise", "nan"}) == exit_status::bad_input));
+  BOOST_TEST(complains("--noise"));
+  BOOST_TEST((simulate({"--slo-ms", "-5"}) == exit_status::bad_input));
+  BOOST_TEST((simulate({"--load", "steady:1:10"}) == exit_status::bad_input));
+  BOOST_TEST((run({"simulate", "--policy", "vanilla", "--profiles",
+                   at("p.json"), "--load", "wavy:1-2:30"})
+              == exit_status::bad_input));
+  BOOST_TEST(complains("wavy"));
+  BOOST_TEST(
+    (run({"simulate", "--reproduce", "nothing"}) == exit_status::bad_input));
+  BOOST_TEST(complains("'nothing'"));
+}
+
+BOOST_AUTO_TEST_CASE(bad_files_are_told_with_their_place) {
+  BOOST_TEST((simulate({}, "vanilla", "none.txt") == exit_status::bad_input));
+  BOOST_TEST(complains("none.txt"));
+  write("bad.txt", "0,1\n5,1\n4,1\nx,2\n-1,3\n");
+  BOOST_TEST((simulate({}, "vanilla", "bad.txt") == exit_status::bad_input));
+  for (const char* line : {"bad.txt:3", "bad.txt:4", "bad.txt:5"})
+    BOOST_TEST(complains(line), line);
+  write("empty.txt", "");
+  BOOST_TEST((simulate({}, "vanilla", "empty.txt") == exit_status::bad_input));
+  write("bad.json", "{\"format\": \"atelier.profile\", \"version\": 1, "
+                    "\"variants\": [{\"name\": \"x@0\"}]}");
+  BOOST_TEST(
+    (simulate({}, "vanilla", "t.txt", "bad.json") == exit_status::bad_input));
+  BOOST_TEST(complains("variants[0]"));
+  write("f.json", "{\"format\": \"atelier.faults\", \"version\": 1, "
+                  "\"faults\": [{\"kind\": \"rain\", \"at_s\": 1}]}");
+  BOOST_TEST((simulate({"--faults", at("f.json")}) == exit_status::bad_input));
+  BOOST_TEST(complains("faults[0].kind"));
+}
+
+BOOST_AUTO_TEST_CASE(an_interruption_ends_a_simulation) {
+  std::string trace;
+  for (int i = 0; i < 5000; ++i)
+    trace += std::to_string(i * 50) + ",1\n";
+  write("long.txt", trace);
+  interrupted.wish();
+  BOOST_TEST((simulate({}, "vanilla", "long.txt") == exit_status::interrupted));
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_is_printed_with_its_reasons) {
+  BOOST_TEST((run({"plan", "--profiles", at("p.json"), "--demand", "6",
+                   "--workers", "8", "--policy", "diffserve"})
+              == exit_status::done));
+  BOOST_TEST(out.str().find("heavy@10") != std::string::npos);
+  BOOST_TEST(out.str().find("threshold") != std::string::npos);
+  BOOST_TEST((run({"plan", "--json", "--profiles", at("p.json"), "--demand",
+                   "6", "--policy", "atelier"})
+              == exit_status::done));
+  const auto x = nlohmann::json::parse(out.str());
+  BOOST_TEST(x["policy"] == "atelier");
+  uint64_t workers = 0;
+  for (const auto& w : x["workers"])
+    workers += w["count"].get<uint64_t>();
+  BOOST_TEST(workers == 16u);
+}
+
+BOOST_AUTO_TEST_CASE(bad_demands_are_told) {
+  const auto planned = [&](const std::string& demand) {
+    return run({"plan", "--profiles", at("p.json"), "--demand", demand});
+  };
+  BOOST_TEST((planned("-1") == exit_status::bad_input));
+  BOOST_TEST(complains("--demand"));
+  BOOST_TEST((planned("nan") == exit_status::bad_input));
+  BOOST_TEST((planned(at("none.json")) == exit_status::bad_input));
+  write("d.json", "{\"format\": \"atelier.demand\", \"version\": 1, "
+                  "\"windows\": [{\"seconds\": 1}]}");
+  BOOST_TEST((planned(at("d.json")) == exit_status::bad_input));
+  BOOST_TEST(complains("windows[0].arrived"));
+  BOOST_TEST((run({"plan", "--demand", "1"}) == exit_status::bad_input));
+  BOOST_TEST(complains("--profiles"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/simulation/chart.hpp>
+#include <atelier/runtime/simulation/report.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+
+namespace {
+
+using namespace atelier::runtime;
+
+outcome sample(std::string policy) {
+  outcome x;
+  x.policy = std::move(policy);
+  x.variants = {"light@1", "heavy@50"};
+  x.requests = 100;
+  x.completed = 90;
+  x.dropped = 10;
+  x.late = 5;
+  x.fid = 18.5;
+  for (int k = 0; k < 4; ++k) {
+    interval i;
+    i.begin_seconds = 5.0 * k;
+    i.arrived = 25;
+    i.in_time = 20;
+    i.late = 2;
+    i.dropped = 3;
+    i.answered_here = 22;
+    i.quality_sum = 20;
+    i.workers = {4, 12, 0};
+    i.threshold = 0.1 * k;
+    x.series.push_back(i);
+  }
+  return x;
+}
+
+size_t count(const std::string& in, const std::string& what) {
+  size_t n = 0;
+  for (size_t at = in.find(what); at != std::string::npos;
+       at = in.find(what, at + 1))
+    ++n;
+  return n;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(report)
+
+BOOST_AUTO_TEST_CASE(ticks_are_1_2_or_5_times_a_power_of_ten) {
+  BOOST_TEST(tick_distance(10, 5) == 2.0);
+  BOOST_TEST(tick_distance(350, 9) == 50.0);
+  BOOST_TEST(tick_distance(0.07, 6) == 0.02);
+  BOOST_TEST(tick_distance(0, 6) == 1.0);
+  BOOST_TEST(tick_distance(1, 0) == 1.0);
+}
+
+BOOST_AUTO_TEST_CASE(a_chart_has_axes_units_and_a_legend) {
+  chart c;
+  c.title = "a < b";
+  c.x_axis = "time (s)";
+  c.y_axis = "share (%)";
+  c.lines = {{"one", {{0, 1}, {10, 3}}, false}, {"two", {{0, 2}}, false}};
+  const auto svg = to_svg(c);
+  for (const char* part :
+       {"a &lt; b", "time (s)", "share (%)", ">one<", ">two<"})
+    BOOST_TEST(svg.find(part) != std::string::npos, part);
+  BOOST_TEST(count(svg, "<polyline") == 2u);
+  BOOST_TEST(svg.find("nan") == std::string::npos);
+  BOOST_TEST(svg.find("inf") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(charts_of_nothing_and_of_one_value_are_drawn) {
+  chart c;
+  BOOST_TEST(to_svg(c).find("nan") == std::string::npos);
+  c.lines = {{"flat", {{3, 0}, {3, 0}}, false}};
+  BOOST_TEST(to_svg(c).find("nan") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(tables_json_and_csv_hold_every_policy) {
+  const std::vector<outcome> all{sample("a"), sample("longer-name")};
+  const auto table = to_table(all);
+  BOOST_TEST(count(table, "\n") == 3u);
+  BOOST_TEST(table.find("longer-name") != std::string::npos);
+  BOOST_TEST(table.find("15.00") != std::string::npos);
+  const auto json = to_json(all[0]);
+  for (const char* key :
+       {"\"policy\":\"a\"", "\"violations\":15", "\"violation_ratio\":0.15",
+        "\"latency_ms\"", "\"cache\"", "\"plan_ms\"", "\"route_us\"",
+        "\"events\"", "\"fid\":18.5"})
+    BOOST_TEST(json.find(key) != std::string::npos, key);
+  BOOST_TEST(count(json, "\n") == 0u);
+  // A head, and a line for each policy, interval and variant.
+  BOOST_TEST(count(to_csv(all), "\n") == 1u + 2 * 4 * 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_page_has_every_plot_and_needs_nothing_else) {
+  const std::vector<outcome> all{sample("a"), sample("b")};
+  const auto page = to_html(all, "trace & policies");
+  // Demand, throughput, violations, quality, light share, threshold, and the
+  // workers of both.
+  BOOST_TEST(count(page, "<svg") == 8u);
+  BOOST_TEST(page.find("trace &amp; policies") != std::string::npos);
+  BOOST_TEST(page.find("src=") == std::string::npos);
+  BOOST_TEST(page.find("href=") == std::string::npos);
+  BOOST_TEST(!to_html({}, "none").empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

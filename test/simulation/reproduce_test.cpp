@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/simulation/published_profiles.hpp>
+#include <atelier/runtime/simulation/reproduce.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <set>
+
+using namespace atelier::runtime;
+
+BOOST_AUTO_TEST_SUITE(reproduction)
+
+BOOST_AUTO_TEST_CASE(published_profiles_travel_with_the_program) {
+  for (const char* name :
+       {"argus-a100", "diffserve-sd-turbo", "diffserve-sdxs",
+        "diffserve-sdxl-lightning", "modm-mi210", "nirvana-a10g"})
+    BOOST_TEST(published_profile(name).starts_with("{"), name);
+  BOOST_TEST(published_profile("none").empty());
+}
+
+// Without published data; what fails is told with its reason in the table that
+// docs/reproduction.md holds.
+BOOST_AUTO_TEST_CASE(nirvanas_results_hold) {
+  reproduction_options options;
+  options.which = "nirvana";
+  options.seeds = 1;
+  const auto rows = reproduce(options);
+  BOOST_REQUIRE_MESSAGE(rows, (rows ? "" : rows.why().text));
+  for (const auto& r : *rows) {
+    BOOST_TEST(!r.ours.empty());
+    if (r.paper == "Nirvana" && r.passes != verdict::open)
+      BOOST_TEST((r.passes == verdict::pass), r.what << ": " << r.ours);
+    BOOST_TEST((r.passes != verdict::fail || !r.reason.empty()), r.what);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_simulated_is_open_with_a_reason) {
+  reproduction_options options;
+  options.which = "instgenie";
+  const auto rows = reproduce(options);
+  BOOST_REQUIRE(rows);
+  BOOST_TEST(!rows->empty());
+  for (const auto& r : *rows) {
+    BOOST_TEST((r.passes == verdict::open));
+    BOOST_TEST(!r.reason.empty());
+  }
+  BOOST_TEST(rows_to_markdown(*rows).find("## InstGenIE") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(unknown_papers_missing_data_and_stops_are_told) {
+  reproduction_options options;
+  options.which = "proteus";
+  BOOST_TEST(!reproduce(options));
+  options.which = "diffserve";
+  options.published = "/nowhere";
+  const auto missing = reproduce(options);
+  BOOST_REQUIRE(!missing);
+  BOOST_TEST(missing.why().text.find("/nowhere/diffserve")
+             != std::string::npos);
+  options.which = "nirvana";
+  const auto stopped =
+    reproduce(options, [](const std::string&) { return false; });
+  BOOST_REQUIRE(!stopped);
+  BOOST_TEST((stopped.why().code == atelier::core::ec::cancelled));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/profile_file.hpp>
+#include <atelier/runtime/simulation/simulate.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <set>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using runtime::fault;
+using runtime::fault_kind;
+using runtime::outcome;
+using runtime::scenario;
+
+/// A light variant of 0.1 s, a heavy one of 1 s, and a judge that half of the
+/// light pictures satisfy at 0.5.
+std::shared_ptr<planning::profile> cascade() {
+  auto p = std::make_shared<planning::profile>();
+  for (const bool heavy : {false, true}) {
+    planning::variant_profile v;
+    v.model = heavy ? "heavy" : "light";
+    v.steps = heavy ? 10 : 1;
+    v.name = v.model + "@" + std::to_string(v.steps);
+    v.native_px = {64, 64};
+    v.step = {{1, 64 * 64, 100ms}, {4, 64 * 64, 200ms}};
+    v.quality = heavy ? 1 : 0.8;
+    v.load = 2s;
+    p->variants.push_back(v);
+  }
+  planning::cascade_profile c;
+  c.light = core::variant_id{0};
+  c.heavy = core::variant_id{1};
+  c.judge = "judge";
+  c.deadline = 5s;
+  for (int k = 0; k <= 20; ++k)
+    c.deferred.emplace_back(k / 20.0, k / 20.0);
+  c.fid = {{0, 20}, {0.5, 18}, {1, 24}};
+  p->cascades.push_back(c);
+  return p;
+}
+
+scenario base(std::string_view policy, double rate = 8, double seconds = 120) {
+  scenario x;
+  x.profile = cascade();
+  x.policy = *planning::make_policy(policy);
+  planning::load_spec load;
+  load.low = load.high = rate;
+  load.seconds = seconds;
+  uint64_t content = 0;
+  const auto times = planning::arrivals(load);
+  for (const double t : *times)
+    x.trace.push_back({t, ++content % 500});
+  x.workers = 8;
+  x.deadline = runtime::usual_deadline(*x.profile);
+  return x;
+}
+
+outcome ran(const scenario& x) {
+  auto out = runtime::simulate(x);
+  BOOST_REQUIRE_MESSAGE(out, (out ? "" : out.why().text));
+  BOOST_TEST(out->broken == "");
+  BOOST_TEST(out->completed + out->dropped == out->requests);
+  return *out;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(simulate)
+
+BOOST_AUTO_TEST_CASE(every_policy_answers_every_request_of_every_kind) {
+  for (const auto& policy : planning::all_policies()) {
+    auto x = base(policy->name(), 6, 40);
+    x.check_every = 97;
+    x.noise = 0.1;
+    BOOST_TEST_CONTEXT(policy->name()) {
+      const auto out = ran(x);
+      BOOST_TEST(out.completed > 0u);
+      BOOST_TEST(out.utilisation > 0);
+      BOOST_TEST(out.utilisation <= 1);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(same_seed_same_events_another_seed_others) {
+  auto x = base("diffserve");
+  x.noise = 0.2;
+  x.faults = {{fault_kind::crash, 30, 20, 2, 3, 1},
+              {fault_kind::hang, 60, 30, 0, 1, 1}};
+  const auto a = ran(x);
+  const auto b = ran(x);
+  BOOST_TEST(a.digest == b.digest);
+  BOOST_TEST(a.events == b.events);
+  BOOST_TEST(a.latency_mean_ms == b.latency_mean_ms);
+  x.seed = 2;
+  const auto c = ran(x);
+  BOOST_TEST(a.digest != c.digest);
+}
+
+BOOST_AUTO_TEST_CASE(a_cascade_defers_as_its_threshold_says) {
+  // Two requests a second leave eight workers time for the heavy variant.
+  const auto calm = ran(base("diffserve-paper", 2, 300));
+  const auto busy = ran(base("diffserve-paper", 12, 300));
+  BOOST_TEST(calm.light_share < busy.light_share);
+  BOOST_TEST(calm.violation_ratio() < 0.02);
+  BOOST_TEST(busy.fid > 0);
+  const auto light = ran(base("clipper-light", 12, 100));
+  BOOST_TEST(light.light_share == 1.0);
+}
+
+BOOST_AUTO_TEST_CASE(load_beyond_capacity_is_dropped_and_counted) {
+  auto x = base("clipper-heavy", 30, 100);
+  const auto out = ran(x);
+  BOOST_TEST(out.dropped > out.requests / 4);
+  BOOST_TEST(out.utilisation > 0.9);
+  uint64_t arrived = 0;
+  uint64_t dropped = 0;
+  for (const auto& i : out.series) {
+    arrived += i.arrived;
+    dropped += i.dropped;
+    BOOST_TEST(i.arrived == i.in_time + i.late + i.dropped);
+  }
+  BOOST_TEST(arrived == out.requests);
+  BOOST_TEST(dropped == out.dropped);
+}
+
+BOOST_AUTO_TEST_CASE(workers_that_die_cost_no_request) {
+  auto x = base("diffserve", 4, 120);
+  x.check_every = 31;
+  x.deadline = core::timespan{0};
+  x.faults = {{fault_kind::crash, 40, 30, 0, 4, 1}};
+  const auto out = ran(x);
+  BOOST_TEST(out.workers_lost == 4u);
+  BOOST_TEST(out.completed == out.requests);
+}
+
+BOOST_AUTO_TEST_CASE(half_of_the_workers_dead_costs_one_planning_period) {
+  auto x = base("diffserve", 5, 200);
+  x.faults = {{fault_kind::crash, 100, 1000, 0, 4, 1}};
+  const auto half = ran(x);
+  auto y = base("diffserve", 5, 200);
+  y.workers = 4;
+  const auto small = ran(y);
+  const auto ratio = [](const outcome& of, double from) {
+    uint64_t all = 0;
+    uint64_t bad = 0;
+    for (const auto& i : of.series)
+      if (i.begin_seconds >= from) {
+        all += i.arrived;
+        bad += i.late + i.dropped;
+      }
+    return static_cast<double>(bad) / static_cast<double>(all);
+  };
+  // A period of 5 s and the deadline later it is as with four from the start.
+  BOOST_TEST(ratio(half, 115) <= ratio(small, 115) + 0.02);
+}
+
+BOOST_AUTO_TEST_CASE(a_hung_worker_is_killed_and_its_requests_go_on) {
+  auto x = base("diffserve", 4, 120);
+  x.deadline = core::timespan{0};
+  x.faults = {{fault_kind::hang, 40, 60, 0, 1, 1}};
+  const auto out = ran(x);
+  BOOST_TEST(out.workers_lost == 1u);
+  BOOST_TEST(out.completed == out.requests);
+}
+
+BOOST_AUTO_TEST_CASE(a_solver_that_fails_or_is_late_leaves_the_last_plan) {
+  auto x = base("diffserve", 6, 120);
+  x.faults = {{fault_kind::solver_fails, 30, 60, 0, 1, 1}};
+  const auto fails = ran(x);
+  BOOST_TEST(fails.violation_ratio() < 0.05);
+  x.faults = {{fault_kind::solver_late, 30, 60, 0, 1, 8}};
+  const auto late = ran(x);
+  BOOST_TEST(late.violation_ratio() < 0.05);
+  BOOST_TEST(late.plans < ran(base("diffserve", 6, 120)).plans);
+}
+
+BOOST_AUTO_TEST_CASE(a_load_jump_multiplies_the_arrivals) {
+  auto x = base("diffserve", 4, 100);
+  const auto before = x.trace.size();
+  x.faults = {{fault_kind::load_jump, 50, 25, 0, 1, 3}};
+  const auto out = ran(x);
+  BOOST_TEST(out.requests > before + before / 3);
+  BOOST_TEST(out.requests < before + 2 * before / 3);
+}
+
+BOOST_AUTO_TEST_CASE(
+  levels_by_cached_latents_save_steps_unless_the_cache_fails) {
+  auto p = cascade();
+  p->cascades.clear();
+  planning::ladder_profile ladder;
+  ladder.levels = {{core::variant_id{1}, 0, 1, {}},
+                   {core::variant_id{1}, 5, 0.9, {}}};
+  ladder.class_shares = {0.3, 0.7};
+  p->ladders.push_back(ladder);
+  auto x = base("argus", 10, 200);
+  x.profile = p;
+  x.deadline = 6s;
+  const auto out = ran(x);
+  BOOST_TEST(out.cache_hits > 0u);
+  BOOST_TEST(out.saved_steps > 0.1);
+  x.faults = {{fault_kind::lost_cache, 0, 1000, 0, 1, 1}};
+  x.check_every = 101;
+  const auto lost = ran(x);
+  BOOST_TEST(lost.saved_steps < out.saved_steps);
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_simulated_is_told) {
+  auto x = base("diffserve");
+  x.trace.clear();
+  BOOST_TEST(!runtime::simulate(x));
+  x = base("diffserve");
+  x.workers = 0;
+  BOOST_TEST(!runtime::simulate(x));
+  x = base("diffserve");
+  x.faults = {{fault_kind::crash, 1, 1, 99, 1, 1}};
+  BOOST_TEST(!runtime::simulate(x));
+  const auto stopped = runtime::simulate(base("diffserve", 20, 300),
+                                         [](uint64_t) { return false; });
+  BOOST_REQUIRE(!stopped);
+  BOOST_TEST((stopped.why().code == core::ec::cancelled));
+}
+
+BOOST_AUTO_TEST_CASE(scripts_are_read_and_every_fault_in_one_is_told) {
+  const auto good = runtime::parse_faults(
+    R"({"format": "atelier.faults", "version": 1, "faults": [
+      {"kind": "crash", "at_s": 3, "for_s": 4, "worker": 1, "workers": 2},
+      {"kind": "slow_cache", "at_s": 0.5, "factor": 20}]})",
+    "x.json");
+  BOOST_REQUIRE(good);
+  BOOST_TEST(((*good)[0] == fault{fault_kind::crash, 3, 4, 1, 2, 1}));
+  BOOST_TEST(((*good)[1] == fault{fault_kind::slow_cache, 0.5, 60, 0, 1, 20}));
+  const auto bad = runtime::parse_faults(
+    R"({"format": "other", "version": 2, "faults": [
+      {"kind": "rain", "at_s": -1, "workers": 0.5, "wind": 3}, 7]})",
+    "x.json");
+  BOOST_REQUIRE(!bad);
+  for (const char* part :
+       {"script.format", "script.version", "faults[0].kind: 'rain'",
+        "faults[0].at_s: -1", "faults[0].workers", "faults[0].wind",
+        "faults[1]: 7"})
+    BOOST_TEST(bad.why().text.find(part) != std::string::npos, part);
+  BOOST_TEST(!runtime::parse_faults("[1,", "x.json"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -328,8 +328,9 @@ taken diffserve_policy::take(const worker_view& worker,
   for (const waiting& row : queue) {
     // The batch that it joins takes longer than it would alone.
     auto needs = row.still_needs;
-    if (rows > 1 && of->batch_time > needs)
-      needs += (of->batch_time - needs) * (rows - 1) / (most - 1);
+    if (planned && of->batch_time > needs)
+      needs += most == 1 ? of->batch_time - needs
+                         : (of->batch_time - needs) * (rows - 1) / (most - 1);
     if (core::after(now, needs) > row.deadline)
       some.late.push_back(row.request);
     else if (some.join.size() < worker.seats_free)

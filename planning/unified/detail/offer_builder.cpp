@@ -156,7 +156,7 @@ void offer_builder::add_floors() {
   }
 }
 
-// Idle devices make ready for as many requests as they could answer best.
+// Idle devices make ready for twice as many requests as they could answer best.
 void offer_builder::scale_to_devices() {
   double work = 0;
   for (uint32_t k = 0; k < out_.asked.classes.size(); ++k) {
@@ -180,7 +180,7 @@ void offer_builder::scale_to_devices() {
     devices += d.alive;
   if (work > 0)
     for (request_class& c : out_.asked.classes)
-      c.rate *= rules_.busy * devices / work;
+      c.rate *= 2 * devices / work;
 }
 
 } // namespace atelier::planning::unified

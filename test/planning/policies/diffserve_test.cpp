@@ -83,17 +83,24 @@ BOOST_AUTO_TEST_CASE(batches_join_whole_and_late_ones_are_not_taken) {
   const auto& a = s.now.workers[heavy];
   BOOST_TEST((a.join == joining::whole_batch));
   BOOST_TEST((a.batch_time >= 4s));
-  BOOST_TEST_REQUIRE(a.batch >= 4u);
-  // They will be two, and that is what counts.
-  const auto both = a.batch_time / (a.batch - 1);
-  auto fine = test::waits(1, 0, core::priority::normal, test::at_s(10) + both);
-  auto late =
-    test::waits(2, 0, core::priority::normal, test::at_s(10) + both - 1ms);
+  auto fine = test::waits(1, 0, core::priority::normal, test::at_s(100));
+  auto late = test::waits(2, 0, core::priority::normal, test::at_s(13));
   const std::vector<waiting> queue{late, fine};
   const auto t =
     s.sut->take(s.there.workers[heavy], queue, s.now, test::at_s(10));
   BOOST_TEST((t.join == std::vector{core::request_id{1}}));
   BOOST_TEST((t.late == std::vector{core::request_id{2}}));
+  // Of five that would take 8 s they will be two.
+  s.now.workers[heavy].batch = 5;
+  s.now.workers[heavy].batch_time = 8s;
+  const auto two = s.sut->take(
+    s.there.workers[heavy],
+    std::vector{
+      test::waits(1, 0, core::priority::normal, test::at_s(12)),
+      test::waits(2, 0, core::priority::normal, test::at_s(12) - 1ms)},
+    s.now, test::at_s(10));
+  BOOST_TEST((two.join == std::vector{core::request_id{1}}));
+  BOOST_TEST((two.late == std::vector{core::request_id{2}}));
 }
 
 BOOST_AUTO_TEST_CASE(seen_confidences_change_the_threshold) {

@@ -88,6 +88,8 @@ void publish(pointer self, const plan_made& x) {
   if (x.number != st.number)
     return;
   st.solving = false;
+  // No more than once: a policy in constant haste waits for the next period.
+  const bool hasty = x.what && x.what->provisional && !st.in_force->provisional;
   if (x.what) {
     st.in_force = x.what;
     self->send(st.config.hub, publish_plan{x.what});
@@ -95,7 +97,7 @@ void publish(pointer self, const plan_made& x) {
     ++st.failures;
     core::log_warn("the plan in force stays: {}", x.failure.text);
   }
-  if (st.again)
+  if (st.again || hasty)
     replan(self);
 }
 

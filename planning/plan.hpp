@@ -50,6 +50,8 @@ struct plan {
   std::vector<double> admitted_rates;
   bool saturated = false;
   core::timespan retry_after{0};
+  /// Made in haste: a better one follows as soon as it is solved.
+  bool provisional = false;
   /// What the policy that made it remembers.
   policy_memory memory;
 

@@ -96,6 +96,9 @@ struct unified_memory {
   uint32_t first_route = 0;
   /// By label: whether any of its classes starts from cached work.
   std::vector<char> searches;
+  /// By label: the part of the requests that takes each route, where it is not
+  /// known what is near.
+  std::vector<std::vector<double>> blind;
   explanation why;
 
   friend bool operator==(const unified_memory&,

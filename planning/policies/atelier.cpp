@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace atelier::planning {
 
@@ -194,6 +195,25 @@ void write_shares(plan& next, const offers& o, const decision& d,
     for (size_t r = 0; r < o.reuses.size(); ++r)
       if (o.reuses[r] != 0 && next.share[map.of[i]][memory.first_route + r] > 0)
         memory.searches[i / map.skips.size()] = 1;
+  // Over all that may be near, by how many of them there are, without the
+  // routes that need to know it.
+  memory.blind.assign(map.labels, std::vector<double>(next.routes.size(), 0.0));
+  for (size_t label = 0; label < map.labels; ++label) {
+    auto& row = memory.blind[label];
+    for (size_t skip = 0; skip < map.skips.size(); ++skip) {
+      const uint32_t k = map.of[label * map.skips.size() + skip];
+      for (size_t r = 0; r < o.reuses.size(); ++r)
+        if (o.reuses[r] == 0)
+          row[memory.first_route + r] +=
+            o.asked.classes[k].rate * next.share[k][memory.first_route + r];
+    }
+    const double all = std::accumulate(row.begin(), row.end(), 0.0);
+    if (all > 0)
+      for (double& x : row)
+        x /= all;
+    else
+      row = next.share[map.of[label * map.skips.size()]];
+  }
 }
 
 } // namespace
@@ -289,6 +309,7 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
     next.retry_after =
       core::from_seconds(std::max(1.0, static_cast<double>(asked.backlog)
                                          / std::max(o.rate - refused, 1e-3)));
+  next.provisional = urgent;
   next.memory = std::move(memory);
   return next;
 }
@@ -326,7 +347,11 @@ choice atelier_policy::choose(const core::request& wanted, const facts& known,
     }
     skip = unified::allowed_by(costs, *known.near);
   }
-  const auto& share = in_force.share[unified::class_in(map, label, skip)];
+  // Of whom nothing is known is one of all those of its label.
+  const bool blind = map.skips.size() > 1 && !known.near;
+  const auto& share = blind
+                      ? memory->blind[label]
+                      : in_force.share[unified::class_in(map, label, skip)];
   const uint32_t at = argus::draw_level(share, random);
   const stage& first = in_force.routes[at].stages.front();
   if (first.from != origin::latent && first.from != origin::image)

@@ -47,7 +47,7 @@ public:
     for (const level_profile& l : models_.levels)
       if (l.variant == v && l.skip == 0)
         // Of labels of the other ladder nothing is known here.
-        return latents_ != nullptr ? l.quality : at(l, label);
+        return latents_ != nullptr ? mean(l) : at(l, label);
     return known_.variants[v.value].quality;
   }
 
@@ -56,6 +56,18 @@ public:
   }
 
 private:
+  double mean(const level_profile& l) const {
+    const auto& shares = models_.class_shares;
+    double sum = 0;
+    double all = 0;
+    for (size_t c = 0; c < std::min(shares.size(), l.class_quality.size());
+         ++c) {
+      sum += shares[c] * l.class_quality[c];
+      all += shares[c];
+    }
+    return all > 0 ? sum / all : l.quality;
+  }
+
   static double at(const level_profile& l, uint32_t label) {
     return label < l.class_quality.size() ? l.class_quality[label] : l.quality;
   }
@@ -102,6 +114,8 @@ void offer_variants(offer_builder& to, const profile& known,
       continue;
     for (uint32_t c = 0; c < to.classes().size(); ++c)
       to.add(c, at, q.of(v, to.classes()[c].first), fresh, {whole(known, v)});
+    if (const auto waits = to.waiting_for(v))
+      to.add(*waits, at, q.of(v, 0), false, {whole(known, v)});
   }
 }
 
@@ -110,6 +124,10 @@ void offer_variants(offer_builder& to, const profile& known,
 double kept(double alpha, uint32_t skip, uint32_t allowed) {
   return 1 - (1 - alpha) * skip / std::max(allowed, 1u);
 }
+
+// A prediction may be wrong: what is said to lose nothing counts as losing this
+// much at most, so that nothing is skipped where there is time for all steps.
+constexpr double doubt = 0.002;
 
 void offer_latents(offer_builder& to, const profile& known,
                    const qualities& q) {
@@ -138,8 +156,10 @@ void offer_latents(offer_builder& to, const profile& known,
   };
   if (ladder != nullptr) {
     for (const level_profile& l : ladder->levels)
-      offer(l.variant, l.skip,
-            [&](uint32_t label, uint32_t) { return q.of(l, label); });
+      offer(l.variant, l.skip, [&](uint32_t label, uint32_t) {
+        const double steps = known.variants[l.variant.value].steps;
+        return q.of(l, label) * (1 - doubt * l.skip / steps);
+      });
     return;
   }
   const core::variant_id full = known.reuse->full;

@@ -24,10 +24,13 @@ struct watched_policy : planning::vanilla {
     if (throws)
       throw std::runtime_error("no basis");
     last_now = asked.now;
-    return vanilla::replan(asked, known, there, previous);
+    auto next = vanilla::replan(asked, known, there, previous);
+    next.provisional = hasty;
+    return next;
   }
 
   bool throws = false;
+  bool hasty = false;
   mutable core::time_point last_now;
 };
 
@@ -91,6 +94,13 @@ BOOST_AUTO_TEST_CASE(a_worker_that_comes_is_planned_for_at_once) {
   advance(5ms);
   BOOST_REQUIRE((versions() == numbers{1}));
   BOOST_TEST(heard->plans[0]->workers.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_made_in_haste_is_followed_by_one_more) {
+  policy->hasty = true;
+  worker_came();
+  advance(20s);
+  BOOST_TEST((versions() == numbers{1, 2}));
 }
 
 BOOST_AUTO_TEST_CASE(events_while_a_plan_is_made_lead_to_one_more) {

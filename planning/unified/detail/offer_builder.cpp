@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 namespace atelier::planning::unified {
 
@@ -156,10 +157,15 @@ void offer_builder::add_floors() {
   }
 }
 
-// Idle devices make ready for twice as many requests as they could answer best.
+// Idle devices make ready for as many requests as they could answer best.
 void offer_builder::scale_to_devices() {
+  // Those of what waits are the last ones, and stay.
+  const std::span asks = std::span{out_.asked.classes}.first(
+    out_.asked.classes.size()
+    - static_cast<size_t>(std::count_if(waiting_.begin(), waiting_.end(),
+                                        [](const auto& c) { return !!c; })));
   double work = 0;
-  for (uint32_t k = 0; k < out_.asked.classes.size(); ++k) {
+  for (uint32_t k = 0; k < asks.size(); ++k) {
     const column* best = nullptr;
     double least = 0;
     for (const column& c : out_.asked.columns) {
@@ -173,14 +179,14 @@ void offer_builder::scale_to_devices() {
         least = seconds;
       }
     }
-    work += out_.asked.classes[k].rate * least;
+    work += asks[k].rate * least;
   }
   double devices = 0;
   for (const device_kind& d : out_.asked.kinds)
     devices += d.alive;
   if (work > 0)
-    for (request_class& c : out_.asked.classes)
-      c.rate *= 2 * devices / work;
+    for (request_class& c : asks)
+      c.rate *= rules_.busy * devices / work;
 }
 
 } // namespace atelier::planning::unified

@@ -4,6 +4,7 @@
 #include <atelier/planning/unified/offers.hpp>
 
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,11 @@ public:
     return meaning_;
   }
 
+  /// Returns the class of what waits for a variant already, if anything does.
+  std::optional<uint32_t> waiting_for(core::variant_id v) const {
+    return waiting_[v.value];
+  }
+
   const class_map& map() const {
     return out_.classes;
   }
@@ -67,6 +73,7 @@ private:
   offers out_;
   double deadline_ = 0;
   bool nobody_asks_ = false;
+  std::vector<std::optional<uint32_t>> waiting_;
   // Pools of each variant.
   std::vector<std::vector<uint32_t>> pools_of_;
   std::vector<std::pair<uint32_t, uint32_t>> meaning_;

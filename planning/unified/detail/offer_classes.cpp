@@ -40,13 +40,12 @@ void offer_builder::add_classes(const demand& asked) {
   const recent seen = recent_rate(asked.windows);
   out_.rate = seen.rate;
   out_.noise = seen.deviation;
-  // What waits is to be run within a deadline; what runs is no more to do.
-  const uint64_t waits =
-    std::accumulate(asked.waiting.begin(), asked.waiting.end(), uint64_t{0});
-  double rate =
-    rules_.head_room * out_.rate
-    + static_cast<double>(asked.waiting.empty() ? asked.backlog : waits)
-        / std::max(detail::window_seconds(asked), deadline_);
+  // What waits is to be run within a deadline, by its variant where that is
+  // known; what runs is no more to do.
+  const double soon = std::max(detail::window_seconds(asked), deadline_);
+  const bool told = !asked.waiting.empty();
+  double rate = rules_.head_room * out_.rate
+              + (told ? 0 : static_cast<double>(asked.backlog) / soon);
   nobody_asks_ = !(rate > 0);
   if (nobody_asks_)
     rate = 1;
@@ -97,6 +96,14 @@ void offer_builder::add_classes(const demand& asked) {
   for (uint32_t b = 0; b < edits.size(); ++b)
     map.edits.push_back(
       add(fmt::format("edits of {}/{}", b + 1, edit_bins), edits[b]));
+  waiting_.resize(known_.variants.size());
+  for (size_t v = 0; v < std::min(asked.waiting.size(), waiting_.size()); ++v)
+    if (asked.waiting[v] > 0) {
+      waiting_[v] = static_cast<uint32_t>(out_.asked.classes.size());
+      out_.asked.classes.push_back(
+        {"waiting for " + known_.variants[v].name,
+         static_cast<double>(asked.waiting[v]) / soon, 0, 1});
+    }
 }
 
 // By skip; where nothing was searched yet, everything is near if only the

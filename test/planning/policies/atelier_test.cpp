@@ -109,11 +109,13 @@ BOOST_AUTO_TEST_CASE(a_lost_worker_changes_shares_at_once_and_loads_nothing) {
   s.there.workers.resize(4);
   s.replan();
   BOOST_TEST(memory_of(s).urgent);
+  BOOST_TEST(s.now.provisional);
   for (size_t i = 0; i < 4; ++i)
     BOOST_TEST((s.now.workers[i].hosting == s.there.workers[i].hosting));
   s.window(2.5);
   s.replan();
   BOOST_TEST(!memory_of(s).urgent);
+  BOOST_TEST(!s.now.provisional);
   BOOST_TEST(sum_of_devices(s) <= 4.0);
 }
 

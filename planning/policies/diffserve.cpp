@@ -215,8 +215,12 @@ plan diffserve_policy::replan(const demand& asked, const profile& known,
     problem.most_deferred = 1 - diffserve::best_light_share(c.fid);
   if (rules_.trial_batches) {
     if (memory.decided && fresh) {
-      memory.light = with_period(memory.light, problem.light, late);
-      memory.heavy = with_period(memory.heavy, problem.heavy, late);
+      // Sizes that left no time for the heavy leg were too large.
+      const bool halves =
+        late
+        || (rules_.allocate == rule::cascade && memory.decided->heavy == 0);
+      memory.light = with_period(memory.light, problem.light, halves);
+      memory.heavy = with_period(memory.heavy, problem.heavy, halves);
     }
     problem.light_batch = memory.light.batch;
     problem.heavy_batch = memory.heavy.batch;

@@ -103,6 +103,26 @@ BOOST_AUTO_TEST_CASE(batches_join_whole_and_late_ones_are_not_taken) {
   BOOST_TEST((two.late == std::vector{core::request_id{2}}));
 }
 
+BOOST_AUTO_TEST_CASE(trial_batches_that_leave_no_heavy_leg_shrink) {
+  auto s = scene_at("aimd", 1);
+  bool was_off = false;
+  bool ever_off = false;
+  for (int i = 0; i < 20; ++i) {
+    s.window(1);
+    s.replan();
+    s.load();
+    const auto& workers = s.now.workers;
+    const bool off =
+      std::none_of(workers.begin(), workers.end(), [](const assignment& a) {
+        return a.hosting.front().value == 0;
+      });
+    BOOST_TEST(!(off && was_off));
+    was_off = off;
+    ever_off = ever_off || off;
+  }
+  BOOST_TEST(ever_off);
+}
+
 BOOST_AUTO_TEST_CASE(seen_confidences_change_the_threshold) {
   auto s = scene_at("diffserve-paper", 3);
   const double before = threshold_of(s);

@@ -30,7 +30,8 @@ struct monitor_state {
   uint64_t backlog = 0;
   std::vector<uint64_t> waiting;
   caf::actor_addr planner;
-  /// Requests a second that the last plan was made for; none yet below 0.
+  /// Requests a second that the last plan was made for; below 0 where none was
+  /// asked for yet.
   double planned_rate = -1;
 
   /// Ends the window at `now` with what the counts rose since its begin.

@@ -15,10 +15,6 @@ namespace atelier::planning::nirvana {
 /// Source: Nirvana, section 7.1.
 inline constexpr uint32_t reference_steps = 50;
 
-/// Share of the full quality that a resumed picture keeps, alpha.
-/// Source: Nirvana, section 5.3, Algorithm 2.
-inline constexpr double kept_quality = 0.9;
-
 /// Mean quality of resumed pictures relative to full ones: a CLIPScore of 28.81
 /// against 30.28 where 88 % were resumed.
 /// Source: Nirvana, Table 1 and Figure 15.

@@ -211,7 +211,8 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
       "Arrivals: milliseconds and, after a comma, what is asked for");
   add("--load", into.load, "KIND:LOW-HIGH:SECONDS",
       "Synthetic arrivals instead: steady, diurnal, bursty, ramp or "
-      "production, in requests a second");
+      "production, in requests a second; diurnal and production are waves "
+      "of a day");
   add("--policy", into.policies, "P,P,...", "Policies, side by side");
   add("--profiles", into.profiles, "FILE",
       "What variants cost and how good they are");

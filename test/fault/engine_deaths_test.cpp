@@ -13,12 +13,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <concepts>
 #include <csignal>
 #include <thread>
 
 using namespace atelier;
 using namespace std::chrono_literals;
+using test::come_to_moment;
 using test::eventually;
 using test::mode;
 
@@ -114,16 +114,6 @@ void check_at_rest(engine& sut) {
   const auto s = sut.status();
   BOOST_TEST(s.slots_in_use == 0u);
   BOOST_TEST(s.accepted == s.answered + s.failed + s.cancelled);
-}
-
-/// Lets `us` pass, the drawn moment of a death, or less where all is `over`
-/// before.
-template <std::predicate Predicate>
-void come_to_moment(uint64_t us, Predicate over) {
-  using clock = std::chrono::steady_clock;
-  const auto end = clock::now() + std::chrono::microseconds{us};
-  while (clock::now() < end && !over())
-    std::this_thread::sleep_until(std::min(end, clock::now() + 200us));
 }
 
 void come_to_moment(uint64_t us, const watched& x) {

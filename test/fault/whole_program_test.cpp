@@ -19,12 +19,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <thread>
 
 extern char** environ;
 
 using namespace atelier;
 using namespace std::chrono_literals;
+using test::come_to_moment;
 using test::eventually;
 
 namespace {
@@ -83,6 +83,14 @@ pid_t run(const fs::path& into, int pictures, const std::string& step_ms) {
   return pid;
 }
 
+/// Whether a child is over; it can be waited for all the same.
+bool has_ended(pid_t pid) {
+  siginfo_t told{};
+  constexpr auto look = WEXITED | WNOHANG | WNOWAIT;
+  return waitid(P_PID, static_cast<id_t>(pid), &told, look) == 0
+      && told.si_pid == pid;
+}
+
 int wait_for(pid_t pid) {
   int status = 0;
   BOOST_TEST_REQUIRE(waitpid(pid, &status, 0) == pid);
@@ -114,10 +122,8 @@ BOOST_AUTO_TEST_CASE(nothing_of_a_killed_program_stays) {
   for (size_t i = 0; i < 10 + test::scaled(290); ++i) {
     const scratch folder;
     const auto victim = run(folder.path, 1000, "2");
-    // Not a wait for anything: it picks the moment of the death.
-    const auto moment_us = random.below(i % 2 == 0 ? 500'000U : 50'000U);
-    std::this_thread::sleep_for(
-      std::chrono::microseconds{static_cast<int64_t>(moment_us)});
+    come_to_moment(random.below(i % 2 == 0 ? 500'000U : 50'000U),
+                   [victim] { return has_ended(victim); });
     kill(victim, SIGKILL);
     BOOST_TEST(wait_for(victim) == -1);
     BOOST_TEST(eventually(

@@ -87,8 +87,9 @@ BOOST_AUTO_TEST_CASE(an_owner_killed_at_any_time_leaves_nothing) {
         shared->worker = 0;
       }
     }};
-    std::this_thread::sleep_for(std::chrono::microseconds{rng() % 12'000});
     auto pid = owner.pid();
+    test::come_to_moment(rng() % 12'000,
+                         [pid] { return ipc::start_time_of(pid) == 0; });
     owner.signal(SIGKILL);
     // The successor may come before the dead is reaped.
     auto early = rng() % 2 == 0;
@@ -122,8 +123,9 @@ BOOST_AUTO_TEST_CASE(engines_that_start_at_once_do_not_hurt_each_other) {
         auto x = arena_owner::make_shared_memory({{}, {}, 2, 256}, 1s);
         if (!x || !arena_view::open_shared_memory((*x)->name()))
           _exit(2);
-        std::this_thread::sleep_for(1ms);
-        if (!arena_view::open_shared_memory((*x)->name()))
+        if (test::eventually(
+              [&] { return !arena_view::open_shared_memory((*x)->name()); },
+              1ms))
           _exit(3);
       }
     });
@@ -167,8 +169,7 @@ BOOST_AUTO_TEST_CASE(a_successor_waits_for_the_processes_of_the_dead) {
     if (!removed)
       ++shared->faults;
   }};
-  std::this_thread::sleep_for(20ms);
-  BOOST_TEST(!finished);
+  BOOST_TEST(!test::eventually([&] { return finished.load(); }, 20ms));
   BOOST_TEST(objects_of(dead).size() == 1u);
   kill(shared->worker, SIGKILL);
   successor.join();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <thread>
 
 namespace atelier::test {
@@ -19,6 +21,17 @@ bool eventually(Predicate done,
     std::this_thread::sleep_for(pause);
   }
   return true;
+}
+
+/// Lets `us` pass, the drawn moment of a death, or less where all is `over`
+/// before.
+template <class Predicate>
+void come_to_moment(uint64_t us, Predicate over) {
+  using clock = std::chrono::steady_clock;
+  constexpr auto pause = std::chrono::microseconds{200};
+  const auto end = clock::now() + std::chrono::microseconds{us};
+  while (clock::now() < end && !over())
+    std::this_thread::sleep_until(std::min(end, clock::now() + pause));
 }
 
 } // namespace atelier::test

@@ -3,7 +3,8 @@
 // How long plans take: each decision function on clusters of 8 to 10,000
 // workers, with random loads, middle and worst of many. Each plan is checked
 // before it counts. What runs for a request, not for a plan, is told in
-// microseconds at the end.
+// microseconds at the end. Long, because each decision has its table beside the
+// check of its plans.
 //
 //   planning_bench [ROUNDS]
 

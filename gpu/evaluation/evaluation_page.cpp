@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/markup.hpp>
 #include <atelier/gpu/evaluation/detail/svg_plot.hpp>
 #include <atelier/gpu/evaluation/evaluation_report.hpp>
 
@@ -11,7 +12,7 @@ namespace atelier::gpu {
 
 namespace {
 
-using detail::escape_html;
+using core::escape_html;
 using detail::svg_plot;
 
 std::string percent(double x) {

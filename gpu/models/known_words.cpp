@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/detail/printable.hpp>
+#include <atelier/gpu/models/detail/word_characters.hpp>
 #include <atelier/gpu/models/known_words.hpp>
 
 #include <fmt/format.h>
@@ -12,22 +13,12 @@ namespace atelier::gpu {
 
 namespace {
 
+using detail::is_letter;
+using detail::lower;
+
 // Of the unknown words that a note names, and of the known ones.
 constexpr size_t most_named = 8;
 constexpr size_t most_listed = 200;
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-      || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
-}
-
-std::string lower(std::string_view text) {
-  std::string out{text};
-  for (auto& c : out)
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 // Calls `take` with each run of characters that `belongs` says yes to.
 template <class Belongs, class Take>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/markup.hpp>
 #include <atelier/runtime/simulation/chart.hpp>
 
 #include <fmt/format.h>
@@ -70,29 +71,6 @@ legend_layout lay_out(const chart& x) {
 
 } // namespace
 
-std::string to_html_text(const std::string& x) {
-  std::string out;
-  for (const char c : x) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 double tick_distance(double range, int most_ticks) {
   if (!(range > 0) || most_ticks < 1)
     return 1;
@@ -146,7 +124,7 @@ std::string to_svg(const chart& x) {
     "role=\"img\">\n<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" "
     "fill=\"#fff\"/>\n<text x=\"{3}\" y=\"20\" font-size=\"15\" "
     "font-weight=\"bold\">{2}</text>\n",
-    width, all, to_html_text(x.title), left);
+    width, all, core::escape_html(x.title), left);
   for (double v = std::ceil(across.least / x_tick - 1e-9) * x_tick;
        v <= across.most + x_tick * 1e-6; v += x_tick)
     out +=
@@ -168,8 +146,8 @@ std::string to_svg(const chart& x) {
     "text-anchor=\"middle\">{6}</text>\n<text transform=\"translate(16 {7}) "
     "rotate(-90)\" text-anchor=\"middle\">{8}</text>\n",
     left, top, width - left - right, floor - top, (left + width - right) / 2,
-    floor + 36, to_html_text(x.x_axis), (top + floor) / 2,
-    to_html_text(x.y_axis));
+    floor + 36, core::escape_html(x.x_axis), (top + floor) / 2,
+    core::escape_html(x.y_axis));
 
   size_t drawn = 0;
   for (size_t i = 0; i < x.lines.size(); ++i) {
@@ -200,7 +178,7 @@ std::string to_svg(const chart& x) {
                        "y2=\"{:.1f}\" {}/>\n<text x=\"{:.1f}\" "
                        "y=\"{:.1f}\">{}</text>\n",
                        lx, ly - 4, lx + sample - 6, ly - 4, style, lx + sample,
-                       ly, to_html_text(line.name));
+                       ly, core::escape_html(line.name));
   }
   return out + "</svg>\n";
 }

@@ -35,9 +35,6 @@ struct chart {
 /// which colour-blind people tell apart.
 std::string to_svg(const chart& x);
 
-/// Returns the text with what HTML reads as marks replaced.
-std::string to_html_text(const std::string& x);
-
 /// Returns 1, 2 or 5 times a power of ten: the distance of ticks for a range.
 double tick_distance(double range, int most_ticks);
 

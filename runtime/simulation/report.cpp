@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/markup.hpp>
 #include <atelier/runtime/simulation/chart.hpp>
 #include <atelier/runtime/simulation/report.hpp>
 
@@ -284,17 +285,17 @@ std::string to_html(std::span<const outcome> all, const std::string& title) {
     "left; }}\n.plots {{ display: flex; flex-wrap: wrap; gap: 16px; }}\n.plots "
     "svg {{ border: 1px solid #ddd; max-width: 100%; height: auto; }}\n"
     "</style></head>\n<body>\n<h1>{0}</h1>\n<table>\n<tr>",
-    to_html_text(title));
+    core::escape_html(title));
   if (all.empty())
     return out + "</tr></table></body></html>\n";
   const auto columns = columns_for(all);
   for (const auto& c : columns)
-    out += fmt::format("<th>{}</th>", to_html_text(c.title));
+    out += fmt::format("<th>{}</th>", core::escape_html(c.title));
   out += "</tr>\n";
   for (const auto& x : all) {
     out += "<tr>";
     for (const auto& c : columns)
-      out += fmt::format("<td>{}</td>", to_html_text(c.cell(x)));
+      out += fmt::format("<td>{}</td>", core::escape_html(c.cell(x)));
     out += "</tr>\n";
   }
   out += "</table>\n<div class=\"plots\">\n";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // DiffServe's figures 4, 5, 6, 8, 9 and section 4.5, on 16 simulated A100.
+// Long, because they share their settings, a function each.
 
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/diffserve/quality.hpp>

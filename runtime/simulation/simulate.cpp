@@ -6,7 +6,8 @@
 //            planner, monitor, supervisor        (virtual executors)
 //
 // Everything that takes time is a time-out of CAF's test clock; between two of
-// them every message is run.
+// them every message is run. Long, because how the actors are joined is read
+// together with what drives them: arrivals, faults, looks.
 
 #include <atelier/actors/denoise_step.hpp>
 #include <atelier/actors/monitor.hpp>

@@ -117,7 +117,7 @@ void check_at_rest(engine& sut) {
 }
 
 void come_to_moment(uint64_t us, const watched& x) {
-  come_to_moment(us, [&] { return x.answers->load() > 0; });
+  test::come_to_moment(us, [&] { return x.answers->load() > 0; });
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/markup.hpp>
 #include <atelier/gpu/evaluation/detail/svg_plot.hpp>
 
 #include <fmt/format.h>
@@ -10,6 +11,8 @@
 namespace atelier::gpu::detail {
 
 namespace {
+
+using core::escape_html;
 
 constexpr double width = 640;
 constexpr double height = 360;
@@ -51,29 +54,6 @@ axis axis_of(double low, double high, double from, double to) {
 }
 
 } // namespace
-
-std::string escape_html(const std::string& text) {
-  std::string out;
-  for (const auto c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string to_svg(const svg_plot& plot) {
   const auto place = [&](double x) {

@@ -22,9 +22,6 @@ struct svg_plot {
   bool logarithmic = false;
 };
 
-/// Returns text with the characters that HTML gives a meaning replaced.
-std::string escape_html(const std::string& text);
-
 /// Returns an <svg> element of 640 x 360 with axes, ticks and a legend. y runs
 /// from 0, or from its least value where that is below. Values that are not
 /// finite are left out.

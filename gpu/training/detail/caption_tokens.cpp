@@ -1,27 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/detail/word_characters.hpp>
 #include <atelier/gpu/training/detail/caption_tokens.hpp>
 
 #include <utility>
 
 namespace atelier::gpu::detail {
-
-namespace {
-
-bool is_letter(char c) {
-  // Bytes beyond ASCII belong to words, so that these are told whole.
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-      || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
-}
-
-std::string lower(std::string_view text) {
-  std::string out{text};
-  for (auto& c : out)
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
-} // namespace
 
 caption_tokens::caption_tokens(std::string_view text) {
   for (auto i = size_t{0}; i < text.size();) {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The linear programme of a plan: its rows, its columns as they come, prices.
+// Long, because the rows and what each column has in them are read together.
+
 #include <atelier/planning/unified/detail/master.hpp>
 
 #include <algorithm>

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace atelier::core {
+
+/// Returns text with the characters that HTML reads as marks replaced.
+std::string escape_html(std::string_view text);
+
+} // namespace atelier::core

@@ -83,17 +83,16 @@ BOOST_AUTO_TEST_CASE(rows_are_told_with_their_masks_running_ones_first) {
   edit(0.4);
   const auto d = take<denoise>();
   // What records runs in full.
-  BOOST_TEST((rows()
-              == std::vector<worker_row>{
-                {0.2, 4, true}, {1, 4, true}, {0.4, 4, false}}));
+  BOOST_TEST((
+    rows()
+    == std::vector<worker_row>{{0.2, 4, true}, {1, 4, true}, {0.4, 4, false}}));
   actors::stepped on_the_way;
   on_the_way.who = device_at(device);
   on_the_way.rows = {{d.who, 3, false}};
   on(on_the_way);
   BOOST_TEST((rows().front() == worker_row{0.2, 1, true}));
   done(d);
-  BOOST_TEST(
-    (rows() == std::vector<worker_row>{{1, 4, true}, {0.4, 4, true}}));
+  BOOST_TEST((rows() == std::vector<worker_row>{{1, 4, true}, {0.4, 4, true}}));
   lose(device);
   add_device(test::hub_rig::life(3), 2, 2);
   BOOST_TEST(rows().size() == 2u);

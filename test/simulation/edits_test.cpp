@@ -182,8 +182,7 @@ BOOST_AUTO_TEST_CASE(edits_that_cannot_be_are_told) {
     x.edits = edits;
     const auto out = runtime::simulate(x);
     BOOST_REQUIRE(!out);
-    BOOST_TEST(out.why().text.find(part) != std::string::npos,
-               out.why().text);
+    BOOST_TEST(out.why().text.find(part) != std::string::npos, out.why().text);
   };
   told({1.5, 0.1, 0, 1}, "share of edits, 1.5, is outside 0..1");
   told({1, 0, 0, 1}, "mean masked share, 0, is outside 0.01..0.99");

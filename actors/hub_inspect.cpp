@@ -159,7 +159,7 @@ std::string hub::check() const {
         return fmt::format("request {} lost a granted slot", who.id.value);
   }
   for (const auto& [id, w] : workers_)
-    if (taken[id] != w.view.seats_taken
+    if (taken[id] != w.view.seats_taken || w.has.size() != w.view.seats_taken
         || w.view.seats_taken + w.view.seats_free != w.seats)
       return fmt::format("seats of worker {} are not conserved", id.value);
   return {};

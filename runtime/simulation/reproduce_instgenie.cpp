@@ -2,7 +2,8 @@
 
 // What simulation can show of InstGenIE: SDXL and Flux on eight H800, whose
 // times are fitted to the published ones (examples/profiles/README.md). Masks
-// are those of the paper's own trace.
+// are those of the paper's own trace. Longer than most files: a paper's rows
+// stay together.
 
 #include <atelier/planning/instgenie/block_plan.hpp>
 #include <atelier/planning/policies/instgenie.hpp>

@@ -120,6 +120,8 @@ private:
     uint32_t run_steps = 1;
     planning::worker_view view;
     std::vector<core::lane_id> serves;
+    /// Its dispatches, oldest first.
+    std::vector<core::ticket> has;
     std::vector<core::ticket> batch;
     core::time_point last_sign;
     /// Longest silence that its present work explains.
@@ -208,6 +210,7 @@ private:
   void withdraw(worker& w);
   void offer(worker& w);
   void view_changed(const worker& w);
+  planning::worker_view view_of(const worker& w) const;
   core::timespan allowance_of(const row& r, const worker& w) const;
 
   // hub_replies.cpp: replies and deaths
@@ -233,6 +236,9 @@ private:
   mutable planning::cluster_view seen_;
   mutable std::vector<core::worker_id> outdated_;
   mutable bool members_changed_ = false;
+  /// From the first known mask on, views tell the rows of their workers: before
+  /// nobody needs them.
+  bool tells_rows_ = false;
   std::map<worker_address, core::worker_id> addresses_;
   uint32_t next_worker_ = 1;
   /// The last life suspected or known to be over, by process: the keeper grants

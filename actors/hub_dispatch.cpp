@@ -278,6 +278,9 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       if (next.check)
         d.judge = next.check->judge;
       order = std::move(d);
+      x.steps = core::steps_to_run(r.how);
+      x.begin_at = r.begin_at;
+      x.masked = masked_as_it_runs(r);
       --ahead_;
       w.view.steps_left += steps_left(r);
       break;
@@ -316,6 +319,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
     w.draining = false;
   offer(w);
   ++counts_.dispatched;
+  w.has.push_back(who);
   out_.emplace(who, std::move(x));
   if (auto* d = std::get_if<denoise>(&order); d != nullptr && w.filling)
     w.joining.push_back(std::move(*d));

@@ -88,8 +88,11 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
     r.under = plan_;
     r.along = go.route;
     r.match = go.match;
-    if (r.known.mask && r.what->source)
+    if (r.known.mask && r.what->source) {
       r.masked = r.known.mask->ratio;
+      members_changed_ = members_changed_ || !tells_rows_;
+      tells_rows_ = true;
+    }
     count_choice(r);
     return begin_stage(id, r, 0, now);
   }

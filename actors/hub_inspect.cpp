@@ -14,19 +14,37 @@ const planning::cluster_view& hub::cluster() const {
     seen_.workers.clear();
     for (const auto& [id, w] : workers_)
       if (w.where.what == role::denoise_step && !w.suspected)
-        seen_.workers.push_back(w.view);
+        seen_.workers.push_back(view_of(w));
   } else {
     for (const auto id : outdated_) {
       const auto i = std::lower_bound(
         seen_.workers.begin(), seen_.workers.end(), id,
         [](const auto& x, core::worker_id y) { return x.worker < y; });
       if (i != seen_.workers.end() && i->worker == id)
-        *i = workers_.at(id).view;
+        *i = view_of(workers_.at(id));
     }
   }
   members_changed_ = false;
   outdated_.clear();
   return seen_;
+}
+
+planning::worker_view hub::view_of(const worker& w) const {
+  auto out = w.view;
+  if (!tells_rows_)
+    return out;
+  for (const auto who : w.has) {
+    const auto& x = out_.at(who);
+    const auto done = std::max(x.steps_done, x.begin_at);
+    out.rows.push_back({x.masked, x.steps - std::min(x.steps, done), true});
+  }
+  const auto own = planning::lane_of(w.view.worker);
+  for (const auto lane : {own, alone_lane(own)})
+    for (const auto id : lanes_.of(lane)) {
+      const auto& r = rows_.at(id);
+      out.rows.push_back({masked_as_it_runs(r), steps_left(r), false});
+    }
+  return out;
 }
 
 void hub::view_changed(const worker& w) {
@@ -115,7 +133,7 @@ std::string hub::check() const {
   size_t listed = 0;
   for (const auto& x : cluster().workers) {
     const auto w = workers_.find(x.worker);
-    if (w == workers_.end() || w->second.suspected || w->second.view != x)
+    if (w == workers_.end() || w->second.suspected || view_of(w->second) != x)
       return fmt::format("the view of worker {} is out of date",
                          x.worker.value);
     ++listed;
@@ -141,7 +159,7 @@ std::string hub::check() const {
         return fmt::format("request {} lost a granted slot", who.id.value);
   }
   for (const auto& [id, w] : workers_)
-    if (taken[id] != w.view.seats_taken
+    if (taken[id] != w.view.seats_taken || w.has.size() != w.view.seats_taken
         || w.view.seats_taken + w.view.seats_free != w.seats)
       return fmt::format("seats of worker {} are not conserved", id.value);
   return {};

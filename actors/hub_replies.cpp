@@ -65,6 +65,7 @@ bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
   --w.view.seats_taken;
   ++w.view.seats_free;
   std::erase(w.batch, who);
+  std::erase(w.has, who);
   if (out.at == phase::denoising) {
     const auto r = rows_.find(who.id);
     const uint64_t all =

@@ -99,6 +99,15 @@ inline uint32_t steps_left(const row& r) {
   return all - std::min(std::max(r.steps_done, r.begin_at), all);
 }
 
+/// Returns the masked share by which a row's stage runs: 1 where all of the
+/// picture is computed.
+inline double masked_as_it_runs(const row& r) {
+  const auto& stage = r.under->routes[r.along.value].stages[r.stage];
+  return stage.from == planning::origin::template_image && !stage.record
+         ? r.masked
+         : 1;
+}
+
 /// What one dispatch holds at a worker, from the hand-off to the worker's reply
 /// or its process's end, whatever becomes of the row meanwhile.
 struct dispatched {
@@ -113,6 +122,10 @@ struct dispatched {
   /// Steps that the state held when it was handed off.
   uint32_t steps_before = 0;
   uint32_t steps_done = 0;
+  /// As of the row: what policies are told while it runs.
+  uint32_t steps = 0;
+  uint32_t begin_at = 0;
+  double masked = 1;
   bool alone = false;
   /// Told as a member of the worker's batch.
   bool stepping = false;

@@ -14,7 +14,7 @@ namespace atelier::planning {
 
 /// One row at a worker, or waiting in its own lane.
 struct worker_row {
-  /// Masked share of its picture; 1 where it is no edit.
+  /// Masked share of its picture; 1 where it is no edit, or runs in full.
   double masked = 1;
   uint64_t steps_left = 0;
   bool running = false;
@@ -36,7 +36,8 @@ struct worker_view {
   uint32_t level = 0;
   /// Requests that wait in its own lane.
   uint64_t waiting = 0;
-  /// Its rows, running ones first; empty: not told.
+  /// Its rows, running ones first; empty: not told, as long as no mask is
+  /// known.
   std::vector<worker_row> rows;
 
   friend bool operator==(const worker_view&, const worker_view&) = default;

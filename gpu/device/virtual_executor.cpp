@@ -2,6 +2,7 @@
 #include <atelier/core/philox.hpp>
 #include <atelier/gpu/device/detail/test_card_rows.hpp>
 #include <atelier/gpu/device/virtual_executor.hpp>
+#include <atelier/planning/policies/instgenie.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -71,12 +72,18 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     : config(std::move(c)),
       timers(std::move(t)),
       rows(config.known, std::move(s)),
-      resident(config.resident) {}
+      edit_seconds(config.known->variants.size()),
+      resident(config.resident) {
+    for (const auto& m : config.known->masked)
+      edit_seconds[m.variant.value] = planning::edit_steps(m);
+  }
 
   const virtual_config config;
   const std::shared_ptr<core::timers> timers;
   executor_events events;
   detail::test_card_rows rows;
+  /// By variant: seconds of a step of a batch with edits; empty: unknown.
+  std::vector<planning::instgenie::step_model> edit_seconds;
   /// Time that opening will take, of rows that have not run yet.
   std::unordered_map<core::ticket, core::timespan> opening;
   std::unordered_map<core::ticket, scripted_failure> script;
@@ -183,13 +190,31 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
         if (const auto owed = opening.extract(who))
           next.opening += owed.mapped();
       const auto& lead = *sound.front();
-      next.step = vary(planning::step_time(*variant_of(lead.report().who),
-                                           static_cast<uint32_t>(sound.size()),
-                                           lead.how().px),
-                       lead.report().who, lead.steps_done(), draw::step);
+      next.step =
+        vary(step_of(sound), lead.report().who, lead.steps_done(), draw::step);
       next.steps = std::min(next.steps, steps_before_none(sound));
     }
     begin(std::move(next));
+  }
+
+  /// Returns the mean time of a step of these rows, which are of one variant
+  /// and size.
+  core::timespan step_of(
+    const std::vector<detail::test_card_row*>& sound) const {
+    const auto& how = sound.front()->how();
+    const auto& seconds = edit_seconds[how.variant.value];
+    if (config.masked && seconds) {
+      std::vector<planning::instgenie::batch_member> members;
+      bool any = false;
+      for (const auto* row : sound) {
+        members.push_back({config.masked(row->report().who.id), false});
+        any = any || members.back().ratio < 1;
+      }
+      if (any)
+        return core::from_seconds(seconds(members));
+    }
+    return planning::step_time(config.known->variants[how.variant.value],
+                               static_cast<uint32_t>(sound.size()), how.px);
   }
 
   /// Returns after how many steps the script has made every row fail.

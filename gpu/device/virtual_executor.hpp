@@ -24,6 +24,11 @@ struct virtual_config {
   std::vector<core::variant_id> resident = {};
   /// Scores a request's picture; empty: 0 for all.
   std::function<double(core::request_id, const std::string& judge)> score = {};
+  /// Tells the masked share of a request that runs from its template's records;
+  /// 1 for every other. Empty: 1 for all. A batch with a share below 1 takes
+  /// the time of the profile's `masked` section for its variant, at the
+  /// variant's own size; without that section an edit costs a full picture.
+  std::function<double(core::request_id)> masked = {};
   /// Told of each stretch of work as it ends: for accounts.
   std::function<void(core::timespan)> busy = {};
 };

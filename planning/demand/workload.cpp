@@ -62,6 +62,30 @@ std::vector<double> spikes(size_t n, core::philox random) {
   return out;
 }
 
+// Of a shape below 1, by Johnk: an exponential times a Beta(shape, 1 - shape).
+double draw_gamma_below_one(core::philox& random, double shape) {
+  while (true) {
+    const double x = std::pow(random.uniform(), 1 / shape);
+    const double y = std::pow(random.uniform(), 1 / (1 - shape));
+    if (x + y > 0 && x + y <= 1)
+      return random.exponential() * x / (x + y);
+  }
+}
+
+// The sum of gammas is one of the summed shape.
+double draw_gamma(core::philox& random, double shape) {
+  double x = 0;
+  for (; shape >= 1; shape -= 1)
+    x += random.exponential();
+  return shape > 1e-12 ? x + draw_gamma_below_one(random, shape) : x;
+}
+
+double draw_beta(core::philox& random, double a, double b) {
+  const double x = draw_gamma(random, a);
+  const double y = draw_gamma(random, b);
+  return x + y > 0 ? x / (x + y) : 0;
+}
+
 } // namespace
 
 std::string_view to_string(load_kind x) {
@@ -169,27 +193,21 @@ core::result<std::vector<double>> arrivals(const load_spec& of) {
 
 double masked_share(core::philox& random, double b) {
   ATELIER_EXPECTS(b > 0, "a parameter above 0");
-  constexpr double a = 0.9;
-  // Of a shape below 1, by Johnk: an exponential times a Beta(shape, 1 -
-  // shape).
-  const auto gamma_below_one = [&](double shape) {
-    while (true) {
-      const double x = std::pow(random.uniform(), 1 / shape);
-      const double y = std::pow(random.uniform(), 1 / (1 - shape));
-      if (x + y > 0 && x + y <= 1)
-        return random.exponential() * x / (x + y);
-    }
-  };
-  // The sum of gammas is one of the summed shape.
-  const auto gamma = [&](double shape) {
-    double x = 0;
-    for (; shape >= 1; shape -= 1)
-      x += random.exponential();
-    return shape > 1e-12 ? x + gamma_below_one(shape) : x;
-  };
-  const double x = gamma(a);
-  const double y = gamma(b);
-  return x + y > 0 ? x / (x + y) : 0;
+  return draw_beta(random, 0.9, b);
+}
+
+double beta_share(core::philox& random, double mean, double spread) {
+  ATELIER_EXPECTS(mean > 0 && mean < 1 && spread >= 0
+                    && spread < most_spread(mean),
+                  "a beta distribution");
+  if (spread == 0)
+    return mean;
+  const double sum = mean * (1 - mean) / (spread * spread) - 1;
+  return draw_beta(random, mean * sum, (1 - mean) * sum);
+}
+
+double most_spread(double mean) {
+  return std::sqrt(mean * (1 - mean));
 }
 
 zipf::zipf(uint32_t n) {

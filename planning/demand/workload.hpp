@@ -66,6 +66,14 @@ core::result<std::vector<double>> arrivals(const load_spec& of);
 /// Source: InstGenIE, Figure 3, has the means; the form is ours.
 double masked_share(core::philox& random, double b = 7.28);
 
+/// Returns a share of the beta distribution with that mean and standard
+/// deviation; without a spread the mean itself. Takes time by mean / spread^2.
+/// @pre 0 < mean < 1 and 0 <= spread < most_spread(mean)
+double beta_share(core::philox& random, double mean, double spread);
+
+/// Returns the spread that shares of a mean stay below: sqrt(mean (1 - mean)).
+double most_spread(double mean);
+
 /// Draws which of n things is used: the k-th 1/k as often as the first.
 class zipf {
 public:

@@ -61,6 +61,34 @@ result<similarity_spec> parse_similarity(std::string_view argument,
   return out;
 }
 
+result<edit_spec> parse_edits(std::string_view argument,
+                              std::string_view text) {
+  std::vector<double> numbers;
+  for (;;) {
+    const auto comma = text.find(',');
+    const auto one = parse_number(argument, text.substr(0, comma), 0, 1);
+    if (!one)
+      return one.why();
+    numbers.push_back(*one);
+    if (comma == std::string_view::npos)
+      break;
+    text.remove_prefix(comma + 1);
+    if (numbers.size() == 3)
+      return fail(ec::invalid_argument,
+                  "{}: {} is too much after SHARE,MEAN,SPREAD", argument,
+                  show_value(text));
+  }
+  edit_spec out;
+  out.share = numbers[0];
+  if (numbers.size() > 1) {
+    out.mean = numbers[1];
+    out.spread = numbers.size() > 2 ? numbers[2] : usual_spread(out.mean);
+  }
+  if (auto ok = check_edits(out); !ok)
+    return fail(ec::invalid_argument, "{}: {}", argument, ok.why().text);
+  return out;
+}
+
 result<request> read(const simulate_arguments& arguments) {
   if (!arguments.policies)
     return fail(ec::invalid_argument, "--policy is missing: P[,P...]");
@@ -115,6 +143,12 @@ result<request> read(const simulate_arguments& arguments) {
     if (!s)
       return s.why();
     x.similarity = *s;
+  }
+  if (arguments.edits) {
+    const auto e = parse_edits("--edits", *arguments.edits);
+    if (!e)
+      return e.why();
+    x.edits = *e;
   }
   if (arguments.faults) {
     const auto text =
@@ -228,6 +262,9 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
       "Of the monitor's counts (default: 1000)");
   add("--similarity", into.similarity, "MEAN,SPREAD",
       "How near earlier work is (default: 0.8,0.12)");
+  add("--edits", into.edits, "SHARE[,MEAN[,SPREAD]]",
+      "Share of requests that are edits, and of their masks (default: "
+      "0,0.11,0.1033)");
   add("--reproduce", into.reproduce, "WHAT",
       "Run the experiments of a paper instead: all, argus, diffserve, modm, "
       "nirvana or instgenie; --data DIR holds published data");

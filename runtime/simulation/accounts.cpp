@@ -149,6 +149,9 @@ void accounts::book(const actors::answer& what, core::time_point now) {
   saved_ += v.steps == 0 ? 0 : static_cast<double>(skipped) / v.steps;
   latencies_ms_.push_back(
     static_cast<float>(core::to_ms(now - request.arrived)));
+  steps_ms_.push_back(static_cast<float>(core::to_ms(what.took.denoise)));
+  first_step_ms_ += core::to_ms(what.took.first_step);
+  out_.edits += request.source ? 1u : 0u;
   ++at(core::to_seconds(now - begin_)).answered_here;
 }
 
@@ -195,6 +198,9 @@ outcome accounts::close(core::time_point end, double busy_seconds) {
   out.latency_p50_ms = share_of(all, 0.5);
   out.latency_p95_ms = share_of(all, 0.95);
   out.latency_p99_ms = share_of(all, 0.99);
+  out.first_step_mean_ms = first_step_ms_ / done;
+  std::sort(steps_ms_.begin(), steps_ms_.end());
+  out.steps_p95_ms = share_of(steps_ms_, 0.95);
   return out;
 }
 

@@ -57,6 +57,8 @@ private:
   core::time_point begin_;
   outcome out_;
   std::vector<float> latencies_ms_;
+  std::vector<float> steps_ms_;
+  double first_step_ms_ = 0;
   double saved_ = 0;
   double quality_ = 0;
   uint64_t light_ = 0;

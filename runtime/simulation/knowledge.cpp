@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/diffserve/deferral.hpp>
 #include <atelier/runtime/simulation/accounts.hpp>
 #include <atelier/runtime/simulation/knowledge.hpp>
@@ -21,16 +22,34 @@ constexpr core::timespan usual_retrieval = std::chrono::milliseconds{50};
 /// Entries that a search returns.
 constexpr size_t nearest = 1;
 
-enum class draw : uint32_t { found = 0, similarity = 8, label = 32 };
+enum class draw : uint32_t {
+  found = 0,
+  similarity = 8,
+  label = 32,
+  edit = 64,
+  recorded = 66,
+  mask = 68
+};
 
-core::philox stream(const scenario& of, const core::request& request,
-                    draw from) {
-  core::philox random{of.seed, core::purpose::sampling, request.id};
+core::philox stream(const scenario& of, core::request_id id, draw from) {
+  core::philox random{of.seed, core::purpose::sampling, id};
   random.seek(static_cast<uint32_t>(from));
   return random;
 }
 
 } // namespace
+
+std::optional<planning::mask_facts> edit_of(const scenario& of,
+                                            core::request_id id) {
+  const auto& edits = of.edits;
+  if (stream(of, id, draw::edit).uniform() >= edits.share)
+    return std::nullopt;
+  auto random = stream(of, id, draw::mask);
+  planning::mask_facts out;
+  out.ratio = planning::beta_share(random, edits.mean, edits.spread);
+  out.recorded = stream(of, id, draw::recorded).uniform() < edits.recorded;
+  return out;
+}
 
 simulated_knowledge::simulated_knowledge(const scenario& of,
                                          std::shared_ptr<core::timers> timers,
@@ -68,10 +87,10 @@ bool simulated_knowledge::strikes(fault_kind kind, double& factor) const {
 
 std::vector<planning::match> simulated_knowledge::near(
   const core::request& of) const {
-  auto any = stream(of_, of, draw::found);
+  auto any = stream(of_, of.id, draw::found);
   if (any.uniform() >= of_.similarity.found)
     return {};
-  auto random = stream(of_, of, draw::similarity);
+  auto random = stream(of_, of.id, draw::similarity);
   planning::match x;
   x.entry = 1;
   x.similarity = std::clamp(
@@ -88,7 +107,7 @@ void simulated_knowledge::find(std::shared_ptr<const core::request> of,
   const auto content = of_.trace[of->id.value - 1].content;
   if (wanted.tolerated) {
     takes = classifying;
-    auto random = stream(of_, *of, draw::label);
+    auto random = stream(of_, of->id, draw::label);
     auto& labels = told.what.tolerated.emplace();
     for (const auto& ladder : of_.profile->ladders) {
       const bool right = random.uniform() < of_.classifier_accuracy;
@@ -96,9 +115,13 @@ void simulated_knowledge::find(std::shared_ptr<const core::request> of,
         class_of_content(ladder, right ? content : random.next_u64()));
     }
   }
-  if (wanted.mask)
-    told.what.mask.emplace();
   double factor = 1;
+  if (wanted.mask) {
+    auto& mask = told.what.mask.emplace();
+    mask = edit_of(of_, of->id).value_or(mask);
+    if (strikes(fault_kind::lost_cache, factor))
+      mask.recorded = false;
+  }
   if (wanted.near || wanted.hit_likely) {
     const auto found = near(*of);
     if (wanted.hit_likely) {

@@ -8,11 +8,17 @@
 #include <atelier/runtime/simulation/scenario.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace atelier::runtime {
+
+/// Returns the mask of a request, drawn by seed and request; none where it is
+/// no edit.
+std::optional<planning::mask_facts> edit_of(const scenario& of,
+                                            core::request_id id);
 
 /// Stands for classifier and retriever: what they would find is drawn from the
 /// scenario, by seed and request, after the profile's time for it.

@@ -6,15 +6,19 @@
 #include <chrono>
 #include <memory>
 #include <stdexcept>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace atelier::runtime {
 
-/// What a policy's decisions took by the real clock.
+/// What a policy's decisions took by the real clock, and what they say of
+/// edits.
 struct decision_times {
   std::vector<float> plans_ms;
   std::vector<float> routes_us;
+  /// Masked share of edits whose route starts from their template's records.
+  std::unordered_map<core::request_id, double> masked;
   /// The next plan fails: a fault by script.
   bool solver_fails = false;
 };
@@ -51,6 +55,8 @@ public:
     const auto begin = clock::now();
     auto chosen = what_->choose(wanted, known, costs, in_force, there, random);
     into_->routes_us.push_back(since<std::micro>(begin));
+    if (wanted.source)
+      note_edit(wanted.id, known, in_force, chosen);
     return chosen;
   }
 
@@ -80,6 +86,20 @@ public:
   }
 
 private:
+  void note_edit(core::request_id id, const planning::facts& known,
+                 const planning::plan& in_force,
+                 const planning::choice& chosen) const {
+    const auto* at = std::get_if<planning::go>(&chosen);
+    if (at == nullptr || !known.mask
+        || at->route.value >= in_force.routes.size())
+      return;
+    const auto& stages = in_force.routes[at->route.value].stages;
+    if (!stages.empty()
+        && stages.front().from == planning::origin::template_image
+        && !stages.front().record)
+      into_->masked[id] = known.mask->ratio;
+  }
+
   using clock = std::chrono::steady_clock;
 
   template <class Unit>

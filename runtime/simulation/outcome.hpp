@@ -60,6 +60,10 @@ struct outcome {
   double latency_p50_ms = 0;
   double latency_p95_ms = 0;
   double latency_p99_ms = 0;
+  /// From arrival to the first step; and in steps.
+  double first_step_mean_ms = 0;
+  double steps_p95_ms = 0;
+  uint64_t edits = 0;
   double utilisation = 0;
   double device_seconds = 0;
   /// Mean share of the steps that earlier work saved, of all answers.

@@ -217,6 +217,9 @@ std::string to_json(const outcome& x) {
                      {"p50", x.latency_p50_ms},
                      {"p95", x.latency_p95_ms},
                      {"p99", x.latency_p99_ms}};
+  j["first_step_ms"] = {{"mean", x.first_step_mean_ms}};
+  j["steps_ms"] = {{"p95", x.steps_p95_ms}};
+  j["edits"] = x.edits;
   j["utilisation"] = x.utilisation;
   j["device_seconds"] = x.device_seconds;
   j["saved_steps"] = x.saved_steps;

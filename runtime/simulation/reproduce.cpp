@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/simulation/detail/experiments.hpp>
 #include <atelier/runtime/simulation/published_profiles.hpp>
@@ -80,6 +81,32 @@ std::shared_ptr<const planning::policy> by_name(const std::string& name) {
   auto found = planning::make_policy(name);
   ATELIER_EXPECTS(found, "an experiment names a policy that there is");
   return std::move(*found);
+}
+
+std::vector<planning::traced_arrival> steady(double rate, double seconds,
+                                             uint64_t seed) {
+  planning::load_spec load;
+  load.low = load.high = rate;
+  load.seconds = seconds;
+  load.seed = seed;
+  const auto times = planning::arrivals(load);
+  ATELIER_EXPECTS(times, "a sound load");
+  std::vector<planning::traced_arrival> out;
+  uint64_t content = 0;
+  for (const double t : *times)
+    out.push_back({t, ++content});
+  return out;
+}
+
+std::vector<planning::traced_arrival> heap(size_t n) {
+  std::vector<planning::traced_arrival> out;
+  for (size_t i = 0; i < n; ++i)
+    out.push_back({1e-3 * static_cast<double>(i), i});
+  return out;
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.1f} %", 100 * share);
 }
 
 double mean(const std::vector<double>& x) {

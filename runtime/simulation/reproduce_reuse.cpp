@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What simulation can show of MoDM, Nirvana and InstGenIE. Their traces are
-// prompts, which are not simulated: how near earlier work is comes from a
-// distribution fitted to the published hit rate and mean of skipped steps.
+// What simulation can show of MoDM and Nirvana. Their traces are prompts, which
+// are not simulated: how near earlier work is comes from a distribution fitted
+// to the published hit rate and mean of skipped steps.
 
-#include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/policies/nirvana.hpp>
 #include <atelier/runtime/simulation/detail/experiments.hpp>
 
@@ -14,33 +13,6 @@
 namespace atelier::runtime::detail {
 
 namespace {
-
-std::vector<planning::traced_arrival> steady(double rate, double seconds,
-                                             uint64_t seed) {
-  planning::load_spec load;
-  load.low = load.high = rate;
-  load.seconds = seconds;
-  load.seed = seed;
-  const auto times = planning::arrivals(load);
-  ATELIER_EXPECTS(times, "a sound load");
-  std::vector<planning::traced_arrival> out;
-  uint64_t content = 0;
-  for (const double t : *times)
-    out.push_back({t, ++content});
-  return out;
-}
-
-/// All at once: throughput is then what the devices give.
-std::vector<planning::traced_arrival> heap(size_t n) {
-  std::vector<planning::traced_arrival> out;
-  for (size_t i = 0; i < n; ++i)
-    out.push_back({1e-3 * static_cast<double>(i), i});
-  return out;
-}
-
-std::string percent(double share) {
-  return fmt::format("{:.1f} %", 100 * share);
-}
 
 // -- MoDM ---------------------------------------------------------------------
 
@@ -262,19 +234,6 @@ void nirvana_experiments(experiments& e) {
        {"Fig. 2-10: models, similarity and quality",
         "Table 1, Fig. 11: quality", "Eviction policies, holes"})
     e.open(paper, what, "-", "needs prompts, pictures or a cache that fills");
-}
-
-// -- InstGenIE ----------------------------------------------------------------
-
-void instgenie_experiments(experiments& e) {
-  constexpr auto paper = "InstGenIE";
-  for (const char* what :
-       {"Fig. 4: loading, queueing, P95", "Fig. 12, 14, 16: latency by load",
-        "Section 4.3: batching gain"})
-    e.open(paper, what, "-",
-           "edits are not simulated yet: devices know no masked steps");
-  for (const char* what : {"Fig. 1, 6, 7, 11, 15, Table 2: real models"})
-    e.open(paper, what, "-", "needs models");
 }
 
 } // namespace atelier::runtime::detail

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace atelier::runtime {
 
@@ -19,6 +20,10 @@ constexpr std::array kinds{fault_kind::crash,       fault_kind::hang,
                            fault_kind::solver_fails};
 
 constexpr double most_seconds = 1e7;
+
+/// Of masks: below these a draw takes long, and nothing is shown.
+constexpr double least_masked = 0.01;
+constexpr double least_spread = 0.01;
 constexpr uint64_t most_workers = 20'000;
 
 fault read_fault(json_reader& r, const json& of, const std::string& at) {
@@ -96,6 +101,38 @@ core::result<std::vector<fault>> parse_faults(std::string_view text,
   return out;
 }
 
+double usual_spread(double mean) {
+  constexpr double a = 0.9;
+  return std::sqrt(mean * (1 - mean) / (a / mean + 1));
+}
+
+core::result<void> check_edits(const edit_spec& x) {
+  using core::ec;
+  const auto within = [](const char* what, double value, double least,
+                         double most) -> core::result<void> {
+    if (value >= least && value <= most)
+      return {};
+    return core::fail(ec::invalid_argument, "{}, {}, is outside {}..{}", what,
+                      value, least, most);
+  };
+  if (auto ok = within("the share of edits", x.share, 0, 1); !ok)
+    return ok;
+  if (auto ok =
+        within("the mean masked share", x.mean, least_masked, 1 - least_masked);
+      !ok)
+    return ok;
+  if (auto ok = within("the share of recorded templates", x.recorded, 0, 1);
+      !ok)
+    return ok;
+  const double most = planning::most_spread(x.mean) - least_spread / 10;
+  if (x.spread != 0 && !(x.spread >= least_spread && x.spread <= most))
+    return core::fail(ec::invalid_argument,
+                      "the spread of masked shares, {}, is neither 0 nor in "
+                      "{}..{:.4f}, which a mean of {} allows",
+                      x.spread, least_spread, most, x.mean);
+  return {};
+}
+
 core::result<void> validate(const scenario& x) {
   using core::ec;
   if (!x.profile || x.profile->variants.empty())
@@ -109,6 +146,8 @@ core::result<void> validate(const scenario& x) {
     return core::fail(ec::invalid_argument, "the trace has no arrival");
   if (!(x.noise >= 0 && x.noise <= 1))
     return core::fail(ec::invalid_argument, "noise {} outside 0..1", x.noise);
+  if (const auto ok = check_edits(x.edits); !ok)
+    return ok;
   if (x.window.count() <= 0 || x.period.count() <= 0 || x.windows == 0)
     return core::fail(ec::invalid_argument,
                       "windows and periods must be longer than 0");

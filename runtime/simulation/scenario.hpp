@@ -23,7 +23,8 @@ enum class fault_kind : uint8_t {
   hang,
   /// Finding something near takes `factor` times as long.
   slow_cache,
-  /// Nothing near is found any more, nor told to be far.
+  /// Nothing near is found any more, nor told to be far, and no template's
+  /// activations are stored.
   lost_cache,
   /// `factor` times the arrivals.
   load_jump,
@@ -62,6 +63,20 @@ struct similarity_spec {
   double found = 1;
 };
 
+/// Which requests edit a template, and how much of it they mask: a share of a
+/// beta distribution.
+struct edit_spec {
+  /// Of all requests.
+  double share = 0;
+  /// Of the masked shares.
+  /// Source: InstGenIE, Figure 3, has the mean of its own trace; the spread is
+  ///         that of planning::masked_share.
+  double mean = 0.11;
+  double spread = 0.1033;
+  /// Share of edits whose template's activations are stored.
+  double recorded = 1;
+};
+
 /// What a simulation is made from. Everything in it decides its events; equal
 /// scenarios have equal events.
 struct scenario {
@@ -83,12 +98,22 @@ struct scenario {
   /// Share of classes that the classifier predicts rightly.
   double classifier_accuracy = 1;
   similarity_spec similarity;
+  edit_spec edits;
   std::vector<fault> faults;
   /// Width of the intervals of the series.
   double interval_seconds = 5;
   /// Check every invariant of the hub after so many messages; 0: never.
   uint32_t check_every = 0;
 };
+
+/// Returns the spread of masked shares of a mean where nobody says one: that of
+/// Beta(0.9, b), which planning::masked_share draws from.
+double usual_spread(double mean);
+
+/// Returns what is wrong with edits, if anything: shares in 0..1, the mean in
+/// 0.01..0.99, the spread 0 or from 0.01 on and such that a beta distribution
+/// has it.
+core::result<void> check_edits(const edit_spec& x);
 
 /// Returns what is wrong with a scenario, if anything.
 core::result<void> validate(const scenario& x);

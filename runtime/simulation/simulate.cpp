@@ -47,6 +47,9 @@ constexpr uint32_t few_workers = 64;
 
 constexpr uint32_t pool_seats = 64;
 
+/// Steps after which a device that runs edits says how far it is.
+constexpr uint32_t told_steps = 4;
+
 /// Puts an actor system on one thread, without a real clock.
 struct virtual_config : caf::actor_system_config {
   virtual_config() {
@@ -221,6 +224,11 @@ private:
       x->id = core::request_id{++arrivals_};
       x->seed = x->id.value;
       x->arrived = timers_->now();
+      if (edit_of(of_, x->id)) {
+        x->kind = core::request_kind::edit;
+        x->source = template_;
+        x->px = of_.profile->variants.front().native_px;
+      }
       if (of_.deadline.count() > 0)
         x->deadline = core::after(x->arrived, of_.deadline);
       caf::anon_send(scheduler_, actors::submit{std::move(x)});
@@ -235,6 +243,7 @@ private:
       if (what.image)
         caf::anon_send(of.scheduler_, actors::taken_answer{what.what->id});
       of.books_.book(what, of.timers_->now());
+      of.times_->masked.erase(what.what->id);
     }
 
     void progressed(core::request_id, uint32_t, uint32_t,
@@ -313,6 +322,10 @@ private:
       books_.judged(id, judge);
       return scores_(id, judge);
     };
+    v.masked = [this](core::request_id id) {
+      const auto at = times_->masked.find(id);
+      return at != times_->masked.end() ? at->second : 1.0;
+    };
     v.busy = [this](core::timespan t) { busy_ += t; };
     auto device =
       std::make_shared<gpu::virtual_executor>(std::move(v), timers_, store_);
@@ -322,8 +335,10 @@ private:
     d.variants = {of_.profile->variants.front().name};
     d.seats = batch_;
     d.max_batch = batch_;
-    d.run_steps = most_steps_;
-    d.publish_every = most_steps_;
+    // Policies for edits go by how far each row is.
+    const bool tells = of_.edits.share > 0;
+    d.run_steps = tells ? std::min(told_steps, most_steps_) : most_steps_;
+    d.publish_every = tells ? 1 : most_steps_;
     d.device_executor = device;
     d.hub = port;
     body.devices.push_back(device);
@@ -339,6 +354,7 @@ private:
     const auto processes = watching(of_.workers);
     actors::scheduler_config c;
     c.tables.limits.requests = UINT32_MAX;
+    c.tables.limits.sources_bytes = UINT64_MAX;
     c.tables.processes = processes;
     c.tables.slots = slots;
     c.tables.seed = of_.seed;
@@ -475,6 +491,10 @@ private:
   core::timespan busy_{0};
   std::shared_ptr<virtual_timers> timers_;
   std::shared_ptr<virtual_offload> offload_;
+  /// Stands for every template: slots keep no bytes of it.
+  const std::shared_ptr<const core::source_images> template_ =
+    std::make_shared<core::source_images>(
+      core::source_images{{0}, {0}, {1, 1}, {1, 1}});
   std::shared_ptr<decision_times> times_ = std::make_shared<decision_times>();
   std::shared_ptr<const planning::policy> policy_;
   std::shared_ptr<simulated_knowledge> knowledge_;

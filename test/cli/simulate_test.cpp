@@ -121,6 +121,16 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_told_by_name) {
   BOOST_TEST((simulate({"--noise", "nan"}) == exit_status::bad_input));
   BOOST_TEST(complains("--noise"));
   BOOST_TEST((simulate({"--slo-ms", "-5"}) == exit_status::bad_input));
+  for (const auto& [text, part] :
+       {std::pair{"1.5", "--edits: '1.5' is not a number in 0..1"},
+        {"0.7,", "--edits: ''"},
+        {"0.7,0.1,0.1,1", "--edits: '1' is too much"},
+        {"0.7,0", "--edits: the mean masked share, 0, is outside 0.01..0.99"},
+        {"0.7,0.1,0.4", "--edits: the spread of masked shares, 0.4"},
+        {"some", "--edits: 'some'"}}) {
+    BOOST_TEST((simulate({"--edits", text}) == exit_status::bad_input));
+    BOOST_TEST(complains(part), text << ": " << err.str());
+  }
   BOOST_TEST((simulate({"--load", "steady:1:10"}) == exit_status::bad_input));
   BOOST_TEST((run({"simulate", "--policy", "vanilla", "--profiles",
                    at("p.json"), "--load", "wavy:1-2:30"})
@@ -129,6 +139,17 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_told_by_name) {
   BOOST_TEST(
     (run({"simulate", "--reproduce", "nothing"}) == exit_status::bad_input));
   BOOST_TEST(complains("'nothing'"));
+}
+
+BOOST_AUTO_TEST_CASE(edits_are_simulated_by_their_share) {
+  for (const auto& [text, least, most] :
+       {std::tuple{"0", 0, 0}, {"0.7", 110, 170}, {"1,0.3", 200, 200}}) {
+    BOOST_TEST((simulate({"--edits", text, "--json"}, "instgenie")
+                == exit_status::done));
+    const auto x = nlohmann::json::parse(out.str());
+    BOOST_TEST(x["edits"] >= least);
+    BOOST_TEST(x["edits"] <= most);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(bad_files_are_told_with_their_place) {

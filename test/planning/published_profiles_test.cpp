@@ -2,6 +2,7 @@
 #include "planning/sample.hpp"
 #include <atelier/planning/argus/ladder.hpp>
 #include <atelier/planning/policies/diffserve.hpp>
+#include <atelier/planning/policies/instgenie.hpp>
 #include <atelier/planning/profile_file.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -9,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <tuple>
+#include <vector>
 
 using namespace atelier;
 using namespace atelier::planning;
@@ -41,7 +44,7 @@ BOOST_AUTO_TEST_CASE(every_file_is_read_and_written_back) {
       BOOST_TEST((*again == p));
       ++files;
     }
-  BOOST_TEST(files >= 6u);
+  BOOST_TEST(files >= 8u);
 }
 
 BOOST_AUTO_TEST_CASE(argus_times_are_those_of_its_table) {
@@ -52,6 +55,26 @@ BOOST_AUTO_TEST_CASE(argus_times_are_those_of_its_table) {
              boost::test_tools::tolerance(1e-6));
   BOOST_TEST(argus::request_seconds(p.variants[5], {}) == 2.18,
              boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(instgenies_edits_take_the_published_seconds) {
+  const auto near = boost::test_tools::tolerance(2e-3);
+  for (const auto& [name, full, ratio, computed] :
+       {std::tuple{"instgenie-sdxl-h800.json", 1.94, 0.35, 1.06},
+        std::tuple{"instgenie-flux-h800.json", 2.27 * 1.9, 0.2, 2.27}}) {
+    const auto p = read(folder / name);
+    const auto& v = p.variants[0];
+    BOOST_TEST(core::to_seconds(step_time(v, 1, v.native_px)) * v.steps == full,
+               near);
+    auto m = p.masked[0];
+    const std::vector<instgenie::batch_member> whole(4);
+    BOOST_TEST(edit_steps(m)(whole)
+                 == core::to_seconds(step_time(v, 4, v.native_px)),
+               near);
+    m.load_slope = 0;
+    const std::vector<instgenie::batch_member> edit{{ratio, false}};
+    BOOST_TEST(edit_steps(m)(edit) * v.steps == computed, near);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(cascades_have_the_published_batches) {

@@ -58,6 +58,15 @@ std::shared_ptr<planning::profile> shipped(const std::string& name);
 /// Returns a policy by its name.
 std::shared_ptr<const planning::policy> by_name(const std::string& name);
 
+/// Returns Poisson arrivals, each of a content of its own.
+std::vector<planning::traced_arrival> steady(double rate, double seconds,
+                                             uint64_t seed);
+
+/// Returns arrivals all at once: throughput is then what the devices give.
+std::vector<planning::traced_arrival> heap(size_t n);
+
+std::string percent(double share);
+
 double mean(const std::vector<double>& x);
 
 /// Returns Pearson's coefficient; 0 where one of both does not vary.

@@ -276,6 +276,50 @@ BOOST_FIXTURE_TEST_CASE(timers_may_outlive_the_executor, simulated) {
   BOOST_TEST(published(job.state) == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(steps_of_edits_take_time_by_their_masked_shares) {
+  simulated x;
+  auto known = *x.known;
+  // Of ten blocks, 40000 operations whatever the mask is, 600000 by its share.
+  planning::masked_profile m;
+  m.variant = core::variant_id{0};
+  m.blocks = 10;
+  m.tokens = 100;
+  m.width = 10;
+  m.compute_slope = 1e-9;
+  known.masked.push_back(m);
+  virtual_config config;
+  config.known = std::make_shared<const planning::profile>(known);
+  config.masked = [](core::request_id id) {
+    return id.value == 1 ? 0.5 : id.value == 2 ? 0.1 : 1.0;
+  };
+  x.sut = std::make_unique<virtual_executor>(config, x.timers, x.slots);
+  x.sut->connect({[&](run_report r) { x.ran.push_back(std::move(r)); }, {}});
+  std::vector<core::ticket> rows;
+  for (uint64_t id = 1; id <= 4; ++id) {
+    const auto job = x.image_job(id, 20, 1, true);
+    x.sut->open(job);
+    rows.push_back(job.who);
+  }
+  const auto step = [&](std::vector<core::ticket> of) {
+    x.sut->run({std::move(of), 1});
+    x.drain();
+    return core::to_ms(x.ran.back().took - x.ran.back().opening);
+  };
+  const auto tolerance = boost::test_tools::tolerance(1e-6);
+  BOOST_TEST(step({rows[0]}) == 3.4, tolerance);
+  BOOST_TEST(step({rows[0], rows[1]}) == 4.4, tolerance);
+  BOOST_TEST(step({rows[0], rows[2]}) == 9.8, tolerance);
+  // Without a mask among them, as measured.
+  BOOST_TEST(step({rows[2], rows[3]}) == 11.0, tolerance);
+  // Without the section too.
+  config.known = x.known;
+  x.sut = std::make_unique<virtual_executor>(config, x.timers, x.slots);
+  x.sut->connect({[&](run_report r) { x.ran.push_back(std::move(r)); }, {}});
+  const auto job = x.image_job(1, 20, 1, true);
+  x.sut->open(job);
+  BOOST_TEST(step({job.who}) == 10.0, tolerance);
+}
+
 BOOST_AUTO_TEST_CASE(noise_spreads_times_and_is_repeatable) {
   const auto times = [](double noise, uint64_t seed) {
     simulated x{false, noise, seed};

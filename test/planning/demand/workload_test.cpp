@@ -162,6 +162,28 @@ BOOST_AUTO_TEST_CASE(masks_have_the_published_means) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(shares_have_the_mean_and_spread_that_are_asked_for) {
+  for (const auto& [mean, spread] :
+       {std::pair{0.11, 0.1033}, std::pair{0.5, 0.02}, std::pair{0.3, 0.4}}) {
+    auto random = test::random_of(3);
+    double sum = 0;
+    double squares = 0;
+    constexpr size_t n = 20'000;
+    for (size_t i = 0; i < n; ++i) {
+      const double x = beta_share(random, mean, spread);
+      BOOST_REQUIRE((x >= 0 && x <= 1));
+      sum += x;
+      squares += x * x;
+    }
+    const double m = sum / n;
+    BOOST_TEST(std::abs(m - mean) < 0.02 * mean, mean);
+    BOOST_TEST(
+      std::abs(std::sqrt(squares / n - m * m) - spread) < 0.03 * spread, mean);
+  }
+  auto random = test::random_of(4);
+  BOOST_TEST(beta_share(random, 0.25, 0) == 0.25);
+}
+
 BOOST_AUTO_TEST_CASE(templates_are_used_by_rank) {
   const zipf draw{970};
   std::vector<double> counts(970, 0.0);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// What policies are told of the rows of workers when masks are known.
+#include "actors/hub_rig.hpp"
+#include <atelier/planning/policies/instgenie.hpp>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using actors::denoise;
+using planning::worker_row;
+
+constexpr auto device = test::hub_rig::life(2);
+
+struct finder : actors::fact_finder {
+  void find(std::shared_ptr<const core::request> of,
+            planning::need wanted) override {
+    if (wanted.mask)
+      asked.push_back(of->id);
+  }
+
+  std::vector<core::request_id> asked;
+};
+
+planning::masked_profile masks() {
+  planning::masked_profile m;
+  m.variant = core::variant_id{0};
+  m.blocks = 1;
+  m.tokens = 16;
+  m.width = 4;
+  m.compute_slope = 1e-6;
+  return m;
+}
+
+struct fixture : test::hub_rig {
+  fixture() : hub_rig(editing()) {
+    profile->masked = {masks()};
+    facts = last_finder;
+    add_cpu();
+  }
+
+  static options editing() {
+    options o;
+    o.slots = {16, 16, 0};
+    o.policy = *planning::make_policy("instgenie");
+    auto known = test::card_profile();
+    known->masked = {masks()};
+    o.plan = std::make_shared<const planning::plan>(
+      o.policy->replan({}, *known, {}, {}));
+    o.facts = last_finder = std::make_shared<finder>();
+    return o;
+  }
+
+  core::request_id edit(double ratio, bool recorded = true) {
+    const auto id = submit_image(
+      [](core::request& x) { x.kind = core::request_kind::edit; }, 5, 5);
+    BOOST_TEST((facts->asked.back() == id));
+    actors::facts_found answer;
+    answer.id = id;
+    answer.what.mask = planning::mask_facts{ratio, 1, recorded};
+    on(answer);
+    while (auto p = next<actors::prepare>())
+      done(p->second);
+    return id;
+  }
+
+  std::vector<worker_row> rows() const {
+    return sut->cluster().workers.at(0).rows;
+  }
+
+  static inline std::shared_ptr<finder> last_finder;
+  std::shared_ptr<finder> facts;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(hub_edits, fixture)
+
+BOOST_AUTO_TEST_CASE(rows_are_told_with_their_masks_running_ones_first) {
+  add_device(device, 2, 2);
+  edit(0.2);
+  edit(0.7, false);
+  edit(0.4);
+  const auto d = take<denoise>();
+  // What records runs in full.
+  BOOST_TEST((
+    rows()
+    == std::vector<worker_row>{{0.2, 4, true}, {1, 4, true}, {0.4, 4, false}}));
+  actors::stepped on_the_way;
+  on_the_way.who = device_at(device);
+  on_the_way.rows = {{d.who, 3, false}};
+  on(on_the_way);
+  BOOST_TEST((rows().front() == worker_row{0.2, 1, true}));
+  done(d);
+  BOOST_TEST((rows() == std::vector<worker_row>{{1, 4, true}, {0.4, 4, true}}));
+  lose(device);
+  add_device(test::hub_rig::life(3), 2, 2);
+  BOOST_TEST(rows().size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(without_edits_rows_are_not_told) {
+  add_device(device, 2, 2);
+  submit();
+  while (auto p = next<actors::prepare>())
+    done(p->second);
+  take<denoise>();
+  BOOST_TEST(rows().empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -163,10 +163,12 @@ const option all_options[] = {
 
   {devices_section, "name", "The device; no two tables name the same.",
    ATELIER_AT_DEVICE(name), 0, 0, form::device_name},
-  {devices_section, "executor", "What runs there.", ATELIER_AT_DEVICE(executor),
-   0, 0, form::any, executors},
+  {devices_section, "executor",
+   "What runs there; auto: what its variants need.",
+   ATELIER_AT_DEVICE(executor), 0, 0, form::any, executors},
   {devices_section, "variants",
-   "Models with their steps and element type, all resident.",
+   "Models with their steps and element type, all resident; empty: those of "
+   "the shipped family, or without it the test card.",
    ATELIER_AT_DEVICE(variants), 0, 0, form::variant_list},
   {devices_section, "max_batch", "Most rows of one step; at most the seats.",
    ATELIER_AT_DEVICE(max_batch), 1, 1'024},

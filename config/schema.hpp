@@ -15,7 +15,7 @@
 namespace atelier::config {
 
 /// What a device's executor may be.
-inline constexpr std::string_view executors[] = {"test_card", "torch"};
+inline constexpr std::string_view executors[] = {"auto", "test_card", "torch"};
 
 /// Most devices of one host.
 inline constexpr size_t most_devices = 64;

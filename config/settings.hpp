@@ -81,10 +81,12 @@ struct model_settings {
 struct device_settings {
   /// "cpu:N" or "cuda:N".
   std::string name = "cpu:0";
-  /// What runs there: "test_card", or "torch" for models.
-  std::string executor = "test_card";
-  /// Names of variants, all resident.
-  std::vector<std::string> variants = {"test_card@20"};
+  /// What runs there: "torch" for models, "test_card", or "auto" for what its
+  /// variants need.
+  std::string executor = "auto";
+  /// Names of variants, all resident. Empty: the test card's, or those of the
+  /// shipped family; "auto" takes the test card where that is not there.
+  std::vector<std::string> variants;
   /// Rows of one step.
   uint32_t max_batch = 8;
   /// Requests that the worker holds at a time, waiting ones included.

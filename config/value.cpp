@@ -99,7 +99,7 @@ struct checker {
   }
 
   bool operator()(const std::vector<std::string>* at) const {
-    if (at->empty() || at->size() > detail::most_variants)
+    if (at->size() > detail::most_variants)
       return false;
     for (const auto& name : *at)
       if (!detail::parse_variant(name))
@@ -154,7 +154,7 @@ std::string demand_of(const option& x) {
     case kind::choice:
       return choice_demand(x);
     case kind::text_list:
-      return fmt::format("a list of 1..{} texts NAME@STEPS or "
+      return fmt::format("a list of at most {} texts NAME@STEPS or "
                          "NAME@STEPS/TYPE, TYPE {}",
                          detail::most_variants, detail::element_types_text());
     case kind::text:

@@ -31,7 +31,8 @@ T expect(Result result, const char* doing) {
 atelier::engine_options slow_test_card() {
   atelier::engine_options options;
   // The keys of config/atelier.example.toml; they win over options.config_file.
-  options.set = {"devices[0].test_card_step_ms = 5", "limits.requests = 100"};
+  options.set = {"devices[0].executor = 'test_card'",
+                 "devices[0].test_card_step_ms = 5", "limits.requests = 100"};
   return options;
 }
 

@@ -4,6 +4,7 @@
 #include <atelier/core/version.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
+#include <atelier/runtime/shipped_models.hpp>
 
 #include <caf/send.hpp>
 
@@ -35,7 +36,10 @@ std::variant<std::unique_ptr<engine>, failure> engine::start(
     return runtime::to_failure(config::to_error(loaded.faults));
   const borrowed_thread host;
   auto x = std::make_unique<impl>();
-  x->settings = std::move(loaded.values);
+  auto settings = runtime::with_shipped_models(std::move(loaded.values));
+  if (!settings)
+    return runtime::to_failure(settings.why());
+  x->settings = std::move(*settings);
   if (auto begun = x->begin(); !begun)
     return runtime::to_failure(begun.why());
   return std::unique_ptr<engine>{new engine{std::move(x)}};

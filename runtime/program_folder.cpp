@@ -1,24 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/program_folder.hpp>
 
+#include <cstdlib>
+#include <initializer_list>
 #include <system_error>
 
 namespace atelier::runtime {
 
+namespace {
+
 namespace fs = std::filesystem;
 
-fs::path vocabulary_folder() {
+// Programs lie in bin/ or libexec/atelier/ of an installation, or of a build
+// tree build/PRESET; other programs of a build anywhere below it.
+fs::path find_beside(std::initializer_list<const char*> names,
+                     const fs::path& that_has) {
   std::error_code failed;
   const auto self = fs::read_symlink("/proc/self/exe", failed);
-  // Programs lie in bin/ or libexec/atelier/ of an installation, or of a build
-  // tree build/PRESET; other programs of a build anywhere below it.
   for (auto at = self.parent_path(); !failed && at.has_relative_path();
        at = at.parent_path())
-    for (const auto* below :
-         {"share/atelier/clip-vocabulary", "clip-vocabulary"})
-      if (auto found = at / below; fs::is_directory(found, failed))
+    for (const auto* below : names)
+      if (auto found = at / below; fs::exists(found / that_has, failed))
         return found;
   return {};
+}
+
+} // namespace
+
+fs::path vocabulary_folder() {
+  return find_beside({"share/atelier/clip-vocabulary", "clip-vocabulary"},
+                     "vocab.json");
+}
+
+fs::path models_folder() {
+  if (const char* named = std::getenv("ATELIER_MODELS"))
+    return named;
+  // The checksums tell the family's folder from others of that name.
+  return find_beside({"share/atelier/models", "models"}, "SHA256SUMS");
 }
 
 } // namespace atelier::runtime

@@ -3,6 +3,7 @@
 #include <atelier/config/detail/text.hpp>
 #include <atelier/config/detail/variant_name.hpp>
 #include <atelier/config/schema.hpp>
+#include <atelier/config/shipped_family.hpp>
 
 #include <fmt/format.h>
 
@@ -119,15 +120,20 @@ private:
     check_variants(d);
   }
 
+  bool can_draw(const device_settings& d, std::string_view model) const {
+    return d.executor == "test_card"
+        || (d.executor == "auto" && model == test_card_model)
+        || models_by_name_.contains(model) || is_shipped(model);
+  }
+
   void check_variants(const device_settings& d) {
     std::map<std::string_view, int> seen;
     for (const auto& text : d.variants) {
       const auto name = parse_variant(text);
-      if (name && d.executor == "torch"
-          && !models_by_name_.contains(name->model))
+      if (name && !can_draw(d, name->model))
         add({key(d.variants), key(d.executor)},
-            fmt::format("{} names no model of [[{}]]", shorten(quote(text)),
-                        models_section));
+            fmt::format("{} names no model of [[{}]] and none of Atelier's own",
+                        shorten(quote(text)), models_section));
       if (name && name->steps > x_.limits.steps)
         add({key(d.variants), key(x_.limits.steps)},
             fmt::format("{} takes more steps than {}", shorten(quote(text)),

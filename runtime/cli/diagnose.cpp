@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/cli/build_facts.hpp>
 #include <atelier/runtime/cli/doctor.hpp>
+#include <atelier/runtime/shipped_models.hpp>
 
 #include <algorithm>
 
@@ -120,14 +121,20 @@ void judge_configuration(const config::outcome& x, std::vector<finding>& into) {
                     "'atelier config --example' explains every option"});
   if (!x)
     return;
+  into.push_back({"configuration", ok,
+                  fmt::format("valid; policy {}", x.values.policy.name), ""});
+  const auto settings = with_shipped_models(x.values);
+  if (!settings) {
+    into.push_back({"devices", problem, settings.why().text,
+                    "name variants that are there in devices[].variants"});
+    return;
+  }
   std::string devices;
-  for (const auto& device : x.values.devices) {
+  for (const auto& device : settings->devices) {
     devices += devices.empty() ? "" : ", ";
     devices += fmt::format("{} ({}: {})", device.name, device.executor,
                            fmt::join(device.variants, ", "));
   }
-  into.push_back({"configuration", ok,
-                  fmt::format("valid; policy {}", x.values.policy.name), ""});
   into.push_back({"devices", ok, std::move(devices), ""});
 }
 

@@ -6,6 +6,7 @@
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/prompts_file.hpp>
 #include <atelier/runtime/door.hpp>
+#include <atelier/runtime/shipped_models.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -41,8 +42,11 @@ result<config::settings> read_settings(const generate_arguments& arguments,
   engine = {common.config.value_or(""), std::move(*overrides)};
   auto loaded = config::load(engine.config_file, engine.set);
   if (loaded && (arguments.model || arguments.device || arguments.dtype)) {
+    const auto known = with_shipped_models(loaded.values);
+    if (!known)
+      return known.why();
     const auto chosen = read_model_option(
-      {arguments.model, arguments.device, arguments.dtype, {}}, loaded.values,
+      {arguments.model, arguments.device, arguments.dtype, {}}, *known,
       data_folder(common));
     if (!chosen)
       return chosen.why();
@@ -57,7 +61,7 @@ result<config::settings> read_settings(const generate_arguments& arguments,
         return fail(ec::invalid_argument, "--policy: {}", fault.text);
     return config::to_error(loaded.faults);
   }
-  return std::move(loaded.values);
+  return with_shipped_models(std::move(loaded.values));
 }
 
 result<std::vector<std::string>> read_all_prompts(

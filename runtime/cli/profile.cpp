@@ -9,6 +9,7 @@
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 #include <atelier/runtime/measure.hpp>
+#include <atelier/runtime/shipped_models.hpp>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -46,9 +47,12 @@ result<measurement> plan(const profile_arguments& arguments,
   auto loaded = config::load(file, *overrides);
   if (!loaded)
     return config::to_error(loaded.faults);
+  const auto known = with_shipped_models(std::move(loaded.values));
+  if (!known)
+    return known.why();
   const auto chosen = read_model_option(
-    {arguments.model, arguments.device, arguments.dtype, std::nullopt},
-    loaded.values, data_folder(common));
+    {arguments.model, arguments.device, arguments.dtype, std::nullopt}, *known,
+    data_folder(common));
   if (!chosen)
     return chosen.why();
   overrides->insert(overrides->end(), chosen->set.begin(), chosen->set.end());
@@ -56,7 +60,10 @@ result<measurement> plan(const profile_arguments& arguments,
   if (!loaded)
     return config::to_error(loaded.faults);
   measurement out;
-  out.settings = std::move(loaded.values);
+  auto settings = with_shipped_models(std::move(loaded.values));
+  if (!settings)
+    return settings.why();
+  out.settings = std::move(*settings);
   // What was measured before has no say in what is measured now.
   out.settings.planner.profile.clear();
   if (arguments.batches) {

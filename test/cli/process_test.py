@@ -201,7 +201,8 @@ BROKEN = [
      r"devices\[1\]\.name: .*cpu:0"),
     (b"[[devices]]\nname = '../../etc'\n", r"devices\[0\]\.name"),
     (b"[[devices]]\nvariants = ['card']\n", r"devices\[0\]\.variants"),
-    (b"[[devices]]\nvariants = []\n", r"devices\[0\]\.variants"),
+    (b"[[devices]]\nvariants = ['card@2']\n",
+     r"devices\[0\]\.variants: .*card@2.*names no model"),
     (b"[[devices]]\nexecutor = 'magic'\n",
      r"devices\[0\]\.executor: .*magic.*test_card"),
     (b"[processes]\nmode = 'triple'\n", r"processes\.mode: .*single.*split"),
@@ -250,7 +251,8 @@ class Program:
         options.setdefault("stderr", subprocess.PIPE)
         # Whatever the user has at home is not this test's.
         options.setdefault("env", os.environ | {
-            "XDG_DATA_HOME": str(self.folder.resolve() / "data")})
+            "XDG_DATA_HOME": str(self.folder.resolve() / "data"),
+            "ATELIER_MODELS": ""})
         return subprocess.Popen([self.path, *arguments], cwd=self.folder,
                                 **options)
 
@@ -575,8 +577,8 @@ def check_profile(text, variants, batches, pixels):
 
 
 def case_a_profile_is_measured_and_read_by_the_planner(program):
-    card = "devices=[{name='cpu:0',test_card_step_ms=3," \
-           "variants=['card@20','card@4']}]"
+    card = "devices=[{name='cpu:0',executor='test_card'," \
+           "test_card_step_ms=3,variants=['card@20','card@4']}]"
     arguments = ["profile", "--set", card, "--batch", "2,1,2", "--size",
                  "64x64,32x128,128x128", "--steps", "2", "-o", "p.json"]
     code, out, err = program.run([*arguments, "--json"])

@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(mutations_of_the_example_give_a_verdict) {
 BOOST_AUTO_TEST_CASE(mutations_of_overrides_give_a_verdict) {
   core::philox random{test::seed(), core::purpose::test};
   const std::string sound[] = {
-    "devices[0].max_batch=4", "devices.0.variants=['a@1', 'b@2']",
+    "devices[0].max_batch=4", "devices.0.variants=['base@1', 'tiny@2']",
     "limits.guidance=1.5", "log.level=debug", "devices=[{name='cpu:1'}]"};
   for (size_t n = test::scaled(100'000); n > 0; --n) {
     const std::string overrides[] = {

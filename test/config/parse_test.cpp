@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(all_spellings_of_a_table_are_the_same) {
   for (const auto* text :
        {"[limits]\nsteps = 7", "limits.steps = 7", "limits = {steps = 7}",
         "[\"limits\"]\n'steps' = 7", "limits . \"steps\" = 0x7"}) {
-    const std::string room[] = {"devices[0].variants=['a@7']"};
+    const std::string room[] = {"devices[0].variants=['tiny@7']"};
     const auto read = parse(text, "a.toml", room);
     BOOST_REQUIRE(is_valid(read));
     BOOST_CHECK_EQUAL(read.values.limits.steps, 7);

@@ -50,8 +50,9 @@ BOOST_AUTO_TEST_CASE(what_a_program_got_wrong_is_told) {
     {"devices[1].name", [](auto& x) { x.devices.resize(2); }},
     {"devices[0].name", [](auto& x) { x.devices[0].name = "cpu:-1"; }},
     {"devices[0].executor", [](auto& x) { x.devices[0].executor = ""; }},
-    {"devices[0].variants", [](auto& x) { x.devices[0].variants = {}; }},
-    {"devices[0].variants", [](auto& x) { x.devices[0].variants = {"a@1/"}; }},
+    {"devices[0].variants", [](auto& x) { x.devices[0].variants = {"a@1"}; }},
+    {"devices[0].variants",
+     [](auto& x) { x.devices[0].variants = {"base@1/"}; }},
     {"devices[0].max_batch", [](auto& x) { x.devices[0].max_batch = 17; }},
     {"arena.image_slots",
      [](auto& x) {
@@ -84,7 +85,7 @@ BOOST_AUTO_TEST_CASE(limits_of_ranges_are_inside) {
   x.arena.ring_bytes = 64 << 10;
   x.arena.state_slot_bytes = 4 << 10;
   x.devices[0].seats = x.devices[0].max_batch;
-  x.devices[0].variants = {"a@10000"};
+  x.devices[0].variants = {"base@10000"};
   for (const auto& found : validate(x))
     BOOST_ERROR(to_string(found));
   BOOST_CHECK(validate(x).empty());
@@ -120,7 +121,15 @@ BOOST_AUTO_TEST_CASE(models_have_names_of_their_own_and_devices_know_them) {
   BOOST_TEST(faults_in(model + device + "variants = ['sd@20/bf16']") == "");
   BOOST_TEST(faults_in(model + device + "variants = ['other@20']")
              == "a.toml:6: devices[0].variants: \"other@20\" names no model "
-                "of [[models]]\n");
+                "of [[models]] and none of Atelier's own\n");
+  BOOST_TEST(faults_in(device + "variants = ['tiny@20', 'turbo@4']") == "");
+  BOOST_TEST(faults_in("[[devices]]\nvariants = ['test_card@9']\n") == "");
+  BOOST_TEST(faults_in("[[devices]]\nvariants = ['card@9']\n")
+             == "a.toml:2: devices[0].variants: \"card@9\" names no model "
+                "of [[models]] and none of Atelier's own\n");
+  BOOST_TEST(
+    faults_in("[[devices]]\nexecutor = 'test_card'\nvariants = ['card@9']\n")
+    == "");
   BOOST_TEST(faults_in(model + model)
              == "a.toml:5: models[1].name: \"sd\" names the same model as "
                 "models[0]\n");

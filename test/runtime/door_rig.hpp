@@ -19,6 +19,7 @@ inline constexpr uint64_t fresh_seed = 77;
 /// Returns settings of a device with two models.
 inline config::settings two_variants() {
   config::settings x;
+  x.devices[0].executor = "test_card";
   x.devices[0].variants = {"card@20", "card@4", "other@8/bf16"};
   return x;
 }

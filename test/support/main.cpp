@@ -2,3 +2,12 @@
 // The main() of every Boost.Test executable.
 #define BOOST_TEST_MODULE atelier
 #include <boost/test/unit_test.hpp>
+
+#include <cstdlib>
+
+namespace {
+
+// Tests see the models that they make, not those that lie beside them.
+[[maybe_unused]] const int no_models = setenv("ATELIER_MODELS", "", 0);
+
+} // namespace

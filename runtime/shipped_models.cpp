@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/shipped_family.hpp>
+#include <atelier/planning/profile.hpp>
+#include <atelier/runtime/program_folder.hpp>
+#include <atelier/runtime/shipped_models.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
+namespace atelier::runtime {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Steps of the test card where nobody says how many.
+constexpr uint32_t card_steps = 20;
+
+#ifdef ATELIER_WITH_TORCH
+constexpr bool runs_models = true;
+#else
+constexpr bool runs_models = false;
+#endif
+
+bool is_there(const fs::path& family, std::string_view model) {
+  std::error_code ignored;
+  return !family.empty()
+      && fs::exists(family / model / "model_index.json", ignored);
+}
+
+std::string variant_of(std::string_view model, uint32_t steps,
+                       const config::settings& x) {
+  return fmt::format("{}@{}", model, std::min(steps, x.limits.steps));
+}
+
+bool is_test_card(const std::string& variant) {
+  const auto v = planning::parse_variant(variant);
+  return v && v->model == config::test_card_model;
+}
+
+} // namespace
+
+core::result<config::settings> with_shipped_models(config::settings x,
+                                                   const fs::path& family) {
+  std::vector<std::string> shipped;
+  for (const auto& m : config::shipped_family)
+    if (is_there(family, m.name))
+      shipped.push_back(variant_of(m.name, m.steps, x));
+  for (auto& device : x.devices) {
+    auto& variants = device.variants;
+    if (device.executor == "auto") {
+      const bool card =
+        variants.empty()
+          ? !runs_models || shipped.empty()
+          : std::all_of(variants.begin(), variants.end(), is_test_card);
+      device.executor = card ? "test_card" : "torch";
+    }
+    if (!variants.empty())
+      continue;
+    if (device.executor == "test_card")
+      variants = {variant_of(config::test_card_model, card_steps, x)};
+    else
+      variants = shipped;
+    if (variants.empty())
+      return core::fail(core::ec::not_found,
+                        "devices: {}: it names no variants, and Atelier's own "
+                        "models are not beside the program",
+                        device.name);
+  }
+  for (const auto& device : x.devices) {
+    if (device.executor != "torch")
+      continue;
+    for (const auto& name : device.variants) {
+      const auto v = planning::parse_variant(name);
+      if (!v || !config::is_shipped(v->model)
+          || std::any_of(x.models.begin(), x.models.end(),
+                         [&](const auto& m) { return m.name == v->model; }))
+        continue;
+      if (!is_there(family, v->model))
+        return core::fail(core::ec::not_found,
+                          "devices: {}: '{}' is of Atelier's own models, which "
+                          "are not beside the program",
+                          device.name, name);
+      config::model_settings added;
+      added.name = v->model;
+      added.path = (family / v->model).string();
+      x.models.push_back(std::move(added));
+    }
+  }
+  return x;
+}
+
+core::result<config::settings> with_shipped_models(config::settings x) {
+  return with_shipped_models(std::move(x), models_folder());
+}
+
+} // namespace atelier::runtime

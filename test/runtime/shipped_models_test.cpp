@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/load.hpp>
+#include <atelier/runtime/shipped_models.hpp>
+
+#include "cli/scratch_folder.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+using namespace atelier;
+using runtime::with_shipped_models;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using names = std::vector<std::string>;
+
+/// A folder in which models of the family seem to lie.
+struct family {
+  explicit family(const names& of) {
+    for (const auto& name : of) {
+      fs::create_directories(folder.path / name);
+      std::ofstream{folder.path / name / "model_index.json"} << "{}";
+    }
+  }
+
+  const test::scratch_folder folder;
+};
+
+config::settings settings_of(const char* toml) {
+  auto read = config::parse(toml, "a.toml");
+  BOOST_TEST_REQUIRE(read.faults.empty());
+  return read.values;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(shipped_models_test)
+
+BOOST_AUTO_TEST_CASE(without_the_family_the_test_card_draws) {
+  const auto x = with_shipped_models({}, "");
+  BOOST_TEST_REQUIRE(static_cast<bool>(x));
+  BOOST_TEST(x->devices[0].executor == "test_card");
+  BOOST_TEST(x->devices[0].variants == names{"test_card@20"});
+  BOOST_TEST(x->models.empty());
+}
+
+BOOST_AUTO_TEST_CASE(with_the_family_its_models_draw_base_first) {
+  const family there{{"turbo", "base"}};
+  const auto x = with_shipped_models({}, there.folder.path);
+  BOOST_TEST_REQUIRE(static_cast<bool>(x));
+#ifdef ATELIER_WITH_TORCH
+  BOOST_TEST(x->devices[0].executor == "torch");
+  BOOST_TEST((x->devices[0].variants == names{"base@50", "turbo@4"}));
+  BOOST_TEST_REQUIRE(x->models.size() == 2u);
+  BOOST_TEST(x->models[1].name == "turbo");
+  BOOST_TEST(x->models[1].path == (there.folder.path / "turbo").string());
+#else
+  BOOST_TEST(x->devices[0].executor == "test_card");
+#endif
+}
+
+BOOST_AUTO_TEST_CASE(models_of_the_user_come_before_those_of_that_name) {
+  const family there{{"base", "tiny"}};
+  const auto x = with_shipped_models(
+    settings_of("[[models]]\nname = 'base'\npath = '/mine'\n[[devices]]\n"
+                "executor = 'torch'\nvariants = ['base@9', 'tiny@3/bf16']\n"),
+    there.folder.path);
+  BOOST_TEST_REQUIRE(static_cast<bool>(x));
+  BOOST_TEST((x->devices[0].variants == names{"base@9", "tiny@3/bf16"}));
+  BOOST_TEST_REQUIRE(x->models.size() == 2u);
+  BOOST_TEST(x->models[0].path == "/mine");
+  BOOST_TEST(x->models[1].name == "tiny");
+}
+
+BOOST_AUTO_TEST_CASE(variants_say_what_runs_where_nothing_else_does) {
+  const family there{{"base"}};
+  const auto kind = [&](const char* toml) {
+    const auto x = with_shipped_models(settings_of(toml), there.folder.path);
+    BOOST_TEST_REQUIRE(static_cast<bool>(x));
+    return x->devices[0].executor;
+  };
+  BOOST_TEST(kind("[[devices]]\nvariants = ['base@9']\n") == "torch");
+  BOOST_TEST(kind("[[devices]]\nvariants = ['test_card@9']\n") == "test_card");
+  BOOST_TEST(kind("[[models]]\nname = 'sd'\npath = '/sd'\n[[devices]]\n"
+                  "variants = ['sd@9']\n")
+             == "torch");
+  BOOST_TEST(kind("[[devices]]\nexecutor = 'test_card'\n") == "test_card");
+}
+
+BOOST_AUTO_TEST_CASE(steps_keep_to_the_limit) {
+  const family there{{"base"}};
+  const auto x = with_shipped_models(
+    settings_of("limits.steps = 7\n[[devices]]\nexecutor = 'torch'\n"
+                "[[devices]]\nname = 'cpu:1'\nexecutor = 'test_card'\n"),
+    there.folder.path);
+  BOOST_TEST_REQUIRE(static_cast<bool>(x));
+  BOOST_TEST(x->devices[0].variants == names{"base@7"});
+  BOOST_TEST(x->devices[1].variants == names{"test_card@7"});
+}
+
+BOOST_AUTO_TEST_CASE(a_model_that_is_not_there_is_told_by_name) {
+  const family there{{"base"}};
+  const auto told = [&](const char* toml, const fs::path& in) {
+    const auto x = with_shipped_models(settings_of(toml), in);
+    BOOST_TEST_REQUIRE(!x);
+    BOOST_CHECK(x.why().code == core::ec::not_found);
+    return x.why().text;
+  };
+  BOOST_TEST(told("[[devices]]\nvariants = ['base@9', 'tiny@9']\n",
+                  there.folder.path)
+               .find("cpu:0: 'tiny@9' is of Atelier's own models")
+             != std::string::npos);
+  BOOST_TEST(told("[[devices]]\nexecutor = 'torch'\n", "")
+               .find("cpu:0: it names no variants")
+             != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -35,8 +35,9 @@ fs::path vocabulary_folder() {
 fs::path models_folder() {
   if (const char* named = std::getenv("ATELIER_MODELS"))
     return named;
-  // The checksums tell the family's folder from others of that name.
-  return find_beside({"share/atelier/models", "models"}, "SHA256SUMS");
+  // Tells the family's folder from others of that name.
+  return find_beside({"share/atelier/models", "models"},
+                     "base/known_words.txt");
 }
 
 } // namespace atelier::runtime

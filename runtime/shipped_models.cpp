@@ -74,7 +74,8 @@ core::result<config::settings> with_shipped_models(config::settings x,
       continue;
     for (const auto& name : device.variants) {
       const auto v = planning::parse_variant(name);
-      if (!v || !config::is_shipped(v->model)
+      const auto* const own = v ? config::find_shipped(v->model) : nullptr;
+      if (own == nullptr
           || std::any_of(x.models.begin(), x.models.end(),
                          [&](const auto& m) { return m.name == v->model; }))
         continue;
@@ -86,6 +87,7 @@ core::result<config::settings> with_shipped_models(config::settings x,
       config::model_settings added;
       added.name = v->model;
       added.path = (family / v->model).string();
+      added.guidance = own->guidance;
       x.models.push_back(std::move(added));
     }
   }

@@ -123,7 +123,7 @@ private:
   bool can_draw(const device_settings& d, std::string_view model) const {
     return d.executor == "test_card"
         || (d.executor == "auto" && model == test_card_model)
-        || models_by_name_.contains(model) || is_shipped(model);
+        || models_by_name_.contains(model) || find_shipped(model) != nullptr;
   }
 
   void check_variants(const device_settings& d) {

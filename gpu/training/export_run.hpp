@@ -32,8 +32,7 @@ struct exported_folder {
 
 /// Writes all that is trained in a run, in float16, with a card each that says
 /// what the training's log says. A network whose training is not finished is
-/// left out. SHA256SUMS then holds the checksum of every file in the folder, in
-/// the form of `sha256sum -c`.
+/// left out.
 /// Errors: ec::not_found (no autoencoder, no denoiser), those of export_model;
 ///         what was written before stays.
 /// Threads: any.

@@ -39,7 +39,17 @@ CASES = [
     ("tiny", dict(steps=3, guidance=3.0, prompt="two elephants, 3 cats!")),
     ("turbo", dict(steps=2, guidance=1.0)),
     ("half", dict(steps=4, guidance=3.0)),
+    ("models/base", dict(steps=4, guidance=3.0)),
+    ("models/turbo", dict(steps=2, guidance=1.0)),
 ]
+
+# What comes with the program, as it is used where nobody says otherwise.
+SHIPPED = os.path.realpath(os.path.join(os.path.dirname(__file__),
+                                        "../../models"))
+CASES += [(os.path.join(SHIPPED, name), dict(steps=steps, guidance=guidance))
+          for name, steps, guidance in [("base", 50, 2.0), ("small", 50, 2.0),
+                                        ("tiny", 50, 2.0), ("turbo", 4, 1.0)]
+          if os.path.isdir(os.path.join(SHIPPED, name))]
 
 
 class Comparison:
@@ -147,8 +157,11 @@ def main():
     worst = 0
     with tempfile.TemporaryDirectory() as at:
         subprocess.run([program, at], check=True)
+        subprocess.run([atelier, "train", "export", "--dir",
+                        os.path.join(at, "run"), "-o",
+                        os.path.join(at, "models")], check=True)
         pipes = {}
-        for member in MEMBERS + ["half"]:
+        for member in dict.fromkeys(MEMBERS + [x for x, _ in CASES]):
             pipes[member] = diffusers.StableDiffusionPipeline.from_pretrained(
                 os.path.join(at, member))
             pipes[member].set_progress_bar_config(disable=True)

@@ -4,10 +4,10 @@
 //
 // Usage: write_family FOLDER
 //
-// FOLDER/MEMBER: a model's folder, weights in float32; FOLDER/half: tiny in
-// float16, its autoencoder a link to the first one's. FOLDER/MEMBER.safetensors
-// and those of preview and scorer: input and output of the networks in
-// training.
+// FOLDER/run: the weights as a training leaves them. FOLDER/MEMBER: a model's
+// folder, weights in float32; FOLDER/half: tiny in float16, its autoencoder a
+// link to the first one's. FOLDER/MEMBER.safetensors and those of preview and
+// scorer: input and output of the networks in training.
 #include "tensor_io.hpp"
 #include <atelier/gpu/models/detail/expected_tensors.hpp>
 #include <atelier/gpu/training/export_model.hpp>
@@ -91,6 +91,20 @@ void write_scorer(const std::filesystem::path& folder,
                             {"texts", scorer.embed_texts(ids)}});
 }
 
+// As a training leaves its weights.
+void write_part(const std::filesystem::path& folder, const std::string& part,
+                const std::map<std::string, const tensor_source*>& networks) {
+  std::vector<named_tensor> tensors;
+  for (const auto& [prefix, network] : networks)
+    for (const auto& name : network->names())
+      tensors.push_back({prefix + name, *network->find(name)});
+  const auto to = folder / "run" / part;
+  std::filesystem::create_directories(to);
+  value_of(write_safetensors(
+    to / "weights.safetensors", tensors,
+    {{"part", part}, {"seed", "11"}, {"steps", "0"}, {"busy_seconds", "0"}}));
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -111,6 +125,7 @@ int main(int argc, char** argv) {
                             {"latents", latents},
                             {"decoded", preview.decode(latents)}});
   write_scorer(folder, pixels);
+  write_part(folder, "vae", {{"", vae.weights.get()}});
   for (const auto member : {family_member::base, family_member::small,
                             family_member::tiny, family_member::turbo}) {
     unet_net denoiser{family_unet(member)};
@@ -126,6 +141,9 @@ int main(int argc, char** argv) {
     what.as = tensor_type::float32;
     const std::string name{to_string(member)};
     value_of(export_model(what, folder / name));
+    write_part(folder, name,
+               {{"unet.", what.unet.weights.get()},
+                {"text_encoder.", what.text_encoder.weights.get()}});
     if (member == family_member::tiny) {
       what.as = tensor_type::float16;
       what.vae = {{}, nullptr, "../base/vae"};

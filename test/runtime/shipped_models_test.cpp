@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/scratch_folder.hpp"
 #include <atelier/config/load.hpp>
 #include <atelier/runtime/shipped_models.hpp>
-
-#include "cli/scratch_folder.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -58,6 +57,8 @@ BOOST_AUTO_TEST_CASE(with_the_family_its_models_draw_base_first) {
   BOOST_TEST_REQUIRE(x->models.size() == 2u);
   BOOST_TEST(x->models[1].name == "turbo");
   BOOST_TEST(x->models[1].path == (there.folder.path / "turbo").string());
+  BOOST_TEST(x->models[0].guidance == 2);
+  BOOST_TEST(x->models[1].guidance == 1);
 #else
   BOOST_TEST(x->devices[0].executor == "test_card");
 #endif
@@ -110,10 +111,10 @@ BOOST_AUTO_TEST_CASE(a_model_that_is_not_there_is_told_by_name) {
     BOOST_CHECK(x.why().code == core::ec::not_found);
     return x.why().text;
   };
-  BOOST_TEST(told("[[devices]]\nvariants = ['base@9', 'tiny@9']\n",
-                  there.folder.path)
-               .find("cpu:0: 'tiny@9' is of Atelier's own models")
-             != std::string::npos);
+  BOOST_TEST(
+    told("[[devices]]\nvariants = ['base@9', 'tiny@9']\n", there.folder.path)
+      .find("cpu:0: 'tiny@9' is of Atelier's own models")
+    != std::string::npos);
   BOOST_TEST(told("[[devices]]\nexecutor = 'torch'\n", "")
                .find("cpu:0: it names no variants")
              != std::string::npos);

@@ -45,10 +45,9 @@ void offer_builder::add_classes(const demand& asked) {
   const double soon = std::max(detail::window_seconds(asked), deadline_);
   const bool told = !asked.waiting.empty();
   const double waits =
-    static_cast<double>(
-      told ? std::accumulate(asked.waiting.begin(), asked.waiting.end(),
-                             uint64_t{0})
-           : asked.backlog)
+    static_cast<double>(told ? std::accumulate(asked.waiting.begin(),
+                                               asked.waiting.end(), uint64_t{0})
+                             : asked.backlog)
     / soon;
   // The head-room is there for what always waits; only more counts besides.
   const double spare = (rules_.head_room - 1) * out_.rate;

@@ -73,6 +73,8 @@ struct offer_rules {
   /// nineteen of twenty exponential waits are shorter than three means.
   std::vector<double> waits{0.25, 0.5, 1, 2};
   double busy = 0.97;
+  /// Quality that a second of loading is worth, besides what the device could
+  /// have answered in it.
   double load_price = 0.01;
   /// Seconds that a plan is made for at least.
   double period = 60;

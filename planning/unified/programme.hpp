@@ -99,7 +99,7 @@ struct problem {
   std::vector<mix> mixes;
   /// Seconds that the plan is made for: a load takes its part of them.
   double period = 60;
-  /// Quality that a second of loading is worth.
+  /// Quality a second that a second of loading within the period is worth.
   double load_price = 0;
   /// Share of each class that should be answered fresh.
   double fresh = 0;

@@ -42,20 +42,23 @@ void assume_classes(planning::profile& p) {
   }
 }
 
-std::shared_ptr<planning::profile> argus_profile() {
+/// The ladder's qualities are means over what prompts find near, at whatever
+/// similarity; only the baseline NIRVANA has thresholds, its own.
+std::shared_ptr<planning::profile> argus_profile(const std::string& policy) {
   auto p = shipped("argus-a100");
   assume_classes(*p);
-  // For the baseline NIRVANA: its own thresholds.
-  auto reuse = *shipped("nirvana-a10g")->reuse;
-  reuse.full = core::variant_id{0};
-  reuse.small.clear();
-  p->reuse = reuse;
+  if (policy.starts_with("nirvana")) {
+    auto reuse = *shipped("nirvana-a10g")->reuse;
+    reuse.full = core::variant_id{0};
+    reuse.small.clear();
+    p->reuse = reuse;
+  }
   return p;
 }
 
 scenario base(const std::string& policy) {
   scenario x;
-  x.profile = argus_profile();
+  x.profile = argus_profile(policy);
   x.policy = by_name(policy);
   x.workers = gpus;
   x.max_batch = 1;

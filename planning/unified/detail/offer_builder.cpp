@@ -43,7 +43,8 @@ offers offer_builder::done() {
   if (nobody_asks_)
     scale_to_devices();
   out_.asked.period = rules_.period;
-  out_.asked.load_price = rules_.load_price;
+  // The gain is quality a second; a load is paid for once in the period.
+  out_.asked.load_price = rules_.load_price / std::max(rules_.period, 1e-9);
   out_.asked.fresh = rules_.fresh;
   return std::move(out_);
 }

@@ -16,7 +16,7 @@ namespace atelier::planning::unified {
 namespace {
 
 // A class that nobody asks for now has a share all the same.
-constexpr double least_share = 1e-3;
+constexpr double least_share = 1e-4;
 
 } // namespace
 
@@ -44,8 +44,15 @@ void offer_builder::add_classes(const demand& asked) {
   // known; what runs is no more to do.
   const double soon = std::max(detail::window_seconds(asked), deadline_);
   const bool told = !asked.waiting.empty();
-  double rate = rules_.head_room * out_.rate
-              + (told ? 0 : static_cast<double>(asked.backlog) / soon);
+  const double waits =
+    static_cast<double>(told ? std::accumulate(asked.waiting.begin(),
+                                               asked.waiting.end(), uint64_t{0})
+                             : asked.backlog)
+    / soon;
+  // The head-room is there for what always waits; only more counts besides.
+  const double spare = (rules_.head_room - 1) * out_.rate;
+  const double more = std::max(waits - spare, 0.0);
+  double rate = out_.rate + spare + (told ? 0 : more);
   nobody_asks_ = !(rate > 0);
   if (nobody_asks_)
     rate = 1;
@@ -98,11 +105,11 @@ void offer_builder::add_classes(const demand& asked) {
       add(fmt::format("edits of {}/{}", b + 1, edit_bins), edits[b]));
   waiting_.resize(known_.variants.size());
   for (size_t v = 0; v < std::min(asked.waiting.size(), waiting_.size()); ++v)
-    if (asked.waiting[v] > 0) {
+    if (asked.waiting[v] > 0 && more > 0) {
       waiting_[v] = static_cast<uint32_t>(out_.asked.classes.size());
       out_.asked.classes.push_back(
         {"waiting for " + known_.variants[v].name,
-         static_cast<double>(asked.waiting[v]) / soon, 0, 1});
+         static_cast<double>(asked.waiting[v]) / soon * more / waits, 0, 1});
     }
 }
 

@@ -132,6 +132,46 @@ BOOST_AUTO_TEST_CASE(small_changes_of_load_move_no_device) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_best_model_is_loaded_again_after_a_rush) {
+  test::scene s{"atelier"};
+  s.known.cascades.clear();
+  s.known.reuse.reset();
+  std::erase_if(s.known.ladders, [](const auto& l) {
+    return l.kind == ladder_kind::cached_latents;
+  });
+  s.known.variants[0].load = std::chrono::seconds{20};
+  const auto go_on_at = [&](double rate) {
+    for (int i = 0; i < 4; ++i) {
+      s.asked.windows.clear();
+      s.window(rate);
+      s.asked.now += std::chrono::minutes{3};
+      s.replan();
+      s.load();
+    }
+  };
+  go_on_at(20);
+  BOOST_TEST_REQUIRE(s.hosting(0) < 4u);
+  go_on_at(0.3);
+  // As many as the load needs.
+  BOOST_TEST(s.hosting(0) > 0u);
+  for (uint64_t id = 0; id < 50; ++id)
+    BOOST_TEST(
+      s.route(test::tolerates(0), {}, id).stages.front().any_of.front().value
+      == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_always_waits_is_in_the_head_room) {
+  auto s = loaded(3, false);
+  s.replan();
+  const auto before = s.now.share;
+  s.asked.backlog = 6;
+  s.replan();
+  BOOST_TEST((s.now.share == before));
+  s.asked.backlog = 200;
+  s.replan();
+  BOOST_TEST((s.now.share != before));
+}
+
 BOOST_AUTO_TEST_CASE(facts_are_asked_for_where_they_matter) {
   auto s = loaded(3);
   BOOST_TEST((std::get<need>(s.choose({})) == need{true, false, false, false}));

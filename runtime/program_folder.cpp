@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/program_folder.hpp>
+#include <atelier/runtime/split/packaged_program.hpp>
 
 #include <cstdlib>
 #include <initializer_list>
@@ -12,16 +13,19 @@ namespace {
 namespace fs = std::filesystem;
 
 // Programs lie in bin/ or libexec/atelier/ of an installation, or of a build
-// tree build/PRESET; other programs of a build anywhere below it.
+// tree build/PRESET; other programs of a build anywhere below it. A host's lies
+// somewhere else, but knows the package that it was built with.
 fs::path find_beside(std::initializer_list<const char*> names,
                      const fs::path& that_has) {
-  std::error_code failed;
-  const auto self = fs::read_symlink("/proc/self/exe", failed);
-  for (auto at = self.parent_path(); !failed && at.has_relative_path();
-       at = at.parent_path())
-    for (const auto* below : names)
-      if (auto found = at / below; fs::exists(found / that_has, failed))
-        return found;
+  std::error_code ignored;
+  for (const fs::path& start :
+       {fs::read_symlink("/proc/self/exe", ignored),
+        fs::path{packaged_program()}, fs::path{ATELIER_LIBEXEC_DIR} / "any"})
+    for (auto at = start.parent_path(); at.has_relative_path();
+         at = at.parent_path())
+      for (const auto* below : names)
+        if (auto found = at / below; fs::exists(found / that_has, ignored))
+          return found;
   return {};
 }
 

@@ -9,4 +9,7 @@ namespace atelier::runtime {
 /// Threads: the one that runs initialisers.
 bool tell_packaged_program(const char* path) noexcept;
 
+/// Returns what was told; empty where nothing was.
+const char* packaged_program() noexcept;
+
 } // namespace atelier::runtime

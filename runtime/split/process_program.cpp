@@ -11,13 +11,17 @@ namespace atelier::runtime {
 
 namespace {
 
-const char* packaged_program = "";
+const char* told_program = "";
 
 } // namespace
 
 bool tell_packaged_program(const char* path) noexcept {
-  packaged_program = path;
+  told_program = path;
   return true;
+}
+
+const char* packaged_program() noexcept {
+  return told_program;
 }
 
 core::result<std::string> find_process_program(const std::string& configured) {
@@ -37,8 +41,8 @@ core::result<std::string> find_process_program(const std::string& configured) {
   const auto self = fs::read_symlink("/proc/self/exe", ignored);
   std::vector<fs::path> places{self.parent_path().parent_path()
                                / "libexec/atelier/atelier-process"};
-  if (*packaged_program != '\0')
-    places.emplace_back(packaged_program);
+  if (*told_program != '\0')
+    places.emplace_back(told_program);
   places.push_back(fs::path{ATELIER_LIBEXEC_DIR} / "atelier-process");
   for (const auto& x : places)
     if (usable(x))

@@ -389,7 +389,9 @@ BOOST_AUTO_TEST_CASE(given_counts_are_kept) {
     std::vector<uint32_t> n(p.pools.size(), 0);
     for (size_t k = 0; k < n.size(); ++k)
       n[k] = static_cast<uint32_t>(random.below(2));
-    const auto d = spread(p, n);
+    solve_options exact;
+    exact.gap = 0;
+    const auto d = spread(p, n, exact);
     BOOST_REQUIRE(static_cast<bool>(d));
     BOOST_REQUIRE(d->count == n);
     BOOST_REQUIRE_MESSAGE(same(d->values, written_out(p, n)), "instance " << i);

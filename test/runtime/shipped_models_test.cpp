@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/scratch_folder.hpp"
 #include <atelier/config/load.hpp>
+#include <atelier/runtime/program_folder.hpp>
 #include <atelier/runtime/shipped_models.hpp>
 
 #include <boost/test/unit_test.hpp>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -118,6 +120,23 @@ BOOST_AUTO_TEST_CASE(a_model_that_is_not_there_is_told_by_name) {
   BOOST_TEST(told("[[devices]]\nexecutor = 'torch'\n", "")
                .find("cpu:0: it names no variants")
              != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(the_family_lies_where_the_variable_says_or_beside) {
+  const char* const before = std::getenv("ATELIER_MODELS");
+  const std::string old = before == nullptr ? "" : before;
+  setenv("ATELIER_MODELS", "/somewhere", 1);
+  BOOST_TEST(runtime::models_folder() == "/somewhere");
+  unsetenv("ATELIER_MODELS");
+  // This program lies below the source tree, as build/PRESET does.
+  const auto self = fs::read_symlink("/proc/self/exe");
+  fs::path expected;
+  for (auto at = self; expected.empty() && at.has_relative_path();
+       at = at.parent_path())
+    if (fs::exists(at / "models" / "base" / "known_words.txt"))
+      expected = at / "models";
+  BOOST_TEST(runtime::models_folder() == expected);
+  setenv("ATELIER_MODELS", old.c_str(), 1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

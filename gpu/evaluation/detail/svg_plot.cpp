@@ -35,6 +35,27 @@ double tick_step(double range) {
   return 10 * power;
 }
 
+std::vector<double> even_ticks(double low, double high) {
+  const auto step = tick_step(high - low);
+  std::vector<double> out;
+  for (auto x = std::ceil(low / step) * step; x <= high; x += step)
+    out.push_back(std::abs(x) < step / 1e6 ? 0 : x);
+  return out;
+}
+
+// Logarithms of 1, 2 and 5 times powers of ten; over many powers, of the powers
+// alone.
+std::vector<double> logarithmic_ticks(double low, double high) {
+  constexpr double many = 3;
+  std::vector<double> out;
+  for (auto power = std::floor(low); power <= high; ++power)
+    for (const auto times : {1.0, 2.0, 5.0})
+      if (const auto x = power + std::log10(times);
+          x >= low && x <= high && (times == 1 || high - low <= many))
+        out.push_back(x);
+  return out;
+}
+
 struct axis {
   double low = 0;
   double high = 1;
@@ -94,20 +115,16 @@ std::string to_svg(const svg_plot& plot) {
                        "</text>\n",
                        x, y, anchor, escape_html(what));
   };
-  const auto step_y = tick_step(up.high - up.low);
-  for (auto y = std::ceil(up.low / step_y) * step_y; y <= up.high;
-       y += step_y) {
+  for (const auto y : even_ticks(up.low, up.high)) {
     line(left, up.at(y), right, up.at(y), "#ddd");
-    text(left - 6, up.at(y) + 4, "end",
-         fmt::format("{:.4g}", std::abs(y) < step_y / 1e6 ? 0 : y));
+    text(left - 6, up.at(y) + 4, "end", fmt::format("{:.4g}", y));
   }
-  const auto step_x = tick_step(across.high - across.low);
-  for (auto x = std::ceil(across.low / step_x) * step_x; x <= across.high;
-       x += step_x) {
+  for (const auto x : plot.logarithmic
+                        ? logarithmic_ticks(across.low, across.high)
+                        : even_ticks(across.low, across.high)) {
     line(across.at(x), bottom, across.at(x), bottom + 4, "#000");
-    const auto shown = std::abs(x) < step_x / 1e6 ? 0 : x;
     text(across.at(x), bottom + 17, "middle",
-         fmt::format("{:.3g}", plot.logarithmic ? std::pow(10, shown) : shown));
+         fmt::format("{:.4g}", plot.logarithmic ? std::pow(10, x) : x));
   }
   line(left, bottom, right, bottom, "#000");
   line(left, top, left, bottom, "#000");

@@ -93,4 +93,13 @@ BOOST_AUTO_TEST_CASE(plots_leave_out_what_is_no_number) {
   BOOST_TEST(detail::to_svg(plot).find("nan") == std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(logarithmic_axes_have_round_ticks) {
+  const detail::svg_plot times{
+    "a", "ms", "b", {{"c", {{135, 1}, {493, 2}, {1181, 3}}}}, true};
+  const auto drawn = detail::to_svg(times);
+  for (const auto* tick : {">200<", ">500<", ">1000<"})
+    BOOST_TEST(drawn.find(tick) != std::string::npos, tick);
+  BOOST_TEST(drawn.find(">2000<") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -9,6 +9,7 @@ namespace atelier::config {
 namespace {
 
 constexpr std::string_view modes[] = {"single", "split"};
+constexpr std::string_view keyless_from[] = {"loopback", "anywhere"};
 constexpr std::string_view levels[] = {"trace", "debug", "info",
                                        "warn",  "error", "off"};
 
@@ -33,6 +34,7 @@ constexpr section all_sections[] = {
   {"policy", "How requests are answered."},
   {"planner", "When plans are made."},
   {"monitor", "How demand is counted."},
+  {"http", "The server's door: 'atelier serve'."},
   {"log", "What is told on standard error."},
 };
 
@@ -215,6 +217,50 @@ const option all_options[] = {
    ATELIER_AT(monitor.window), 0.01, day_s},
   {"monitor", "windows", "How many windows are kept.",
    ATELIER_AT(monitor.windows), 1, 10'000},
+
+  {"http", "listen", "HOST:PORT to listen to; port 0 takes a free one.",
+   ATELIER_AT(http.listen), 0, 0, form::endpoint},
+  {"http", "without_key",
+   "Who is served without a key: programs of this machine, which an address "
+   "beyond it then refuses to start with, or anybody.",
+   ATELIER_AT(http.without_key), 0, 0, form::any, keyless_from},
+  {"http", "keys",
+   "File of keys, a line \"NAME user|admin SHA256 [PER_MINUTE]\" each; empty: "
+   "none are asked for.",
+   ATELIER_AT(http.keys)},
+  {"http", "certificate", "TLS: a chain of certificates, as PEM.",
+   ATELIER_AT(http.certificate)},
+  {"http", "private_key", "TLS: its private key, as PEM.",
+   ATELIER_AT(http.private_key)},
+  {"http", "origins",
+   "Origins of web pages that may use the APIs, as \"https://host:port\".",
+   ATELIER_AT(http.origins), 0, 0, form::origin_list},
+  {"http", "threads", "Threads that serve connections.",
+   ATELIER_AT(http.threads), 1, 64},
+  {"http", "connections", "Most connections at a time.",
+   ATELIER_AT(http.connections), 1, 1'000'000},
+  {"http", "header_kib", "Largest head of a request.",
+   ATELIER_AT(http.header_bytes), 1, 1'024},
+  {"http", "body_mib", "Largest body of a request.",
+   ATELIER_AT(http.body_bytes), 1, 4'096},
+  {"http", "bodies_mib",
+   "Most memory that all bodies hold at a time; at least body_mib.",
+   ATELIER_AT(http.bodies_bytes), 1, 1'048'576},
+  {"http", "unsent_mib",
+   "Most that waits for a client that reads slowly; then it is disconnected.",
+   ATELIER_AT(http.unsent_bytes), 1, 4'096},
+  {"http", "read_ms", "How long sending a request may take.",
+   ATELIER_AT(http.read), 1, hour_ms},
+  {"http", "idle_ms", "How long a connection may rest, and a client not read.",
+   ATELIER_AT(http.idle), 1, hour_ms},
+  {"http", "jobs", "Jobs known, ended ones included.", ATELIER_AT(http.jobs), 1,
+   10'000'000},
+  {"http", "pictures", "Most pictures of one call.", ATELIER_AT(http.pictures),
+   1, 1'024},
+  {"http", "results_mib", "Pictures kept until their clients ask for them.",
+   ATELIER_AT(http.results_bytes), 1, 1'048'576},
+  {"http", "results_s", "How long they are kept.", ATELIER_AT(http.results), 1,
+   day_s},
 
   {"log", "level", "The least severe messages that are told.",
    ATELIER_AT(log.level), 0, 0, form::any, levels},

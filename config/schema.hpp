@@ -46,6 +46,8 @@ enum class form : uint8_t {
   power_of_two,
   device_name,
   variant_list,
+  endpoint,
+  origin_list,
 };
 
 /// Where an option's value lives in the settings.

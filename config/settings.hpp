@@ -134,6 +134,42 @@ struct monitor_settings {
   uint32_t windows = 60;
 };
 
+/// The server's door. What a request may ask for stands in `limits`.
+struct http_settings {
+  /// HOST:PORT; port 0: a free one.
+  std::string listen = "127.0.0.1:7860";
+  /// Whom it serves without a key: "loopback", programs of this machine, to
+  /// whose addresses alone it then listens; or "anywhere".
+  std::string without_key = "loopback";
+  /// File of keys; empty: none are asked for.
+  std::string keys;
+  /// PEM files; both empty: no TLS.
+  std::string certificate;
+  std::string private_key;
+  /// Origins of pages that may use the API ("https://host[:port]"); none
+  /// besides the server's own page by default.
+  std::vector<std::string> origins;
+  uint32_t threads = 2;
+  uint32_t connections = 8192;
+  uint64_t header_bytes = 32ull << 10;
+  uint64_t body_bytes = 64ull << 20;
+  /// Of all bodies that are being read or worked on.
+  uint64_t bodies_bytes = 512ull << 20;
+  /// What may wait for a client that reads slowly.
+  uint64_t unsent_bytes = 64ull << 20;
+  /// From a request's first byte to its last.
+  core::timespan read = std::chrono::seconds{30};
+  /// Without a request, or without the client reading.
+  core::timespan idle = std::chrono::seconds{75};
+  /// Jobs known, ended ones included.
+  uint32_t jobs = 10'000;
+  /// Pictures of one call.
+  uint32_t pictures = 64;
+  /// Pictures kept for their clients, and how long.
+  uint64_t results_bytes = 256ull << 20;
+  core::timespan results = std::chrono::hours{1};
+};
+
 struct log_settings {
   /// trace, debug, info, warn, error or off.
   std::string level = "warn";
@@ -153,6 +189,7 @@ struct settings {
   policy_settings policy;
   planner_settings planner;
   monitor_settings monitor;
+  http_settings http;
   log_settings log;
 };
 

@@ -2,8 +2,10 @@
 #include <atelier/config/detail/number.hpp>
 #include <atelier/config/detail/text.hpp>
 #include <atelier/config/detail/variant_name.hpp>
+#include <atelier/config/endpoint.hpp>
 #include <atelier/config/schema.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -63,6 +65,8 @@ bool well_formed(const option& x, const std::string& value) {
       return !value.empty();
     case form::device_name:
       return is_device_name(value);
+    case form::endpoint:
+      return parse_endpoint(value).has_value();
     default:
       return true;
   }
@@ -101,10 +105,11 @@ struct checker {
   bool operator()(const std::vector<std::string>* at) const {
     if (at->size() > detail::most_variants)
       return false;
-    for (const auto& name : *at)
-      if (!detail::parse_variant(name))
-        return false;
-    return true;
+    return std::all_of(at->begin(), at->end(), [this](const auto& item) {
+      return x.shape == form::origin_list
+             ? is_origin(item)
+             : detail::parse_variant(item).has_value();
+    });
   }
 };
 
@@ -154,6 +159,10 @@ std::string demand_of(const option& x) {
     case kind::choice:
       return choice_demand(x);
     case kind::text_list:
+      if (x.shape == form::origin_list)
+        return fmt::format("a list of at most {} texts http://HOST[:PORT] or "
+                           "https://HOST[:PORT], in lower case",
+                           detail::most_variants);
       return fmt::format("a list of at most {} texts NAME@STEPS or "
                          "NAME@STEPS/TYPE, TYPE {}",
                          detail::most_variants, detail::element_types_text());
@@ -163,6 +172,8 @@ std::string demand_of(const option& x) {
   switch (x.shape) {
     case form::nonempty:
       return "a text of at least one character";
+    case form::endpoint:
+      return "HOST:PORT with PORT in 0..65535";
     case form::device_name:
       return "\"cpu:N\" or \"cuda:N\" with N in 0..999";
     default:

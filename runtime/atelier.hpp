@@ -180,6 +180,21 @@ struct process_status {
   bool alive = false;
 };
 
+/// One way to draw that the engine knows, and how it runs where a request says
+/// nothing else.
+struct variant_status {
+  /// As "base@50", which generation::variant takes.
+  std::string name;
+  /// What generation::model takes; several variants may share it.
+  std::string model;
+  uint32_t steps = 0;
+  float guidance = 0;
+  std::string sampler;
+  bool karras = false;
+  uint32_t width = 0;
+  uint32_t height = 0;
+};
+
 /// A snapshot for people and dashboards.
 struct engine_status {
   uint64_t accepted = 0;
@@ -201,6 +216,9 @@ struct engine_options {
   std::string config_file;
   /// "key.path=value", applied after the file, in order.
   std::vector<std::string> set;
+  /// Whether the thread that calls submit may run actors that are idle, which
+  /// saves their wake-ups. A thread that serves sockets should not.
+  bool caller_runs_actors = true;
 };
 
 /// Runs Atelier's actors, here or in processes of its own.
@@ -231,6 +249,10 @@ public:
   bool cancel(uint64_t request);
 
   engine_status status() const;
+
+  /// The variants that it was configured with; the first one draws where a
+  /// request names none. Waits for nobody.
+  std::vector<variant_status> variants() const;
 
   /// Refuses new work, waits at most `grace` for what runs, then stops.
   /// True where everything accepted was answered.

@@ -40,6 +40,7 @@ std::variant<std::unique_ptr<engine>, failure> engine::start(
   if (!settings)
     return runtime::to_failure(settings.why());
   x->settings = std::move(*settings);
+  x->caller_runs_actors = options.caller_runs_actors;
   if (auto begun = x->begin(); !begun)
     return runtime::to_failure(begun.why());
   return std::unique_ptr<engine>{new engine{std::move(x)}};
@@ -81,12 +82,15 @@ std::variant<submission, failure> engine::submit(const generation& wanted,
   submission s;
   s.request = id.value;
   s.result = x.clients->expect(id, std::move(calls));
+  actors::submit order{std::make_shared<const core::request>(std::move(*made))};
+  if (!x.caller_runs_actors) {
+    caf::anon_send(x.control.scheduler, std::move(order));
+    return s;
+  }
   // This thread is awake: it runs the hub itself if that is idle.
   const borrowed_thread host;
   actors::inline_unit here{*x.sys};
-  here.deliver(
-    x.control.scheduler,
-    actors::submit{std::make_shared<const core::request>(std::move(*made))});
+  here.deliver(x.control.scheduler, std::move(order));
   return s;
 }
 
@@ -125,6 +129,15 @@ engine_status engine::status() const {
     for (const auto& p : *got)
       s.processes.push_back({p.part, p.pid, p.restarts, p.alive});
   return s;
+}
+
+std::vector<variant_status> engine::variants() const {
+  std::vector<variant_status> all;
+  for (const auto& v : impl_->profile->variants)
+    all.push_back({v.name, v.model, v.steps, v.guidance,
+                   std::string{core::to_string(v.with)}, v.karras,
+                   v.native_px.width, v.native_px.height});
+  return all;
 }
 
 bool engine::stop(std::chrono::nanoseconds grace) {

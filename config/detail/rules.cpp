@@ -31,6 +31,7 @@ public:
     }
     check_each_option();
     check_limits();
+    check_http();
     check_processes();
     check_arena();
     check_models();
@@ -55,6 +56,17 @@ private:
       add({key(l.sources_bytes), key(l.source_bytes)},
           fmt::format("{} is less than twice {}", told(l.sources_bytes),
                       told(l.source_bytes)));
+  }
+
+  void check_http() {
+    const auto& h = x_.http;
+    if (h.bodies_bytes < h.body_bytes)
+      add({key(h.bodies_bytes), key(h.body_bytes)},
+          fmt::format("{} is less than {}", told(h.bodies_bytes),
+                      told(h.body_bytes)));
+    if (h.certificate.empty() != h.private_key.empty())
+      add({key(h.certificate), key(h.private_key)},
+          "one without the other: TLS needs both");
   }
 
   void check_processes() {

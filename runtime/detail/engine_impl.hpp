@@ -76,6 +76,7 @@ struct engine::impl {
   /// Whatever else is called from outside: until `end` takes the actors away.
   mutable runtime::turnstile hall;
   std::mutex ending;
+  bool caller_runs_actors = true;
   bool logging = false;
   /// Guarded by `ending`.
   bool ended = false;

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
+#include <atelier/core/log.hpp>
+#include <atelier/runtime/http/api_error.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+
+namespace atelier::runtime::http {
+
+namespace {
+
+using core::ec;
+using nlohmann::json;
+
+struct meaning {
+  ec code;
+  unsigned status;
+  /// Whether the client may read the text: it speaks of what the client sent.
+  bool told;
+};
+
+constexpr std::array meanings{
+  meaning{ec::none, 200, true},
+  meaning{ec::invalid_argument, 400, true},
+  meaning{ec::bad_payload, 400, true},
+  meaning{ec::not_found, 404, true},
+  meaning{ec::cancelled, 499, true},
+  meaning{ec::overloaded, 429, true},
+  meaning{ec::deadline_missed, 504, true},
+  meaning{ec::bad_config, 500, false},
+  meaning{ec::io_failed, 500, false},
+  meaning{ec::out_of_resources, 503, false},
+  meaning{ec::poison, 500, false},
+  meaning{ec::unavailable, 503, false},
+  meaning{ec::incompatible, 503, false},
+  meaning{ec::stopping, 503, true},
+  meaning{ec::internal, 500, false},
+};
+
+static_assert(meanings.size() == static_cast<size_t>(ec::internal) + 1);
+
+const meaning& meaning_of(std::string_view code) {
+  const auto* const i =
+    std::find_if(meanings.begin(), meanings.end(),
+                 [&](const auto& x) { return core::to_string(x.code) == code; });
+  return i == meanings.end() ? meanings.back() : *i;
+}
+
+/// The class of an error, as OpenAI's clients know them.
+std::string_view openai_type(unsigned status) {
+  switch (status) {
+    case 401:
+      return "authentication_error";
+    case 403:
+      return "permission_error";
+    case 429:
+      return "rate_limit_error";
+    default:
+      return status < 500 ? "invalid_request_error" : "server_error";
+  }
+}
+
+json body_of(error_shape how, unsigned status, std::string_view code,
+             std::string_view text, std::string_view param) {
+  switch (how) {
+    case error_shape::openai: {
+      json error{{"message", text},
+                 {"type", openai_type(status)},
+                 {"param", nullptr},
+                 {"code", code}};
+      if (!param.empty())
+        error["param"] = param;
+      return {{"error", std::move(error)}};
+    }
+    case error_shape::a1111:
+      return {{"error", code}, {"detail", text}, {"body", ""}, {"errors", text}};
+    case error_shape::plain:
+      break;
+  }
+  json error{{"code", code}, {"message", text}};
+  if (!param.empty())
+    error["param"] = param;
+  return {{"error", std::move(error)}};
+}
+
+} // namespace
+
+unsigned status_of(std::string_view code) {
+  return meaning_of(code).status;
+}
+
+reply_message error_reply(error_shape how, const failure& why,
+                          std::string_view param) {
+  const auto& means = meaning_of(why.code);
+  auto text = why.text;
+  if (!means.told) {
+    static std::atomic<uint64_t> count{0};
+    const auto number = ++count;
+    core::log_error("error {} told to a client: {}: {}", number, why.code,
+                    why.text);
+    text = fmt::format("the server could not do this ({}); its log says why, "
+                       "as error {}",
+                       why.code, number);
+  }
+  auto reply = error_reply(how, means.status, why.code, text, param);
+  if (why.retry_after.count() > 0) {
+    const auto seconds =
+      std::ceil(std::chrono::duration<double>(why.retry_after).count());
+    reply.headers.emplace_back("Retry-After", fmt::format("{:.0f}", seconds));
+  }
+  return reply;
+}
+
+reply_message error_reply(error_shape how, unsigned status,
+                          std::string_view code, std::string_view text,
+                          std::string_view param) {
+  reply_message reply;
+  reply.status = status;
+  // A text may carry what a client sent.
+  reply.body = body_of(how, status, code, text, param)
+                 .dump(-1, ' ', false, json::error_handler_t::replace);
+  return reply;
+}
+
+} // namespace atelier::runtime::http

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/time.hpp>
+#include <atelier/runtime/http/picture_service.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace atelier::runtime::http {
+
+enum class job_state : uint8_t {
+  queued,
+  running,
+  completed,
+  failed,
+  cancelled
+};
+
+std::string_view to_string(job_state x);
+
+/// What a client wants with one call.
+struct job_request {
+  /// generation, edit or variation.
+  std::string kind = "generation";
+  /// At least one; each becomes one picture.
+  std::vector<generation> pictures;
+  /// The name of the key that asks; empty where none is asked for.
+  std::string owner;
+  /// The client's own name for it (1..128 of [A-Za-z0-9_.()-]); empty: one is
+  /// made.
+  std::string id;
+  /// The same one again, from the same owner, is the same job. Empty: none.
+  std::string idempotency_key;
+  /// Its pictures can be asked for after it ended, until they expire; else they
+  /// are forgotten with the last news of it.
+  bool keeps = false;
+};
+
+/// What is known of a job at a moment.
+struct job_view {
+  std::string id;
+  std::string kind;
+  std::string owner;
+  job_state state = job_state::queued;
+  std::chrono::system_clock::time_point created;
+  std::optional<std::chrono::system_clock::time_point> started;
+  std::optional<std::chrono::system_clock::time_point> completed;
+  /// Jobs of this server ahead of it; 0 once it runs.
+  uint32_t queue_position = 0;
+  uint32_t pictures = 0;
+  uint32_t pictures_done = 0;
+  /// Over all its pictures.
+  uint32_t steps_done = 0;
+  uint32_t steps = 0;
+  /// Until it ends, as its pace so far says; none before it has one.
+  std::optional<core::timespan> remaining;
+  /// The newest one; null where none was asked for or none is there yet.
+  std::shared_ptr<const preview> seen;
+  /// By index; null where a picture is not there (yet).
+  std::vector<std::shared_ptr<const picture>> results;
+  /// Of a failed job: that of its first failed picture.
+  failure why;
+  /// Its pictures were kept, and are gone.
+  bool expired = false;
+};
+
+/// Called in the order of events, one at a time for each job, from any thread;
+/// must not block. After `ended` nothing more comes.
+struct job_listener {
+  /// A step was done, or the job began; previews stand in the view.
+  std::function<void(const job_view&)> progressed;
+  /// One picture is there.
+  std::function<void(const job_view&, uint32_t index)> pictured;
+  std::function<void(const job_view&)> ended;
+};
+
+struct job_limits {
+  /// Jobs known, ended ones included; the oldest ended ones go first.
+  uint32_t jobs = 10'000;
+  /// Pictures of one job.
+  uint32_t pictures = 64;
+  /// Kept pictures in memory, and how long.
+  uint64_t kept_bytes = 256ull << 20;
+  core::timespan kept = std::chrono::hours{1};
+};
+
+/// All jobs of a server.
+/// Threads: any.
+class jobs {
+public:
+  struct clocks {
+    std::function<core::time_point()> steady;
+    std::function<std::chrono::system_clock::time_point()> wall;
+    /// Random bits for names that cannot be guessed.
+    std::function<uint64_t()> draw;
+  };
+
+  jobs(std::shared_ptr<picture_service> from, job_limits within, clocks when);
+  ~jobs();
+
+  jobs(const jobs&) = delete;
+  jobs& operator=(const jobs&) = delete;
+
+  /// Hands all pictures in, or none: where one is refused, those before it are
+  /// taken back. Where the idempotency key is known, returns that job and
+  /// listens to it (one that ended: `ended` is called at once).
+  /// Errors: those of engine::submit; invalid_argument for an id that is taken
+  ///         or malformed, or too many pictures; overloaded where `jobs` are
+  ///         open.
+  std::variant<job_view, failure> submit(job_request what,
+                                         job_listener news = {});
+
+  /// Listens to a job from now on too. False where it is not known.
+  bool listen(const std::string& id, job_listener news);
+
+  /// None where it is not known (any more).
+  std::optional<job_view> find(const std::string& id) const;
+
+  /// Whether a job of that name was here and is forgotten, as far as is
+  /// remembered: the last `jobs` names.
+  bool forgotten(const std::string& id) const;
+
+  /// Newest first.
+  std::vector<job_view> list(const std::string& owner, size_t most) const;
+
+  enum class cancelled : uint8_t { yes, unknown, ended };
+
+  /// Takes back what is not done of it; its listeners are told by `ended`.
+  cancelled cancel(const std::string& id);
+
+  /// Forgets what expired; to be called about every second.
+  void tick();
+
+  /// Jobs that did not end yet.
+  size_t open() const;
+
+private:
+  class impl;
+  std::shared_ptr<impl> impl_;
+};
+
+} // namespace atelier::runtime::http

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/config/settings.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/runtime/http/access.hpp>
+#include <atelier/runtime/http/route_table.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace atelier::runtime::http {
+
+/// What a server counts about itself.
+struct server_counts {
+  uint64_t connections = 0;
+  uint64_t open_connections = 0;
+  uint64_t open_streams = 0;
+  uint64_t requests = 0;
+  /// By hundreds: [2] counts 2xx.
+  uint64_t replies[6] = {};
+  uint64_t refused_connections = 0;
+  uint64_t timed_out = 0;
+  uint64_t body_bytes_held = 0;
+};
+
+/// An HTTP/1.1 server over Asio: a few threads, any number of connections up to
+/// a limit. It reads requests whole within limits and times, finds out who
+/// asks, and calls the route's handler.
+/// Threads: all members may be called from any thread.
+class server {
+public:
+  struct options {
+    config::http_settings settings;
+    std::shared_ptr<const route_table> routes;
+    std::shared_ptr<access> who;
+    /// Called after each reply: method, route's pattern, status, seconds. May
+    /// be empty; must not block.
+    std::function<void(const std::string&, const std::string&, unsigned,
+                       double)>
+      done;
+  };
+
+  /// Binds and begins to answer.
+  /// Errors: ec::bad_config (an address, certificate or key that cannot be; an
+  ///         address beyond this machine without keys), ec::io_failed (the
+  ///         address is taken).
+  static core::result<std::unique_ptr<server>> start(options with);
+
+  /// Stops at once.
+  ~server();
+
+  server(const server&) = delete;
+  server& operator=(const server&) = delete;
+
+  /// "http://127.0.0.1:7860", with the port that was really taken.
+  std::string url() const;
+
+  server_counts counts() const;
+
+  /// Has `work` run on one of the server's threads: for encoding and the like
+  /// that belongs to no connection.
+  void post(std::function<void()> work);
+
+  /// Takes no new connection, closes idle ones, waits at most `grace` for
+  /// exchanges under way, then stops. True where all were answered.
+  bool stop(core::timespan grace);
+
+private:
+  struct impl;
+  explicit server(std::unique_ptr<impl> x);
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace atelier::runtime::http

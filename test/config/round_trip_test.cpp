@@ -57,6 +57,9 @@ struct drawer {
     } else if (x.shape == form::device_name) {
       *to = (random.below(2) ? "cpu:" : "cuda:")
           + std::to_string(random.below(1000));
+    } else if (x.shape == form::endpoint) {
+      *to = (random.below(2) ? "[::1]:" : "localhost:")
+          + std::to_string(random.below(65'536));
     } else {
       constexpr std::string_view pieces[] = {
         "a", "\"", "\\", "'", "#", " ", "é", "😀", "=", "\\u0041", "]"};
@@ -69,6 +72,8 @@ struct drawer {
   void operator()(std::vector<std::string>* to) const {
     constexpr std::string_view types[] = {"", "/f32", "/f16", "/bf16"};
     to->clear();
+    if (x.shape == form::origin_list)
+      return to->push_back("https://host" + std::to_string(random.below(9)));
     for (auto n = 1 + random.below(4); n > 0; --n)
       to->push_back("m" + std::to_string(n) + "@"
                     + std::to_string(1 + random.below(200))
@@ -84,6 +89,9 @@ settings draw(core::philox& random) {
     for (size_t i = 0; i < count_of(each, x); ++i)
       if (random.below(2))
         std::visit(drawer{each, random}, each.at(x, i));
+  // What belongs together.
+  x.http.private_key = x.http.certificate;
+  x.http.bodies_bytes = std::max(x.http.bodies_bytes, x.http.body_bytes);
   // Names that the variants drawn above may use.
   for (size_t i = 0; i < x.models.size(); ++i) {
     x.models[i].name = "m" + std::to_string(i + 1);

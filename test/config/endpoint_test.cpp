@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/endpoint.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+using namespace atelier::config;
+
+BOOST_AUTO_TEST_SUITE(endpoints)
+
+BOOST_AUTO_TEST_CASE(host_and_port_are_read) {
+  for (const auto& [text, host, port] :
+       {std::tuple{"127.0.0.1:7860", "127.0.0.1", 7860},
+        {"localhost:0", "localhost", 0},
+        {"[::1]:65535", "::1", 65535},
+        {"[::]:80", "::", 80}}) {
+    const auto x = parse_endpoint(text);
+    BOOST_REQUIRE_MESSAGE(x, text);
+    BOOST_CHECK_EQUAL(x->host, host);
+    BOOST_CHECK_EQUAL(x->port, port);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_endpoint_is_none) {
+  for (const auto* const text :
+       {"", ":", ":80", "localhost", "localhost:", "localhost:65536",
+        "localhost:-1", "localhost:+1", "localhost: 1", "localhost:1 ",
+        "::1:80", "[]:80", "[::1]", "[local]:80", "a/b:80", "a b:80",
+        "http://a:80"})
+    BOOST_CHECK_MESSAGE(!parse_endpoint(text), text);
+  BOOST_CHECK(!parse_endpoint(std::string(254, 'a') + ":80"));
+}
+
+BOOST_AUTO_TEST_CASE(origins_are_told_from_other_texts) {
+  for (const auto* const text :
+       {"http://localhost", "http://localhost:3000", "https://a.example",
+        "https://[::1]:8443"})
+    BOOST_CHECK_MESSAGE(is_origin(text), text);
+  for (const auto* const text :
+       {"", "*", "null", "localhost", "http://", "http://a/", "http://A",
+        "ftp://a", "http://a:99999", "http://a b"})
+    BOOST_CHECK_MESSAGE(!is_origin(text), text);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

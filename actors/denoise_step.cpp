@@ -177,6 +177,8 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
   running.clear();
   stepped sign;
   sign.who = config.self;
+  sign.batch = static_cast<uint32_t>(x.rows.size());
+  sign.steps = x.steps;
   std::vector<core::ticket> went_on;
   std::vector<core::ticket> over;
   for (const auto& r : x.rows) {

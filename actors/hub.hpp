@@ -218,6 +218,7 @@ private:
   row* current(core::ticket who);
   void discard(const dispatched& x);
   void note(row& r, const std::vector<std::string>& what);
+  void count_batch(const stepped& x);
   void fall_back(core::request_id id, row& r, const dispatched& x,
                  const core::error& why, bool died, core::time_point now);
   void bury(ipc::process_life who);

@@ -88,6 +88,9 @@ scheduler_status hub::status() const {
     for (const auto v : w.view.hosting)
       line.variants.push_back(config_.profile->variants[v.value].name);
     line.seats_taken = w.view.seats_taken;
+    line.seats = w.seats;
+    line.max_batch = w.view.max_batch;
+    line.loading = w.loading || w.next_hosting;
     s.workers.push_back(std::move(line));
   }
   return s;

@@ -19,6 +19,9 @@ constexpr uint32_t most_strikes = 2;
 /// Of 0.005 each; the last one holds 1.
 constexpr size_t confidence_bins = 201;
 
+/// Batches that are counted apart.
+constexpr uint32_t most_batches = 64;
+
 /// Notes that one request keeps.
 constexpr size_t most_notes = 16;
 
@@ -200,6 +203,15 @@ void hub::on(const stepping& x, core::time_point now) {
   w->batch = x.rows;
 }
 
+void hub::count_batch(const stepped& x) {
+  if (x.batch == 0)
+    return;
+  const size_t at = std::min(x.batch, most_batches);
+  if (counts_.batches.size() <= at)
+    counts_.batches.resize(at + 1, 0);
+  counts_.batches[at] += x.steps;
+}
+
 void hub::on(const stepped& x, core::time_point now) {
   auto* w = find(x.who);
   if (w == nullptr) {
@@ -207,6 +219,7 @@ void hub::on(const stepped& x, core::time_point now) {
     return;
   }
   w->last_sign = now;
+  count_batch(x);
   for (const auto& p : x.rows) {
     const auto i = out_.find(p.who);
     if (i == out_.end() || i->second.at != phase::denoising)

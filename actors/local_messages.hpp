@@ -111,6 +111,9 @@ struct counters {
   uint64_t slot_waits = 0;
   /// Variants changed by workers.
   uint64_t loads = 0;
+  /// Steps that were run with so many rows, by the rows; the last one counts
+  /// all larger batches.
+  std::vector<uint64_t> batches;
   /// Facts that did not come in time.
   uint64_t facts_late = 0;
   /// As the fields of planning::demand_window and planning::demand.
@@ -135,6 +138,10 @@ struct worker_line {
   std::string device;
   std::vector<std::string> variants;
   uint32_t seats_taken = 0;
+  uint32_t seats = 0;
+  uint32_t max_batch = 0;
+  /// It loads what a plan has it host.
+  bool loading = false;
 };
 
 /// The scheduler's state for people.

@@ -179,13 +179,17 @@ struct row_progress {
 /// A run of steps ended: the worker's sign of life.
 struct stepped {
   worker_address who;
+  /// Those of whom there is news.
   std::vector<row_progress> rows;
+  /// All rows of the run, and its steps.
+  uint32_t batch = 0;
+  uint32_t steps = 0;
 
   friend bool operator==(const stepped&, const stepped&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, stepped& x) {
-    return f(x.who, x.rows);
+    return f(x.who, x.rows, x.batch, x.steps);
   }
 };
 

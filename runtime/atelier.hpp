@@ -169,7 +169,13 @@ struct worker_status {
   std::string device;
   std::vector<std::string> variants;
   bool alive = false;
+  /// Requests that it holds, and may hold.
   uint32_t running = 0;
+  uint32_t seats = 0;
+  /// Most rows of one step.
+  uint32_t max_batch = 0;
+  /// It loads variants, and takes nothing meanwhile.
+  bool loading = false;
 };
 
 /// One process of the engine.
@@ -206,6 +212,21 @@ struct engine_status {
   uint32_t running = 0;
   uint32_t slots_in_use = 0;
   uint32_t slots = 0;
+  /// Of the failed: dropped for their deadline.
+  uint64_t late = 0;
+  /// Requests that went on elsewhere from a published state.
+  uint64_t resumed = 0;
+  uint64_t workers_lost = 0;
+  uint64_t steps_run = 0;
+  /// Steps by their rows: [1] counts those of one; the last one all larger.
+  std::vector<uint64_t> batches;
+  /// Dispatches put off because the arena was full.
+  uint64_t slot_waits = 0;
+  /// Times that workers changed their variants.
+  uint64_t loads = 0;
+  std::string policy;
+  /// Of the plan in force; rises with each new one.
+  uint64_t plan_version = 0;
   std::vector<worker_status> workers;
   std::vector<process_status> processes;
 };

@@ -120,8 +120,18 @@ engine_status engine::status() const {
     s.running = got->running;
     s.slots_in_use = got->slots_in_use;
     s.slots = got->slots;
+    s.late = got->counts.late;
+    s.resumed = got->counts.resumed;
+    s.workers_lost = got->counts.workers_lost;
+    s.steps_run = got->counts.steps_run;
+    s.batches = got->counts.batches;
+    s.slot_waits = got->counts.slot_waits;
+    s.loads = got->counts.loads;
+    s.policy = impl_->settings.policy.name;
+    s.plan_version = got->plan_version;
     for (const auto& w : got->workers)
-      s.workers.push_back({w.device, w.variants, true, w.seats_taken});
+      s.workers.push_back({w.device, w.variants, true, w.seats_taken, w.seats,
+                           w.max_batch, w.loading});
   }
   if (const auto got = impl_->ask_status<actors::supervisor_actor,
                                          std::vector<actors::process_line>>(

@@ -116,6 +116,7 @@ install(FILES
   config/cmake/FindAtelierTorch.cmake
   config/cmake/FindCAF.cmake
   config/cmake/FindLpsolve.cmake
+  config/cmake/FindPrometheusCore.cmake
   config/cmake/FindWebP.cmake
   config/cmake/Findhnswlib.cmake
   config/cmake/FindxxHash.cmake

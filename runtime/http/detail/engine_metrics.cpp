@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/version.hpp>
+#include <atelier/runtime/http/detail/engine_metrics.hpp>
+
+#include <unistd.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace atelier::runtime::http::detail {
+
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+/// One family under construction.
+class family {
+public:
+  family(std::vector<MetricFamily>& to, MetricType type, std::string name,
+         std::string help)
+    : to_(to) {
+    made_.name = std::move(name);
+    made_.help = std::move(help);
+    made_.type = type;
+  }
+
+  family(const family&) = delete;
+  family& operator=(const family&) = delete;
+
+  ~family() {
+    to_.push_back(std::move(made_));
+  }
+
+  family& add(double value, std::vector<ClientMetric::Label> labels = {}) {
+    ClientMetric x;
+    x.label = std::move(labels);
+    if (made_.type == MetricType::Counter)
+      x.counter.value = value;
+    else
+      x.gauge.value = value;
+    made_.metric.push_back(std::move(x));
+    return *this;
+  }
+
+private:
+  std::vector<MetricFamily>& to_;
+  MetricFamily made_;
+};
+
+double number(uint64_t x) {
+  return static_cast<double>(x);
+}
+
+/// Bytes of this process in memory; 0 where the system does not say.
+double resident_bytes() {
+  std::ifstream file{"/proc/self/statm"};
+  uint64_t all = 0;
+  uint64_t resident = 0;
+  if (!(file >> all >> resident))
+    return 0;
+  return number(resident) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+class writer {
+public:
+  writer(const metrics_snapshot& now, std::vector<MetricFamily>& to)
+    : now_(now), to_(to) {}
+
+  void requests() {
+    const auto& e = now_.engine;
+    counter("atelier_requests_total",
+            "Requests for a picture, by how they ended.")
+      .add(number(e.answered), {{"outcome", "answered"}})
+      .add(number(e.failed), {{"outcome", "failed"}})
+      .add(number(e.cancelled), {{"outcome", "cancelled"}})
+      .add(number(e.refused), {{"outcome", "refused"}});
+    gauge("atelier_requests_waiting", "Requests in a queue.").add(e.waiting);
+    gauge("atelier_requests_running", "Requests at a worker.").add(e.running);
+    counter("atelier_deadline_misses_total",
+            "Requests dropped because their deadline passed.")
+      .add(number(e.late));
+    counter("atelier_requests_resumed_total",
+            "Requests that went on from a published state after their worker "
+            "was lost.")
+      .add(number(e.resumed));
+    gauge("atelier_jobs_open", "Jobs of HTTP clients that did not end yet.")
+      .add(number(now_.open_jobs));
+  }
+
+  void steps() {
+    counter("atelier_steps_total", "Denoising steps, counted for each picture.")
+      .add(number(now_.engine.steps_run));
+    family batches{to_, MetricType::Counter, "atelier_batch_steps_total",
+                   "Steps that a device ran, by the rows of its batch."};
+    const auto& by_rows = now_.engine.batches;
+    for (size_t rows = 1; rows < by_rows.size(); ++rows)
+      batches.add(number(by_rows[rows]), {{"rows", std::to_string(rows)}});
+  }
+
+  void workers() {
+    const auto& all = now_.engine.workers;
+    family seats{to_, MetricType::Gauge, "atelier_worker_seats",
+                 "Requests that a worker may hold."};
+    family taken{to_, MetricType::Gauge, "atelier_worker_seats_taken",
+                 "Requests that a worker holds."};
+    family loading{to_, MetricType::Gauge, "atelier_worker_loading",
+                   "1 while a worker loads variants."};
+    family hosting{to_, MetricType::Gauge, "atelier_worker_hosting",
+                   "1 for each variant that a worker hosts."};
+    for (const auto& w : all) {
+      seats.add(w.seats, {{"device", w.device}});
+      taken.add(w.running, {{"device", w.device}});
+      loading.add(w.loading ? 1 : 0, {{"device", w.device}});
+      for (const auto& v : w.variants)
+        hosting.add(1, {{"device", w.device}, {"variant", v}});
+    }
+  }
+
+  void processes() {
+    family up{to_, MetricType::Gauge, "atelier_process_up",
+              "1 while a process of the engine is alive."};
+    family restarts{to_, MetricType::Counter, "atelier_process_restarts_total",
+                    "Restarts of a process of the engine."};
+    for (const auto& p : now_.engine.processes) {
+      up.add(p.alive ? 1 : 0, {{"process", p.role}});
+      restarts.add(p.restarts, {{"process", p.role}});
+    }
+  }
+
+  void planning() {
+    const auto& e = now_.engine;
+    gauge("atelier_plan_version", "Number of the plan in force.")
+      .add(number(e.plan_version), {{"policy", e.policy}});
+    counter("atelier_variant_loads_total",
+            "Times that workers changed their variants.")
+      .add(number(e.loads));
+    counter("atelier_workers_lost_total", "Workers whose process died.")
+      .add(number(e.workers_lost));
+  }
+
+  void arena() {
+    const auto& e = now_.engine;
+    gauge("atelier_arena_slots", "Slots of the shared memory.").add(e.slots);
+    gauge("atelier_arena_slots_used", "Slots that belong to a request.")
+      .add(e.slots_in_use);
+    counter("atelier_arena_waits_total",
+            "Dispatches put off because no slot was free.")
+      .add(number(e.slot_waits));
+  }
+
+  void door() {
+    const auto& h = now_.http;
+    gauge("atelier_http_connections", "Open connections.")
+      .add(number(h.open_connections));
+    gauge("atelier_http_streams", "Open streams of events.")
+      .add(number(h.open_streams));
+    gauge("atelier_http_body_bytes", "Bytes of request bodies in memory.")
+      .add(number(h.body_bytes_held));
+    counter("atelier_http_connections_total", "Connections accepted.")
+      .add(number(h.connections));
+    counter("atelier_http_refused_connections_total",
+            "Connections turned away at the limit.")
+      .add(number(h.refused_connections));
+    counter("atelier_http_timeouts_total",
+            "Connections closed because their client was too slow.")
+      .add(number(h.timed_out));
+  }
+
+  void program() {
+    gauge("atelier_build_info", "1, with the version as a label.")
+      .add(1, {{"version", std::string{core::version()}}});
+    gauge("atelier_resident_memory_bytes",
+          "Memory of the control process, shared memory included.")
+      .add(resident_bytes());
+  }
+
+private:
+  family counter(std::string name, std::string help) {
+    return {to_, MetricType::Counter, std::move(name), std::move(help)};
+  }
+
+  family gauge(std::string name, std::string help) {
+    return {to_, MetricType::Gauge, std::move(name), std::move(help)};
+  }
+
+  const metrics_snapshot& now_;
+  std::vector<MetricFamily>& to_;
+};
+
+} // namespace
+
+void add_engine_metrics(const metrics_snapshot& now,
+                        std::vector<MetricFamily>& to) {
+  writer out{now, to};
+  out.requests();
+  out.steps();
+  out.workers();
+  out.processes();
+  out.planning();
+  out.arena();
+  out.door();
+  out.program();
+}
+
+} // namespace atelier::runtime::http::detail

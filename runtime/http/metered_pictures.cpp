@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/metered_pictures.hpp>
+
+#include <utility>
+
+namespace atelier::runtime::http {
+
+namespace {
+
+void count(const answer& x, metrics& into) {
+  if (const auto* p = std::get_if<picture>(&x))
+    into.count_picture(*p);
+  else
+    into.count_failure(std::get<failure>(x).code);
+}
+
+class metered_pictures : public picture_service {
+public:
+  metered_pictures(std::shared_ptr<picture_service> from,
+                   std::shared_ptr<metrics> into)
+    : from_(std::move(from)), into_(std::move(into)) {}
+
+  std::variant<uint64_t, failure> submit(const generation& wanted,
+                                         callbacks calls) override {
+    calls.answered = [into = into_, then = std::move(calls.answered)](
+                       const answer& x) {
+      count(x, *into);
+      if (then)
+        then(x);
+    };
+    auto handed_in = from_->submit(wanted, std::move(calls));
+    if (const auto* why = std::get_if<failure>(&handed_in))
+      into_->count_refusal(why->code);
+    return handed_in;
+  }
+
+  bool cancel(uint64_t request) override {
+    return from_->cancel(request);
+  }
+
+  engine_status status() const override {
+    return from_->status();
+  }
+
+  std::vector<variant_status> variants() const override {
+    return from_->variants();
+  }
+
+private:
+  std::shared_ptr<picture_service> from_;
+  std::shared_ptr<metrics> into_;
+};
+
+} // namespace
+
+std::shared_ptr<picture_service> metered(std::shared_ptr<picture_service> from,
+                                         std::shared_ptr<metrics> into) {
+  return std::make_shared<metered_pictures>(std::move(from), std::move(into));
+}
+
+} // namespace atelier::runtime::http

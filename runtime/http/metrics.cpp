@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/version.hpp>
+#include <atelier/runtime/http/detail/engine_metrics.hpp>
+#include <atelier/runtime/http/metrics.hpp>
+
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+namespace atelier::runtime::http {
+
+namespace {
+
+using prometheus::Histogram;
+
+/// From a test card's step to a long video model's: three for each power of
+/// ten.
+const Histogram::BucketBoundaries seconds_bounds{
+  0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2,
+  0.5,    1,      2,      5,     10,    20,    50,   100,  200,  500};
+
+double seconds(std::chrono::nanoseconds x) {
+  return std::chrono::duration<double>(x).count();
+}
+
+} // namespace
+
+struct metrics::impl {
+  prometheus::Registry all;
+  prometheus::Family<prometheus::Counter>& exchanges =
+    prometheus::BuildCounter()
+      .Name("atelier_http_requests_total")
+      .Help("HTTP requests answered, by method, route and status.")
+      .Register(all);
+  prometheus::Family<Histogram>& exchange_seconds =
+    prometheus::BuildHistogram()
+      .Name("atelier_http_request_seconds")
+      .Help("From the end of an HTTP request to the end of its reply.")
+      .Register(all);
+  prometheus::Family<prometheus::Counter>& refusals =
+    prometheus::BuildCounter()
+      .Name("atelier_request_refusals_total")
+      .Help("Requests for a picture that were not accepted, by reason.")
+      .Register(all);
+  prometheus::Family<prometheus::Counter>& failures =
+    prometheus::BuildCounter()
+      .Name("atelier_request_failures_total")
+      .Help("Accepted requests that ended without a picture, by reason.")
+      .Register(all);
+  prometheus::Family<prometheus::Counter>& pictures =
+    prometheus::BuildCounter()
+      .Name("atelier_pictures_total")
+      .Help("Pictures delivered, by variant and route.")
+      .Register(all);
+  prometheus::Family<Histogram>& request_seconds =
+    prometheus::BuildHistogram()
+      .Name("atelier_request_seconds")
+      .Help("From a request's arrival to its picture, by variant.")
+      .Register(all);
+  prometheus::Family<Histogram>& stage_seconds =
+    prometheus::BuildHistogram()
+      .Name("atelier_request_stage_seconds")
+      .Help("Where the time of delivered pictures went, by stage.")
+      .Register(all);
+  prometheus::Family<Histogram>& step_seconds =
+    prometheus::BuildHistogram()
+      .Name("atelier_step_seconds")
+      .Help("Mean duration of a picture's denoising steps, by variant.")
+      .Register(all);
+
+  void observe(std::string_view stage, std::chrono::nanoseconds took) {
+    stage_seconds.Add({{"stage", std::string{stage}}}, seconds_bounds)
+      .Observe(seconds(took));
+  }
+};
+
+metrics::metrics() : impl_(std::make_unique<impl>()) {}
+
+metrics::~metrics() = default;
+
+void metrics::count_exchange(const std::string& method,
+                             const std::string& pattern, unsigned status,
+                             double took) {
+  impl_->exchanges
+    .Add({{"method", method},
+          {"route", pattern},
+          {"status", std::to_string(status)}})
+    .Increment();
+  impl_->exchange_seconds.Add({{"route", pattern}}, seconds_bounds)
+    .Observe(took);
+}
+
+void metrics::count_refusal(std::string_view code) {
+  impl_->refusals.Add({{"reason", std::string{code}}}).Increment();
+}
+
+void metrics::count_failure(std::string_view code) {
+  impl_->failures.Add({{"reason", std::string{code}}}).Increment();
+}
+
+void metrics::count_picture(const picture& x) {
+  auto& i = *impl_;
+  i.pictures.Add({{"variant", x.variant}, {"route", x.route}}).Increment();
+  i.request_seconds.Add({{"variant", x.variant}}, seconds_bounds)
+    .Observe(seconds(x.took.total));
+  i.observe("queue", x.took.queue);
+  i.observe("classify", x.took.classify);
+  i.observe("retrieve", x.took.retrieve);
+  i.observe("preprocess", x.took.preprocess);
+  i.observe("text", x.took.text);
+  i.observe("denoise", x.took.denoise);
+  i.observe("decode", x.took.decode);
+  i.observe("postprocess", x.took.postprocess);
+  if (x.steps_run > 0)
+    i.step_seconds.Add({{"variant", x.variant}}, seconds_bounds)
+      .Observe(seconds(x.took.denoise) / x.steps_run);
+}
+
+std::string metrics::exposition(const metrics_snapshot& now) const {
+  auto families = impl_->all.Collect();
+  detail::add_engine_metrics(now, families);
+  // The registry gives them in no order.
+  std::sort(families.begin(), families.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return prometheus::TextSerializer{}.Serialize(families);
+}
+
+} // namespace atelier::runtime::http

@@ -7,24 +7,28 @@ namespace atelier::runtime::http {
 
 namespace {
 
-void count(const answer& x, metrics& into) {
-  if (const auto* p = std::get_if<picture>(&x))
+void count(const answer& x, metrics& into, status_board* seen) {
+  if (const auto* p = std::get_if<picture>(&x)) {
     into.count_picture(*p);
-  else
+    if (seen != nullptr)
+      seen->note(*p);
+  } else {
     into.count_failure(std::get<failure>(x).code);
+  }
 }
 
 class metered_pictures : public picture_service {
 public:
   metered_pictures(std::shared_ptr<picture_service> from,
-                   std::shared_ptr<metrics> into)
-    : from_(std::move(from)), into_(std::move(into)) {}
+                   std::shared_ptr<metrics> into,
+                   std::shared_ptr<status_board> seen)
+    : from_(std::move(from)), into_(std::move(into)), seen_(std::move(seen)) {}
 
   std::variant<uint64_t, failure> submit(const generation& wanted,
                                          callbacks calls) override {
-    calls.answered = [into = into_, then = std::move(calls.answered)](
-                       const answer& x) {
-      count(x, *into);
+    calls.answered = [into = into_, seen = seen_,
+                      then = std::move(calls.answered)](const answer& x) {
+      count(x, *into, seen.get());
       if (then)
         then(x);
     };
@@ -49,13 +53,16 @@ public:
 private:
   std::shared_ptr<picture_service> from_;
   std::shared_ptr<metrics> into_;
+  std::shared_ptr<status_board> seen_;
 };
 
 } // namespace
 
 std::shared_ptr<picture_service> metered(std::shared_ptr<picture_service> from,
-                                         std::shared_ptr<metrics> into) {
-  return std::make_shared<metered_pictures>(std::move(from), std::move(into));
+                                         std::shared_ptr<metrics> into,
+                                         std::shared_ptr<status_board> seen) {
+  return std::make_shared<metered_pictures>(std::move(from), std::move(into),
+                                            std::move(seen));
 }
 
 } // namespace atelier::runtime::http

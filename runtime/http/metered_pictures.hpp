@@ -3,13 +3,15 @@
 
 #include <atelier/runtime/http/metrics.hpp>
 #include <atelier/runtime/http/picture_service.hpp>
+#include <atelier/runtime/http/status_board.hpp>
 
 #include <memory>
 
 namespace atelier::runtime::http {
 
-/// The same pictures, counted.
-std::shared_ptr<picture_service> metered(std::shared_ptr<picture_service> from,
-                                         std::shared_ptr<metrics> into);
+/// The same pictures, counted, and told to `seen` where there is one.
+std::shared_ptr<picture_service> metered(
+  std::shared_ptr<picture_service> from, std::shared_ptr<metrics> into,
+  std::shared_ptr<status_board> seen = nullptr);
 
 } // namespace atelier::runtime::http

@@ -31,9 +31,8 @@ BOOST_AUTO_TEST_CASE(what_is_no_endpoint_is_none) {
 }
 
 BOOST_AUTO_TEST_CASE(origins_are_told_from_other_texts) {
-  for (const auto* const text :
-       {"http://localhost", "http://localhost:3000", "https://a.example",
-        "https://[::1]:8443"})
+  for (const auto* const text : {"http://localhost", "http://localhost:3000",
+                                 "https://a.example", "https://[::1]:8443"})
     BOOST_CHECK_MESSAGE(is_origin(text), text);
   for (const auto* const text :
        {"", "*", "null", "localhost", "http://", "http://a/", "http://A",

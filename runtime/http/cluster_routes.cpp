@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/cluster_routes.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <utility>
+
+namespace atelier::runtime::http {
+
+namespace {
+
+using nlohmann::json;
+
+double seconds(std::chrono::nanoseconds x) {
+  return std::chrono::duration<double>(x).count();
+}
+
+json variants_json(const picture_service& from) {
+  json all = json::array();
+  for (const auto& v : from.variants())
+    all.push_back({{"name", v.name},
+                   {"model", v.model},
+                   {"steps", v.steps},
+                   {"guidance", v.guidance},
+                   {"sampler", v.sampler},
+                   {"karras", v.karras},
+                   {"width", v.width},
+                   {"height", v.height}});
+  return {{"data", std::move(all)}};
+}
+
+json recent_json(const status_board& board) {
+  const auto now = std::chrono::steady_clock::now();
+  json all = json::array();
+  for (const auto& x : board.recent())
+    all.push_back({{"age_s", seconds(now - x.at)},
+                   {"seconds", seconds(x.took)},
+                   {"variant", x.variant},
+                   {"route", x.route}});
+  return all;
+}
+
+json cluster_json(const status_board& board) {
+  const auto e = board.last();
+  json workers = json::array();
+  for (const auto& w : e.workers)
+    workers.push_back({{"device", w.device},
+                       {"variants", w.variants},
+                       {"running", w.running},
+                       {"seats", w.seats},
+                       {"max_batch", w.max_batch},
+                       {"loading", w.loading}});
+  json processes = json::array();
+  for (const auto& p : e.processes)
+    processes.push_back({{"role", p.role},
+                         {"pid", p.pid},
+                         {"restarts", p.restarts},
+                         {"alive", p.alive}});
+  return {{"uptime_s",
+           seconds(std::chrono::steady_clock::now() - board.since())},
+          {"version", version()},
+          {"policy", e.policy},
+          {"plan_version", e.plan_version},
+          {"requests",
+           {{"accepted", e.accepted},
+            {"answered", e.answered},
+            {"failed", e.failed},
+            {"cancelled", e.cancelled},
+            {"refused", e.refused},
+            {"late", e.late},
+            {"resumed", e.resumed},
+            {"waiting", e.waiting},
+            {"running", e.running}}},
+          {"arena", {{"slots", e.slots}, {"slots_used", e.slots_in_use}}},
+          {"batches", e.batches},
+          {"workers", std::move(workers)},
+          {"processes", std::move(processes)},
+          {"recent", recent_json(board)}};
+}
+
+route get(std::string pattern, scope needs, handler answer) {
+  route x;
+  x.method = "GET";
+  x.pattern = std::move(pattern);
+  x.needs = needs;
+  x.answer = std::move(answer);
+  return x;
+}
+
+void reply_json(exchange& with, const json& body) {
+  reply_message reply;
+  reply.body = body.dump(-1, ' ', false, json::error_handler_t::replace);
+  with.reply(std::move(reply));
+}
+
+} // namespace
+
+void add_cluster_routes(route_table& to, const cluster_context& with) {
+  to.add(get("/v1/variants", scope::user,
+             [from = with.pictures](const std::shared_ptr<exchange>& x) {
+               reply_json(*x, variants_json(*from));
+             }));
+  to.add(get("/v1/cluster", scope::admin,
+             [board = with.board](const std::shared_ptr<exchange>& x) {
+               reply_json(*x, cluster_json(*board));
+             }));
+  to.add(get("/metrics", scope::user,
+             [with](const std::shared_ptr<exchange>& x) {
+               metrics_snapshot now;
+               now.engine = with.board->last();
+               if (with.http)
+                 now.http = with.http();
+               if (with.open_jobs)
+                 now.open_jobs = with.open_jobs();
+               reply_message reply;
+               reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+               reply.body = with.counted->exposition(now);
+               x->reply(std::move(reply));
+             }));
+}
+
+} // namespace atelier::runtime::http

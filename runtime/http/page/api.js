@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of the server that this page came from.
+
+const store = window.sessionStorage;
+
+export function key() {
+  return store.getItem('atelier-key') || '';
+}
+
+export function setKey(text) {
+  if (text) store.setItem('atelier-key', text);
+  else store.removeItem('atelier-key');
+}
+
+function headers(more) {
+  const all = {...more};
+  if (key()) all['Authorization'] = 'Bearer ' + key();
+  return all;
+}
+
+async function reasonOf(reply) {
+  try {
+    const body = await reply.json();
+    return body.error?.message || body.detail || reply.statusText;
+  } catch {
+    return reply.status + ' ' + reply.statusText;
+  }
+}
+
+async function call(method, path, body) {
+  const reply = await fetch(path, {
+    method,
+    headers: headers(body ? {'Content-Type': 'application/json'} : {}),
+    body: body ? JSON.stringify(body) : undefined,
+  });
+  if (!reply.ok) throw new Error(await reasonOf(reply));
+  return reply;
+}
+
+export async function get(path) {
+  return (await call('GET', path)).json();
+}
+
+export async function post(path, body = {}) {
+  return (await call('POST', path, body)).json();
+}
+
+// The address of a picture that the server keeps; to be revoked when done.
+export async function pictureUrl(path) {
+  const reply = await call('GET', path);
+  return URL.createObjectURL(await reply.blob());
+}
+
+// Reads server-sent events until they end: told(name, data) for each. Not an
+// EventSource, which can send no key.
+export async function events(path, told, signal) {
+  const reply = await fetch(path, {headers: headers({}), signal});
+  if (!reply.ok) throw new Error(await reasonOf(reply));
+  const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const {value, done} = await reader.read();
+    if (done) return;
+    rest += value;
+    let end;
+    while ((end = rest.indexOf('\n\n')) >= 0) {
+      const block = rest.slice(0, end);
+      rest = rest.slice(end + 2);
+      let name = 'message';
+      const data = [];
+      for (const line of block.split('\n')) {
+        if (line.startsWith('event:')) name = line.slice(6).trim();
+        else if (line.startsWith('data:')) data.push(line.slice(5).trimStart());
+      }
+      if (data.length) told(name, JSON.parse(data.join('\n')));
+    }
+  }
+}

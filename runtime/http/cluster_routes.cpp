@@ -56,26 +56,26 @@ json cluster_json(const status_board& board) {
                          {"pid", p.pid},
                          {"restarts", p.restarts},
                          {"alive", p.alive}});
-  return {{"uptime_s",
-           seconds(std::chrono::steady_clock::now() - board.since())},
-          {"version", version()},
-          {"policy", e.policy},
-          {"plan_version", e.plan_version},
-          {"requests",
-           {{"accepted", e.accepted},
-            {"answered", e.answered},
-            {"failed", e.failed},
-            {"cancelled", e.cancelled},
-            {"refused", e.refused},
-            {"late", e.late},
-            {"resumed", e.resumed},
-            {"waiting", e.waiting},
-            {"running", e.running}}},
-          {"arena", {{"slots", e.slots}, {"slots_used", e.slots_in_use}}},
-          {"batches", e.batches},
-          {"workers", std::move(workers)},
-          {"processes", std::move(processes)},
-          {"recent", recent_json(board)}};
+  return {
+    {"uptime_s", seconds(std::chrono::steady_clock::now() - board.since())},
+    {"version", version()},
+    {"policy", e.policy},
+    {"plan_version", e.plan_version},
+    {"requests",
+     {{"accepted", e.accepted},
+      {"answered", e.answered},
+      {"failed", e.failed},
+      {"cancelled", e.cancelled},
+      {"refused", e.refused},
+      {"late", e.late},
+      {"resumed", e.resumed},
+      {"waiting", e.waiting},
+      {"running", e.running}}},
+    {"arena", {{"slots", e.slots}, {"slots_used", e.slots_in_use}}},
+    {"batches", e.batches},
+    {"workers", std::move(workers)},
+    {"processes", std::move(processes)},
+    {"recent", recent_json(board)}};
 }
 
 route get(std::string pattern, scope needs, handler answer) {
@@ -104,19 +104,19 @@ void add_cluster_routes(route_table& to, const cluster_context& with) {
              [board = with.board](const std::shared_ptr<exchange>& x) {
                reply_json(*x, cluster_json(*board));
              }));
-  to.add(get("/metrics", scope::user,
-             [with](const std::shared_ptr<exchange>& x) {
-               metrics_snapshot now;
-               now.engine = with.board->last();
-               if (with.http)
-                 now.http = with.http();
-               if (with.open_jobs)
-                 now.open_jobs = with.open_jobs();
-               reply_message reply;
-               reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
-               reply.body = with.counted->exposition(now);
-               x->reply(std::move(reply));
-             }));
+  to.add(
+    get("/metrics", scope::user, [with](const std::shared_ptr<exchange>& x) {
+      metrics_snapshot now;
+      now.engine = with.board->last();
+      if (with.http)
+        now.http = with.http();
+      if (with.open_jobs)
+        now.open_jobs = with.open_jobs();
+      reply_message reply;
+      reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+      reply.body = with.counted->exposition(now);
+      x->reply(std::move(reply));
+    }));
 }
 
 } // namespace atelier::runtime::http

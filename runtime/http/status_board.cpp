@@ -36,8 +36,7 @@ void status_board::note(const picture& x) {
   const auto now = std::chrono::steady_clock::now();
   const std::lock_guard guard{mutex_};
   recent_.push_back({now, x.variant, x.route, x.took.total});
-  while (recent_.size() > most_recent
-         || now - recent_.front().at > recent_for)
+  while (recent_.size() > most_recent || now - recent_.front().at > recent_for)
     recent_.pop_front();
 }
 

@@ -83,12 +83,8 @@ std::shared_ptr<const planning::policy> by_name(const std::string& name) {
   return std::move(*found);
 }
 
-std::vector<planning::traced_arrival> steady(double rate, double seconds,
-                                             uint64_t seed) {
-  planning::load_spec load;
-  load.low = load.high = rate;
-  load.seconds = seconds;
-  load.seed = seed;
+std::vector<planning::traced_arrival> arrivals_of(
+  const planning::load_spec& load) {
   const auto times = planning::arrivals(load);
   ATELIER_EXPECTS(times, "a sound load");
   std::vector<planning::traced_arrival> out;
@@ -96,6 +92,15 @@ std::vector<planning::traced_arrival> steady(double rate, double seconds,
   for (const double t : *times)
     out.push_back({t, ++content});
   return out;
+}
+
+std::vector<planning::traced_arrival> steady(double rate, double seconds,
+                                             uint64_t seed) {
+  planning::load_spec load;
+  load.low = load.high = rate;
+  load.seconds = seconds;
+  load.seed = seed;
+  return arrivals_of(load);
 }
 
 std::vector<planning::traced_arrival> heap(size_t n) {

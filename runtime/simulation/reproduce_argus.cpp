@@ -80,13 +80,7 @@ std::vector<planning::traced_arrival> made(planning::load_kind kind, double low,
   load.seconds = length;
   load.period = period;
   load.seed = seed;
-  const auto times = planning::arrivals(load);
-  ATELIER_EXPECTS(times, "a sound load");
-  std::vector<planning::traced_arrival> out;
-  uint64_t content = 0;
-  for (const double t : *times)
-    out.push_back({t, ++content});
-  return out;
+  return arrivals_of(load);
 }
 
 struct means {
@@ -101,10 +95,6 @@ means means_of(const std::vector<outcome>& all) {
           mean_of(all, [](auto& o) { return o.quality_mean; }),
           mean_of(all, [](auto& o) { return o.throughput_qps; }),
           mean_of(all, [](auto& o) { return o.saved_steps; })};
-}
-
-std::string percent(double share) {
-  return fmt::format("{:.1f} %", 100 * share);
 }
 
 /// All policies on one load.

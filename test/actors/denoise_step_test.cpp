@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "actors/recorders.hpp"
-#include <atelier/actors/denoise_step.hpp>
+#include "actors/denoise_step_rig.hpp"
 #include <atelier/gpu/device/virtual_executor.hpp>
 #include <atelier/runtime/simulation/virtual_timers.hpp>
 
@@ -11,87 +10,11 @@ using namespace std::chrono_literals;
 using actors::denoise;
 using core::ec;
 using ipc::slot_kind;
-
-// A worker on a device that the test plays.
-struct fixture : test::deterministic_system {
-  fixture() {
-    start(2);
-  }
-
-  void start(uint32_t max_batch) {
-    if (sut)
-      kill(sut);
-    device = std::make_shared<test::scripted_executor>();
-    hub = std::make_shared<test::recording_hub_port>();
-    actors::denoise_step_config c;
-    c.self = me;
-    c.variants = {"card@4"};
-    c.seats = 8;
-    c.max_batch = max_batch;
-    c.device_executor = device;
-    c.hub = hub;
-    sut = spawn(actors::denoise_step, c);
-  }
-
-  static denoise work(uint64_t id, uint32_t steps = 4, uint32_t side = 32) {
-    denoise d;
-    d.who = {core::request_id{id}, 1};
-    d.how.steps = steps;
-    d.how.px = {side, side};
-    d.deadline_ns = core::never.time_since_epoch().count();
-    const auto n = static_cast<uint32_t>(id);
-    d.from = {1, n, 1, slot_kind::state};
-    d.state = {1, 100 + n, 1, slot_kind::state};
-    d.image = {1, n, 1, slot_kind::image};
-    return d;
-  }
-
-  static core::ticket row(uint64_t id) {
-    return {core::request_id{id}, 1};
-  }
-
-  void give(const denoise& x) {
-    tell(sut, x);
-  }
-
-  void cancel(uint64_t id) {
-    tell(sut, actors::cancel_work{row(id)});
-  }
-
-  void ran(uint32_t steps, std::vector<uint32_t> done, core::error why = {}) {
-    device->ran(steps, std::move(done), why);
-    run();
-  }
-
-  void decoded(uint64_t id, core::error why = {}) {
-    device->decoded(row(id), std::move(why));
-    run();
-  }
-
-  std::vector<actors::denoised> replies() const {
-    return hub->of<actors::denoised>();
-  }
-
-  std::vector<core::ticket> last_batch() const {
-    return hub->of<actors::stepping>().back().rows;
-  }
-
-  std::vector<core::ticket> last_run() const {
-    return device->runs.back().rows;
-  }
-
-  const actors::worker_address me{test::hub_rig::life(2),
-                                  actors::role::denoise_step, 0};
-  std::shared_ptr<test::scripted_executor> device;
-  std::shared_ptr<test::recording_hub_port> hub;
-  actors::denoise_step_actor sut;
-};
-
 using rows = std::vector<core::ticket>;
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(denoise_step_test, fixture)
+BOOST_FIXTURE_TEST_SUITE(denoise_step_test, test::denoise_step_rig)
 
 BOOST_AUTO_TEST_CASE(it_announces_itself_at_its_start) {
   BOOST_REQUIRE(hub->all.size() == 1u);
@@ -209,6 +132,10 @@ BOOST_AUTO_TEST_CASE(no_more_than_max_batch_rows_run_together) {
   ran(3, {4, 3});
   // One seat of the batch is free.
   BOOST_TEST((last_run() == rows{row(2), row(3)}));
+  const auto signs = hub->of<actors::stepped>();
+  BOOST_TEST(signs.at(0).batch == 1u);
+  BOOST_TEST(signs.at(1).batch == 2u);
+  BOOST_TEST(signs.at(1).steps == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(a_batch_that_joins_whole_starts_with_its_last_row) {
@@ -297,92 +224,6 @@ BOOST_AUTO_TEST_CASE(a_row_in_decoding_stays_named_in_the_batch) {
   decoded(1);
   ran(1, {1});
   BOOST_TEST((last_batch() == rows{row(2)}));
-}
-
-BOOST_AUTO_TEST_CASE(a_waiting_row_is_cancelled_at_once) {
-  give(work(1));
-  for (uint64_t id = 2; id <= 3; ++id)
-    give(work(id));
-  ran(1, {1});
-  cancel(3);
-  BOOST_REQUIRE(replies().size() == 1u);
-  BOOST_TEST((replies()[0].failure.code == ec::cancelled));
-  // It was never opened.
-  BOOST_TEST(device->closed.empty());
-}
-
-BOOST_AUTO_TEST_CASE(a_running_row_is_cancelled_at_the_boundary) {
-  give(work(1));
-  cancel(1);
-  BOOST_TEST(device->interrupts == 1);
-  BOOST_TEST(replies().empty());
-  ran(1, {1});
-  BOOST_REQUIRE(replies().size() == 1u);
-  BOOST_TEST((replies()[0].failure.code == ec::cancelled));
-  BOOST_TEST((device->closed == rows{row(1)}));
-  BOOST_TEST(device->runs.size() == 1u);
-}
-
-BOOST_AUTO_TEST_CASE(a_decoding_row_is_cancelled_after_its_decoding) {
-  give(work(1, 1));
-  ran(1, {1});
-  cancel(1);
-  BOOST_TEST(replies().empty());
-  decoded(1);
-  BOOST_TEST((replies().at(0).failure.code == ec::cancelled));
-}
-
-BOOST_AUTO_TEST_CASE(a_cancel_that_overtakes_its_work_is_remembered) {
-  cancel(1);
-  BOOST_TEST(replies().empty());
-  give(work(1));
-  BOOST_TEST((replies().at(0).failure.code == ec::cancelled));
-  BOOST_TEST(device->opened.empty());
-  // Another attempt is another matter.
-  auto again = work(1);
-  again.who.attempt = 2;
-  give(again);
-  BOOST_TEST(device->opened.size() == 1u);
-}
-
-BOOST_AUTO_TEST_CASE(work_and_cancel_meet_in_both_orders) {
-  for (const bool work_first : {true, false}) {
-    start(2);
-    if (work_first)
-      caf::anon_send(sut, work(1));
-    caf::anon_send(sut, actors::cancel_work{row(1)});
-    if (!work_first)
-      caf::anon_send(sut, work(1));
-    run();
-    if (work_first)
-      ran(0, {0});
-    BOOST_REQUIRE(replies().size() == 1u);
-    BOOST_TEST((replies()[0].failure.code == ec::cancelled));
-  }
-}
-
-BOOST_AUTO_TEST_CASE(tombstones_are_bounded_and_the_oldest_goes_first) {
-  for (uint64_t id = 1; id <= 1025; ++id) {
-    caf::anon_send(sut, actors::cancel_work{row(id)});
-    caf::anon_send(sut, actors::cancel_work{row(id)});
-  }
-  run();
-  const auto& st = state<actors::denoise_step_state>(sut);
-  BOOST_TEST(st.tombstones.size() == 1024u);
-  BOOST_TEST(st.tombstone_order.size() == 1024u);
-  give(work(1));
-  BOOST_TEST(device->opened.size() == 1u);
-  give(work(1025));
-  BOOST_TEST(replies().size() == 1u);
-}
-
-BOOST_AUTO_TEST_CASE(work_that_comes_twice_is_done_once) {
-  give(work(1, 1));
-  give(work(1, 1));
-  ran(1, {1});
-  decoded(1);
-  BOOST_TEST(device->opened.size() == 1u);
-  BOOST_TEST(replies().size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(publications_are_told_once_and_progress_where_wanted) {

@@ -155,6 +155,25 @@ BOOST_AUTO_TEST_CASE(a_request_is_prepared_denoised_finished_and_answered) {
   BOOST_TEST(rig.sent.empty());
 }
 
+BOOST_AUTO_TEST_CASE(steps_are_counted_by_the_rows_of_their_batch) {
+  one_request rig;
+  rig.run(phase::denoising);
+  for (const auto& [rows, steps] :
+       {std::pair{1u, 2u}, {3u, 1u}, {3u, 4u}, {0u, 1u}, {1000u, 1u}}) {
+    actors::stepped s;
+    s.who = test::hub_rig::device_at(test::hub_rig::life(2));
+    s.batch = rows;
+    s.steps = steps;
+    rig.on(s);
+  }
+  const auto counts = rig.sut->counts().batches;
+  BOOST_REQUIRE(counts.size() == 65u);
+  BOOST_TEST(counts[0] == 0u);
+  BOOST_TEST(counts[1] == 2u);
+  BOOST_TEST(counts[3] == 5u);
+  BOOST_TEST(counts[64] == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(a_waiting_request_is_cancelled_in_each_phase) {
   for (const auto at : phases) {
     one_request rig;

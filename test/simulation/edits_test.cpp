@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "simulation/ran.hpp"
 #include <atelier/planning/policies/instgenie.hpp>
 #include <atelier/runtime/simulation/knowledge.hpp>
 #include <atelier/runtime/simulation/simulate.hpp>
@@ -16,6 +17,7 @@ using runtime::edit_of;
 using runtime::fault_kind;
 using runtime::outcome;
 using runtime::scenario;
+using test::ran;
 
 /// Ten steps of ten blocks; a picture in full takes 6.5 ms a step, the share m
 /// of it 0.5 + 6 m ms, and loads nothing.
@@ -49,14 +51,6 @@ scenario base(std::string_view policy, size_t requests, double gap) {
   x.max_batch = 4;
   x.edits = {1, 0.5, 0, 1};
   return x;
-}
-
-outcome ran(const scenario& x) {
-  auto out = runtime::simulate(x);
-  BOOST_REQUIRE_MESSAGE(out, (out ? "" : out.why().text));
-  BOOST_TEST(out->broken == "");
-  BOOST_TEST(out->completed + out->dropped == out->requests);
-  return *out;
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "simulation/ran.hpp"
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/simulation/simulate.hpp>
 
@@ -15,6 +16,7 @@ using runtime::fault;
 using runtime::fault_kind;
 using runtime::outcome;
 using runtime::scenario;
+using test::ran;
 
 /// A light variant of 0.1 s, a heavy one of 1 s, and a judge that half of the
 /// light pictures satisfy at 0.5.
@@ -57,14 +59,6 @@ scenario base(std::string_view policy, double rate = 8, double seconds = 120) {
   x.workers = 8;
   x.deadline = runtime::usual_deadline(*x.profile);
   return x;
-}
-
-outcome ran(const scenario& x) {
-  auto out = runtime::simulate(x);
-  BOOST_REQUIRE_MESSAGE(out, (out ? "" : out.why().text));
-  BOOST_TEST(out->broken == "");
-  BOOST_TEST(out->completed + out->dropped == out->requests);
-  return *out;
 }
 
 } // namespace

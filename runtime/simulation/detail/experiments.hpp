@@ -58,6 +58,10 @@ std::shared_ptr<planning::profile> shipped(const std::string& name);
 /// Returns a policy by its name.
 std::shared_ptr<const planning::policy> by_name(const std::string& name);
 
+/// Returns the arrivals of a sound load, each of a content of its own.
+std::vector<planning::traced_arrival> arrivals_of(
+  const planning::load_spec& load);
+
 /// Returns Poisson arrivals, each of a content of its own.
 std::vector<planning::traced_arrival> steady(double rate, double seconds,
                                              uint64_t seed);

@@ -27,7 +27,7 @@ struct access_key {
 };
 
 /// Reads a file of keys: a line each, "NAME SCOPE SHA256 [PER_MINUTE]"; '#'
-/// begins a comment. The file must be readable by its owner alone.
+/// begins a comment. The file must be its owner's alone, and hold a key.
 /// Errors: ec::bad_config with file, line and what is wrong; ec::io_failed.
 core::result<std::vector<access_key>> read_keys(
   const std::filesystem::path& file);
@@ -55,7 +55,8 @@ public:
 
   /// Judges a request by its headers: "Authorization: Bearer KEY", "Basic" with
   /// the key as password, or "X-API-Key". Every key is compared, in constant
-  /// time.
+  /// time. What needs no key is never refused. A key's requests a minute may
+  /// come in one burst.
   verdict judge(const fields& headers, scope needs, core::time_point now);
 
 private:
@@ -63,6 +64,9 @@ private:
     double tokens = 0;
     core::time_point since;
   };
+
+  /// Returns zero where the key may go on, else when to come back.
+  core::timespan take_token(const access_key& of, core::time_point now);
 
   std::vector<access_key> keys_;
   std::mutex mutex_;

@@ -6,6 +6,7 @@
 #include <atelier/runtime/http/access.hpp>
 #include <atelier/runtime/http/route_table.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -36,17 +37,23 @@ public:
     config::http_settings settings;
     std::shared_ptr<const route_table> routes;
     std::shared_ptr<access> who;
-    /// Called after each reply: method, route's pattern, status, seconds. May
-    /// be empty; must not block.
+    /// Called after each reply: method, route's pattern (empty where there is
+    /// none), status, seconds since the request's first byte. A client that
+    /// went before its reply has the status 499. May be empty; must not block.
     std::function<void(const std::string&, const std::string&, unsigned,
                        double)>
       done;
+    /// How often a stream of events that rests shows a sign of life.
+    core::timespan heartbeat = std::chrono::seconds{15};
+    /// How long a connection that the server ends is still read from: a client
+    /// that is cut off while it sends would not see its reply.
+    core::timespan linger = std::chrono::seconds{5};
   };
 
   /// Binds and begins to answer.
   /// Errors: ec::bad_config (an address, certificate or key that cannot be; an
-  ///         address beyond this machine without keys), ec::io_failed (the
-  ///         address is taken).
+  ///         address beyond this machine without keys), ec::unavailable (the
+  ///         address is taken, or is not this machine's), ec::io_failed.
   static core::result<std::unique_ptr<server>> start(options with);
 
   /// Stops at once.
@@ -61,15 +68,17 @@ public:
   server_counts counts() const;
 
   /// Has `work` run on one of the server's threads: for encoding and the like
-  /// that belongs to no connection.
+  /// that belongs to no connection. Dropped once the server has stopped.
   void post(std::function<void()> work);
 
   /// Takes no new connection, closes idle ones, waits at most `grace` for
-  /// exchanges under way, then stops. True where all were answered.
+  /// exchanges under way, then stops: a connection whose exchange is not
+  /// answered by then is closed. True where all were answered. Not for the
+  /// server's own threads.
   bool stop(core::timespan grace);
 
 private:
-  struct impl;
+  class impl;
   explicit server(std::unique_ptr<impl> x);
   std::unique_ptr<impl> impl_;
 };

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/sha256.hpp>
+#include <atelier/runtime/http/access.hpp>
+
+#include <openssl/crypto.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+namespace atelier::runtime::http {
+
+namespace {
+
+using core::ec;
+using core::fail;
+using core::result;
+
+constexpr size_t most_file_bytes = 1u << 20;
+constexpr size_t digest_digits = 64;
+/// Longer ones are no keys: nothing is hashed for them.
+constexpr size_t most_key_bytes = 512;
+
+/// A file that is open while this lives.
+class open_file {
+public:
+  explicit open_file(const std::filesystem::path& x)
+    : fd_(open(x.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+
+  ~open_file() {
+    if (fd_ >= 0)
+      close(fd_);
+  }
+
+  open_file(const open_file&) = delete;
+  open_file& operator=(const open_file&) = delete;
+
+  int fd() const {
+    return fd_;
+  }
+
+private:
+  int fd_;
+};
+
+result<std::string> read_private_file(const std::filesystem::path& path) {
+  const open_file file{path};
+  if (file.fd() < 0) {
+    const int why = errno;
+    return fail(why == ENOENT ? ec::bad_config : ec::io_failed,
+                "http.keys: cannot read {}: {}", path.string(),
+                std::strerror(why));
+  }
+
+  struct stat about {};
+
+  // Of the file that is open, so that it cannot be changed for another one.
+  if (fstat(file.fd(), &about) != 0)
+    return fail(ec::io_failed, "http.keys: cannot look at {}: {}",
+                path.string(), std::strerror(errno));
+  if (!S_ISREG(about.st_mode))
+    return fail(ec::bad_config, "http.keys: {} is not a file", path.string());
+  if ((about.st_mode & 077) != 0)
+    return fail(ec::bad_config,
+                "http.keys: {} has the mode {:04o}: others may use it; make "
+                "it 0600",
+                path.string(), about.st_mode & 07777);
+  std::string text;
+  std::array<char, 4096> block;
+  for (;;) {
+    const auto n = read(file.fd(), block.data(), block.size());
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return fail(ec::io_failed, "http.keys: cannot read {}: {}", path.string(),
+                  std::strerror(errno));
+    if (n == 0)
+      return text;
+    text.append(block.data(), static_cast<size_t>(n));
+    if (text.size() > most_file_bytes)
+      return fail(ec::bad_config, "http.keys: {} has more than {} bytes",
+                  path.string(), most_file_bytes);
+  }
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  constexpr std::string_view blanks = " \t\r";
+  std::vector<std::string_view> words;
+  line = line.substr(0, line.find('#'));
+  for (;;) {
+    const auto begin = line.find_first_not_of(blanks);
+    if (begin == std::string_view::npos)
+      return words;
+    line.remove_prefix(begin);
+    const auto end = std::min(line.find_first_of(blanks), line.size());
+    words.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+}
+
+bool is_name(std::string_view x) {
+  return x.size() <= 64 && std::all_of(x.begin(), x.end(), [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+         });
+}
+
+bool is_hexadecimal(std::string_view x) {
+  return std::all_of(x.begin(), x.end(),
+                     [](unsigned char c) { return std::isxdigit(c) != 0; });
+}
+
+/// Reads one line's words; the error's text has no place yet.
+result<access_key> read_key(const std::vector<std::string_view>& words) {
+  if (words.size() < 3 || words.size() > 4)
+    return fail(ec::bad_config,
+                "{} words, not NAME SCOPE SHA256 [REQUESTS_A_MINUTE]",
+                words.size());
+  access_key x;
+  if (!is_name(words[0]))
+    return fail(ec::bad_config,
+                "the name is not 1..64 letters, digits, '-', '_' or '.'");
+  x.name = words[0];
+  if (words[1] != "user" && words[1] != "admin")
+    return fail(ec::bad_config, "the scope of '{}' is neither user nor admin",
+                x.name);
+  x.may = words[1] == "admin" ? scope::admin : scope::user;
+  // Never shown: it may be the key itself, put there by mistake.
+  if (words[2].size() != digest_digits || !is_hexadecimal(words[2]))
+    return fail(ec::bad_config,
+                "the SHA-256 of '{}' is not {} hexadecimal digits", x.name,
+                digest_digits);
+  x.sha256 = words[2];
+  for (char& c : x.sha256)
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (words.size() == 4) {
+    const auto text = words[3];
+    const auto [stop, error] =
+      std::from_chars(text.data(), text.data() + text.size(), x.per_minute);
+    if (error != std::errc{} || stop != text.data() + text.size())
+      return fail(ec::bad_config,
+                  "the requests a minute of '{}' are no whole number in "
+                  "0..4294967295",
+                  x.name);
+  }
+  return x;
+}
+
+bool same_word(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) {
+                      return std::tolower(x) == std::tolower(y);
+                    });
+}
+
+std::string_view trim(std::string_view x) {
+  while (!x.empty() && (x.front() == ' ' || x.front() == '\t'))
+    x.remove_prefix(1);
+  while (!x.empty() && (x.back() == ' ' || x.back() == '\t'))
+    x.remove_suffix(1);
+  return x;
+}
+
+std::string from_base64(std::string_view text) {
+  constexpr std::string_view digits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  while (!text.empty() && text.back() == '=')
+    text.remove_suffix(1);
+  std::string out;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    const auto value = digits.find(c);
+    if (value == std::string_view::npos)
+      return {};
+    bits = bits << 6 | static_cast<uint32_t>(value);
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      out += static_cast<char>(bits >> count & 0xff);
+    }
+  }
+  return out;
+}
+
+/// Returns the key that a request shows; empty where it shows none.
+std::string key_in(const fields& headers) {
+  const auto given = trim(find_field(headers, "authorization"));
+  const auto blank = std::min(given.find(' '), given.size());
+  const auto scheme = given.substr(0, blank);
+  const auto rest = trim(given.substr(blank));
+  if (same_word(scheme, "bearer") && rest.size() <= most_key_bytes)
+    return std::string{rest};
+  if (same_word(scheme, "basic") && rest.size() <= 2 * most_key_bytes) {
+    const auto text = from_base64(rest);
+    const auto colon = text.find(':');
+    return colon == std::string::npos ? std::string{} : text.substr(colon + 1);
+  }
+  const auto own = trim(find_field(headers, "x-api-key"));
+  return own.size() <= most_key_bytes ? std::string{own} : std::string{};
+}
+
+} // namespace
+
+result<std::vector<access_key>> read_keys(const std::filesystem::path& file) {
+  const auto text = read_private_file(file);
+  if (!text)
+    return text.why();
+  std::vector<access_key> keys;
+  uint32_t number = 0;
+  for (std::string_view rest = *text; !rest.empty();) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    const auto words = words_of(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    ++number;
+    if (words.empty())
+      continue;
+    auto key = read_key(words);
+    if (!key)
+      return fail(ec::bad_config, "http.keys: {}:{}: {}", file.string(), number,
+                  key.why().text);
+    for (const auto& x : keys)
+      if (x.name == key->name || x.sha256 == key->sha256)
+        return fail(ec::bad_config,
+                    "http.keys: {}:{}: '{}' has the name or the key of '{}'",
+                    file.string(), number, key->name, x.name);
+    keys.push_back(std::move(*key));
+  }
+  // Without a key everybody would be let in, which nobody means by a file.
+  if (keys.empty())
+    return fail(ec::bad_config, "http.keys: {} has no key", file.string());
+  return keys;
+}
+
+access::access(std::vector<access_key> keys) : keys_(std::move(keys)) {}
+
+access::verdict access::judge(const fields& headers, scope needs,
+                              core::time_point now) {
+  using kind = verdict::kind;
+  if (keys_.empty())
+    return {kind::let_in, {}, scope::admin, {}};
+  const auto key = key_in(headers);
+  if (key.empty()) {
+    if (needs == scope::anyone)
+      return {};
+    return {kind::no_key, {}, scope::anyone, {}};
+  }
+  const auto digest = core::sha256_hex(key);
+  const access_key* found = nullptr;
+  for (const auto& x : keys_)
+    if (CRYPTO_memcmp(x.sha256.data(), digest.data(), digest_digits) == 0)
+      found = &x;
+  if (found == nullptr)
+    return {needs == scope::anyone ? kind::let_in : kind::wrong_key,
+            {},
+            scope::anyone,
+            {}};
+  if (found->may < needs)
+    return {kind::not_allowed, found->name, found->may, {}};
+  if (needs == scope::anyone)
+    return {kind::let_in, found->name, found->may, {}};
+  if (const auto wait = take_token(*found, now); wait.count() > 0)
+    return {kind::later, found->name, found->may, wait};
+  return {kind::let_in, found->name, found->may, {}};
+}
+
+core::timespan access::take_token(const access_key& of, core::time_point now) {
+  if (of.per_minute == 0)
+    return {};
+  const double most = of.per_minute;
+  const double per_second = most / 60;
+  const std::lock_guard guard{mutex_};
+  auto [i, fresh] = buckets_.try_emplace(of.name, bucket{most, now});
+  auto& x = i->second;
+  if (!fresh && now > x.since) {
+    x.tokens =
+      std::min(most, x.tokens + core::to_seconds(now - x.since) * per_second);
+    x.since = now;
+  }
+  // The sum of many small gains may fall a little short of a whole one.
+  constexpr double rounding = 1e-9;
+  if (x.tokens >= 1 - rounding) {
+    x.tokens = std::max(0.0, x.tokens - 1);
+    return {};
+  }
+  return core::from_seconds((1 - x.tokens) / per_second) + core::timespan{1};
+}
+
+} // namespace atelier::runtime::http

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/api_error.hpp>
+#include <atelier/runtime/http/detail/gatekeeper.hpp>
+#include <atelier/runtime/http/detail/origin.hpp>
+#include <atelier/runtime/http/detail/target.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace atelier::runtime::http::detail {
+
+namespace {
+
+/// The host that a request names: that of an absolute form goes before.
+std::string_view host_of(const request_message& asked, const target& to) {
+  return to.authority.empty() ? find_field(asked.headers, "host")
+                              : std::string_view{to.authority};
+}
+
+} // namespace
+
+bool gatekeeper::is_allowed_origin(std::string_view origin) const {
+  return std::find(with_.origins.begin(), with_.origins.end(), origin)
+      != with_.origins.end();
+}
+
+gatekeeper::entry gatekeeper::judge(request_message& asked,
+                                    const std::string& text,
+                                    core::time_point now) const {
+  entry out;
+  auto to = parse_target(text);
+  if (!to) {
+    out.refused = error_reply(out.errors, 400, "bad_request", to.why().text);
+    return out;
+  }
+  // Those that ask a proxy name the host twice.
+  if (!to->authority.empty()
+      && find_field(asked.headers, "host") != to->authority) {
+    out.refused = error_reply(out.errors, 400, "bad_request",
+                              "the address and the Host field differ");
+    return out;
+  }
+  asked.path = std::move(to->path);
+  asked.query = std::move(to->query);
+  auto match = with_.routes->find(asked.method, asked.path);
+  out.to = match.found;
+  out.errors = match.errors;
+  asked.parts = std::move(match.parts);
+  // Browsers always name one.
+  if (const auto host = host_of(asked, *to);
+      with_.only_loopback_hosts && !host.empty() && !is_loopback_host(host)) {
+    out.refused = error_reply(
+      out.errors, 403, "forbidden_host",
+      "without keys this server answers to localhost alone; the request names "
+      "another host");
+    return out;
+  }
+  if (const auto origin = find_field(asked.headers, "origin");
+      is_allowed_origin(origin))
+    out.origin = origin;
+  if (asked.method == "OPTIONS" && out.to == nullptr) {
+    out.refused = options_reply(asked, out, match.allowed);
+    return out;
+  }
+  out.refused = judge_origin(asked, out);
+  if (out.refused)
+    return out;
+  if (out.to == nullptr) {
+    if (match.allowed.empty()) {
+      out.refused = error_reply(out.errors, 404, "not_found",
+                                "there is nothing at this address");
+      return out;
+    }
+    out.refused = error_reply(out.errors, 405, "method_not_allowed",
+                              "this address answers to " + match.allowed);
+    out.refused->headers.emplace_back("Allow", match.allowed + ", OPTIONS");
+    return out;
+  }
+  out.refused = judge_key(asked, out, now);
+  return out;
+}
+
+std::optional<reply_message> gatekeeper::judge_origin(
+  const request_message& asked, const entry& so_far) const {
+  const auto origin = find_field(asked.headers, "origin");
+  if (origin.empty() || !so_far.origin.empty() || is_safe_method(asked.method)
+      || is_same_origin(origin, find_field(asked.headers, "host")))
+    return std::nullopt;
+  return error_reply(so_far.errors, 403, "forbidden_origin",
+                     "pages of this origin may not use this server; "
+                     "http.origins names those that may");
+}
+
+reply_message gatekeeper::options_reply(const request_message& asked,
+                                        const entry& so_far,
+                                        const std::string& allowed) const {
+  if (allowed.empty() && asked.path != "*")
+    return error_reply(so_far.errors, 404, "not_found",
+                       "there is nothing at this address");
+  const auto method =
+    find_field(asked.headers, "access-control-request-method");
+  const bool preflight =
+    !method.empty() && !find_field(asked.headers, "origin").empty();
+  if (preflight && so_far.origin.empty())
+    return error_reply(so_far.errors, 403, "forbidden_origin",
+                       "pages of this origin may not use this server; "
+                       "http.origins names those that may");
+  reply_message reply;
+  reply.status = 204;
+  reply.content_type.clear();
+  if (!allowed.empty())
+    reply.headers.emplace_back("Allow", allowed + ", OPTIONS");
+  if (preflight) {
+    reply.headers.emplace_back("Access-Control-Allow-Methods", allowed);
+    // Clients' libraries send fields of their own; none of them is harmful.
+    if (const auto wanted =
+          find_field(asked.headers, "access-control-request-headers");
+        !wanted.empty())
+      reply.headers.emplace_back("Access-Control-Allow-Headers", wanted);
+    reply.headers.emplace_back("Access-Control-Max-Age", "600");
+  }
+  return reply;
+}
+
+std::optional<reply_message> gatekeeper::judge_key(request_message& asked,
+                                                   const entry& so_far,
+                                                   core::time_point now) const {
+  using kind = access::verdict::kind;
+  const auto verdict = with_.who->judge(asked.headers, so_far.to->needs, now);
+  asked.key = verdict.name;
+  asked.who = verdict.who;
+  switch (verdict.what) {
+    case kind::let_in:
+      break;
+    case kind::no_key:
+    case kind::wrong_key: {
+      auto reply = error_reply(
+        so_far.errors, 401,
+        verdict.what == kind::no_key ? "no_key" : "wrong_key",
+        verdict.what == kind::no_key
+          ? "a key is needed: send it as 'Authorization: Bearer KEY'"
+          : "the key is not known here");
+      reply.headers.emplace_back("WWW-Authenticate",
+                                 "Bearer realm=\"atelier\"");
+      return reply;
+    }
+    case kind::not_allowed:
+      return error_reply(so_far.errors, 403, "not_allowed",
+                         "the key may not do this: it is no admin's");
+    case kind::later: {
+      auto reply = error_reply(so_far.errors, 429, "too_many_requests",
+                               "the key has had its requests of this minute");
+      reply.headers.emplace_back(
+        "Retry-After",
+        fmt::format("{:.0f}",
+                    std::ceil(core::to_seconds(verdict.retry_after))));
+      return reply;
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace atelier::runtime::http::detail

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/time.hpp>
+#include <atelier/runtime/http/access.hpp>
+#include <atelier/runtime/http/route_table.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace atelier::runtime::http::detail {
+
+/// Judges requests by their heads, before a body is read.
+/// Threads: any.
+class gatekeeper {
+public:
+  struct options {
+    std::shared_ptr<const route_table> routes;
+    std::shared_ptr<access> who;
+    /// Origins of pages that may use the APIs.
+    std::vector<std::string> origins;
+    /// Whether this machine's programs alone are served: then the Host header
+    /// must name this machine, which that of a page elsewhere does not, even
+    /// where its name was made to point here.
+    bool only_loopback_hosts = false;
+  };
+
+  /// What came of a head.
+  struct entry {
+    const route* to = nullptr;
+    error_shape errors = error_shape::plain;
+    /// The request's Origin header, where it is an allowed one.
+    std::string origin;
+    /// In place of what the route would say.
+    std::optional<reply_message> refused;
+  };
+
+  explicit gatekeeper(options with) : with_(std::move(with)) {}
+
+  /// Fills in the request's path, query, parts, key and scope.
+  /// @param target as the request's first line has it
+  entry judge(request_message& asked, const std::string& target,
+              core::time_point now) const;
+
+private:
+  bool is_allowed_origin(std::string_view origin) const;
+
+  std::optional<reply_message> judge_origin(const request_message& asked,
+                                            const entry& so_far) const;
+
+  reply_message options_reply(const request_message& asked, const entry& so_far,
+                              const std::string& allowed) const;
+
+  std::optional<reply_message> judge_key(request_message& asked,
+                                         const entry& so_far,
+                                         core::time_point now) const;
+
+  options with_;
+};
+
+} // namespace atelier::runtime::http::detail

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/detail/connection.hpp>
+#include <atelier/runtime/http/detail/live_exchange.hpp>
+#include <atelier/runtime/http/detail/reply_text.hpp>
+
+#include <utility>
+
+namespace atelier::runtime::http::detail {
+
+live_exchange::live_exchange(std::weak_ptr<connection> to,
+                             request_message asked,
+                             std::shared_ptr<tally> counts, uint64_t held_bytes,
+                             bool chunked)
+  : to_(std::move(to)),
+    asked_(std::move(asked)),
+    counts_(std::move(counts)),
+    held_bytes_(held_bytes),
+    chunked_(chunked) {}
+
+live_exchange::~live_exchange() {
+  counts_->body_bytes_held -= held_bytes_;
+  if (stage_ == stage::answered)
+    return;
+  if (const auto to = to_.lock())
+    to->drop();
+}
+
+const request_message& live_exchange::asked() const {
+  return asked_;
+}
+
+void live_exchange::reply(reply_message x) {
+  std::function<void()> unused;
+  const std::lock_guard guard{mutex_};
+  if (stage_ != stage::asked)
+    return;
+  stage_ = stage::answered;
+  unused = std::exchange(then_, nullptr);
+  if (const auto to = to_.lock())
+    to->send(std::move(x));
+}
+
+void live_exchange::begin_events() {
+  const std::lock_guard guard{mutex_};
+  if (stage_ != stage::asked)
+    return;
+  stage_ = stage::streaming;
+  if (const auto to = to_.lock())
+    to->begin_events();
+}
+
+void live_exchange::event(std::string_view name, std::string_view data) {
+  auto text = event_text(name, data);
+  if (chunked_)
+    text = chunk_text(text);
+  const std::lock_guard guard{mutex_};
+  if (stage_ != stage::streaming)
+    return;
+  if (const auto to = to_.lock())
+    to->event(std::move(text));
+}
+
+void live_exchange::end_events() {
+  std::function<void()> unused;
+  const std::lock_guard guard{mutex_};
+  if (stage_ != stage::streaming)
+    return;
+  stage_ = stage::answered;
+  unused = std::exchange(then_, nullptr);
+  if (const auto to = to_.lock())
+    to->end_events();
+}
+
+void live_exchange::on_gone(std::function<void()> then) {
+  std::unique_lock guard{mutex_};
+  if (stage_ == stage::answered)
+    return;
+  if (!gone_) {
+    std::swap(then_, then);
+    // What was set before ends outside of the lock.
+    guard.unlock();
+    return;
+  }
+  guard.unlock();
+  if (then)
+    then();
+}
+
+void live_exchange::went() {
+  std::function<void()> then;
+  {
+    const std::lock_guard guard{mutex_};
+    gone_ = true;
+    if (stage_ == stage::answered)
+      return;
+    then = std::exchange(then_, nullptr);
+  }
+  if (then)
+    then();
+}
+
+} // namespace atelier::runtime::http::detail

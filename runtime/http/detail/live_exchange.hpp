@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/runtime/http/detail/server_state.hpp>
+#include <atelier/runtime/http/exchange.hpp>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace atelier::runtime::http::detail {
+
+/// The exchange of a connection: hands what it is told to the connection's
+/// strand, as long as there is one. Dropped without an answer, it has its
+/// client told so.
+class live_exchange : public exchange {
+public:
+  /// @param held_bytes counted for the request's body, given back at the end
+  /// @param chunked whether events go out in chunks
+  live_exchange(std::weak_ptr<connection> to, request_message asked,
+                std::shared_ptr<tally> counts, uint64_t held_bytes,
+                bool chunked);
+
+  ~live_exchange() override;
+
+  const request_message& asked() const override;
+
+  void reply(reply_message x) override;
+
+  void begin_events() override;
+
+  void event(std::string_view name, std::string_view data) override;
+
+  void end_events() override;
+
+  void on_gone(std::function<void()> then) override;
+
+  /// The client went away.
+  void went();
+
+private:
+  enum class stage : uint8_t { asked, streaming, answered };
+
+  const std::weak_ptr<connection> to_;
+  const request_message asked_;
+  const std::shared_ptr<tally> counts_;
+  const uint64_t held_bytes_;
+  const bool chunked_;
+
+  // Held while something is handed over, so that nothing comes behind the end.
+  std::mutex mutex_;
+  stage stage_ = stage::asked;
+  bool gone_ = false;
+  std::function<void()> then_;
+};
+
+} // namespace atelier::runtime::http::detail

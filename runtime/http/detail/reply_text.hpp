@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/runtime/http/exchange.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace atelier::runtime::http::detail {
+
+/// How a reply goes out.
+struct reply_form {
+  /// 10 or 11.
+  unsigned version = 11;
+  bool keep_alive = true;
+  /// The head alone, as for HEAD.
+  bool head_only = false;
+  /// Of a page of another server that may read the reply; empty: none.
+  std::string origin;
+};
+
+/// Returns the head of a reply, with the empty line behind it. What would break
+/// a line in a field is left out.
+/// @param body_bytes of its body; none: it comes in chunks, or ends with the
+///        connection
+std::string head_text(const reply_message& x, const reply_form& how,
+                      std::optional<uint64_t> body_bytes);
+
+/// Returns one server-sent event.
+/// Source: HTML, section 9.2 (server-sent events).
+std::string event_text(std::string_view name, std::string_view data);
+
+/// Returns `text` as one chunk.
+/// @pre not empty: that would be the last one
+std::string chunk_text(std::string_view text);
+
+inline constexpr std::string_view last_chunk = "0\r\n\r\n";
+
+/// Keeps proxies from ending a stream that rests.
+inline constexpr std::string_view heartbeat_event = ":\n\n";
+
+} // namespace atelier::runtime::http::detail

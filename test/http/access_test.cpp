@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/sha256.hpp>
+#include <atelier/runtime/http/access.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace atelier::runtime::http {
+
+namespace {
+
+using namespace std::chrono_literals;
+using kind = access::verdict::kind;
+
+/// A file of keys that is gone with it.
+struct key_file {
+  explicit key_file(const std::string& text, mode_t mode = 0600)
+    : path(std::filesystem::temp_directory_path()
+           / ("atelier-keys-" + std::to_string(getpid()))) {
+    std::ofstream{path} << text;
+    chmod(path.c_str(), mode);
+  }
+
+  ~key_file() {
+    std::filesystem::remove(path);
+  }
+
+  std::filesystem::path path;
+};
+
+std::string hash(std::string_view key) {
+  return core::sha256_hex(key);
+}
+
+std::string why_not(const std::string& text, mode_t mode = 0600) {
+  const key_file file{text, mode};
+  const auto keys = read_keys(file.path);
+  BOOST_TEST_REQUIRE(!keys);
+  BOOST_TEST((keys.why().code == core::ec::bad_config));
+  return keys.why().text;
+}
+
+access two_keys(uint32_t per_minute = 0) {
+  return access{{{"ann", hash("apple"), scope::user, per_minute},
+                 {"bob", hash("banana"), scope::admin, 0}}};
+}
+
+fields with(const std::string& name, const std::string& value) {
+  return {{name, value}};
+}
+
+constexpr core::time_point start{1h};
+
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(access_test)
+
+BOOST_AUTO_TEST_CASE(a_file_of_keys_is_read) {
+  const key_file file{"# keys\n\nann user " + hash("apple") + " 60\nbob\tadmin "
+                      + hash("banana") + " # both\r\n"};
+  const auto keys = read_keys(file.path);
+  BOOST_TEST_REQUIRE(keys.operator bool());
+  BOOST_TEST_REQUIRE(keys->size() == 2u);
+  BOOST_TEST((*keys)[0].name == "ann");
+  BOOST_TEST(((*keys)[0].may == scope::user));
+  BOOST_TEST((*keys)[0].per_minute == 60u);
+  BOOST_TEST((*keys)[1].sha256 == hash("banana"));
+  BOOST_TEST(((*keys)[1].may == scope::admin));
+}
+
+BOOST_AUTO_TEST_CASE(digits_of_a_hash_may_be_upper_case) {
+  auto upper = hash("apple");
+  for (char& c : upper)
+    c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const key_file file{"ann user " + upper + "\n"};
+  const auto keys = read_keys(file.path);
+  BOOST_TEST_REQUIRE(keys.operator bool());
+  BOOST_TEST((*keys)[0].sha256 == hash("apple"));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_others_may_read_is_refused) {
+  const auto line = "ann user " + hash("apple") + "\n";
+  BOOST_TEST(mentions(why_not(line, 0640), "0640"));
+  BOOST_TEST(mentions(why_not(line, 0604), "0604"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_wrong_is_told_with_its_line) {
+  const auto h = hash("apple");
+  BOOST_TEST(mentions(why_not("\nann user\n"), ":2: 2 words"));
+  BOOST_TEST(mentions(why_not("ann owner " + h), "neither user nor admin"));
+  BOOST_TEST(mentions(why_not("a/b user " + h), "name"));
+  BOOST_TEST(mentions(why_not("ann user " + h + " x"), "whole number"));
+  BOOST_TEST(mentions(why_not("ann user " + h + "\nann user " + hash("x")),
+                      ":2: 'ann'"));
+  BOOST_TEST(
+    mentions(why_not("ann user " + h + "\nbob user " + h), ":2: 'bob'"));
+  BOOST_TEST(mentions(why_not("# nobody\n"), "no key"));
+}
+
+BOOST_AUTO_TEST_CASE(a_key_written_in_place_of_its_hash_is_not_shown) {
+  const auto text = why_not("ann user my-secret-key");
+  BOOST_TEST(mentions(text, "64 hexadecimal digits"));
+  BOOST_TEST(!mentions(text, "my-secret-key"));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_is_not_there_is_told) {
+  const auto keys = read_keys("/nonexistent/keys");
+  BOOST_TEST_REQUIRE(!keys);
+  BOOST_TEST((keys.why().code == core::ec::bad_config));
+  BOOST_TEST(!read_keys("/"));
+}
+
+BOOST_AUTO_TEST_CASE(without_keys_everybody_is_an_admin) {
+  access open{{}};
+  BOOST_TEST(!open.asks_for_keys());
+  const auto x = open.judge({}, scope::admin, start);
+  BOOST_TEST((x.what == kind::let_in));
+  BOOST_TEST((x.who == scope::admin));
+}
+
+BOOST_AUTO_TEST_CASE(a_key_is_found_in_each_of_its_places) {
+  auto door = two_keys();
+  // "ann:apple" and ":banana".
+  for (const auto& [headers, name] :
+       {std::pair{with("authorization", "Bearer apple"), "ann"},
+        std::pair{with("authorization", "bearer  banana "), "bob"},
+        std::pair{with("authorization", "Basic YW5uOmFwcGxl"), "ann"},
+        std::pair{with("authorization", "Basic OmJhbmFuYQ=="), "bob"},
+        std::pair{with("x-api-key", "apple"), "ann"}}) {
+    const auto x = door.judge(headers, scope::user, start);
+    BOOST_TEST((x.what == kind::let_in));
+    BOOST_TEST(x.name == name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(without_a_right_key_nobody_is_let_in) {
+  auto door = two_keys();
+  const auto judged = [&](const fields& headers) {
+    return door.judge(headers, scope::user, start).what;
+  };
+  BOOST_TEST((judged({}) == kind::no_key));
+  BOOST_TEST((judged(with("authorization", "Bearer")) == kind::no_key));
+  BOOST_TEST((judged(with("authorization", "Digest apple")) == kind::no_key));
+  BOOST_TEST((judged(with("authorization", "Basic ***")) == kind::no_key));
+  BOOST_TEST(
+    (judged(with("x-api-key", std::string(600, 'a'))) == kind::no_key));
+  BOOST_TEST((judged(with("x-api-key", "appl")) == kind::wrong_key));
+  BOOST_TEST((judged(with("x-api-key", "apple ")) == kind::let_in));
+  BOOST_TEST((judged(with("x-api-key", "applee")) == kind::wrong_key));
+  // Its hash is no key.
+  BOOST_TEST((judged(with("x-api-key", hash("apple"))) == kind::wrong_key));
+}
+
+BOOST_AUTO_TEST_CASE(a_user_is_no_admin) {
+  auto door = two_keys();
+  const auto ann = door.judge(with("x-api-key", "apple"), scope::admin, start);
+  BOOST_TEST((ann.what == kind::not_allowed));
+  BOOST_TEST(ann.name == "ann");
+  const auto bob = door.judge(with("x-api-key", "banana"), scope::admin, start);
+  BOOST_TEST((bob.what == kind::let_in));
+}
+
+BOOST_AUTO_TEST_CASE(what_needs_no_key_is_open_to_any_key) {
+  auto door = two_keys(1);
+  for (int i = 0; i < 3; ++i) {
+    BOOST_TEST((door.judge({}, scope::anyone, start).what == kind::let_in));
+    BOOST_TEST(
+      (door.judge(with("x-api-key", "wrong"), scope::anyone, start).what
+       == kind::let_in));
+    const auto ann =
+      door.judge(with("x-api-key", "apple"), scope::anyone, start);
+    BOOST_TEST((ann.what == kind::let_in));
+    BOOST_TEST(ann.name == "ann");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_key_has_its_requests_a_minute) {
+  auto door = two_keys(6);
+  const auto at = [&](core::timespan since) {
+    return door.judge(with("x-api-key", "apple"), scope::user, start + since);
+  };
+  for (int i = 0; i < 6; ++i)
+    BOOST_TEST((at(0s).what == kind::let_in));
+  const auto later = at(0s);
+  BOOST_TEST((later.what == kind::later));
+  BOOST_TEST((later.retry_after > 9s && later.retry_after <= 10s + 1ns));
+  BOOST_TEST((at(9s).what == kind::later));
+  BOOST_TEST((at(10s).what == kind::let_in));
+  BOOST_TEST((at(10s).what == kind::later));
+  // Another key has its own.
+  BOOST_TEST((door.judge(with("x-api-key", "banana"), scope::user, start).what
+              == kind::let_in));
+  // It never saves up more than a minute's.
+  for (int i = 0; i < 6; ++i)
+    BOOST_TEST((at(1h).what == kind::let_in));
+  BOOST_TEST((at(1h).what == kind::later));
+}
+
+BOOST_AUTO_TEST_CASE(a_clock_that_goes_back_gives_nothing) {
+  auto door = two_keys(1);
+  BOOST_TEST((door.judge(with("x-api-key", "apple"), scope::user, start).what
+              == kind::let_in));
+  BOOST_TEST(
+    (door.judge(with("x-api-key", "apple"), scope::user, start - 10min).what
+     == kind::later));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace atelier::runtime::http

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <boost/test/unit_test.hpp>
+#include <http/server_rig.hpp>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <future>
+
+namespace atelier::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A key and a certificate that it signed itself, as PEM files.
+struct own_certificate {
+  own_certificate()
+    : folder(std::filesystem::temp_directory_path()
+             / ("atelier-tls-" + std::to_string(getpid()))),
+      certificate(folder / "certificate.pem"),
+      key(folder / "key.pem") {
+    std::filesystem::create_directories(folder);
+    auto* const pair = EVP_EC_gen("P-256");
+    auto* const x = X509_new();
+    X509_set_version(x, 2);
+    ASN1_INTEGER_set(X509_get_serialNumber(x), 1);
+    X509_gmtime_adj(X509_getm_notBefore(x), 0);
+    X509_gmtime_adj(X509_getm_notAfter(x), 3600);
+    X509_set_pubkey(x, pair);
+    auto* const name = X509_get_subject_name(x);
+    X509_NAME_add_entry_by_txt(
+      name, "CN", MBSTRING_ASC,
+      reinterpret_cast<const unsigned char*>("localhost"), -1, -1, 0);
+    X509_set_issuer_name(x, name);
+    BOOST_TEST_REQUIRE(X509_sign(x, pair, EVP_sha256()) > 0);
+    auto* out = std::fopen(certificate.c_str(), "w");
+    PEM_write_X509(out, x);
+    std::fclose(out);
+    out = std::fopen(key.c_str(), "w");
+    PEM_write_PrivateKey(out, pair, nullptr, nullptr, 0, nullptr, nullptr);
+    std::fclose(out);
+    X509_free(x);
+    EVP_PKEY_free(pair);
+  }
+
+  ~own_certificate() {
+    std::filesystem::remove_all(folder);
+  }
+
+  std::filesystem::path folder;
+  std::filesystem::path certificate;
+  std::filesystem::path key;
+};
+
+struct tls_rig : server_rig {
+  tls_rig() {
+    with.settings.certificate = own.certificate;
+    with.settings.private_key = own.key;
+  }
+
+  plain_client secret() const {
+    return plain_client{port, true};
+  }
+
+  own_certificate own;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(server_tls_test, tls_rig)
+
+BOOST_AUTO_TEST_CASE(requests_are_served_over_tls) {
+  start();
+  BOOST_TEST(server->url().starts_with("https://127.0.0.1:"));
+  auto c = secret();
+  BOOST_TEST_REQUIRE(c.had_handshake());
+  for (int i = 0; i < 3; ++i)
+    BOOST_TEST(c.ask(request("GET", "/hello")).body == "hello");
+  BOOST_TEST(c.ask(request("GET", "/hello", "Connection: close\r\n")).body
+             == "hello");
+  BOOST_TEST(c.at_end());
+}
+
+BOOST_AUTO_TEST_CASE(large_bodies_go_both_ways_over_tls) {
+  start();
+  const std::string body(3'000'000, 'x');
+  auto c = secret();
+  // Sent whole before the reply begins.
+  BOOST_TEST((c.ask(request("POST", "/echo", {}, body)).body == body));
+}
+
+BOOST_AUTO_TEST_CASE(events_come_over_tls) {
+  start();
+  auto c = secret();
+  c.send(request("GET", "/kept"));
+  const auto x = kept.next();
+  std::promise<void> gone;
+  x->on_gone([&] { gone.set_value(); });
+  x->begin_events();
+  x->event("", "a");
+  BOOST_TEST(c.read_until("data: a\n\n").ends_with("data: a\n\n"));
+  c.reset();
+  BOOST_TEST((gone.get_future().wait_for(30s) == std::future_status::ready));
+}
+
+BOOST_AUTO_TEST_CASE(a_refusal_reaches_a_client_that_still_sends) {
+  with.settings.body_bytes = 100'000;
+  start();
+  auto c = secret();
+  BOOST_TEST(c.ask("POST /echo HTTP/1.1\r\nHost: localhost\r\n"
+                   "Content-Length: 300000\r\n\r\n"
+                   + std::string(300'000, 'x'))
+               .status
+             == 413u);
+}
+
+BOOST_AUTO_TEST_CASE(who_does_not_speak_tls_is_ended) {
+  start();
+  auto c = client();
+  BOOST_TEST(c.ask(request("GET", "/hello")).status == 0u);
+  BOOST_TEST(secret().ask(request("GET", "/hello")).status == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(a_slow_handshake_is_ended) {
+  with.settings.read = 50ms;
+  start();
+  auto c = client();
+  c.send("\x16\x03\x01");
+  BOOST_TEST(c.at_end());
+  BOOST_TEST(server->counts().timed_out == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(stopping_waits_for_tls_too) {
+  start();
+  auto idle = secret();
+  auto c = secret();
+  c.send(request("GET", "/kept"));
+  const auto x = kept.next();
+  auto stopped =
+    std::async(std::launch::async, [&] { return server->stop(30s); });
+  BOOST_TEST(idle.at_end());
+  x->reply({200, "text/plain", {}, "in time"});
+  BOOST_TEST(c.hear().body == "in time");
+  BOOST_TEST(stopped.get());
+}
+
+BOOST_AUTO_TEST_CASE(files_that_are_no_certificates_are_told) {
+  const auto why = [&] {
+    const auto x = runtime::http::server::start(with);
+    BOOST_TEST_REQUIRE(!x);
+    BOOST_TEST((x.why().code == core::ec::bad_config));
+    return x.why().text;
+  };
+  with.settings.certificate = own.key;
+  BOOST_TEST((why().find("http.certificate") != std::string::npos));
+  with.settings.certificate = own.certificate;
+  with.settings.private_key = "/nonexistent";
+  BOOST_TEST((why().find("http.private_key") != std::string::npos));
+  with.settings.private_key.clear();
+  BOOST_TEST((why().find("without the other") != std::string::npos));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace atelier::test

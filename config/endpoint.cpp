@@ -59,9 +59,8 @@ bool is_origin(std::string_view text) {
     if (!text.starts_with(scheme))
       continue;
     const auto rest = text.substr(scheme.size());
-    const bool lower = std::none_of(rest.begin(), rest.end(), [](char c) {
-      return c >= 'A' && c <= 'Z';
-    });
+    const bool lower = std::none_of(
+      rest.begin(), rest.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
     return lower
         && (parse_endpoint(rest) || parse_endpoint(std::string{rest} + ":0"));
   }

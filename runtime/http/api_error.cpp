@@ -46,8 +46,9 @@ static_assert(meanings.size() == static_cast<size_t>(ec::internal) + 1);
 
 const meaning& meaning_of(std::string_view code) {
   const auto* const i =
-    std::find_if(meanings.begin(), meanings.end(),
-                 [&](const auto& x) { return core::to_string(x.code) == code; });
+    std::find_if(meanings.begin(), meanings.end(), [&](const auto& x) {
+      return core::to_string(x.code) == code;
+    });
   return i == meanings.end() ? meanings.back() : *i;
 }
 
@@ -78,7 +79,8 @@ json body_of(error_shape how, unsigned status, std::string_view code,
       return {{"error", std::move(error)}};
     }
     case error_shape::a1111:
-      return {{"error", code}, {"detail", text}, {"body", ""}, {"errors", text}};
+      return {
+        {"error", code}, {"detail", text}, {"body", ""}, {"errors", text}};
     case error_shape::plain:
       break;
   }

@@ -6,9 +6,8 @@
 namespace atelier::runtime::http {
 
 std::string_view find_field(const fields& in, std::string_view name) {
-  const auto i = std::find_if(in.begin(), in.end(), [&](const auto& x) {
-    return x.first == name;
-  });
+  const auto i = std::find_if(in.begin(), in.end(),
+                              [&](const auto& x) { return x.first == name; });
   return i == in.end() ? std::string_view{} : std::string_view{i->second};
 }
 

@@ -3,6 +3,7 @@
 #include <atelier/core/log.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/runtime/door.hpp>
+#include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/detail/jobs_impl.hpp>
 
 #include <fmt/format.h>
@@ -270,6 +271,8 @@ std::vector<uint64_t> jobs::impl::end(const entry& x, job_state how,
   for (const auto& row : x->rows)
     if (row.handed_in && !row.ended)
       requests.push_back(row.request);
+  if (how == job_state::failed && !is_told(why.code))
+    core::log_error("job {} failed: {}: {}", x->known.id, why.code, why.text);
   x->known.state = how;
   x->known.why = std::move(why);
   x->known.completed = when_.wall();

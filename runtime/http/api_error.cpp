@@ -96,6 +96,10 @@ unsigned status_of(std::string_view code) {
   return meaning_of(code).status;
 }
 
+bool is_told(std::string_view code) {
+  return meaning_of(code).told;
+}
+
 reply_message error_reply(error_shape how, const failure& why,
                           std::string_view param) {
   const auto& means = meaning_of(why.code);

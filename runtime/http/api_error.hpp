@@ -14,6 +14,10 @@ namespace atelier::runtime::http {
 /// is none.
 unsigned status_of(std::string_view code);
 
+/// Whether clients may read the texts of errors of that code: whether they
+/// speak of what a client sent.
+bool is_told(std::string_view code);
+
 /// A reply that says why not, in the words of the API. Adds Retry-After where
 /// the failure carries a time; texts of codes that only operators can act on
 /// stay in the log, with a number to find them by.

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -33,8 +34,8 @@ struct job_request {
   std::vector<generation> pictures;
   /// The name of the key that asks; empty where none is asked for.
   std::string owner;
-  /// The client's own name for it (1..128 of [A-Za-z0-9_.()-]); empty: one is
-  /// made.
+  /// The client's own name for it (1..128 of [A-Za-z0-9_.()-], not beginning
+  /// with "job_"); empty: one is made, which nobody can guess.
   std::string id;
   /// The same one again, from the same owner, is the same job. Empty: none.
   std::string idempotency_key;
@@ -52,27 +53,31 @@ struct job_view {
   std::chrono::system_clock::time_point created;
   std::optional<std::chrono::system_clock::time_point> started;
   std::optional<std::chrono::system_clock::time_point> completed;
-  /// Jobs of this server ahead of it; 0 once it runs.
+  /// Its place among the jobs of this server that wait, from 1 on, by priority
+  /// and age; 0 once it runs.
   uint32_t queue_position = 0;
   uint32_t pictures = 0;
   uint32_t pictures_done = 0;
-  /// Over all its pictures.
+  /// Over all its pictures; `steps` is 0 while nothing is known of it.
   uint32_t steps_done = 0;
   uint32_t steps = 0;
   /// Until it ends, as its pace so far says; none before it has one.
   std::optional<core::timespan> remaining;
   /// The newest one; null where none was asked for or none is there yet.
   std::shared_ptr<const preview> seen;
+  /// The picture that it is of.
+  uint32_t seen_of = 0;
   /// By index; null where a picture is not there (yet).
   std::vector<std::shared_ptr<const picture>> results;
-  /// Of a failed job: that of its first failed picture.
+  /// Of a failed job: that of its first failed picture, with which it ended.
   failure why;
   /// Its pictures were kept, and are gone.
   bool expired = false;
 };
 
-/// Called in the order of events, one at a time for each job, from any thread;
-/// must not block. After `ended` nothing more comes.
+/// Called in the order of events, one at a time for each job, from any thread,
+/// without a lock: they may call `jobs` again. They must not block. After
+/// `ended` nothing more comes.
 struct job_listener {
   /// A step was done, or the job began; previews stand in the view.
   std::function<void(const job_view&)> progressed;
@@ -82,11 +87,13 @@ struct job_listener {
 };
 
 struct job_limits {
-  /// Jobs known, ended ones included; the oldest ended ones go first.
+  /// Jobs known, ended ones included; the oldest ended ones go first. Also the
+  /// names remembered of those that went.
   uint32_t jobs = 10'000;
   /// Pictures of one job.
   uint32_t pictures = 64;
-  /// Kept pictures in memory, and how long.
+  /// Kept pictures in memory, and how long. Where they are more, those of the
+  /// job that ended first expire.
   uint64_t kept_bytes = 256ull << 20;
   core::timespan kept = std::chrono::hours{1};
 };
@@ -103,22 +110,29 @@ public:
   };
 
   jobs(std::shared_ptr<picture_service> from, job_limits within, clocks when);
+
+  /// Takes back what is open and calls nobody.
   ~jobs();
 
   jobs(const jobs&) = delete;
   jobs& operator=(const jobs&) = delete;
 
   /// Hands all pictures in, or none: where one is refused, those before it are
-  /// taken back. Where the idempotency key is known, returns that job and
-  /// listens to it (one that ended: `ended` is called at once).
+  /// taken back and nobody is called. News may come before this returns. Where
+  /// the idempotency key is known, returns that job and listens to it (one that
+  /// ended: `ended` is called at once).
   /// Errors: those of engine::submit; invalid_argument for an id that is taken
   ///         or malformed, or too many pictures; overloaded where `jobs` are
   ///         open.
   std::variant<job_view, failure> submit(job_request what,
                                          job_listener news = {});
 
-  /// Listens to a job from now on too. False where it is not known.
-  bool listen(const std::string& id, job_listener news);
+  /// Listens to a job from now on too; where it ended, `ended` is called at
+  /// once. Returns a number to leave by, 0 where it is not known.
+  uint64_t listen(const std::string& id, job_listener news);
+
+  /// Listens no longer; a call under way still comes.
+  void leave(const std::string& id, uint64_t listener);
 
   /// None where it is not known (any more).
   std::optional<job_view> find(const std::string& id) const;
@@ -127,12 +141,14 @@ public:
   /// remembered: the last `jobs` names.
   bool forgotten(const std::string& id) const;
 
-  /// Newest first.
-  std::vector<job_view> list(const std::string& owner, size_t most) const;
+  /// Newest first; without an owner everybody's.
+  std::vector<job_view> list(const std::optional<std::string>& owner,
+                             size_t most) const;
 
   enum class cancelled : uint8_t { yes, unknown, ended };
 
-  /// Takes back what is not done of it; its listeners are told by `ended`.
+  /// Ends it and takes back what is not done of it; its listeners are told by
+  /// `ended`. Pictures that were done stay.
   cancelled cancel(const std::string& id);
 
   /// Forgets what expired; to be called about every second.

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/limits.hpp>
+#include <atelier/runtime/http/jobs.hpp>
+#include <atelier/runtime/http/picture_service.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace atelier::runtime::http {
+
+/// What the handlers of the APIs share.
+struct api_context {
+  std::shared_ptr<picture_service> pictures;
+  /// Those of the engine: the door tells their fields by name.
+  core::limits limits;
+  /// Most pictures of one call.
+  uint32_t pictures_of_call = 64;
+  std::function<std::chrono::system_clock::time_point()> wall;
+  /// Random bits, for seeds that clients left open.
+  std::function<uint64_t()> draw;
+  /// Whether clients reach the server by https: for the addresses that it
+  /// tells.
+  bool tls = false;
+};
+
+} // namespace atelier::runtime::http

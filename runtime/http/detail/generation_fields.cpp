@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/request.hpp>
+#include <atelier/runtime/http/detail/generation_fields.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace atelier::runtime::http::detail {
+
+namespace {
+
+using core::ec;
+
+/// Returns the number that `text` is; 0 where it is none.
+uint32_t side_of(std::string_view text) {
+  uint32_t side = 0;
+  const auto [end, fault] =
+    std::from_chars(text.data(), text.data() + text.size(), side);
+  return fault == std::errc{} && end == text.data() + text.size() ? side : 0;
+}
+
+bool is_openai_name(std::string_view model) {
+  return model.empty() || model == "default" || model == "dall-e-2"
+      || model == "dall-e-3" || model.starts_with("gpt-image-")
+      || model == "chatgpt-image-latest";
+}
+
+template <class T, class Value>
+void take(std::optional<T>& into, const std::optional<Value>& value) {
+  if (value)
+    into = static_cast<T>(*value);
+}
+
+void take(std::string& into, std::optional<std::string> value) {
+  if (value)
+    into = std::move(*value);
+}
+
+void read_sides(field_reader& r, const api_context& with, generation& into) {
+  const auto most = static_cast<int64_t>(with.limits.side_px);
+  const auto width = r.whole("width", core::grid_px, most);
+  const auto height = r.whole("height", core::grid_px, most);
+  if (!width && !height)
+    return;
+  if (!width || !height) {
+    r.refuse(width ? "height" : "width", "width and height go together");
+    return;
+  }
+  const auto w = static_cast<uint32_t>(*width);
+  const auto h = static_cast<uint32_t>(*height);
+  if (into.width != 0 && (into.width != w || into.height != h)) {
+    r.refuse("size", fmt::format("size {}x{} is not that of width {} and "
+                                 "height {}",
+                                 into.width, into.height, w, h));
+    return;
+  }
+  into.width = w;
+  into.height = h;
+}
+
+} // namespace
+
+void read_size(field_reader& r, const api_context& with, generation& into) {
+  const auto text = r.text("size", 64);
+  if (!text || text->empty() || *text == "auto")
+    return;
+  const auto cross = std::min(text->find('x'), text->size());
+  const auto width = side_of(std::string_view{*text}.substr(0, cross));
+  const auto height = cross == text->size()
+                      ? 0
+                      : side_of(std::string_view{*text}.substr(cross + 1));
+  const auto fits = [&](uint32_t side) {
+    return side > 0 && side % core::grid_px == 0 && side <= with.limits.side_px;
+  };
+  if (!fits(width) || !fits(height)
+      || uint64_t{width} * height > with.limits.picture_px) {
+    r.refuse("size", fmt::format("size {} is neither auto nor WIDTHxHEIGHT in "
+                                 "multiples of {} pixels up to {}, {} in all",
+                                 shown(json(*text)), core::grid_px,
+                                 with.limits.side_px, with.limits.picture_px));
+    return;
+  }
+  into.width = width;
+  into.height = height;
+}
+
+void read_model(field_reader& r, const api_context& with, generation& into) {
+  const auto name = r.text("model", 256);
+  if (!name || is_openai_name(*name))
+    return;
+  std::string all;
+  const auto known = with.pictures->variants();
+  for (const auto& v : known) {
+    if (v.model == *name) {
+      into.model = *name;
+      return;
+    }
+    if (v.name == *name) {
+      into.variant = *name;
+      return;
+    }
+    if (all.find("'" + v.model + "'") == std::string::npos)
+      all += (all.empty() ? "'" : ", '") + v.model + "'";
+  }
+  r.refuse(
+    "model",
+    fmt::format("model {} is not there; there are {}", shown(json(*name)), all),
+    ec::not_found);
+}
+
+void read_generation(field_reader& r, const api_context& with,
+                     generation& into) {
+  const auto& limits = with.limits;
+  const int64_t most_steps = limits.steps;
+  take(into.prompt, r.text("prompt", limits.prompt_bytes));
+  take(into.negative, r.text("negative_prompt", limits.prompt_bytes));
+  read_size(r, with, into);
+  read_sides(r, with, into);
+  take(into.seed, r.seed("seed"));
+  take(into.steps, r.whole("num_inference_steps", 1, most_steps));
+  take(into.steps, r.whole("steps", 1, most_steps));
+  take(into.guidance, r.real("guidance_scale", 0, limits.guidance));
+  take(into.guidance, r.real("guidance", 0, limits.guidance));
+  take(into.guidance_rescale, r.real("guidance_rescale", 0, 1));
+  take(into.eta, r.real("eta", 0, 1));
+  take(into.karras, r.flag("karras"));
+  if (const auto sampler =
+        r.choice("sampler", {"ddim", "euler", "euler_ancestral", "dpmpp_2m",
+                             "lcm", "flow_match_euler"}))
+    into.sampler = *sampler;
+  take(into.strength, r.real("strength", 0.001, 1));
+  read_model(r, with, into);
+  if (auto variant = r.text("variant", 256))
+    into.variant = std::move(*variant);
+  take(into.priority, r.choice("priority", {"low", "normal", "high"}));
+  take(into.noise, r.choice("noise", {"torch_cpu", "philox"}));
+  constexpr int64_t day_ms = 86'400'000;
+  if (const auto ms = r.whole("deadline_ms", 1, day_ms))
+    into.deadline = std::chrono::milliseconds{*ms};
+  into.deterministic = r.flag("deterministic").value_or(false);
+  if (const auto every = r.whole("preview_every", 0, most_steps))
+    into.preview_every = static_cast<uint32_t>(*every);
+  r.only("policy", {"auto", "default"});
+  r.only("level", {0});
+}
+
+const variant_status* variant_for(const std::vector<variant_status>& known,
+                                  const generation& wanted) {
+  const auto i = std::find_if(known.begin(), known.end(), [&](const auto& v) {
+    return wanted.variant ? v.name == *wanted.variant
+         : wanted.model   ? v.model == *wanted.model
+                          : true;
+  });
+  return i == known.end() ? nullptr : &*i;
+}
+
+uint32_t steps_that_run(const std::vector<variant_status>& known,
+                        const generation& wanted) {
+  const auto* const v = variant_for(known, wanted);
+  const auto steps = wanted.steps.value_or(v == nullptr ? 1 : v->steps);
+  if (wanted.image.empty())
+    return std::max(steps, 1u);
+  const auto sampler = core::parse_sampler(
+    wanted.sampler.value_or(v == nullptr ? "" : v->sampler));
+  const auto share =
+    wanted.strength.value_or(wanted.mask.empty() ? 0.8f : 1.0f);
+  return std::max(
+    core::steps_of_share(sampler.value_or(core::sampler::ddim), steps, share),
+    1u);
+}
+
+std::vector<generation> spread(field_reader& r, const api_context& with,
+                               generation one, uint32_t n) {
+  const auto files = uint64_t{one.image.size()} + one.mask.size();
+  if (files * n > with.limits.sources_bytes) {
+    r.refuse("n", fmt::format("n {} of {} bytes of images are more than {} "
+                              "bytes",
+                              n, files, with.limits.sources_bytes));
+    return {};
+  }
+  // 32 bits, which every other program that draws by seed takes too.
+  if (!one.seed)
+    one.seed = with.draw() & UINT32_MAX;
+  std::vector<generation> all(n, one);
+  for (uint32_t i = 0; i < n; ++i)
+    all[i].seed = *one.seed + i;
+  return all;
+}
+
+} // namespace atelier::runtime::http::detail

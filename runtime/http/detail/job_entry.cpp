@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/detail/job_entry.hpp>
+
+#include <algorithm>
+
+namespace atelier::runtime::http::detail {
+
+namespace {
+
+/// Pictures of a job are alike: of one that has not begun as many steps are
+/// expected as of one that has.
+uint32_t expected_steps(const job_entry& x) {
+  uint32_t of_one = 0;
+  for (const auto& row : x.rows)
+    of_one = std::max(of_one, row.steps);
+  uint64_t all = 0;
+  for (const auto& row : x.rows)
+    all += row.steps > 0 ? row.steps : of_one;
+  return static_cast<uint32_t>(std::min<uint64_t>(all, UINT32_MAX));
+}
+
+std::optional<core::timespan> remaining_of(const job_entry& x,
+                                           const job_view& seen,
+                                           core::time_point now) {
+  if (seen.state != job_state::running || seen.steps_done == 0)
+    return std::nullopt;
+  const auto so_far = core::to_seconds(x.last_step - x.began);
+  const auto left = seen.steps - std::min(seen.steps, seen.steps_done);
+  const auto from_then = so_far / seen.steps_done * left;
+  const auto since = core::to_seconds(now - x.last_step);
+  return core::from_seconds(std::max(0.0, from_then - since));
+}
+
+} // namespace
+
+job_view view_of(const job_entry& x, uint32_t position, core::time_point now) {
+  auto v = x.known;
+  v.queue_position = position;
+  v.pictures = static_cast<uint32_t>(x.rows.size());
+  v.steps = expected_steps(x);
+  for (const auto& row : x.rows)
+    v.steps_done += row.steps_done;
+  for (const auto& done : v.results)
+    v.pictures_done += done ? 1u : 0u;
+  v.remaining = remaining_of(x, v, now);
+  return v;
+}
+
+bool is_client_name(std::string_view x) {
+  constexpr size_t most = 128;
+  const auto fine = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+        || (c >= '0' && c <= '9')
+        || std::string_view{"_.()-"}.find(c) != std::string_view::npos;
+  };
+  return !x.empty() && x.size() <= most && !x.starts_with("job_")
+      && std::all_of(x.begin(), x.end(), fine);
+}
+
+} // namespace atelier::runtime::http::detail

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/time.hpp>
+#include <atelier/runtime/http/jobs.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace atelier::runtime::http::detail {
+
+/// One picture of a job.
+struct picture_row {
+  /// Of the engine; 0 until it was handed in.
+  uint64_t request = 0;
+  bool handed_in = false;
+  bool ended = false;
+  uint32_t steps_done = 0;
+  /// As the client said or the engine told; 0: not known.
+  uint32_t steps = 0;
+};
+
+/// Something that listeners hear of.
+struct job_news {
+  enum class kind : uint8_t { progressed, pictured, ended };
+  kind what = kind::progressed;
+  /// As it was then.
+  std::shared_ptr<const job_view> view;
+  uint32_t index = 0;
+  /// It is for the listeners of these numbers, both included.
+  uint64_t first = 0;
+  uint64_t last = 0;
+};
+
+/// One job with all that is known of it.
+/// Threads: guarded by the lock of its jobs.
+struct job_entry {
+  /// All but what depends on the moment: see view_of.
+  job_view known;
+  uint64_t number = 0;
+  uint32_t priority = 0;
+  std::string idempotency_key;
+  bool keeps = false;
+  /// Its name was the client's own.
+  bool named = false;
+  std::vector<picture_row> rows;
+  /// All pictures were handed in: until then nobody is told anything.
+  bool handed_in = false;
+
+  core::time_point began;
+  core::time_point last_step;
+  core::time_point ended_at;
+  uint64_t kept_bytes = 0;
+
+  std::map<uint64_t, std::shared_ptr<const job_listener>> listeners;
+  uint64_t last_listener = 0;
+  std::deque<job_news> outbox;
+  /// A thread is calling listeners.
+  bool telling = false;
+
+  bool has_ended() const {
+    return known.state >= job_state::completed;
+  }
+};
+
+/// Returns what is known at `now`.
+/// @param position its place in the queue
+job_view view_of(const job_entry& x, uint32_t position, core::time_point now);
+
+/// Whether a client may call a job so.
+bool is_client_name(std::string_view x);
+
+} // namespace atelier::runtime::http::detail

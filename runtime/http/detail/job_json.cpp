@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/time.hpp>
+#include <atelier/runtime/http/base64.hpp>
+#include <atelier/runtime/http/detail/job_json.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace atelier::runtime::http::detail {
+
+namespace {
+
+reply_json time_json(
+  const std::optional<std::chrono::system_clock::time_point>& x) {
+  return x ? reply_json(unix_seconds(*x)) : reply_json();
+}
+
+/// Of three digits, which is more than an estimate is worth.
+reply_json seconds_json(const std::optional<core::timespan>& x) {
+  return x ? reply_json(std::round(core::to_seconds(*x) * 1000) / 1000)
+           : reply_json();
+}
+
+std::string pictures_text(const job_view& x, picture_form how,
+                          std::string_view base) {
+  std::string images = "[";
+  std::string format = "png";
+  for (uint32_t i = 0; i < x.results.size(); ++i) {
+    if (!x.results[i])
+      continue;
+    format = x.results[i]->format;
+    images += images.size() > 1 ? "," : "";
+    images += picture_text(x, i, how, base);
+  }
+  images += "]";
+  return with_json_text({{"output_format", format}}, "images", images);
+}
+
+} // namespace
+
+std::string picture_url(std::string_view base, const job_view& x,
+                        uint32_t index) {
+  return fmt::format("{}/v1/jobs/{}/images/{}", base, x.id, index);
+}
+
+reply_json job_json(const job_view& x) {
+  reply_json v{{"id", x.id},
+               {"kind", x.kind},
+               {"status", to_string(x.state)},
+               {"created", unix_seconds(x.created)},
+               {"started", time_json(x.started)},
+               {"completed", time_json(x.completed)},
+               {"queue_position", x.queue_position},
+               {"pictures", x.pictures},
+               {"pictures_done", x.pictures_done},
+               {"step", x.steps_done},
+               {"steps", x.steps},
+               {"eta_s", seconds_json(x.remaining)}};
+  if (x.state == job_state::failed || x.state == job_state::cancelled)
+    v["error"] = failure_json(x.why);
+  return v;
+}
+
+std::string picture_text(const job_view& x, uint32_t index, picture_form how,
+                         std::string_view base) {
+  const auto& p = *x.results[index];
+  reply_json v{{"index", index},         {"seed", p.seed},
+               {"width", p.width},       {"height", p.height},
+               {"steps", p.steps},       {"sampler", p.sampler},
+               {"guidance", p.guidance}, {"model", p.model},
+               {"variant", p.variant},   {"notes", p.notes}};
+  if (how == picture_form::b64_json)
+    return with_plain_text(v, "b64_json", to_base64(p.bytes));
+  if (how == picture_form::url)
+    v["url"] = picture_url(base, x, index);
+  return text_of(v);
+}
+
+std::string job_text(const job_view& x, picture_form how, std::string_view base,
+                     bool with_preview) {
+  auto v = job_json(x);
+  if (with_preview && x.seen)
+    v["preview"] = to_data_url("image/png", encode_preview(*x.seen, "png"));
+  if (x.pictures_done == 0)
+    return text_of(v);
+  return with_json_text(v, "result", pictures_text(x, how, base));
+}
+
+} // namespace atelier::runtime::http::detail

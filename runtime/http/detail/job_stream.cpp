@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/base64.hpp>
+#include <atelier/runtime/http/detail/job_stream.hpp>
+
+namespace atelier::runtime::http::detail {
+
+job_listener job_stream::listener(const std::shared_ptr<job_stream>& me) {
+  return {
+    [me](const job_view& v) { me->tell_progress(v); },
+    [me](const job_view& v, uint32_t index) { me->tell_picture(v, index); },
+    [me](const job_view& v) { me->tell_end(v); }};
+}
+
+void job_stream::open(const job_view& now) {
+  feed_.open("status", text_of(job_json(now)));
+  for (uint32_t i = 0; i < now.results.size(); ++i)
+    tell_picture(now, i);
+}
+
+void job_stream::tell_progress(const job_view& v) {
+  auto data = job_json(v);
+  if (v.seen && v.seen != seen_) {
+    seen_ = v.seen;
+    data["preview_of"] = v.seen_of;
+    data["preview"] = to_data_url("image/png", encode_preview(*v.seen, "png"));
+  }
+  feed_.send("progress", text_of(data));
+}
+
+void job_stream::tell_picture(const job_view& v, uint32_t index) {
+  {
+    const std::lock_guard guard{mutex_};
+    told_.resize(v.results.size());
+    if (told_[index] || !v.results[index])
+      return;
+    told_[index] = true;
+  }
+  feed_.send("image", picture_text(v, index, how_, base_));
+}
+
+void job_stream::tell_end(const job_view& v) {
+  for (uint32_t i = 0; i < v.results.size(); ++i)
+    tell_picture(v, i);
+  feed_.send(
+    std::string{to_string(v.state)},
+    job_text(v, how_ == picture_form::b64_json ? picture_form::none : how_,
+             base_, false));
+  feed_.close();
+}
+
+} // namespace atelier::runtime::http::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/runtime/http/detail/job_entry.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace atelier::runtime::http::detail {
+
+/// Where jobs are found: by name, by age, by their place in the queue, by when
+/// they ended. Holds no more than its limits say.
+/// Threads: one at a time.
+class job_table {
+public:
+  explicit job_table(job_limits within) : within_(within) {}
+
+  std::shared_ptr<job_entry> find(const std::string& id) const;
+
+  /// The job that this owner handed in with this idempotency key.
+  std::shared_ptr<job_entry> find_twin(const std::string& owner,
+                                       const std::string& key) const;
+
+  /// Forgets the job that ended first where there are as many as may be. False
+  /// where all of them are open.
+  bool make_room();
+
+  /// Enters one that waits.
+  /// @pre there is room, and its name is free
+  void add(const std::shared_ptr<job_entry>& x);
+
+  /// Its place among those that wait; 0 where it does not.
+  uint32_t position(const job_entry& x) const;
+
+  /// It waits no longer.
+  void begin(const job_entry& x);
+
+  /// It ended: its pictures count as kept from now on.
+  /// @pre its state says so
+  void end(const std::shared_ptr<job_entry>& x);
+
+  void remove(const job_entry& x);
+
+  /// Forgets what is kept for longer than may be.
+  void expire(core::time_point now);
+
+  bool forgotten(const std::string& id) const {
+    return forgotten_.contains(id);
+  }
+
+  size_t open() const {
+    return by_number_.size() - ended_.size();
+  }
+
+  uint64_t kept_bytes() const {
+    return kept_bytes_;
+  }
+
+  /// Newest first.
+  const std::map<uint64_t, std::shared_ptr<job_entry>, std::greater<>>& all()
+    const {
+    return by_number_;
+  }
+
+private:
+  /// Lower ones go first.
+  using place = std::pair<uint32_t, uint64_t>;
+
+  static place place_of(const job_entry& x);
+  void drop_pictures(job_entry& x);
+  void remember(const std::string& id);
+
+  job_limits within_;
+  std::unordered_map<std::string, std::shared_ptr<job_entry>> by_id_;
+  std::map<uint64_t, std::shared_ptr<job_entry>, std::greater<>> by_number_;
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<job_entry>>
+    twins_;
+  /// Sorted: a place is found by halving, and new ones mostly come last.
+  std::vector<place> waiting_;
+  /// By when they ended, then by number.
+  std::map<std::pair<core::time_point, uint64_t>, std::shared_ptr<job_entry>>
+    ended_;
+  /// Those of `ended_` that have pictures.
+  std::map<std::pair<core::time_point, uint64_t>, std::shared_ptr<job_entry>>
+    keeping_;
+  uint64_t kept_bytes_ = 0;
+  std::unordered_set<std::string> forgotten_;
+  std::deque<std::string> forgotten_order_;
+};
+
+} // namespace atelier::runtime::http::detail

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/runtime/http/detail/job_table.hpp>
+#include <atelier/runtime/http/jobs.hpp>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace atelier::runtime::http {
+
+/// Sequence of a job:
+///
+///   submit     enters it, hands its pictures in one after the other; then, and
+///              not before, listeners hear what happened meanwhile
+///   engine     progressed: it runs; answered: a picture is there, or the job
+///              failed and the rest of it is taken back
+///   last news  one that keeps nothing is forgotten
+///
+/// One lock guards all; what changes a job puts news into its outbox, and the
+/// thread that finds nobody telling tells them, without the lock.
+class jobs::impl : public std::enable_shared_from_this<jobs::impl> {
+public:
+  using entry = std::shared_ptr<detail::job_entry>;
+
+  impl(std::shared_ptr<picture_service> from, job_limits within, clocks when);
+
+  std::variant<job_view, failure> submit(job_request what, job_listener news);
+  uint64_t listen(const std::string& id, job_listener news);
+  void leave(const std::string& id, uint64_t listener);
+  std::optional<job_view> find(const std::string& id) const;
+  bool forgotten(const std::string& id) const;
+  std::vector<job_view> list(const std::optional<std::string>& owner,
+                             size_t most) const;
+  cancelled cancel(const std::string& id);
+  void tick();
+  size_t open() const;
+  void close();
+
+private:
+  /// Enters it, or finds the job that it is once more.
+  core::result<entry> enter(job_request& what, job_listener& news, bool& twin);
+  core::result<void> check(const job_request& what) const;
+  std::string draw_name();
+  callbacks calls_for(const entry& x, uint32_t index);
+  void hand_in(const entry& x, const std::vector<generation>& pictures,
+               std::optional<failure>& refused);
+  void refuse(const entry& x, const failure& why);
+
+  void progressed(const entry& x, uint32_t index, const progress& p);
+  void answered(const entry& x, uint32_t index, const answer& a);
+
+  // With the lock held:
+  job_view view(const detail::job_entry& x) const;
+  uint64_t add_listener(detail::job_entry& x, job_listener news);
+  void begin(detail::job_entry& x);
+  /// Returns what the engine is to forget.
+  std::vector<uint64_t> end(const entry& x, job_state how, failure why = {});
+  void push(detail::job_entry& x, detail::job_news::kind what,
+            uint32_t index = 0, uint64_t first = 1);
+
+  // Without it:
+  void take_back(const std::vector<uint64_t>& requests);
+  void tell(const entry& x);
+
+  std::shared_ptr<picture_service> from_;
+  const job_limits within_;
+  const clocks when_;
+  mutable std::mutex mutex_;
+  detail::job_table table_;
+  uint64_t last_number_ = 0;
+  bool closed_ = false;
+};
+
+} // namespace atelier::runtime::http

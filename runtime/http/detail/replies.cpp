@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/image/codec.hpp>
+#include <atelier/runtime/http/detail/replies.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace atelier::runtime::http::detail {
+
+std::string text_of(const reply_json& x) {
+  return x.dump(-1, ' ', false, reply_json::error_handler_t::replace);
+}
+
+reply_message json_reply(const reply_json& x, unsigned status) {
+  reply_message m;
+  m.status = status;
+  m.body = text_of(x);
+  return m;
+}
+
+namespace {
+
+std::string with_member(const reply_json& object, std::string_view name,
+                        std::string_view value, std::string_view quote) {
+  const auto head = text_of(object);
+  std::string text;
+  text.reserve(head.size() + name.size() + value.size() + 8);
+  text.append(head, 0, head.size() - 1);
+  text += head.size() > 2 ? ",\"" : "\"";
+  text += name;
+  text += "\":";
+  text += quote;
+  text += value;
+  text += quote;
+  text += '}';
+  return text;
+}
+
+} // namespace
+
+std::string with_plain_text(const reply_json& object, std::string_view name,
+                            std::string_view value) {
+  return with_member(object, name, value, "\"");
+}
+
+std::string with_json_text(const reply_json& object, std::string_view name,
+                           std::string_view value) {
+  return with_member(object, name, value, "");
+}
+
+std::string content_type_of(std::string_view format) {
+  return "image/" + std::string{format};
+}
+
+std::string base_url(const request_message& asked, const api_context& with) {
+  const auto host = find_field(asked.headers, "host");
+  const auto fine = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+        || (c >= '0' && c <= '9')
+        || std::string_view{".:-_[]"}.find(c) != std::string_view::npos;
+  };
+  if (host.empty() || host.size() > 255
+      || !std::all_of(host.begin(), host.end(), fine))
+    return {};
+  return (with.tls ? "https://" : "http://") + std::string{host};
+}
+
+std::vector<uint8_t> encode_preview(const preview& x, std::string_view format) {
+  core::encoding how;
+  how.format =
+    core::parse_image_format(format).value_or(core::image_format::png);
+  const image::pixel_view pixels{{x.width, x.height}, 3, x.rgb};
+  auto file = image::encode(pixels, how);
+  return file ? std::move(*file) : std::vector<uint8_t>{};
+}
+
+bool may_see(const request_message& asked, const job_view& x) {
+  return asked.who == scope::admin || asked.key == x.owner;
+}
+
+std::string_view field_of(std::string_view error_text) {
+  constexpr std::array fields{
+    "prompt", "size",  "steps",   "guidance", "guidance_rescale", "eta",
+    "karras", "image", "mask",    "strength", "sampler",          "model",
+    "format", "noise", "n",       "variant",  "priority",         "quality",
+    "seed",   "id",    "deadline"};
+  auto word = error_text.substr(0, error_text.find_first_of(" :"));
+  const auto* const i = std::find(fields.begin(), fields.end(), word);
+  return i == fields.end() ? std::string_view{} : std::string_view{*i};
+}
+
+reply_message fault_reply(error_shape how, const field_fault& why) {
+  failure x;
+  x.code = core::to_string(why.code);
+  x.text = why.text;
+  return error_reply(how, x, why.field);
+}
+
+reply_message failure_reply(error_shape how, const failure& why) {
+  return error_reply(how, why, field_of(why.text));
+}
+
+reply_json failure_json(const failure& why) {
+  return {{"code", why.code},
+          {"message", is_told(why.code)
+                        ? why.text
+                        : "the server could not do this (" + why.code
+                            + "); its log says why"}};
+}
+
+int64_t unix_seconds(std::chrono::system_clock::time_point x) {
+  return std::chrono::duration_cast<std::chrono::seconds>(x.time_since_epoch())
+    .count();
+}
+
+} // namespace atelier::runtime::http::detail

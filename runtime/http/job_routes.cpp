@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
+#include <atelier/runtime/http/api_error.hpp>
+#include <atelier/runtime/http/detail/generation_fields.hpp>
+#include <atelier/runtime/http/detail/job_json.hpp>
+#include <atelier/runtime/http/detail/job_stream.hpp>
+#include <atelier/runtime/http/job_routes.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace atelier::runtime::http {
+
+namespace {
+
+using core::ec;
+using detail::field_reader;
+using detail::picture_form;
+using exchange_ptr = std::shared_ptr<exchange>;
+
+constexpr auto shape = error_shape::plain;
+
+reply_message no_such_job(std::string_view id) {
+  return error_reply(shape, 404, "not_found",
+                     fmt::format("job '{}' is not there", id.substr(0, 128)));
+}
+
+reply_message gone(std::string_view id) {
+  return error_reply(
+    shape, 410, "expired",
+    fmt::format("job '{}' is over, and its pictures are kept no longer",
+                id.substr(0, 128)));
+}
+
+/// The handlers, with what they share.
+struct job_api {
+  std::shared_ptr<jobs> all;
+  api_context with;
+
+  /// Returns the job that the path names, or replies why not.
+  std::optional<job_view> find(exchange& x) const {
+    const auto& asked = x.asked();
+    const std::string id{find_field(asked.parts, "id")};
+    auto found = all->find(id);
+    if (!found || !detail::may_see(asked, *found)) {
+      x.reply(!found && all->forgotten(id) ? gone(id) : no_such_job(id));
+      return std::nullopt;
+    }
+    return found;
+  }
+
+  void submit(const exchange_ptr& x) const;
+  void look(const exchange_ptr& x) const;
+  void list(const exchange_ptr& x) const;
+  void cancel(const exchange_ptr& x) const;
+  void listen(const exchange_ptr& x) const;
+  void fetch(const exchange_ptr& x) const;
+
+  void read(field_reader& r, job_request& into) const;
+};
+
+/// Returns how the query wants pictures, or nothing where it says nonsense.
+std::optional<picture_form> form_of(const request_message& asked,
+                                    picture_form otherwise) {
+  const auto said = find_field(asked.query, "images");
+  if (said.empty())
+    return otherwise;
+  if (said == "none")
+    return picture_form::none;
+  if (said == "url")
+    return picture_form::url;
+  if (said == "b64_json")
+    return picture_form::b64_json;
+  return std::nullopt;
+}
+
+reply_message no_such_form(const request_message& asked) {
+  return error_reply(
+    shape, 400, "invalid_argument",
+    fmt::format("images '{}' is none of none, url, b64_json",
+                find_field(asked.query, "images").substr(0, 60)),
+    "images");
+}
+
+void job_api::read(field_reader& r, job_request& into) const {
+  generation one;
+  one.image = r.file("image", with.limits.source_bytes);
+  one.mask = r.file("mask", with.limits.source_bytes);
+  if (one.image.empty() && !one.mask.empty())
+    r.refuse("mask", "mask needs an image");
+  detail::read_generation(r, with, one);
+  if (const auto format = r.choice("format", {"png", "jpeg", "webp"}))
+    one.format = *format;
+  if (const auto quality = r.whole("quality", 1, 100))
+    one.quality = static_cast<uint32_t>(*quality);
+  const auto n = r.whole("n", 1, with.pictures_of_call).value_or(1);
+  if (r.flag("previews").value_or(false) && one.preview_every == 0)
+    // About eight of them, whatever the steps.
+    one.preview_every =
+      std::max(1u, detail::steps_that_run(with.pictures->variants(), one) / 8);
+  into.id = r.text("id", 128).value_or("");
+  r.no_others();
+  into.kind = one.image.empty() ? "generation"
+            : one.mask.empty()  ? "variation"
+                                : "edit";
+  if (r.good())
+    into.pictures =
+      detail::spread(r, with, std::move(one), static_cast<uint32_t>(n));
+}
+
+void job_api::submit(const exchange_ptr& x) const {
+  constexpr size_t longest_key = 255;
+  const auto& asked = x->asked();
+  job_request what;
+  what.owner = asked.key;
+  what.keeps = true;
+  what.idempotency_key = find_field(asked.headers, "idempotency-key");
+  if (what.idempotency_key.size() > longest_key)
+    return x->reply(error_reply(
+      shape, 400, "invalid_argument",
+      fmt::format("Idempotency-Key has {} characters, outside 1..{}",
+                  what.idempotency_key.size(), longest_key),
+      "Idempotency-Key"));
+  const auto object = detail::parse_object(asked.body);
+  if (!object)
+    return x->reply(error_reply(shape, 400, core::to_string(object.why().code),
+                                object.why().text));
+  field_reader r{*object};
+  read(r, what);
+  if (!r.good())
+    return x->reply(detail::fault_reply(shape, r.why()));
+  const auto got = all->submit(std::move(what));
+  if (const auto* why = std::get_if<failure>(&got))
+    return x->reply(detail::failure_reply(shape, *why));
+  auto v = detail::job_json(std::get<job_view>(got));
+  const auto poll = fmt::format("/v1/jobs/{}", std::get<job_view>(got).id);
+  v["poll_url"] = poll;
+  auto reply = detail::json_reply(v, 202);
+  reply.headers.emplace_back("Location", poll);
+  x->reply(std::move(reply));
+}
+
+void job_api::look(const exchange_ptr& x) const {
+  const auto v = find(*x);
+  if (!v)
+    return;
+  if (v->expired)
+    return x->reply(gone(v->id));
+  const auto& asked = x->asked();
+  const auto how = form_of(asked, picture_form::b64_json);
+  if (!how)
+    return x->reply(no_such_form(asked));
+  const auto preview = find_field(asked.query, "preview");
+  reply_message reply;
+  reply.body = detail::job_text(*v, *how, detail::base_url(asked, with),
+                                preview == "1" || preview == "true");
+  x->reply(std::move(reply));
+}
+
+void job_api::list(const exchange_ptr& x) const {
+  constexpr uint32_t most = 1000;
+  const auto& asked = x->asked();
+  const auto said = find_field(asked.query, "limit");
+  uint32_t limit = 100;
+  if (!said.empty()) {
+    const auto [end, fault] =
+      std::from_chars(said.data(), said.data() + said.size(), limit);
+    if (fault != std::errc{} || end != said.data() + said.size() || limit == 0
+        || limit > most)
+      return x->reply(
+        error_reply(shape, 400, "invalid_argument",
+                    fmt::format("limit '{}' is not a whole number in 1..{}",
+                                said.substr(0, 60), most),
+                    "limit"));
+  }
+  auto jobs = detail::reply_json::array();
+  const auto owner = asked.who == scope::admin
+                     ? std::nullopt
+                     : std::optional<std::string>{asked.key};
+  for (const auto& v : all->list(owner, limit))
+    jobs.push_back(detail::job_json(v));
+  x->reply(detail::json_reply({{"object", "list"}, {"data", jobs}}));
+}
+
+void job_api::cancel(const exchange_ptr& x) const {
+  const auto v = find(*x);
+  if (!v)
+    return;
+  if (all->cancel(v->id) == jobs::cancelled::yes) {
+    const auto now = all->find(v->id).value_or(*v);
+    return x->reply(detail::json_reply(detail::job_json(now)));
+  }
+  if (v->expired)
+    return x->reply(gone(v->id));
+  x->reply(error_reply(shape, 409, "conflict",
+                       fmt::format("job '{}' has ended", v->id)));
+}
+
+void job_api::listen(const exchange_ptr& x) const {
+  const auto v = find(*x);
+  if (!v)
+    return;
+  const auto& asked = x->asked();
+  const auto how = form_of(asked, picture_form::url);
+  if (!how)
+    return x->reply(no_such_form(asked));
+  const auto stream = std::make_shared<detail::job_stream>(
+    x, *how, detail::base_url(asked, with));
+  const auto me = all->listen(v->id, stream->listener(stream));
+  const auto now = all->find(v->id);
+  if (me == 0 || !now)
+    return x->reply(gone(v->id));
+  stream->open(*now);
+  x->on_gone([all = std::weak_ptr{all}, id = v->id, me] {
+    if (const auto alive = all.lock())
+      alive->leave(id, me);
+  });
+}
+
+void job_api::fetch(const exchange_ptr& x) const {
+  const auto v = find(*x);
+  if (!v)
+    return;
+  if (v->expired)
+    return x->reply(gone(v->id));
+  const auto said = find_field(x->asked().parts, "index");
+  uint32_t index = 0;
+  const auto [end, fault] =
+    std::from_chars(said.data(), said.data() + said.size(), index);
+  if (fault != std::errc{} || end != said.data() + said.size()
+      || index >= v->results.size() || !v->results[index])
+    return x->reply(error_reply(shape, 404, "not_found",
+                                fmt::format("job '{}' has no image '{}' (yet)",
+                                            v->id, said.substr(0, 20))));
+  const auto& p = *v->results[index];
+  reply_message reply;
+  reply.content_type = detail::content_type_of(p.format);
+  reply.body.assign(p.bytes.begin(), p.bytes.end());
+  x->reply(std::move(reply));
+}
+
+} // namespace
+
+void add_job_routes(route_table& to, std::shared_ptr<jobs> all,
+                    api_context with) {
+  const auto api =
+    std::make_shared<const job_api>(job_api{std::move(all), std::move(with)});
+  const auto add = [&](const char* method, const char* pattern,
+                       void (job_api::*answer)(const exchange_ptr&) const) {
+    to.add({method, pattern, scope::user, shape,
+            [api, answer](const exchange_ptr& x) { ((*api).*answer)(x); }});
+  };
+  add("POST", "/v1/jobs", &job_api::submit);
+  add("GET", "/v1/jobs", &job_api::list);
+  add("GET", "/v1/jobs/{id}", &job_api::look);
+  add("DELETE", "/v1/jobs/{id}", &job_api::cancel);
+  add("POST", "/v1/jobs/{id}/cancel", &job_api::cancel);
+  add("GET", "/v1/jobs/{id}/events", &job_api::listen);
+  add("GET", "/v1/jobs/{id}/images/{index}", &job_api::fetch);
+}
+
+} // namespace atelier::runtime::http

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/detail/field_reader.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+using namespace atelier;
+using namespace atelier::runtime::http::detail;
+
+namespace {
+
+/// What is wrong with reading `text` so.
+template <class Read>
+std::string fault_of(std::string_view text, Read read,
+                     field_reader::from how = field_reader::from::body) {
+  const auto object = parse_object(text);
+  BOOST_TEST_REQUIRE(object.operator bool());
+  field_reader r{*object, how};
+  read(r);
+  return r.good() ? "" : r.why().field + "|" + r.why().text;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(field_reader_test)
+
+BOOST_AUTO_TEST_CASE(bodies_are_objects_of_bounded_shape) {
+  BOOST_TEST(parse_object("{}").operator bool());
+  for (const auto* text : {"", "[]", "1", "{", "{\"a\":}", "{\"a\":\"\xff\"}"})
+    BOOST_TEST((parse_object(text).why().code == core::ec::bad_payload));
+  const auto deep = [](size_t n) {
+    return "{\"a\":" + std::string(n, '[') + std::string(n, ']') + "}";
+  };
+  BOOST_TEST(parse_object(deep(63)).operator bool());
+  BOOST_TEST(!parse_object(deep(64)));
+  // Brackets of a prompt are no depth.
+  BOOST_TEST(parse_object("{\"a\":\"\\\"" + std::string(500, '[') + "\"}")
+               .
+               operator bool());
+  std::string many = "{\"a\":[0";
+  for (int i = 0; i < 100'000; ++i)
+    many += ",0";
+  BOOST_TEST(!parse_object(many + "]}"));
+}
+
+BOOST_AUTO_TEST_CASE(values_are_read_by_their_types) {
+  const auto object =
+    *parse_object(R"({"t":"x","w":3,"f":2.0,"r":0.5,"b":true,"n":null,
+                      "s":18446744073709551615,"m":-1})");
+  field_reader r{object};
+  BOOST_TEST(*r.text("t") == "x");
+  BOOST_TEST(*r.whole("w", 3, 3) == 3);
+  BOOST_TEST(*r.whole("f", 0, 9) == 2);
+  BOOST_TEST(*r.real("r", 0, 1) == 0.5);
+  BOOST_TEST(*r.real("w", 0, 9) == 3.0);
+  BOOST_TEST(*r.flag("b"));
+  BOOST_TEST(!r.text("n").has_value());
+  BOOST_TEST(!r.whole("none", 0, 1).has_value());
+  BOOST_TEST(*r.seed("s") == UINT64_MAX);
+  BOOST_TEST(!r.seed("m").has_value());
+  BOOST_TEST(*r.seed("f") == 2u);
+  BOOST_TEST(*r.choice("t", {"y", "x"}) == "x");
+  BOOST_TEST(r.good());
+  r.no_others();
+  BOOST_TEST(r.good());
+}
+
+BOOST_AUTO_TEST_CASE(faults_name_the_field_the_value_and_the_range) {
+  BOOST_TEST(fault_of(R"({"n":11})", [](auto& r) { r.whole("n", 1, 10); })
+             == "n|n 11 is not a whole number in 1..10");
+  BOOST_TEST(fault_of(R"({"n":1.5})", [](auto& r) { r.whole("n", 1, 10); })
+             == "n|n 1.5 is not a whole number in 1..10");
+  BOOST_TEST(fault_of(R"({"n":"2"})", [](auto& r) { r.whole("n", 1, 10); })
+             == "n|n \"2\" is not a whole number in 1..10");
+  BOOST_TEST(fault_of(R"({"n":18446744073709551615})",
+                      [](auto& r) { r.whole("n", 1, 10); })
+             != "");
+  BOOST_TEST(fault_of(R"({"g":-0.5})", [](auto& r) { r.real("g", 0, 50); })
+             == "g|g -0.5 is not a number in 0..50");
+  BOOST_TEST(fault_of(R"({"p":7})", [](auto& r) { r.text("p"); })
+             == "p|p 7 is not a text");
+  BOOST_TEST(fault_of(R"({"p":"abc"})", [](auto& r) { r.text("p", 2); })
+             == "p|p has 3 bytes, outside 0..2");
+  BOOST_TEST(fault_of(R"({"p":"abc"})", [](auto& r) { r.choice("p", {"a"}); })
+             == "p|p \"abc\" is none of a");
+  BOOST_TEST(fault_of(R"({"s":-2})", [](auto& r) { r.seed("s"); }) != "");
+  BOOST_TEST(fault_of(R"({"b":1})", [](auto& r) { r.flag("b"); })
+             == "b|b 1 is neither true nor false");
+  BOOST_TEST(fault_of(R"({"x":1})", [](auto& r) { r.no_others(); })
+             == "x|x is not a field of this call");
+  BOOST_TEST(
+    fault_of(R"({"i":"http://a/b"})", [](auto& r) { r.file("i", 100); }) != "");
+  // Long values are shortened.
+  BOOST_TEST(fault_of("{\"b\":\"" + std::string(10'000, 'x') + "\"}",
+                      [](auto& r) { r.flag("b"); })
+               .size()
+             < 120u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_there_is_allowed_at_its_default) {
+  const auto read = [](auto& r) { r.only("t", {false, ""}); };
+  BOOST_TEST(fault_of("{}", read) == "");
+  BOOST_TEST(fault_of(R"({"t":false})", read) == "");
+  BOOST_TEST(fault_of(R"({"t":""})", read) == "");
+  BOOST_TEST(fault_of(R"({"t":null})", read) == "");
+  BOOST_TEST(fault_of(R"({"t":true})", read)
+             == "t|t true is not supported; it can be false, \"\"");
+  BOOST_TEST(fault_of(R"({"t":1})", [](auto& r) { r.only("t", {1.0}); }) == "");
+}
+
+BOOST_AUTO_TEST_CASE(forms_hold_texts) {
+  constexpr auto form = field_reader::from::form;
+  const auto read = [](field_reader& r) {
+    BOOST_TEST(*r.whole("n", 1, 10) == 2);
+    BOOST_TEST(*r.real("g", 0, 10) == 7.5);
+    BOOST_TEST(*r.flag("b"));
+    BOOST_TEST(!*r.flag("c"));
+    BOOST_TEST(*r.text("p") == "12");
+    BOOST_TEST(*r.seed("s") == 9u);
+    r.only("o", {0});
+  };
+  BOOST_TEST(
+    fault_of(
+      R"({"n":"2","g":"7.5","b":"true","c":"False","p":"12","s":"9","o":"0"})",
+      read, form)
+    == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/api_rig.hpp"
+#include <atelier/runtime/http/base64.hpp>
+#include <atelier/runtime/http/job_routes.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+using namespace atelier;
+using namespace atelier::runtime::http;
+using namespace std::chrono_literals;
+using nlohmann::json;
+using test::fake_pictures;
+
+namespace {
+
+struct rig : test::api_rig {
+  explicit rig(job_limits within = {}) : api_rig(within) {
+    add_job_routes(routes, all, context());
+  }
+
+  std::string submit(const json& body = {{"prompt", "a cat"}}) {
+    const auto got = post_json("/v1/jobs", body);
+    BOOST_TEST_REQUIRE(got->status() == 202u);
+    return got->body()["id"];
+  }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(job_routes_test)
+
+BOOST_AUTO_TEST_CASE(a_job_is_handed_in_and_polled) {
+  rig r;
+  const auto got = r.post_json("/v1/jobs", json{{"prompt", "a cat"}, {"n", 2}});
+  BOOST_TEST(got->status() == 202u);
+  const std::string id = got->body()["id"];
+  BOOST_TEST(got->body()["status"] == "queued");
+  BOOST_TEST(got->body()["kind"] == "generation");
+  BOOST_TEST(got->body()["created"] == 1'700'000'000);
+  BOOST_TEST(got->body()["poll_url"] == "/v1/jobs/" + id);
+  BOOST_TEST(find_field(got->answered->headers, "Location")
+             == "/v1/jobs/" + id);
+  const auto path = "/v1/jobs/" + id;
+  BOOST_TEST(r.get(path)->body()["queue_position"] == 1);
+  BOOST_TEST(r.get(path)->body()["eta_s"].is_null());
+  BOOST_TEST(!r.get(path)->body().contains("result"));
+
+  r.now += 2s;
+  r.pictures->step(1, 0, 8);
+  r.now += 2s;
+  r.pictures->step(1, 4, 8, fake_pictures::grey_preview(4));
+  auto v = r.get(path)->body();
+  BOOST_TEST(v["status"] == "running");
+  BOOST_TEST(v["started"] == 1'700'000'002);
+  BOOST_TEST(v["step"] == 4);
+  BOOST_TEST(v["steps"] == 16);
+  BOOST_TEST(v["eta_s"] == 6.0);
+  BOOST_TEST(!v.contains("preview"));
+  const std::string shown = r.get(path + "?preview=1")->body()["preview"];
+  BOOST_TEST(shown.starts_with("data:image/png;base64,iVBOR"));
+
+  r.pictures->finish(2);
+  r.pictures->finish(1);
+  v = r.get(path)->body();
+  BOOST_TEST(v["status"] == "completed");
+  BOOST_TEST(v["completed"] == 1'700'000'004);
+  BOOST_TEST(v["result"]["output_format"] == "png");
+  const auto& images = v["result"]["images"];
+  BOOST_TEST_REQUIRE(images.size() == 2u);
+  BOOST_TEST(images[1]["index"] == 1);
+  BOOST_TEST(images[0]["seed"] == 1u);
+  BOOST_TEST(images[1]["seed"] == 2u);
+  BOOST_TEST((*from_base64("x", images[1]["b64_json"].get<std::string>(), 1000)
+              == std::vector<uint8_t>(100, 2)));
+  v = r.get(path + "?images=url")->body();
+  BOOST_TEST(v["result"]["images"][1]["url"]
+             == "http://me:80/v1/jobs/" + id + "/images/1");
+  const auto image = r.get(path + "/images/1");
+  BOOST_TEST(image->answered->content_type == "image/png");
+  BOOST_TEST(image->answered->body == std::string(100, '\2'));
+  BOOST_TEST(r.get(path + "/images/2")->status() == 404u);
+  BOOST_TEST(r.get(path + "/images/x")->status() == 404u);
+  BOOST_TEST(r.get(path + "?images=what")->status() == 400u);
+}
+
+BOOST_AUTO_TEST_CASE(all_words_of_a_generation_are_taken) {
+  rig r;
+  const auto file = test::api_rig::png(16, 8);
+  r.submit({{"prompt", "p"},
+            {"negative_prompt", "q"},
+            {"width", 64},
+            {"height", 128},
+            {"seed", 7},
+            {"steps", 3},
+            {"guidance", 2.5},
+            {"guidance_rescale", 0.5},
+            {"eta", 0.25},
+            {"karras", true},
+            {"sampler", "euler"},
+            {"strength", 0.75},
+            {"model", "other"},
+            {"variant", "tiny@50"},
+            {"priority", "high"},
+            {"noise", "philox"},
+            {"deadline_ms", 1500},
+            {"deterministic", true},
+            {"preview_every", 2},
+            {"format", "webp"},
+            {"quality", 80},
+            {"image", to_data_url("image/png", file)},
+            {"mask", to_base64(file)},
+            {"id", "mine"}});
+  const auto g = r.pictures->at(1).wanted;
+  BOOST_TEST(g.prompt == "p");
+  BOOST_TEST(g.negative == "q");
+  BOOST_TEST(g.width == 64u);
+  BOOST_TEST(g.height == 128u);
+  BOOST_TEST(*g.seed == 7u);
+  BOOST_TEST(*g.steps == 3u);
+  BOOST_TEST(*g.guidance == 2.5f);
+  BOOST_TEST(*g.guidance_rescale == 0.5f);
+  BOOST_TEST(*g.eta == 0.25f);
+  BOOST_TEST(*g.karras);
+  BOOST_TEST(*g.sampler == "euler");
+  BOOST_TEST(*g.strength == 0.75f);
+  BOOST_TEST(*g.model == "other");
+  BOOST_TEST(*g.variant == "tiny@50");
+  BOOST_TEST(g.priority == "high");
+  BOOST_TEST(g.noise == "philox");
+  BOOST_TEST((*g.deadline == 1500ms));
+  BOOST_TEST(g.deterministic);
+  BOOST_TEST(g.preview_every == 2u);
+  BOOST_TEST(g.format == "webp");
+  BOOST_TEST(g.quality == 80u);
+  BOOST_TEST(g.image == file);
+  BOOST_TEST(g.mask == file);
+  BOOST_TEST(r.get("/v1/jobs/mine")->body()["kind"] == "edit");
+}
+
+BOOST_AUTO_TEST_CASE(faults_name_their_field) {
+  rig r;
+  const auto refused = [&](const json& body, unsigned status = 400) {
+    const auto got = r.post_json("/v1/jobs", body);
+    BOOST_TEST(got->status() == status);
+    return got->body()["error"].value("param", "");
+  };
+  for (const auto& [field, value] :
+       std::vector<std::pair<std::string, json>>{{"prompt", 1},
+                                                 {"n", 0},
+                                                 {"n", 11},
+                                                 {"size", "64"},
+                                                 {"size", "64x"},
+                                                 {"size", "65x64"},
+                                                 {"size", "64x9999999"},
+                                                 {"size", "64x64x64"},
+                                                 {"steps", 0},
+                                                 {"steps", 151},
+                                                 {"guidance", 51},
+                                                 {"sampler", "heun"},
+                                                 {"strength", 0},
+                                                 {"priority", "urgent"},
+                                                 {"deadline_ms", 0},
+                                                 {"format", "gif"},
+                                                 {"quality", 101},
+                                                 {"image", "http://a/b.png"},
+                                                 {"image", "%"},
+                                                 {"mask", "Zm9v"},
+                                                 {"policy", "teacache"},
+                                                 {"level", 3},
+                                                 {"bogus", 1},
+                                                 {"seed", -7}}) {
+    BOOST_TEST_CONTEXT(field << " " << value) {
+      BOOST_TEST(refused({{field, value}}) == field);
+    }
+  }
+  BOOST_TEST(refused({{"width", 64}}) == "height");
+  BOOST_TEST(refused({{"size", "64x64"}, {"width", 8}, {"height", 8}})
+             == "size");
+  BOOST_TEST(refused({{"model", "x"}}, 404) == "model");
+  BOOST_TEST(r.post("/v1/jobs", "[]", {})->status() == 400u);
+  BOOST_TEST(
+    r.post("/v1/jobs", "{}", {{"idempotency-key", std::string(256, 'k')}})
+      ->status()
+    == 400u);
+  BOOST_TEST(r.pictures->count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_same_key_is_the_same_job) {
+  rig r;
+  const fields headers{{"idempotency-key", "k"}};
+  const auto a = r.post("/v1/jobs", "{}", headers)->body();
+  const auto b = r.post("/v1/jobs", "{}", headers)->body();
+  BOOST_TEST(a["id"] == b["id"]);
+  BOOST_TEST(r.pictures->count() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_full_server_says_when_to_come_back) {
+  rig r;
+  r.pictures->refuse_after = 0;
+  const auto got = r.post("/v1/jobs", "{}");
+  BOOST_TEST(got->status() == 429u);
+  BOOST_TEST(find_field(got->answered->headers, "Retry-After") == "3");
+  BOOST_TEST(got->body()["error"]["code"] == "overloaded");
+}
+
+BOOST_AUTO_TEST_CASE(engines_refusals_name_their_field_too) {
+  rig r;
+  r.pictures->refuse_after = 0;
+  r.pictures->refusal = {"invalid_argument", "strength 0.1 leaves none", {}};
+  BOOST_TEST(r.post("/v1/jobs", "{}")->body()["error"]["param"] == "strength");
+  r.pictures->refusal = {"internal", "secret /etc", {}};
+  const auto got = r.post("/v1/jobs", "{}");
+  BOOST_TEST(got->status() == 500u);
+  BOOST_TEST(got->answered->body.find("secret") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_job_tells_what_clients_may_read) {
+  rig r;
+  const auto late = r.submit();
+  const auto broken = r.submit();
+  r.pictures->fail(1, "deadline_missed", "too late");
+  r.pictures->fail(2, "internal", "secret");
+  auto v = r.get("/v1/jobs/" + late)->body();
+  BOOST_TEST(v["status"] == "failed");
+  BOOST_TEST(v["error"]["code"] == "deadline_missed");
+  BOOST_TEST(v["error"]["message"] == "too late");
+  v = r.get("/v1/jobs/" + broken)->body();
+  BOOST_TEST(v["error"]["code"] == "internal");
+  BOOST_TEST(v.dump().find("secret") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(jobs_are_taken_back) {
+  rig r;
+  const auto id = r.submit();
+  const auto path = "/v1/jobs/" + id;
+  auto got = r.post(path + "/cancel", "");
+  BOOST_TEST(got->status() == 200u);
+  BOOST_TEST(got->body()["status"] == "cancelled");
+  BOOST_TEST(r.pictures->at(1).cancelled);
+  BOOST_TEST(r.post(path + "/cancel", "")->status() == 409u);
+  request_message again;
+  again.method = "DELETE";
+  again.path = path;
+  BOOST_TEST(r.ask(again)->status() == 409u);
+  BOOST_TEST(r.post("/v1/jobs/job_0/cancel", "")->status() == 404u);
+  r.now += 2h;
+  r.all->tick();
+  BOOST_TEST(r.post(path + "/cancel", "")->status() == 410u);
+  BOOST_TEST(r.get(path)->status() == 410u);
+  BOOST_TEST(r.get(path + "/events")->status() == 410u);
+  BOOST_TEST(r.get(path + "/images/0")->status() == 410u);
+}
+
+BOOST_AUTO_TEST_CASE(pictures_beyond_the_budget_are_gone) {
+  rig r{{10, 64, 10, 1h}};
+  const auto id = r.submit();
+  r.pictures->finish(1);
+  BOOST_TEST(r.get("/v1/jobs/" + id)->status() == 410u);
+  BOOST_TEST(r.get("/v1/jobs/" + id + "/images/0")->status() == 410u);
+  BOOST_TEST(r.get("/v1/jobs/" + id)->body()["error"]["code"] == "expired");
+}
+
+BOOST_AUTO_TEST_CASE(owners_see_their_own_jobs_and_admins_all) {
+  rig r;
+  const auto of_ann = r.submit();
+  r.key = "bob";
+  const auto of_bob = r.submit();
+  for (const auto* rest : {"", "/events", "/images/0"})
+    BOOST_TEST(r.get("/v1/jobs/" + of_ann + rest)->status() == 404u);
+  BOOST_TEST(r.post("/v1/jobs/" + of_ann + "/cancel", "")->status() == 404u);
+  BOOST_TEST(!r.pictures->at(1).cancelled);
+  auto list = r.get("/v1/jobs")->body()["data"];
+  BOOST_TEST_REQUIRE(list.size() == 1u);
+  BOOST_TEST(list[0]["id"] == of_bob);
+  r.key = "root";
+  r.who = scope::admin;
+  BOOST_TEST(r.get("/v1/jobs")->body()["data"].size() == 2u);
+  BOOST_TEST(r.get("/v1/jobs?limit=1")->body()["data"].size() == 1u);
+  BOOST_TEST(r.get("/v1/jobs?limit=0")->status() == 400u);
+  BOOST_TEST(r.get("/v1/jobs?limit=x")->status() == 400u);
+  BOOST_TEST(r.get("/v1/jobs/" + of_ann)->status() == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(events_tell_of_a_job_as_it_goes) {
+  rig r;
+  const auto id = r.submit({{"prompt", "p"}, {"n", 2}, {"previews", true}});
+  BOOST_TEST(r.pictures->at(1).wanted.preview_every == 1u);
+  r.pictures->finish(1);
+  const auto events = r.get("/v1/jobs/" + id + "/events");
+  BOOST_TEST(events->streaming);
+  BOOST_TEST(events->event_names() == "status,image");
+  BOOST_TEST(events->event_data(0)["status"] == "running");
+  BOOST_TEST(events->event_data(1)["url"]
+             == "http://me:80/v1/jobs/" + id + "/images/0");
+  r.pictures->step(2, 1, 8);
+  r.pictures->step(2, 2, 8, fake_pictures::grey_preview(2));
+  r.pictures->step(2, 3, 8);
+  r.pictures->finish(2);
+  BOOST_TEST(events->event_names()
+             == "status,image,progress,progress,progress,image,completed");
+  BOOST_TEST(!events->event_data(2).contains("preview"));
+  BOOST_TEST(events->event_data(3)["preview_of"] == 1);
+  BOOST_TEST(events->event_data(3)["preview"].get<std::string>().starts_with(
+    "data:image/png;base64,"));
+  BOOST_TEST(!events->event_data(4).contains("preview"));
+  BOOST_TEST(events->event_data(5)["index"] == 1);
+  BOOST_TEST(events->event_data(6)["result"]["images"].size() == 2u);
+  BOOST_TEST(events->ended);
+  BOOST_TEST(!events->faulty);
+  // Who comes late gets all of it at once.
+  const auto late = r.get("/v1/jobs/" + id + "/events?images=b64_json");
+  BOOST_TEST(late->event_names() == "status,image,image,completed");
+  BOOST_TEST(late->event_data(1).contains("b64_json"));
+  BOOST_TEST(late->ended);
+}
+
+BOOST_AUTO_TEST_CASE(failed_and_cancelled_streams_say_so) {
+  rig r;
+  const auto a = r.get("/v1/jobs/" + r.submit() + "/events");
+  const auto id = r.submit();
+  const auto b = r.get("/v1/jobs/" + id + "/events");
+  r.pictures->fail(1, "poison", "secret");
+  r.post("/v1/jobs/" + id + "/cancel", "");
+  BOOST_TEST(a->event_names() == "status,failed");
+  BOOST_TEST(a->event_data(1)["error"]["code"] == "poison");
+  BOOST_TEST(b->event_names() == "status,cancelled");
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_leaves_does_not_end_its_job) {
+  rig r;
+  const auto id = r.submit();
+  const auto events = r.get("/v1/jobs/" + id + "/events");
+  events->leave();
+  r.pictures->step(1, 1, 8);
+  BOOST_TEST(events->event_names() == "status");
+  BOOST_TEST(!r.pictures->at(1).cancelled);
+  r.pictures->finish(1);
+  BOOST_TEST(r.get("/v1/jobs/" + id)->body()["status"] == "completed");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

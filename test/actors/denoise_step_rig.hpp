@@ -32,7 +32,8 @@ struct denoise_step_rig : deterministic_system {
     sut = spawn(actors::denoise_step, c);
   }
 
-  static actors::denoise work(uint64_t id, uint32_t steps = 4, uint32_t side = 32) {
+  static actors::denoise work(uint64_t id, uint32_t steps = 4,
+                              uint32_t side = 32) {
     actors::denoise d;
     d.who = {core::request_id{id}, 1};
     d.how.steps = steps;
@@ -79,8 +80,8 @@ struct denoise_step_rig : deterministic_system {
     return device->runs.back().rows;
   }
 
-  const actors::worker_address me{hub_rig::life(2),
-                                  actors::role::denoise_step, 0};
+  const actors::worker_address me{hub_rig::life(2), actors::role::denoise_step,
+                                  0};
   std::shared_ptr<scripted_executor> device;
   std::shared_ptr<recording_hub_port> hub;
   actors::denoise_step_actor sut;

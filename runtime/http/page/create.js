@@ -48,6 +48,12 @@ function wanted() {
   return x;
 }
 
+// About eight previews of each picture: they cost the device time.
+function previewPause(what) {
+  const variant = variants.find((v) => v.name === what.variant) || variants[0];
+  return Math.max(1, Math.round((what.steps || variant?.steps || 8) / 8));
+}
+
 class Card {
   constructor(what, index) {
     this.what = what;
@@ -75,7 +81,8 @@ class Card {
     if (x.steps) parts.push(`step ${x.step} of ${x.steps}`);
     if (x.eta_s != null) parts.push(`${x.eta_s.toFixed(1)} s left`);
     this.facts.textContent = parts.join(', ');
-    if (x.preview) this.show(x.preview, 'preview');
+    if (x.preview && (x.preview_of || 0) === this.index)
+      this.show(x.preview, 'preview');
   }
 
   show(url, alt) {
@@ -170,7 +177,7 @@ async function draw(event) {
   const what = wanted();
   let job;
   try {
-    job = await post('/v1/jobs', {...what, previews: true});
+    job = await post('/v1/jobs', {...what, preview_every: previewPause(what)});
   } catch (e) {
     return fail(e.message);
   }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/fake_pictures.hpp"
+#include <atelier/runtime/http/metered_pictures.hpp>
+#include <atelier/runtime/http/metrics.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <string>
+
+namespace {
+
+using namespace atelier;
+using runtime::http::metered;
+using runtime::http::metrics;
+using runtime::http::metrics_snapshot;
+
+bool has_line(const std::string& text, const std::string& line) {
+  return ('\n' + text).find('\n' + line + '\n') != std::string::npos;
+}
+
+struct fixture {
+  std::string text() const {
+    return counted->exposition(now);
+  }
+
+  std::shared_ptr<test::fake_pictures> engine =
+    std::make_shared<test::fake_pictures>();
+  std::shared_ptr<metrics> counted = std::make_shared<metrics>();
+  std::shared_ptr<runtime::http::picture_service> sut =
+    metered(engine, counted);
+  metrics_snapshot now;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(metrics_test, fixture)
+
+BOOST_AUTO_TEST_CASE(pictures_are_counted_by_variant_and_route) {
+  int answers = 0;
+  callbacks calls;
+  calls.answered = [&](const answer&) { ++answers; };
+  for (uint64_t i = 1; i <= 3; ++i) {
+    BOOST_REQUIRE(std::get<uint64_t>(sut->submit({}, calls)) == i);
+    auto p = engine->picture_for(i);
+    p.route = "plain";
+    p.took.total = std::chrono::milliseconds{1500};
+    p.took.denoise = std::chrono::seconds{1};
+    p.steps_run = 10;
+    engine->answer_with(i, p);
+  }
+  BOOST_TEST(answers == 3);
+  const auto name = engine->known.front().name;
+  const auto all = text();
+  BOOST_TEST(has_line(all, "atelier_pictures_total{route=\"plain\",variant=\"" + name
+                             + "\"} 3"));
+  BOOST_TEST(has_line(all, "atelier_request_seconds_bucket{variant=\"" + name
+                             + "\",le=\"1\"} 0"));
+  BOOST_TEST(has_line(all, "atelier_request_seconds_bucket{variant=\"" + name
+                             + "\",le=\"2\"} 3"));
+  BOOST_TEST(has_line(all, "atelier_step_seconds_bucket{variant=\"" + name
+                             + "\",le=\"0.1\"} 3"));
+  BOOST_TEST(has_line(
+    all, "atelier_request_stage_seconds_count{stage=\"postprocess\"} 3"));
+}
+
+BOOST_AUTO_TEST_CASE(refusals_and_failures_are_counted_by_reason) {
+  BOOST_REQUIRE(std::holds_alternative<uint64_t>(sut->submit({}, {})));
+  engine->fail(1, "poison");
+  engine->refuse_after = 1;
+  engine->refusal = failure{"overloaded", "too much", {}};
+  sut->submit({}, {});
+  const auto all = text();
+  BOOST_TEST(
+    has_line(all, "atelier_request_failures_total{reason=\"poison\"} 1"));
+  BOOST_TEST(
+    has_line(all, "atelier_request_refusals_total{reason=\"overloaded\"} 1"));
+}
+
+BOOST_AUTO_TEST_CASE(the_engine_is_shown_as_it_is) {
+  now.engine.answered = 5;
+  now.engine.waiting = 2;
+  now.engine.batches = {0, 7, 0, 3};
+  now.engine.policy = "vanilla";
+  now.engine.plan_version = 4;
+  worker_status w;
+  w.device = "cpu:0";
+  w.variants = {"a@1", "b@2"};
+  w.seats = 16;
+  w.running = 3;
+  now.engine.workers = {w};
+  now.engine.processes = {{"cpu", 1, 2, true}};
+  now.open_jobs = 9;
+  now.http.open_streams = 11;
+  const auto all = text();
+  for (const auto* const line :
+       {"atelier_requests_total{outcome=\"answered\"} 5",
+        "atelier_requests_waiting 2", "atelier_batch_steps_total{rows=\"3\"} 3",
+        "atelier_plan_version{policy=\"vanilla\"} 4",
+        "atelier_worker_seats_taken{device=\"cpu:0\"} 3",
+        "atelier_worker_hosting{device=\"cpu:0\",variant=\"b@2\"} 1",
+        "atelier_process_restarts_total{process=\"cpu\"} 2",
+        "atelier_jobs_open 9", "atelier_http_streams 11"})
+    BOOST_TEST(has_line(all, line), line << " in\n" << all);
+}
+
+BOOST_AUTO_TEST_CASE(labels_of_any_text_stay_one_line) {
+  counted->count_exchange("GET", "/a\"b\\c\nd", 200, 0.01);
+  BOOST_TEST(has_line(text(), "atelier_http_requests_total{method=\"GET\","
+                              "route=\"/a\\\"b\\\\c\\nd\",status=\"200\"} 1"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

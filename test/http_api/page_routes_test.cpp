@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/api_rig.hpp"
+#include <atelier/runtime/http/cluster_routes.hpp>
+#include <atelier/runtime/http/page_files.hpp>
+#include <atelier/runtime/http/page_routes.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using runtime::http::find_field;
+using runtime::http::scope;
+
+struct fixture : test::api_rig {
+  fixture() {
+    runtime::http::add_page_routes(routes);
+    runtime::http::cluster_context with;
+    with.pictures = pictures;
+    with.board = board;
+    with.counted = std::make_shared<runtime::http::metrics>();
+    with.open_jobs = [] { return uint64_t{4}; };
+    runtime::http::add_cluster_routes(routes, with);
+  }
+
+  nlohmann::json body_of(const std::string& path) {
+    return nlohmann::json::parse(get(path)->answered->body);
+  }
+
+  std::shared_ptr<runtime::http::status_board> board =
+    std::make_shared<runtime::http::status_board>(pictures, 1h);
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(page_routes_test, fixture)
+
+BOOST_AUTO_TEST_CASE(the_page_and_all_that_it_names_are_there) {
+  const auto page = get("/")->answered.value();
+  BOOST_TEST(page.status == 200u);
+  BOOST_TEST(page.content_type == "text/html; charset=utf-8");
+  BOOST_TEST(find_field(page.headers, "Content-Security-Policy")
+               .starts_with("default-src 'none'"));
+  size_t named = 0;
+  for (const auto& file : runtime::http::page_files()) {
+    if (file.name == "index.html")
+      continue;
+    const auto got = get("/page/" + std::string{file.name})->answered.value();
+    BOOST_TEST(got.body == file.text);
+    named += page.body.find("page/" + std::string{file.name}) != page.body.npos;
+  }
+  // The style and the first script; the other scripts are imported.
+  BOOST_TEST(named == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(the_page_needs_no_key_and_loads_nothing_from_elsewhere) {
+  BOOST_TEST((routes.find("GET", "/").found->needs == scope::anyone));
+  for (const auto& file : runtime::http::page_files()) {
+    auto text = std::string{file.text};
+    // The name of a language, which nobody asks for.
+    const std::string svg = "http://www.w3.org/2000/svg";
+    if (const auto at = text.find(svg); at != text.npos)
+      text.erase(at, svg.size());
+    BOOST_TEST(text.find("http://") == text.npos, file.name);
+    BOOST_TEST(text.find("https://") == text.npos, file.name);
+    BOOST_TEST(text.find("<script>") == text.npos, file.name);
+    BOOST_TEST(text.find(" style=") == text.npos, file.name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_variants_are_told) {
+  const auto known = body_of("/v1/variants").at("data");
+  BOOST_REQUIRE(known.size() == pictures->known.size());
+  BOOST_TEST(known[0].at("name") == pictures->known.front().name);
+  BOOST_TEST(known[0].at("steps") == pictures->known.front().steps);
+}
+
+BOOST_AUTO_TEST_CASE(the_cluster_is_for_admins_and_tells_recent_pictures) {
+  BOOST_TEST((routes.find("GET", "/v1/cluster").found->needs == scope::admin));
+  picture p;
+  p.variant = "base@50";
+  p.took.total = 1500ms;
+  board->note(p);
+  const auto x = body_of("/v1/cluster");
+  BOOST_REQUIRE(x.at("recent").size() == 1u);
+  BOOST_TEST(x["recent"][0].at("variant") == "base@50");
+  BOOST_TEST(x["recent"][0].at("seconds") == 1.5);
+  BOOST_TEST(x.at("requests").at("waiting") == 0);
+}
+
+BOOST_AUTO_TEST_CASE(metrics_are_in_the_text_format) {
+  const auto got = get("/metrics")->answered.value();
+  BOOST_TEST(got.content_type == "text/plain; version=0.0.4; charset=utf-8");
+  BOOST_TEST(got.body.find("\natelier_jobs_open 4\n") != got.body.npos);
+}
+
+BOOST_AUTO_TEST_CASE(of_recent_pictures_only_so_many_are_kept) {
+  for (int i = 0; i < 5000; ++i)
+    board->note({});
+  BOOST_TEST(board->recent().size() == 4096u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

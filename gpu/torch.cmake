@@ -50,6 +50,7 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/level_store.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/optimiser.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/scorer_task.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/loops/student_task.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/text_task.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/trained_variant.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/training_loop.cpp

@@ -17,10 +17,4 @@ std::filesystem::path vocabulary_folder();
 /// Threads: any, as long as none changes the environment.
 std::filesystem::path models_folder();
 
-/// Returns the folder of the models that come with Atelier: what the variable
-/// ATELIER_MODELS names, and where that is not set, what lies beside this
-/// program; empty where it is not there.
-/// Threads: any, as long as none changes the environment.
-std::filesystem::path models_folder();
-
 } // namespace atelier::runtime

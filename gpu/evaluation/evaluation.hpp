@@ -31,7 +31,7 @@ struct evaluation_plan {
   std::filesystem::path models;
   std::vector<evaluated_variant> variants;
   /// Turbo runs without guidance, whatever stands here.
-  std::vector<float> guidances = {3};
+  std::vector<float> guidances = {2};
   std::vector<core::sampler> samplers = {core::sampler::ddim};
   /// Captions of each difficulty: of one, two and three objects.
   uint32_t captions = 100;

@@ -133,6 +133,10 @@ std::string what_it_is(const std::string& name) {
   if (name == "turbo")
     return "A denoiser for four steps without guidance, distilled from base, "
            "in Stable Diffusion's architecture.";
+  if (name == "small" || name == "tiny")
+    return fmt::format("A smaller denoiser, {}, that learned from base what "
+                       "base predicts, in Stable Diffusion's architecture.",
+                       name);
   if (name == "scorer")
     return "CLIP's two towers (transformers' CLIPModel): how well a caption "
            "fits a picture.";

@@ -5,6 +5,7 @@
 #include <atelier/gpu/training/loops/denoiser_task.hpp>
 #include <atelier/gpu/training/loops/discriminator_task.hpp>
 #include <atelier/gpu/training/loops/scorer_task.hpp>
+#include <atelier/gpu/training/loops/student_task.hpp>
 #include <atelier/gpu/training/loops/text_task.hpp>
 #include <atelier/gpu/training/loops/training_loop.hpp>
 #include <atelier/gpu/training/loops/turbo_task.hpp>
@@ -29,9 +30,10 @@ std::unique_ptr<training_task> make_task(const training_config& config,
     case training_part::text:
       return make_text_task(config, where);
     case training_part::base:
+      return make_denoiser_task(config, where);
     case training_part::small:
     case training_part::tiny:
-      return make_denoiser_task(config, where);
+      return make_student_task(config, where);
     case training_part::turbo:
       return make_turbo_task(config, where);
     case training_part::scorer:

@@ -11,6 +11,7 @@
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 #include <atelier/runtime/evaluate.hpp>
+#include <atelier/runtime/program_folder.hpp>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -36,7 +37,7 @@ constexpr auto evaluation_file = "evaluation.json";
 constexpr auto profile_file = "profile.json";
 constexpr auto page_file = "report.html";
 
-constexpr auto default_models = "models";
+/// Of these, those that are there.
 constexpr auto default_variants = "base@50,base@20,base@8,small@50,tiny@50,"
                                   "turbo@4";
 
@@ -67,10 +68,28 @@ result<gpu::evaluated_variant> read_variant(std::string_view text) {
                                 static_cast<uint32_t>(*steps)};
 }
 
+std::filesystem::path default_models() {
+  const auto beside = models_folder();
+  return beside.empty() ? std::filesystem::path{"models"} : beside;
+}
+
+std::string variants_in(const std::filesystem::path& models) {
+  std::string all;
+  for (const auto part : split(default_variants)) {
+    std::error_code error;
+    if (!std::filesystem::exists(models / part.substr(0, part.find('@')),
+                                 error))
+      continue;
+    all += (all.empty() ? "" : ",") + std::string{part};
+  }
+  return all.empty() ? default_variants : all;
+}
+
 result<gpu::evaluation_plan> plan(const evaluate_arguments& arguments) {
   gpu::evaluation_plan out;
-  out.models = arguments.models.value_or(default_models);
-  const auto variants = arguments.variants.value_or(default_variants);
+  out.models = arguments.models ? std::filesystem::path{*arguments.models}
+                                : default_models();
+  const auto variants = arguments.variants.value_or(variants_in(out.models));
   for (const auto part : split(variants)) {
     auto x = read_variant(part);
     if (!x)
@@ -199,15 +218,15 @@ CLI::App* add_evaluate(CLI::App& app, evaluate_arguments& into) {
     add_text_option(*sub, names, value, text)->type_name(kind);
   };
   add("--models", into.models, "DIR",
-      fmt::format("A folder with one for each model, and the scorer (default: "
-                  "{})",
-                  default_models));
+      "A folder with one for each model, and the scorer (default: the "
+      "models that come along)");
   add("--variants", into.variants, "MODEL@STEPS,...",
-      fmt::format("What is measured (default: {})", default_variants));
+      fmt::format("What is measured (default: of {}, those that are there)",
+                  default_variants));
   add("--captions,--prompts", into.captions, "N",
       "Captions of each difficulty: one, two and three objects (default: 100)");
   add("--guidance", into.guidances, "G,...",
-      "How strongly the prompt counts (default: 3; turbo: always 1)");
+      "How strongly the prompt counts (default: 2; turbo: always 1)");
   add("--sampler", into.samplers, "NAME,...", "Samplers (default: ddim)");
   add("--starts", into.starts, "N",
       "Captions that start from others' latents and images; 0: none (default: "

@@ -53,7 +53,9 @@ torch::Tensor caption_ids(const std::vector<std::string>& captions) {
 
 trained_variant::trained_variant(const training_config& config,
                                  training_part part, torch::Device where)
-  : where_(where),
+  : config_(config),
+    part_(part),
+    where_(where),
     text_(std::make_shared<text_encoder_net>(text_encoder_shape(config.scale))),
     unet_(std::make_shared<unet_net>(denoiser_shape(part, config.scale))) {
   const auto file = trained_weights(config, part);
@@ -61,6 +63,35 @@ trained_variant::trained_variant(const training_config& config,
   read_network(*unet_, file, "unet.");
   text_->to(where);
   unet_->to(where);
+}
+
+torch::Tensor trained_variant::states(const torch::Tensor& ids) const {
+  const torch::NoGradGuard guard;
+  const mixed_precision faster{where_};
+  return text_->forward(ids).states;
+}
+
+torch::Tensor trained_variant::predict(const torch::Tensor& x,
+                                       const torch::Tensor& t,
+                                       const torch::Tensor& states) const {
+  const torch::NoGradGuard guard;
+  const mixed_precision faster{where_};
+  return unet_->forward(x, t, states).to(torch::kFloat32);
+}
+
+std::vector<std::pair<std::string, torch::Tensor>> trained_variant::
+  text_weights() const {
+  std::vector<std::pair<std::string, torch::Tensor>> out;
+  for (const auto& x : text_->named_parameters())
+    out.emplace_back("text_encoder." + x.key(), x.value());
+  return out;
+}
+
+std::shared_ptr<unet_net> trained_variant::copy_denoiser() const {
+  auto out = std::make_shared<unet_net>(denoiser_shape(part_, config_.scale));
+  read_network(*out, trained_weights(config_, part_), "unet.");
+  out->to(where_);
+  return out;
 }
 
 torch::Tensor trained_variant::draw(const torch::Tensor& ids,

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace atelier::gpu {
@@ -40,11 +41,27 @@ public:
   trained_variant(const training_config& config, training_part part,
                   torch::Device where);
 
+  /// Returns the text encoder's states of captions: [n, family_tokens, width].
+  torch::Tensor states(const torch::Tensor& ids) const;
+
+  /// Returns the v that it predicts for noised latents [n, 4, 16, 16] at
+  /// timesteps [n], as float32.
+  torch::Tensor predict(const torch::Tensor& x, const torch::Tensor& t,
+                        const torch::Tensor& states) const;
+
+  /// The text encoder's weights, "text_encoder." before transformers' names.
+  std::vector<std::pair<std::string, torch::Tensor>> text_weights() const;
+
+  /// A network of its own like the denoiser, with the same weights.
+  std::shared_ptr<unet_net> copy_denoiser() const;
+
   /// Draws latents of captions: DDIM from `noise` [n, 4, 16, 16].
   torch::Tensor draw(const torch::Tensor& ids, const torch::Tensor& noise,
                      uint32_t steps, float guidance) const;
 
 private:
+  training_config config_;
+  training_part part_;
   torch::Device where_;
   std::shared_ptr<text_encoder_net> text_;
   std::shared_ptr<unet_net> unet_;

@@ -4,11 +4,9 @@
 #include <atelier/gpu/training/loops/denoiser_data.hpp>
 #include <atelier/gpu/training/loops/drawn_tensors.hpp>
 #include <atelier/gpu/training/loops/mixed_precision.hpp>
-#include <atelier/gpu/training/loops/shapes.hpp>
+#include <atelier/gpu/training/loops/trained_variant.hpp>
 #include <atelier/gpu/training/loops/turbo_task.hpp>
-#include <atelier/gpu/training/networks/text_encoder_net.hpp>
 #include <atelier/gpu/training/networks/unet_net.hpp>
-#include <atelier/gpu/training/vocabulary.hpp>
 
 namespace atelier::gpu {
 
@@ -16,43 +14,21 @@ namespace {
 
 // Steps of the student, and of the teacher for each of them.
 constexpr int64_t student_steps = 4;
-constexpr int64_t teacher_steps = 4;
+constexpr int64_t teacher_steps = 2;
 
-constexpr double guidance = 3;
+constexpr double guidance = 2;
 
 constexpr int64_t train_timesteps = 1000;
 
 class turbo_task : public training_task {
 public:
   turbo_task(const training_config& config, torch::Device where)
-    : config_(config),
-      data_(config, where),
+    : data_(config, where),
       where_(where),
-      text_(
-        std::make_shared<text_encoder_net>(text_encoder_shape(config.scale))),
-      teacher_(std::make_shared<unet_net>(
-        denoiser_shape(training_part::base, config.scale))),
-      student_(std::make_shared<unet_net>(
-        denoiser_shape(training_part::base, config.scale))),
-      shares_(family_signal_shares().to(torch::kFloat32).to(where)) {
-    const auto base = trained_weights(config, training_part::base);
-    read_network(*text_, base, "text_encoder.");
-    read_network(*teacher_, base, "unet.");
-    read_network(*student_, base, "unet.");
-    for (const auto& x :
-         {std::static_pointer_cast<torch::nn::Module>(text_),
-          std::static_pointer_cast<torch::nn::Module>(teacher_),
-          std::static_pointer_cast<torch::nn::Module>(student_)})
-      x->to(where);
-    for (auto& x : text_->parameters())
-      x.set_requires_grad(false);
-    const auto nothing = encode_caption("", family_tokens).ids;
-    unsaid_ =
-      torch::tensor(std::vector<int64_t>{nothing.begin(), nothing.end()},
-                    torch::kInt64)
-        .view({1, -1})
-        .to(where);
-  }
+      teacher_(config, training_part::base, where),
+      student_(teacher_.copy_denoiser()),
+      shares_(family_signal_shares().to(torch::kFloat32).to(where)),
+      unsaid_(caption_ids({""}).to(where)) {}
 
   training_recipe recipe() const override {
     training_recipe out;
@@ -70,10 +46,7 @@ public:
   }
 
   std::vector<std::pair<std::string, torch::Tensor>> other_weights() override {
-    std::vector<std::pair<std::string, torch::Tensor>> out;
-    for (const auto& x : text_->named_parameters())
-      out.emplace_back("text_encoder." + x.key(), x.value());
-    return out;
+    return teacher_.text_weights();
   }
 
   void begin(uint64_t first) override {
@@ -96,7 +69,7 @@ public:
     const auto eps = part_of(batch_.noise, part, parts);
     const auto x = x0 * signal_at(begin) + eps * blur_at(begin);
     const mixed_precision guard{where_};
-    const auto states = text_->forward(part_of(batch_.ids, part, parts)).states;
+    const auto states = teacher_.states(part_of(batch_.ids, part, parts));
     const auto target = teach(x, begin, states);
     const auto v = student_->forward(x, begin, states).to(torch::kFloat32);
     return {(v - target).square().mean(), {}};
@@ -107,7 +80,7 @@ public:
     measured_denoiser what;
     data_.add_to(what);
     what.context = [&](const torch::Tensor& ids) {
-      return text_->forward(ids).states;
+      return teacher_.states(ids);
     };
     what.predict = [&](const torch::Tensor& x, const torch::Tensor& t,
                        const torch::Tensor& context) {
@@ -143,13 +116,12 @@ private:
     const auto n = from.size(0);
     const auto step = train_timesteps / (student_steps * teacher_steps);
     const auto context =
-      torch::cat({text_->forward(unsaid_).states.expand_as(states), states});
+      torch::cat({teacher_.states(unsaid_).expand_as(states), states});
     auto x = from;
     auto at = begin;
     for (int64_t i = 0; i < teacher_steps; ++i) {
       const auto both =
-        teacher_->forward(torch::cat({x, x}), torch::cat({at, at}), context)
-          .to(torch::kFloat32)
+        teacher_.predict(torch::cat({x, x}), torch::cat({at, at}), context)
           .split(n);
       const auto v = both[0] + guidance * (both[1] - both[0]);
       const auto next = (i + 1 == teacher_steps)
@@ -166,11 +138,9 @@ private:
     return (x - of_x * from) / of_v;
   }
 
-  training_config config_;
   denoiser_data data_;
   torch::Device where_;
-  std::shared_ptr<text_encoder_net> text_;
-  std::shared_ptr<unet_net> teacher_;
+  trained_variant teacher_;
   std::shared_ptr<unet_net> student_;
   torch::Tensor shares_;
   torch::Tensor unsaid_;

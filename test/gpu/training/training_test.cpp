@@ -148,12 +148,12 @@ BOOST_AUTO_TEST_CASE(the_text_encoder_and_a_denoiser_learn_and_continue) {
   config.restart = true;
   BOOST_TEST(done_with_loss(config).second < 0.9 * first.last.loss);
 
-  const auto whole = done(small_run(training_part::small, folder.path, 6));
+  const auto whole = done(small_run(training_part::base, folder.path, 6));
   BOOST_TEST(whole.figures.contains("word_colour_800"));
   BOOST_TEST(whole.figures.contains("objects_1"));
-  const auto kept = folder.path / "small-at-once.safetensors";
+  const auto kept = folder.path / "base-at-once.safetensors";
   std::filesystem::rename(whole.file, kept);
-  config = small_run(training_part::small, folder.path, 6);
+  config = small_run(training_part::base, folder.path, 6);
   config.restart = true;
   config.checkpoint_minutes = 1e-9;
   config.data_threads = 2;
@@ -175,7 +175,12 @@ BOOST_AUTO_TEST_CASE(the_few_step_denoiser_learns_from_base) {
   BOOST_CHECK(early.why().code == core::ec::not_found);
   BOOST_TEST(early.why().text.find("train base first") != std::string::npos);
 
-  const auto base = done(small_run(training_part::base, folder.path, 2));
+  // Untrained networks predict nothing at all.
+  const auto base = done(small_run(training_part::base, folder.path, 40));
+  const auto first = done(small_run(training_part::tiny, folder.path, 1));
+  auto config = small_run(training_part::tiny, folder.path, 30);
+  config.restart = true;
+  BOOST_TEST(done_with_loss(config).second < 0.9 * first.last.loss);
   const auto turbo = done(small_run(training_part::turbo, folder.path, 2));
   BOOST_TEST(turbo.figures.contains("objects_1"));
   const auto a = safetensors_file::open(base.file);
@@ -212,7 +217,10 @@ BOOST_AUTO_TEST_CASE(the_judges_learn_from_what_is_trained_and_continue) {
     BOOST_TEST(early.why().text.find("no denoiser is trained")
                != std::string::npos);
   }
+  // What is not trained is in no ladder.
+  done(small_run(training_part::base, folder.path, 1));
   done(small_run(training_part::tiny, folder.path, 1));
+  std::filesystem::remove_all(folder.path / "base");
   const auto judge =
     done(small_run(training_part::discriminator, folder.path, 5));
   BOOST_TEST(judge.figures.contains("real_above_drawn"));

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
+#include <atelier/image/codec.hpp>
+#include <atelier/runtime/http/detail/alpha_mask.hpp>
+#include <atelier/runtime/http/detail/generation_fields.hpp>
+#include <atelier/runtime/http/detail/openai_call.hpp>
+#include <atelier/runtime/http/detail/replies.hpp>
+#include <atelier/runtime/http/multipart.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace atelier::runtime::http::detail {
+
+namespace {
+
+using core::ec;
+
+constexpr auto shape = error_shape::openai;
+
+using bytes = std::vector<uint8_t>;
+
+/// A body, whatever its form.
+struct call_body {
+  json object = json::object();
+  field_reader::from how = field_reader::from::body;
+  /// Files of a form.
+  std::vector<std::pair<std::string, std::string_view>> files;
+};
+
+bool is_file(const form_part& x) {
+  return !x.filename.empty() || x.content_type.starts_with("image/")
+      || image::recognise(
+        {reinterpret_cast<const uint8_t*>(x.content.data()), x.content.size()});
+}
+
+core::result<call_body> read_body(const request_message& asked) {
+  call_body body;
+  const auto type = find_field(asked.headers, "content-type");
+  if (!type.starts_with("multipart/")) {
+    auto object = parse_object(asked.body);
+    if (!object)
+      return object.why();
+    body.object = std::move(*object);
+    return body;
+  }
+  body.how = field_reader::from::form;
+  const auto parts = parse_multipart(type, asked.body);
+  if (!parts)
+    return parts.why();
+  for (const auto& x : *parts) {
+    auto name = x.name;
+    if (name.ends_with("[]"))
+      name.resize(name.size() - 2);
+    if (is_file(x))
+      body.files.emplace_back(std::move(name), x.content);
+    else
+      body.object[name] = x.content;
+  }
+  return body;
+}
+
+/// Takes the file of that name, of the form or of the object.
+bytes take_file(field_reader& r, const call_body& body, std::string_view name,
+                const core::limits& within) {
+  auto from_text = r.file(name, within.source_bytes);
+  std::vector<std::string_view> found;
+  for (const auto& [of, content] : body.files)
+    if (of == name)
+      found.push_back(content);
+  if (found.empty())
+    return from_text;
+  if (found.size() > 1 || !from_text.empty()) {
+    r.refuse(name, fmt::format("{} is sent {} times: one is taken", name,
+                               found.size() + (from_text.empty() ? 0 : 1)));
+    return {};
+  }
+  if (found.front().size() > within.source_bytes) {
+    r.refuse(name, fmt::format("{} has {} bytes, outside 1..{}", name,
+                               found.front().size(), within.source_bytes));
+    return {};
+  }
+  return {found.front().begin(), found.front().end()};
+}
+
+void read_images(field_reader& r, const call_body& body, openai_kind kind,
+                 const api_context& with, generation& into) {
+  for (const auto& [name, content] : body.files)
+    if (name != "image"
+        && (kind == openai_kind::variation
+            || (name != "mask" && name != "mask_image")))
+      r.refuse(name, fmt::format("{} is not a file of this call", name));
+  into.image = take_file(r, body, "image", with.limits);
+  if (into.image.empty())
+    r.refuse("image", "image is missing");
+  if (kind == openai_kind::variation)
+    return;
+  const auto alpha = take_file(r, body, "mask", with.limits);
+  into.mask = take_file(r, body, "mask_image", with.limits);
+  if (alpha.empty() || !r.good())
+    return;
+  if (!into.mask.empty())
+    return r.refuse("mask", "mask and mask_image do not go together");
+  auto white = white_mask_of(alpha, with.limits);
+  if (white)
+    into.mask = std::move(*white);
+  else
+    r.refuse("mask", white.why().text, white.why().code);
+}
+
+/// Fields of other servers that stand for what is not there.
+void read_what_is_not_there(field_reader& r, openai_kind kind) {
+  const auto nothing = json::object();
+  r.only("style", {"vivid"});
+  r.only("true_cfg_scale", {0, 1});
+  r.only("generator_device", {"cpu"});
+  r.only("flow_shift", {});
+  r.only("enable_teacache", {false});
+  r.only("lora", {"", nothing, json::array()});
+  r.only("extra_params", {nothing});
+  r.only("diffusers_kwargs", {nothing});
+  r.only("nvext", {nothing});
+  r.only("reference_image", {""});
+  r.only("url", {"", json::array()});
+  if (kind == openai_kind::edit)
+    r.only("input_fidelity", {"low"});
+  r.ignore({"user", "safety_identifier", "moderation", "metadata", "store",
+            "save_images", "service_tier"});
+}
+
+/// How the pictures are handed over.
+void read_output(field_reader& r, openai_call& call, generation& into) {
+  if (const auto format = r.choice("output_format", {"png", "jpeg", "webp"}))
+    call.format = *format;
+  into.format = call.format;
+  into.quality = static_cast<uint32_t>(
+    std::max<int64_t>(r.whole("output_compression", 0, 100).value_or(100), 1));
+  r.only("background", {"auto", "opaque"});
+  call.stream = r.flag("stream").value_or(false);
+  call.partial_images =
+    static_cast<uint32_t>(r.whole("partial_images", 0, 3).value_or(0));
+  if (call.partial_images > 0 && !call.stream)
+    r.refuse("partial_images", "partial_images need stream");
+  const auto form = r.choice("response_format", {"url", "b64_json"});
+  const auto model = r.text("model", 256).value_or("");
+  call.as_url =
+    form ? *form == "url" : model.starts_with("dall-e-") && !call.stream;
+  if (call.as_url && call.stream)
+    r.refuse("response_format", "response_format url does not go with stream");
+}
+
+/// Of "low" half the steps are run, of all others the model's own, unless the
+/// client says how many.
+void read_quality(field_reader& r, const api_context& with, openai_call& call,
+                  generation& into) {
+  const auto quality =
+    r.choice("quality", {"auto", "low", "medium", "high", "standard", "hd"});
+  call.quality = quality.value_or("auto");
+  if (call.quality != "low" || into.steps || !r.good())
+    return;
+  const auto known = with.pictures->variants();
+  if (const auto* v = variant_for(known, into))
+    into.steps = std::max(v->steps / 2, std::min(v->steps, 4u));
+}
+
+} // namespace
+
+std::variant<openai_call, reply_message> read_openai_call(
+  const request_message& asked, openai_kind kind, const api_context& with) {
+  const auto body = read_body(asked);
+  if (!body)
+    return error_reply(shape, 400, core::to_string(body.why().code),
+                       body.why().text);
+  field_reader r{body->object, body->how};
+  openai_call call;
+  generation one;
+  read_generation(r, with, one);
+  if (kind == openai_kind::generation)
+    for (const auto& [name, content] : body->files)
+      r.refuse(name, fmt::format("{} is not a file of this call", name));
+  else
+    read_images(r, *body, kind, with, one);
+  if (kind != openai_kind::variation && r.find("prompt") == nullptr)
+    r.refuse("prompt", "prompt is missing");
+  if (kind == openai_kind::variation && !one.strength)
+    one.strength = 0.6f;
+  read_output(r, call, one);
+  read_quality(r, with, call, one);
+  read_what_is_not_there(r, kind);
+  const auto n = r.whole("n", 1, with.pictures_of_call).value_or(1);
+  if (n > 1 && call.stream)
+    r.refuse("n", fmt::format("n {} does not go with stream: one picture is "
+                              "streamed at a time",
+                              n));
+  r.no_others();
+  if (r.good() && call.partial_images > 0)
+    one.preview_every =
+      std::max(1u, steps_that_run(with.pictures->variants(), one)
+                     / (call.partial_images + 1));
+  if (r.good())
+    call.what.pictures =
+      spread(r, with, std::move(one), static_cast<uint32_t>(n));
+  if (!r.good()) {
+    if (r.why().field == "model" && r.why().code == ec::not_found)
+      return error_reply(shape, 404, "model_not_found", r.why().text, "model");
+    return fault_reply(shape, r.why());
+  }
+  call.what.kind = kind == openai_kind::generation ? "generation"
+                 : kind == openai_kind::edit       ? "edit"
+                                                   : "variation";
+  call.what.owner = asked.key;
+  call.what.keeps = call.as_url;
+  return call;
+}
+
+} // namespace atelier::runtime::http::detail

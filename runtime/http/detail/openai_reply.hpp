@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/runtime/http/detail/openai_call.hpp>
+#include <atelier/runtime/http/detail/replies.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace atelier::runtime::http::detail {
+
+/// What stands in replies and events of a call, whatever became of its job.
+struct openai_echo {
+  bool as_url = false;
+  std::string background;
+  std::string quality;
+  std::string format;
+  /// Of the texts of all its pictures.
+  uint64_t text_bytes = 0;
+  /// Pictures that they start from.
+  uint32_t sources = 0;
+  /// "http://HOST".
+  std::string base;
+};
+
+openai_echo echo_of(const openai_call& call, std::string base);
+
+/// The reply to a call whose job is completed.
+reply_message openai_reply(const job_view& v, const openai_echo& how);
+
+/// The data of the event `type`, which carries a preview of the job.
+std::string partial_image_event(std::string_view type, const job_view& v,
+                                uint32_t index, const openai_echo& how);
+
+/// The data of the event `type`, which carries the picture of the job.
+std::string completed_event(std::string_view type, const job_view& v,
+                            const openai_echo& how);
+
+/// The data of an error within a stream.
+std::string error_event(const failure& why);
+
+} // namespace atelier::runtime::http::detail

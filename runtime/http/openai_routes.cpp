@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/api_error.hpp>
+#include <atelier/runtime/http/detail/event_feed.hpp>
+#include <atelier/runtime/http/detail/openai_call.hpp>
+#include <atelier/runtime/http/detail/openai_reply.hpp>
+#include <atelier/runtime/http/openai_routes.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace atelier::runtime::http {
+
+namespace {
+
+using detail::openai_kind;
+using exchange_ptr = std::shared_ptr<exchange>;
+
+constexpr auto shape = error_shape::openai;
+
+struct openai_api {
+  std::shared_ptr<jobs> all;
+  api_context with;
+  /// What models say of when they were made: when this server began.
+  int64_t began = 0;
+
+  void make(const exchange_ptr& x, openai_kind kind) const;
+  void list_models(const exchange_ptr& x) const;
+  void look_at_model(const exchange_ptr& x) const;
+  void fetch(const exchange_ptr& x) const;
+};
+
+job_listener replying(const exchange_ptr& x, detail::openai_echo how) {
+  return {{}, {}, [x, how = std::move(how)](const job_view& v) {
+            x->reply(v.state == job_state::completed
+                       ? detail::openai_reply(v, how)
+                       : detail::failure_reply(shape, v.why));
+          }};
+}
+
+/// The events of one call.
+struct openai_stream {
+  openai_stream(exchange_ptr to, std::string kind, uint32_t most,
+                detail::openai_echo echo)
+    : feed(std::move(to)),
+      type(std::move(kind)),
+      most_partial(most),
+      how(std::move(echo)) {}
+
+  detail::event_feed feed;
+  /// image_generation or image_edit.
+  const std::string type;
+  const uint32_t most_partial;
+  const detail::openai_echo how;
+  // Of the news alone, which come one at a time.
+  std::shared_ptr<const preview> seen;
+  uint32_t partial = 0;
+
+  void progressed(const job_view& v) {
+    if (!v.seen || v.seen == seen || partial == most_partial)
+      return;
+    seen = v.seen;
+    const auto name = type + ".partial_image";
+    feed.send(name, detail::partial_image_event(name, v, partial++, how));
+  }
+
+  void ended(const job_view& v) {
+    const auto name = type + ".completed";
+    if (v.state == job_state::completed)
+      feed.send(name, detail::completed_event(name, v, how));
+    else
+      feed.send("error", detail::error_event(v.why));
+    feed.close();
+  }
+};
+
+void openai_api::make(const exchange_ptr& x, openai_kind kind) const {
+  auto read = detail::read_openai_call(x->asked(), kind, with);
+  if (auto* faulty = std::get_if<reply_message>(&read))
+    return x->reply(std::move(*faulty));
+  auto& call = std::get<detail::openai_call>(read);
+  auto how = detail::echo_of(call, detail::base_url(x->asked(), with));
+  std::shared_ptr<openai_stream> stream;
+  job_listener news;
+  if (call.stream) {
+    stream = std::make_shared<openai_stream>(
+      x, kind == openai_kind::generation ? "image_generation" : "image_edit",
+      call.partial_images, std::move(how));
+    news.progressed = [stream](const job_view& v) { stream->progressed(v); };
+    news.ended = [stream](const job_view& v) { stream->ended(v); };
+  } else {
+    news = replying(x, std::move(how));
+  }
+  const auto got = all->submit(std::move(call.what), std::move(news));
+  if (const auto* why = std::get_if<failure>(&got))
+    return x->reply(detail::failure_reply(shape, *why));
+  if (stream)
+    stream->feed.open();
+  x->on_gone([all = std::weak_ptr{all}, id = std::get<job_view>(got).id] {
+    if (const auto alive = all.lock())
+      alive->cancel(id);
+  });
+}
+
+detail::reply_json model_json(const std::vector<variant_status>& known,
+                              const std::string& name, int64_t began) {
+  auto variants = detail::reply_json::array();
+  for (const auto& v : known)
+    if (v.model == name)
+      variants.push_back({{"name", v.name},
+                          {"steps", v.steps},
+                          {"guidance", v.guidance},
+                          {"sampler", v.sampler},
+                          {"width", v.width},
+                          {"height", v.height}});
+  return {{"id", name},
+          {"object", "model"},
+          {"created", began},
+          {"owned_by", "atelier"},
+          {"variants", variants}};
+}
+
+void openai_api::list_models(const exchange_ptr& x) const {
+  auto data = detail::reply_json::array();
+  const auto known = with.pictures->variants();
+  std::vector<std::string> told;
+  for (const auto& v : known) {
+    if (std::find(told.begin(), told.end(), v.model) != told.end())
+      continue;
+    told.push_back(v.model);
+    data.push_back(model_json(known, v.model, began));
+  }
+  x->reply(detail::json_reply({{"object", "list"}, {"data", data}}));
+}
+
+void openai_api::look_at_model(const exchange_ptr& x) const {
+  const auto name = find_field(x->asked().parts, "id");
+  const auto known = with.pictures->variants();
+  for (const auto& v : known)
+    if (v.model == name)
+      return x->reply(detail::json_reply(model_json(known, v.model, began)));
+  x->reply(error_reply(
+    shape, 404, "model_not_found",
+    fmt::format("model '{}' is not there", name.substr(0, 128)), "model"));
+}
+
+/// Needs no key, as the pages that show a picture have none to send: the name
+/// in the address is one that nobody can guess.
+void openai_api::fetch(const exchange_ptr& x) const {
+  const auto id = find_field(x->asked().parts, "id");
+  const auto none = [&](unsigned status, std::string_view code,
+                        std::string_view why) {
+    x->reply(error_reply(shape, status, code,
+                         fmt::format("image '{}' {}", id.substr(0, 128), why)));
+  };
+  const auto dash = std::min(id.rfind('-'), id.size());
+  const std::string job{id.substr(0, dash)};
+  const auto digits = id.substr(std::min(id.size(), dash + 1));
+  uint32_t index = 0;
+  const auto [end, fault] =
+    std::from_chars(digits.data(), digits.data() + digits.size(), index);
+  if (!job.starts_with("job_") || fault != std::errc{}
+      || end != digits.data() + digits.size())
+    return none(404, "not_found", "is not there");
+  const auto v = all->find(job);
+  if ((!v && all->forgotten(job)) || (v && v->expired))
+    return none(410, "expired", "is kept no longer");
+  if (!v || index >= v->results.size() || !v->results[index])
+    return none(404, "not_found", "is not there");
+  const auto& p = *v->results[index];
+  reply_message reply;
+  reply.content_type = detail::content_type_of(p.format);
+  reply.headers.emplace_back("Cache-Control", "private");
+  reply.body.assign(p.bytes.begin(), p.bytes.end());
+  x->reply(std::move(reply));
+}
+
+} // namespace
+
+void add_openai_routes(route_table& to, std::shared_ptr<jobs> all,
+                       api_context with) {
+  const auto began = detail::unix_seconds(with.wall());
+  const auto api = std::make_shared<const openai_api>(
+    openai_api{std::move(all), std::move(with), began});
+  const auto add = [&](const char* method, const char* pattern, scope needs,
+                       handler answer) {
+    to.add({method, pattern, needs, shape, std::move(answer)});
+  };
+  for (const auto& [pattern, kind] :
+       {std::pair{"/v1/images/generations", openai_kind::generation},
+        std::pair{"/v1/images/edits", openai_kind::edit},
+        std::pair{"/v1/images/variations", openai_kind::variation}})
+    add("POST", pattern, scope::user,
+        [api, kind = kind](const exchange_ptr& x) { api->make(x, kind); });
+  add("GET", "/v1/images/{id}/content", scope::anyone,
+      [api](const exchange_ptr& x) { api->fetch(x); });
+  add("GET", "/v1/models", scope::user,
+      [api](const exchange_ptr& x) { api->list_models(x); });
+  add("GET", "/v1/models/{id}", scope::user,
+      [api](const exchange_ptr& x) { api->look_at_model(x); });
+}
+
+} // namespace atelier::runtime::http

@@ -24,7 +24,7 @@ fault located(const detail::finding& found, const detail::reader& from) {
 /// Checks the whole. Rules about keys that are in fault already are left out:
 /// they would judge defaults that the user did not choose.
 outcome finish(const detail::reader& from) {
-  outcome result{from.values(), from.faults()};
+  outcome result{from.values(), from.faults(), from.given()};
   if (from.incomplete())
     return result;
   for (const auto& found : detail::check(from.values())) {

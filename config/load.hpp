@@ -34,6 +34,9 @@ std::string to_string(const fault& x);
 struct outcome {
   settings values;
   std::vector<fault> faults;
+  /// Keys that the file or an override set, in order; the others have their
+  /// defaults.
+  std::vector<std::string> given;
 
   explicit operator bool() const {
     return faults.empty();

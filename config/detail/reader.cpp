@@ -246,6 +246,13 @@ bool reader::is_faulty(const std::string& key) const {
                      [&](const fault& x) { return x.key == key; });
 }
 
+std::vector<std::string> reader::given() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, from] : origins_)
+    keys.push_back(key);
+  return keys;
+}
+
 std::pair<const origin*, std::string> reader::origin_of(
   const std::vector<std::string>& keys) const {
   for (const auto& key : keys)

@@ -50,6 +50,9 @@ public:
     return faults_;
   }
 
+  /// Returns the keys that were set.
+  std::vector<std::string> given() const;
+
 private:
   void read_root(const table& from);
   void read_section(std::string_view section, std::string_view shown,

@@ -55,6 +55,23 @@ struct generate_arguments {
   bool deterministic = false;
 };
 
+/// The arguments of `serve`, as they were written.
+struct serve_arguments {
+  std::optional<std::string> listen;
+  std::optional<std::string> model;
+  std::optional<std::string> device;
+  std::optional<std::string> dtype;
+  std::optional<std::string> policy;
+  std::optional<std::string> processes;
+  bool insecure = false;
+};
+
+/// The arguments of `status` and `stop`, as they were written.
+struct server_arguments {
+  std::optional<std::string> server;
+  std::optional<std::string> key;
+};
+
 /// Returns the settings' overrides that the common options stand for: those of
 /// --set, then that of --log.
 /// Errors: ec::invalid_argument for a --log, --config or --data that cannot be.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/config/load.hpp>
+#include <atelier/runtime/cli/engine_options.hpp>
 #include <atelier/runtime/cli/generate_plan.hpp>
 #include <atelier/runtime/cli/image_file.hpp>
-#include <atelier/runtime/cli/model_option.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/prompts_file.hpp>
 #include <atelier/runtime/door.hpp>
-#include <atelier/runtime/shipped_models.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -21,48 +19,6 @@ using core::result;
 
 constexpr uint64_t most_seed = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t most_deadline_ms = 24ull * 60 * 60 * 1000;
-
-result<config::settings> read_settings(const generate_arguments& arguments,
-                                       const common_arguments& common,
-                                       engine_options& engine,
-                                       std::optional<std::string>& model) {
-  auto overrides = read_common(common);
-  if (!overrides)
-    return overrides.why();
-  if (arguments.policy) {
-    if (auto ok = check_text("--policy", *arguments.policy, 256); !ok)
-      return ok.why();
-    overrides->push_back("policy.name=" + toml_string(*arguments.policy));
-  }
-  if (arguments.processes) {
-    if (auto ok = check_choice("--processes", *arguments.processes); !ok)
-      return ok.why();
-    overrides->push_back("processes.mode=" + toml_string(*arguments.processes));
-  }
-  engine = {common.config.value_or(""), std::move(*overrides)};
-  auto loaded = config::load(engine.config_file, engine.set);
-  if (loaded && (arguments.model || arguments.device || arguments.dtype)) {
-    const auto known = with_shipped_models(loaded.values);
-    if (!known)
-      return known.why();
-    const auto chosen = read_model_option(
-      {arguments.model, arguments.device, arguments.dtype, {}}, *known,
-      data_folder(common));
-    if (!chosen)
-      return chosen.why();
-    model = chosen->model;
-    engine.set.insert(engine.set.end(), chosen->set.begin(), chosen->set.end());
-    loaded = config::load(engine.config_file, engine.set);
-  }
-  if (!loaded) {
-    // What came from an option of its own is told under that option's name.
-    for (const auto& fault : loaded.faults)
-      if (arguments.policy && fault.key == "policy.name")
-        return fail(ec::invalid_argument, "--policy: {}", fault.text);
-    return config::to_error(loaded.faults);
-  }
-  return with_shipped_models(std::move(loaded.values));
-}
 
 result<std::vector<std::string>> read_all_prompts(
   const generate_arguments& arguments, std::istream& standard_input,
@@ -276,10 +232,18 @@ result<generate_plan> plan_generate(
   const generate_arguments& arguments, const common_arguments& common,
   std::istream& standard_input, const std::function<uint64_t()>& draw_seed) {
   generate_plan plan;
-  auto settings =
-    read_settings(arguments, common, plan.engine, plan.common.model);
-  if (!settings)
-    return settings.why();
+  auto chosen = read_engine_options({arguments.model,
+                                     arguments.device,
+                                     arguments.dtype,
+                                     arguments.policy,
+                                     arguments.processes,
+                                     {}},
+                                    common);
+  if (!chosen)
+    return chosen.why();
+  plan.engine = std::move(chosen->engine);
+  plan.common.model = std::move(chosen->model);
+  const auto* const settings = &chosen->settings;
   const auto& within = settings->limits;
   if (auto ok = read_words(arguments, within, plan.common); !ok)
     return ok.why();

@@ -9,6 +9,8 @@
 #include <atelier/runtime/cli/plan.hpp>
 #include <atelier/runtime/cli/profile.hpp>
 #include <atelier/runtime/cli/program.hpp>
+#include <atelier/runtime/cli/running_server.hpp>
+#include <atelier/runtime/cli/serve.hpp>
 #include <atelier/runtime/cli/show_config.hpp>
 #include <atelier/runtime/cli/simulate.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
@@ -74,6 +76,9 @@ public:
     app_.allow_extras();
     generate_ = add_generate(app_, generate_arguments_);
     edit_ = add_edit(app_, edit_arguments_);
+    serve_ = add_serve(app_, serve_arguments_);
+    status_ = add_status(app_, server_arguments_);
+    stop_ = add_stop(app_);
     models_ = add_models(app_, models_arguments_);
     config_ = add_config(app_, config_arguments_);
     doctor_ = add_doctor(app_);
@@ -152,6 +157,12 @@ private:
     if (!words.empty())
       return refuse(command->get_name() + " takes no argument, but got "
                     + show_value(words.front()));
+    if (command == serve_)
+      return serve(serve_arguments_, common_, world_);
+    if (command == status_)
+      return status(server_arguments_, common_, world_);
+    if (command == stop_)
+      return stop(common_, world_);
     if (command == config_)
       return show_config(config_arguments_, common_, world_);
     if (command == profile_)
@@ -232,6 +243,9 @@ private:
   CLI::App app_{"Serves diffusion models: pictures from prompts."};
   CLI::App* generate_ = nullptr;
   CLI::App* edit_ = nullptr;
+  CLI::App* serve_ = nullptr;
+  CLI::App* status_ = nullptr;
+  CLI::App* stop_ = nullptr;
   CLI::App* models_ = nullptr;
   CLI::App* config_ = nullptr;
   CLI::App* doctor_ = nullptr;
@@ -244,6 +258,8 @@ private:
   common_arguments common_;
   generate_arguments generate_arguments_;
   generate_arguments edit_arguments_;
+  serve_arguments serve_arguments_;
+  server_arguments server_arguments_;
   models_arguments models_arguments_;
   config_arguments config_arguments_;
   profile_arguments profile_arguments_;

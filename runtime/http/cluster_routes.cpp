@@ -29,10 +29,10 @@ json variants_json(const picture_service& from) {
   return {{"data", std::move(all)}};
 }
 
-json recent_json(const status_board& board) {
-  const auto now = std::chrono::steady_clock::now();
+json recent_json(const recent_pictures& recent) {
+  const auto now = recent.now();
   json all = json::array();
-  for (const auto& x : board.recent())
+  for (const auto& x : recent.all())
     all.push_back({{"age_s", seconds(now - x.at)},
                    {"seconds", seconds(x.took)},
                    {"variant", x.variant},
@@ -40,8 +40,7 @@ json recent_json(const status_board& board) {
   return all;
 }
 
-json cluster_json(const status_board& board) {
-  const auto e = board.last();
+json cluster_json(const engine_status& e, const recent_pictures& recent) {
   json workers = json::array();
   for (const auto& w : e.workers)
     workers.push_back({{"device", w.device},
@@ -56,26 +55,24 @@ json cluster_json(const status_board& board) {
                          {"pid", p.pid},
                          {"restarts", p.restarts},
                          {"alive", p.alive}});
-  return {
-    {"uptime_s", seconds(std::chrono::steady_clock::now() - board.since())},
-    {"version", version()},
-    {"policy", e.policy},
-    {"plan_version", e.plan_version},
-    {"requests",
-     {{"accepted", e.accepted},
-      {"answered", e.answered},
-      {"failed", e.failed},
-      {"cancelled", e.cancelled},
-      {"refused", e.refused},
-      {"late", e.late},
-      {"resumed", e.resumed},
-      {"waiting", e.waiting},
-      {"running", e.running}}},
-    {"arena", {{"slots", e.slots}, {"slots_used", e.slots_in_use}}},
-    {"batches", e.batches},
-    {"workers", std::move(workers)},
-    {"processes", std::move(processes)},
-    {"recent", recent_json(board)}};
+  return {{"version", version()},
+          {"policy", e.policy},
+          {"plan_version", e.plan_version},
+          {"requests",
+           {{"accepted", e.accepted},
+            {"answered", e.answered},
+            {"failed", e.failed},
+            {"cancelled", e.cancelled},
+            {"refused", e.refused},
+            {"late", e.late},
+            {"resumed", e.resumed},
+            {"waiting", e.waiting},
+            {"running", e.running}}},
+          {"arena", {{"slots", e.slots}, {"slots_used", e.slots_in_use}}},
+          {"batches", e.batches},
+          {"workers", std::move(workers)},
+          {"processes", std::move(processes)},
+          {"recent", recent_json(recent)}};
 }
 
 route get(std::string pattern, scope needs, handler answer) {
@@ -100,16 +97,14 @@ void add_cluster_routes(route_table& to, const cluster_context& with) {
              [from = with.pictures](const std::shared_ptr<exchange>& x) {
                reply_json(*x, variants_json(*from));
              }));
-  to.add(get("/v1/cluster", scope::admin,
-             [board = with.board](const std::shared_ptr<exchange>& x) {
-               reply_json(*x, cluster_json(*board));
-             }));
+  to.add(get(
+    "/v1/cluster", scope::admin, [with](const std::shared_ptr<exchange>& x) {
+      reply_json(*x, cluster_json(with.condition->last(), *with.recent));
+    }));
   to.add(
     get("/metrics", scope::user, [with](const std::shared_ptr<exchange>& x) {
       metrics_snapshot now;
-      now.engine = with.board->last();
-      if (with.http)
-        now.http = with.http();
+      now.engine = with.condition->last();
       if (with.open_jobs)
         now.open_jobs = with.open_jobs();
       reply_message reply;

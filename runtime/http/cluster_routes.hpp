@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/runtime/http/health.hpp>
 #include <atelier/runtime/http/metrics.hpp>
+#include <atelier/runtime/http/recent_pictures.hpp>
 #include <atelier/runtime/http/route_table.hpp>
-#include <atelier/runtime/http/status_board.hpp>
 
 #include <functional>
 #include <memory>
@@ -13,10 +14,9 @@ namespace atelier::runtime::http {
 /// What the routes below show.
 struct cluster_context {
   std::shared_ptr<picture_service> pictures;
-  std::shared_ptr<status_board> board;
+  std::shared_ptr<const health> condition;
+  std::shared_ptr<const recent_pictures> recent;
   std::shared_ptr<metrics> counted;
-  /// Null until the server runs.
-  std::function<server_counts()> http;
   std::function<uint64_t()> open_jobs;
 };
 

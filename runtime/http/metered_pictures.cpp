@@ -7,7 +7,7 @@ namespace atelier::runtime::http {
 
 namespace {
 
-void count(const answer& x, metrics& into, status_board* seen) {
+void count(const answer& x, metrics& into, recent_pictures* seen) {
   if (const auto* p = std::get_if<picture>(&x)) {
     into.count_picture(*p);
     if (seen != nullptr)
@@ -21,7 +21,7 @@ class metered_pictures : public picture_service {
 public:
   metered_pictures(std::shared_ptr<picture_service> from,
                    std::shared_ptr<metrics> into,
-                   std::shared_ptr<status_board> seen)
+                   std::shared_ptr<recent_pictures> seen)
     : from_(std::move(from)), into_(std::move(into)), seen_(std::move(seen)) {}
 
   std::variant<uint64_t, failure> submit(const generation& wanted,
@@ -53,14 +53,14 @@ public:
 private:
   std::shared_ptr<picture_service> from_;
   std::shared_ptr<metrics> into_;
-  std::shared_ptr<status_board> seen_;
+  std::shared_ptr<recent_pictures> seen_;
 };
 
 } // namespace
 
-std::shared_ptr<picture_service> metered(std::shared_ptr<picture_service> from,
-                                         std::shared_ptr<metrics> into,
-                                         std::shared_ptr<status_board> seen) {
+std::shared_ptr<picture_service> metered(
+  std::shared_ptr<picture_service> from, std::shared_ptr<metrics> into,
+  std::shared_ptr<recent_pictures> seen) {
   return std::make_shared<metered_pictures>(std::move(from), std::move(into),
                                             std::move(seen));
 }

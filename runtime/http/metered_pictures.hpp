@@ -3,7 +3,7 @@
 
 #include <atelier/runtime/http/metrics.hpp>
 #include <atelier/runtime/http/picture_service.hpp>
-#include <atelier/runtime/http/status_board.hpp>
+#include <atelier/runtime/http/recent_pictures.hpp>
 
 #include <memory>
 
@@ -12,6 +12,6 @@ namespace atelier::runtime::http {
 /// The same pictures, counted, and told to `seen` where there is one.
 std::shared_ptr<picture_service> metered(
   std::shared_ptr<picture_service> from, std::shared_ptr<metrics> into,
-  std::shared_ptr<status_board> seen = nullptr);
+  std::shared_ptr<recent_pictures> seen = nullptr);
 
 } // namespace atelier::runtime::http

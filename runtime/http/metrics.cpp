@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <string>
 
 namespace atelier::runtime::http {
@@ -73,6 +74,10 @@ struct metrics::impl {
       .Help("Mean duration of a picture's denoising steps, by variant.")
       .Register(all);
 
+  std::mutex mutex;
+  /// Guarded by the mutex.
+  server_counts server;
+
   void observe(std::string_view stage, std::chrono::nanoseconds took) {
     stage_seconds.Add({{"stage", std::string{stage}}}, seconds_bounds)
       .Observe(seconds(took));
@@ -121,8 +126,17 @@ void metrics::count_picture(const picture& x) {
       .Observe(seconds(x.took.denoise) / x.steps_run);
 }
 
+void metrics::note(const server_counts& x) {
+  const std::lock_guard guard{impl_->mutex};
+  impl_->server = x;
+}
+
 std::string metrics::exposition(const metrics_snapshot& now) const {
   auto families = impl_->all.Collect();
+  {
+    const std::lock_guard guard{impl_->mutex};
+    detail::add_server_metrics(impl_->server, families);
+  }
   detail::add_engine_metrics(now, families);
   // The registry gives them in no order.
   std::sort(families.begin(), families.end(),

@@ -13,7 +13,6 @@ namespace atelier::runtime::http {
 /// A state of the server to be shown as metrics: what others count.
 struct metrics_snapshot {
   engine_status engine;
-  server_counts http;
   uint64_t open_jobs = 0;
 };
 
@@ -31,6 +30,9 @@ public:
   /// An exchange was answered.
   void count_exchange(const std::string& method, const std::string& pattern,
                       unsigned status, double seconds);
+
+  /// What the server counts itself, as of now.
+  void note(const server_counts& x);
 
   /// A request for a picture was refused, failed, or was answered.
   void count_refusal(std::string_view code);

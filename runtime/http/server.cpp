@@ -305,7 +305,8 @@ result<std::unique_ptr<server>> server::start(options with) {
     return fail(ec::bad_config,
                 "http.listen: {} is an address beyond this machine, and "
                 "anybody there could use the server: name a file of keys in "
-                "http.keys, or set http.without_key = \"anywhere\"",
+                "http.keys, or set http.without_key = \"anywhere\" (serve "
+                "--insecure)",
                 with.settings.listen);
   const auto listen = with.settings.listen;
   auto state =

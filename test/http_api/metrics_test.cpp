@@ -52,8 +52,8 @@ BOOST_AUTO_TEST_CASE(pictures_are_counted_by_variant_and_route) {
   BOOST_TEST(answers == 3);
   const auto name = engine->known.front().name;
   const auto all = text();
-  BOOST_TEST(has_line(all, "atelier_pictures_total{route=\"plain\",variant=\"" + name
-                             + "\"} 3"));
+  BOOST_TEST(has_line(all, "atelier_pictures_total{route=\"plain\",variant=\""
+                             + name + "\"} 3"));
   BOOST_TEST(has_line(all, "atelier_request_seconds_bucket{variant=\"" + name
                              + "\",le=\"1\"} 0"));
   BOOST_TEST(has_line(all, "atelier_request_seconds_bucket{variant=\"" + name
@@ -91,7 +91,9 @@ BOOST_AUTO_TEST_CASE(the_engine_is_shown_as_it_is) {
   now.engine.workers = {w};
   now.engine.processes = {{"cpu", 1, 2, true}};
   now.open_jobs = 9;
-  now.http.open_streams = 11;
+  runtime::http::server_counts served;
+  served.open_streams = 11;
+  counted->note(served);
   const auto all = text();
   for (const auto* const line :
        {"atelier_requests_total{outcome=\"answered\"} 5",

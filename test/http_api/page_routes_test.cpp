@@ -20,7 +20,8 @@ struct fixture : test::api_rig {
     runtime::http::add_page_routes(routes);
     runtime::http::cluster_context with;
     with.pictures = pictures;
-    with.board = board;
+    with.condition = condition;
+    with.recent = recent;
     with.counted = std::make_shared<runtime::http::metrics>();
     with.open_jobs = [] { return uint64_t{4}; };
     runtime::http::add_cluster_routes(routes, with);
@@ -30,8 +31,10 @@ struct fixture : test::api_rig {
     return nlohmann::json::parse(get(path)->answered->body);
   }
 
-  std::shared_ptr<runtime::http::status_board> board =
-    std::make_shared<runtime::http::status_board>(pictures, 1h);
+  std::shared_ptr<runtime::http::recent_pictures> recent =
+    std::make_shared<runtime::http::recent_pictures>(clocks().steady);
+  std::shared_ptr<runtime::http::health> condition =
+    std::make_shared<runtime::http::health>(pictures, "1", clocks().steady);
 };
 
 } // namespace
@@ -83,7 +86,7 @@ BOOST_AUTO_TEST_CASE(the_cluster_is_for_admins_and_tells_recent_pictures) {
   picture p;
   p.variant = "base@50";
   p.took.total = 1500ms;
-  board->note(p);
+  recent->note(p);
   const auto x = body_of("/v1/cluster");
   BOOST_REQUIRE(x.at("recent").size() == 1u);
   BOOST_TEST(x["recent"][0].at("variant") == "base@50");
@@ -99,8 +102,8 @@ BOOST_AUTO_TEST_CASE(metrics_are_in_the_text_format) {
 
 BOOST_AUTO_TEST_CASE(of_recent_pictures_only_so_many_are_kept) {
   for (int i = 0; i < 5000; ++i)
-    board->note({});
-  BOOST_TEST(board->recent().size() == 4096u);
+    recent->note({});
+  BOOST_TEST(recent->all().size() == 4096u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

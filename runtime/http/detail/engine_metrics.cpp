@@ -65,6 +65,16 @@ double resident_bytes() {
   return number(resident) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
+family counter(std::vector<MetricFamily>& to, std::string name,
+               std::string help) {
+  return {to, MetricType::Counter, std::move(name), std::move(help)};
+}
+
+family gauge(std::vector<MetricFamily>& to, std::string name,
+             std::string help) {
+  return {to, MetricType::Gauge, std::move(name), std::move(help)};
+}
+
 class writer {
 public:
   writer(const metrics_snapshot& now, std::vector<MetricFamily>& to)
@@ -72,27 +82,31 @@ public:
 
   void requests() {
     const auto& e = now_.engine;
-    counter("atelier_requests_total",
+    counter(to_, "atelier_requests_total",
             "Requests for a picture, by how they ended.")
       .add(number(e.answered), {{"outcome", "answered"}})
       .add(number(e.failed), {{"outcome", "failed"}})
       .add(number(e.cancelled), {{"outcome", "cancelled"}})
       .add(number(e.refused), {{"outcome", "refused"}});
-    gauge("atelier_requests_waiting", "Requests in a queue.").add(e.waiting);
-    gauge("atelier_requests_running", "Requests at a worker.").add(e.running);
-    counter("atelier_deadline_misses_total",
+    gauge(to_, "atelier_requests_waiting", "Requests in a queue.")
+      .add(e.waiting);
+    gauge(to_, "atelier_requests_running", "Requests at a worker.")
+      .add(e.running);
+    counter(to_, "atelier_deadline_misses_total",
             "Requests dropped because their deadline passed.")
       .add(number(e.late));
-    counter("atelier_requests_resumed_total",
+    counter(to_, "atelier_requests_resumed_total",
             "Requests that went on from a published state after their worker "
             "was lost.")
       .add(number(e.resumed));
-    gauge("atelier_jobs_open", "Jobs of HTTP clients that did not end yet.")
+    gauge(to_, "atelier_jobs_open",
+          "Jobs of HTTP clients that did not end yet.")
       .add(number(now_.open_jobs));
   }
 
   void steps() {
-    counter("atelier_steps_total", "Denoising steps, counted for each picture.")
+    counter(to_, "atelier_steps_total",
+            "Denoising steps, counted for each picture.")
       .add(number(now_.engine.steps_run));
     family batches{to_, MetricType::Counter, "atelier_batch_steps_total",
                    "Steps that a device ran, by the rows of its batch."};
@@ -133,65 +147,58 @@ public:
 
   void planning() {
     const auto& e = now_.engine;
-    gauge("atelier_plan_version", "Number of the plan in force.")
+    gauge(to_, "atelier_plan_version", "Number of the plan in force.")
       .add(number(e.plan_version), {{"policy", e.policy}});
-    counter("atelier_variant_loads_total",
+    counter(to_, "atelier_variant_loads_total",
             "Times that workers changed their variants.")
       .add(number(e.loads));
-    counter("atelier_workers_lost_total", "Workers whose process died.")
+    counter(to_, "atelier_workers_lost_total", "Workers whose process died.")
       .add(number(e.workers_lost));
   }
 
   void arena() {
     const auto& e = now_.engine;
-    gauge("atelier_arena_slots", "Slots of the shared memory.").add(e.slots);
-    gauge("atelier_arena_slots_used", "Slots that belong to a request.")
+    gauge(to_, "atelier_arena_slots", "Slots of the shared memory.")
+      .add(e.slots);
+    gauge(to_, "atelier_arena_slots_used", "Slots that belong to a request.")
       .add(e.slots_in_use);
-    counter("atelier_arena_waits_total",
+    counter(to_, "atelier_arena_waits_total",
             "Dispatches put off because no slot was free.")
       .add(number(e.slot_waits));
   }
 
-  void door() {
-    const auto& h = now_.http;
-    gauge("atelier_http_connections", "Open connections.")
-      .add(number(h.open_connections));
-    gauge("atelier_http_streams", "Open streams of events.")
-      .add(number(h.open_streams));
-    gauge("atelier_http_body_bytes", "Bytes of request bodies in memory.")
-      .add(number(h.body_bytes_held));
-    counter("atelier_http_connections_total", "Connections accepted.")
-      .add(number(h.connections));
-    counter("atelier_http_refused_connections_total",
-            "Connections turned away at the limit.")
-      .add(number(h.refused_connections));
-    counter("atelier_http_timeouts_total",
-            "Connections closed because their client was too slow.")
-      .add(number(h.timed_out));
-  }
-
   void program() {
-    gauge("atelier_build_info", "1, with the version as a label.")
+    gauge(to_, "atelier_build_info", "1, with the version as a label.")
       .add(1, {{"version", std::string{core::version()}}});
-    gauge("atelier_resident_memory_bytes",
+    gauge(to_, "atelier_resident_memory_bytes",
           "Memory of the control process, shared memory included.")
       .add(resident_bytes());
   }
 
 private:
-  family counter(std::string name, std::string help) {
-    return {to_, MetricType::Counter, std::move(name), std::move(help)};
-  }
-
-  family gauge(std::string name, std::string help) {
-    return {to_, MetricType::Gauge, std::move(name), std::move(help)};
-  }
-
   const metrics_snapshot& now_;
   std::vector<MetricFamily>& to_;
 };
 
 } // namespace
+
+void add_server_metrics(const server_counts& now,
+                        std::vector<MetricFamily>& to) {
+  gauge(to, "atelier_http_connections", "Open connections.")
+    .add(number(now.open_connections));
+  gauge(to, "atelier_http_streams", "Open streams of events.")
+    .add(number(now.open_streams));
+  gauge(to, "atelier_http_body_bytes", "Bytes of request bodies in memory.")
+    .add(number(now.body_bytes_held));
+  counter(to, "atelier_http_connections_total", "Connections accepted.")
+    .add(number(now.connections));
+  counter(to, "atelier_http_refused_connections_total",
+          "Connections turned away at the limit.")
+    .add(number(now.refused_connections));
+  counter(to, "atelier_http_timeouts_total",
+          "Connections closed because their client was too slow.")
+    .add(number(now.timed_out));
+}
 
 void add_engine_metrics(const metrics_snapshot& now,
                         std::vector<MetricFamily>& to) {
@@ -202,7 +209,6 @@ void add_engine_metrics(const metrics_snapshot& now,
   out.processes();
   out.planning();
   out.arena();
-  out.door();
   out.program();
 }
 

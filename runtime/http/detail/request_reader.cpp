@@ -21,6 +21,9 @@ using beast::string_view;
 /// First room for a body; it then grows with what really came.
 constexpr uint64_t first_body_bytes = 64 << 10;
 
+/// Of a body in chunks: "0", and two empty lines.
+constexpr size_t shortest_end = 5;
+
 std::string to_lower(string_view x) {
   std::string out{x.data(), x.size()};
   for (char& c : out)
@@ -73,6 +76,10 @@ public:
         return 0;
     }
     const bool in_head = where == stage::head;
+    // Beast asks for as much when it sees the last chunk a second time, and
+    // there is no shorter end.
+    if (!in_head && chunked() && bytes.size() < shortest_end)
+      return 0;
     error_code error;
     const auto used = put(net::const_buffer{bytes.data(), bytes.size()}, error);
     if (in_head)

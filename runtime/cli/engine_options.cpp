@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/load.hpp>
+#include <atelier/runtime/cli/engine_options.hpp>
+#include <atelier/runtime/cli/model_option.hpp>
+#include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/shipped_models.hpp>
+
+#include <algorithm>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+using core::ec;
+using core::fail;
+using core::result;
+
+/// Returns the overrides of the options that have a key of their own.
+result<std::vector<std::string>> read_words(const engine_arguments& arguments,
+                                            const common_arguments& common) {
+  auto overrides = read_common(common);
+  if (!overrides)
+    return overrides;
+  if (arguments.policy) {
+    if (auto ok = check_text("--policy", *arguments.policy, 256); !ok)
+      return ok.why();
+    overrides->push_back("policy.name=" + toml_string(*arguments.policy));
+  }
+  if (arguments.processes) {
+    if (auto ok = check_choice("--processes", *arguments.processes); !ok)
+      return ok.why();
+    overrides->push_back("processes.mode=" + toml_string(*arguments.processes));
+  }
+  return overrides;
+}
+
+} // namespace
+
+result<chosen_engine> read_engine_options(const engine_arguments& arguments,
+                                          const common_arguments& common) {
+  auto overrides = read_words(arguments, common);
+  if (!overrides)
+    return overrides.why();
+  chosen_engine out;
+  out.engine = {common.config.value_or(""), std::move(*overrides)};
+  auto& set = out.engine.set;
+  auto loaded = config::load(out.engine.config_file, set);
+  for (const auto& x : arguments.defaults)
+    if (const auto& given = loaded.given;
+        std::find(given.begin(), given.end(), x.substr(0, x.find('=')))
+        == given.end())
+      set.push_back(x);
+  if (!arguments.defaults.empty())
+    loaded = config::load(out.engine.config_file, set);
+  if (loaded && (arguments.model || arguments.device || arguments.dtype)) {
+    const auto known = with_shipped_models(loaded.values);
+    if (!known)
+      return known.why();
+    const auto chosen = read_model_option(
+      {arguments.model, arguments.device, arguments.dtype, {}}, *known,
+      data_folder(common));
+    if (!chosen)
+      return chosen.why();
+    out.model = chosen->model;
+    set.insert(set.end(), chosen->set.begin(), chosen->set.end());
+    loaded = config::load(out.engine.config_file, set);
+  }
+  if (!loaded) {
+    // What came from an option of its own is told under that option's name.
+    for (const auto& fault : loaded.faults)
+      if (arguments.policy && fault.key == "policy.name")
+        return fail(ec::invalid_argument, "--policy: {}", fault.text);
+    return config::to_error(loaded.faults);
+  }
+  auto settings = with_shipped_models(std::move(loaded.values));
+  if (!settings)
+    return settings.why();
+  out.settings = std::move(*settings);
+  return out;
+}
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/choices.hpp>
+#include <atelier/runtime/cli/engine_options.hpp>
+#include <atelier/runtime/cli/model_option.hpp>
+#include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/refusal.hpp>
+#include <atelier/runtime/cli/serve.hpp>
+#include <atelier/runtime/cli/server_file.hpp>
+#include <atelier/runtime/cli/text_option.hpp>
+#include <atelier/runtime/http/doors.hpp>
+#include <atelier/runtime/http/engine_pictures.hpp>
+#include <atelier/runtime/http/housekeeper.hpp>
+#include <atelier/runtime/http/server.hpp>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using core::result;
+using json = nlohmann::ordered_json;
+
+/// How often the engine is asked how it is.
+constexpr auto refresh_period = 500ms;
+/// For replies that are on their way once the engine has stopped.
+constexpr auto flush_grace = 2s;
+
+/// Thousands of connections need more descriptors than a shell allows at
+/// first. Those that the program may not have are missing later, in accept.
+void raise_descriptor_limit() {
+  rlimit most{};
+  if (getrlimit(RLIMIT_NOFILE, &most) != 0)
+    return;
+  most.rlim_cur = most.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &most);
+}
+
+/// What --listen and --insecure stand for.
+result<common_arguments> with_door_options(const serve_arguments& arguments,
+                                           common_arguments common) {
+  if (arguments.listen) {
+    if (auto ok = check_text("--listen", *arguments.listen, 512); !ok)
+      return ok.why();
+    common.set.push_back("http.listen=" + toml_string(*arguments.listen));
+  }
+  if (arguments.insecure)
+    common.set.push_back("http.without_key=\"anywhere\"");
+  return common;
+}
+
+std::string who_is_served(const config::http_settings& http, size_t keys) {
+  if (keys > 0)
+    return fmt::format("who shows one of {} keys", keys);
+  return http.without_key == "anywhere" ? "anybody, without a key"
+                                        : "programs of this machine";
+}
+
+/// Does `work` on another thread, and wakes the one that waits for signals when
+/// it is done.
+class background {
+public:
+  template <class Function>
+  background(interruption& waits, Function work)
+    : thread_([this, &waits, work = std::move(work)] {
+        work();
+        done_ = true;
+        waits.signal().wake();
+      }) {}
+
+  ~background() {
+    thread_.join();
+  }
+
+  bool done() const {
+    return done_;
+  }
+
+private:
+  std::atomic<bool> done_ = false;
+  std::thread thread_;
+};
+
+/// One run of the server, from its start to its end.
+class serve_run {
+public:
+  serve_run(chosen_engine chosen, const common_arguments& common,
+            environment& world)
+    : chosen_(std::move(chosen)), common_(common), world_(world) {}
+
+  exit_status run() {
+    if (auto ok = open(); !ok)
+      return refuse(world_.terminal, ok.why());
+    if (const auto why = start_engine()) {
+      world_.terminal.complain(why->code + ": " + why->text);
+      return status_of(why->code);
+    }
+    if (world_.interrupted.count() == 0) {
+      announce();
+      while (world_.interrupted.count() == 0)
+        world_.interrupted.signal().wait(std::nullopt);
+    }
+    return close();
+  }
+
+private:
+  /// Takes the address first: that it is taken is told before a model loads.
+  result<void> open() {
+    const auto& http = chosen_.settings.http;
+    std::vector<http::access_key> keys;
+    if (!http.keys.empty()) {
+      auto read = http::read_keys(http.keys);
+      if (!read)
+        return read.why();
+      keys = std::move(*read);
+    }
+    keys_ = keys.size();
+    raise_descriptor_limit();
+    condition_ = std::make_shared<http::health>(pictures_, world_.version, [] {
+      return std::chrono::steady_clock::now();
+    });
+    auto doors = http::doors::make({pictures_, condition_, chosen_.settings});
+    http::server::options with;
+    with.settings = http;
+    with.routes = doors.routes;
+    with.who = std::make_shared<http::access>(std::move(keys));
+    with.done = [counted = doors.counted](const auto& method,
+                                          const auto& pattern, unsigned status,
+                                          double seconds) {
+      counted->count_exchange(method, pattern, status, seconds);
+    };
+    auto started = http::server::start(std::move(with));
+    if (!started)
+      return started.why();
+    server_ = std::move(*started);
+    chores_ = std::move(doors.chores);
+    chores_.push_back(
+      [this, counted = doors.counted] { counted->note(server_->counts()); });
+    return {};
+  }
+
+  std::optional<failure> start_engine() {
+    auto options = chosen_.engine;
+    options.caller_runs_actors = false;
+    std::optional<std::variant<std::unique_ptr<engine>, failure>> started;
+    {
+      const background starting{world_.interrupted,
+                                [&] { started = engine::start(options); }};
+      while (!starting.done())
+        world_.interrupted.signal().wait(std::nullopt);
+    }
+    if (auto* why = std::get_if<failure>(&*started))
+      return std::move(*why);
+    pictures_->attach(std::get<std::unique_ptr<engine>>(std::move(*started)));
+    // Before anybody is told that it runs.
+    condition_->refresh();
+    condition_->enter(http::health::stage::running);
+    keeper_.emplace(chores_, refresh_period);
+    return std::nullopt;
+  }
+
+  void announce() {
+    if (const auto data = data_folder(common_); !data.empty()) {
+      file_ = server_file(data);
+      if (auto ok = write_server_file(file_, {server_->url(), getpid()}); !ok)
+        world_.terminal.complain(ok.why().text
+                                 + "; 'atelier stop' will not find the server");
+    }
+    const auto variants = pictures_->variants();
+    const auto& settings = chosen_.settings;
+    if (common_.json) {
+      auto names = json::array();
+      for (const auto& x : variants)
+        names.push_back(x.name);
+      auto devices = json::array();
+      for (const auto& x : settings.devices)
+        devices.push_back(x.name);
+      world_.terminal.out << json{{"url", server_->url()},
+                                  {"pid", getpid()},
+                                  {"variants", names},
+                                  {"devices", devices},
+                                  {"policy", settings.policy.name},
+                                  {"keys", keys_}}
+                               .dump()
+                          << '\n'
+                          << std::flush;
+      return;
+    }
+    std::vector<std::string> names;
+    for (const auto& x : variants)
+      names.push_back(x.name);
+    std::vector<std::string> devices;
+    for (const auto& x : settings.devices)
+      devices.push_back(x.name);
+    const bool split = settings.processes.mode == config::process_mode::split;
+    world_.terminal.err << fmt::format(
+      "atelier {} serves at {}\n"
+      "  variants  {}\n"
+      "  devices   {}, {}\n"
+      "  policy    {}\n"
+      "  serves    {}\n"
+      "Ctrl-C, or 'atelier stop', ends it.\n",
+      world_.version, server_->url(), fmt::join(names, ", "),
+      fmt::join(devices, ", "),
+      split ? "each in a process of its own" : "in one process",
+      settings.policy.name, who_is_served(settings.http, keys_))
+                        << std::flush;
+  }
+
+  exit_status close() {
+    condition_->enter(http::health::stage::stopping);
+    if (!common_.json)
+      world_.terminal.err << "Ending: what runs is finished. Once more to "
+                             "wait for nothing.\n"
+                          << std::flush;
+    {
+      const background ending{
+        world_.interrupted,
+        [&] { pictures_->stop(chosen_.settings.processes.grace); }};
+      bool cut = false;
+      while (!ending.done()) {
+        world_.interrupted.signal().wait(std::nullopt);
+        if (world_.interrupted.count() > 1 && !cut) {
+          cut = true;
+          pictures_->stop(0s);
+        }
+      }
+    }
+    const bool cut = world_.interrupted.count() > 1;
+    server_->stop(cut ? core::timespan{0} : core::timespan{flush_grace});
+    keeper_.reset();
+    if (!file_.empty())
+      remove_server_file(file_, getpid());
+    return cut ? exit_status::interrupted : exit_status::done;
+  }
+
+  const chosen_engine chosen_;
+  const common_arguments& common_;
+  environment& world_;
+  const std::shared_ptr<http::engine_pictures> pictures_ =
+    std::make_shared<http::engine_pictures>();
+  std::shared_ptr<http::health> condition_;
+  std::vector<std::function<void()>> chores_;
+  size_t keys_ = 0;
+  std::filesystem::path file_;
+  std::unique_ptr<http::server> server_;
+  std::optional<http::housekeeper> keeper_;
+};
+
+} // namespace
+
+CLI::App* add_serve(CLI::App& app, serve_arguments& into) {
+  auto* sub = app.add_subcommand("serve", "Serve pictures over HTTP");
+  const auto add = [&](const std::string& name,
+                       std::optional<std::string>& value,
+                       const std::string& kind, const std::string& text) {
+    add_text_option(*sub, name, value, text)->type_name(kind);
+  };
+  add("--listen", into.listen, "HOST:PORT",
+      "Where (default: 127.0.0.1:7860); port 0 takes a free one");
+  add("--processes", into.processes, "MODE",
+      list_choices(choices_of("--processes"))
+        + ": one process, or several (default: split)");
+  add("--policy", into.policy, "NAME", "How requests are answered");
+  add("--model", into.model, "NAME|DIR|FILE", "What the first device hosts");
+  add("--device", into.device, "NAME", "cpu:N or cuda:N");
+  add("--dtype", into.dtype, "TYPE", list_choices(choices_of("--dtype")));
+  sub->add_flag("--insecure", into.insecure,
+                "Serve anybody who reaches the address, without keys");
+  return sub;
+}
+
+exit_status serve(const serve_arguments& arguments,
+                  const common_arguments& common, environment& world) {
+  const auto all = with_door_options(arguments, common);
+  if (!all)
+    return refuse(world.terminal, all.why());
+  auto chosen = read_engine_options({arguments.model,
+                                     arguments.device,
+                                     arguments.dtype,
+                                     arguments.policy,
+                                     arguments.processes,
+                                     {"processes.mode=\"split\""}},
+                                    *all);
+  if (!chosen)
+    return refuse(world.terminal, chosen.why());
+  return serve_run{std::move(*chosen), *all, world}.run();
+}
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/server_file.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using core::ec;
+using core::fail;
+using core::result;
+using nlohmann::json;
+
+} // namespace
+
+fs::path server_file(const fs::path& data) {
+  return data / "server.json";
+}
+
+result<void> write_server_file(const fs::path& file, const server_place& here) {
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  const auto text = json{{"url", here.url}, {"pid", here.pid}}.dump() + '\n';
+  const auto part = file.string() + ".part-" + std::to_string(getpid());
+  unlink(part.c_str());
+  const int fd =
+    open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  bool whole = fd >= 0;
+  if (whole)
+    whole =
+      write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  auto why = errno;
+  if (fd >= 0)
+    close(fd);
+  if (whole && rename(part.c_str(), file.c_str()) == 0)
+    return {};
+  if (whole)
+    why = errno;
+  unlink(part.c_str());
+  return fail(ec::io_failed, "cannot write {}: {}", file.string(),
+              std::strerror(why));
+}
+
+result<std::optional<server_place>> read_server_file(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error))
+    return std::optional<server_place>{};
+  std::ifstream in{file};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  const auto x = json::parse(text, nullptr, false);
+  if (!x.is_object() || !x.contains("url") || !x["url"].is_string()
+      || !x.contains("pid") || !x["pid"].is_number_integer())
+    return fail(ec::io_failed, "{} does not tell where a server is",
+                file.string());
+  return std::optional{
+    server_place{x["url"].get<std::string>(), x["pid"].get<pid_t>()}};
+}
+
+void remove_server_file(const fs::path& file, pid_t pid) {
+  const auto there = read_server_file(file);
+  if (there && *there && (*there)->pid == pid)
+    unlink(file.c_str());
+}
+
+bool is_atelier(pid_t pid) {
+  if (pid <= 0)
+    return false;
+  std::ifstream in{"/proc/" + std::to_string(pid) + "/cmdline"};
+  std::string name;
+  std::getline(in, name, '\0');
+  return fs::path{name}.filename() == "atelier";
+}
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace atelier::runtime::cli {
+
+/// Where a running server is, as it says itself in the data folder.
+struct server_place {
+  std::string url;
+  pid_t pid = 0;
+};
+
+/// Returns server.json in the data folder.
+std::filesystem::path server_file(const std::filesystem::path& data);
+
+/// Writes the file, whole, for its owner alone; the folder is made.
+/// Errors: ec::io_failed.
+core::result<void> write_server_file(const std::filesystem::path& file,
+                                     const server_place& here);
+
+/// Returns what stands there; none where there is no such file.
+/// Errors: ec::io_failed, for one that is no such file.
+core::result<std::optional<server_place>> read_server_file(
+  const std::filesystem::path& file);
+
+/// Removes the file where it is still that of `pid`.
+void remove_server_file(const std::filesystem::path& file, pid_t pid);
+
+/// Whether a process of that number is there and is this program.
+bool is_atelier(pid_t pid);
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/cluster_routes.hpp>
+#include <atelier/runtime/http/doors.hpp>
+#include <atelier/runtime/http/job_routes.hpp>
+#include <atelier/runtime/http/jobs.hpp>
+#include <atelier/runtime/http/metered_pictures.hpp>
+#include <atelier/runtime/http/openai_routes.hpp>
+#include <atelier/runtime/http/page_routes.hpp>
+
+#include <chrono>
+#include <random>
+
+namespace atelier::runtime::http {
+
+namespace {
+
+core::time_point steady_now() {
+  return std::chrono::steady_clock::now();
+}
+
+std::chrono::system_clock::time_point wall_now() {
+  return std::chrono::system_clock::now();
+}
+
+/// From the system: names of jobs must not be guessed.
+uint64_t draw() {
+  thread_local std::random_device entropy;
+  return uint64_t{entropy()} << 32 | entropy();
+}
+
+job_limits limits_of(const config::http_settings& x) {
+  job_limits out;
+  out.jobs = x.jobs;
+  out.pictures = x.pictures;
+  out.kept_bytes = x.results_bytes;
+  out.kept = x.results;
+  return out;
+}
+
+} // namespace
+
+doors doors::make(const door_context& from) {
+  const auto& http = from.settings.http;
+  doors out;
+  out.counted = std::make_shared<metrics>();
+  const auto recent = std::make_shared<recent_pictures>(steady_now);
+  const auto pictures = metered(from.pictures, out.counted, recent);
+  const auto all = std::make_shared<jobs>(
+    pictures, limits_of(http), jobs::clocks{steady_now, wall_now, draw});
+
+  api_context with;
+  with.pictures = pictures;
+  with.limits = from.settings.limits;
+  with.pictures_of_call = http.pictures;
+  with.wall = wall_now;
+  with.draw = draw;
+  with.tls = !http.certificate.empty();
+
+  cluster_context shown;
+  shown.pictures = pictures;
+  shown.condition = from.condition;
+  shown.recent = recent;
+  shown.counted = out.counted;
+  shown.open_jobs = [all] { return uint64_t{all->open()}; };
+
+  auto routes = std::make_shared<route_table>();
+  add_health_route(*routes, from.condition);
+  add_page_routes(*routes);
+  add_job_routes(*routes, all, with);
+  add_openai_routes(*routes, all, with);
+  add_cluster_routes(*routes, shown);
+  out.routes = std::move(routes);
+
+  out.chores.push_back([x = from.condition] { x->refresh(); });
+  out.chores.push_back([all] { all->tick(); });
+  return out;
+}
+
+} // namespace atelier::runtime::http

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/runtime/http/picture_service.hpp>
+
+#include <memory>
+#include <shared_mutex>
+#include <vector>
+
+namespace atelier::runtime::http {
+
+/// An engine behind the server. The server may start before it, and outlive
+/// it: meanwhile every request is refused as `unavailable`.
+class engine_pictures : public picture_service {
+public:
+  /// From now on it draws. The engine must have been started with
+  /// caller_runs_actors = false.
+  void attach(std::unique_ptr<engine> x);
+
+  bool attached() const;
+
+  std::variant<uint64_t, failure> submit(const generation& wanted,
+                                         callbacks calls) override;
+
+  bool cancel(uint64_t request) override;
+
+  engine_status status() const override;
+
+  std::vector<variant_status> variants() const override;
+
+  /// As engine::stop; true where there is none. A second call with a shorter
+  /// grace cuts the first one short.
+  bool stop(std::chrono::nanoseconds grace);
+
+private:
+  std::shared_ptr<engine> get() const;
+
+  mutable std::shared_mutex mutex_;
+  std::shared_ptr<engine> engine_;
+};
+
+} // namespace atelier::runtime::http

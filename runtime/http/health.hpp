@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/time.hpp>
+#include <atelier/runtime/http/picture_service.hpp>
+#include <atelier/runtime/http/route_table.hpp>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace atelier::runtime::http {
+
+/// How the server is: a snapshot that `refresh` takes, so that asking for it
+/// waits for nobody.
+/// Threads: any.
+class health {
+public:
+  enum class stage : uint8_t { starting, running, stopping };
+
+  health(std::shared_ptr<const picture_service> of, std::string version,
+         std::function<core::time_point()> clock);
+
+  void enter(stage x);
+
+  /// Asks the engine; may block.
+  void refresh();
+
+  engine_status last() const;
+
+  /// "ok", "starting", "degraded" (no worker is alive) or "stopping".
+  std::string_view word() const;
+
+  /// 200 where it is ok, else 503. Processes and variants are told to those
+  /// that are known.
+  reply_message reply(scope to) const;
+
+private:
+  std::string_view word_now() const;
+
+  const std::shared_ptr<const picture_service> pictures_;
+  const std::string version_;
+  const std::function<core::time_point()> clock_;
+  const core::time_point since_;
+
+  mutable std::mutex mutex_;
+  stage stage_ = stage::starting;
+  engine_status last_;
+};
+
+/// Adds GET /health, which needs no key.
+void add_health_route(route_table& to, std::shared_ptr<const health> how);
+
+} // namespace atelier::runtime::http

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/recent_pictures.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace atelier::runtime::http {
+
+namespace {
+
+constexpr size_t most_kept = 4096;
+constexpr core::timespan kept_for = std::chrono::minutes{10};
+
+} // namespace
+
+recent_pictures::recent_pictures(std::function<core::time_point()> clock)
+  : clock_(std::move(clock)) {}
+
+void recent_pictures::note(const picture& x) {
+  const auto now = clock_();
+  const std::lock_guard guard{mutex_};
+  kept_.push_back({now, x.variant, x.route, x.took.total});
+  forget_old(now);
+}
+
+std::vector<recent_picture> recent_pictures::all() const {
+  const auto now = clock_();
+  const std::lock_guard guard{mutex_};
+  const auto first =
+    std::find_if(kept_.begin(), kept_.end(),
+                 [&](const auto& x) { return now - x.at <= kept_for; });
+  return {first, kept_.end()};
+}
+
+void recent_pictures::forget_old(core::time_point now) {
+  while (kept_.size() > most_kept || now - kept_.front().at > kept_for)
+    kept_.pop_front();
+}
+
+} // namespace atelier::runtime::http

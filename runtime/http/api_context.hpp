@@ -22,6 +22,9 @@ struct api_context {
   std::function<std::chrono::system_clock::time_point()> wall;
   /// Random bits, for seeds that clients left open.
   std::function<uint64_t()> draw;
+  /// Has work on pixels done elsewhere than on the threads that read sockets;
+  /// empty: where it is asked for. It may come in any order.
+  std::function<void(std::function<void()>)> elsewhere;
   /// Whether clients reach the server by https: for the addresses that it
   /// tells.
   bool tls = false;

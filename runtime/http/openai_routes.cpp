@@ -193,7 +193,13 @@ void add_openai_routes(route_table& to, std::shared_ptr<jobs> all,
         std::pair{"/v1/images/edits", openai_kind::edit},
         std::pair{"/v1/images/variations", openai_kind::variation}})
     add("POST", pattern, scope::user,
-        [api, kind = kind](const exchange_ptr& x) { api->make(x, kind); });
+        [api, kind = kind](const exchange_ptr& x) {
+          // Only a mask is looked at here.
+          if (kind != openai_kind::edit)
+            return api->make(x, kind);
+          detail::run_elsewhere(api->with, x, shape,
+                                [api, x] { api->make(x, openai_kind::edit); });
+        });
   add("GET", "/v1/images/{id}/content", scope::anyone,
       [api](const exchange_ptr& x) { api->fetch(x); });
   add("GET", "/v1/models", scope::user,

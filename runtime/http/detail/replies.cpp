@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
 #include <atelier/image/codec.hpp>
+#include <atelier/runtime/door.hpp>
 #include <atelier/runtime/http/detail/replies.hpp>
 
 #include <algorithm>
 #include <array>
+#include <exception>
 
 namespace atelier::runtime::http::detail {
 
@@ -106,6 +109,22 @@ reply_json failure_json(const failure& why) {
                         ? why.text
                         : "the server could not do this (" + why.code
                             + "); its log says why"}};
+}
+
+void run_elsewhere(const api_context& with, const std::shared_ptr<exchange>& x,
+                   error_shape how, std::function<void()> work) {
+  auto guarded = [x, how, work = std::move(work)] {
+    try {
+      work();
+    } catch (const std::exception& e) {
+      x->reply(failure_reply(
+        how, to_failure(core::fail(core::ec::internal, "{}", e.what()))));
+    }
+  };
+  if (with.elsewhere)
+    with.elsewhere(std::move(guarded));
+  else
+    guarded();
 }
 
 int64_t unix_seconds(std::chrono::system_clock::time_point x) {

@@ -59,6 +59,10 @@ reply_message failure_reply(error_shape how, const failure& why);
 /// text that is not for clients is left out.
 reply_json failure_json(const failure& why);
 
+/// Runs `work` where pixels are worked on; what it throws is answered.
+void run_elsewhere(const api_context& with, const std::shared_ptr<exchange>& x,
+                   error_shape how, std::function<void()> work);
+
 int64_t unix_seconds(std::chrono::system_clock::time_point x);
 
 } // namespace atelier::runtime::http::detail

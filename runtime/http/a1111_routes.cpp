@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// Its length comes from the number of routes that front ends ask for.
+#include <atelier/core/error.hpp>
+#include <atelier/runtime/door.hpp>
+#include <atelier/runtime/http/a1111_routes.hpp>
+#include <atelier/runtime/http/api_error.hpp>
+#include <atelier/runtime/http/detail/a1111_call.hpp>
+#include <atelier/runtime/http/detail/a1111_lists.hpp>
+#include <atelier/runtime/http/detail/a1111_progress.hpp>
+#include <atelier/runtime/http/detail/a1111_reply.hpp>
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace atelier::runtime::http {
+
+namespace {
+
+using core::ec;
+using detail::a1111_kind;
+using detail::a1111_options;
+using detail::field_reader;
+using detail::reply_json;
+using exchange_ptr = std::shared_ptr<exchange>;
+using files_type = std::vector<std::vector<uint8_t>>;
+
+constexpr auto shape = error_shape::a1111;
+
+/// What is counted as held until this goes.
+class held_bytes {
+public:
+  held_bytes(std::shared_ptr<std::atomic<uint64_t>> of, uint64_t bytes)
+    : all_(std::move(of)),
+      bytes_(bytes),
+      sum_(all_->fetch_add(bytes) + bytes) {}
+
+  ~held_bytes() {
+    all_->fetch_sub(bytes_);
+  }
+
+  held_bytes(const held_bytes&) = delete;
+  held_bytes& operator=(const held_bytes&) = delete;
+
+  /// Of all, when this came.
+  uint64_t sum() const {
+    return sum_;
+  }
+
+private:
+  std::shared_ptr<std::atomic<uint64_t>> all_;
+  uint64_t bytes_;
+  uint64_t sum_;
+};
+
+class a1111_api : public std::enable_shared_from_this<a1111_api> {
+public:
+  a1111_api(std::shared_ptr<jobs> all, api_context with)
+    : all_(std::move(all)), with_(std::move(with)) {}
+
+  void make(const exchange_ptr& x, a1111_kind kind);
+  void progress(const exchange_ptr& x);
+  void task_progress(const exchange_ptr& x);
+  void interrupt(const exchange_ptr& x);
+  void get_options(const exchange_ptr& x);
+  void set_options(const exchange_ptr& x);
+  void png_info(const exchange_ptr& x);
+
+  std::vector<variant_status> variants() const {
+    return with_.pictures->variants();
+  }
+
+private:
+  /// Runs `work` where pixels are worked on; what it throws is answered.
+  void elsewhere(const exchange_ptr& x, std::function<void()> work);
+  void hand_in(const exchange_ptr& x, a1111_kind kind);
+  void answer(const exchange_ptr& x, const job_view& v,
+              const detail::a1111_echo& how, const detail::a1111_call& call);
+  a1111_options options_of(const std::string& owner);
+  void read_option(field_reader& r, a1111_options& into) const;
+
+  std::shared_ptr<jobs> all_;
+  api_context with_;
+  /// Bytes of files that wait for their pictures to be put into.
+  std::shared_ptr<std::atomic<uint64_t>> held_ =
+    std::make_shared<std::atomic<uint64_t>>(0);
+  std::mutex mutex_;
+  /// By key: what one caller sets is nothing to others.
+  std::map<std::string, a1111_options> options_;
+};
+
+void a1111_api::elsewhere(const exchange_ptr& x, std::function<void()> work) {
+  detail::run_elsewhere(with_, x, shape, std::move(work));
+}
+
+void a1111_api::make(const exchange_ptr& x, a1111_kind kind) {
+  if (kind == a1111_kind::txt2img)
+    return hand_in(x, kind);
+  elsewhere(x, [me = shared_from_this(), x, kind] { me->hand_in(x, kind); });
+}
+
+void a1111_api::hand_in(const exchange_ptr& x, a1111_kind kind) {
+  const auto& asked = x->asked();
+  auto read =
+    detail::read_a1111_call(asked, kind, options_of(asked.key), with_);
+  if (auto* faulty = std::get_if<reply_message>(&read))
+    return x->reply(std::move(*faulty));
+  const auto call = std::make_shared<detail::a1111_call>(
+    std::move(std::get<detail::a1111_call>(read)));
+  std::shared_ptr<held_bytes> held;
+  if (call->plan) {
+    held = std::make_shared<held_bytes>(held_, call->plan->image.size()
+                                                 + call->plan->mask.size());
+    if (held->sum() > with_.limits.sources_bytes)
+      return x->reply(detail::failure_reply(
+        shape, to_failure(core::fail(ec::overloaded,
+                                     "{} bytes of images wait, the limit is {}",
+                                     held->sum(), with_.limits.sources_bytes),
+                          std::chrono::seconds{1})));
+  }
+  auto what = std::move(call->what);
+  call->what.pictures.assign(1, what.pictures.front());
+  const auto how =
+    std::make_shared<const detail::a1111_echo>(detail::echo_of(*call));
+  call->what = {};
+  job_listener news;
+  news.ended = [me = weak_from_this(), x, call, how, held](const job_view& v) {
+    const auto alive = me.lock();
+    if (!alive)
+      return;
+    if (!call->plan || v.state == job_state::failed)
+      return alive->answer(x, v, *how, *call);
+    alive->elsewhere(
+      x, [alive, x, v, call, how, held] { alive->answer(x, v, *how, *call); });
+  };
+  const auto got = all_->submit(std::move(what), std::move(news));
+  if (const auto* why = std::get_if<failure>(&got))
+    return x->reply(detail::failure_reply(shape, *why));
+  x->on_gone([all = std::weak_ptr{all_}, id = std::get<job_view>(got).id] {
+    if (const auto alive = all.lock())
+      alive->cancel(id);
+  });
+}
+
+void a1111_api::answer(const exchange_ptr& x, const job_view& v,
+                       const detail::a1111_echo& how,
+                       const detail::a1111_call& call) {
+  if (v.state == job_state::failed)
+    return x->reply(detail::failure_reply(shape, v.why));
+  files_type files;
+  for (const auto& p : v.results) {
+    if (!p)
+      continue;
+    if (!call.plan) {
+      files.push_back(p->bytes);
+      continue;
+    }
+    auto whole = detail::paste_back(*call.plan, with_.limits, *p, call.quality);
+    if (!whole)
+      return x->reply(detail::failure_reply(shape, to_failure(whole.why())));
+    files.push_back(std::move(*whole));
+  }
+  x->reply(detail::a1111_reply(v, how, files));
+}
+
+/// The job that a request names, in its query or body.
+std::string job_named(const request_message& asked) {
+  for (const auto* name : {"id_task", "force_task_id"})
+    if (const auto id = find_field(asked.query, name); !id.empty())
+      return std::string{id};
+  const auto object = detail::parse_object(asked.body);
+  if (!object)
+    return {};
+  field_reader r{*object};
+  for (const auto* name : {"id_task", "force_task_id"})
+    if (auto id = r.text(name, 128))
+      return *id;
+  return {};
+}
+
+void a1111_api::progress(const exchange_ptr& x) {
+  const auto& asked = x->asked();
+  const auto skip = find_field(asked.query, "skip_current_image");
+  const bool with_image =
+    skip.empty() || skip == "false" || skip == "False" || skip == "0";
+  x->reply(detail::json_reply(detail::progress_json(
+    detail::find_a1111_job(*all_, asked, job_named(asked)), with_image)));
+}
+
+void a1111_api::task_progress(const exchange_ptr& x) {
+  const auto& asked = x->asked();
+  const auto object = detail::parse_object(asked.body);
+  if (!object)
+    return x->reply(error_reply(shape, 400, core::to_string(object.why().code),
+                                object.why().text));
+  field_reader r{*object};
+  const auto id = r.text("id_task", 128).value_or("");
+  const auto seen = r.whole("id_live_preview", -1, INT64_MAX).value_or(-1);
+  const auto with_image = r.flag("live_preview").value_or(true);
+  if (!r.good())
+    return x->reply(detail::fault_reply(shape, r.why()));
+  const auto v =
+    id.empty() ? std::nullopt : detail::find_a1111_job(*all_, asked, id);
+  x->reply(detail::json_reply(detail::task_progress_json(
+    v, !v && all_->forgotten(id), seen, with_image)));
+}
+
+void a1111_api::interrupt(const exchange_ptr& x) {
+  const auto& asked = x->asked();
+  if (const auto v = detail::find_a1111_job(*all_, asked, job_named(asked)))
+    all_->cancel(v->id);
+  x->reply(detail::json_reply(reply_json::object()));
+}
+
+a1111_options a1111_api::options_of(const std::string& owner) {
+  const std::lock_guard guard{mutex_};
+  const auto i = options_.find(owner);
+  return i == options_.end() ? a1111_options{} : i->second;
+}
+
+void a1111_api::get_options(const exchange_ptr& x) {
+  const auto set = options_of(x->asked().key);
+  const auto known = variants();
+  const auto model = !set.sd_model_checkpoint.empty() ? set.sd_model_checkpoint
+                   : known.empty()                    ? std::string{}
+                                                      : known.front().model;
+  x->reply(detail::json_reply(
+    {{"sd_model_checkpoint", model},
+     {"sd_checkpoint_hash", ""},
+     {"sd_vae", "Automatic"},
+     {"CLIP_stop_at_last_layers", 1},
+     {"eta_noise_seed_delta", 0},
+     {"randn_source", "CPU"},
+     {"samples_format", set.samples_format},
+     {"jpeg_quality", set.jpeg_quality},
+     {"samples_save", false},
+     {"enable_pnginfo", true},
+     {"live_previews_enable", set.live_previews_enable},
+     {"show_progress_every_n_steps", set.show_progress_every_n_steps}}));
+}
+
+void a1111_api::read_option(field_reader& r, a1111_options& into) const {
+  if (const auto model = r.text("sd_model_checkpoint", 256)) {
+    generation chosen;
+    if (!model->empty()
+        && !detail::choose_checkpoint(variants(), *model, chosen))
+      r.refuse("sd_model_checkpoint",
+               fmt::format("sd_model_checkpoint '{}' is not there: see "
+                           "/sdapi/v1/sd-models",
+                           *model),
+               ec::not_found);
+    into.sd_model_checkpoint = *model;
+  }
+  if (const auto format =
+        r.choice("samples_format", {"png", "jpg", "jpeg", "webp"}))
+    into.samples_format = *format == "jpg" ? "jpeg" : *format;
+  if (const auto quality = r.whole("jpeg_quality", 1, 100))
+    into.jpeg_quality = static_cast<uint32_t>(*quality);
+  into.live_previews_enable =
+    r.flag("live_previews_enable").value_or(into.live_previews_enable);
+  if (const auto every = r.whole("show_progress_every_n_steps", -1, 1000))
+    into.show_progress_every_n_steps =
+      *every < 0 ? 0 : static_cast<uint32_t>(*every);
+  r.only("CLIP_stop_at_last_layers", {1});
+  r.only("sd_vae", {"Automatic", "None", ""});
+  r.only("eta_noise_seed_delta", {0});
+  r.only("randn_source", {"CPU"});
+}
+
+void a1111_api::set_options(const exchange_ptr& x) {
+  const auto& asked = x->asked();
+  const auto object = detail::parse_object(asked.body);
+  if (!object)
+    return x->reply(error_reply(shape, 400, core::to_string(object.why().code),
+                                object.why().text));
+  auto set = options_of(asked.key);
+  field_reader r{*object};
+  read_option(r, set);
+  if (!r.good())
+    return x->reply(detail::fault_reply(shape, r.why()));
+  {
+    const std::lock_guard guard{mutex_};
+    options_[asked.key] = std::move(set);
+  }
+  x->reply(detail::json_reply(reply_json()));
+}
+
+void a1111_api::png_info(const exchange_ptr& x) {
+  const auto object = detail::parse_object(x->asked().body);
+  if (!object)
+    return x->reply(error_reply(shape, 400, core::to_string(object.why().code),
+                                object.why().text));
+  field_reader r{*object};
+  const auto file = r.file("image", with_.limits.source_bytes);
+  if (!r.good())
+    return x->reply(detail::fault_reply(shape, r.why()));
+  x->reply(detail::json_reply(detail::a1111_png_info(file)));
+}
+
+void add_lists(route_table& to, const std::shared_ptr<a1111_api>& api) {
+  const auto add = [&](const char* path, auto answer) {
+    to.add({"GET", std::string{"/sdapi/v1/"} + path, scope::user, shape,
+            [answer](const exchange_ptr& x) {
+              x->reply(detail::json_reply(answer()));
+            }});
+  };
+  const auto list = [] { return reply_json::array(); };
+  add("samplers", [] { return detail::a1111_samplers(); });
+  add("schedulers", [] { return detail::a1111_schedulers(); });
+  add("sd-models", [api] { return detail::a1111_models(api->variants()); });
+  add("upscalers", [] { return detail::a1111_upscalers(); });
+  add("memory", [] { return detail::a1111_memory(); });
+  for (const auto* path :
+       {"sd-vae", "sd-modules", "latent-upscale-modes", "loras",
+        "hypernetworks", "face-restorers", "realesrgan-models", "prompt-styles",
+        "script-info", "extensions"})
+    add(path, list);
+  add("embeddings", [] {
+    return reply_json{{"loaded", reply_json::object()},
+                      {"skipped", reply_json::object()}};
+  });
+  add("scripts", [list] {
+    return reply_json{{"txt2img", list()}, {"img2img", list()}};
+  });
+  add("cmd-flags", [] {
+    return reply_json{{"api", true}, {"nowebui", true}, {"listen", false}};
+  });
+}
+
+void add_small_answers(route_table& to) {
+  const auto add = [&](const char* path, reply_message reply) {
+    to.add({"POST", std::string{"/sdapi/v1/"} + path, scope::user, shape,
+            [reply](const exchange_ptr& x) { x->reply(reply); }});
+  };
+  // The lists are always what is there.
+  for (const auto* path : {"refresh-checkpoints", "refresh-vae",
+                           "refresh-loras", "refresh-embeddings"})
+    add(path, detail::json_reply(reply_json()));
+  for (const auto* path :
+       {"extra-single-image", "extra-batch-images", "interrogate",
+        "unload-checkpoint", "reload-checkpoint"})
+    add(path, error_reply(shape, 501, "not_supported",
+                          fmt::format("{} is not supported", path)));
+}
+
+} // namespace
+
+void add_a1111_routes(route_table& to, std::shared_ptr<jobs> all,
+                      api_context with) {
+  const auto api = std::make_shared<a1111_api>(std::move(all), std::move(with));
+  const auto add = [&](const char* method, const char* pattern,
+                       void (a1111_api::*answer)(const exchange_ptr&)) {
+    to.add({method, pattern, scope::user, shape,
+            [api, answer](const exchange_ptr& x) { ((*api).*answer)(x); }});
+  };
+  for (const auto& [pattern, kind] :
+       {std::pair{"/sdapi/v1/txt2img", a1111_kind::txt2img},
+        std::pair{"/sdapi/v1/img2img", a1111_kind::img2img}})
+    to.add({"POST", pattern, scope::user, shape,
+            [api, kind = kind](const exchange_ptr& x) { api->make(x, kind); }});
+  add("GET", "/sdapi/v1/progress", &a1111_api::progress);
+  add("POST", "/internal/progress", &a1111_api::task_progress);
+  add("POST", "/sdapi/v1/interrupt", &a1111_api::interrupt);
+  add("POST", "/sdapi/v1/skip", &a1111_api::interrupt);
+  add("GET", "/sdapi/v1/options", &a1111_api::get_options);
+  add("POST", "/sdapi/v1/options", &a1111_api::set_options);
+  add("POST", "/sdapi/v1/png-info", &a1111_api::png_info);
+  add_lists(to, api);
+  add_small_answers(to);
+}
+
+} // namespace atelier::runtime::http

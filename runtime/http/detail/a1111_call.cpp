@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
+#include <atelier/runtime/http/api_error.hpp>
+#include <atelier/runtime/http/base64.hpp>
+#include <atelier/runtime/http/detail/a1111_call.hpp>
+#include <atelier/runtime/http/detail/a1111_infotext.hpp>
+#include <atelier/runtime/http/detail/a1111_sampler.hpp>
+#include <atelier/runtime/http/detail/generation_fields.hpp>
+#include <atelier/runtime/http/detail/replies.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace atelier::runtime::http::detail {
+
+namespace {
+
+using core::ec;
+
+constexpr auto shape = error_shape::a1111;
+
+/// Rounded down to the grid, as the web UI does.
+uint32_t side(field_reader& r, const char* name, const core::limits& within) {
+  const auto x = r.whole(name, core::grid_px, within.side_px).value_or(0);
+  return static_cast<uint32_t>(x) / core::grid_px * core::grid_px;
+}
+
+void read_overrides(field_reader& r, const api_context& with,
+                    generation& into) {
+  const auto* const all = r.find("override_settings");
+  r.ignore({"override_settings_restore_afterwards"});
+  if (all == nullptr)
+    return;
+  if (!all->is_object())
+    return r.refuse(
+      "override_settings",
+      fmt::format("override_settings {} is not an object", shown(*all)));
+  field_reader o{*all};
+  const auto model = o.text("sd_model_checkpoint", 256).value_or("");
+  if (!model.empty()
+      && !choose_checkpoint(with.pictures->variants(), model, into))
+    o.refuse("sd_model_checkpoint",
+             fmt::format("sd_model_checkpoint '{}' is not there: see "
+                         "/sdapi/v1/sd-models",
+                         model),
+             ec::not_found);
+  const auto format = o.text("samples_format", 16).value_or("");
+  if (!format.empty())
+    into.format = format == "jpg" ? "jpeg" : format;
+  if (const auto quality = o.whole("jpeg_quality", 1, 100))
+    into.quality = static_cast<uint32_t>(*quality);
+  o.only("CLIP_stop_at_last_layers", {1});
+  o.only("sd_vae", {"Automatic", "None", ""});
+  o.only("eta_noise_seed_delta", {0});
+  o.only("randn_source", {"CPU"});
+  o.ignore({"save_images_add_number", "save_txt", "save_to_dirs", "filter_nsfw",
+            "grid_save", "samples_save", "enable_pnginfo", "return_grid",
+            "do_not_show_images"});
+  o.no_others();
+  if (!o.good())
+    r.refuse("override_settings", "override_settings: " + o.why().text,
+             o.why().code);
+}
+
+/// What the web UI has besides, at values with which it does nothing.
+void read_what_is_not_there(field_reader& r) {
+  const auto list = json::array();
+  const auto nothing = json::object();
+  r.only("styles", {list});
+  r.only("subseed_strength", {0});
+  r.only("seed_resize_from_h", {-1, 0});
+  r.only("seed_resize_from_w", {-1, 0});
+  r.only("restore_faces", {false});
+  r.only("tiling", {false});
+  r.only("s_min_uncond", {0});
+  r.only("s_churn", {0});
+  r.only("s_tmin", {0});
+  r.only("s_noise", {1});
+  r.only("refiner_checkpoint", {"", "None"});
+  r.only("enable_hr", {false});
+  r.only("firstphase_width", {0});
+  r.only("firstphase_height", {0});
+  r.only("script_name", {"", "None"});
+  r.only("alwayson_scripts", {nothing});
+  r.only("latent_mask", {""});
+  r.only("initial_noise_multiplier", {1});
+}
+
+void read_eta(field_reader& r, const api_context& with, generation& into) {
+  const auto eta = r.real("eta", 0, 1);
+  if (!eta)
+    return;
+  const auto known = with.pictures->variants();
+  const auto* const v = variant_for(known, into);
+  const auto sampler = into.sampler.value_or(v == nullptr ? "" : v->sampler);
+  if (sampler == "ddim")
+    into.eta = static_cast<float>(*eta);
+  else if (*eta != 0 && *eta != 1)
+    r.refuse("eta", fmt::format("eta {} is supported with DDIM alone", *eta));
+}
+
+void read_common(field_reader& r, const a1111_options& set,
+                 const api_context& with, a1111_call& call, generation& one) {
+  const auto& limits = with.limits;
+  one.prompt = r.text("prompt", limits.prompt_bytes).value_or("");
+  one.negative = r.text("negative_prompt", limits.prompt_bytes).value_or("");
+  one.seed = r.seed("seed");
+  one.width = side(r, "width", limits);
+  one.height = side(r, "height", limits);
+  if ((one.width == 0) != (one.height == 0))
+    r.refuse("width", "width and height go together");
+  if (const auto steps = r.whole("steps", 1, limits.steps))
+    one.steps = static_cast<uint32_t>(*steps);
+  if (const auto scale = r.real("cfg_scale", 0, limits.guidance))
+    one.guidance = static_cast<float>(*scale);
+  if (const auto rescale = r.real("guidance_rescale", 0, 1))
+    one.guidance_rescale = static_cast<float>(*rescale);
+  if (const auto noise = r.choice("noise", {"torch_cpu", "philox"}))
+    one.noise = *noise;
+  if (const auto priority = r.choice("priority", {"low", "normal", "high"}))
+    one.priority = *priority;
+  if (const auto ms = r.whole("deadline_ms", 1, 86'400'000))
+    one.deadline = std::chrono::milliseconds{*ms};
+  one.format = set.samples_format;
+  one.quality = set.jpeg_quality;
+  choose_checkpoint(with.pictures->variants(), set.sd_model_checkpoint, one);
+  read_a1111_sampler(r, one);
+  read_overrides(r, with, one);
+  read_eta(r, with, one);
+  read_what_is_not_there(r);
+  call.quality = one.quality;
+  call.send_images = r.flag("send_images").value_or(true);
+  call.what.id = r.text("force_task_id", 128).value_or("");
+}
+
+/// The one image that a call starts from.
+std::vector<uint8_t> read_init_image(field_reader& r,
+                                     const core::limits& within) {
+  const auto* const all = r.find("init_images");
+  if (all == nullptr || (all->is_array() && all->empty())) {
+    r.refuse("init_images", "init_images is missing");
+    return {};
+  }
+  if (!all->is_array() || all->size() != 1 || !all->front().is_string()) {
+    r.refuse(
+      "init_images",
+      fmt::format("init_images {} is not a list of one image", shown(*all)));
+    return {};
+  }
+  auto file =
+    from_image_text("init_images", all->front().get_ref<const std::string&>(),
+                    within.source_bytes);
+  if (file)
+    return std::move(*file);
+  r.refuse("init_images", file.why().text, file.why().code);
+  return {};
+}
+
+/// A flag that some clients send as 0 or 1.
+bool loose_flag(field_reader& r, const char* name, bool otherwise) {
+  const auto* const x = r.find(name);
+  if (x != nullptr && x->is_number())
+    return r.whole(name, 0, 1).value_or(0) == 1;
+  return r.flag(name).value_or(otherwise);
+}
+
+void read_source(field_reader& r, const api_context& with, a1111_call& call,
+                 generation& one) {
+  constexpr double most_blur = 64;
+  inpaint_plan plan;
+  plan.image = read_init_image(r, with.limits);
+  plan.mask = r.file("mask", with.limits.source_bytes);
+  plan.px = {one.width, one.height};
+  plan.resize =
+    static_cast<resize_mode>(r.whole("resize_mode", 0, 2).value_or(0));
+  plan.invert = loose_flag(r, "inpainting_mask_invert", false);
+  const auto both = r.real("mask_blur", 0, most_blur);
+  plan.blur_x = r.real("mask_blur_x", 0, most_blur).value_or(4);
+  plan.blur_y = r.real("mask_blur_y", 0, most_blur).value_or(4);
+  if (both)
+    plan.blur_x = plan.blur_y = *both;
+  plan.keeps_original = r.whole("inpainting_fill", 0, 1).value_or(0) == 1;
+  plan.only_masked = loose_flag(r, "inpaint_full_res", true);
+  plan.padding = static_cast<uint32_t>(
+    r.whole("inpaint_full_res_padding", 0, with.limits.side_px).value_or(0));
+  one.strength =
+    static_cast<float>(r.real("denoising_strength", 0.001, 1).value_or(0.75));
+  if (!r.good())
+    return;
+  if (plan.mask.empty() && plan.resize == resize_mode::stretch) {
+    // The engine scales it so itself.
+    one.image = std::move(plan.image);
+    return;
+  }
+  if (auto good = prepare(plan, with.limits, one); !good) {
+    r.refuse(good.why().text.starts_with("mask") ? "mask" : "init_images",
+             good.why().text, good.why().code);
+    return;
+  }
+  if (!plan.mask.empty())
+    call.plan = std::make_shared<const inpaint_plan>(std::move(plan));
+}
+
+} // namespace
+
+bool choose_checkpoint(const std::vector<variant_status>& known,
+                       const std::string& name, generation& into) {
+  for (const auto& v : known) {
+    if (v.model != name && v.name != name)
+      continue;
+    into.model.reset();
+    into.variant.reset();
+    (v.model == name ? into.model : into.variant) = name;
+    return true;
+  }
+  return false;
+}
+
+std::variant<a1111_call, reply_message> read_a1111_call(
+  const request_message& asked, a1111_kind kind, const a1111_options& set,
+  const api_context& with) {
+  auto object = parse_object(asked.body);
+  if (!object)
+    return error_reply(shape, 400, core::to_string(object.why().code),
+                       object.why().text);
+  if (const auto i = object->find("infotext");
+      i != object->end() && i->is_string()) {
+    const auto text = i->get<std::string>();
+    add_infotext(*object, text);
+  }
+  field_reader r{*object};
+  a1111_call call;
+  generation one;
+  read_common(r, set, with, call, one);
+  if (kind == a1111_kind::img2img)
+    read_source(r, with, call, one);
+  const int64_t most = with.pictures_of_call;
+  const auto batch = r.whole("batch_size", 1, most).value_or(1);
+  const auto rounds = r.whole("n_iter", 1, most).value_or(1);
+  if (batch * rounds > most)
+    r.refuse("batch_size", fmt::format("batch_size {} times n_iter {} is more "
+                                       "than {} pictures",
+                                       batch, rounds, most));
+  if (r.good() && set.live_previews_enable)
+    one.preview_every = std::min(
+      set.show_progress_every_n_steps,
+      std::max(1u, steps_that_run(with.pictures->variants(), one) / 4));
+  if (r.good())
+    call.what.pictures =
+      spread(r, with, std::move(one), static_cast<uint32_t>(batch * rounds));
+  if (!r.good())
+    return fault_reply(shape, r.why());
+  call.batch_size = static_cast<uint32_t>(batch);
+  call.what.kind = kind == a1111_kind::txt2img ? "txt2img" : "img2img";
+  call.what.owner = asked.key;
+  object->erase("init_images");
+  object->erase("mask");
+  call.echo = std::move(*object);
+  return call;
+}
+
+} // namespace atelier::runtime::http::detail

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/image/parameters.hpp>
+#include <atelier/runtime/http/detail/a1111_infotext.hpp>
+
+#include <array>
+#include <string>
+#include <utility>
+
+namespace atelier::runtime::http::detail {
+
+namespace {
+
+void add(json& call, const char* name, json value) {
+  const auto i = call.find(name);
+  if (i == call.end() || i->is_null())
+    call[name] = std::move(value);
+}
+
+/// Fields whose values are numbers.
+constexpr std::array numbers{
+  std::pair{"Steps", "steps"},
+  std::pair{"CFG scale", "cfg_scale"},
+  std::pair{"Seed", "seed"},
+  std::pair{"Denoising strength", "denoising_strength"},
+  std::pair{"Eta DDIM", "eta"},
+  std::pair{"CFG Rescale", "guidance_rescale"},
+};
+
+json number_of(std::string_view text) {
+  auto value = json::parse(text, nullptr, false);
+  return value.is_number() ? value : json();
+}
+
+} // namespace
+
+void add_infotext(json& call, std::string_view text) {
+  const auto told = image::parse_parameters(text);
+  add(call, "prompt", told.prompt);
+  add(call, "negative_prompt", told.negative);
+  for (const auto& [from, to] : numbers)
+    if (const auto value = told.find(from))
+      add(call, to, number_of(*value));
+  const auto has_sampler = [&](const char* name) {
+    const auto i = call.find(name);
+    return i != call.end() && !i->is_null();
+  };
+  if (!has_sampler("sampler_name") && !has_sampler("sampler_index")) {
+    if (const auto value = told.find("Sampler"))
+      add(call, "sampler_name", std::string{*value});
+    if (const auto value = told.find("Schedule type"))
+      add(call, "scheduler", std::string{*value});
+  }
+  if (const auto size = told.find("Size")) {
+    const auto cross = std::min(size->find('x'), size->size());
+    const auto width = number_of(size->substr(0, cross));
+    const auto height =
+      cross == size->size() ? json() : number_of(size->substr(cross + 1));
+    if (!width.is_null() && !height.is_null()) {
+      add(call, "width", width);
+      add(call, "height", height);
+    }
+  }
+  if (told.find("RNG") == "Philox")
+    add(call, "noise", "philox");
+}
+
+} // namespace atelier::runtime::http::detail

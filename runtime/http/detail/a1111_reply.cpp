@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/version.hpp>
+#include <atelier/image/codec.hpp>
+#include <atelier/image/geometry.hpp>
+#include <atelier/image/parameters.hpp>
+#include <atelier/runtime/http/base64.hpp>
+#include <atelier/runtime/http/detail/a1111_reply.hpp>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+namespace atelier::runtime::http::detail {
+
+namespace {
+
+std::string sampler_label(const picture& p) {
+  const auto x = core::parse_sampler(p.sampler);
+  return x ? std::string{image::webui_name(*x)} : p.sampler;
+}
+
+/// What is told of the pictures that are there: of none, what was wanted.
+reply_json info_of(const job_view& v, const a1111_echo& how,
+                   const std::vector<std::vector<uint8_t>>& files) {
+  picture shown;
+  shown.prompt = how.first.prompt;
+  shown.negative = how.first.negative;
+  shown.seed = how.first.seed.value_or(0);
+  shown.width = how.first.width;
+  shown.height = how.first.height;
+  shown.sampler = how.first.sampler.value_or("");
+  shown.steps = how.first.steps.value_or(0);
+  shown.guidance = how.first.guidance.value_or(0);
+  auto prompts = reply_json::array();
+  auto negatives = reply_json::array();
+  auto seeds = reply_json::array();
+  auto subseeds = reply_json::array();
+  auto texts = reply_json::array();
+  for (const auto& p : v.results) {
+    if (!p)
+      continue;
+    if (seeds.empty())
+      // Without its file, which may be large.
+      shown = picture{p->request,  {},
+                      p->format,   p->seed,
+                      p->prompt,   p->negative,
+                      p->model,    p->variant,
+                      p->route,    p->sampler,
+                      p->steps,    p->steps_run,
+                      p->guidance, p->guidance_rescale,
+                      p->eta,      p->karras,
+                      p->strength, p->width,
+                      p->height,   p->sha256,
+                      p->notes,    p->took};
+    prompts.push_back(p->prompt);
+    negatives.push_back(p->negative);
+    seeds.push_back(p->seed);
+    subseeds.push_back(0);
+  }
+  for (const auto& file : files)
+    texts.push_back(image::read_text(file).value_or(""));
+  reply_json info{{"prompt", shown.prompt},
+                  {"all_prompts", prompts},
+                  {"negative_prompt", shown.negative},
+                  {"all_negative_prompts", negatives},
+                  {"seed", shown.seed},
+                  {"all_seeds", seeds},
+                  {"subseed", 0},
+                  {"all_subseeds", subseeds},
+                  {"subseed_strength", 0},
+                  {"width", shown.width},
+                  {"height", shown.height},
+                  {"sampler_name", sampler_label(shown)},
+                  {"scheduler", shown.karras ? "Karras" : "Automatic"},
+                  {"cfg_scale", shown.guidance},
+                  {"steps", shown.steps},
+                  {"batch_size", how.batch_size},
+                  {"restore_faces", false},
+                  {"face_restoration_model", nullptr},
+                  {"sd_model_name", shown.model},
+                  {"sd_model_hash", ""},
+                  {"sd_vae_name", nullptr},
+                  {"sd_vae_hash", nullptr},
+                  {"seed_resize_from_w", -1},
+                  {"seed_resize_from_h", -1}};
+  info["denoising_strength"] =
+    how.first.strength ? reply_json(*how.first.strength) : reply_json();
+  info["extra_generation_params"] = reply_json::object();
+  info["index_of_first_image"] = 0;
+  info["infotexts"] = texts;
+  info["styles"] = reply_json::array();
+  info["job_timestamp"] = stamp_of(v.created);
+  info["clip_skip"] = 1;
+  info["is_using_inpainting_conditioning"] = false;
+  info["version"] = fmt::format("Atelier {}", core::version());
+  info["interrupted"] = v.state == job_state::cancelled;
+  return info;
+}
+
+/// The picture as it was when it was interrupted.
+std::vector<uint8_t> half_done(const preview& x, const generation& wanted) {
+  const core::extent own{x.width, x.height};
+  const core::extent px{wanted.width, wanted.height};
+  const auto scaled =
+    image::resize({own, 3, x.rgb}, px == core::extent{} ? own : px);
+  if (!scaled)
+    return {};
+  auto file = image::encode(scaled->view(), {});
+  return file ? std::move(*file) : std::vector<uint8_t>{};
+}
+
+} // namespace
+
+a1111_echo echo_of(const a1111_call& call) {
+  a1111_echo x;
+  x.send_images = call.send_images;
+  x.batch_size = call.batch_size;
+  x.parameters = call.echo.dump(-1, ' ', false, json::error_handler_t::replace);
+  const auto& first = call.what.pictures.front();
+  x.first.prompt = first.prompt;
+  x.first.negative = first.negative;
+  x.first.seed = first.seed;
+  x.first.width = first.width;
+  x.first.height = first.height;
+  x.first.sampler = first.sampler;
+  x.first.steps = first.steps;
+  x.first.guidance = first.guidance;
+  x.first.strength = first.strength;
+  return x;
+}
+
+reply_message a1111_reply(const job_view& v, const a1111_echo& how,
+                          const std::vector<std::vector<uint8_t>>& files) {
+  std::string images = "[";
+  const auto add = [&](const std::vector<uint8_t>& file) {
+    images += images.size() > 1 ? ",\"" : "\"";
+    images += to_base64(file);
+    images += '"';
+  };
+  if (how.send_images) {
+    for (const auto& file : files)
+      add(file);
+    if (files.empty() && v.seen)
+      add(half_done(*v.seen, how.first));
+  }
+  images += "]";
+  reply_message reply;
+  reply.body = fmt::format(
+    "{{\"images\":{},\"parameters\":{},\"info\":{}}}", images, how.parameters,
+    text_of(reply_json(text_of(info_of(v, how, files)))));
+  return reply;
+}
+
+std::string stamp_of(std::chrono::system_clock::time_point x) {
+  return fmt::format("{:%Y%m%d%H%M%S}",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(x)));
+}
+
+} // namespace atelier::runtime::http::detail

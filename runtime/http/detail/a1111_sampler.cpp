@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/request.hpp>
+#include <atelier/image/parameters.hpp>
+#include <atelier/runtime/http/detail/a1111_sampler.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace atelier::runtime::http::detail {
+
+namespace {
+
+using core::ec;
+using core::sampler;
+
+std::string lower(std::string x) {
+  std::transform(x.begin(), x.end(), x.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return x;
+}
+
+/// Names by which the web UI knows its samplers besides.
+/// Source: modules/sd_samplers_kdiffusion.py, sd_samplers_timesteps.py.
+constexpr std::array aliases{
+  std::pair{"k_euler", sampler::euler},
+  std::pair{"k_euler_a", sampler::euler_ancestral},
+  std::pair{"k_euler_ancestral", sampler::euler_ancestral},
+  std::pair{"k_dpmpp_2m", sampler::dpmpp_2m},
+  std::pair{"k_lcm", sampler::lcm},
+};
+
+std::optional<sampler> sampler_of(const std::string& name) {
+  if (const auto x = image::parse_webui_sampler(name))
+    return x;
+  const auto small = lower(name);
+  for (const auto& [alias, x] : aliases)
+    if (small == alias)
+      return x;
+  return core::parse_sampler(small);
+}
+
+} // namespace
+
+void read_a1111_sampler(field_reader& r, generation& into) {
+  constexpr std::string_view karras = " karras";
+  const auto index = r.text("sampler_index", 100);
+  auto name = r.text("sampler_name", 100);
+  const auto* const field =
+    name && !name->empty() ? "sampler_name" : "sampler_index";
+  if (!name || name->empty())
+    name = index;
+  if (name && !name->empty()) {
+    if (lower(*name).ends_with(karras)) {
+      into.karras = true;
+      name->resize(name->size() - karras.size());
+    }
+    if (const auto x = sampler_of(*name))
+      into.sampler = std::string{core::to_string(*x)};
+    else
+      r.refuse(field,
+               fmt::format("{} '{}' is not there: see /sdapi/v1/samplers",
+                           field, *name),
+               ec::not_found);
+  }
+  const auto scheduler = lower(r.text("scheduler", 100).value_or(""));
+  if (scheduler == "karras")
+    into.karras = true;
+  else if (scheduler == "uniform" || scheduler == "normal")
+    into.karras = false;
+  else if (!scheduler.empty() && scheduler != "automatic")
+    r.refuse("scheduler",
+             fmt::format("scheduler '{}' is none of automatic, uniform, karras",
+                         scheduler));
+}
+
+} // namespace atelier::runtime::http::detail

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
+#include <atelier/image/codec.hpp>
+#include <atelier/image/geometry.hpp>
+#include <atelier/runtime/http/detail/inpaint.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace atelier::runtime::http::detail {
+
+namespace {
+
+core::error at(std::string_view field, const core::error& why) {
+  return core::fail(why.code, "{}: {}", field, why.text);
+}
+
+core::result<image::picture> decode(std::string_view field,
+                                    const std::vector<uint8_t>& file,
+                                    const core::limits& within) {
+  image::decode_limits most;
+  most.picture_px = within.source_px;
+  const auto head = image::read_header(file);
+  if (!head)
+    return at(field, head.why());
+  auto got = image::decode(file, most);
+  if (!got)
+    return at(field, got.why());
+  return image::upright(std::move(*got), head->orientation);
+}
+
+core::extent own_size(core::extent px, const core::limits& within) {
+  const auto scale = std::min(
+    {1.0, static_cast<double>(within.side_px) / std::max(px.width, px.height),
+     std::sqrt(static_cast<double>(within.picture_px)
+               / static_cast<double>(px.pixels()))});
+  const auto on_grid = [&](uint32_t side) {
+    const auto whole = static_cast<uint32_t>(side * scale);
+    return std::max(whole / core::grid_px * core::grid_px, core::grid_px);
+  };
+  return {on_grid(px.width), on_grid(px.height)};
+}
+
+/// The picture that is painted on, and where.
+struct easel {
+  image::picture canvas;
+  soft_mask mask;
+  region part;
+  core::extent px;
+};
+
+core::result<easel> set_up(const inpaint_plan& how,
+                           const core::limits& within) {
+  auto image = decode("image", how.image, within);
+  if (!image)
+    return image.why();
+  easel x;
+  x.canvas = image::opaque(std::move(*image));
+  x.px = how.px == core::extent{} ? own_size(x.canvas.px, within) : how.px;
+  if (!how.mask.empty()) {
+    auto mask = decode("mask", how.mask, within);
+    if (!mask)
+      return mask.why();
+    auto scaled =
+      resize_as(resize_mode::stretch, picture_of(mask_of(*mask)), x.canvas.px);
+    if (!scaled)
+      return scaled.why();
+    x.mask = mask_of(*scaled);
+    if (how.invert)
+      invert(x.mask);
+    if (how.only_masked) {
+      blur(x.mask, how.blur_x, how.blur_y);
+      if (const auto part = region_of(x.mask, how.padding, x.px)) {
+        x.part = *part;
+        return x;
+      }
+      // Nothing is repainted: as with the whole picture.
+    }
+  }
+  auto canvas = resize_as(how.resize, x.canvas, x.px);
+  if (!canvas)
+    return canvas.why();
+  x.canvas = std::move(*canvas);
+  x.part = {0, 0, x.px};
+  if (how.mask.empty())
+    return x;
+  const auto mask = resize_as(how.resize, picture_of(x.mask), x.px);
+  if (!mask)
+    return mask.why();
+  x.mask = mask_of(*mask);
+  blur(x.mask, how.blur_x, how.blur_y);
+  return x;
+}
+
+} // namespace
+
+core::result<void> prepare(const inpaint_plan& how, const core::limits& within,
+                           generation& into) {
+  const auto x = set_up(how, within);
+  if (!x)
+    return x.why();
+  into.width = x->px.width;
+  into.height = x->px.height;
+  auto source = resize_as(resize_mode::stretch, cut(x->canvas, x->part), x->px);
+  if (!source)
+    return source.why();
+  if (!how.mask.empty()) {
+    const auto scaled =
+      resize_as(resize_mode::stretch, cut(picture_of(x->mask), x->part), x->px);
+    if (!scaled)
+      return scaled.why();
+    const auto mask = mask_of(*scaled);
+    if (!how.keeps_original)
+      fill_masked(*source, mask);
+    auto file = image::encode(picture_of(mask).view(), {});
+    if (!file)
+      return file.why();
+    into.mask = std::move(*file);
+  }
+  auto file = image::encode(source->view(), {});
+  if (!file)
+    return file.why();
+  into.image = std::move(*file);
+  return {};
+}
+
+core::result<std::vector<uint8_t>> paste_back(const inpaint_plan& how,
+                                              const core::limits& within,
+                                              const picture& made,
+                                              uint32_t quality) {
+  auto x = set_up(how, within);
+  if (!x)
+    return x.why();
+  const auto drawn = image::decode(made.bytes);
+  if (!drawn)
+    return drawn.why();
+  const auto fitting = resize_as(resize_mode::stretch, *drawn, x->part.px);
+  if (!fitting)
+    return fitting.why();
+  blend(x->canvas, image::opaque(*fitting), x->part, x->mask);
+  core::encoding format;
+  format.format =
+    core::parse_image_format(made.format).value_or(core::image_format::png);
+  format.quality = quality;
+  return image::encode(x->canvas.view(), format,
+                       image::read_text(made.bytes).value_or(""));
+}
+
+} // namespace atelier::runtime::http::detail

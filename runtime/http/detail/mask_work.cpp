@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
+#include <atelier/image/geometry.hpp>
+#include <atelier/runtime/http/detail/mask_work.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace atelier::runtime::http::detail {
+
+namespace {
+
+/// One box of width 2r + 1 along a line of `count` values `stride` apart; the
+/// line goes on as it ends.
+void box_line(const uint8_t* from, uint8_t* to, size_t count, size_t stride,
+              size_t r) {
+  const auto at = [&](ptrdiff_t i) {
+    const auto last = static_cast<ptrdiff_t>(count) - 1;
+    return uint32_t{
+      from[static_cast<size_t>(std::clamp<ptrdiff_t>(i, 0, last)) * stride]};
+  };
+  const auto reach = static_cast<ptrdiff_t>(r);
+  const auto width = static_cast<uint32_t>(2 * r + 1);
+  uint32_t sum = 0;
+  for (ptrdiff_t i = -reach; i <= reach; ++i)
+    sum += at(i);
+  for (size_t i = 0; i < count; ++i) {
+    to[i * stride] = static_cast<uint8_t>((sum + width / 2) / width);
+    const auto here = static_cast<ptrdiff_t>(i);
+    sum += at(here + reach + 1);
+    sum -= at(here - reach);
+  }
+}
+
+/// Radii of three boxes whose variances sum to that of the curve.
+/// Source: P. Kovesi, Fast Almost-Gaussian Filtering, 2010.
+std::array<size_t, 3> boxes_for(double deviation) {
+  const auto ideal = std::sqrt(12 * deviation * deviation / 3 + 1);
+  auto low = static_cast<int>(std::floor(ideal));
+  low -= low % 2 == 0 ? 1 : 0;
+  const double l = low;
+  const auto many_low = std::lround(
+    (12 * deviation * deviation - 3 * l * l - 12 * l - 9) / (-4 * l - 4));
+  std::array<size_t, 3> radii{};
+  for (int i = 0; i < 3; ++i)
+    radii[static_cast<size_t>(i)] =
+      static_cast<size_t>((i < many_low ? low : low + 2) - 1) / 2;
+  return radii;
+}
+
+/// Colours that are known in part: four floats a pixel, premultiplied.
+struct level {
+  core::extent px;
+  std::vector<float> bytes;
+};
+
+level halved(const level& x) {
+  level h{{(x.px.width + 1) / 2, (x.px.height + 1) / 2}, {}};
+  h.bytes.assign(size_t{h.px.pixels()} * 4, 0.0f);
+  for (uint32_t y = 0; y < x.px.height; ++y)
+    for (uint32_t i = 0; i < x.px.width; ++i)
+      for (size_t c = 0; c < 4; ++c)
+        h.bytes[(size_t{y / 2} * h.px.width + i / 2) * 4 + c] +=
+          x.bytes[(size_t{y} * x.px.width + i) * 4 + c];
+  return h;
+}
+
+/// Fills what a level lacks from the next coarser one.
+void fill_from(level& x, const level& coarse) {
+  for (uint32_t y = 0; y < x.px.height; ++y)
+    for (uint32_t i = 0; i < x.px.width; ++i) {
+      auto* const here = &x.bytes[(size_t{y} * x.px.width + i) * 4];
+      const auto* const above =
+        &coarse.bytes[(size_t{y / 2} * coarse.px.width + i / 2) * 4];
+      if (here[3] > 0 || above[3] <= 0)
+        continue;
+      for (size_t c = 0; c < 4; ++c)
+        here[c] = above[c] / above[3];
+    }
+}
+
+} // namespace
+
+core::result<image::picture> resize_as(resize_mode how,
+                                       const image::picture& from,
+                                       core::extent to) {
+  if (from.px == to)
+    return from;
+  if (how == resize_mode::stretch)
+    return image::resize(from.view(), to);
+  const auto wide = static_cast<double>(to.width) / from.px.width;
+  const auto high = static_cast<double>(to.height) / from.px.height;
+  const auto scale =
+    how == resize_mode::crop ? std::max(wide, high) : std::min(wide, high);
+  const auto side = [&](uint32_t x) {
+    return std::max(1u, static_cast<uint32_t>(std::lround(x * scale)));
+  };
+  const core::extent px{side(from.px.width), side(from.px.height)};
+  // Cut before it is scaled where it would become far larger than the picture.
+  if (px.pixels() > 4 * to.pixels() && how == resize_mode::crop) {
+    const core::extent part{
+      std::clamp<uint32_t>(static_cast<uint32_t>(std::lround(to.width / scale)),
+                           1, from.px.width),
+      std::clamp<uint32_t>(
+        static_cast<uint32_t>(std::lround(to.height / scale)), 1,
+        from.px.height)};
+    return image::resize(cut(from, {(from.px.width - part.width) / 2,
+                                    (from.px.height - part.height) / 2, part})
+                           .view(),
+                         to);
+  }
+  auto scaled = image::resize(from.view(), px);
+  if (!scaled)
+    return scaled;
+  image::picture out{to, from.channels, {}};
+  out.bytes.resize(image::bytes_of(to, from.channels));
+  const auto source = [](uint32_t at, uint32_t out_side, uint32_t in_side) {
+    const auto offset =
+      (static_cast<int64_t>(in_side) - static_cast<int64_t>(out_side)) / 2;
+    return static_cast<size_t>(
+      std::clamp<int64_t>(int64_t{at} + offset, 0, int64_t{in_side} - 1));
+  };
+  for (uint32_t y = 0; y < to.height; ++y)
+    for (uint32_t x = 0; x < to.width; ++x)
+      std::copy_n(&scaled->bytes[(source(y, to.height, px.height) * px.width
+                                  + source(x, to.width, px.width))
+                                 * from.channels],
+                  from.channels,
+                  &out.bytes[(size_t{y} * to.width + x) * from.channels]);
+  return out;
+}
+
+soft_mask mask_of(const image::picture& x) {
+  soft_mask m{x.px, {}};
+  if (x.channels != 4) {
+    m.bytes = image::binarize(x.view());
+    return m;
+  }
+  m.bytes.resize(x.px.pixels());
+  bool opaque = true;
+  for (size_t i = 0; i < m.bytes.size(); ++i) {
+    const auto alpha = x.bytes[i * 4 + 3];
+    opaque = opaque && alpha == 255;
+    m.bytes[i] = alpha > 128 ? 255 : 0;
+  }
+  if (opaque)
+    m.bytes = image::binarize(image::opaque(x).view());
+  return m;
+}
+
+void invert(soft_mask& x) {
+  for (auto& b : x.bytes)
+    b = static_cast<uint8_t>(255 - b);
+}
+
+void blur(soft_mask& x, double deviation_x, double deviation_y) {
+  std::vector<uint8_t> other(x.bytes.size());
+  const auto width = size_t{x.px.width};
+  const auto height = size_t{x.px.height};
+  if (deviation_x > 0)
+    for (const auto r : boxes_for(deviation_x)) {
+      for (size_t y = 0; y < height; ++y)
+        box_line(&x.bytes[y * width], &other[y * width], width, 1, r);
+      x.bytes.swap(other);
+    }
+  if (deviation_y > 0)
+    for (const auto r : boxes_for(deviation_y)) {
+      for (size_t i = 0; i < width; ++i)
+        box_line(&x.bytes[i], &other[i], height, width, r);
+      x.bytes.swap(other);
+    }
+}
+
+std::optional<region> region_of(const soft_mask& x, uint32_t padding,
+                                core::extent like) {
+  uint32_t left = x.px.width, top = x.px.height, right = 0, bottom = 0;
+  for (uint32_t y = 0; y < x.px.height; ++y)
+    for (uint32_t i = 0; i < x.px.width; ++i)
+      if (x.bytes[size_t{y} * x.px.width + i] != 0) {
+        left = std::min(left, i);
+        right = std::max(right, i + 1);
+        top = std::min(top, y);
+        bottom = y + 1;
+      }
+  if (right == 0)
+    return std::nullopt;
+  left -= std::min(left, padding);
+  top -= std::min(top, padding);
+  right += std::min(x.px.width - right, padding);
+  bottom += std::min(x.px.height - bottom, padding);
+  // Widens one side, equally both ways as long as there is picture.
+  const auto widen = [](uint32_t& from, uint32_t& to, uint32_t wanted,
+                        uint32_t most) {
+    wanted = std::clamp(wanted, to - from, most);
+    const auto more = wanted - (to - from);
+    const auto first = std::min(from, more / 2);
+    const auto last = std::min(most - to, more - first);
+    from -= std::min(from, more - last);
+    to += last;
+  };
+  const double ratio = static_cast<double>(like.width) / like.height;
+  const double width = right - left;
+  const double height = bottom - top;
+  if (width / height > ratio)
+    widen(top, bottom, static_cast<uint32_t>(std::lround(width / ratio)),
+          x.px.height);
+  else
+    widen(left, right, static_cast<uint32_t>(std::lround(height * ratio)),
+          x.px.width);
+  return region{left, top, {right - left, bottom - top}};
+}
+
+image::picture cut(const image::picture& from, const region& part) {
+  image::picture x{part.px, from.channels, {}};
+  const auto row = size_t{part.px.width} * from.channels;
+  x.bytes.reserve(row * part.px.height);
+  for (uint32_t y = 0; y < part.px.height; ++y) {
+    const auto at =
+      (size_t{part.y + y} * from.px.width + part.x) * from.channels;
+    const auto begin = from.bytes.begin() + static_cast<ptrdiff_t>(at);
+    x.bytes.insert(x.bytes.end(), begin, begin + static_cast<ptrdiff_t>(row));
+  }
+  return x;
+}
+
+void fill_masked(image::picture& x, const soft_mask& mask) {
+  std::vector<level> pyramid(1);
+  auto& whole = pyramid.front();
+  whole.px = x.px;
+  whole.bytes.assign(size_t{x.px.pixels()} * 4, 0.0f);
+  for (size_t i = 0; i < mask.bytes.size(); ++i) {
+    if (mask.bytes[i] >= 128)
+      continue;
+    for (size_t c = 0; c < 3; ++c)
+      whole.bytes[i * 4 + c] = x.bytes[i * 3 + c];
+    whole.bytes[i * 4 + 3] = 1;
+  }
+  while (pyramid.back().px.pixels() > 1)
+    pyramid.push_back(halved(pyramid.back()));
+  for (size_t i = pyramid.size() - 1; i > 0; --i)
+    fill_from(pyramid[i - 1], pyramid[i]);
+  const auto& filled = pyramid.front().bytes;
+  for (size_t i = 0; i < mask.bytes.size(); ++i)
+    if (mask.bytes[i] >= 128 && filled[i * 4 + 3] > 0)
+      for (size_t c = 0; c < 3; ++c)
+        x.bytes[i * 3 + c] = static_cast<uint8_t>(
+          std::lround(filled[i * 4 + c] / filled[i * 4 + 3]));
+}
+
+void blend(image::picture& to, const image::picture& made, const region& part,
+           const soft_mask& mask) {
+  ATELIER_EXPECTS(made.px == part.px && made.channels == 3 && to.channels == 3,
+                  "what is put on fits its place");
+  for (uint32_t y = 0; y < part.px.height; ++y)
+    for (uint32_t x = 0; x < part.px.width; ++x) {
+      const auto at = size_t{part.y + y} * to.px.width + part.x + x;
+      const auto from = size_t{y} * part.px.width + x;
+      const uint32_t much = mask.bytes[at];
+      for (size_t c = 0; c < 3; ++c) {
+        const auto sum =
+          to.bytes[at * 3 + c] * (255 - much) + made.bytes[from * 3 + c] * much;
+        to.bytes[at * 3 + c] = static_cast<uint8_t>((sum + 127) / 255);
+      }
+    }
+}
+
+image::picture picture_of(const soft_mask& x) {
+  image::picture p{x.px, 3, {}};
+  p.bytes.reserve(x.bytes.size() * 3);
+  for (const auto b : x.bytes)
+    p.bytes.insert(p.bytes.end(), 3, b);
+  return p;
+}
+
+} // namespace atelier::runtime::http::detail

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/core/shape.hpp>
+#include <atelier/image/pixels.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace atelier::runtime::http::detail {
+
+/// What of a picture is repainted: a byte for each pixel, 255 all of it.
+struct soft_mask {
+  core::extent px;
+  std::vector<uint8_t> bytes;
+};
+
+/// A part of a picture.
+struct region {
+  uint32_t x = 0;
+  uint32_t y = 0;
+  core::extent px;
+
+  friend bool operator==(const region&, const region&) = default;
+};
+
+/// How a picture gets another size.
+enum class resize_mode : uint8_t {
+  /// Whatever its proportions.
+  stretch = 0,
+  /// What goes beyond them is cut off on both sides.
+  crop = 1,
+  /// What is missing repeats the edge.
+  fill = 2,
+};
+
+/// Returns `from` in the size `to`.
+core::result<image::picture> resize_as(resize_mode how,
+                                       const image::picture& from,
+                                       core::extent to);
+
+/// Returns what a mask's picture says: where it has transparency, what is
+/// opaque, else what is light.
+/// Source: the web UI's create_binary_mask (modules/processing.py).
+soft_mask mask_of(const image::picture& x);
+
+void invert(soft_mask& x);
+
+/// Softens its edges: three boxes each way, which together come near Gauss'
+/// curve of that deviation. Takes time that does not depend on it.
+void blur(soft_mask& x, double deviation_x, double deviation_y);
+
+/// Returns the least region with all that is repainted, `padding` wider on
+/// every side and widened to the proportions of `like` as far as the picture
+/// goes. None where nothing is repainted.
+/// Source: the web UI's get_crop_region and expand_crop_region
+///         (modules/masking.py).
+std::optional<region> region_of(const soft_mask& x, uint32_t padding,
+                                core::extent like);
+
+image::picture cut(const image::picture& from, const region& part);
+
+/// Paints what is repainted in the colours around it.
+void fill_masked(image::picture& x, const soft_mask& mask);
+
+/// Puts `made` onto the part of `to`, as far as the mask repaints it.
+/// @pre made has the extent of the part, the mask that of `to`, all three
+///      channels
+void blend(image::picture& to, const image::picture& made, const region& part,
+           const soft_mask& mask);
+
+/// Returns the mask's pixels in R, G and B.
+image::picture picture_of(const soft_mask& x);
+
+} // namespace atelier::runtime::http::detail

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/api_rig.hpp"
+#include <atelier/runtime/http/a1111_routes.hpp>
+#include <atelier/runtime/http/base64.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+using namespace atelier;
+using namespace atelier::runtime::http;
+using nlohmann::json;
+using test::api_rig;
+using bytes = std::vector<uint8_t>;
+
+namespace {
+
+struct rig : api_rig {
+  rig() {
+    add_a1111_routes(routes, all, context());
+    // What is drawn is white, in the size that was asked for.
+    pictures->bytes_of = [](const generation& g) {
+      const bytes white(size_t{g.width} * g.height * 3, 255);
+      return *image::encode({{g.width, g.height}, 3, white}, {}, "told");
+    };
+  }
+
+  exchange_ptr draw(json body) {
+    if (!body.contains("init_images"))
+      body["init_images"] = {to_base64(png(80, 60, 100))};
+    return post_json("/sdapi/v1/img2img", body);
+  }
+
+  /// White where x and y are within these, black elsewhere.
+  static std::string mask(uint32_t width, uint32_t height, uint32_t x0,
+                          uint32_t y0, uint32_t x1, uint32_t y1) {
+    bytes all(size_t{width} * height * 3, 0);
+    for (uint32_t y = y0; y < y1; ++y)
+      for (size_t i = (size_t{y} * width + x0) * 3;
+           i < (size_t{y} * width + x1) * 3; ++i)
+        all[i] = 255;
+    return to_base64(*image::encode({{width, height}, 3, all}, {}));
+  }
+
+  /// The picture that the call returns once all is drawn.
+  image::picture result(const exchange_ptr& x) {
+    pictures->finish(pictures->count());
+    BOOST_TEST_REQUIRE(x->status() == 200u);
+    const auto file =
+      *from_base64("x", x->body()["images"][0].get<std::string>(), 1 << 20);
+    BOOST_TEST(image::read_text(file).value_or("") == "told");
+    return *image::decode(file);
+  }
+
+  generation order() const {
+    return pictures->at(pictures->count()).wanted;
+  }
+};
+
+uint8_t at(const image::picture& x, uint32_t column, uint32_t row) {
+  return x.bytes[(size_t{row} * x.px.width + column) * x.channels];
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(a1111_img2img_test)
+
+BOOST_AUTO_TEST_CASE(without_a_mask_the_file_goes_to_the_engine_as_it_is) {
+  rig r;
+  const auto file = api_rig::png(80, 60, 100);
+  const auto got = r.draw({{"width", 64}, {"height", 64}});
+  BOOST_TEST(r.order().image == file);
+  BOOST_TEST(r.order().width == 64u);
+  BOOST_TEST(*r.order().strength == 0.75f);
+  BOOST_TEST((r.result(got).px == core::extent{64, 64}));
+  BOOST_TEST(!got->body()["parameters"].contains("init_images"));
+  const auto info = json::parse(got->body()["info"].get<std::string>());
+  BOOST_TEST(info["denoising_strength"] == 0.75);
+}
+
+BOOST_AUTO_TEST_CASE(proportions_are_kept_where_that_is_wanted) {
+  rig r;
+  for (const int mode : {1, 2}) {
+    r.draw({{"width", 64}, {"height", 64}, {"resize_mode", mode}});
+    const auto sent = image::decode(r.order().image);
+    BOOST_TEST_REQUIRE(sent.operator bool());
+    BOOST_TEST((sent->px == core::extent{64, 64}));
+    BOOST_TEST(at(*sent, 0, 0) == 100);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_mask_repaints_where_it_is_white_and_nowhere_else) {
+  rig r;
+  const auto got = r.draw({{"mask", r.mask(80, 64, 40, 0, 80, 64)},
+                           {"init_images", {to_base64(r.png(80, 64, 100))}},
+                           {"inpaint_full_res", false},
+                           {"inpainting_fill", 1},
+                           {"mask_blur", 0},
+                           {"width", 80},
+                           {"height", 64},
+                           {"denoising_strength", 0.5}});
+  const auto mask = image::decode(r.order().mask);
+  BOOST_TEST_REQUIRE(mask.operator bool());
+  BOOST_TEST(at(*mask, 39, 10) == 0);
+  BOOST_TEST(at(*mask, 40, 10) == 255);
+  BOOST_TEST(*r.order().strength == 0.5f);
+  const auto x = r.result(got);
+  BOOST_TEST((x.px == core::extent{80, 64}));
+  BOOST_TEST(at(x, 39, 10) == 100);
+  BOOST_TEST(at(x, 40, 10) == 255);
+}
+
+BOOST_AUTO_TEST_CASE(an_inverted_mask_repaints_the_rest) {
+  rig r;
+  const auto got = r.draw({{"mask", r.mask(80, 64, 40, 0, 80, 64)},
+                           {"init_images", {to_base64(r.png(80, 64, 100))}},
+                           {"inpaint_full_res", 0},
+                           {"inpainting_mask_invert", 1},
+                           {"mask_blur", 0},
+                           {"width", 80},
+                           {"height", 64}});
+  const auto x = r.result(got);
+  BOOST_TEST(at(x, 39, 10) == 255);
+  BOOST_TEST(at(x, 40, 10) == 100);
+}
+
+BOOST_AUTO_TEST_CASE(a_blurred_mask_fades) {
+  rig r;
+  const auto got = r.draw({{"mask", r.mask(80, 64, 40, 0, 80, 64)},
+                           {"init_images", {to_base64(r.png(80, 64, 100))}},
+                           {"inpaint_full_res", false},
+                           {"mask_blur", 4},
+                           {"width", 80},
+                           {"height", 64}});
+  const auto x = r.result(got);
+  BOOST_TEST(at(x, 10, 10) == 100);
+  BOOST_TEST(at(x, 38, 10) > 110);
+  BOOST_TEST(at(x, 38, 10) < at(x, 42, 10));
+  BOOST_TEST(at(x, 42, 10) < 250);
+  BOOST_TEST(at(x, 70, 10) == 255);
+}
+
+BOOST_AUTO_TEST_CASE(the_masked_part_is_filled_where_that_is_wanted) {
+  rig r;
+  // Red where it is masked.
+  bytes all(80 * 64 * 3, 100);
+  for (size_t y = 20; y < 40; ++y)
+    for (size_t x = 20; x < 40; ++x)
+      all[(y * 80 + x) * 3] = 255;
+  const auto file = *image::encode({{80, 64}, 3, all}, {});
+  const auto sent = [&](int fill) {
+    r.draw({{"mask", r.mask(80, 64, 20, 20, 40, 40)},
+            {"init_images", {to_base64(file)}},
+            {"inpaint_full_res", false},
+            {"inpainting_fill", fill},
+            {"mask_blur", 0},
+            {"width", 80},
+            {"height", 64}});
+    return at(*image::decode(r.order().image), 30, 30);
+  };
+  BOOST_TEST(sent(0) == 100);
+  BOOST_TEST(sent(1) == 255);
+}
+
+BOOST_AUTO_TEST_CASE(only_the_part_around_the_mask_is_drawn) {
+  rig r;
+  const auto got = r.draw({{"init_images", {to_base64(r.png(200, 160, 100))}},
+                           {"mask", r.mask(200, 160, 100, 50, 132, 82)},
+                           {"inpaint_full_res", true},
+                           {"inpaint_full_res_padding", 16},
+                           {"inpainting_fill", 1},
+                           {"mask_blur", 0},
+                           {"width", 128},
+                           {"height", 128}});
+  // 64 pixels around become 128, of which the middle half is repainted.
+  const auto mask = image::decode(r.order().mask);
+  BOOST_TEST((mask->px == core::extent{128, 128}));
+  BOOST_TEST(at(*mask, 20, 64) == 0);
+  BOOST_TEST(at(*mask, 64, 64) == 255);
+  BOOST_TEST(at(*mask, 28, 64) == 0);
+  BOOST_TEST(at(*mask, 36, 64) == 255);
+  const auto x = r.result(got);
+  BOOST_TEST((x.px == core::extent{200, 160}));
+  BOOST_TEST(at(x, 99, 60) == 100);
+  BOOST_TEST(at(x, 100, 60) == 255);
+  BOOST_TEST(at(x, 131, 81) == 255);
+  BOOST_TEST(at(x, 132, 81) == 100);
+  BOOST_TEST(at(x, 110, 49) == 100);
+}
+
+BOOST_AUTO_TEST_CASE(a_black_mask_leaves_all_as_it_was) {
+  rig r;
+  const auto got = r.draw(
+    {{"mask", r.mask(80, 60, 0, 0, 0, 0)}, {"width", 80}, {"height", 64}});
+  const auto x = r.result(got);
+  BOOST_TEST(at(x, 40, 30) == 100);
+}
+
+BOOST_AUTO_TEST_CASE(faulty_calls_name_their_field) {
+  rig r;
+  const auto refused = [&](const json& body) {
+    const auto got = r.draw(body);
+    BOOST_TEST(got->status() == 400u);
+    return got->body()["detail"].get<std::string>();
+  };
+  const auto image = to_base64(api_rig::png(16, 16));
+  BOOST_TEST(refused({{"init_images", json::array()}})
+             == "init_images is missing");
+  BOOST_TEST(
+    refused({{"init_images", {image, image}}}).starts_with("init_images"));
+  BOOST_TEST(refused({{"init_images", {"https://a/b"}}})
+               .starts_with("init_images is a URL"));
+  BOOST_TEST(refused({{"mask", "Zm9v"}}).starts_with("mask"));
+  BOOST_TEST(
+    refused({{"mask", image}, {"init_images", {"Zm9v"}}}).starts_with("image"));
+  BOOST_TEST(refused({{"resize_mode", 3}}).starts_with("resize_mode"));
+  BOOST_TEST(refused({{"inpainting_fill", 2}}).starts_with("inpainting_fill"));
+  BOOST_TEST(refused({{"mask_blur", 65}}).starts_with("mask_blur"));
+  BOOST_TEST(
+    refused({{"denoising_strength", 0}}).starts_with("denoising_strength"));
+  BOOST_TEST(r.pictures->count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(files_that_wait_for_pictures_are_bounded) {
+  api_rig r;
+  auto with = r.context();
+  const auto image = api_rig::png(80, 64, 100);
+  const auto mask = rig::mask(80, 64, 40, 0, 80, 64);
+  with.limits.sources_bytes = 700;
+  add_a1111_routes(r.routes, r.all, with);
+  const json body{{"init_images", {to_base64(image)}},
+                  {"mask", mask},
+                  {"width", 64},
+                  {"height", 64}};
+  size_t refused = 0;
+  std::vector<api_rig::exchange_ptr> open;
+  for (int i = 0; i < 10; ++i) {
+    open.push_back(r.post_json("/sdapi/v1/img2img", body));
+    refused += open.back()->status() == 429 ? 1u : 0u;
+  }
+  BOOST_TEST(refused > 0u);
+  BOOST_TEST(refused < 10u);
+  // Once they are gone there is room.
+  for (const auto& x : open)
+    x->leave();
+  open.clear();
+  BOOST_TEST(r.post_json("/sdapi/v1/img2img", body)->status() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(pixels_are_worked_on_elsewhere) {
+  api_rig r;
+  std::vector<std::function<void()>> work;
+  auto with = r.context();
+  with.elsewhere = [&](std::function<void()> x) {
+    work.push_back(std::move(x));
+  };
+  add_a1111_routes(r.routes, r.all, with);
+  const auto got = r.post_json(
+    "/sdapi/v1/img2img", {{"init_images", {to_base64(api_rig::png(16, 16))}}});
+  BOOST_TEST(r.pictures->count() == 0u);
+  BOOST_TEST_REQUIRE(work.size() == 1u);
+  work[0]();
+  BOOST_TEST(r.pictures->count() == 1u);
+  BOOST_TEST(got->status() == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

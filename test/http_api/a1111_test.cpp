@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/api_rig.hpp"
+#include <atelier/runtime/http/a1111_routes.hpp>
+#include <atelier/runtime/http/base64.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+using namespace atelier;
+using namespace atelier::runtime::http;
+using namespace std::chrono_literals;
+using nlohmann::json;
+using test::fake_pictures;
+
+namespace {
+
+constexpr auto told = "a cat\nNegative prompt: dogs\nSteps: 12, Sampler: DPM++ "
+                      "2M, Schedule type: Karras, CFG scale: 6.5, Seed: 77, "
+                      "Size: 64x128, Model: tiny, RNG: Philox";
+
+struct rig : test::api_rig {
+  rig() {
+    add_a1111_routes(routes, all, context());
+    pictures->bytes_of = [](const generation&) {
+      const std::vector<uint8_t> grey(64 * 64 * 3, 90);
+      return *image::encode({{64, 64}, 3, grey}, {}, told);
+    };
+  }
+
+  exchange_ptr draw(const json& body) {
+    return post_json("/sdapi/v1/txt2img", body);
+  }
+
+  generation order_of(const json& body) {
+    const auto got = draw(body);
+    BOOST_TEST_REQUIRE(got->status() == 0u);
+    return pictures->at(pictures->count()).wanted;
+  }
+
+  json progress(const std::string& query = "") {
+    return get("/sdapi/v1/progress" + query)->body();
+  }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(a1111_test)
+
+BOOST_AUTO_TEST_CASE(a_picture_comes_with_its_info) {
+  rig r;
+  const auto got = r.draw({{"prompt", "a cat"},
+                           {"negative_prompt", "dogs"},
+                           {"seed", 77},
+                           {"batch_size", 1},
+                           {"n_iter", 2},
+                           {"steps", 12},
+                           {"cfg_scale", 6.5},
+                           {"width", 64},
+                           {"height", 70},
+                           {"sampler_name", "DPM++ 2M Karras"}});
+  const auto g = r.pictures->at(2).wanted;
+  BOOST_TEST(g.prompt == "a cat");
+  BOOST_TEST(g.negative == "dogs");
+  BOOST_TEST(*g.seed == 78u);
+  BOOST_TEST(*g.steps == 12u);
+  BOOST_TEST(*g.guidance == 6.5f);
+  BOOST_TEST(g.width == 64u);
+  BOOST_TEST(g.height == 64u);
+  BOOST_TEST(*g.sampler == "dpmpp_2m");
+  BOOST_TEST(*g.karras);
+  r.pictures->finish(1);
+  r.pictures->finish(2);
+  BOOST_TEST(got->status() == 200u);
+  const auto v = got->body();
+  BOOST_TEST_REQUIRE(v["images"].size() == 2u);
+  const auto file =
+    from_base64("x", v["images"][0].get<std::string>(), 100'000);
+  BOOST_TEST_REQUIRE(file.operator bool());
+  BOOST_TEST(image::decode(*file).operator bool());
+  BOOST_TEST(v["parameters"]["prompt"] == "a cat");
+  const auto info = json::parse(v["info"].get<std::string>());
+  BOOST_TEST(info["prompt"] == "a cat");
+  BOOST_TEST(info["seed"] == 77);
+  BOOST_TEST((info["all_seeds"] == json{77, 78}));
+  BOOST_TEST(info["all_prompts"].size() == 2u);
+  BOOST_TEST(info["sampler_name"] == "DPM++ 2M");
+  BOOST_TEST(info["cfg_scale"] == 6.5);
+  BOOST_TEST(info["steps"] == 12);
+  BOOST_TEST(info["sd_model_name"] == "tiny");
+  BOOST_TEST(info["denoising_strength"].is_null());
+  BOOST_TEST(info["infotexts"][1] == told);
+  BOOST_TEST(info["version"].get<std::string>().starts_with("Atelier"));
+  BOOST_TEST(info["job_timestamp"] == "20231114221320");
+}
+
+BOOST_AUTO_TEST_CASE(samplers_and_schedulers_have_many_names) {
+  rig r;
+  const auto sampler = [&](const json& body) {
+    const auto g = r.order_of(body);
+    return g.sampler.value_or("-") + (!g.karras ? "" : *g.karras ? "+" : "/");
+  };
+  BOOST_TEST(sampler(json::object()) == "-");
+  BOOST_TEST(sampler({{"sampler_name", "Euler a"}}) == "euler_ancestral");
+  BOOST_TEST(sampler({{"sampler_name", "k_euler_a"}}) == "euler_ancestral");
+  BOOST_TEST(sampler({{"sampler_index", "LCM"}}) == "lcm");
+  BOOST_TEST(sampler({{"sampler_name", "DDIM"}, {"sampler_index", "LCM"}})
+             == "ddim");
+  BOOST_TEST(sampler({{"sampler_name", "dpmpp_2m"}, {"scheduler", "karras"}})
+             == "dpmpp_2m+");
+  BOOST_TEST(sampler({{"sampler_name", "Euler"}, {"scheduler", "Uniform"}})
+             == "euler/");
+  BOOST_TEST(sampler({{"sampler_name", "Euler"}, {"scheduler", "Automatic"}})
+             == "euler");
+  const auto got = r.draw({{"sampler_name", "Heun"}});
+  BOOST_TEST(got->status() == 404u);
+  BOOST_TEST(got->body()["detail"]
+             == "sampler_name 'Heun' is not there: see /sdapi/v1/samplers");
+  BOOST_TEST(r.draw({{"scheduler", "Exponential"}})->status() == 400u);
+}
+
+BOOST_AUTO_TEST_CASE(what_webuiapi_sends_by_default_is_fine) {
+  rig r;
+  r.order_of(json::parse(R"({
+    "enable_hr": false, "hr_scale": 2, "hr_upscaler": "Latent",
+    "hr_second_pass_steps": 0, "hr_resize_x": 0, "hr_resize_y": 0,
+    "denoising_strength": 0.7, "firstphase_width": 0, "firstphase_height": 0,
+    "prompt": "p", "styles": [], "seed": -1, "subseed": -1,
+    "subseed_strength": 0.0, "seed_resize_from_h": 0, "seed_resize_from_w": 0,
+    "batch_size": 1, "n_iter": 1, "steps": 20, "cfg_scale": 7.0, "width": 512,
+    "height": 512, "restore_faces": false, "tiling": false,
+    "do_not_save_samples": false, "do_not_save_grid": false,
+    "negative_prompt": "", "eta": 1.0, "s_churn": 0, "s_tmax": 0, "s_tmin": 0,
+    "s_noise": 1, "override_settings": {},
+    "override_settings_restore_afterwards": true, "sampler_name": "Euler a",
+    "sampler_index": "Euler a", "script_name": null, "script_args": [],
+    "send_images": true, "save_images": false, "alwayson_scripts": {}})"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_there_is_refused_by_name) {
+  rig r;
+  for (const auto& [field, value] : std::vector<std::pair<std::string, json>>{
+         {"enable_hr", true},
+         {"restore_faces", true},
+         {"tiling", true},
+         {"styles", {"nice"}},
+         {"script_name", "xyz"},
+         {"alwayson_scripts", {{"ControlNet", {{"args", {1}}}}}},
+         {"refiner_checkpoint", "x"},
+         {"subseed_strength", 0.5},
+         {"s_churn", 3},
+         {"eta", 0.5},
+         {"steps", 0},
+         {"cfg_scale", 99},
+         {"width", 4},
+         {"batch_size", 11},
+         {"override_settings", {{"CLIP_stop_at_last_layers", 2}}},
+         {"override_settings", {{"unknown", 2}}},
+         {"override_settings", 5}}) {
+    BOOST_TEST_CONTEXT(field << " " << value) {
+      const auto got = r.draw({{field, value}});
+      BOOST_TEST(got->status() == 400u);
+      BOOST_TEST(
+        got->body()["detail"].get<std::string>().find(field.substr(0, 5))
+        == 0u);
+      BOOST_TEST(got->body().contains("error"));
+    }
+  }
+  BOOST_TEST(r.draw({{"batch_size", 4}, {"n_iter", 3}})->status() == 400u);
+  BOOST_TEST(r.post("/sdapi/v1/txt2img", "{")->status() == 400u);
+  BOOST_TEST(r.pictures->count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(eta_is_ddims_alone) {
+  rig r;
+  BOOST_TEST(*r.order_of({{"sampler_name", "DDIM"}, {"eta", 0.5}}).eta == 0.5f);
+  BOOST_TEST(
+    !r.order_of({{"sampler_name", "Euler"}, {"eta", 1.0}}).eta.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(infotext_fills_what_is_left_out) {
+  rig r;
+  auto g = r.order_of({{"infotext", told}});
+  BOOST_TEST(g.prompt == "a cat");
+  BOOST_TEST(g.negative == "dogs");
+  BOOST_TEST(*g.seed == 77u);
+  BOOST_TEST(*g.steps == 12u);
+  BOOST_TEST(*g.guidance == 6.5f);
+  BOOST_TEST(*g.sampler == "dpmpp_2m");
+  BOOST_TEST(*g.karras);
+  BOOST_TEST(g.width == 64u);
+  BOOST_TEST(g.height == 128u);
+  BOOST_TEST(g.noise == "philox");
+  g = r.order_of({{"infotext", told},
+                  {"prompt", "a dog"},
+                  {"seed", 5},
+                  {"sampler_name", "Euler"}});
+  BOOST_TEST(g.prompt == "a dog");
+  BOOST_TEST(*g.seed == 5u);
+  BOOST_TEST(*g.sampler == "euler");
+  BOOST_TEST(!g.karras.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(progress_is_that_of_the_callers_job) {
+  rig r;
+  auto v = r.progress();
+  BOOST_TEST(v["progress"] == 0.0);
+  BOOST_TEST(v["state"]["job_count"] == 0);
+  const auto got = r.draw({{"force_task_id", "task(mine)"}, {"n_iter", 2}});
+  r.draw({{"force_task_id", "task(other)"}});
+  v = r.progress("?id_task=task(mine)");
+  BOOST_TEST(v["textinfo"] == "In queue, place 1");
+  BOOST_TEST(v["state"]["job"] == "task(mine)");
+  BOOST_TEST(r.progress()["state"]["job"] == "task(other)");
+  r.now += 1s;
+  r.pictures->step(1, 0, 8);
+  r.now += 4s;
+  r.pictures->step(1, 4, 8, fake_pictures::grey_preview(4));
+  // One that runs goes before one that waits.
+  v = r.progress();
+  BOOST_TEST(v["state"]["job"] == "task(mine)");
+  BOOST_TEST(v["progress"] == 0.25);
+  BOOST_TEST(v["eta_relative"] == 12.0);
+  BOOST_TEST(v["state"]["sampling_step"] == 4);
+  BOOST_TEST(v["state"]["sampling_steps"] == 8);
+  BOOST_TEST(v["state"]["job_count"] == 2);
+  BOOST_TEST(v["current_image"].get<std::string>().starts_with("iVBOR"));
+  BOOST_TEST(r.progress("?skip_current_image=true")["current_image"].is_null());
+  r.pictures->finish(1);
+  r.pictures->step(2, 1, 8);
+  v = r.progress();
+  BOOST_TEST(v["state"]["job_no"] == 1);
+  BOOST_TEST(v["state"]["sampling_step"] == 1);
+  // Nobody sees another's.
+  r.key = "bob";
+  BOOST_TEST(r.progress()["state"]["job"] == "");
+  BOOST_TEST(r.progress("?id_task=task(mine)")["state"]["job"] == "");
+}
+
+BOOST_AUTO_TEST_CASE(front_ends_poll_their_task) {
+  rig r;
+  const auto poll = [&](const json& more) {
+    json body{{"id_task", "task(a)"}};
+    body.update(more);
+    return r.post_json("/internal/progress", body)->body();
+  };
+  BOOST_TEST(poll(json::object())["completed"] == false);
+  r.draw({{"force_task_id", "task(a)"}});
+  BOOST_TEST(poll(json::object())["queued"] == true);
+  r.pictures->step(1, 2, 8, fake_pictures::grey_preview(2));
+  auto v = poll(json::object());
+  BOOST_TEST(v["active"] == true);
+  BOOST_TEST(v["progress"] == 0.25);
+  BOOST_TEST(
+    v["live_preview"].get<std::string>().starts_with("data:image/png;base64,"));
+  BOOST_TEST(poll({{"id_live_preview", v["id_live_preview"]}})["live_preview"]
+               .is_null());
+  r.pictures->finish(1);
+  v = poll(json::object());
+  BOOST_TEST(v["completed"] == true);
+  BOOST_TEST(v["active"] == false);
+}
+
+BOOST_AUTO_TEST_CASE(an_interrupted_call_returns_what_there_is) {
+  rig r;
+  const auto body = json{{"n_iter", 2}, {"width", 64}, {"height", 64}};
+  const auto first = r.draw(body);
+  r.pictures->finish(1);
+  r.post("/sdapi/v1/interrupt", "");
+  BOOST_TEST(first->status() == 200u);
+  BOOST_TEST(first->body()["images"].size() == 1u);
+  const auto info = json::parse(first->body()["info"].get<std::string>());
+  BOOST_TEST(info["interrupted"] == true);
+  BOOST_TEST(info["all_seeds"].size() == 1u);
+  BOOST_TEST(r.pictures->at(2).cancelled);
+  // Nothing done: the newest preview, in the picture's size.
+  const auto second = r.draw(body);
+  r.pictures->step(3, 2, 8, fake_pictures::grey_preview(2));
+  r.post("/sdapi/v1/skip", "");
+  const auto half = second->body()["images"];
+  BOOST_TEST_REQUIRE(half.size() == 1u);
+  const auto seen =
+    image::decode(*from_base64("x", half[0].get<std::string>(), 100'000));
+  BOOST_TEST((seen->px == core::extent{64, 64}));
+  // Only the named one.
+  const auto third = r.draw({{"force_task_id", "a"}});
+  const auto fourth = r.draw({{"force_task_id", "b"}});
+  r.post("/sdapi/v1/interrupt", R"({"id_task":"a"})");
+  BOOST_TEST(third->status() == 200u);
+  BOOST_TEST(third->body()["images"].empty());
+  BOOST_TEST(fourth->status() == 0u);
+  // Not another's.
+  r.key = "bob";
+  r.post("/sdapi/v1/interrupt", R"({"id_task":"b"})");
+  r.post("/sdapi/v1/interrupt", "");
+  BOOST_TEST(fourth->status() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(failures_come_in_the_web_uis_words) {
+  rig r;
+  const auto got = r.draw(json::object());
+  r.pictures->fail(1, "deadline_missed", "too late");
+  BOOST_TEST(got->status() == 504u);
+  BOOST_TEST(got->body()["error"] == "deadline_missed");
+  BOOST_TEST(got->body()["detail"] == "too late");
+  r.pictures->refuse_after = 0;
+  BOOST_TEST(r.draw(json::object())->status() == 429u);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_leaves_takes_its_job_back) {
+  rig r;
+  r.draw(json::object())->leave();
+  BOOST_TEST(r.pictures->at(1).cancelled);
+}
+
+BOOST_AUTO_TEST_CASE(options_are_the_callers_own) {
+  rig r;
+  const auto options = [&] { return r.get("/sdapi/v1/options")->body(); };
+  BOOST_TEST(options()["sd_model_checkpoint"] == "tiny");
+  const auto set = [&](const json& x) {
+    return r.post_json("/sdapi/v1/options", x)->status();
+  };
+  BOOST_TEST(set({{"sd_model_checkpoint", "other"},
+                  {"samples_format", "jpg"},
+                  {"jpeg_quality", 60},
+                  {"something", "else"},
+                  {"live_previews_enable", false}})
+             == 200u);
+  BOOST_TEST(options()["sd_model_checkpoint"] == "other");
+  auto g = r.order_of(json::object());
+  BOOST_TEST(*g.model == "other");
+  BOOST_TEST(g.format == "jpeg");
+  BOOST_TEST(g.quality == 60u);
+  BOOST_TEST(g.preview_every == 0u);
+  g = r.order_of({{"override_settings", {{"sd_model_checkpoint", "tiny@50"}}}});
+  BOOST_TEST(*g.variant == "tiny@50");
+  BOOST_TEST(!g.model.has_value());
+  BOOST_TEST(set({{"sd_model_checkpoint", "flux"}}) == 404u);
+  BOOST_TEST(set({{"jpeg_quality", 0}}) == 400u);
+  r.key = "bob";
+  BOOST_TEST(options()["sd_model_checkpoint"] == "tiny");
+  BOOST_TEST(r.order_of(json::object()).preview_every == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(png_info_reads_what_a_picture_tells) {
+  rig r;
+  const auto file = r.pictures->bytes_of({});
+  auto v =
+    r.post_json("/sdapi/v1/png-info", {{"image", to_base64(file)}})->body();
+  BOOST_TEST(v["info"] == told);
+  BOOST_TEST(v["items"]["parameters"] == told);
+  BOOST_TEST(v["parameters"]["Prompt"] == "a cat");
+  BOOST_TEST(v["parameters"]["Steps"] == "12");
+  v = r.post_json("/sdapi/v1/png-info", {{"image", "Zm9v"}})->body();
+  BOOST_TEST(v["info"] == "");
+  BOOST_TEST(r.post_json("/sdapi/v1/png-info", {{"image", "%"}})->status()
+             == 400u);
+}
+
+BOOST_AUTO_TEST_CASE(front_ends_find_their_lists) {
+  rig r;
+  const auto list = [&](const std::string& name) {
+    const auto got = r.get("/sdapi/v1/" + name);
+    BOOST_TEST(got->status() == 200u);
+    return got->body();
+  };
+  BOOST_TEST(list("samplers").size() == 6u);
+  BOOST_TEST(list("samplers")[1]["name"] == "Euler a");
+  BOOST_TEST(list("schedulers")[2]["label"] == "Karras");
+  const auto models = list("sd-models");
+  BOOST_TEST_REQUIRE(models.size() == 5u);
+  BOOST_TEST(models[0]["title"] == "tiny");
+  BOOST_TEST(models[3]["title"] == "tiny@50");
+  BOOST_TEST(list("upscalers")[0]["name"] == "None");
+  BOOST_TEST(list("memory")["ram"]["used"].get<uint64_t>() > 0u);
+  BOOST_TEST(list("embeddings")["loaded"].is_object());
+  BOOST_TEST(list("scripts")["txt2img"].is_array());
+  BOOST_TEST(list("cmd-flags")["api"] == true);
+  for (const auto* name :
+       {"sd-vae", "latent-upscale-modes", "loras", "hypernetworks",
+        "face-restorers", "realesrgan-models", "prompt-styles", "script-info",
+        "extensions"})
+    BOOST_TEST(list(name) == json::array());
+  BOOST_TEST(r.post("/sdapi/v1/refresh-checkpoints", "")->status() == 200u);
+  BOOST_TEST(r.post("/sdapi/v1/interrogate", "{}")->status() == 501u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

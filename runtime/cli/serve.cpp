@@ -142,6 +142,7 @@ private:
     if (!started)
       return started.why();
     server_ = std::move(*started);
+    pixels_ = std::move(doors.pixels);
     chores_ = std::move(doors.chores);
     chores_.push_back(
       [this, counted = doors.counted] { counted->note(server_->counts()); });
@@ -252,6 +253,7 @@ private:
   std::vector<std::function<void()>> chores_;
   size_t keys_ = 0;
   std::filesystem::path file_;
+  std::shared_ptr<thread_offload> pixels_;
   std::unique_ptr<http::server> server_;
   std::optional<http::housekeeper> keeper_;
 };

@@ -147,13 +147,26 @@ private:
         // A server that refuses early may have closed its reading half, and
         // said why before.
         written_ = failed;
-        beast::http::async_read(with, buffer_, parser_,
-                                [this](error_code error, size_t) {
-                                  if (error && *written_)
-                                    return end(*written_, "send to");
-                                  end(error, "read from");
-                                });
+        beast::http::async_read_header(
+          with, buffer_, parser_, [this, &with](error_code error, size_t) {
+            if (error)
+              return end(*written_ ? *written_ : error,
+                         *written_ ? "send to" : "read from");
+            hear_out(with);
+          });
       });
+  }
+
+  template <class Stream>
+  void hear_out(Stream& with) {
+    // Of lengths that a head tells, the parser's own limit is overlooked where
+    // the body came along with it.
+    if (const auto told = parser_.content_length();
+        told && *told > what_.most_bytes)
+      return end(beast::http::error::body_limit, "read from");
+    beast::http::async_read(
+      with, buffer_, parser_,
+      [this](error_code error, size_t) { end(error, "read from"); });
   }
 
   void end(error_code error, const char* doing) {

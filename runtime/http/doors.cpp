@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/a1111_routes.hpp>
 #include <atelier/runtime/http/cluster_routes.hpp>
 #include <atelier/runtime/http/doors.hpp>
 #include <atelier/runtime/http/job_routes.hpp>
@@ -6,6 +7,7 @@
 #include <atelier/runtime/http/metered_pictures.hpp>
 #include <atelier/runtime/http/openai_routes.hpp>
 #include <atelier/runtime/http/page_routes.hpp>
+#include <atelier/runtime/thread_offload.hpp>
 
 #include <chrono>
 #include <random>
@@ -37,6 +39,18 @@ job_limits limits_of(const config::http_settings& x) {
   return out;
 }
 
+/// Threads that work on pixels for the APIs: masks, crops, partial pictures.
+constexpr unsigned pixel_threads = 1;
+
+/// What is under way holds the context, but must not be what ends the threads.
+std::function<void(std::function<void()>)> run_on(
+  const std::shared_ptr<thread_offload>& threads) {
+  return [weak = std::weak_ptr{threads}](std::function<void()> work) {
+    if (const auto alive = weak.lock())
+      alive->run({}, std::move(work));
+  };
+}
+
 } // namespace
 
 doors doors::make(const door_context& from) {
@@ -48,12 +62,16 @@ doors doors::make(const door_context& from) {
   const auto all = std::make_shared<jobs>(
     pictures, limits_of(http), jobs::clocks{steady_now, wall_now, draw});
 
+  // A connection has one request at a time.
+  out.pixels =
+    std::make_shared<thread_offload>(pixel_threads, http.connections);
   api_context with;
   with.pictures = pictures;
   with.limits = from.settings.limits;
   with.pictures_of_call = http.pictures;
   with.wall = wall_now;
   with.draw = draw;
+  with.elsewhere = run_on(out.pixels);
   with.tls = !http.certificate.empty();
 
   cluster_context shown;
@@ -68,6 +86,7 @@ doors doors::make(const door_context& from) {
   add_page_routes(*routes);
   add_job_routes(*routes, all, with);
   add_openai_routes(*routes, all, with);
+  add_a1111_routes(*routes, all, with);
   add_cluster_routes(*routes, shown);
   out.routes = std::move(routes);
 

@@ -6,6 +6,7 @@
 #include <atelier/runtime/http/metrics.hpp>
 #include <atelier/runtime/http/picture_service.hpp>
 #include <atelier/runtime/http/route_table.hpp>
+#include <atelier/runtime/thread_offload.hpp>
 
 #include <functional>
 #include <memory>
@@ -25,6 +26,8 @@ struct doors {
   std::shared_ptr<const route_table> routes;
   /// What is to be done about every half second, on a housekeeper's thread.
   std::vector<std::function<void()>> chores;
+  /// Works on pixels; to be kept until the server has ended.
+  std::shared_ptr<thread_offload> pixels;
   /// To be told of the server's exchanges and counts.
   std::shared_ptr<metrics> counted;
 

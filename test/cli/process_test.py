@@ -1008,16 +1008,17 @@ def all_cases():
             yield name.removeprefix("case_"), function
 
 
-def main():
+def main(suite_name, cases):
+    """Run the cases that --only names, and write their report."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True, type=os.path.abspath)
     parser.add_argument("--report", type=pathlib.Path)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
 
-    suite = ElementTree.Element("TestSuite", name="cli_process")
+    suite = ElementTree.Element("TestSuite", name=suite_name)
     failures = 0
-    for name, case in all_cases():
+    for name, case in cases:
         if options.only not in name:
             continue
         with tempfile.TemporaryDirectory(prefix="cli-") as folder:
@@ -1035,4 +1036,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("cli_process", all_cases()))

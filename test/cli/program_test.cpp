@@ -126,6 +126,35 @@ BOOST_AUTO_TEST_CASE(an_edit_takes_an_image_a_mask_and_prompts) {
   BOOST_TEST(makes.handed_in.empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_server_that_cannot_be_is_refused_before_it_starts) {
+  const auto refused = [&](std::vector<std::string> arguments,
+                           const std::string& says) {
+    arguments.insert(arguments.begin(), "serve");
+    BOOST_TEST((run(std::move(arguments)) == exit_status::bad_input));
+    BOOST_TEST(err.str().find(says) != std::string::npos, err.str());
+  };
+  refused({"a"}, "serve takes no argument");
+  refused({"--listen", "here"}, "http.listen");
+  refused({"--listen", "0.0.0.0:0"}, "http.keys");
+  refused({"--processes", "many"}, "--processes: 'many'");
+  refused({"--policy", "none", "--listen", "127.0.0.1:0"}, "'none'");
+  refused({"--set", "http.keys=/nonexistent"}, "/nonexistent");
+  refused({"--set", "http.threads=0", "--set", "arena.image_slots=x"},
+          "arena.image_slots");
+  BOOST_TEST(err.str().find("http.threads") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_told) {
+  const auto data = (path / "data").string();
+  BOOST_TEST((run({"status", "--data", data}) == exit_status::not_there));
+  BOOST_TEST(err.str().find("no server runs") != std::string::npos);
+  BOOST_TEST((run({"stop", "--data", data}) == exit_status::not_there));
+  BOOST_TEST((run({"status", "--server", "http://127.0.0.1:1"})
+              == exit_status::not_there));
+  BOOST_TEST((run({"status", "--server", "here"}) == exit_status::bad_input));
+  BOOST_TEST((run({"stop", "a"}) == exit_status::bad_input));
+}
+
 BOOST_AUTO_TEST_CASE(unknown_words_get_a_suggestion) {
   BOOST_TEST((run({"generat", "a"}) == exit_status::bad_input));
   BOOST_TEST(err.str().find("unknown command 'generat'; the nearest is "

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/client.hpp>
+
 #include <boost/test/unit_test.hpp>
 #include <http/server_rig.hpp>
 #include <openssl/evp.h>
@@ -147,6 +149,19 @@ BOOST_AUTO_TEST_CASE(stopping_waits_for_tls_too) {
   x->reply({200, "text/plain", {}, "in time"});
   BOOST_TEST(c.hear().body == "in time");
   BOOST_TEST(stopped.get());
+}
+
+BOOST_AUTO_TEST_CASE(the_programs_client_believes_no_stranger) {
+  start();
+  runtime::http::client_request x;
+  x.url = server->url() + "/hello";
+  const auto doubted = ask_server(x);
+  BOOST_TEST_REQUIRE(!doubted);
+  BOOST_TEST((doubted.why().code == core::ec::unavailable));
+  x.any_certificate = true;
+  const auto reply = ask_server(x);
+  BOOST_TEST_REQUIRE(reply.operator bool());
+  BOOST_TEST(reply->body == "hello");
 }
 
 BOOST_AUTO_TEST_CASE(files_that_are_no_certificates_are_told) {

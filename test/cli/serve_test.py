@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start, ask and end the built program's server, as an operator would.
+
+Usage: serve_test.py --program ATELIER --report FILE [--only PART]
+"""
+import contextlib
+import hashlib
+import http.client
+import json
+import signal
+import socket
+import sys
+import urllib.parse
+
+from process_test import PATIENCE_S, expect, main
+
+CARD = ["--set", "devices=[{name='cpu:0',executor='test_card'}]",
+        "--listen", "127.0.0.1:0"]
+
+
+@contextlib.contextmanager
+def server(program, *more):
+    """A server with the test card; ends with the block."""
+    process = program.start(["serve", "--json", *CARD, *more])
+    try:
+        line = process.stdout.readline()
+        if not line:
+            raise AssertionError(process.communicate())
+        yield process, json.loads(line)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def ask(url, path="/health", headers=None, method="GET"):
+    parts = urllib.parse.urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port,
+                                            timeout=PATIENCE_S)
+    connection.request(method, path, headers=headers or {})
+    reply = connection.getresponse()
+    return reply.status, reply.read().decode()
+
+
+def end_of(process, number):
+    process.send_signal(number)
+    out, err = process.communicate(timeout=PATIENCE_S)
+    return process.returncode, err.decode()
+
+
+def state_file(program):
+    return program.folder / "data" / "atelier" / "server.json"
+
+
+def case_it_starts_tells_how_it_is_and_ends(program):
+    for mode in ("split", "single"):
+        with server(program, "--processes", mode) as (process, told):
+            expect(told["variants"] == ["test_card@20"], told)
+            state = json.loads(state_file(program).read_text())
+            expect(state == {"url": told["url"], "pid": process.pid}, state)
+            expect(state_file(program).stat().st_mode & 0o777 == 0o600)
+            status, body = ask(told["url"])
+            health = json.loads(body)
+            expect(status == 200 and health["status"] == "ok", body)
+            roles = [x["role"] for x in health["processes"]]
+            expect(("cpu" in roles) == (mode == "split"), mode, roles)
+            code, out, err = program.run(["status", "--json"])
+            expect(code == 0 and json.loads(out)["status"] == "ok", out, err)
+            code, out, err = program.run(["status"])
+            expect(code == 0 and "cpu:0" in out and "ok" in out, out, err)
+            code, out, err = program.run(["status", "--server", told["url"]])
+            expect(code == 0, out, err)
+            code, out, err = program.run(["stop"])
+            expect(code == 0, out, err)
+            expect(process.wait(PATIENCE_S) == 0, process.returncode)
+        expect(not state_file(program).exists())
+        expect(program.run(["status"])[0] == 3)
+        expect(program.run(["stop"])[0] == 3)
+
+
+def case_its_file_may_say_one_process(program):
+    (program.folder / "one.toml").write_text("[processes]\nmode = 'single'\n")
+    with server(program, "--config", "one.toml") as (process, told):
+        health = json.loads(ask(told["url"])[1])
+        expect([x["role"] for x in health["processes"] if x["role"] == "cpu"]
+               == [], health)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
+def case_signals_end_it(program):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with server(program) as (process, _):
+            code, err = end_of(process, number)
+            expect(code == 0, code, err)
+
+
+def case_a_taken_address_is_told_before_anything_is_loaded(program):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        where = "127.0.0.1:%d" % taken.getsockname()[1]
+        code, out, err = program.run(["serve", "--listen", where])
+        expect(code == 3 and "taken" in err, code, err)
+        expect(out == "", out)
+
+
+def case_every_fault_of_a_configuration_is_told_at_once(program):
+    (program.folder / "bad.toml").write_text(
+        "[http]\nthreads = 0\nlisten = 'x'\n[arena]\nimage_slot = 4\n")
+    code, _, err = program.run(["serve", "--config", "bad.toml"])
+    expect(code == 2, code, err)
+    for word in ("http.threads", "http.listen", "image_slot"):
+        expect(word in err, word, err)
+
+
+def case_keys_are_asked_for(program):
+    keys = program.folder / "keys"
+    digest = hashlib.sha256(b"apple").hexdigest()
+    keys.write_text(f"ann user {digest}\n")
+    keys.chmod(0o644)
+    code, _, err = program.run(["serve", *CARD, "--set", "http.keys=keys"])
+    expect(code == 2 and "0600" in err, code, err)
+    keys.chmod(0o600)
+    with server(program, "--set", "http.keys=keys") as (process, told):
+        expect(told["keys"] == 1, told)
+        _, body = ask(told["url"])
+        expect("processes" not in json.loads(body), body)
+        _, body = ask(told["url"], headers={"Authorization": "Bearer apple"})
+        expect("processes" in json.loads(body), body)
+        code, out, _ = program.run(["status", "--json", "--key", "apple"])
+        expect(code == 0 and "processes" in json.loads(out), out)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
+def case_a_rebound_name_is_refused(program):
+    with server(program) as (process, told):
+        status, _ = ask(told["url"], headers={"Host": "evil.example"})
+        expect(status == 403, status)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
+def case_a_stale_file_is_no_server(program):
+    file = state_file(program)
+    file.parent.mkdir(parents=True)
+    file.write_text('{"url":"http://127.0.0.1:1","pid":1}')
+    code, _, err = program.run(["stop"])
+    expect(code == 3, code, err)
+    with server(program) as (process, told):
+        expect(json.loads(file.read_text())["pid"] == process.pid)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
+def case_a_killed_server_leaves_no_process(program):
+    with server(program) as (process, told):
+        health = json.loads(ask(told["url"])[1])
+        pids = [x["pid"] for x in health["processes"] if x["pid"]]
+        process.kill()
+        process.communicate(timeout=PATIENCE_S)
+
+        def gone(pid):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as text:
+                    return b"atelier" not in text.read()
+            except OSError:
+                return True
+
+        class Ended:
+            def poll(self):
+                return None
+
+        program.wait_for(lambda: all(gone(x) for x in pids), Ended())
+        expect(program.run(["status"])[0] == 3)
+
+
+def all_cases():
+    for name, function in list(globals().items()):
+        if name.startswith("case_"):
+            yield name.removeprefix("case_"), function
+
+
+if __name__ == "__main__":
+    sys.exit(main("cli_serve", all_cases()))

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/doors.hpp>
+#include <atelier/runtime/http/engine_pictures.hpp>
+#include <atelier/runtime/http/housekeeper.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <http/still_pictures.hpp>
+#include <support/eventually.hpp>
+
+#include <atomic>
+#include <stdexcept>
+
+namespace atelier::runtime::http {
+
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(doors_test)
+
+BOOST_AUTO_TEST_CASE(all_doors_open_without_an_engine) {
+  const auto pictures = std::make_shared<engine_pictures>();
+  const auto condition = std::make_shared<health>(
+    pictures, "1.2.3", [] { return core::time_point{}; });
+  const config::settings settings;
+  const auto made = doors::make({pictures, condition, settings});
+  const auto found = made.routes->find("GET", "/health");
+  BOOST_TEST_REQUIRE(found.found != nullptr);
+  BOOST_TEST((found.found->needs == scope::anyone));
+  for (const auto& chore : made.chores)
+    chore();
+}
+
+BOOST_AUTO_TEST_CASE(without_an_engine_everything_is_refused) {
+  engine_pictures sut;
+  BOOST_TEST(!sut.attached());
+  const auto x = sut.submit({}, {});
+  BOOST_TEST_REQUIRE(std::holds_alternative<failure>(x));
+  BOOST_TEST(std::get<failure>(x).code == "unavailable");
+  BOOST_TEST(!sut.cancel(1));
+  BOOST_TEST(sut.status().workers.empty());
+  BOOST_TEST(sut.variants().empty());
+  BOOST_TEST(sut.stop(1s));
+}
+
+BOOST_AUTO_TEST_CASE(chores_are_done_again_and_again) {
+  std::atomic<int> done = 0;
+  {
+    const housekeeper sut{
+      {[] { throw std::runtime_error{"tired"}; }, [&] { ++done; }}, 1ms};
+    BOOST_TEST(test::eventually([&] { return done >= 3; }));
+  }
+  const int at_the_end = done;
+  BOOST_TEST(done == at_the_end);
+}
+
+BOOST_AUTO_TEST_CASE(a_housekeeper_ends_at_once) {
+  std::atomic<int> done = 0;
+  const auto began = std::chrono::steady_clock::now();
+  {
+    const housekeeper sut{{[&] { ++done; }}, 1h};
+    BOOST_TEST(test::eventually([&] { return done == 1; }));
+  }
+  BOOST_TEST((std::chrono::steady_clock::now() - began < 30s));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace atelier::runtime::http

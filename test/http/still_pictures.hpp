@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/runtime/http/picture_service.hpp>
+
+namespace atelier::test {
+
+/// A service that draws nothing, and is as a test says.
+class still_pictures : public runtime::http::picture_service {
+public:
+  std::variant<uint64_t, failure> submit(const generation&,
+                                         callbacks) override {
+    return failure{"unavailable", "nothing is drawn here", {}};
+  }
+
+  bool cancel(uint64_t) override {
+    return false;
+  }
+
+  engine_status status() const override {
+    return now;
+  }
+
+  std::vector<variant_status> variants() const override {
+    return {};
+  }
+
+  engine_status now;
+};
+
+} // namespace atelier::test

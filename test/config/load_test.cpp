@@ -93,6 +93,15 @@ BOOST_AUTO_TEST_CASE(file_of_more_than_a_mebibyte_is_refused) {
   refuses(write("more.toml", most + "#"), "holds more than 1048576 bytes");
 }
 
+BOOST_AUTO_TEST_CASE(what_was_given_is_told_apart_from_defaults) {
+  const std::vector<std::string> overrides{"http.threads=3"};
+  const auto x = parse("[processes]\nmode = 'single'\n", "text", overrides);
+  BOOST_REQUIRE(x);
+  const std::vector<std::string> wanted{"http.threads", "processes.mode"};
+  BOOST_CHECK(x.given == wanted);
+  BOOST_CHECK(parse("", "text").given.empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace atelier::config

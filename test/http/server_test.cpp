@@ -127,21 +127,23 @@ BOOST_AUTO_TEST_CASE(a_head_is_asked_for_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(a_handler_sees_the_whole_request) {
-  add("POST", "/things/{id}", [](const auto& x) {
-    const auto& asked = x->asked();
-    BOOST_TEST(asked.method == "POST");
-    BOOST_TEST(asked.path == "/things/a b");
-    BOOST_TEST(find_field(asked.parts, "id") == "a b");
-    BOOST_TEST(find_field(asked.query, "q") == "\u00e9 +");
-    BOOST_TEST(find_field(asked.headers, "x-thing") == "Some Thing");
-    BOOST_TEST(asked.body == "body");
-    BOOST_TEST(asked.client == "127.0.0.1");
-    BOOST_TEST(asked.key.empty());
-    x->reply({201, "text/plain", {{"Location", "/there"}}, {}});
-  });
+  add("POST", "/things/{id}", kept.keep());
   start();
-  const auto x = ask(request("POST", "/things/a%20b?q=%C3%A9+%2B",
-                             "X-Thing: Some Thing\r\n", "body"));
+  auto c = client();
+  c.send(request("POST", "/things/a%20b?q=%C3%A9+%2B",
+                 "X-Thing: Some Thing\r\n", "body"));
+  const auto handed = kept.next();
+  const auto& asked = handed->asked();
+  BOOST_TEST(asked.method == "POST");
+  BOOST_TEST(asked.path == "/things/a b");
+  BOOST_TEST(find_field(asked.parts, "id") == "a b");
+  BOOST_TEST(find_field(asked.query, "q") == "\u00e9 +");
+  BOOST_TEST(find_field(asked.headers, "x-thing") == "Some Thing");
+  BOOST_TEST(asked.body == "body");
+  BOOST_TEST(asked.client == "127.0.0.1");
+  BOOST_TEST(asked.key.empty());
+  handed->reply({201, "text/plain", {{"Location", "/there"}}, {}});
+  const auto x = c.hear();
   BOOST_TEST(x.status == 201u);
   BOOST_TEST(x.field("location") == "/there");
   BOOST_TEST(x.field("content-length") == "0");
@@ -212,9 +214,9 @@ BOOST_AUTO_TEST_CASE(replies_are_told_to_the_one_that_counts) {
   std::promise<std::string> told;
   with.done = [&](const std::string& method, const std::string& pattern,
                   unsigned status, double seconds) {
-    BOOST_TEST(seconds >= 0);
-    BOOST_TEST(seconds < 30);
-    told.set_value(method + " " + pattern + " " + std::to_string(status));
+    const bool likely = seconds >= 0 && seconds < 30;
+    told.set_value(method + " " + pattern + " " + std::to_string(status)
+                   + (likely ? "" : " in no likely time"));
   };
   add("GET", "/jobs/{id}", [](const auto& x) { x->reply({}); });
   start();

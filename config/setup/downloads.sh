@@ -5,7 +5,8 @@
 open_clip_version=3.3.0
 # The version of tokenizers decides which Unicode transformers knows.
 peers=(diffusers==0.42.1 transformers==5.23.0 tokenizers==0.23.3
-  safetensors==0.8.0 accelerate==1.15.0 piexif==1.1.3)
+  safetensors==0.8.0 accelerate==1.15.0 piexif==1.1.3
+  openai==3.54.0 webuiapi==0.9.17 prometheus-client==0.26.0 playwright==1.65.2)
 
 # is_to_be_tried STAMP CONTENT: whether something is neither there nor failed
 # within the last hour. A set-up without network would wait every time.
@@ -56,7 +57,7 @@ ensure_peers() {
   [[ $torch == "$root/build/torch" ]] || return 0
   is_to_be_tried "$stamp" "${peers[*]}" || return 0
   say "getting diffusers, transformers and piexif to compare with:" \
-    "a download of about 60 MB"
+    "a download of about 120 MB"
   # With the version of LibTorch, which is to stay.
   if "$torch/bin/python" -m pip install --disable-pip-version-check \
     --retries 1 "torch==$torch_version" "${peers[@]}" > "$log" 2>&1 \
@@ -65,7 +66,7 @@ ensure_peers() {
     rm -f -- "$stamp.failed"
   else
     touch "$stamp.failed"
-    say "diffusers, transformers and piexif could not be installed; the tests" \
-      "that compare with them are skipped ($log)"
+    say "diffusers, transformers, openai and others could not be installed;" \
+      "the tests that need them are skipped ($log)"
   fi
 }

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
+#include <atelier/core/log.hpp>
+#include <atelier/core/request.hpp>
+#include <atelier/runtime/door.hpp>
+#include <atelier/runtime/http/api_error.hpp>
+#include <atelier/runtime/http/detail/jobs_impl.hpp>
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+namespace atelier::runtime::http {
+
+using core::ec;
+using detail::job_entry;
+using detail::job_news;
+
+jobs::impl::impl(std::shared_ptr<picture_service> from, job_limits within,
+                 clocks when)
+  : from_(std::move(from)),
+    within_(within),
+    when_(std::move(when)),
+    table_(within) {}
+
+std::variant<job_view, failure> jobs::impl::submit(job_request what,
+                                                   job_listener news) {
+  bool twin = false;
+  auto entered = enter(what, news, twin);
+  if (!entered)
+    return to_failure(entered.why(), entered.why().code == ec::overloaded
+                                       ? core::timespan{std::chrono::seconds{1}}
+                                       : core::timespan{0});
+  const auto x = std::move(*entered);
+  if (!twin) {
+    std::optional<failure> refused;
+    hand_in(x, what.pictures, refused);
+    if (refused)
+      return std::move(*refused);
+  }
+  auto seen = [&] {
+    const std::lock_guard guard{mutex_};
+    return view(*x);
+  }();
+  tell(x);
+  return seen;
+}
+
+core::result<void> jobs::impl::check(const job_request& what) const {
+  if (what.pictures.empty() || what.pictures.size() > within_.pictures)
+    return core::fail(ec::invalid_argument, "n {} is outside 1..{}",
+                      what.pictures.size(), within_.pictures);
+  if (!what.id.empty() && !detail::is_client_name(what.id))
+    return core::fail(ec::invalid_argument,
+                      "id '{}' is not 1..128 of [A-Za-z0-9_.()-] that do not "
+                      "begin with 'job_'",
+                      what.id.substr(0, 128));
+  return {};
+}
+
+core::result<jobs::impl::entry> jobs::impl::enter(job_request& what,
+                                                  job_listener& news,
+                                                  bool& twin) {
+  if (auto good = check(what); !good)
+    return good.why();
+  const std::lock_guard guard{mutex_};
+  if (closed_)
+    return core::fail(ec::stopping, "the server is stopping");
+  if (!what.idempotency_key.empty())
+    if (auto known = table_.find_twin(what.owner, what.idempotency_key)) {
+      twin = true;
+      const auto me = add_listener(*known, std::move(news));
+      if (known->has_ended())
+        push(*known, job_news::kind::ended, 0, me);
+      return known;
+    }
+  if (!what.id.empty() && table_.find(what.id))
+    return core::fail(ec::invalid_argument, "id '{}' is taken", what.id);
+  if (!table_.make_room())
+    return core::fail(ec::overloaded,
+                      "{} jobs are open, the limit (http.jobs) is {}",
+                      table_.open(), within_.jobs);
+  auto x = std::make_shared<job_entry>();
+  x->number = ++last_number_;
+  x->named = !what.id.empty();
+  x->keeps = what.keeps;
+  x->idempotency_key = std::move(what.idempotency_key);
+  x->priority =
+    static_cast<uint32_t>(core::parse_priority(what.pictures.front().priority)
+                            .value_or(core::priority::normal));
+  x->known.id = x->named ? std::move(what.id) : draw_name();
+  x->known.kind = std::move(what.kind);
+  x->known.owner = std::move(what.owner);
+  x->known.created = when_.wall();
+  x->known.results.resize(what.pictures.size());
+  x->rows.resize(what.pictures.size());
+  for (size_t i = 0; i < x->rows.size(); ++i)
+    if (what.pictures[i].image.empty())
+      x->rows[i].steps = what.pictures[i].steps.value_or(0);
+  add_listener(*x, std::move(news));
+  table_.add(x);
+  return x;
+}
+
+std::string jobs::impl::draw_name() {
+  const auto high = when_.draw();
+  return fmt::format("job_{:016x}{:016x}", high, when_.draw());
+}
+
+callbacks jobs::impl::calls_for(const entry& x, uint32_t index) {
+  callbacks calls;
+  calls.progressed = [me = weak_from_this(), x, index](const progress& p) {
+    if (const auto alive = me.lock())
+      alive->progressed(x, index, p);
+  };
+  calls.answered = [me = weak_from_this(), x, index](const answer& a) {
+    if (const auto alive = me.lock())
+      alive->answered(x, index, a);
+  };
+  return calls;
+}
+
+void jobs::impl::hand_in(const entry& x,
+                         const std::vector<generation>& pictures,
+                         std::optional<failure>& refused) {
+  for (uint32_t i = 0; i < pictures.size(); ++i) {
+    {
+      // Somebody may have cancelled it, or its first picture failed.
+      const std::lock_guard guard{mutex_};
+      if (x->has_ended())
+        break;
+    }
+    const auto got = from_->submit(pictures[i], calls_for(x, i));
+    if (const auto* why = std::get_if<failure>(&got)) {
+      refused = *why;
+      refuse(x, *why);
+      return;
+    }
+    const auto request = std::get<uint64_t>(got);
+    bool unwanted = false;
+    {
+      const std::lock_guard guard{mutex_};
+      auto& row = x->rows[i];
+      row.request = request;
+      row.handed_in = true;
+      unwanted = x->has_ended() && !row.ended;
+    }
+    if (unwanted)
+      take_back({request});
+  }
+  const std::lock_guard guard{mutex_};
+  x->handed_in = true;
+}
+
+void jobs::impl::refuse(const entry& x, const failure& why) {
+  std::vector<uint64_t> requests;
+  {
+    const std::lock_guard guard{mutex_};
+    // Who asked hears it as the reason why there is no job; who joined it
+    // meanwhile by its name or key hears of its end.
+    x->listeners.erase(1);
+    x->outbox.clear();
+    if (x->has_ended())
+      push(*x, job_news::kind::ended);
+    else
+      requests = end(x, job_state::failed, why);
+    x->handed_in = true;
+    x->named = x->keeps = false;
+    table_.remove(*x);
+  }
+  take_back(requests);
+  tell(x);
+}
+
+void jobs::impl::progressed(const entry& x, uint32_t index, const progress& p) {
+  std::shared_ptr<const preview> seen;
+  if (!p.preview.rgb.empty())
+    seen = std::make_shared<const preview>(p.preview);
+  {
+    const std::lock_guard guard{mutex_};
+    auto& row = x->rows[index];
+    if (closed_ || row.ended || x->has_ended())
+      return;
+    begin(*x);
+    row.steps_done = p.steps_done;
+    row.steps = p.steps;
+    x->last_step = when_.steady();
+    if (seen) {
+      x->known.seen = std::move(seen);
+      x->known.seen_of = index;
+    }
+    push(*x, job_news::kind::progressed, index);
+  }
+  tell(x);
+}
+
+void jobs::impl::answered(const entry& x, uint32_t index, const answer& a) {
+  std::shared_ptr<const picture> done;
+  if (const auto* p = std::get_if<picture>(&a))
+    done = std::make_shared<const picture>(*p);
+  std::vector<uint64_t> requests;
+  {
+    const std::lock_guard guard{mutex_};
+    auto& row = x->rows[index];
+    if (closed_ || std::exchange(row.ended, true) || x->has_ended())
+      return;
+    if (done) {
+      begin(*x);
+      row.steps = row.steps_done = row.steps > 0 ? row.steps : done->steps_run;
+      x->last_step = when_.steady();
+      x->known.results[index] = std::move(done);
+      push(*x, job_news::kind::pictured, index);
+      bool all = true;
+      for (const auto& y : x->rows)
+        all = all && y.ended;
+      if (all)
+        end(x, job_state::completed);
+    } else {
+      const auto& why = std::get<failure>(a);
+      requests =
+        end(x,
+            why.code == core::to_string(ec::cancelled) ? job_state::cancelled
+                                                       : job_state::failed,
+            why);
+    }
+  }
+  take_back(requests);
+  tell(x);
+}
+
+job_view jobs::impl::view(const job_entry& x) const {
+  return detail::view_of(x, table_.position(x), when_.steady());
+}
+
+uint64_t jobs::impl::add_listener(job_entry& x, job_listener news) {
+  const auto number = ++x.last_listener;
+  x.listeners.emplace(number,
+                      std::make_shared<const job_listener>(std::move(news)));
+  return number;
+}
+
+void jobs::impl::begin(job_entry& x) {
+  if (x.known.state != job_state::queued)
+    return;
+  table_.begin(x);
+  x.known.state = job_state::running;
+  x.known.started = when_.wall();
+  x.began = x.last_step = when_.steady();
+}
+
+std::vector<uint64_t> jobs::impl::end(const entry& x, job_state how,
+                                      failure why) {
+  std::vector<uint64_t> requests;
+  for (const auto& row : x->rows)
+    if (row.handed_in && !row.ended)
+      requests.push_back(row.request);
+  if (how == job_state::failed && !is_told(why.code))
+    core::log_error("job {} failed: {}: {}", x->known.id, why.code, why.text);
+  x->known.state = how;
+  x->known.why = std::move(why);
+  x->known.completed = when_.wall();
+  x->ended_at = when_.steady();
+  table_.begin(*x);
+  // Before the table looks at its bytes: listeners get the pictures even where
+  // they cannot be kept.
+  push(*x, job_news::kind::ended);
+  table_.end(x);
+  return requests;
+}
+
+void jobs::impl::push(job_entry& x, job_news::kind what, uint32_t index,
+                      uint64_t first) {
+  if (x.listeners.empty())
+    return;
+  x.outbox.push_back({what, std::make_shared<const job_view>(view(x)), index,
+                      first, x.last_listener});
+}
+
+void jobs::impl::take_back(const std::vector<uint64_t>& requests) {
+  for (const auto request : requests)
+    from_->cancel(request);
+}
+
+void jobs::impl::tell(const entry& x) {
+  const auto call = [](const job_listener& to, const job_news& news) {
+    try {
+      if (news.what == job_news::kind::progressed && to.progressed)
+        to.progressed(*news.view);
+      else if (news.what == job_news::kind::pictured && to.pictured)
+        to.pictured(*news.view, news.index);
+      else if (news.what == job_news::kind::ended && to.ended)
+        to.ended(*news.view);
+    } catch (const std::exception& e) {
+      core::log_error("a listener of job {} threw: {}", news.view->id,
+                      e.what());
+    }
+  };
+  std::unique_lock guard{mutex_};
+  if (x->telling || !x->handed_in || closed_)
+    return;
+  x->telling = true;
+  while (!x->outbox.empty() && !closed_) {
+    auto news = std::move(x->outbox.front());
+    x->outbox.pop_front();
+    std::vector<std::shared_ptr<const job_listener>> to;
+    const auto from = x->listeners.lower_bound(news.first);
+    const auto until = x->listeners.upper_bound(news.last);
+    for (auto i = from; i != until; ++i)
+      to.push_back(i->second);
+    if (news.what == job_news::kind::ended)
+      x->listeners.erase(from, until);
+    guard.unlock();
+    for (const auto& listener : to)
+      call(*listener, news);
+    // These may be the last owners of pictures, or of what calls back.
+    to.clear();
+    news.view.reset();
+    guard.lock();
+  }
+  x->telling = false;
+  if (x->has_ended() && !x->keeps)
+    table_.remove(*x);
+}
+
+} // namespace atelier::runtime::http

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page in a headless Chromium: draw, edit by a mask, cancel, watch.
+
+Arguments: the program atelier, the environment of the package playwright, and
+the folder for screenshots. Skips itself (77) without the package or Chromium.
+"""
+import os
+import shutil
+import sys
+
+import served
+
+served.needs(sys.argv[2], "playwright")
+
+from playwright.sync_api import expect, sync_playwright
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if not CHROMIUM:
+    print("skipped: chromium is not installed")
+    sys.exit(77)
+
+PATIENCE_MS = 60_000
+# Slow enough for a person, and for a test, to press Cancel.
+SLOW = ["--set", "devices[0].test_card_step_ms=40"]
+
+
+def main():
+    shots = sys.argv[3]
+    os.makedirs(shots, exist_ok=True)
+    with served.Server(sys.argv[1], *SLOW) as server, \
+            sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM,
+                                         args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1200, "height": 900})
+        page.set_default_timeout(PATIENCE_MS)
+        expect.set_options(timeout=PATIENCE_MS)
+        troubles = []
+        page.on("pageerror", lambda e: troubles.append(str(e)))
+        page.on("console", lambda m: m.type == "error"
+                and troubles.append(m.text))
+        page.on("requestfailed", lambda r: r.url.startswith("blob:")
+                or troubles.append(f"{r.url}: {r.failure}"))
+
+        def shot(name):
+            page.screenshot(path=os.path.join(shots, name + ".png"))
+
+        def cards():
+            return page.locator("#gallery > li")
+
+        def a_picture_is_drawn_with_previews():
+            page.goto(server.url)
+            page.get_by_label("Prompt").fill("a red circle")
+            page.get_by_label("Seed").fill("42")
+            page.keyboard.press("Control+Enter")
+            preview = cards().first.locator("img[alt=preview]")
+            expect(preview).to_be_visible()
+            shot("drawing")
+            made = cards().first.get_by_role("img", name="a red circle")
+            expect(made).to_be_visible()
+            assert "seed 42" in cards().first.inner_text()
+            assert made.evaluate("x => x.naturalWidth") == 256
+
+        def its_parameters_are_used_again():
+            page.get_by_label("Prompt").fill("something else")
+            page.get_by_label("Seed").fill("")
+            cards().first.get_by_role("button", name="Use again").click()
+            assert page.get_by_label("Prompt").input_value() == "a red circle"
+            assert page.get_by_label("Seed").input_value() == "42"
+
+        def a_mask_is_painted_and_the_rest_kept():
+            cards().first.get_by_role("button", name="Edit").click()
+            canvas = page.locator("#mask")
+            expect(canvas).to_be_visible()
+            canvas.scroll_into_view_if_needed()
+            box = canvas.bounding_box()
+            y = box["y"] + box["height"] * 0.5
+            page.mouse.move(box["x"] + box["width"] * 0.2, y)
+            page.mouse.down()
+            page.mouse.move(box["x"] + box["width"] * 0.8, y, steps=8)
+            page.mouse.up()
+            shot("mask")
+            # By the keyboard too: a dot at the bottom, and taken back.
+            canvas.focus()
+            for _ in range(12):
+                page.keyboard.press("ArrowDown")
+            page.keyboard.press("Space")
+            page.get_by_role("button", name="Undo").click()
+            page.get_by_label("Prompt").fill("a wall")
+            page.get_by_role("button", name="Draw").click()
+            expect(cards()).to_have_count(2)
+            made = cards().first.get_by_role("img", name="a wall")
+            expect(made).to_be_visible()
+            changed = page.evaluate("""() => {
+              const pixels = (image) => {
+                const c = document.createElement('canvas');
+                c.width = c.height = 256;
+                const x = c.getContext('2d');
+                x.drawImage(image, 0, 0);
+                return x.getImageData(0, 0, 256, 256).data;
+              };
+              const [after, before] =
+                [...document.querySelectorAll('#gallery img')].map(pixels);
+              const rows = new Set();
+              after.forEach((v, i) => {
+                if (v !== before[i]) rows.add(Math.floor(i / 1024));
+              });
+              return [...rows];
+            }""")
+            # The stroke is 31 pixels wide.
+            assert changed, "nothing was repainted"
+            assert 110 <= min(changed) and max(changed) <= 146, changed
+            page.get_by_role("button", name="Without a picture").click()
+
+        def a_request_is_cancelled():
+            page.get_by_label("Prompt").fill("never")
+            page.get_by_label("Steps").fill("150")
+            page.get_by_role("button", name="Draw").click()
+            expect(cards()).to_have_count(3)
+            cards().first.get_by_role("button", name="Cancel").click()
+            expect(cards().first.locator(".why")).to_have_text("cancelled")
+
+        def faults_are_told_with_their_field():
+            page.get_by_label("Steps").fill("100000")
+            page.get_by_role("button", name="Draw").click()
+            expect(page.locator("#fault")).to_contain_text("steps")
+            troubles.clear()  # the browser's own line on the status 400
+            page.get_by_label("Steps").fill("")
+
+        def the_cluster_is_shown():
+            page.get_by_role("tab", name="Create").focus()
+            page.keyboard.press("ArrowRight")
+            workers = page.locator("#workers")
+            expect(workers).to_contain_text("cpu:0")
+            expect(workers).to_contain_text("test_card@20")
+            expect(page.locator("#totals")).to_contain_text("pictures")
+            assert page.locator("#plot-latency circle").count() == 2
+            shot("cluster")
+
+        def it_fits_a_phone_and_the_dark():
+            page.set_viewport_size({"width": 390, "height": 844})
+            for name in ("Cluster", "Create"):
+                page.get_by_role("tab", name=name).click()
+                wide = page.evaluate("document.documentElement.scrollWidth")
+                assert wide <= 390, f"{name} is {wide} pixels wide"
+                page.screenshot(
+                    path=os.path.join(shots, f"phone-{name.lower()}.png"),
+                    full_page=True)
+            page.set_viewport_size({"width": 1200, "height": 900})
+            page.emulate_media(color_scheme="dark")
+            shot("dark-create")
+            page.get_by_role("tab", name="Cluster").click()
+            shot("dark-cluster")
+
+        def nothing_went_wrong_meanwhile():
+            assert not troubles, troubles
+
+        served.run([a_picture_is_drawn_with_previews,
+                    its_parameters_are_used_again,
+                    a_mask_is_painted_and_the_rest_kept,
+                    a_request_is_cancelled, faults_are_told_with_their_field,
+                    the_cluster_is_shown, it_fits_a_phone_and_the_dark,
+                    nothing_went_wrong_meanwhile])
+
+
+main()

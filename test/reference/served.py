@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A running `atelier serve` for clients of other makers, from PyPI."""
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+
+
+def needs(folder, *names):
+    """Go on with the interpreter of the virtual environment `folder`, if it is
+    one; leave with status 77 without one of the packages."""
+    folder = os.environ.get("ATELIER_TORCH") or folder
+    python = os.path.join(folder, "bin", "python")
+    if os.path.exists(python) and sys.prefix != os.path.abspath(folder):
+        os.execv(python, [python] + sys.argv)
+    for name in names:
+        if importlib.util.find_spec(name) is None:
+            print(f"skipped: {name} is not installed in {folder}")
+            sys.exit(77)
+
+
+class Server:
+    """`atelier serve` with the test card, on a free port, until the end of the
+    block; what it says goes to standard error."""
+
+    def __init__(self, program, *more):
+        self.program = program
+        self.more = more
+
+    def __enter__(self):
+        self.data = tempfile.TemporaryDirectory()
+        env = dict(os.environ, ATELIER_MODELS="")
+        self.process = subprocess.Popen(
+            [self.program, "serve", "--listen", "127.0.0.1:0", "--json",
+             "--data", self.data.name, *self.more],
+            stdout=subprocess.PIPE, env=env, text=True)
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit("atelier serve did not start")
+        self.facts = json.loads(line)
+        self.url = self.facts["url"]
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(60)
+        self.process.stdout.close()
+        self.data.cleanup()
+        assert status == 0, f"atelier serve ended with status {status}"
+
+
+def run(cases):
+    """Run the functions, say which fail, and leave with their number."""
+    failed = 0
+    for case in cases:
+        try:
+            case()
+            print(f"passed: {case.__name__}")
+        except Exception as error:  # what a client of another maker raises
+            failed += 1
+            print(f"FAILED: {case.__name__}: {type(error).__name__}: {error}")
+    sys.exit(failed)

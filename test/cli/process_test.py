@@ -173,7 +173,7 @@ BAD = [
     (["evaluate", "--guidance", "3,51"], 2, r"--guidance: '51'.*0\.\.50"),
     (["evaluate", "--sampler", "heun"], 2, r"--sampler: 'heun'.*ddim"),
     (["evaluate", "--variants", "a@5,b@5,a@5", "-o", "d"], 2,
-     r"a@5-3-ddim would be measured twice"),
+     r"a@5-2-ddim would be measured twice"),
     (["evaluate", "--models", "nowhere"], 3, r"nowhere|not built in"),
 ]
 

@@ -7,9 +7,12 @@ import contextlib
 import hashlib
 import http.client
 import json
+import os
+import queue
 import signal
 import socket
 import sys
+import threading
 import urllib.parse
 
 from process_test import PATIENCE_S, expect, main
@@ -111,6 +114,70 @@ def case_every_fault_of_a_configuration_is_told_at_once(program):
     expect(code == 2, code, err)
     for word in ("http.threads", "http.listen", "image_slot"):
         expect(word in err, word, err)
+
+
+def draw(url, seed):
+    """The status and body of one picture's request."""
+    parts = urllib.parse.urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port,
+                                            timeout=PATIENCE_S)
+    connection.request("POST", "/v1/images/generations", json.dumps(
+        {"prompt": "a circle", "size": "64x64", "seed": seed}),
+        {"Content-Type": "application/json"})
+    reply = connection.getresponse()
+    return reply.status, json.loads(reply.read())
+
+
+def case_every_request_is_answered_while_processes_die(program):
+    count = max(40, int(500 * float(os.environ.get("ATELIER_TEST_SCALE")
+                                    or 0.01)))
+    seeds, per_death = 4, 10
+    with server(program, "--set", "devices[0].test_card_step_ms=4",
+                "--set", "processes.restart_most_ms=200",
+                "--set", "scheduler.attempts=1000") as (process, told):
+        url = told["url"]
+        whole = {seed: draw(url, seed) for seed in range(seeds)}
+        expect(all(x[0] == 200 for x in whole.values()), whole)
+        todo, answers = queue.Queue(), queue.Queue()
+        for n in range(count):
+            todo.put(n)
+
+        def client():
+            while True:
+                try:
+                    n = todo.get_nowait()
+                except queue.Empty:
+                    return
+                try:
+                    answers.put((n, *draw(url, n % seeds)))
+                except OSError as error:
+                    answers.put((n, 0, repr(error)))
+
+        clients = [threading.Thread(target=client) for _ in range(8)]
+        for x in clients:
+            x.start()
+        deaths = 0
+        for done in range(1, count + 1):
+            n, status, body = answers.get(timeout=PATIENCE_S)
+            if status == 200:
+                expect(body["data"] == whole[n % seeds][1]["data"],
+                       f"request {n} got another picture")
+            else:
+                expect(status in (429, 500, 503, 504)
+                       and body["error"]["code"], n, status, body)
+            if done % per_death or done == count:
+                continue
+            alive = [x["pid"] for x in json.loads(ask(url)[1])["processes"]
+                     if x["alive"]]
+            for pid in alive[deaths % 2:][:1]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                    deaths += 1
+        for x in clients:
+            x.join()
+        expect(deaths > 0)
+        code, err = end_of(process, signal.SIGTERM)
+        expect(code == 0, code, err)
 
 
 def case_keys_are_asked_for(program):

@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_run_becomes_models_that_can_be_measured) {
   BOOST_REQUIRE_MESSAGE(found, (found ? "" : found.why().text));
   BOOST_TEST(last + 1 == of);
   BOOST_REQUIRE(found->runs.size() == 2u);
-  BOOST_TEST(found->runs[0].guidance == 3);
+  BOOST_TEST(found->runs[0].guidance == 2);
   BOOST_TEST(found->runs[1].guidance == 1);
   BOOST_TEST(found->runs[0].all.pictures == 6u);
   BOOST_TEST(*found->runs[0].distance > 0);

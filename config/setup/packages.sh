@@ -5,8 +5,15 @@
 # wanted_packages PURPOSE...: the names of what everything needs, and of what
 # these purposes (run, check, full) need too.
 wanted_packages() {
-  awk -v also=" $* " '/^[^#]/ && (NF == 1 || index(also, " " $2 " ")) {
-    print $1 }' "$root/config/setup/packages.txt"
+  awk -v also=" $* " '
+    /^[^#]/ && NF < 3 && (NF == 1 || index(also, " " $2 " ")) { print $1 }' \
+    "$root/config/setup/packages.txt"
+}
+
+# optional_packages PURPOSE: the names of what this purpose can do without.
+optional_packages() {
+  awk -v also="$1" '/^[^#]/ && $2 == also && $3 == "optional" { print $1 }' \
+    "$root/config/setup/packages.txt"
 }
 
 # missing_packages NAME...: those of them that are not installed.
@@ -46,4 +53,23 @@ ensure_packages() {
     || fail_with_log "$log" "apt-get update failed"
   $install >> "$log" 2>&1 < /dev/null \
     || fail_with_log "$log" "apt-get install failed"
+}
+
+# ensure_optional_packages PURPOSE: install what is missing and to be had; a
+# failure is tried again after an hour.
+ensure_optional_packages() {
+  local -a wanted missing
+  mapfile -t wanted < <(optional_packages "$1")
+  command -v dpkg-query apt-get > /dev/null || return 0
+  mapfile -t missing < <(missing_packages "${wanted[@]}")
+  ((${#missing[@]} > 0)) || return 0
+  local log=$logs/optional-packages.log failed=$root/build/.optional.failed
+  [[ -z $(find "$failed" -mmin -60 2> /dev/null) ]] || return 0
+  export DEBIAN_FRONTEND=noninteractive
+  if ((EUID == 0)) && apt-get install --yes --no-install-recommends \
+    "${missing[@]}" > "$log" 2>&1 < /dev/null; then
+    return
+  fi
+  touch "$failed"
+  say "not installed: ${missing[*]}; the tests that need it are skipped"
 }

@@ -205,11 +205,19 @@ const option all_options[] = {
 
   {"policy", "name", "Name of the policy.", ATELIER_AT(policy.name), 0, 0,
    form::nonempty},
+  {"policy", "judges",
+   "A folder with one for each network that judges pictures, by its name; "
+   "empty: the shipped family's.",
+   ATELIER_AT(policy.judges)},
 
   {"planner", "profile",
    "A file that 'atelier profile' wrote for this machine; empty: durations are "
    "guessed from the models' sizes.",
    ATELIER_AT(planner.profile)},
+  {"planner", "quality",
+   "A file that 'atelier evaluate' wrote: what pictures of the variants are "
+   "worth, and what judges let pass; empty: the shipped family's.",
+   ATELIER_AT(planner.quality)},
   {"planner", "period_s", "Time between two plans.", ATELIER_AT(planner.period),
    0.01, day_s},
 

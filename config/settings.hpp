@@ -120,11 +120,17 @@ struct actor_settings {
 struct policy_settings {
   /// A policy's name, see planning/policies.
   std::string name = "vanilla";
+  /// A folder with one for each network that judges pictures, by its name;
+  /// empty: none judges.
+  std::string judges;
 };
 
 struct planner_settings {
   /// A file that `atelier profile` wrote; empty: nothing is measured.
   std::string profile;
+  /// A file that `atelier evaluate` wrote; empty: all pictures are worth as
+  /// much, and nothing is known of judges.
+  std::string quality;
   core::timespan period = std::chrono::seconds{30};
 };
 

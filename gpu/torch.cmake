@@ -5,10 +5,12 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/prompt_cache.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_row.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_rows.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/device/picture_judge.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/torch_executor.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/torch_info.cpp
   ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/drawing_model.cpp
   ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/frechet.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/measured_cascade.cpp
   ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/measured_starts.cpp
   ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/scored_pictures.cpp
   ${CMAKE_CURRENT_LIST_DIR}/evaluation/evaluate.cpp
@@ -49,6 +51,7 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/drawn_tensors.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/level_store.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/optimiser.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/loops/preview_task.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/scorer_task.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/student_task.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/text_task.cpp

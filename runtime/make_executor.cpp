@@ -23,6 +23,9 @@ core::result<std::shared_ptr<gpu::executor>> make_executor(
     c.variants = device.variants;
     for (const auto& model : settings.models)
       c.models[model.name] = {model.path, file_options_of(model)};
+    for (const auto& cascade : c.known->cascades)
+      c.judges[cascade.judge] =
+        std::filesystem::path{settings.policy.judges} / cascade.judge;
     auto made = gpu::make_torch_executor(c, std::move(slots));
     if (!made)
       return core::fail(made.why().code, "devices: {}: {}", device.name,

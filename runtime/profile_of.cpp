@@ -75,14 +75,16 @@ gpu::model_file_options file_options_of(const config::model_settings& x) {
 
 namespace {
 
-core::result<planning::profile> read_measured(const std::string& file) {
+// `option`: for messages.
+core::result<planning::profile> read_profile(std::string_view option,
+                                             const std::string& file) {
   if (file.empty())
     return planning::profile{};
   std::ifstream from{file, std::ios::binary};
   std::ostringstream text;
   // A folder opens, and fails at the first byte.
   if (!from || !(text << from.rdbuf()))
-    return core::fail(core::ec::io_failed, "planner.profile: {} cannot be read",
+    return core::fail(core::ec::io_failed, "{}: {} cannot be read", option,
                       file);
   return planning::parse_profile(text.str(), file);
 }
@@ -107,12 +109,42 @@ void take_measured(const planning::profile& measured,
   }
 }
 
+void take_quality(const planning::profile& evaluated,
+                  planning::variant_profile& v) {
+  for (const auto& m : evaluated.variants)
+    if (m.name == v.name)
+      v.quality = m.quality;
+}
+
+// Takes over the cascades of variants that are hosted, where their judge is.
+void take_cascades(const planning::profile& from, const std::string& judges,
+                   planning::profile& into) {
+  const auto own = [&](core::variant_id x) {
+    return planning::find_variant(into, from.variants[x.value].name);
+  };
+  for (const auto& c : from.cascades) {
+    const auto light = own(c.light);
+    const auto heavy = own(c.heavy);
+    std::error_code ignored;
+    if (!light || !heavy || judges.empty() || c.judge.empty()
+        || !std::filesystem::exists(
+          std::filesystem::path{judges} / c.judge / "config.json", ignored))
+      continue;
+    into.cascades.push_back(c);
+    into.cascades.back().light = *light;
+    into.cascades.back().heavy = *heavy;
+  }
+}
+
 } // namespace
 
 core::result<known_variants> know_variants(const config::settings& x) {
-  const auto measured = read_measured(x.planner.profile);
+  const auto measured = read_profile("planner.profile", x.planner.profile);
   if (!measured)
     return measured.why();
+  const auto evaluated = read_profile("planner.quality", x.planner.quality);
+  if (!evaluated)
+    return evaluated.why();
   known_variants out;
   auto& known = out.costs;
   known.prepare = std::chrono::milliseconds{5};
@@ -157,10 +189,13 @@ core::result<known_variants> know_variants(const config::settings& x) {
         describe_card(device, *v);
         out.schedules.push_back(nullptr);
       }
+      take_quality(*evaluated, *v);
       take_measured(*measured, *v);
       known.variants.push_back(std::move(*v));
     }
   }
+  take_cascades(measured->cascades.empty() ? *evaluated : *measured,
+                x.policy.judges, known);
   return out;
 }
 

@@ -15,6 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What `atelier evaluate` wrote of the family.
+constexpr auto quality_file = "profile.json";
+
 // Steps of the test card where nobody says how many.
 constexpr uint32_t card_steps = 20;
 
@@ -91,6 +94,16 @@ core::result<config::settings> with_shipped_models(config::settings x,
       x.models.push_back(std::move(added));
     }
   }
+  const auto hosts_own = std::ranges::any_of(x.models, [&](const auto& m) {
+    return config::find_shipped(m.name) != nullptr
+        && m.path == (family / m.name).string();
+  });
+  std::error_code ignored;
+  if (hosts_own && x.policy.judges.empty())
+    x.policy.judges = family.string();
+  if (hosts_own && x.planner.quality.empty()
+      && fs::exists(family / quality_file, ignored))
+    x.planner.quality = (family / quality_file).string();
   return x;
 }
 

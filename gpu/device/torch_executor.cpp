@@ -86,9 +86,16 @@ core::result<std::shared_ptr<executor>> make_torch_executor(
     }
     hosted[id->value] = model;
   }
+  detail::hosted_judges judges;
+  for (const auto& [name, folder] : config.judges) {
+    auto judge = picture_judge::load(folder, *device);
+    if (!judge)
+      return judge.why();
+    judges.emplace(name, std::move(*judge));
+  }
   return std::shared_ptr<executor>{std::make_shared<detail::device_thread>(
-    std::make_unique<detail::torch_rows>(std::move(hosted), std::move(slots),
-                                         config.threads))};
+    std::make_unique<detail::torch_rows>(std::move(hosted), std::move(judges),
+                                         std::move(slots), config.threads))};
 }
 
 } // namespace atelier::gpu

@@ -33,6 +33,8 @@ struct torch_executor_config {
   std::vector<std::string> variants;
   /// Models by the name that the variants use.
   std::map<std::string, model_place, std::less<>> models;
+  /// Folders of those who score pictures, by the name that jobs use.
+  std::map<std::string, std::filesystem::path, std::less<>> judges;
 };
 
 /// Loads the variants' models, each model and element type once, and returns a

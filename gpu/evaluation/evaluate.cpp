@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/device/picture_judge.hpp>
 #include <atelier/gpu/evaluation/detail/drawing_model.hpp>
 #include <atelier/gpu/evaluation/detail/frechet.hpp>
+#include <atelier/gpu/evaluation/detail/measured_cascade.hpp>
 #include <atelier/gpu/evaluation/detail/measured_starts.hpp>
 #include <atelier/gpu/evaluation/detail/scored_pictures.hpp>
 #include <atelier/gpu/evaluation/run_names.hpp>
@@ -12,6 +14,7 @@
 #include <atelier/gpu/training/loops/drawn_tensors.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 
 namespace atelier::gpu {
@@ -21,6 +24,9 @@ namespace {
 using core::ec;
 using core::fail;
 using namespace detail;
+
+// A folder of that name, and what profiles call it.
+constexpr auto judge_name = "discriminator";
 
 constexpr uint32_t sheet_columns = 8;
 constexpr uint32_t sheet_rows = 6;
@@ -54,6 +60,7 @@ public:
     if (!scorer)
       throw model_error{scorer.why()};
     scorer_ = *scorer;
+    open_judge();
     // Everything is opened before anything is drawn.
     for (const auto& x : plan_.variants)
       check(x);
@@ -61,6 +68,7 @@ public:
     look_at_renders();
     for (const auto& x : plan_.variants)
       measure(x);
+    measure_cascades();
     if (plan_.starts > 0)
       measure_starts();
     return std::move(out_);
@@ -124,6 +132,10 @@ private:
     out.guidance = guidance;
     out.sampler = with;
     std::vector<sheet_cell> cells;
+    // A cascade is of the variants as they run by default.
+    const auto judged = judge_ && guidance == guidances_of(plan_, x).front()
+                     && with == plan_.samplers.front();
+    detail::judged_pictures seen;
     for (size_t begin = 0; begin < captions_.size(); begin += plan_.batch) {
       tell(name);
       const auto end = std::min(begin + plan_.batch, captions_.size());
@@ -142,6 +154,8 @@ private:
         out.took);
       found.add(pictures, said);
       add_cells(cells, begin, pictures, found);
+      if (judged)
+        judge(pictures, said, seen);
     }
     const auto n = static_cast<double>(captions_.size());
     out.took.text /= n;
@@ -155,8 +169,56 @@ private:
       out.distance = frechet_distance(found.features(), renders_);
       out.score_correlation = correlation(found.scores(), found.objects());
     }
+    if (judged) {
+      seen.objects = found.objects();
+      if (scorer_)
+        seen.features = found.features();
+      seen.judging /= n;
+      seen_.push_back(std::move(seen));
+    }
     out_.runs.push_back(std::move(out));
     out_.sheets.push_back({name, contact_sheet(cells, {sheet_columns, 1, 5})});
+  }
+
+  void open_judge() {
+    const auto folder = plan_.models / judge_name;
+    std::error_code error;
+    if (!std::filesystem::exists(folder, error))
+      return;
+    auto opened = picture_judge::load(folder, where_);
+    if (!opened)
+      throw model_error{opened.why()};
+    judge_ = std::move(*opened);
+  }
+
+  void judge(const torch::Tensor& pictures, const std::vector<caption>& said,
+             detail::judged_pictures& into) const {
+    const auto begin = std::chrono::steady_clock::now();
+    for (size_t i = 0; i < said.size(); ++i)
+      into.confidences.push_back(judge_->score(
+        pictures[static_cast<int64_t>(i)].clamp(-1, 1).add(1).mul(127.5),
+        said[i].text));
+    into.judging += std::chrono::duration<double, std::milli>(
+                      std::chrono::steady_clock::now() - begin)
+                      .count();
+  }
+
+  // Of each variant that is another model than the first.
+  void measure_cascades() {
+    const auto& heavy = plan_.variants.front();
+    for (size_t i = 1; i < seen_.size(); ++i) {
+      const auto& light = plan_.variants[i];
+      if (light.model == heavy.model)
+        continue;
+      evaluated_cascade out;
+      out.light = light;
+      out.heavy = heavy;
+      out.judge = judge_name;
+      out.judging = seen_[i].judging;
+      out.correlation = correlation(seen_[i].confidences, seen_[i].objects);
+      out.points = detail::measure_cascade(seen_[i], seen_.front(), renders_);
+      out_.cascades.push_back(std::move(out));
+    }
   }
 
   // As many of each difficulty.
@@ -188,6 +250,9 @@ private:
   torch::Device where_;
   std::vector<evaluated_caption> captions_;
   std::shared_ptr<scorer_net> scorer_;
+  std::shared_ptr<const picture_judge> judge_;
+  /// By variant; empty without a judge.
+  std::vector<detail::judged_pictures> seen_;
   std::map<std::string, drawing_model> models_;
   torch::Tensor renders_;
   evaluation out_;

@@ -27,7 +27,8 @@ struct evaluated_variant {
 /// What is measured: each variant with each guidance and sampler.
 struct evaluation_plan {
   /// A folder for each model, and "scorer": without it there are no scores, no
-  /// distances and no similarities.
+  /// distances and no similarities; and "discriminator", without which there
+  /// are no cascades.
   std::filesystem::path models;
   std::vector<evaluated_variant> variants;
   /// Turbo runs without guidance, whatever stands here.
@@ -115,6 +116,32 @@ struct start_trend {
   double correlation = 0;
 };
 
+/// What a cascade gives at one threshold.
+struct evaluated_cascade_point {
+  double threshold = 0;
+  /// Share of the light variant's pictures whose confidence lies below it,
+  /// which the heavy one draws again.
+  double deferred = 0;
+  /// Share of objects that are right, mean over all answers.
+  double objects = 0;
+  /// Frechet distance of all answers from renders.
+  std::optional<double> distance;
+};
+
+/// A light variant whose pictures a judge lets pass or not, and the first
+/// variant for those that do not (DiffServe).
+struct evaluated_cascade {
+  evaluated_variant light;
+  evaluated_variant heavy;
+  std::string judge;
+  /// Milliseconds of the judge for a picture.
+  double judging = 0;
+  /// Correlation of confidence and objects right of the light pictures.
+  double correlation = 0;
+  /// By rising threshold.
+  std::vector<evaluated_cascade_point> points;
+};
+
 /// A contact sheet of a run.
 struct evaluated_sheet {
   std::string name;
@@ -128,6 +155,7 @@ struct evaluation {
   uint32_t start_steps = 0;
   std::vector<evaluated_start> starts;
   std::vector<start_trend> trends;
+  std::vector<evaluated_cascade> cascades;
   std::vector<evaluated_sheet> sheets;
 };
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 namespace atelier::gpu {
 
@@ -50,6 +51,27 @@ json of(const evaluated_start& x) {
   return out;
 }
 
+std::string name_of(const evaluated_variant& x) {
+  return fmt::format("{}@{}", x.model, x.steps);
+}
+
+json of(const evaluated_cascade& x) {
+  json out{{"light", name_of(x.light)},
+           {"heavy", name_of(x.heavy)},
+           {"judge", x.judge},
+           {"judging_ms", x.judging},
+           {"correlation", x.correlation},
+           {"points", json::array()}};
+  for (const auto& p : x.points) {
+    out["points"].push_back({{"threshold", p.threshold},
+                             {"deferred", p.deferred},
+                             {"objects_right", p.objects}});
+    if (p.distance)
+      out["points"].back()["frechet_distance"] = *p.distance;
+  }
+  return out;
+}
+
 core::timespan ms(double x) {
   return core::timespan{std::llround(x * 1e6)};
 }
@@ -76,6 +98,8 @@ std::string to_json(const evaluation& x) {
   out["runs"] = json::array();
   for (const auto& run : x.runs)
     out["runs"].push_back(of(run));
+  for (const auto& cascade : x.cascades)
+    out["cascades"].push_back(of(cascade));
   if (!x.starts.empty()) {
     out["start_steps"] = x.start_steps;
     for (const auto& start : x.starts)
@@ -95,7 +119,7 @@ planning::profile measured_profile(const evaluation& x) {
     planning::variant_profile v;
     v.model = run.variant.model;
     v.steps = run.variant.steps;
-    v.name = fmt::format("{}@{}", v.model, v.steps);
+    v.name = name_of(run.variant);
     if (std::ranges::find(out.variants, v.name,
                           &planning::variant_profile::name)
         != out.variants.end())
@@ -111,6 +135,20 @@ planning::profile measured_profile(const evaluation& x) {
     v.step.push_back({batch, uint64_t{family_side} * family_side,
                       ms(run.took.denoise * batch / run.variant.steps)});
     out.variants.push_back(std::move(v));
+  }
+  for (const auto& of : x.cascades) {
+    planning::cascade_profile c;
+    c.light = *planning::find_variant(out, name_of(of.light));
+    c.heavy = *planning::find_variant(out, name_of(of.heavy));
+    c.judge = of.judge;
+    c.judging = ms(of.judging);
+    for (const auto& p : of.points)
+      c.deferred.emplace_back(p.threshold, p.deferred);
+    // By rising share that the light variant answers, each once.
+    for (const auto& p : std::views::reverse(of.points))
+      if (p.distance && (c.fid.empty() || c.fid.back().first < 1 - p.deferred))
+        c.fid.emplace_back(1 - p.deferred, *p.distance);
+    out.cascades.push_back(std::move(c));
   }
   return out;
 }

@@ -97,6 +97,11 @@ std::string name_of(const evaluated_run& x, bool with_sampler) {
   return out;
 }
 
+std::string name_of(const evaluated_cascade& x) {
+  return fmt::format("{}@{}, then {}@{}", x.light.model, x.light.steps,
+                     x.heavy.model, x.heavy.steps);
+}
+
 // A line for each model, guidance and sampler, by steps.
 template <class Point>
 std::vector<detail::plot_line> lines_of(const evaluation& x, Point point) {
@@ -155,6 +160,20 @@ std::vector<svg_plot> plots_of(const evaluation& x) {
                               return {{run.took.total(), *run.distance}};
                             }),
                    true});
+  if (!x.cascades.empty()) {
+    svg_plot plot{"Cascades: objects right by what is drawn again",
+                  "answered by the heavy variant, %",
+                  "objects right, %",
+                  {},
+                  false};
+    for (const auto& cascade : x.cascades) {
+      detail::plot_line line{name_of(cascade), {}};
+      for (const auto& p : cascade.points)
+        line.points.emplace_back(100 * p.deferred, 100 * p.objects);
+      plot.lines.push_back(std::move(line));
+    }
+    out.push_back(std::move(plot));
+  }
   for (const auto from : {start_kind::latent, start_kind::image}) {
     std::map<uint32_t, detail::plot_line> lines;
     for (const auto& start : x.starts)
@@ -177,6 +196,25 @@ std::vector<svg_plot> plots_of(const evaluation& x) {
       plot.lines.push_back(std::move(line));
     }
     out.push_back(std::move(plot));
+  }
+  return out;
+}
+
+// Where a tenth more each is drawn again.
+std::vector<row> table_of_cascade(const evaluated_cascade& x) {
+  std::vector<row> out{
+    {"threshold", "drawn again %", "objects %", "by chance %", "distance"}};
+  const auto light = x.points.front().objects;
+  const auto heavy = x.points.back().objects;
+  double next = 0;
+  for (const auto& p : x.points) {
+    if (p.deferred < next && &p != &x.points.back())
+      continue;
+    next = p.deferred + 0.1;
+    out.push_back({fmt::format("{:.3f}", p.threshold), percent(p.deferred),
+                   percent(p.objects),
+                   percent(light + p.deferred * (heavy - light)),
+                   number(p.distance)});
   }
   return out;
 }
@@ -206,6 +244,9 @@ svg{border:1px solid #eee;margin:.3em}
 
 std::string to_text(const evaluation& x) {
   auto out = text_of(table_of_runs(x));
+  for (const auto& cascade : x.cascades)
+    out += fmt::format("\n{}, judged by the {}\n{}", name_of(cascade),
+                       cascade.judge, text_of(table_of_cascade(cascade)));
   for (const auto from : {start_kind::latent, start_kind::image})
     if (!x.starts.empty())
       out += fmt::format("\nStarts from others' {}s\n{}", to_string(from),
@@ -225,6 +266,15 @@ std::string to_html(const evaluation& x) {
   out += html_of(table_of_runs(x));
   for (const auto& plot : plots_of(x))
     out += to_svg(plot);
+  if (!x.cascades.empty())
+    out += "<h2>Cascades</h2>\n<p>By chance: objects right if as many, of "
+           "whatever confidence, were drawn again.</p>\n";
+  for (const auto& cascade : x.cascades)
+    out += fmt::format(
+      "<h3>{}</h3>\n<p>Judged by the {} in {:.1f} ms a picture; correlation of "
+      "confidence and objects right {:.2f}.</p>\n{}",
+      escape_html(name_of(cascade)), escape_html(cascade.judge),
+      cascade.judging, cascade.correlation, html_of(table_of_cascade(cascade)));
   if (!x.starts.empty()) {
     out += "<h2>Starts from what other prompts left</h2>\n";
     for (const auto from : {start_kind::latent, start_kind::image})

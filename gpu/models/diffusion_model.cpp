@@ -99,6 +99,12 @@ core::result<std::shared_ptr<diffusion_model>> diffusion_model::load(
   if (!vae)
     return vae.why();
   out->vae_ = std::move(*vae);
+  if (from.preview) {
+    auto small = autoencoder::load(*from.preview, where);
+    if (!small)
+      return small.why();
+    out->preview_vae_ = std::move(*small);
+  }
   return out;
 }
 
@@ -154,7 +160,8 @@ torch::Tensor diffusion_model::time_ids(core::extent px, bool negative) const {
 
 const latent_preview& diffusion_model::preview() const {
   if (!preview_)
-    preview_ = std::make_unique<latent_preview>(*vae_);
+    preview_ =
+      std::make_unique<latent_preview>(preview_vae_ ? *preview_vae_ : *vae_);
   return *preview_;
 }
 
@@ -164,6 +171,7 @@ bool diffusion_model::embeds_guidance() const {
 
 uint64_t diffusion_model::weight_bytes() const {
   return unet_->weight_bytes() + vae_->weight_bytes()
+       + (preview_vae_ ? preview_vae_->weight_bytes() : 0)
        + (text_ ? text_->weight_bytes() : 0)
        + (text_2_ ? text_2_->weight_bytes() : 0);
 }

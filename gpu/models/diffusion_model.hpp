@@ -97,6 +97,8 @@ private:
   std::unique_ptr<clip_text> text_2_;
   std::unique_ptr<unet> unet_;
   std::unique_ptr<autoencoder> vae_;
+  /// Null where the model has none.
+  std::unique_ptr<autoencoder> preview_vae_;
   mutable std::unique_ptr<latent_preview> preview_;
 };
 

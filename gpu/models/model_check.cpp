@@ -202,7 +202,8 @@ private:
     for (const auto* x : {&model.unet, &model.vae})
       if (x->weights)
         parts_.push_back(x);
-    for (const auto* x : {&model.text_encoder, &model.text_encoder_2})
+    for (const auto* x :
+         {&model.text_encoder, &model.text_encoder_2, &model.preview})
       if (*x)
         parts_.push_back(&**x);
     for (const auto* x : parts_)

@@ -19,6 +19,25 @@ uint64_t count_parameters(const component& from) {
   return n;
 }
 
+core::result<void> check_preview(const model_files& model,
+                                 const autoencoder_config& vae) {
+  if (!model.preview)
+    return {};
+  if (auto good = detail::check_network(*model.preview); !good)
+    return good;
+  const auto small = read_autoencoder_config(*model.preview);
+  if (!small)
+    return small.why();
+  if (small->latent_channels != vae.latent_channels
+      || small->factor() != vae.factor())
+    return core::fail(core::ec::bad_config,
+                      "{}: its latents have {} channels and the factor {}, "
+                      "those of the autoencoder {} and {}",
+                      model.preview->config_file, small->latent_channels,
+                      small->factor(), vae.latent_channels, vae.factor());
+  return {};
+}
+
 } // namespace
 
 core::result<model_facts> facts_of(const model_files& model) {
@@ -52,6 +71,8 @@ core::result<model_facts> facts_of(const model_files& model) {
       return good.why();
     out.parameters += count_parameters(*part);
   }
+  if (auto good = check_preview(model, *vae); !good)
+    return good.why();
   out.denoiser_parameters = count_parameters(model.unet);
   switch (model.kind) {
     case pipeline_kind::stable_diffusion:

@@ -53,8 +53,10 @@ core::result<void> borrow(model_files& x, const fs::path& from,
                       "kind {}",
                       from.string(), to_string(lender->kind),
                       to_string(x.kind));
-  if (!x.vae.weights)
+  if (!x.vae.weights) {
     x.vae = std::move(lender->vae);
+    x.preview = std::move(lender->preview);
+  }
   if (!x.text_encoder && !x.text_encoder_2) {
     x.text_encoder = std::move(lender->text_encoder);
     x.text_encoder_2 = std::move(lender->text_encoder_2);

@@ -65,6 +65,9 @@ struct model_files {
   pipeline_kind kind = pipeline_kind::stable_diffusion;
   component unet;
   component vae;
+  /// An AutoencoderTiny of the same latents, for what is shown while a picture
+  /// is drawn: vae_preview/ beside the other parts.
+  std::optional<component> preview;
   std::optional<component> text_encoder;
   std::optional<component> text_encoder_2;
   std::optional<tokenizer_files> tokenizer;

@@ -31,6 +31,8 @@ std::vector<part> parts_of(const model_files& x) {
   constexpr auto* transformers = "model.safetensors";
   std::vector<part> out{{"unet", &x.unet, diffusers},
                         {"vae", &x.vae, diffusers}};
+  if (x.preview)
+    out.push_back({"vae_preview", &*x.preview, diffusers});
   if (x.text_encoder)
     out.push_back({"text_encoder", &*x.text_encoder, transformers});
   if (x.text_encoder_2)

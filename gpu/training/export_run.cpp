@@ -67,12 +67,16 @@ struct trained_part {
     return std::make_shared<named_part>(file, std::move(prefix));
   }
 
-  double number(std::string_view of) const {
+  /// Empty where nothing of the name was noted.
+  std::string_view note(std::string_view of) const {
     const auto it = file->metadata().find(of);
+    return it == file->metadata().end() ? std::string_view{} : it->second;
+  }
+
+  double number(std::string_view of) const {
+    const auto text = note(of);
     double out = 0;
-    if (it != file->metadata().end())
-      std::from_chars(it->second.data(), it->second.data() + it->second.size(),
-                      out);
+    std::from_chars(text.data(), text.data() + text.size(), out);
     return out;
   }
 };
@@ -152,6 +156,9 @@ std::string what_it_is(const std::string& name) {
 }
 
 std::string card_of(const trained_part& x, const fs::path& run) {
+  // It was trained elsewhere, and has one.
+  if (const auto there = x.note("card"); !there.empty())
+    return std::string{there};
   model_card card;
   card.name = "atelier-" + x.name;
   card.what_it_is = what_it_is(x.name);
@@ -192,11 +199,15 @@ public:
       return vae.why();
     if (!*vae)
       return missing(training_part::vae);
+    auto preview = open_part(what_.run, training_part::preview);
+    if (!preview)
+      return preview.why();
+    preview_ = std::move(*preview);
     for (const auto part : {training_part::base, training_part::small,
                             training_part::tiny, training_part::turbo})
       if (auto ok = write_model(part, **vae); !ok)
         return ok.why();
-    if (out_.empty())
+    if (first_.empty())
       return missing(training_part::base);
     for (const auto part : {training_part::scorer, training_part::discriminator,
                             training_part::classifier})
@@ -222,18 +233,29 @@ private:
     if (!*x)
       return {};
     const auto& trained = **x;
+    const auto text = trained.part("text_encoder.");
+    if (part == training_part::base)
+      base_text_ = text;
+    if (is_there(trained)) {
+      first_ = first_.empty() ? trained.name : first_;
+      return {};
+    }
     auto out = family_export();
     out.unet = {unet_config_text(*family_member_named(trained.name)),
                 trained.part("unet."),
                 {}};
     out.vae = {autoencoder_config_text(), vae.part(), {}};
-    if (!out_.empty())
-      out.vae = {{}, nullptr, fs::path{".."} / out_.front().name / "vae"};
-    const auto text = trained.part("text_encoder.");
+    if (preview_)
+      out.preview =
+        exported_network{tiny_autoencoder_config_text(), preview_->part(), {}};
+    if (!first_.empty()) {
+      const auto beside = fs::path{".."} / first_;
+      out.vae = {{}, nullptr, beside / "vae"};
+      if (preview_)
+        out.preview = exported_network{{}, nullptr, beside / "vae_preview"};
+    }
     out.text_encoder = {text_encoder_config_text(), text, {}};
-    if (part == training_part::base)
-      base_text_ = text;
-    else if (base_text_ && same(*base_text_, *text))
+    if (part != training_part::base && base_text_ && same(*base_text_, *text))
       out.text_encoder = {{}, nullptr, "../base/text_encoder"};
     out.card = card_of(trained, what_.run);
     out.replace = what_.replace;
@@ -241,8 +263,19 @@ private:
       return ok;
     if (auto ok = export_model(out, what_.to / trained.name); !ok)
       return ok;
+    first_ = first_.empty() ? trained.name : first_;
     note(trained.name);
     return {};
+  }
+
+  // What was imported into the run came from such a folder; it may lack a
+  // preview that was trained since.
+  bool is_there(const trained_part& x) const {
+    std::error_code error;
+    const auto folder = what_.to / x.name;
+    return !x.note("card").empty()
+        && fs::exists(folder / "model_index.json", error)
+        && (!preview_ || fs::exists(folder / "vae_preview", error));
   }
 
   result<void> write_network(training_part part) {
@@ -283,7 +316,10 @@ private:
   }
 
   const run_export& what_;
+  std::optional<trained_part> preview_;
   std::shared_ptr<const tensor_source> base_text_;
+  /// The denoiser whose folder has the autoencoder.
+  std::string first_;
   std::vector<exported_folder> out_;
 };
 

@@ -32,7 +32,8 @@ struct exported_folder {
 
 /// Writes all that is trained in a run, in float16, with a card each that says
 /// what the training's log says. A network whose training is not finished is
-/// left out.
+/// left out, and so is a model that import_run put into the run where the
+/// folder has one of that name.
 /// Errors: ec::not_found (no autoencoder, no denoiser), those of export_model;
 ///         what was written before stays.
 /// Threads: any.

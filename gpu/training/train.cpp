@@ -4,6 +4,7 @@
 #include <atelier/gpu/training/loops/classifier_task.hpp>
 #include <atelier/gpu/training/loops/denoiser_task.hpp>
 #include <atelier/gpu/training/loops/discriminator_task.hpp>
+#include <atelier/gpu/training/loops/preview_task.hpp>
 #include <atelier/gpu/training/loops/scorer_task.hpp>
 #include <atelier/gpu/training/loops/student_task.hpp>
 #include <atelier/gpu/training/loops/text_task.hpp>
@@ -42,6 +43,8 @@ std::unique_ptr<training_task> make_task(const training_config& config,
       return make_discriminator_task(config, where);
     case training_part::classifier:
       return make_classifier_task(config, where);
+    case training_part::preview:
+      return make_preview_task(config, where);
   }
   throw model_error{fail(ec::internal, "nothing is known of part {}",
                          static_cast<int>(config.part))};

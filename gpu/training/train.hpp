@@ -33,8 +33,10 @@ enum class training_part : uint8_t {
   discriminator,
   /// Tells from a prompt how good each variant's picture will be.
   classifier,
+  /// A small autoencoder for what clients see while a picture is drawn.
+  preview,
 };
-inline constexpr size_t training_part_count = 9;
+inline constexpr size_t training_part_count = 10;
 
 std::string_view to_string(training_part x);
 

@@ -23,6 +23,8 @@ std::string_view to_string(training_part x) {
       return "discriminator";
     case training_part::classifier:
       return "classifier";
+    case training_part::preview:
+      return "preview";
   }
   return "";
 }

@@ -18,8 +18,9 @@ constexpr std::string_view predictions[] = {"epsilon", "v_prediction",
                                             "sample"};
 constexpr std::string_view model_verbs[] = {"list", "show", "import", "check"};
 constexpr std::string_view parts[] = {
-  "vae",    "text",          "base",       "small", "tiny",  "turbo",
-  "scorer", "discriminator", "classifier", "all",   "export"};
+  "vae",   "text",   "base",          "small",      "tiny",
+  "turbo", "scorer", "discriminator", "classifier", "preview",
+  "all",   "export", "import"};
 constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
 
 struct entry {

@@ -90,6 +90,8 @@ model_outline outline_of(const stored_model& where,
     out.parts.push_back(outline_of("unet", model.unet, types));
   if (model.vae.weights)
     out.parts.push_back(outline_of("vae", model.vae, types));
+  if (model.preview)
+    out.parts.push_back(outline_of("vae_preview", *model.preview, types));
   if (model.text_encoder)
     out.parts.push_back(outline_of("text_encoder", *model.text_encoder, types));
   if (model.text_encoder_2)

@@ -30,6 +30,8 @@ struct train_arguments {
   std::optional<std::string> evaluate;
   /// Where the networks are written to, by `export` and at the end of `all`.
   std::optional<std::string> output;
+  /// What a run begins with, by `import`.
+  std::optional<std::string> models;
   bool resume = false;
   bool force = false;
 };

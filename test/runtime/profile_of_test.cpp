@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/scratch_folder.hpp"
+#include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/profile_of.hpp>
 
 #include <boost/test/unit_test.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <utility>
 
 using namespace atelier;
 
@@ -63,6 +69,79 @@ BOOST_AUTO_TEST_CASE(steps_of_one_model_are_variants_of_their_own) {
   config::settings x;
   x.devices[0].variants = {"a@2", "a@3", "a@2/f16"};
   BOOST_TEST(runtime::profile_of(x)->variants.size() == 3u);
+}
+
+namespace {
+
+/// What an evaluation of b@1 and a@2 found, and where their judge may be.
+struct evaluated {
+  evaluated() {
+    planning::profile p;
+    for (const auto& [name, quality] :
+         {std::pair{"a@2", 0.5}, std::pair{"b@1", 0.75}}) {
+      auto v = *planning::parse_variant(name);
+      v.native_px = {64, 64};
+      v.step = {{1, 64 * 64, std::chrono::milliseconds{3}}};
+      v.quality = quality;
+      p.variants.push_back(v);
+    }
+    planning::cascade_profile c;
+    c.light = core::variant_id{0};
+    c.heavy = core::variant_id{1};
+    c.judge = "critic";
+    c.deferred = {{0, 0}, {1, 1}};
+    p.cascades.push_back(c);
+    std::ofstream{file} << planning::to_json(p);
+    x.planner.quality = file.string();
+    x.policy.judges = folder.path.string();
+    x.devices[0].variants = {"b@1", "a@2"};
+    std::filesystem::create_directories(folder.path / "critic");
+    std::ofstream{folder.path / "critic" / "config.json"} << "{}";
+  }
+
+  const test::scratch_folder folder;
+  const std::filesystem::path file = folder.path / "profile.json";
+  config::settings x;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(quality_is_taken_over_and_nothing_that_was_timed) {
+  const evaluated of;
+  const auto known = *runtime::profile_of(of.x);
+  BOOST_TEST(known.variants[0].quality == 0.75);
+  BOOST_TEST(known.variants[1].quality == 0.5);
+  BOOST_TEST((known.variants[0].step[0].took != std::chrono::milliseconds{3}));
+}
+
+BOOST_AUTO_TEST_CASE(cascades_are_of_variants_and_judges_that_are_there) {
+  evaluated of;
+  const auto known = *runtime::profile_of(of.x);
+  BOOST_TEST_REQUIRE(known.cascades.size() == 1u);
+  BOOST_TEST(known.cascades[0].light.value == 1u);
+  BOOST_TEST(known.cascades[0].heavy.value == 0u);
+  auto without = of.x;
+  without.devices[0].variants = {"b@1"};
+  BOOST_TEST(runtime::profile_of(without)->cascades.empty());
+  without = of.x;
+  without.policy.judges.clear();
+  BOOST_TEST(runtime::profile_of(without)->cascades.empty());
+  std::filesystem::remove_all(of.folder.path / "critic");
+  BOOST_TEST(runtime::profile_of(of.x)->cascades.empty());
+}
+
+BOOST_AUTO_TEST_CASE(what_was_measured_here_goes_before_what_was_evaluated) {
+  evaluated of;
+  of.x.planner.profile = of.x.planner.quality;
+  of.x.planner.quality.clear();
+  const auto known = *runtime::profile_of(of.x);
+  BOOST_TEST((known.variants[0].step[0].took == std::chrono::milliseconds{3}));
+  BOOST_TEST(known.cascades.size() == 1u);
+  of.x.planner.quality = "nowhere.json";
+  const auto refused = runtime::profile_of(of.x);
+  BOOST_TEST_REQUIRE(!refused);
+  BOOST_TEST(refused.why().text.find("planner.quality: nowhere.json")
+             != std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -139,4 +139,27 @@ BOOST_AUTO_TEST_CASE(the_family_lies_where_the_variable_says_or_beside) {
   setenv("ATELIER_MODELS", old.c_str(), 1);
 }
 
+#ifdef ATELIER_WITH_TORCH
+BOOST_AUTO_TEST_CASE(what_judges_the_familys_pictures_comes_with_them) {
+  const family there{{"turbo", "base"}};
+  const auto& path = there.folder.path;
+  auto x = with_shipped_models({}, path);
+  BOOST_TEST_REQUIRE(static_cast<bool>(x));
+  BOOST_TEST(x->policy.judges == path.string());
+  BOOST_TEST(x->planner.quality.empty());
+  std::ofstream{path / "profile.json"} << "{}";
+  x = with_shipped_models({}, path);
+  BOOST_TEST(x->planner.quality == (path / "profile.json").string());
+  x = with_shipped_models(
+    settings_of("[policy]\njudges = \"j\"\n[planner]\nquality = \"q\"\n"),
+    path);
+  BOOST_TEST(x->policy.judges == "j");
+  BOOST_TEST(x->planner.quality == "q");
+  x = with_shipped_models(settings_of("[[devices]]\nname = \"cpu:0\"\n"
+                                      "variants = [\"test_card@3\"]\n"),
+                          path);
+  BOOST_TEST(x->policy.judges.empty());
+}
+#endif
+
 BOOST_AUTO_TEST_SUITE_END()

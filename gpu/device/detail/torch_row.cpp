@@ -231,7 +231,7 @@ void torch_row::publish(const torch::Tensor& x0) {
   published_ = true;
 }
 
-core::result<uint64_t> torch_row::decode() {
+core::result<decoded_row> torch_row::decode(const picture_judge* judge) {
   if (failure_.code != core::ec::none)
     return failure_;
   return with_model_border("decoding a picture", [&] {
@@ -266,7 +266,8 @@ core::result<uint64_t> torch_row::decode() {
       pixels.to(torch::kUInt8).permute({1, 2, 0}).to(torch::kCPU).contiguous();
     std::memcpy(into.data(), out.data_ptr<uint8_t>(), bytes);
     taken(slots_.publish(job_.image, 1, bytes));
-    return uint64_t{bytes};
+    return decoded_row{bytes,
+                       judge ? judge->score(pixels, job_.text.positive) : 0.0};
   });
 }
 

@@ -7,6 +7,7 @@
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
 #include <atelier/gpu/device/detail/row_noise.hpp>
 #include <atelier/gpu/device/executor.hpp>
+#include <atelier/gpu/device/picture_judge.hpp>
 #include <atelier/gpu/models/diffusion_model.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 #include <atelier/ipc/slot_store.hpp>
@@ -19,6 +20,13 @@
 #include <vector>
 
 namespace atelier::gpu::detail {
+
+/// A picture in its slot.
+struct decoded_row {
+  uint64_t bytes = 0;
+  /// What a judge says of it; 0 without one.
+  double score = 0;
+};
 
 /// One open row of a device that runs LibTorch. Tensors lie on the model's
 /// device; latents are float32, [channels, height, width].
@@ -79,8 +87,14 @@ public:
   /// Takes what a step made, keeps unmasked places, publishes if due.
   void accept(const torch::Tensor& next, const torch::Tensor& x0);
 
-  /// Writes the picture into the image slot; returns its bytes there.
-  core::result<uint64_t> decode();
+  /// Who is to score the picture; empty: nobody.
+  const std::string& judge() const {
+    return job_.judge;
+  }
+
+  /// Writes the picture into the image slot, and has it scored. `judge` may be
+  /// null.
+  core::result<decoded_row> decode(const picture_judge* judge);
 
   /// What the client should know is told in the first report alone.
   row_report report();

@@ -178,9 +178,12 @@ void step_group(const std::vector<torch_row*>& rows) {
 
 } // namespace
 
-torch_rows::torch_rows(hosted_models models,
+torch_rows::torch_rows(hosted_models models, hosted_judges judges,
                        std::shared_ptr<ipc::slot_store> slots, uint32_t threads)
-  : models_(std::move(models)), slots_(std::move(slots)), threads_(threads) {}
+  : models_(std::move(models)),
+    judges_(std::move(judges)),
+    slots_(std::move(slots)),
+    threads_(threads) {}
 
 void torch_rows::begin() {
   // The setting is the calling thread's own.
@@ -251,12 +254,18 @@ decode_report torch_rows::decode(core::ticket who) {
   decode_report out;
   out.who = who;
   const auto at = rows_.find(who);
-  auto bytes = at != rows_.end() ? at->second->decode()
-                                 : core::result<uint64_t>{not_open(who)};
-  if (bytes)
-    out.bytes = *bytes;
-  else
-    out.failure = bytes.why();
+  if (at == rows_.end()) {
+    out.failure = not_open(who);
+    return out;
+  }
+  const auto judge = judges_.find(at->second->judge());
+  const auto made =
+    at->second->decode(judge != judges_.end() ? judge->second.get() : nullptr);
+  if (made) {
+    out.bytes = made->bytes;
+    out.score = made->score;
+  } else
+    out.failure = made.why();
   return out;
 }
 

@@ -6,13 +6,16 @@
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
 #include <atelier/gpu/device/detail/row_engine.hpp>
 #include <atelier/gpu/device/detail/torch_row.hpp>
+#include <atelier/gpu/device/picture_judge.hpp>
 #include <atelier/gpu/models/diffusion_model.hpp>
 #include <atelier/ipc/slot_store.hpp>
 
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -21,6 +24,10 @@ namespace atelier::gpu::detail {
 /// The models that a device hosts, by variant; null where a variant is not
 /// hosted here.
 using hosted_models = std::vector<std::shared_ptr<const diffusion_model>>;
+
+/// Those who score pictures, by the name that jobs use.
+using hosted_judges =
+  std::map<std::string, std::shared_ptr<const picture_judge>, std::less<>>;
 
 /// The open rows of a device that runs LibTorch.
 ///
@@ -31,8 +38,8 @@ using hosted_models = std::vector<std::shared_ptr<const diffusion_model>>;
 class torch_rows final : public row_engine {
 public:
   /// `threads`: of one operator on the CPU; 0: LibTorch's choice.
-  torch_rows(hosted_models models, std::shared_ptr<ipc::slot_store> slots,
-             uint32_t threads);
+  torch_rows(hosted_models models, hosted_judges judges,
+             std::shared_ptr<ipc::slot_store> slots, uint32_t threads);
 
   void begin() override;
   void open(const open_job& job) override;
@@ -47,6 +54,7 @@ private:
   std::vector<torch_row*> sound(const std::vector<core::ticket>& who);
 
   const hosted_models models_;
+  const hosted_judges judges_;
   const std::shared_ptr<ipc::slot_store> slots_;
   const uint32_t threads_;
   prompt_cache prompts_;

@@ -107,6 +107,8 @@ public:
     }
     if (auto ok = read_words(); !ok)
       return ok.why();
+    if (auto ok = read_preview(); !ok)
+      return ok.why();
     if (refines_ && !names_text_encoder_)
       out_.kind = pipeline_kind::stable_diffusion_xl_refiner;
     return std::move(out_);
@@ -264,6 +266,20 @@ private:
     if (!text)
       return text.why();
     out_.words = known_words{*text};
+    return {};
+  }
+
+  // No part of diffusers' pipelines, which do not look for it. It is of the
+  // model's own autoencoder.
+  core::result<void> read_preview() {
+    const auto folder = folder_ / "vae_preview";
+    if (options_.vae || !is_there(folder / "config.json"))
+      return {};
+    auto opened =
+      open_diffusers_part(folder, "AutoencoderTiny", options_.variant);
+    if (!opened)
+      return opened.why();
+    out_.preview = std::move(*opened);
     return {};
   }
 

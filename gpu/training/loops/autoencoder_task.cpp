@@ -8,6 +8,7 @@
 #include <atelier/gpu/training/loops/drawn_tensors.hpp>
 #include <atelier/gpu/training/loops/mixed_precision.hpp>
 #include <atelier/gpu/training/loops/picture_batch.hpp>
+#include <atelier/gpu/training/loops/picture_loss.hpp>
 #include <atelier/gpu/training/loops/shapes.hpp>
 #include <atelier/gpu/training/networks/autoencoder_net.hpp>
 #include <atelier/gpu/training/render.hpp>
@@ -19,8 +20,6 @@ namespace atelier::gpu {
 
 namespace {
 
-constexpr double squared_weight = 1;
-constexpr double gradient_weight = 0.5;
 constexpr double divergence_weight = 1e-4;
 
 // Reconstructions that one measurement looks at, and pictures that the scale of
@@ -32,11 +31,6 @@ constexpr uint32_t scaled_on = 1024;
 constexpr uint32_t chunk = 8;
 
 constexpr size_t batches_ahead = 8;
-
-torch::Tensor neighbour_differences(const torch::Tensor& x, int64_t axis) {
-  const auto n = x.size(axis) - 1;
-  return x.narrow(axis, 1, n) - x.narrow(axis, 0, n);
-}
 
 class autoencoder_task : public training_task {
 public:
@@ -78,12 +72,8 @@ public:
 
   uint64_t draw(const step_place& at) override {
     const auto batch = batches_->next();
-    const auto side = static_cast<int64_t>(batch.side);
-    pixels_ = torch::empty({batch.count, 3, side, side}, torch::kFloat32);
-    std::copy(batch.pixels.begin(), batch.pixels.end(),
-              pixels_.mutable_data_ptr<float>());
-    pixels_ = pixels_.to(where_);
-    const auto small = side / static_cast<int64_t>(shape_.factor());
+    pixels_ = to_tensor(batch).to(where_);
+    const auto small = pixels_.size(2) / static_cast<int64_t>(shape_.factor());
     auto from = data_stream(config_.seed, data_use::noise, at.step);
     noise_ =
       draw_noise({batch.count, shape_.latent_channels, small, small}, from);
@@ -94,20 +84,15 @@ public:
   step_loss loss(size_t part, size_t parts) override {
     const auto pixels = part_of(pixels_, part, parts);
     const auto through = pass(pixels, part_of(noise_, part, parts));
-    const auto wrong = through.pixels - pixels;
-    const auto absolute = wrong.abs().mean();
-    const auto squared = wrong.square().mean();
-    const auto gradient = neighbour_differences(wrong, 2).abs().mean()
-                        + neighbour_differences(wrong, 3).abs().mean();
+    auto out = compare_pictures(through.pixels, pixels);
     const auto divergence =
       0.5
       * (through.code.mean.square() + through.code.log_variance.exp() - 1
          - through.code.log_variance)
           .mean();
-    return {absolute + squared_weight * squared + gradient_weight * gradient
-              + divergence_weight * divergence,
-            {tell("absolute", absolute), tell("squared", squared),
-             tell("neighbours", gradient), tell("divergence", divergence)}};
+    out.total = out.total + divergence_weight * divergence;
+    out.told.push_back(tell("divergence", divergence));
+    return out;
   }
 
   std::map<std::string, double> evaluate(

@@ -34,9 +34,9 @@ latent_store open_store(const training_config& config,
 
 light_drawing lightest_trained(const training_config& config) {
   constexpr std::array<light_drawing, 4> known{{{training_part::turbo, 4, 1},
-                                                {training_part::tiny, 8, 3},
-                                                {training_part::small, 8, 3},
-                                                {training_part::base, 8, 3}}};
+                                                {training_part::tiny, 8, 2},
+                                                {training_part::small, 8, 2},
+                                                {training_part::base, 8, 2}}};
   for (auto x : known)
     if (is_trained(config, x.variant)) {
       if (config.scale == training_scale::miniature)

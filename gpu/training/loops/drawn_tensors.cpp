@@ -4,6 +4,8 @@
 #include <atelier/gpu/training/loops/drawn_tensors.hpp>
 #include <atelier/gpu/training/render.hpp>
 
+#include <algorithm>
+
 namespace atelier::gpu {
 
 namespace {
@@ -35,6 +37,13 @@ torch::Tensor draw_scenes(std::span<const scene> scenes, uint32_t side_px) {
   auto out = torch::empty({static_cast<int64_t>(scenes.size()), 3, side, side},
                           torch::kFloat32);
   render_batch(scenes, side_px, elements(out));
+  return out;
+}
+
+torch::Tensor to_tensor(const picture_batch& x) {
+  const auto side = static_cast<int64_t>(x.side);
+  auto out = torch::empty({x.count, 3, side, side}, torch::kFloat32);
+  std::ranges::copy(x.pixels, out.mutable_data_ptr<float>());
   return out;
 }
 

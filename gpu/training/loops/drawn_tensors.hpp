@@ -4,6 +4,7 @@
 // Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
 #include <atelier/core/philox.hpp>
+#include <atelier/gpu/training/loops/picture_batch.hpp>
 #include <atelier/gpu/training/scene.hpp>
 #include <atelier/image/pixels.hpp>
 
@@ -26,6 +27,9 @@ torch::Tensor draw_noise(torch::IntArrayRef shape, uint64_t seed,
 
 /// Draws pictures of scenes: [n, 3, side, side] in -1..1, on the CPU.
 torch::Tensor draw_scenes(std::span<const scene> scenes, uint32_t side_px);
+
+/// Returns a batch's pictures, [count, 3, side, side], on the CPU.
+torch::Tensor to_tensor(const picture_batch& x);
 
 /// Turns one picture [3, h, w] in about -1..1 into bytes.
 image::picture to_picture(const torch::Tensor& planes);

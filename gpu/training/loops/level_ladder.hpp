@@ -17,7 +17,7 @@ struct approximation_level {
   uint32_t steps = 0;
   /// Of a step with guidance 1, base's is 1; turbo needs no other guidance.
   double step_cost = 1;
-  float guidance = 3;
+  float guidance = 2;
 
   /// Returns what a picture costs in base's steps.
   double cost() const {
@@ -29,10 +29,10 @@ struct approximation_level {
 /// tells apart. Costs of steps are guesses from the networks' sizes; only
 /// their order matters.
 inline constexpr std::array<approximation_level, 5> level_ladder{{
-  {training_part::base, 50, 1, 3},
-  {training_part::base, 20, 1, 3},
-  {training_part::small, 20, 0.7, 3},
-  {training_part::tiny, 20, 0.5, 3},
+  {training_part::base, 50, 1, 2},
+  {training_part::base, 20, 1, 2},
+  {training_part::small, 20, 0.7, 2},
+  {training_part::tiny, 20, 0.5, 2},
   {training_part::turbo, 4, 1, 1},
 }};
 

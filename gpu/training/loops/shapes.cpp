@@ -11,6 +11,13 @@ autoencoder_config autoencoder_shape(training_scale scale) {
   return out;
 }
 
+autoencoder_config preview_shape(training_scale scale) {
+  auto out = family_tiny_autoencoder();
+  if (scale == training_scale::miniature)
+    out.encoder_channels = out.decoder_channels = 4;
+  return out;
+}
+
 clip_text_config text_encoder_shape(training_scale scale) {
   auto out = family_text_encoder();
   if (scale == training_scale::miniature)

@@ -13,6 +13,7 @@ namespace atelier::gpu {
 // for tests.
 
 autoencoder_config autoencoder_shape(training_scale scale);
+autoencoder_config preview_shape(training_scale scale);
 clip_text_config text_encoder_shape(training_scale scale);
 scorer_config scorer_shape(training_scale scale);
 discriminator_config discriminator_shape(training_scale scale);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../cli/scratch_folder.hpp"
+#include <atelier/gpu/device/picture_judge.hpp>
 #include <atelier/gpu/evaluation/detail/frechet.hpp>
+#include <atelier/gpu/evaluation/detail/measured_cascade.hpp>
 #include <atelier/gpu/evaluation/detail/scored_pictures.hpp>
 #include <atelier/gpu/evaluation/evaluation.hpp>
 #include <atelier/gpu/evaluation/run_names.hpp>
@@ -10,12 +12,14 @@
 #include <atelier/gpu/training/family.hpp>
 #include <atelier/gpu/training/loops/checkpoint.hpp>
 #include <atelier/gpu/training/networks/autoencoder_net.hpp>
+#include <atelier/gpu/training/networks/discriminator_net.hpp>
 #include <atelier/gpu/training/networks/scorer_net.hpp>
 #include <atelier/gpu/training/networks/text_encoder_net.hpp>
 #include <atelier/gpu/training/networks/unet_net.hpp>
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <fstream>
 
 using namespace atelier;
@@ -68,6 +72,10 @@ void write_run(const fs::path& run) {
   tensors.clear();
   add(tensors, scorer);
   write(run, "scorer", tensors);
+  discriminator_net judge{family_discriminator()};
+  tensors.clear();
+  add(tensors, judge);
+  write(run, "discriminator", tensors);
   std::ofstream{run / "base" / "log.jsonl"}
     << "{\"step\":1,\"rate\":0.1,\"loss\":2}\n"
        "{\"step\":1,\"objects_1\":0.5,\"share\":1}\nnonsense\n";
@@ -92,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_run_becomes_models_that_can_be_measured) {
   write_run(run);
   written = export_run({run, models});
   BOOST_REQUIRE_MESSAGE(written, (written ? "" : written.why().text));
-  BOOST_TEST(written->size() == 4u);
+  BOOST_TEST(written->size() == 5u);
   for (const auto& x : *written) {
     const auto sums = check_sums(models / x.name);
     BOOST_TEST(bool(sums), (sums ? "" : sums.why().text));
@@ -142,6 +150,26 @@ BOOST_AUTO_TEST_CASE(a_run_becomes_models_that_can_be_measured) {
   BOOST_TEST(found->start_steps == 2u);
   BOOST_TEST(found->starts.size() == 2u * (1 + 5));
   BOOST_TEST(found->trends.size() == 2u);
+  BOOST_REQUIRE(found->cascades.size() == 1u);
+  const auto& cascade = found->cascades.front();
+  BOOST_TEST(cascade.light.model == "turbo");
+  BOOST_TEST(cascade.heavy.model == "tiny");
+  BOOST_TEST(cascade.judging > 0);
+  // At 0 all pass, at 1 none does.
+  BOOST_TEST(cascade.points.front().deferred == 0);
+  BOOST_TEST(cascade.points.back().deferred == 1,
+             boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(cascade.points.back().distance.has_value());
+
+  const auto judge = picture_judge::load(models / "discriminator", torch::kCPU);
+  BOOST_REQUIRE_MESSAGE(judge, (judge ? "" : judge.why().text));
+  torch::manual_seed(2);
+  const auto pixels = torch::rand({3, 128, 128}) * 255;
+  const auto confidence = (*judge)->score(pixels, "a red circle");
+  BOOST_TEST(confidence > 0);
+  BOOST_TEST(confidence < 1);
+  BOOST_TEST(confidence != (*judge)->score(pixels, "a blue star"));
+  BOOST_TEST((*judge)->score(torch::rand({3, 64, 96}), "elephants") > 0);
 
   plan.variants = {{"tiny", 4}, {"nothing", 2}};
   const auto none = evaluate(plan, [](auto&&...) { return true; });
@@ -151,6 +179,37 @@ BOOST_AUTO_TEST_CASE(a_run_becomes_models_that_can_be_measured) {
   const auto ended = evaluate(plan, [](auto&&...) { return false; });
   BOOST_REQUIRE(!ended);
   BOOST_CHECK(ended.why().code == core::ec::cancelled);
+
+  std::ofstream{models / "discriminator" / "config.json"} << "{}";
+  const auto other = picture_judge::load(models / "discriminator", torch::kCPU);
+  BOOST_REQUIRE(!other);
+  BOOST_CHECK(other.why().code == core::ec::bad_payload);
+  const auto nobody = picture_judge::load(models / "nobody", torch::kCPU);
+  BOOST_REQUIRE(!nobody);
+  BOOST_CHECK(nobody.why().code == core::ec::not_found);
+}
+
+BOOST_AUTO_TEST_CASE(a_cascade_takes_the_light_picture_where_it_passes) {
+  gpu::detail::judged_pictures light, heavy;
+  light.objects = {1, 0, 0.5, 0};
+  light.confidences = {0.9, 0.1, 0.5, 0.3};
+  heavy.objects = {0.5, 1, 1, 1};
+  const auto points = gpu::detail::measure_cascade(light, heavy, {});
+  BOOST_TEST(points.front().threshold == 0);
+  BOOST_TEST(points.back().threshold == 1);
+  BOOST_TEST(points.front().objects == 0.375);
+  BOOST_TEST(points.back().objects == 0.875);
+  const auto at = [&](double threshold) {
+    return *std::ranges::find_if(
+      points, [&](const auto& p) { return p.threshold >= threshold - 1e-9; });
+  };
+  BOOST_TEST(at(0.4).deferred == 0.5);
+  BOOST_TEST(at(0.4).objects == (1 + 1 + 0.5 + 1) / 4);
+  // One that lies on the threshold passes.
+  BOOST_TEST(at(0.5).deferred == 0.5);
+  BOOST_TEST(!points.front().distance);
+  for (size_t i = 1; i < points.size(); ++i)
+    BOOST_TEST(points[i].deferred >= points[i - 1].deferred);
 }
 
 BOOST_AUTO_TEST_CASE(the_distance_is_that_of_normal_distributions) {

@@ -37,6 +37,12 @@ evaluation some() {
   out.starts.push_back({start_kind::latent, 5, 2, 0.9, {3, 0.5, 0.25, {}}});
   out.starts.push_back({start_kind::latent, 5, {}, 0.1, {3, 0.25, 0, {}}});
   out.trends.push_back({start_kind::latent, 5, 0.5});
+  evaluated_cascade cascade{{"base", 20}, {"base", 50}, "critic", 2.5, 0.5, {}};
+  cascade.points = {{0, 0, 0.5, 3.0},
+                    {0.5, 0.25, 0.7, 2.0},
+                    {0.75, 0.25, 0.7, 2.0},
+                    {1, 1, 0.75, 1.5}};
+  out.cascades.push_back(cascade);
   return out;
 }
 
@@ -52,6 +58,8 @@ BOOST_AUTO_TEST_CASE(json_has_what_was_found) {
   BOOST_TEST(!x["runs"][0].contains("score_correlation"));
   BOOST_TEST(x["starts"][1]["changes"].is_null());
   BOOST_TEST(x["trends"][0]["correlation"] == 0.5);
+  BOOST_TEST(x["cascades"][0]["light"] == "base@20");
+  BOOST_TEST(x["cascades"][0]["points"][1]["deferred"] == 0.25);
 }
 
 BOOST_AUTO_TEST_CASE(the_profile_is_one_that_planning_reads) {
@@ -67,12 +75,25 @@ BOOST_AUTO_TEST_CASE(the_profile_is_one_that_planning_reads) {
   // 40 ms a picture, four at a time, in 50 steps.
   BOOST_TEST(core::to_ms(base.step[0].took) == 40.0 * 4 / 50,
              boost::test_tools::tolerance(1e-6));
+  BOOST_REQUIRE(read->cascades.size() == 1u);
+  const auto& cascade = read->cascades[0];
+  BOOST_TEST(cascade.judge == "critic");
+  BOOST_TEST(cascade.light.value == 1u);
+  BOOST_TEST(cascade.heavy.value == 0u);
+  BOOST_TEST(core::to_ms(cascade.judging) == 2.5);
+  BOOST_TEST(cascade.deferred.size() == 4u);
+  // Each share that the light variant answers once, rising.
+  BOOST_REQUIRE(cascade.fid.size() == 3u);
+  BOOST_TEST(cascade.fid[0].first == 0);
+  BOOST_TEST(cascade.fid[1].first == 0.75);
+  BOOST_TEST(cascade.fid[2].second == 3);
 }
 
 BOOST_AUTO_TEST_CASE(pages_and_tables_show_every_run) {
   const auto text = to_text(some());
   BOOST_TEST(text.find("base@20") != std::string::npos);
   BOOST_TEST(text.find("another scene") != std::string::npos);
+  BOOST_TEST(text.find("base@20, then base@50") != std::string::npos);
   auto x = some();
   x.runs[0].variant.model = "<b>&";
   const auto page = to_html(x);

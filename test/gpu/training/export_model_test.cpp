@@ -3,6 +3,7 @@
 #include "gpu/models/made_weights.hpp"
 #include <atelier/gpu/models/detail/expected_tensors.hpp>
 #include <atelier/gpu/models/model_check.hpp>
+#include <atelier/gpu/models/model_facts.hpp>
 #include <atelier/gpu/models/model_import.hpp>
 #include <atelier/gpu/models/safetensors.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
@@ -83,6 +84,9 @@ BOOST_AUTO_TEST_CASE(an_export_is_a_model_without_fault) {
       .starts_with("the model does not know 'elephant'; it knows: a an the"));
   BOOST_TEST((model->unet.weights->find("conv_in.weight")->type
               == tensor_type::float16));
+  BOOST_REQUIRE(model->preview);
+  BOOST_TEST(model->preview->class_name == "AutoencoderTiny");
+  BOOST_TEST(static_cast<bool>(facts_of(*model)));
   const auto checked = check_model(to, {});
   BOOST_REQUIRE(checked);
   BOOST_TEST(checked->sound());
@@ -98,6 +102,7 @@ BOOST_AUTO_TEST_CASE(an_export_survives_an_import) {
   const auto model = open_model(folder.path / "again", {});
   BOOST_REQUIRE(model);
   BOOST_TEST(model->words.text() == what.words.text());
+  BOOST_TEST(model->preview.has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_shared_part_is_a_link_to_where_it_lies) {
@@ -111,6 +116,26 @@ BOOST_AUTO_TEST_CASE(a_shared_part_is_a_link_to_where_it_lies) {
   BOOST_REQUIRE(model);
   BOOST_TEST(model->vae.weights != nullptr);
   must(check_sums(to));
+}
+
+BOOST_AUTO_TEST_CASE(a_preview_goes_with_its_own_autoencoder_alone) {
+  must(export_model(what, to));
+  const auto other = folder.path / "other";
+  must(export_model(what, other));
+  model_file_options options;
+  options.vae = other / "vae";
+  const auto replaced = open_model(to, options);
+  BOOST_REQUIRE(replaced);
+  BOOST_TEST(!replaced->preview);
+  auto model = *open_model(to, {});
+  auto config = nlohmann::json::parse(model.preview->config);
+  config["latent_channels"] = 8;
+  model.preview->config = config.dump();
+  const auto facts = facts_of(model);
+  BOOST_REQUIRE(!facts);
+  BOOST_TEST(facts.why().text.find("vae_preview") != std::string::npos);
+  fs::remove(to / "vae_preview" / "diffusion_pytorch_model.safetensors");
+  BOOST_TEST((open_model(to, {}).why().code == ec::not_found));
 }
 
 BOOST_AUTO_TEST_CASE(a_changed_file_is_told_by_name) {

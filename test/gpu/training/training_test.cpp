@@ -205,6 +205,22 @@ BOOST_AUTO_TEST_CASE(the_scorer_learns_and_continues) {
   continues_alike(small_run(training_part::scorer, folder.path, 5));
 }
 
+BOOST_AUTO_TEST_CASE(the_preview_learns_and_continues) {
+  const test::scratch_folder folder;
+  const auto early =
+    train(small_run(training_part::preview, folder.path, 1), go_on);
+  BOOST_REQUIRE(!early);
+  BOOST_TEST(early.why().text.find("train vae first") != std::string::npos);
+  done(small_run(training_part::vae, folder.path, 2));
+  const auto first = done(small_run(training_part::preview, folder.path, 1));
+  auto config = small_run(training_part::preview, folder.path, 200);
+  config.restart = true;
+  const auto later = done(config);
+  BOOST_TEST(later.figures.at("psnr") > first.figures.at("psnr") + 1);
+  BOOST_TEST(later.figures.at("code") < first.figures.at("code"));
+  continues_alike(small_run(training_part::preview, folder.path, 5));
+}
+
 BOOST_AUTO_TEST_CASE(the_judges_learn_from_what_is_trained_and_continue) {
   const test::scratch_folder folder;
   done(small_run(training_part::vae, folder.path, 2));

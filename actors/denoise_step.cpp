@@ -114,8 +114,8 @@ void denoise_step_state::cancel(core::ticket who) {
 }
 
 void denoise_step_state::conclude(core::ticket who, core::error why,
-                                  uint64_t bytes, core::timespan decode,
-                                  double score) {
+                                  const gpu::decode_report* decoded,
+                                  core::time_point now) {
   const auto i = rows.find(who);
   auto& e = i->second;
   if (e.opened)
@@ -127,11 +127,14 @@ void denoise_step_state::conclude(core::ticket who, core::error why,
   reply.steps_run = e.steps_run;
   reply.text = e.opening;
   reply.denoise = e.denoising;
-  reply.decode = decode;
-  reply.bytes = bytes;
   reply.first_step_ns = e.first_step_ns;
   reply.notes = std::move(e.notes);
-  reply.score = score;
+  if (decoded != nullptr) {
+    reply.decode = decoded->took;
+    reply.bytes = decoded->bytes;
+    reply.score = decoded->score;
+    reply.decoded_ns = now.time_since_epoch().count();
+  }
   rows.erase(i);
   config.hub->send(std::move(reply));
 }
@@ -172,13 +175,17 @@ void denoise_step_state::start_next_run() {
   config.hub->nudge();
 }
 
-void denoise_step_state::complete_run(const gpu::run_report& x) {
+void denoise_step_state::complete_run(const gpu::run_report& x,
+                                      core::time_point now) {
   const auto ran = std::move(running);
   running.clear();
   stepped sign;
   sign.who = config.self;
   sign.batch = static_cast<uint32_t>(x.rows.size());
   sign.steps = x.steps;
+  sign.ended_ns = now.time_since_epoch().count();
+  sign.took = x.took - x.opening;
+  sign.opening = x.opening;
   std::vector<core::ticket> went_on;
   std::vector<core::ticket> over;
   for (const auto& r : x.rows) {
@@ -210,7 +217,7 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
       went_on.push_back(r.who);
   }
   config.hub->send(std::move(sign));
-  batch->ran(went_on, x.steps);
+  batch->ran(went_on, x.steps, x.took - x.opening);
   for (const auto who : over) {
     batch->remove(who);
     auto& e = rows.at(who);
@@ -225,7 +232,8 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
   start_next_run();
 }
 
-void denoise_step_state::complete_decoding(const gpu::decode_report& x) {
+void denoise_step_state::complete_decoding(const gpu::decode_report& x,
+                                           core::time_point now) {
   const auto i = rows.find(x.who);
   if (i == rows.end())
     return;
@@ -233,7 +241,7 @@ void denoise_step_state::complete_decoding(const gpu::decode_report& x) {
   if (i->second.cancelled)
     conclude(x.who, cancelled_error());
   else
-    conclude(x.who, x.failure, x.bytes, x.took, x.score);
+    conclude(x.who, x.failure, &x, now);
 }
 
 denoise_step_actor::behavior_type denoise_step(
@@ -279,8 +287,12 @@ denoise_step_actor::behavior_type denoise_step(
     [self](const variants_loaded& x) {
       self->state.complete_loading(x.failure);
     },
-    [self](const steps_ran& x) { self->state.complete_run(x.what); },
-    [self](const picture_decoded& x) { self->state.complete_decoding(x.what); },
+    [self](const steps_ran& x) {
+      self->state.complete_run(x.what, self->clock().now());
+    },
+    [self](const picture_decoded& x) {
+      self->state.complete_decoding(x.what, self->clock().now());
+    },
   };
 }
 

@@ -84,14 +84,16 @@ struct denoise_step_state {
   /// answered.
   void take_in(const denoise& x);
   void cancel(core::ticket who);
-  void complete_run(const gpu::run_report& x);
-  void complete_decoding(const gpu::decode_report& x);
+  void complete_run(const gpu::run_report& x, core::time_point now);
+  void complete_decoding(const gpu::decode_report& x, core::time_point now);
   void start_next_run();
   void adopt_hosting(const adopt& x);
   void complete_loading(const core::error& why);
-  /// Reports the end of a row and forgets it.
-  void conclude(core::ticket who, core::error why, uint64_t bytes = 0,
-                core::timespan decode = {}, double score = 0);
+  /// Reports the end of a row and forgets it. `decoded` tells of its decoding,
+  /// which ended at `now`; null: there was none.
+  void conclude(core::ticket who, core::error why,
+                const gpu::decode_report* decoded = nullptr,
+                core::time_point now = {});
 };
 
 /// Runs a device's rows: between any two runs ended rows leave and waiting ones

@@ -38,7 +38,9 @@ hub::hub(hub_config config, hub_ports ports)
   : config_(std::move(config)),
     ports_(std::move(ports)),
     keeper_(config_.arena, config_.slots),
-    plan_(config_.initial_plan) {}
+    plan_(config_.initial_plan),
+    backlog_(config_.profile->variants.size()),
+    pace_(config_.profile->variants.size()) {}
 
 // -- entering -----------------------------------------------------------------
 
@@ -50,25 +52,26 @@ void hub::submit(std::shared_ptr<const core::request> what,
   const auto bytes = text_size(*what);
   if (stopping_)
     return refuse(std::move(what),
-                  core::fail(ec::stopping, "the engine is stopping"), {});
+                  core::fail(ec::stopping, "the engine is stopping"), {}, now);
   if (rows_.count(id) != 0)
     return refuse(
       std::move(what),
-      core::fail(ec::internal, "request {} is known already", id.value), {});
+      core::fail(ec::internal, "request {} is known already", id.value), {},
+      now);
   if (live_ >= config_.limits.requests)
     return refuse(std::move(what),
                   core::fail(ec::overloaded,
                              "{} requests are accepted and not answered, the "
                              "limit (limits.requests) is {}",
                              live_, config_.limits.requests),
-                  retry_after());
+                  retry_after(), now);
   if (text_bytes_ + bytes > config_.limits.request_bytes)
     return refuse(std::move(what),
                   core::fail(ec::overloaded,
                              "accepted prompts hold {} bytes, {} more exceed "
                              "the limit (limits.request_mib) of {}",
                              text_bytes_, bytes, config_.limits.request_bytes),
-                  retry_after());
+                  retry_after(), now);
   const auto files = source_size(*what);
   if (source_bytes_ + files > config_.limits.sources_bytes)
     return refuse(std::move(what),
@@ -77,10 +80,10 @@ void hub::submit(std::shared_ptr<const core::request> what,
                              "exceed the limit (limits.sources_mib) of {}",
                              source_bytes_, files,
                              config_.limits.sources_bytes),
-                  retry_after());
+                  retry_after(), now);
   if (files != 0
       && keeper_.count(ipc::slot_kind::image) < image_slots_for_source)
-    return refuse(std::move(what), too_few_image_slots(keeper_), {});
+    return refuse(std::move(what), too_few_image_slots(keeper_), {}, now);
   auto& r = rows_[id];
   r.what = std::move(what);
   r.under = plan_;
@@ -90,6 +93,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
   r.due = r.what->deadline;
   if (r.due != core::never)
     deadlines_.emplace(r.due, id);
+  draw_entry(r);
   choose_route(id, r, now);
   settle(now);
 }
@@ -117,8 +121,13 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
   r.waiting_since = now;
   if (r.at == phase::denoising)
     ++ahead_;
+  count_work(r);
   const auto lane = lane_for(r);
   const auto entry = entry_for(id, r);
+  // What cannot be in time any more need not wait until it is late.
+  if (r.what->deadline != core::never && !r.known.best
+      && pace_.known(r.how.variant))
+    set_due(id, r, r.what->deadline - entry.still_needs);
   if (r.at == phase::denoising)
     count_waiting(r.how.variant, lane, true);
   if (in_front)
@@ -136,6 +145,7 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
   }
   lanes_.remove(id);
   r.took.queue += now - r.waiting_since;
+  draw_wait(id, r, now);
   if (!r.alone)
     return;
   // A worker may be draining for this row, and for no other.
@@ -172,8 +182,9 @@ void hub::advance(core::request_id id, row& r, core::time_point now) {
 // -- ending -------------------------------------------------------------------
 
 void hub::refuse(std::shared_ptr<const core::request> what, core::error why,
-                 core::timespan retry_after) {
+                 core::timespan retry_after, core::time_point now) {
   ++counts_.refused;
+  draw_refusal(*what, why, now);
   answer a;
   a.what = std::move(what);
   a.failure = std::move(why);
@@ -181,17 +192,9 @@ void hub::refuse(std::shared_ptr<const core::request> what, core::error why,
   ports_.clients->answered(std::move(a));
 }
 
-core::timespan hub::retry_after() const {
-  // Until a tenth of what is accepted has ended, at the pace seen of late.
-  const auto most = static_cast<double>(config_.limits.requests);
-  const auto wait = core::from_seconds(seconds_per_end_ * most / 10);
-  return std::clamp<core::timespan>(std::max(wait, plan_->retry_after),
-                                    std::chrono::seconds{1},
-                                    std::chrono::hours{1});
-}
-
-void hub::close_books(core::request_id id, const row& r) {
-  deadlines_.erase({r.due, id});
+void hub::close_books(core::request_id id, row& r) {
+  set_due(id, r, core::never);
+  uncount_work(r);
   text_bytes_ -= text_size(*r.what);
   source_bytes_ -= source_size(*r.what);
   --live_;
@@ -222,6 +225,8 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
   if (running)
     leave_worker(id, r);
   close_books(id, r);
+  draw_end(id, r, as == row_state::cancelled ? "cancelled" : "failed", why,
+           now);
   keeper_.end_request(id);
   answer a;
   a.what = r.what;
@@ -246,6 +251,7 @@ void hub::answer_row(core::request_id id, row& r, uint64_t bytes,
                      std::string sha256, core::time_point now) {
   r.state = row_state::answered;
   close_books(id, r);
+  draw_end(id, r, "answered", {}, now);
   ++counts_.answered;
   if (last_end_ != core::time_point{}) {
     const auto gap = core::to_seconds(now - last_end_);
@@ -303,7 +309,7 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
                               core::to_ms(now - r.what->arrived)),
                    now);
   // A picture is there already: only its encoding is left, late or not.
-  deadlines_.erase({r.due, id});
+  set_due(id, r, core::never);
   if (r.at == phase::finishing)
     return;
   if (r.state == row_state::waiting)
@@ -311,17 +317,6 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
   else
     leave_worker(id, r);
   finish_with(id, r, with->done, now);
-}
-
-void hub::expire_in_time(core::request_id id, row& r) {
-  const auto& along = r.under->routes[r.along.value];
-  if (r.due == core::never
-      || !std::holds_alternative<planning::answer_with>(
-        planning::walk_late(along, r.known)))
-    return;
-  deadlines_.erase({r.due, id});
-  r.due = r.what->deadline - config_.answer_margin - 2 * finishing_;
-  deadlines_.emplace(r.due, id);
 }
 
 void hub::stop(core::time_point now) {

@@ -5,9 +5,11 @@
 #include <atelier/actors/messages.hpp>
 #include <atelier/actors/ports.hpp>
 #include <atelier/actors/row.hpp>
+#include <atelier/actors/timeline.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/ipc/keeper.hpp>
 #include <atelier/ipc/slot_store.hpp>
+#include <atelier/planning/backlog.hpp>
 #include <atelier/planning/lanes.hpp>
 #include <atelier/planning/policy.hpp>
 
@@ -38,6 +40,8 @@ struct hub_config {
   std::shared_ptr<const planning::policy> policy;
   std::shared_ptr<const planning::profile> profile;
   std::shared_ptr<const planning::plan> initial_plan;
+  /// How rows join batches, whatever plans say; none: as they say.
+  std::optional<planning::joining> join = {};
   /// A request goes on without facts that did not come in this time.
   core::timespan facts_budget = std::chrono::seconds{1};
   /// A picture that is there when time runs out is answered with so long before
@@ -53,6 +57,8 @@ struct hub_ports {
   std::shared_ptr<supervision> watch;
   /// Null: nothing is known of any request.
   std::shared_ptr<fact_finder> facts = nullptr;
+  /// Null: nobody looks.
+  std::shared_ptr<timeline> drawing = nullptr;
 };
 
 /// The scheduler's tables and every transition of a row: no actor, no clock,
@@ -156,7 +162,7 @@ private:
   void choose_route(core::request_id id, row& r, core::time_point now);
   void go_on_without(core::request_id id, row& r, core::time_point now);
   void turn_away(core::request_id id, row& r, core::error why,
-                 core::timespan retry_after);
+                 core::timespan retry_after, core::time_point now);
   void count_choice(const row& r);
   void count_waiting(core::variant_id variant, core::lane_id lane, bool comes);
   void note_retrieval(planning::retrieval_sample x, uint32_t allowed);
@@ -188,10 +194,9 @@ private:
   /// that this answer is in time.
   void expire_in_time(core::request_id id, row& r);
   void refuse(std::shared_ptr<const core::request> what, core::error why,
-              core::timespan retry_after);
+              core::timespan retry_after, core::time_point now);
   void leave_worker(core::request_id id, row& r);
-  core::timespan retry_after() const;
-  void close_books(core::request_id id, const row& r);
+  void close_books(core::request_id id, row& r);
   void drop_source(row& r);
   void settle(core::time_point now);
 
@@ -224,6 +229,39 @@ private:
   void bury(ipc::process_life who);
   worker* find(const worker_address& where);
 
+  // hub_work.cpp: what is predicted
+  core::timespan retry_after() const;
+  /// Has a row expire at another time.
+  void set_due(core::request_id id, row& r, core::time_point due);
+  /// Counts a row's work on devices anew, or no more.
+  void count_work(row& r);
+  void uncount_work(row& r);
+  std::optional<core::error> no_room_for(core::variant_id variant,
+                                         core::timespan& retry_after) const;
+  /// What the rest of a row takes at least; what it takes at a worker.
+  core::timespan still_needs(const row& r) const;
+  core::timespan completion_at(const row& r, const worker& w) const;
+  worker& choose_worker(core::lane_id lane, core::time_point now);
+  void note_pace(const worker& w, const stepped& x);
+
+  // hub_timeline.cpp: what happened when, for people
+  void draw_entry(const row& r);
+  void draw_refusal(const core::request& what, const core::error& why,
+                    core::time_point now);
+  void draw_end(core::request_id id, const row& r, std::string_view how,
+                const core::error& why, core::time_point now);
+  void draw_wait(core::request_id id, const row& r, core::time_point now);
+  void draw_dispatch(core::request_id id, const dispatched& x,
+                     const core::error& why, core::time_point now);
+  void draw_inside(core::ticket who, const dispatched& x, const denoised& told,
+                   core::time_point now);
+  void draw_work(core::worker_id id, std::string_view name, core::ticket who,
+                 int64_t began_ns, core::timespan took);
+  void draw_steps(const worker& w, const stepped& x);
+  void draw_death(const worker& w, core::time_point now);
+  void draw_fall_back(core::request_id id, const row& r, bool resumes,
+                      const core::error& why, core::time_point now);
+
   hub_config config_;
   hub_ports ports_;
   ipc::keeper keeper_;
@@ -246,6 +284,9 @@ private:
   /// it nothing, so its workers that announce themselves late are not taken on.
   std::map<core::process_id, core::incarnation> buried_;
   planning::lanes lanes_;
+  /// Sees the workers where `seen_` is made.
+  mutable planning::backlog backlog_;
+  planning::measured_pace pace_;
   /// Workers with free seats by lane, least loaded first.
   std::map<core::lane_id, std::set<std::pair<uint32_t, core::worker_id>>> open_;
   std::set<core::lane_id> dirty_;

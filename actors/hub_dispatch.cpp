@@ -49,18 +49,12 @@ core::lane_id hub::lane_for(const row& r) const {
 }
 
 planning::waiting hub::entry_for(core::request_id id, const row& r) const {
-  const auto& v = config_.profile->variants[r.how.variant.value];
   planning::waiting x;
   x.request = id;
   x.prio = r.what->prio;
   x.since = r.waiting_since;
   x.deadline = r.what->deadline;
-  x.still_needs = config_.profile->finish;
-  if (r.at != phase::finishing)
-    x.still_needs +=
-      v.text + v.decode + planning::step_time(v, 1, r.how.px) * steps_left(r);
-  if (r.at == phase::preparing)
-    x.still_needs += planning::prepare_time(*config_.profile, *r.what);
+  x.still_needs = still_needs(r);
   x.may_answer_best = r.known.best.has_value();
   return x;
 }
@@ -86,9 +80,15 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
     const auto candidates = open_.find(lane);
     if (candidates == open_.end() || candidates->second.empty())
       return;
-    auto& w = workers_.at(candidates->second.begin()->second);
-    const auto queue = lanes_.best(w.serves, now, config_.pace.ageing,
-                                   pool ? 1 : w.view.max_batch);
+    auto& w = choose_worker(lane, now);
+    auto queue = lanes_.best(w.serves, now, config_.pace.ageing,
+                             pool ? 1 : w.view.max_batch);
+    // Where it would go now is known: so is how long it would take there.
+    if (!pool && w.join == planning::joining::step)
+      for (auto& x : queue)
+        if (const auto& r = rows_.at(x.request);
+            x.deadline != core::never && pace_.known(r.how.variant))
+          x.still_needs = std::max(x.still_needs, completion_at(r, w));
     planning::taken chosen;
     if (pool) {
       chosen.join.push_back(queue.front().request);
@@ -214,6 +214,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   dispatched x;
   x.worker = w.view.worker;
   x.at = r.at;
+  x.since = now;
   x.steps_before = r.steps_done;
   x.steps_done = r.steps_done;
   x.alone = r.alone;
@@ -300,6 +301,10 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
     count_waiting(waited_for, *lane, false);
   lanes_.remove(id);
   r.took.queue += now - r.waiting_since;
+  draw_wait(id, r, now);
+  if (r.what->deadline != core::never && !r.known.best
+      && r.due != r.what->deadline)
+    set_due(id, r, r.what->deadline);
   r.state = row_state::running;
   r.attempt = who.attempt;
   withdraw(w);

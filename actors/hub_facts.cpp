@@ -60,7 +60,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
                          core::fail(core::ec::internal,
                                     "policy {} asks without end",
                                     config_.policy->name()),
-                         {});
+                         {}, now);
       if (wants->near)
         ++counts_.searched;
       if (!ports_.facts) {
@@ -76,7 +76,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       return;
     }
     if (auto* no = std::get_if<planning::refuse>(&choice))
-      return turn_away(id, r, std::move(no->why), no->retry_after);
+      return turn_away(id, r, std::move(no->why), no->retry_after, now);
     const auto& go = std::get<planning::go>(choice);
     if (go.route.value >= plan_->routes.size()
         || plan_->routes[go.route.value].stages.empty())
@@ -84,7 +84,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
                        core::fail(core::ec::internal,
                                   "policy {} chose no route that can be run",
                                   config_.policy->name()),
-                       {});
+                       {}, now);
     r.under = plan_;
     r.along = go.route;
     r.match = go.match;
@@ -93,6 +93,11 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       members_changed_ = members_changed_ || !tells_rows_;
       tells_rows_ = true;
     }
+    core::timespan later{0};
+    const auto first =
+      plan_->routes[go.route.value].stages.front().any_of.front();
+    if (auto why = no_room_for(first, later))
+      return turn_away(id, r, std::move(*why), later, now);
     count_choice(r);
     return begin_stage(id, r, 0, now);
   }
@@ -149,11 +154,12 @@ void hub::note_retrieval(planning::retrieval_sample x, uint32_t allowed) {
 }
 
 void hub::turn_away(core::request_id id, row& r, core::error why,
-                    core::timespan retry_after) {
+                    core::timespan retry_after, core::time_point now) {
   close_books(id, r);
+  draw_end(id, r, "refused", why, now);
   auto what = r.what;
   rows_.erase(id);
-  refuse(std::move(what), std::move(why), retry_after);
+  refuse(std::move(what), std::move(why), retry_after, now);
 }
 
 void hub::count_choice(const row& r) {

@@ -15,9 +15,10 @@ void hub::apply(const planning::assignment& x, worker& w,
   w.view.level = x.level;
   w.also_serves = x.also_serves;
   const auto batch = std::clamp(x.batch, 1u, w.view.max_batch);
-  const bool batches = batch != w.most_rows || x.join != w.join;
+  const auto join = config_.join.value_or(x.join);
+  const bool batches = batch != w.most_rows || join != w.join;
   w.most_rows = batch;
-  w.join = x.join;
+  w.join = join;
   // A worker whose variants nobody plans keeps them.
   const auto& has = w.loading || w.next_hosting ? w.becoming : w.view.hosting;
   if (!x.hosting.empty() && x.hosting != has) {

@@ -24,6 +24,8 @@ const planning::cluster_view& hub::cluster() const {
         *i = view_of(workers_.at(id));
     }
   }
+  if (members_changed_)
+    backlog_.see(seen_);
   members_changed_ = false;
   outdated_.clear();
   return seen_;
@@ -107,7 +109,9 @@ std::string hub::check() const {
   size_t waits = 0;
   uint64_t texts = 0;
   uint64_t sources = 0;
+  core::timespan predicted{0};
   for (const auto& [id, r] : rows_) {
+    predicted += r.work;
     if (r.state == row_state::waiting) {
       ++waits;
       if (!lanes_.contains(id))
@@ -131,6 +135,8 @@ std::string hub::check() const {
   }
   if (texts != text_bytes_ || sources != source_bytes_)
     return "the bytes of accepted requests are not conserved";
+  if (predicted != backlog_.work())
+    return "the devices' predicted work is not conserved";
   if (live != live_ || waits != lanes_.size())
     return "rows and lanes disagree";
   size_t listed = 0;

@@ -166,11 +166,13 @@ void hub::on(const prepared& x, core::time_point now) {
   dispatched done;
   if (!conclude(x.who, now, done))
     return settle(now);
+  draw_work(done.worker, "preprocess", x.who, x.began_ns, x.took);
   auto* r = current(x.who);
   if (r == nullptr) {
     discard(done);
     return settle(now);
   }
+  draw_dispatch(x.who.id, done, x.failure, now);
   r->took.preprocess += x.took;
   if (x.failure.code != core::ec::none) {
     fall_back(x.who.id, *r, done, x.failure, false, now);
@@ -220,6 +222,8 @@ void hub::on(const stepped& x, core::time_point now) {
   }
   w->last_sign = now;
   count_batch(x);
+  note_pace(*w, x);
+  draw_steps(*w, x);
   for (const auto& p : x.rows) {
     const auto i = out_.find(p.who);
     if (i == out_.end() || i->second.at != phase::denoising)
@@ -250,11 +254,17 @@ void hub::on(const denoised& x, core::time_point now) {
   if (!conclude(x.who, now, done))
     return settle(now);
   counts_.steps_run += x.steps_run;
+  if (x.decoded_ns != 0)
+    draw_work(done.worker, "decode", x.who, x.decoded_ns - x.decode.count(),
+              x.decode);
   auto* r = current(x.who);
   if (r == nullptr) {
     discard(done);
     return settle(now);
   }
+  draw_dispatch(x.who.id, done, x.failure, now);
+  draw_inside(x.who, done, x, now);
+  uncount_work(*r);
   r->took.text += x.text;
   r->took.denoise += x.denoise;
   r->took.decode += x.decode;
@@ -300,11 +310,13 @@ void hub::on(const finished& x, core::time_point now) {
   dispatched done;
   if (!conclude(x.who, now, done))
     return settle(now);
+  draw_work(done.worker, "postprocess", x.who, x.began_ns, x.took);
   auto* r = current(x.who);
   if (r == nullptr) {
     discard(done);
     return settle(now);
   }
+  draw_dispatch(x.who.id, done, x.failure, now);
   r->took.postprocess += x.took;
   finishing_ += (now - r->waiting_since - finishing_) / 16;
   if (x.failure.code != core::ec::none) {
@@ -360,6 +372,7 @@ void hub::fall_back(core::request_id id, row& r, const dispatched& x,
     worth_retrying(why.code) && r.losses < config_.pace.attempts;
   if (!retry)
     return end_row(id, r, row_state::failed, why, now);
+  draw_fall_back(id, r, gained || r.steps_done > 0, why, now);
   wait(id, r, now, true);
 }
 
@@ -411,6 +424,7 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
   for (const auto id : gone) {
     auto& w = workers_.at(id);
     withdraw(w);
+    draw_death(w, now);
     if (w.where.what == role::denoise_step) {
       devices = true;
       device_seats_ -= w.seats;
@@ -430,10 +444,13 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
     out_.erase(ticket);
     if (x.at == phase::preparing)
       --ahead_;
-    if (auto* r = current(ticket))
-      fall_back(ticket.id, *r, x, why, true, now);
-    else
+    auto* r = current(ticket);
+    if (r == nullptr) {
       discard(x);
+      continue;
+    }
+    draw_dispatch(ticket.id, x, why, now);
+    fall_back(ticket.id, *r, x, why, true, now);
   }
   for (const auto id : gone)
     rehome(id, now);

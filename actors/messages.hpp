@@ -97,12 +97,14 @@ struct prepared {
   core::timespan took{0};
   /// What the client should know, a sentence each.
   std::vector<std::string> notes;
+  /// When the work began, in nanoseconds on the host's monotonic clock.
+  int64_t began_ns = 0;
 
   friend bool operator==(const prepared&, const prepared&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, prepared& x) {
-    return f(x.who, x.failure, x.took, x.notes);
+    return f(x.who, x.failure, x.took, x.notes, x.began_ns);
   }
 };
 
@@ -184,12 +186,17 @@ struct stepped {
   /// All rows of the run, and its steps.
   uint32_t batch = 0;
   uint32_t steps = 0;
+  /// When it ended, in nanoseconds on the host's monotonic clock; how long its
+  /// steps took, and opening its new rows before them.
+  int64_t ended_ns = 0;
+  core::timespan took{0};
+  core::timespan opening{0};
 
   friend bool operator==(const stepped&, const stepped&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, stepped& x) {
-    return f(x.who, x.rows, x.batch, x.steps);
+    return f(x.who, x.rows, x.batch, x.steps, x.ended_ns, x.took, x.opening);
   }
 };
 
@@ -211,13 +218,16 @@ struct denoised {
   std::vector<std::string> notes;
   /// What the judge said; 0, the worst, where there is none or it failed.
   double score = 0;
+  /// When decoding ended, likewise; 0: nothing was decoded.
+  int64_t decoded_ns = 0;
 
   friend bool operator==(const denoised&, const denoised&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, denoised& x) {
     return f(x.who, x.failure, x.steps_done, x.steps_run, x.text, x.denoise,
-             x.decode, x.bytes, x.first_step_ns, x.notes, x.score);
+             x.decode, x.bytes, x.first_step_ns, x.notes, x.score,
+             x.decoded_ns);
   }
 };
 
@@ -285,12 +295,14 @@ struct finished {
   uint64_t bytes = 0;
   std::string sha256;
   core::timespan took{0};
+  /// When the work began, in nanoseconds on the host's monotonic clock.
+  int64_t began_ns = 0;
 
   friend bool operator==(const finished&, const finished&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, finished& x) {
-    return f(x.who, x.failure, x.bytes, x.sha256, x.took);
+    return f(x.who, x.failure, x.bytes, x.sha256, x.took, x.began_ns);
   }
 };
 

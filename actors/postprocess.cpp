@@ -66,6 +66,7 @@ postprocess_actor::behavior_type postprocess(
       const auto begin = self->clock().now();
       auto reply = encode_picture(x, *c.slots);
       reply.took = self->clock().now() - begin;
+      reply.began_ns = begin.time_since_epoch().count();
       c.hub->send(std::move(reply));
     },
   };

@@ -199,6 +199,7 @@ preprocess_actor::behavior_type preprocess(
       const auto begin = self->clock().now();
       auto reply = prepare_row(x, c.sources, *c.slots);
       reply.took = self->clock().now() - begin;
+      reply.began_ns = begin.time_since_epoch().count();
       c.hub->send(std::move(reply));
     },
   };

@@ -90,6 +90,10 @@ struct row {
   /// When it expires: at its deadline, or earlier where a picture is there that
   /// must still be encoded.
   core::time_point due = core::never;
+  /// Its part of the devices' predicted work, and for which variant: from the
+  /// begin of a stage to its end.
+  core::timespan work{0};
+  core::variant_id work_for;
   row_timings took;
 };
 
@@ -113,6 +117,8 @@ inline double masked_as_it_runs(const row& r) {
 struct dispatched {
   core::worker_id worker;
   phase at = phase::preparing;
+  /// When it was handed off.
+  core::time_point since;
   /// Written by the worker, by this ticket.
   std::vector<ipc::slot_ref> granted;
   /// Read by the worker, by this ticket: files, a state, or pixels.

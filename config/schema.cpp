@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::string_view modes[] = {"single", "split"};
 constexpr std::string_view keyless_from[] = {"loopback", "anywhere"};
+constexpr std::string_view batchings[] = {"policy", "step", "whole_batch",
+                                          "single"};
 constexpr std::string_view levels[] = {"trace", "debug", "info",
                                        "warn",  "error", "off"};
 
@@ -35,6 +37,7 @@ constexpr section all_sections[] = {
   {"planner", "When plans are made."},
   {"monitor", "How demand is counted."},
   {"http", "The server's door: 'atelier serve'."},
+  {"timeline", "The file of --timeline: what happened when."},
   {"log", "What is told on standard error."},
 };
 
@@ -70,6 +73,10 @@ const option all_options[] = {
    ATELIER_AT(limits.picture_px), core::grid_px* core::grid_px, 4'294'967'296},
   {"limits", "requests", "Most requests accepted and not yet answered.",
    ATELIER_AT(limits.requests), 1, 10'000'000},
+  {"limits", "queue_s",
+   "Most predicted time until all of those are answered; beyond it a request "
+   "is refused with the time to come back.",
+   ATELIER_AT(limits.queue), 0.001, day_s},
   {"limits", "request_mib",
    "Most memory that the texts of those requests hold.",
    ATELIER_AT(limits.request_bytes), 1, 1'048'576},
@@ -108,6 +115,10 @@ const option all_options[] = {
   {"processes", "program",
    "Program of the other processes; empty: the installed one.",
    ATELIER_AT(processes.program)},
+  {"processes", "cpu_cores",
+   "Cores that the process of the CPU work may run on, as \"0-3,6\"; empty: "
+   "all. Needs mode \"split\".",
+   ATELIER_AT(processes.cpu_cores), 0, 0, form::core_set},
   {"processes", "setup_ms",
    "How long a process may take to start and load its models.",
    ATELIER_AT(processes.setup), 1, hour_ms},
@@ -165,6 +176,10 @@ const option all_options[] = {
 
   {devices_section, "name", "The device; no two tables name the same.",
    ATELIER_AT_DEVICE(name), 0, 0, form::device_name},
+  {devices_section, "cores",
+   "Cores that its process may run on, as \"0-3,6\"; empty: all. Needs "
+   "processes.mode \"split\".",
+   ATELIER_AT_DEVICE(cores), 0, 0, form::core_set},
   {devices_section, "executor",
    "What runs there; auto: what its variants need.",
    ATELIER_AT_DEVICE(executor), 0, 0, form::any, executors},
@@ -198,6 +213,11 @@ const option all_options[] = {
   {"scheduler", "ageing_s",
    "Each so long waited raises a request's priority by one.",
    ATELIER_AT(scheduler.ageing), 0.001, day_s},
+  {"scheduler", "batching",
+   "When requests join a device's batch: as the policy says, between any two "
+   "steps, when the whole batch before ended, or one by one. The last two are "
+   "there to compare with.",
+   ATELIER_AT(scheduler.batching), 0, 0, form::any, batchings},
 
   {"actors", "threads",
    "Threads that run actors; 0: chosen from the pools and the cores.",
@@ -269,6 +289,14 @@ const option all_options[] = {
    ATELIER_AT(http.results_bytes), 1, 1'048'576},
   {"http", "results_s", "How long they are kept.", ATELIER_AT(http.results), 1,
    day_s},
+
+  {"timeline", "file_mib",
+   "Largest file; what happens later is left out and counted.",
+   ATELIER_AT(timeline.file_bytes), 1, 1'048'576},
+  {"timeline", "events",
+   "Most events that wait to be written; those beyond are left out and "
+   "counted.",
+   ATELIER_AT(timeline.events), 1, 16'777'216},
 
   {"log", "level", "The least severe messages that are told.",
    ATELIER_AT(log.level), 0, 0, form::any, levels},

@@ -48,6 +48,7 @@ enum class form : uint8_t {
   variant_list,
   endpoint,
   origin_list,
+  core_set,
 };
 
 /// Where an option's value lives in the settings.

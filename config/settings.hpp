@@ -36,6 +36,8 @@ struct process_settings {
   process_mode mode = process_mode::single;
   /// The program of the other processes; empty: the installed one.
   std::string program;
+  /// Cores of the CPU work's process, as "0-3,6"; empty: all.
+  std::string cpu_cores;
   /// How long a process may set itself up, loading its models, before it is
   /// suspected; it need not give a sign meanwhile.
   core::timespan setup = std::chrono::minutes{5};
@@ -81,6 +83,8 @@ struct model_settings {
 struct device_settings {
   /// "cpu:N" or "cuda:N".
   std::string name = "cpu:0";
+  /// Cores that its process may run on, as "0-3,6"; empty: all.
+  std::string cores;
   /// What runs there: "torch" for models, "test_card", or "auto" for what its
   /// variants need.
   std::string executor = "auto";
@@ -109,6 +113,9 @@ struct scheduler_settings {
   uint32_t attempts = 20;
   /// Each so long waited raises a request's priority by one.
   core::timespan ageing = std::chrono::seconds{30};
+  /// When rows join a device's batch: "policy", as it says; "step", between any
+  /// two steps; "whole_batch", when the one before ended; "single", one by one.
+  std::string batching = "policy";
 };
 
 /// The actor system's threads.
@@ -176,6 +183,14 @@ struct http_settings {
   core::timespan results = std::chrono::hours{1};
 };
 
+/// The file of what happened when, where one is wanted.
+struct timeline_settings {
+  /// Its most bytes; what comes later is counted.
+  uint64_t file_bytes = 256ull << 20;
+  /// Events that wait to be written; likewise.
+  uint32_t events = 65'536;
+};
+
 struct log_settings {
   /// trace, debug, info, warn, error or off.
   std::string level = "warn";
@@ -196,6 +211,7 @@ struct settings {
   planner_settings planner;
   monitor_settings monitor;
   http_settings http;
+  timeline_settings timeline;
   log_settings log;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/core_set.hpp>
 #include <atelier/config/detail/number.hpp>
 #include <atelier/config/detail/text.hpp>
 #include <atelier/config/detail/variant_name.hpp>
@@ -67,6 +68,8 @@ bool well_formed(const option& x, const std::string& value) {
       return is_device_name(value);
     case form::endpoint:
       return parse_endpoint(value).has_value();
+    case form::core_set:
+      return value.empty() || parse_core_set(value).has_value();
     default:
       return true;
   }
@@ -176,6 +179,10 @@ std::string demand_of(const option& x) {
       return "HOST:PORT with PORT in 0..65535";
     case form::device_name:
       return "\"cpu:N\" or \"cuda:N\" with N in 0..999";
+    case form::core_set:
+      return fmt::format("numbers in 0..{} and ranges of them, as \"0-3,6\", "
+                         "each once",
+                         most_cores - 1);
     default:
       return "a text";
   }

@@ -2,14 +2,22 @@
 #include <atelier/planning/step_batch.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace atelier::planning {
+
+namespace {
+
+// How much the last run changes what a step is taken to cost.
+constexpr double newest_share = 0.25;
+
+} // namespace
 
 step_batch::step_batch(uint32_t max_batch, joining join, uint32_t turn_steps)
   : max_batch_(join == joining::single ? 1 : std::max(max_batch, 1u)),
     join_(join),
-    turn_steps_(std::max(turn_steps, 1u)),
-    turn_left_(turn_steps_) {}
+    turn_steps_(std::max(turn_steps, 1u)) {}
 
 void step_batch::change(uint32_t max_batch, joining join) {
   max_batch_ = join == joining::single ? 1 : std::max(max_batch, 1u);
@@ -20,8 +28,12 @@ bool step_batch::add(const batch_row& row) {
   if (row.steps_left == 0 || find(row.who) != nullptr)
     return false;
   entries_.push_back({row});
-  if (std::find(turns_.begin(), turns_.end(), row.shape) == turns_.end())
-    turns_.push_back(row.shape);
+  if (std::none_of(turns_.begin(), turns_.end(),
+                   [&](const turn& x) { return x.shape == row.shape; })) {
+    turns_.push_back({row.shape});
+    if (turns_.size() == 1)
+      turns_.front().credit = quantum();
+  }
   return true;
 }
 
@@ -33,8 +45,8 @@ bool step_batch::remove(core::ticket who) {
     return false;
   // Rows that leave between steps use up their turn too: else a stream of
   // cancelled ones could keep it.
-  if (at->joined != 0 && at->row.shape == turns_.front())
-    use_turn(1);
+  if (at->joined != 0 && at->row.shape == turns_.front().shape)
+    charge(turns_.front(), 1, {});
   take_out(at);
   return true;
 }
@@ -58,13 +70,21 @@ step_choice step_batch::next() {
     chosen.steps = std::min(chosen.steps, e->row.steps_left);
   }
   ends_with_turn_ = turns_.size() > 1;
-  if (ends_with_turn_ && join_ == joining::step)
-    chosen.steps = std::min(chosen.steps, turn_left_);
+  if (ends_with_turn_ && join_ == joining::step) {
+    const auto& now = turns_.front();
+    // Beside measured ones one step is enough to find out.
+    const bool unlike = now.cost == 0
+                     && std::any_of(turns_.begin(), turns_.end(),
+                                    [](const turn& x) { return x.cost > 0; });
+    const auto left = unlike ? 1 : std::ceil(now.credit / cost_of(now));
+    if (left < chosen.steps)
+      chosen.steps = std::max(1u, static_cast<uint32_t>(std::max(left, 0.0)));
+  }
   return chosen;
 }
 
 std::vector<core::ticket> step_batch::ran(const std::vector<core::ticket>& rows,
-                                          uint32_t steps) {
+                                          uint32_t steps, core::timespan took) {
   std::vector<core::ticket> ended;
   bool of_turn = false;
   for (const core::ticket& who : rows) {
@@ -73,9 +93,9 @@ std::vector<core::ticket> step_batch::ran(const std::vector<core::ticket>& rows,
                    [&](const entry& e) { return e.row.who == who; });
     if (at == entries_.end() || at->joined == 0)
       continue;
-    if (!of_turn && at->row.shape == turns_.front()) {
+    if (!of_turn && at->row.shape == turns_.front().shape) {
       of_turn = true;
-      use_turn(steps);
+      charge(turns_.front(), steps, took);
     }
     at->row.steps_left -= std::min(at->row.steps_left, steps);
     if (at->row.steps_left == 0) {
@@ -98,7 +118,7 @@ bool step_batch::wants_boundary() const {
   size_t run = 0;
   bool waits = false;
   for (const entry& e : entries_) {
-    if (e.row.shape != turns_.front())
+    if (e.row.shape != turns_.front().shape)
       continue;
     run += e.joined != 0 ? 1 : 0;
     waits = waits || e.joined == 0;
@@ -139,33 +159,68 @@ void step_batch::take_out(std::vector<entry>::iterator at) {
   for (const entry& e : entries_)
     if (e.row.shape == shape)
       return;
+  const bool had_turn = turns_.front().shape == shape;
+  std::erase_if(turns_, [&](const turn& x) { return x.shape == shape; });
   // The next shape starts a turn of its own.
-  if (turns_.front() == shape)
-    turn_left_ = turn_steps_;
-  std::erase(turns_, shape);
+  if (had_turn && !turns_.empty())
+    turns_.front().credit += quantum();
 }
 
-void step_batch::use_turn(uint32_t steps) {
-  turn_left_ -=
-    join_ == joining::step ? std::min(turn_left_, steps) : turn_left_;
+double step_batch::cheapest() const {
+  auto least = std::numeric_limits<double>::infinity();
+  for (const auto& x : turns_)
+    if (x.cost > 0)
+      least = std::min(least, x.cost);
+  return std::isfinite(least) ? least : 1;
+}
+
+double step_batch::cost_of(const turn& x) const {
+  return x.cost > 0 ? x.cost : cheapest();
+}
+
+double step_batch::quantum() const {
+  return turn_steps_ * cheapest();
+}
+
+void step_batch::charge(turn& x, uint32_t steps, core::timespan took) {
+  const auto spent = static_cast<double>(took.count());
+  if (spent > 0 && steps > 0) {
+    const auto each = spent / steps;
+    x.cost = x.cost > 0 ? x.cost + newest_share * (each - x.cost) : each;
+  }
+  x.credit -= spent > 0 ? spent : steps * cost_of(x);
+  if (join_ != joining::step)
+    x.credit = std::min(x.credit, 0.0);
+  // Alone it takes nothing from anybody.
+  if (turns_.size() == 1)
+    x.credit = std::max(x.credit, 0.0);
 }
 
 // Gives the turn to the next shape where that of the first one is used up. A
 // shape alone may go on; its turn counts as used up when another one comes.
 void step_batch::take_turns() {
-  if (turns_.size() < 2 || turn_left_ > 0)
+  if (turns_.size() < 2 || turns_.front().credit > 0)
     return;
   if (join_ != joining::step && anything_runs())
     return;
-  std::rotate(turns_.begin(), turns_.begin() + 1, turns_.end());
-  turn_left_ = turn_steps_;
+  // Whole rounds in which all only pay what they owe.
+  auto rounds = std::numeric_limits<double>::infinity();
+  for (const auto& x : turns_)
+    rounds = std::min(rounds, std::floor(-x.credit / quantum()));
+  if (rounds > 0)
+    for (auto& x : turns_)
+      x.credit += rounds * quantum();
+  do {
+    std::rotate(turns_.begin(), turns_.begin() + 1, turns_.end());
+    turns_.front().credit += quantum();
+  } while (turns_.front().credit <= 0);
 }
 
 // Those of the shape whose turn it is, in order of joining.
 std::vector<step_batch::entry*> step_batch::running() {
   std::vector<entry*> rows;
   for (entry& e : entries_)
-    if (e.joined != 0 && e.row.shape == turns_.front())
+    if (e.joined != 0 && e.row.shape == turns_.front().shape)
       rows.push_back(&e);
   std::sort(rows.begin(), rows.end(), [](const entry* a, const entry* b) {
     return a->joined < b->joined;
@@ -178,7 +233,7 @@ std::vector<step_batch::entry*> step_batch::running() {
 std::vector<step_batch::entry*> step_batch::let_join(size_t seats) {
   std::vector<entry*> waits;
   for (entry& e : entries_)
-    if (e.joined == 0 && e.row.shape == turns_.front())
+    if (e.joined == 0 && e.row.shape == turns_.front().shape)
       waits.push_back(&e);
   std::stable_sort(
     waits.begin(), waits.end(),

@@ -46,12 +46,21 @@ struct step_choice {
 
 /// Which rows of a worker share the next step: pure, no clock.
 ///
-/// Rows of one shape run together, up to `max_batch`; shapes take turns of
-/// `turn_steps` steps where several wait, so that none blocks another. Within
-/// a shape: higher priority first, then the earlier deadline, then arrival; a
-/// row that runs stays until it ends. A row that was passed over
-/// `most_overtaken` times goes before those that were not.
+/// Rows of one shape run together, up to `max_batch`. Where several shapes wait
+/// they take turns by deficit round robin, so that none blocks another: each
+/// gets the same time of the device, that of `turn_steps` steps of the cheapest
+/// one, by what its steps were measured to take. A shape whose step takes more
+/// than it has runs it all the same, and gives turns up until it is paid for.
+/// What is not measured yet runs one step beside what is. Within a shape:
+/// higher priority first, then the earlier deadline, then arrival; a row that
+/// runs stays until it ends. A row that was passed over `most_overtaken` times
+/// goes before those that were not.
+///
 /// Where rows join by whole batches or one by one, a turn ends with its batch.
+///
+/// Source: Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round
+/// Robin (SIGCOMM 1995); what is paid afterwards is surplus round robin.
+///
 /// Invariants: (1) a ticket is in it at most once; (2) a choice never mixes
 /// shapes and never exceeds max_batch; (3) every row runs after finitely many
 /// choices, whatever is added meanwhile.
@@ -78,10 +87,10 @@ public:
   /// that join count as running from now on.
   step_choice next();
 
-  /// Notes that rows of the last choice ran `steps` steps; returns those that
-  /// ended, which are taken out.
+  /// Notes that rows of the last choice ran `steps` steps in `took`, 0 where
+  /// that is not known; returns those that ended, which are taken out.
   std::vector<core::ticket> ran(const std::vector<core::ticket>& rows,
-                                uint32_t steps);
+                                uint32_t steps, core::timespan took = {});
 
   /// Whether to end the last choice at the next step: a waiting row could join
   /// then, or another shape now waits for its turn.
@@ -100,11 +109,24 @@ private:
     uint32_t overtaken = 0;
   };
 
+  /// A shape among those that take turns.
+  struct turn {
+    batch_shape shape;
+    /// What it may still run, in nanoseconds of the device; below 0: what it
+    /// owes.
+    double credit = 0;
+    /// Of one step, of late; 0: not measured.
+    double cost = 0;
+  };
+
   static bool goes_before(const entry& a, const entry& b);
 
   bool anything_runs() const;
   void take_out(std::vector<entry>::iterator at);
-  void use_turn(uint32_t steps);
+  double cheapest() const;
+  double cost_of(const turn& x) const;
+  double quantum() const;
+  void charge(turn& x, uint32_t steps, core::timespan took);
   void take_turns();
   std::vector<entry*> running();
   std::vector<entry*> let_join(size_t seats);
@@ -112,11 +134,10 @@ private:
   /// In order of arrival.
   std::vector<entry> entries_;
   /// The shapes of all entries, each once; the first one has the turn.
-  std::vector<batch_shape> turns_;
+  std::vector<turn> turns_;
   uint32_t max_batch_;
   joining join_;
   uint32_t turn_steps_;
-  uint32_t turn_left_;
   uint64_t joins_ = 0;
   /// Whether the last choice ends with its turn.
   bool ends_with_turn_ = false;

@@ -77,6 +77,10 @@ struct generation {
   /// After every so many steps a preview comes with callbacks::progressed; 0:
   /// none. They do not change the picture; with a model they cost time.
   uint32_t preview_every = 0;
+  /// What the caller calls the request in its own traces, such as a W3C
+  /// traceparent: at most 128 printable ASCII characters. It stands with the
+  /// request in the timeline (engine_options::timeline), and in the answer.
+  std::string trace;
 };
 
 /// Where a request's time went.
@@ -124,6 +128,8 @@ struct picture {
   /// What to know of how it was made, a sentence each: a prompt cut short, a
   /// mask that was scaled.
   std::vector<std::string> notes;
+  /// As generation::trace.
+  std::string trace;
   timings took;
 };
 
@@ -240,6 +246,11 @@ struct engine_options {
   /// Whether the thread that calls submit may run actors that are idle, which
   /// saves their wake-ups. A thread that serves sockets should not.
   bool caller_runs_actors = true;
+  /// Where to write what happens, as Chrome's trace events that Perfetto
+  /// (https://ui.perfetto.dev) shows; empty: nowhere. A timeline that is there
+  /// is replaced, any other file is not. The configuration's `timeline` bounds
+  /// it.
+  std::string timeline = {};
 };
 
 /// Runs Atelier's actors, here or in processes of its own.

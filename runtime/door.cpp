@@ -196,6 +196,7 @@ core::result<core::request> to_request(const generation& wanted,
   x.fixed.strength = wanted.strength;
   x.deterministic = wanted.deterministic;
   x.preview_every = wanted.preview_every;
+  x.trace = wanted.trace;
   x.arrived = now;
   x.output.quality = wanted.quality;
   const auto format = one_of<core::image_format>(

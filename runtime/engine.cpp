@@ -41,6 +41,7 @@ std::variant<std::unique_ptr<engine>, failure> engine::start(
     return runtime::to_failure(settings.why());
   x->settings = std::move(*settings);
   x->caller_runs_actors = options.caller_runs_actors;
+  x->timeline = options.timeline;
   if (auto begun = x->begin(); !begun)
     return runtime::to_failure(begun.why());
   return std::unique_ptr<engine>{new engine{std::move(x)}};

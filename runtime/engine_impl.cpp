@@ -6,6 +6,7 @@
 #include <atelier/core/log.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/profile_of.hpp>
+#include <atelier/runtime/split/core_affinity.hpp>
 
 #include <caf/send.hpp>
 
@@ -60,6 +61,8 @@ core::result<void> check_rings(const config::settings& x,
 core::result<void> engine::impl::begin() {
   // A host may have a log of its own already.
   logging = static_cast<bool>(core::start_log(settings.log.level, "atelier"));
+  if (auto there = runtime::check_cores(settings); !there)
+    return there;
   auto read = runtime::know_variants(settings);
   if (!read)
     return read.why();
@@ -75,6 +78,12 @@ core::result<void> engine::impl::begin() {
   if (split)
     if (auto fit = check_rings(settings, as_toml); !fit)
       return fit;
+  if (!timeline.empty()) {
+    auto opened = runtime::timeline_file::open(timeline, settings.timeline);
+    if (!opened)
+      return opened.why();
+    drawing = std::move(*opened);
+  }
   const auto sizes = sizes_of(settings);
   auto made = split
               ? ipc::arena_owner::make_shared_memory(sizes, stale_patience)
@@ -139,6 +148,7 @@ core::result<void> engine::impl::spawn() {
   c.offload = offload;
   c.policy = policy;
   c.arena = arena->id();
+  c.drawing = drawing;
   control = runtime::spawn_control(*sys, with, c);
   if (processes) {
     caf::anon_send(control.supervisor, actors::start_atom::value);
@@ -238,6 +248,8 @@ void engine::impl::end() {
     sys.reset();
   }
   processes.reset();
+  if (drawing)
+    drawing->close();
   // Unlinks the shared object, with its last holder.
   arena.reset();
   if (logging)

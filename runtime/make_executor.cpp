@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/core_set.hpp>
 #include <atelier/gpu/device/test_card_executor.hpp>
 #include <atelier/gpu/device/torch_executor.hpp>
 #include <atelier/runtime/make_executor.hpp>
@@ -19,6 +20,10 @@ core::result<std::shared_ptr<gpu::executor>> make_executor(
     gpu::torch_executor_config c;
     c.device = device.name;
     c.threads = device.threads;
+    // As many as it has cores: the arithmetic's own count is the machine's.
+    if (const auto cores = config::parse_core_set(device.cores);
+        cores && c.threads == 0)
+      c.threads = static_cast<uint32_t>(cores->size());
     c.known = std::move(profile);
     c.variants = device.variants;
     for (const auto& model : settings.models)

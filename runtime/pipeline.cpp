@@ -13,9 +13,26 @@
 #include <caf/atom.hpp>
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace atelier::runtime {
+
+namespace {
+
+/// None: as plans say.
+std::optional<planning::joining> joining_of(std::string_view batching) {
+  if (batching == "step")
+    return planning::joining::step;
+  if (batching == "whole_batch")
+    return planning::joining::whole_batch;
+  if (batching == "single")
+    return planning::joining::single;
+  return std::nullopt;
+}
+
+} // namespace
 
 system_config::system_config(size_t threads) {
   set("scheduler.policy", caf::atom("sharing"));
@@ -42,7 +59,9 @@ control_actors spawn_control(caf::actor_system& sys, const part_context& with,
   hub.tables.policy = control.policy;
   hub.tables.profile = with.profile;
   hub.tables.initial_plan = first_plan;
-  hub.ports = {with.slots, control.workers, control.clients, control.watch};
+  hub.tables.join = joining_of(s.scheduler.batching);
+  hub.ports = {with.slots,    control.workers, control.clients,
+               control.watch, nullptr,         control.drawing};
 
   control_actors x;
   x.scheduler = sys.spawn(actors::scheduler, std::move(hub));

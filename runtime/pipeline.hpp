@@ -51,6 +51,8 @@ struct control_context {
   std::shared_ptr<core::offload> offload;
   std::shared_ptr<const planning::policy> policy;
   uint32_t arena = 1;
+  /// Null: nobody looks.
+  std::shared_ptr<actors::timeline> drawing = nullptr;
 };
 
 /// The actors of the control part.

@@ -172,6 +172,7 @@ answer reception::to_answer(actors::answer& x) {
   p.height = x.how.px.height;
   p.sha256 = std::move(x.sha256);
   p.notes = std::move(x.notes);
+  p.trace = x.what->trace;
   p.took = to_timings(x.took);
   return p;
 }

@@ -75,6 +75,11 @@ private:
       add({key(p.silence), key(p.heartbeat)},
           fmt::format("{} is less than twice {}", told(p.silence),
                       told(p.heartbeat)));
+    if (!p.cpu_cores.empty() && p.mode == process_mode::single)
+      add({key(p.cpu_cores), key(p.mode)},
+          fmt::format("{} needs a process of its own: processes.mode "
+                      "\"split\"",
+                      told(p.cpu_cores)));
     if (p.restart_first > p.restart_most)
       add({key(p.restart_first), key(p.restart_most)},
           fmt::format("{} is above {}", told(p.restart_first),
@@ -124,6 +129,11 @@ private:
     if (d.max_batch > d.seats)
       add({key(d.max_batch), key(d.seats)},
           fmt::format("{} is above {}", told(d.max_batch), told(d.seats)));
+    if (!d.cores.empty() && x_.processes.mode == process_mode::single)
+      add({key(d.cores), key(x_.processes.mode)},
+          fmt::format("{} needs a process of its own: processes.mode "
+                      "\"split\"",
+                      told(d.cores)));
     const auto [first, fresh] = devices_by_name_.emplace(d.name, i);
     if (!fresh)
       add({key(d.name), key(x_.devices[first->second].name)},

@@ -48,6 +48,7 @@ struct generate_arguments {
   std::optional<std::string> prompts_file;
   std::optional<std::string> format;
   std::optional<std::string> quality;
+  std::optional<std::string> timeline;
   /// What was asked for is `edit`.
   bool edit = false;
   bool karras = false;
@@ -63,6 +64,7 @@ struct serve_arguments {
   std::optional<std::string> dtype;
   std::optional<std::string> policy;
   std::optional<std::string> processes;
+  std::optional<std::string> timeline;
   bool insecure = false;
 };
 

@@ -11,6 +11,9 @@ constexpr std::string_view generators[] = {"torch", "philox"};
 constexpr std::string_view formats[] = {"png", "jpeg", "webp"};
 constexpr std::string_view priorities[] = {"low", "normal", "high"};
 constexpr std::string_view process_modes[] = {"single", "split"};
+constexpr std::string_view batchings[] = {"policy", "step", "whole_batch",
+                                          "single"};
+constexpr std::string_view benches[] = {"serve"};
 constexpr std::string_view levels[] = {"trace", "debug", "info",
                                        "warn",  "error", "off"};
 constexpr std::string_view number_types[] = {"float32", "float16", "bfloat16"};
@@ -34,9 +37,11 @@ constexpr entry table[] = {
   {"--format", formats},
   {"--priority", priorities},
   {"--processes", process_modes},
+  {"--batching", batchings},
   {"--log", levels},
   {"--dtype", number_types},
   {"--prediction", predictions},
+  {"bench", benches},
   {"models", model_verbs},
   {"train", parts},
   {"SHELL", shells},

@@ -42,7 +42,15 @@ result<chosen_engine> read_engine_options(const engine_arguments& arguments,
   if (!overrides)
     return overrides.why();
   chosen_engine out;
-  out.engine = {common.config.value_or(""), std::move(*overrides)};
+  out.engine.config_file = common.config.value_or("");
+  out.engine.set = std::move(*overrides);
+  if (arguments.timeline) {
+    if (auto ok = check_text("--timeline", *arguments.timeline, 4096); !ok)
+      return ok.why();
+    if (arguments.timeline->empty())
+      return fail(ec::invalid_argument, "--timeline: '' names no file");
+    out.engine.timeline = *arguments.timeline;
+  }
   auto& set = out.engine.set;
   auto loaded = config::load(out.engine.config_file, set);
   for (const auto& x : arguments.defaults)

@@ -19,6 +19,7 @@ struct engine_arguments {
   std::optional<std::string> dtype;
   std::optional<std::string> policy;
   std::optional<std::string> processes;
+  std::optional<std::string> timeline;
   /// What goes for keys that neither the file nor --set names: "key=value".
   std::vector<std::string> defaults;
 };

@@ -27,6 +27,10 @@ public:
     return engine_->stop(grace);
   }
 
+  std::vector<uint64_t> batches() override {
+    return engine_->status().batches;
+  }
+
 private:
   std::unique_ptr<engine> engine_;
 };

@@ -67,6 +67,8 @@ void add_picture_options(CLI::App& to, generate_arguments& into) {
       words("--format") + " (default: the file's extension, or png)");
   add(to, "--quality", into.quality, "Q",
       "1..100, for jpeg and webp (default: 95)");
+  add(to, "--timeline", into.timeline, "FILE",
+      "Write what happens when, for https://ui.perfetto.dev");
   to.add_flag("--force", into.force, "Replace files that exist");
 }
 

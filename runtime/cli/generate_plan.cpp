@@ -237,6 +237,7 @@ result<generate_plan> plan_generate(
                                      arguments.dtype,
                                      arguments.policy,
                                      arguments.processes,
+                                     arguments.timeline,
                                      {}},
                                     common);
   if (!chosen)

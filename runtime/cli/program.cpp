@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/bench.hpp>
 #include <atelier/runtime/cli/completion.hpp>
 #include <atelier/runtime/cli/doctor.hpp>
 #include <atelier/runtime/cli/evaluate.hpp>
@@ -14,6 +15,7 @@
 #include <atelier/runtime/cli/show_config.hpp>
 #include <atelier/runtime/cli/simulate.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
+#include <atelier/runtime/cli/topology.hpp>
 #include <atelier/runtime/cli/train.hpp>
 
 #include <algorithm>
@@ -41,6 +43,8 @@ public:
                        ? " IMAGE --mask MASK PROMPT..."
                      : app->get_name() == "completion" ? " SHELL"
                      : app->get_name() == "train"      ? " PART"
+                     : app->get_name() == "bench"      ? " serve"
+                     : app->get_name() == "topology"   ? " FILE"
                      : app->get_name() == "models"
                        ? " [list | show NAME | import FILE | check NAME]"
                        : "";
@@ -85,6 +89,8 @@ public:
     profile_ = add_profile(app_, profile_arguments_);
     plan_ = add_plan(app_, plan_arguments_);
     simulate_ = add_simulate(app_, simulate_arguments_);
+    bench_ = add_bench(app_, bench_arguments_);
+    topology_ = add_topology(app_, topology_arguments_);
     train_ = add_train(app_, train_arguments_);
     evaluate_ = add_evaluate(app_, evaluate_arguments_);
     completion_ = app_.add_subcommand(
@@ -151,6 +157,18 @@ private:
     if (command == train_) {
       train_arguments_.words = std::move(words);
       return train(train_arguments_, common_, world_);
+    }
+    if (command == bench_) {
+      if (words != std::vector<std::string>{"serve"})
+        return refuse("bench: name what is measured: serve");
+      return bench(bench_arguments_, common_, world_);
+    }
+    if (command == topology_) {
+      if (words.size() != 1)
+        return refuse(
+          fmt::format("FILE: {} words given, 1 is allowed", words.size()));
+      topology_arguments_.file = std::move(words.front());
+      return show_topology(topology_arguments_, common_, world_);
     }
     if (command == completion_)
       return print_completion(words);
@@ -252,6 +270,8 @@ private:
   CLI::App* profile_ = nullptr;
   CLI::App* plan_ = nullptr;
   CLI::App* simulate_ = nullptr;
+  CLI::App* bench_ = nullptr;
+  CLI::App* topology_ = nullptr;
   CLI::App* train_ = nullptr;
   CLI::App* evaluate_ = nullptr;
   CLI::App* completion_ = nullptr;
@@ -265,6 +285,8 @@ private:
   profile_arguments profile_arguments_;
   plan_arguments plan_arguments_;
   simulate_arguments simulate_arguments_;
+  bench_arguments bench_arguments_;
+  topology_arguments topology_arguments_;
   train_arguments train_arguments_;
   evaluate_arguments evaluate_arguments_;
 };

@@ -276,6 +276,8 @@ CLI::App* add_serve(CLI::App& app, serve_arguments& into) {
   add("--model", into.model, "NAME|DIR|FILE", "What the first device hosts");
   add("--device", into.device, "NAME", "cpu:N or cuda:N");
   add("--dtype", into.dtype, "TYPE", list_choices(choices_of("--dtype")));
+  add("--timeline", into.timeline, "FILE",
+      "Write what happens when, for https://ui.perfetto.dev");
   sub->add_flag("--insecure", into.insecure,
                 "Serve anybody who reaches the address, without keys");
   return sub;
@@ -291,6 +293,7 @@ exit_status serve(const serve_arguments& arguments,
                                      arguments.dtype,
                                      arguments.policy,
                                      arguments.processes,
+                                     arguments.timeline,
                                      {"processes.mode=\"split\""}},
                                     *all);
   if (!chosen)

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <variant>
+#include <vector>
 
 namespace atelier::runtime::cli {
 
@@ -25,6 +26,12 @@ public:
   virtual bool cancel(uint64_t request) = 0;
 
   virtual bool stop(std::chrono::nanoseconds grace) = 0;
+
+  /// Steps by the rows of their batch, so far, as engine_status::batches; empty
+  /// where that is not known.
+  virtual std::vector<uint64_t> batches() {
+    return {};
+  }
 };
 
 using started_service = std::variant<std::unique_ptr<service>, failure>;

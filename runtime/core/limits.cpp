@@ -96,6 +96,18 @@ result<void> validate_output(const encoding& output) {
   return {};
 }
 
+result<void> validate_trace(std::string_view trace) {
+  if (trace.size() > most_trace_bytes)
+    return fail(ec::invalid_argument, "trace has {} bytes, outside 0..{}",
+                trace.size(), most_trace_bytes);
+  for (size_t i = 0; i < trace.size(); ++i)
+    if (trace[i] < ' ' || trace[i] > '~')
+      return fail(ec::invalid_argument,
+                  "trace has the byte 0x{:02x} at {}, outside 0x20..0x7e",
+                  static_cast<uint8_t>(trace[i]), i);
+  return {};
+}
+
 result<void> validate_times(const request& wanted) {
   if (wanted.deadline > wanted.arrived)
     return {};
@@ -118,6 +130,8 @@ result<void> validate(const request& wanted, const limits& within) {
   if (auto ok = validate_source(wanted, within); !ok)
     return ok;
   if (auto ok = validate_output(wanted.output); !ok)
+    return ok;
+  if (auto ok = validate_trace(wanted.trace); !ok)
     return ok;
   return validate_times(wanted);
 }

@@ -11,6 +11,9 @@ namespace atelier::core {
 /// Pictures' sides are multiples of this many pixels: the latent's factor.
 inline constexpr uint32_t grid_px = 8;
 
+/// Longest name that a caller's own trace may give a request, in bytes.
+inline constexpr uint32_t most_trace_bytes = 128;
+
 /// Bounds on what one request may ask for and on how much may wait.
 /// The defaults are those of the configuration.
 struct limits {
@@ -26,6 +29,8 @@ struct limits {
   uint64_t picture_px = 2048ull * 2048;
   /// Most requests accepted and not yet answered.
   uint32_t requests = 10'000;
+  /// Most predicted time until all of them are answered.
+  timespan queue = std::chrono::hours{1};
   /// Most bytes that the texts of those requests hold.
   uint64_t request_bytes = 256ull << 20;
   /// Largest file of a source image, and of its mask, in bytes.

@@ -140,6 +140,8 @@ struct request {
   bool wants_progress = false;
   /// Wants a preview with them after every so many steps; 0: none.
   uint32_t preview_every = 0;
+  /// What the caller calls it in its own traces; empty: nothing.
+  std::string trace;
   time_point arrived;
   time_point deadline = never;
 };

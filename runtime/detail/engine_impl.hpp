@@ -9,6 +9,7 @@
 #include <atelier/runtime/reception.hpp>
 #include <atelier/runtime/split/process_spawner.hpp>
 #include <atelier/runtime/thread_offload.hpp>
+#include <atelier/runtime/timeline_file.hpp>
 #include <atelier/runtime/turnstile.hpp>
 
 #include <caf/logger.hpp>
@@ -66,6 +67,8 @@ struct engine::impl {
   std::unique_ptr<caf::actor_system> sys;
   std::shared_ptr<runtime::reception> clients;
   std::shared_ptr<runtime::process_spawner> processes;
+  /// Null where none is wanted.
+  std::shared_ptr<runtime::timeline_file> drawing;
   runtime::control_actors control;
   std::vector<caf::actor> pools;
   std::vector<runtime::device_part> devices;
@@ -77,6 +80,8 @@ struct engine::impl {
   mutable runtime::turnstile hall;
   std::mutex ending;
   bool caller_runs_actors = true;
+  /// Path of the timeline's file; empty: none is wanted.
+  std::string timeline;
   bool logging = false;
   /// Guarded by `ending`.
   bool ended = false;

@@ -19,6 +19,7 @@
 #include <atelier/runtime/pipeline.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/split/child.hpp>
+#include <atelier/runtime/split/core_affinity.hpp>
 
 #include <caf/send.hpp>
 
@@ -116,6 +117,9 @@ core::result<void> begin(life& x, const child_options& how,
         core::start_log(x.settings.log.level, "atelier " + told.part);
       !logging)
     return logging;
+  // Before any thread that works is there.
+  if (auto bound = run_on(cores_of(x.settings, told.part)); !bound)
+    return bound;
   auto known = profile_of(x.settings);
   if (!known)
     return known.why();

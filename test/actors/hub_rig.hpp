@@ -67,6 +67,7 @@ public:
     std::shared_ptr<const planning::policy> policy;
     std::shared_ptr<const planning::plan> plan;
     std::shared_ptr<actors::fact_finder> facts;
+    std::shared_ptr<actors::timeline> drawing;
   };
 
   hub_rig() : hub_rig(options{}) {}
@@ -91,6 +92,7 @@ public:
     ports.clients = std::make_shared<clients_port>(*this);
     ports.watch = std::make_shared<watch_port>(*this);
     ports.facts = o.facts;
+    ports.drawing = o.drawing;
     sut.emplace(std::move(config), std::move(ports));
   }
 

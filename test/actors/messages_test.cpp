@@ -123,7 +123,7 @@ public:
   }
 
   void fill(prepared& x) {
-    x = {ticket(), error(), span(), texts()};
+    x = {ticket(), error(), span(), texts(), span().count()};
   }
 
   void fill(denoise& x) {
@@ -142,6 +142,11 @@ public:
     x.who = address();
     for (const auto who : tickets())
       x.rows.push_back({who, u32(), below(2) != 0});
+    x.batch = u32();
+    x.steps = u32();
+    x.ended_ns = span().count();
+    x.took = span();
+    x.opening = span();
   }
 
   void fill(denoised& x) {
@@ -155,7 +160,8 @@ public:
          random_.next_u64(),
          span().count(),
          texts(),
-         random_.uniform()};
+         random_.uniform(),
+         span().count()};
   }
 
   void fill(finish& x) {
@@ -165,7 +171,7 @@ public:
   }
 
   void fill(finished& x) {
-    x = {ticket(), error(), random_.next_u64(), text(), span()};
+    x = {ticket(), error(), random_.next_u64(), text(), span(), span().count()};
   }
 
   void fill(cancel_work& x) {

@@ -121,6 +121,19 @@ BAD = [
     (["generate", "--prompts", "/dev/null"], 2, r"--prompts: .*no prompt"),
     (["generate", "a", "--model", "no-such-model"], 3, r"no-such-model"),
     (["config", "x"], 2, r"config takes no argument"),
+    (["bench"], 2, r"bench: name what is measured: serve"),
+    (["bench", "serve"], 2, r"--trace FILE, --rate R"),
+    (["bench", "serve", "--rate", "x"], 2, r"--rate: 'x'"),
+    (["bench", "serve", "--rate", "1", "--mix", "colour=red"], 2,
+     r"--mix: 'colour=red'.*steps, size"),
+    (["bench", "serve", "--rate", "1", "--batching", "all"], 2,
+     r"--batching: 'all'.*whole_batch"),
+    (["bench", "serve", "--rate", "1", "--server", "http://127.0.0.1:1"], 3,
+     r"127\.0\.0\.1"),
+    (["topology"], 2, r"FILE: 0 words"),
+    (["topology", "none.toml"], 2, r"none\.toml"),
+    (["topology", "none.toml", "-o", "x.png"], 2, r"neither \.svg nor \.txt"),
+    (["generate", "a", "--timeline", ""], 2, r"--timeline: '' names no file"),
     (["config", "--set", "limits.steps=0"], 2, r"limits\.steps"),
     (["doctor", "x"], 2, r"doctor takes no argument"),
     (["models", "lst"], 2, r"models: 'lst'.*list, show, import.*'list'"),
@@ -727,6 +740,103 @@ def case_a_model_is_imported_listed_shown_and_checked(program):
                       ["models", "check", "m"]):
         code, out, err = program.run(arguments)
         expect(code == 0 and "float16" in out or "sound" in out, out, err)
+
+
+def events_of(path):
+    """Whole lines, whether the array is closed or not, as viewers read them."""
+    found = []
+    for line in path.read_text().splitlines():
+        try:
+            found.append(json.loads(line.rstrip(",")))
+        except ValueError:
+            pass
+    return [x for x in found if isinstance(x, dict)]
+
+
+def case_a_timeline_shows_each_request(program):
+    for mode in ("single", "split"):
+        path = program.folder / f"{mode}.json"
+        code, out, err = program.run(
+            ["generate", "a", "b", "--timeline", str(path), "--processes",
+             mode, "-o", mode])
+        expect(code == 0, out, err)
+        json.loads(path.read_text())
+        ends = [x for x in events_of(path) if x["ph"] == "e"
+                and x["name"].startswith("request ")]
+        expect(len(ends) == 2, ends)
+        expect(all(x["args"]["outcome"] == "answered" for x in ends), ends)
+    path.write_text("something else")
+    code, out, err = program.run(
+        ["generate", "a", "--timeline", str(path), "-o", "more"])
+    expect(code == 2 and "is not replaced" in err, code, err)
+
+
+def case_a_timeline_survives_a_kill(program):
+    path = program.folder / "killed.json"
+    process = program.start(["generate", "a", "--set", SLOW, "--steps", "150",
+                             "--timeline", str(path)])
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        if path.exists() and any(x["name"] == "steps" for x in events_of(path)):
+            break
+        time.sleep(0.05)
+    process.kill()
+    process.communicate()
+    names = {x["name"] for x in events_of(path)}
+    expect({"steps", "preprocess", "request 1"} <= names, names)
+    expect("the timeline ends" not in names, names)
+
+
+def case_a_load_is_measured(program):
+    code, out, err = program.run(
+        ["bench", "serve", "--rate", "200", "--requests", "40", "--json",
+         "--set", "devices=[{name='cpu:0',executor='test_card'}]",
+         "--mix", "steps=2:3,6", "--mix", "size=64x64,96x64", "--slo-ms",
+         "60000", "--warm-up", "1"])
+    expect(code == 0, out, err)
+    told = json.loads(out)
+    expect(told["requests"] == told["answered"] == 40, told)
+    expect(told["slo"] == {"requests": 40, "attained": 40}, told)
+    expect(told["latency_ms"]["p50"] <= told["latency_ms"]["max"], told)
+    expect(sum(told["batches"].values()) > 0, told)
+    expect(told["processes"] == "split", told)
+    table = ["bench", "serve", "--rate", "100", "--requests", "5",
+             "--processes", "single",
+             "--set", "devices=[{name='cpu:0',executor='test_card'}]"]
+    code, out, err = program.run(table)
+    expect(code == 0 and re.search(r"answered +5 ", out), out, err)
+
+
+def case_a_topology_is_checked_and_drawn(program):
+    (program.folder / "good.toml").write_text(
+        "[[devices]]\nname = 'cpu:0'\ncores = '0'\n"
+        "[[devices]]\nname = 'cpu:1'\nvariants = ['test_card@4']\n"
+        "executor = 'test_card'\n")
+    code, out, err = program.run(["topology", "good.toml"])
+    expect(code == 0 and "4 processes" in out and "cores 0" in out, out, err)
+    code, out, err = program.run(["topology", "good.toml", "-o", "good.svg"])
+    expect(code == 0, out, err)
+    ElementTree.fromstring((program.folder / "good.svg").read_text())
+    code, out, err = program.run(["topology", "good.toml", "-o", "good.svg"])
+    expect(code == 2 and "good.svg" in err, err)
+    (program.folder / "bad.toml").write_text(
+        "[processes]\nmode = 'single'\n"
+        "[[devices]]\nname = 'cpu:0'\ncores = '3-1'\nseats = 0\n"
+        "[[devices]]\nname = 'gpu'\ncolour = 'red'\n")
+    for command in (["topology", "bad.toml"],
+                    ["serve", "--config", "bad.toml"]):
+        code, out, err = program.run(command)
+        expect(code == 2, code, out, err)
+        for key in ("devices[0].cores", "devices[0].seats", "devices[1].name",
+                    "colour"):
+            expect(key in err, key, err)
+    (program.folder / "far.toml").write_text(
+        "[processes]\nmode = 'split'\n"
+        "[[devices]]\nname = 'cpu:0'\nexecutor = 'test_card'\n"
+        "cores = '1000-1001'\n")
+    code, out, err = program.run(
+        ["generate", "a", "--config", "far.toml", "-o", "far.png"])
+    expect(code == 2 and "core 1000 is not there" in err, code, err)
 
 
 def case_a_name_that_is_taken_is_kept_unless_forced(program):

@@ -60,6 +60,10 @@ struct drawer {
     } else if (x.shape == form::endpoint) {
       *to = (random.below(2) ? "[::1]:" : "localhost:")
           + std::to_string(random.below(65'536));
+    } else if (x.shape == form::core_set) {
+      const auto first = random.below(500);
+      *to = std::to_string(first) + "-"
+          + std::to_string(first + random.below(500)) + ",1023";
     } else {
       constexpr std::string_view pieces[] = {
         "a", "\"", "\\", "'", "#", " ", "é", "😀", "=", "\\u0041", "]"};
@@ -92,6 +96,12 @@ settings draw(core::philox& random) {
   // What belongs together.
   x.http.private_key = x.http.certificate;
   x.http.bodies_bytes = std::max(x.http.bodies_bytes, x.http.body_bytes);
+  // Cores need processes to be bound.
+  if (x.processes.mode == process_mode::single) {
+    x.processes.cpu_cores.clear();
+    for (auto& device : x.devices)
+      device.cores.clear();
+  }
   // Names that the variants drawn above may use.
   for (size_t i = 0; i < x.models.size(); ++i) {
     x.models[i].name = "m" + std::to_string(i + 1);

@@ -6,10 +6,13 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <map>
 
 using namespace atelier;
 using namespace atelier::planning;
+using namespace std::chrono_literals;
 using test::at_s;
 
 namespace {
@@ -224,6 +227,79 @@ BOOST_AUTO_TEST_CASE(cancelled_rows_do_not_keep_the_turn) {
   sut.add(row(4, 9));
   sut.remove(row(3, 9).who);
   BOOST_TEST(of(sut.next().rows) == ids{2});
+}
+
+BOOST_AUTO_TEST_CASE(dear_shapes_get_the_same_time_not_the_same_steps) {
+  step_batch sut{1, joining::step, 4};
+  sut.add(row(1, 10'000));
+  sut.add(row(2, 10'000, 1));
+  // A step of the second shape costs ten of the first.
+  std::map<uint64_t, double> busy;
+  std::map<uint64_t, uint32_t> longest_turn;
+  for (int i = 0; i < 2000; ++i) {
+    const auto c = sut.next();
+    const auto id = c.rows.front().id.value;
+    const auto took = (id == 1 ? 1ms : 10ms) * c.steps;
+    sut.ran(c.rows, c.steps, took);
+    busy[id] += core::to_ms(took);
+    longest_turn[id] = std::max(longest_turn[id], c.steps);
+  }
+  BOOST_TEST(busy[1] > 1000.0);
+  BOOST_TEST(std::abs(busy[1] - busy[2]) < 0.05 * busy[1]);
+  // The cheap one is never made to wait for more than one dear step.
+  BOOST_TEST(longest_turn[2] == 1u);
+  BOOST_TEST(longest_turn[1] == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_shape_did_alone_is_not_held_against_it) {
+  step_batch sut{1, joining::step, 4};
+  sut.add(row(1, 100));
+  for (int i = 0; i < 50; ++i)
+    sut.ran(sut.next().rows, 1, 5ms);
+  sut.add(row(2, 100, 1));
+  std::map<uint64_t, uint32_t> steps;
+  for (int i = 0; i < 40; ++i) {
+    const auto c = sut.next();
+    sut.ran(c.rows, 1, 5ms);
+    ++steps[c.rows.front().id.value];
+  }
+  BOOST_TEST(steps[1] >= 16u);
+  BOOST_TEST(steps[2] >= 16u);
+}
+
+BOOST_AUTO_TEST_CASE(time_is_shared_whatever_steps_cost) {
+  for (size_t loop = 0; loop < test::scaled(1'000); ++loop) {
+    auto random = test::random_of(loop);
+    const auto shapes = static_cast<uint32_t>(2 + random.below(4));
+    const auto max_batch = static_cast<uint32_t>(1 + random.below(4));
+    const auto turn_steps = static_cast<uint32_t>(1 + random.below(5));
+    step_batch sut{max_batch, joining::step, turn_steps};
+    std::vector<int64_t> cost;
+    for (uint32_t s = 0; s < shapes; ++s) {
+      // From 1 to 1000, evenly in their logarithm.
+      cost.push_back(static_cast<int64_t>(std::pow(10, 3 * random.uniform())));
+      for (uint32_t k = 0; k <= max_batch; ++k)
+        sut.add(row(s * 100 + k, 1'000'000, s));
+    }
+    std::vector<double> busy(shapes, 0.0);
+    for (int i = 0; i < 20'000; ++i) {
+      const auto c = sut.next();
+      const auto s = static_cast<size_t>(c.rows.front().id.value / 100);
+      // As the device thread does: some runs end early.
+      const auto steps = 1 + static_cast<uint32_t>(random.below(c.steps));
+      const auto took = core::timespan{cost[s] * steps};
+      sut.ran(c.rows, steps, took);
+      busy[s] += static_cast<double>(took.count());
+    }
+    // A turn is as long as steps of the cheapest one, but while only dear ones
+    // were measured; and each may be a step ahead.
+    const auto slack =
+      (turn_steps + 3.0)
+      * static_cast<double>(*std::max_element(cost.begin(), cost.end()));
+    const auto [least, most] = std::minmax_element(busy.begin(), busy.end());
+    BOOST_TEST(*most - *least <= slack,
+               *most << " - " << *least << " > " << slack << ", loop " << loop);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(invariants_hold_under_random_use) {

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What is predicted of rows and devices: admission, deadlines, the worker that
+// answers soonest.
+
+#include <atelier/actors/hub.hpp>
+#include <atelier/planning/walk.hpp>
+
+#include <algorithm>
+
+namespace atelier::actors {
+
+namespace {
+
+/// Workers that are compared for one row.
+constexpr size_t most_compared = 16;
+
+} // namespace
+
+void hub::set_due(core::request_id id, row& r, core::time_point due) {
+  deadlines_.erase({r.due, id});
+  r.due = due;
+  if (due != core::never)
+    deadlines_.emplace(due, id);
+}
+
+void hub::expire_in_time(core::request_id id, row& r) {
+  const auto& along = r.under->routes[r.along.value];
+  if (r.due == core::never
+      || !std::holds_alternative<planning::answer_with>(
+        planning::walk_late(along, r.known)))
+    return;
+  set_due(id, r, r.what->deadline - config_.answer_margin - 2 * finishing_);
+}
+
+void hub::uncount_work(row& r) {
+  backlog_.remove(r.work_for, r.work);
+  r.work = {};
+}
+
+void hub::count_work(row& r) {
+  uncount_work(r);
+  if (r.at == phase::finishing)
+    return;
+  const auto& v = config_.profile->variants[r.how.variant.value];
+  cluster();
+  r.work_for = r.how.variant;
+  r.work = pace_.corrected(
+    r.work_for, planning::device_work(v, r.how.px, steps_left(r),
+                                      backlog_.batch_of(r.work_for)));
+  backlog_.add(r.work_for, r.work);
+}
+
+std::optional<core::error> hub::no_room_for(core::variant_id variant,
+                                            core::timespan& retry_after) const {
+  cluster();
+  const auto wait = backlog_.wait(variant);
+  // A guess refuses nobody.
+  if (!wait || !pace_.known(variant) || *wait <= config_.limits.queue)
+    return std::nullopt;
+  retry_after =
+    std::max(plan_->retry_after,
+             planning::come_back_after(*wait - config_.limits.queue, 1));
+  return core::fail(core::ec::overloaded,
+                    "accepted requests are predicted to take {:.1f} s more, "
+                    "the limit (limits.queue_s) is {:.1f}",
+                    core::to_seconds(*wait),
+                    core::to_seconds(config_.limits.queue));
+}
+
+core::timespan hub::retry_after() const {
+  cluster();
+  // Until a tenth of what is accepted has ended: as its work is predicted, or,
+  // before anything was measured, at the pace of answers.
+  constexpr double share = 0.1;
+  const auto wait = backlog_.longest_wait();
+  bool measured = false;
+  for (uint32_t v = 0; v < config_.profile->variants.size(); ++v)
+    measured = measured || pace_.known(core::variant_id{v});
+  if (measured && wait)
+    return std::max(plan_->retry_after,
+                    planning::come_back_after(*wait, share));
+  const auto most = static_cast<double>(config_.limits.requests);
+  const auto paced = core::from_seconds(seconds_per_end_ * most * share);
+  return std::clamp<core::timespan>(std::max(paced, plan_->retry_after),
+                                    std::chrono::seconds{1},
+                                    std::chrono::hours{1});
+}
+
+core::timespan hub::still_needs(const row& r) const {
+  auto needs = config_.profile->finish;
+  if (r.at == phase::finishing)
+    return needs;
+  const auto& v = config_.profile->variants[r.how.variant.value];
+  needs += pace_.corrected(
+    r.how.variant,
+    v.text + v.decode + planning::step_time(v, 1, r.how.px) * steps_left(r));
+  if (r.at == phase::preparing)
+    needs += planning::prepare_time(*config_.profile, *r.what);
+  return needs;
+}
+
+core::timespan hub::completion_at(const row& r, const worker& w) const {
+  const auto& v = config_.profile->variants[r.how.variant.value];
+  return pace_.corrected(r.how.variant,
+                         planning::predicted_completion(
+                           v, r.how.px, steps_left(r), w.view, {}))
+       + config_.profile->finish;
+}
+
+hub::worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
+  const auto& offers = open_.at(lane);
+  auto* best = &workers_.at(offers.begin()->second);
+  // The least loaded one is the soonest where a place in its batch is free.
+  if (offers.size() == 1 || best->where.what != role::denoise_step
+      || best->view.seats_taken < best->view.max_batch)
+    return *best;
+  const core::lane_id served[] = {lane};
+  const auto next = lanes_.best(served, now, config_.pace.ageing, 1);
+  const auto& r = rows_.at(next.front().request);
+  auto soonest = completion_at(r, *best);
+  size_t compared = 0;
+  for (const auto& [taken, id] : offers) {
+    if (++compared > most_compared)
+      break;
+    auto& w = workers_.at(id);
+    if (const auto at = completion_at(r, w); at < soonest) {
+      soonest = at;
+      best = &w;
+    }
+  }
+  return *best;
+}
+
+void hub::note_pace(const worker& w, const stepped& x) {
+  if (x.batch == 0 || x.steps == 0)
+    return;
+  // All rows of a run are of one shape; those in decoding may be of another.
+  const auto at =
+    std::find_if(w.batch.rbegin(), w.batch.rend(), [&](const auto who) {
+      const auto r = rows_.find(who.id);
+      return r != rows_.end() && r->second.attempt == who.attempt;
+    });
+  if (at == w.batch.rend())
+    return;
+  const auto& how = rows_.at(at->id).how;
+  const auto& v = config_.profile->variants[how.variant.value];
+  pace_.note(how.variant, planning::step_time(v, x.batch, how.px) * x.steps,
+             x.took);
+}
+
+} // namespace atelier::actors

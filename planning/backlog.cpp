@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
+#include <atelier/planning/backlog.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace atelier::planning {
+
+namespace {
+
+constexpr core::timespan least_wait = std::chrono::seconds{1};
+constexpr core::timespan longest_wait = std::chrono::hours{1};
+
+/// Bounds of a pace, and how much the last steps change it.
+constexpr double fastest = 1e-4;
+constexpr double slowest = 1e4;
+constexpr double newest_share = 0.1;
+
+core::timespan times(core::timespan x, double by) {
+  return core::from_seconds(core::to_seconds(x) * by);
+}
+
+} // namespace
+
+backlog::backlog(size_t variants)
+  : by_variant_(variants), group_of_(variants), groups_(variants) {
+  std::iota(group_of_.begin(), group_of_.end(), size_t{0});
+}
+
+void backlog::see(const cluster_view& there) {
+  std::iota(group_of_.begin(), group_of_.end(), size_t{0});
+  // A tree in which each variant leads to the first one of its group.
+  const auto root = [this](size_t x) {
+    while (group_of_[x] != x)
+      x = group_of_[x] = group_of_[group_of_[x]];
+    return x;
+  };
+  for (const auto& w : there.workers)
+    for (size_t i = 1; i < w.hosting.size(); ++i) {
+      const auto a = root(w.hosting[i - 1].value);
+      const auto b = root(w.hosting[i].value);
+      group_of_[std::max(a, b)] = std::min(a, b);
+    }
+  groups_.assign(groups_.size(), group{});
+  for (size_t v = 0; v < group_of_.size(); ++v) {
+    group_of_[v] = root(v);
+    groups_[group_of_[v]].work += by_variant_[v];
+  }
+  for (const auto& w : there.workers) {
+    if (w.hosting.empty())
+      continue;
+    auto& g = groups_[group_of_[w.hosting.front().value]];
+    g.max_batch = g.workers == 0 ? std::max(w.max_batch, 1u)
+                                 : std::min(g.max_batch, w.max_batch);
+    ++g.workers;
+  }
+}
+
+void backlog::add(core::variant_id variant, core::timespan work) {
+  by_variant_[variant.value] += work;
+  groups_[group_of_[variant.value]].work += work;
+}
+
+void backlog::remove(core::variant_id variant, core::timespan work) {
+  ATELIER_EXPECTS(by_variant_[variant.value] >= work,
+                  "what is removed was added");
+  by_variant_[variant.value] -= work;
+  groups_[group_of_[variant.value]].work -= work;
+}
+
+std::optional<core::timespan> backlog::wait(core::variant_id variant) const {
+  const auto& g = groups_[group_of_[variant.value]];
+  if (g.workers == 0)
+    return std::nullopt;
+  return g.work / g.workers;
+}
+
+std::optional<core::timespan> backlog::longest_wait() const {
+  std::optional<core::timespan> longest;
+  for (const auto& g : groups_)
+    if (g.workers > 0)
+      longest = std::max(longest.value_or(core::timespan{0}),
+                         core::timespan{g.work / g.workers});
+  return longest;
+}
+
+uint32_t backlog::batch_of(core::variant_id variant) const {
+  return std::max(groups_[group_of_[variant.value]].max_batch, 1u);
+}
+
+core::timespan backlog::work() const {
+  return std::accumulate(by_variant_.begin(), by_variant_.end(),
+                         core::timespan{0});
+}
+
+measured_pace::measured_pace(size_t variants) : factors_(variants, 0.0) {}
+
+void measured_pace::note(core::variant_id variant, core::timespan predicted,
+                         core::timespan took) {
+  if (predicted.count() <= 0 || took.count() <= 0)
+    return;
+  const auto now = std::clamp(
+    core::to_seconds(took) / core::to_seconds(predicted), fastest, slowest);
+  auto& x = factors_[variant.value];
+  x = x > 0 ? x + newest_share * (now - x) : now;
+}
+
+bool measured_pace::known(core::variant_id variant) const {
+  return factors_[variant.value] > 0;
+}
+
+core::timespan measured_pace::corrected(core::variant_id variant,
+                                        core::timespan x) const {
+  return known(variant) ? times(x, factors_[variant.value]) : x;
+}
+
+core::timespan device_work(const variant_profile& v, core::extent px,
+                           uint32_t steps_left, uint32_t batch) {
+  return v.text + v.decode
+       + times(step_time(v, batch, px),
+               static_cast<double>(steps_left) / batch);
+}
+
+core::timespan come_back_after(core::timespan wait, double share) {
+  return std::clamp(times(wait, std::clamp(share, 0.0, 1.0)), least_wait,
+                    longest_wait);
+}
+
+core::timespan predicted_completion(const variant_profile& v, core::extent px,
+                                    uint32_t steps_left,
+                                    const worker_view& worker,
+                                    core::timespan after) {
+  const auto most = std::max(worker.max_batch, 1u);
+  const auto taken = worker.seats_taken;
+  const auto batch = std::min(most, taken + 1);
+  const auto step = step_time(v, batch, px);
+  core::timespan place{0};
+  if (taken >= most) {
+    // Those before it share their steps, a batch at a time.
+    const auto ahead = static_cast<double>(worker.steps_left) / most;
+    const auto before_it = static_cast<double>(taken - most + 1) / taken;
+    place = times(step, ahead * before_it);
+  }
+  return place + v.text + steps_left * step + v.decode + after;
+}
+
+} // namespace atelier::planning

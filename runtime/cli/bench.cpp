@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/bench.hpp>
+#include <atelier/runtime/cli/bench_plan.hpp>
+#include <atelier/runtime/cli/choices.hpp>
+#include <atelier/runtime/cli/load_mix.hpp>
+#include <atelier/runtime/cli/load_report.hpp>
+#include <atelier/runtime/cli/progress_line.hpp>
+#include <atelier/runtime/cli/refusal.hpp>
+#include <atelier/runtime/cli/text_option.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+/// Steps since `before`, by rows.
+std::vector<uint64_t> since(const std::vector<uint64_t>& before,
+                            std::vector<uint64_t> now) {
+  for (size_t i = 0; i < std::min(before.size(), now.size()); ++i)
+    now[i] -= std::min(now[i], before[i]);
+  return now;
+}
+
+/// Sends one after the other, so that models are loaded and threads awake.
+void warm_up(const bench_plan& plan, service& to, environment& world) {
+  for (const auto& x : plan.warm_up)
+    run_load({{core::timespan{0}, x}}, to, plan.patience, world.interrupted,
+             real_clock(), [](size_t) {});
+}
+
+std::string title_of(const bench_plan& plan) {
+  std::string out =
+    fmt::format("{} requests in {:.1f} s", plan.load.size(),
+                core::to_seconds(plan.load.back().due - plan.load.front().due));
+  for (const auto& [name, value] : plan.about)
+    out += fmt::format("; {} {}", name, value);
+  return out;
+}
+
+} // namespace
+
+CLI::App* add_bench(CLI::App& app, bench_arguments& into) {
+  auto* sub =
+    app.add_subcommand("bench", "Measure how a load is answered: bench serve");
+  const auto add = [sub](const std::string& names,
+                         std::optional<std::string>& value,
+                         const std::string& kind, const std::string& text) {
+    add_text_option(*sub, names, value, text)->type_name(kind);
+  };
+  add("--rate", into.rate, "R",
+      "Requests a second that arrive by chance (Poisson)");
+  add("--trace", into.trace, "FILE",
+      "Arrivals instead: milliseconds and, after a comma, what is asked for");
+  add("--load", into.load, "KIND:LOW-HIGH:SECONDS",
+      "Synthetic arrivals instead, as of 'simulate'");
+  add("--requests", into.requests, "N", "At most so many requests");
+  add("--duration", into.duration, "S",
+      "Seconds of arrivals (default: 60 with --rate alone, else all)");
+  add_repeated_option(*sub, "--mix", into.mix,
+                      "What requests differ in, as steps=20:3,50:1 (weights "
+                      "behind colons); repeatable. Fields: "
+                        + load_mix::fields())
+    ->type_name("FIELD=VALUE,...");
+  add("--prompts", into.prompts_file, "FILE",
+      "One prompt a line, UTF-8; -: standard input (default: drawn captions)");
+  add("--seed", into.seed, "S", "Decides all that is drawn (default: 1)");
+  add("--slo-ms", into.slo_ms, "MS",
+      "Answered in this time is in time, where a request has no deadline");
+  add("--warm-up", into.warm_up, "N",
+      "Requests before, one by one, not counted (default: 0)");
+  add("--patience", into.patience, "S",
+      "How long answers are awaited after the last request (default: 600)");
+  add("--server", into.server, "URL",
+      "A running server (default: an engine of its own)");
+  add("--key", into.key, "KEY", "With --server: a key, where it asks for one");
+  add("--connections", into.connections, "N",
+      "With --server: most requests under way (default: 256)");
+  add("--batching", into.batching, "HOW",
+      list_choices(choices_of("--batching"))
+        + ": when requests join a batch (default: as the policy says)");
+  add("--model", into.model, "NAME|DIR|FILE", "What the first device hosts");
+  add("--device", into.device, "NAME", "cpu:N or cuda:N");
+  add("--dtype", into.dtype, "TYPE", list_choices(choices_of("--dtype")));
+  add("--policy", into.policy, "P", "Policy that chooses routes");
+  add("--processes", into.processes, "MODE",
+      list_choices(choices_of("--processes"))
+        + ": one process, or several (default: split)");
+  add("--timeline", into.timeline, "FILE",
+      "Write what happens when, for https://ui.perfetto.dev");
+  return sub;
+}
+
+exit_status bench(const bench_arguments& arguments,
+                  const common_arguments& common, environment& world) {
+  const auto& terminal = world.terminal;
+  const auto plan = plan_bench(arguments, common, terminal.in);
+  if (!plan)
+    return refuse(terminal, plan.why());
+  std::unique_ptr<service> owned;
+  if (plan->server) {
+    auto reached = reach_server(*plan->server);
+    if (!reached)
+      return refuse(terminal, reached.why());
+    owned = std::move(*reached);
+  } else {
+    auto started = world.start(plan->engine);
+    if (const auto* why = std::get_if<failure>(&started)) {
+      terminal.complain(why->code + ": " + why->text);
+      return status_of(why->code);
+    }
+    owned = std::get<std::unique_ptr<service>>(std::move(started));
+  }
+  auto& to = *owned;
+  warm_up(*plan, to, world);
+  const auto before = to.batches();
+  std::vector<load_record> records;
+  {
+    progress_line shows{terminal};
+    records = run_load(plan->load, to, plan->patience, world.interrupted,
+                       real_clock(), [&](size_t sent) {
+                         shows.show(fmt::format("{} of {} requests sent", sent,
+                                                plan->load.size()));
+                       });
+  }
+  const auto summary = sum_up(records, plan->slo, since(before, to.batches()));
+  const bool cut = world.interrupted.count() > 0;
+  to.stop(cut ? core::timespan{0} : plan->grace);
+  if (common.json)
+    terminal.out << to_json(summary, plan->about) << '\n';
+  else
+    terminal.out << title_of(*plan) << '\n' << to_table(summary);
+  return cut ? exit_status::interrupted : exit_status::done;
+}
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/philox.hpp>
+#include <atelier/planning/demand/workload.hpp>
+#include <atelier/runtime/cli/bench_plan.hpp>
+#include <atelier/runtime/cli/choices.hpp>
+#include <atelier/runtime/cli/load_mix.hpp>
+#include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/planning_files.hpp>
+#include <atelier/runtime/cli/prompts_file.hpp>
+#include <atelier/runtime/door.hpp>
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+using core::ec;
+using core::fail;
+using core::result;
+using arrivals = std::vector<planning::traced_arrival>;
+
+constexpr uint64_t most_requests = 1'000'000;
+constexpr double most_rate = 100'000;
+constexpr double most_seconds = 1e6;
+constexpr double most_ms = 86'400'000;
+constexpr uint64_t most_connections = 4096;
+constexpr uint64_t most_warm_up = 10'000;
+
+/// A prompt of the shipped family's words.
+std::string caption(core::philox& random) {
+  constexpr std::string_view sizes[] = {"", "small ", "large "};
+  constexpr std::string_view colours[] = {"red",    "blue",  "green",
+                                          "yellow", "white", "orange"};
+  constexpr std::string_view shapes[] = {"circle", "square", "triangle", "star",
+                                         "ring"};
+  constexpr std::string_view grounds[] = {"navy", "black", "grey"};
+  const auto draw = [&](auto& words) {
+    return words[random.below(std::size(words))];
+  };
+  // Drawn one after the other: the order of arguments is not fixed.
+  const auto size = draw(sizes);
+  const auto colour = draw(colours);
+  const auto shape = draw(shapes);
+  const auto ground = draw(grounds);
+  return fmt::format("a {}{} {} on a {} background", size, colour, shape,
+                     ground);
+}
+
+result<double> number_or(std::string_view name,
+                         const std::optional<std::string>& text, double least,
+                         double most, double otherwise) {
+  if (!text)
+    return otherwise;
+  return parse_number(name, *text, least, most);
+}
+
+result<uint64_t> whole_or(std::string_view name,
+                          const std::optional<std::string>& text,
+                          uint64_t least, uint64_t most, uint64_t otherwise) {
+  if (!text)
+    return otherwise;
+  return parse_whole(name, *text, least, most);
+}
+
+/// Poisson arrivals of one rate.
+arrivals draw_arrivals(double rate, double seconds, uint64_t most,
+                       uint64_t seed) {
+  arrivals out;
+  core::philox random{seed, core::purpose::simulation};
+  for (double at = random.exponential(1 / rate);
+       at < seconds && out.size() < most; at += random.exponential(1 / rate))
+    out.push_back({at, random.next_u64()});
+  return out;
+}
+
+result<arrivals> read_arrivals(const bench_arguments& x, uint64_t seed) {
+  const int given = (x.trace ? 1 : 0) + (x.rate ? 1 : 0) + (x.load ? 1 : 0);
+  if (given != 1)
+    return fail(ec::invalid_argument,
+                "one of --trace FILE, --rate R and --load "
+                "KIND:LOW-HIGH:SECONDS is needed");
+  const auto most =
+    whole_or("--requests", x.requests, 1, most_requests, most_requests);
+  if (!most)
+    return most.why();
+  // A number of requests is as long as it is; a rate alone runs a minute.
+  const double usual = x.rate && !x.requests ? 60 : most_seconds;
+  const auto seconds =
+    number_or("--duration", x.duration, 0.001, most_seconds, usual);
+  if (!seconds)
+    return seconds.why();
+  arrivals all;
+  if (x.rate) {
+    const auto rate = parse_number("--rate", *x.rate, 1e-3, most_rate);
+    if (!rate)
+      return rate.why();
+    all = draw_arrivals(*rate, *seconds, *most, seed);
+  } else {
+    auto read = x.trace ? read_trace("--trace", *x.trace)
+                        : make_load("--load", *x.load, seed);
+    if (!read)
+      return read.why();
+    all = std::move(*read);
+    std::erase_if(all, [&](const auto& a) { return a.seconds > *seconds; });
+    if (!x.requests && all.size() > *most)
+      return fail(ec::invalid_argument,
+                  "{} requests are more than {}; --requests takes the first "
+                  "ones",
+                  all.size(), most_requests);
+    all.resize(std::min<size_t>(all.size(), *most));
+  }
+  if (all.empty())
+    return fail(ec::invalid_argument, "no request is due in {} s", *seconds);
+  return all;
+}
+
+/// Checks what can be known at the door of the engine that will be started.
+result<void> check_at_door(const load_mix& mix,
+                           const config::settings& settings,
+                           const std::optional<std::string>& model) {
+  const auto known = know_variants(settings);
+  if (!known)
+    return known.why();
+  result<void> first;
+  mix.each([&](const std::string& what, generation with) {
+    if (!with.model)
+      with.model = model;
+    const auto made = to_request(with, settings, *known, core::request_id{1}, 1,
+                                 core::time_point{});
+    if (!made && first)
+      first = fail(made.why().code, "{}: {}", what, made.why().text);
+  });
+  return first;
+}
+
+} // namespace
+
+result<bench_plan> plan_bench(const bench_arguments& x,
+                              const common_arguments& common,
+                              std::istream& standard_input) {
+  bench_plan out;
+  auto defaults = std::vector<std::string>{"processes.mode=\"split\""};
+  auto with = common;
+  if (x.batching) {
+    if (auto ok = check_choice("--batching", *x.batching); !ok)
+      return ok.why();
+    with.set.push_back("scheduler.batching=\"" + *x.batching + "\"");
+  }
+  auto chosen =
+    read_engine_options({x.model, x.device, x.dtype, x.policy, x.processes,
+                         x.timeline, std::move(defaults)},
+                        with);
+  if (!chosen)
+    return chosen.why();
+  const auto& settings = chosen->settings;
+  const auto seed = whole_or("--seed", x.seed, 0, UINT64_MAX, 1);
+  if (!seed)
+    return seed.why();
+  const auto times = read_arrivals(x, *seed);
+  if (!times)
+    return times.why();
+  load_mix mix;
+  for (const auto& text : x.mix)
+    if (auto ok = mix.add(text, settings.limits); !ok)
+      return ok.why();
+  std::vector<std::string> prompts;
+  if (x.prompts_file) {
+    auto read =
+      read_prompts_file(*x.prompts_file, standard_input, settings.limits);
+    if (!read)
+      return read.why();
+    prompts = std::move(*read);
+  }
+  if (x.slo_ms) {
+    const auto slo = parse_number("--slo-ms", *x.slo_ms, 1, most_ms);
+    if (!slo)
+      return slo.why();
+    out.slo = core::from_seconds(*slo / 1000);
+  }
+  const auto patience =
+    number_or("--patience", x.patience, 0.001, most_seconds, 600);
+  if (!patience)
+    return patience.why();
+  out.patience = core::from_seconds(*patience);
+  const auto warm_up = whole_or("--warm-up", x.warm_up, 0, most_warm_up, 0);
+  if (!warm_up)
+    return warm_up.why();
+  if (x.server) {
+    for (const auto* own : {&x.model, &x.device, &x.dtype, &x.policy,
+                            &x.processes, &x.batching, &x.timeline})
+      if (*own)
+        return fail(ec::invalid_argument,
+                    "--server: --model, --device, --dtype, --policy, "
+                    "--processes, --batching and --timeline are the server's "
+                    "own; --mix model=NAME asks for a model");
+    const auto connections =
+      whole_or("--connections", x.connections, 1, most_connections, 256);
+    if (!connections)
+      return connections.why();
+    out.server = server_options{
+      *x.server, x.key, static_cast<uint32_t>(*connections), out.patience};
+    out.about["server"] = *x.server;
+  } else {
+    if (auto ok = check_at_door(mix, settings, chosen->model); !ok)
+      return ok.why();
+    out.engine = std::move(chosen->engine);
+    out.engine.caller_runs_actors = false;
+    out.grace = settings.processes.grace;
+    const bool split = settings.processes.mode == config::process_mode::split;
+    out.about["processes"] = split ? "split" : "single";
+    out.about["batching"] = settings.scheduler.batching;
+    out.about["policy"] = settings.policy.name;
+    std::vector<std::string> devices;
+    for (const auto& device : settings.devices)
+      devices.push_back(device.name);
+    out.about["devices"] = fmt::format("{}", fmt::join(devices, ","));
+  }
+  out.about["seed"] = fmt::format("{}", *seed);
+  if (!x.mix.empty())
+    out.about["mix"] = fmt::format("{}", fmt::join(x.mix, " "));
+  const auto make = [&](uint64_t number, uint64_t content) {
+    core::philox random{*seed, core::purpose::sampling,
+                        core::request_id{number}};
+    generation wanted;
+    wanted.model = chosen->model;
+    wanted.seed = random.next_u32();
+    core::philox words{*seed, core::purpose::simulation,
+                       core::request_id{content}};
+    wanted.prompt =
+      prompts.empty() ? caption(words) : prompts[content % prompts.size()];
+    mix.draw(random, wanted);
+    return wanted;
+  };
+  uint64_t number = 0;
+  for (const auto& at : *times)
+    out.load.push_back(
+      {core::from_seconds(at.seconds), make(++number, at.content)});
+  for (uint64_t i = 0; i < *warm_up; ++i) {
+    auto first = make(++number, i);
+    first.deadline.reset();
+    out.warm_up.push_back(std::move(first));
+  }
+  return out;
+}
+
+} // namespace atelier::runtime::cli

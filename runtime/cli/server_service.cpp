@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/server_service.hpp>
+#include <atelier/runtime/http/client.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+using core::ec;
+using core::fail;
+using core::result;
+using json = nlohmann::json;
+
+json to_json(const generation& x) {
+  json out{{"prompt", x.prompt},
+           {"n", 1},
+           {"response_format", "b64_json"},
+           {"output_format", x.format},
+           {"priority", x.priority}};
+  const auto add = [&](const char* name, const auto& value) {
+    if (value)
+      out[name] = *value;
+  };
+  add("seed", x.seed);
+  add("steps", x.steps);
+  add("guidance", x.guidance);
+  add("sampler", x.sampler);
+  add("model", x.model);
+  add("variant", x.variant);
+  if (x.width != 0)
+    out["size"] = fmt::format("{}x{}", x.width, x.height);
+  if (x.deadline)
+    out["deadline_ms"] =
+      std::chrono::duration_cast<std::chrono::milliseconds>(*x.deadline)
+        .count();
+  return out;
+}
+
+/// Returns what a reply says went wrong.
+failure failure_in(const http::client_reply& reply) {
+  failure why;
+  const auto body = json::parse(reply.body, nullptr, false);
+  if (const auto error = body.is_object() ? body.find("error") : body.end();
+      body.is_object() && error != body.end() && error->is_object()) {
+    if (const auto code = error->find("code");
+        code != error->end() && code->is_string())
+      why.code = *code;
+    if (const auto text = error->find("message");
+        text != error->end() && text->is_string())
+      why.text = *text;
+  }
+  if (why.code.empty())
+    why.code = fmt::format("status_{}", reply.status);
+  return why;
+}
+
+class server_service : public service {
+public:
+  explicit server_service(server_options options)
+    : options_(std::move(options)) {
+    while (options_.url.ends_with('/'))
+      options_.url.pop_back();
+    for (uint32_t i = 0; i < options_.connections; ++i)
+      threads_.emplace_back([this] { work(); });
+  }
+
+  ~server_service() override {
+    end();
+  }
+
+  result<void> check() const {
+    const auto reply = ask("GET", "/health", {});
+    if (!reply)
+      return reply.why();
+    const auto x = json::parse(reply->body, nullptr, false);
+    if (x.is_object() && x.contains("status"))
+      return {};
+    return fail(ec::unavailable,
+                "{} answers with status {}, but is no server of this kind",
+                show_value(options_.url), reply->status);
+  }
+
+  std::variant<uint64_t, failure> submit(const generation& wanted,
+                                         callbacks calls) override {
+    uint64_t request = 0;
+    {
+      const std::lock_guard guard{mutex_};
+      if (stopping_)
+        return failure{"stopping", "the service is stopping", {}};
+      request = ++last_;
+      waiting_.push_back({request, to_json(wanted).dump(), std::move(calls)});
+    }
+    wake_.notify_one();
+    return request;
+  }
+
+  bool cancel(uint64_t request) override {
+    callbacks calls;
+    {
+      const std::lock_guard guard{mutex_};
+      const auto at =
+        std::find_if(waiting_.begin(), waiting_.end(),
+                     [&](const auto& x) { return x.request == request; });
+      if (at == waiting_.end())
+        return false;
+      calls = std::move(at->calls);
+      waiting_.erase(at);
+    }
+    calls.answered(failure{"cancelled", "taken back before it was asked", {}});
+    return true;
+  }
+
+  bool stop(std::chrono::nanoseconds) override {
+    end();
+    return true;
+  }
+
+  std::vector<uint64_t> batches() override {
+    const auto reply = ask("GET", "/metrics", {});
+    std::vector<uint64_t> out;
+    if (!reply || reply->status != 200)
+      return out;
+    constexpr std::string_view name = "atelier_batch_steps_total{rows=\"";
+    std::istringstream lines{reply->body};
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with(name))
+        continue;
+      const auto* const end = line.data() + line.size();
+      size_t rows = 0;
+      double steps = 0;
+      const auto read = std::from_chars(line.data() + name.size(), end, rows);
+      // What follows the number: a quote, a brace and a blank.
+      constexpr auto between = 3;
+      if (read.ec != std::errc{} || end - read.ptr <= between || rows > 1024)
+        continue;
+      std::from_chars(read.ptr + between, end, steps);
+      if (out.size() <= rows)
+        out.resize(rows + 1, 0);
+      out[rows] += static_cast<uint64_t>(steps);
+    }
+    return out;
+  }
+
+private:
+  struct call {
+    uint64_t request = 0;
+    std::string body;
+    callbacks calls;
+  };
+
+  result<http::client_reply> ask(std::string method, std::string_view path,
+                                 std::string body) const {
+    http::client_request what;
+    what.method = std::move(method);
+    what.url = options_.url + std::string{path};
+    if (options_.key)
+      what.headers.emplace_back("Authorization", "Bearer " + *options_.key);
+    if (!body.empty()) {
+      what.headers.emplace_back("Content-Type", "application/json");
+      what.patience = options_.patience;
+    }
+    what.body = std::move(body);
+    return http::ask_server(what);
+  }
+
+  void work() {
+    for (;;) {
+      call next;
+      {
+        std::unique_lock guard{mutex_};
+        wake_.wait(guard, [this] { return stopping_ || !waiting_.empty(); });
+        if (stopping_)
+          return;
+        next = std::move(waiting_.front());
+        waiting_.pop_front();
+      }
+      const auto reply =
+        ask("POST", "/v1/images/generations", std::move(next.body));
+      if (!reply)
+        next.calls.answered(
+          failure{std::string{core::to_string(reply.why().code)},
+                  reply.why().text,
+                  {}});
+      else if (reply->status != 200)
+        next.calls.answered(failure_in(*reply));
+      else {
+        picture made;
+        made.request = next.request;
+        next.calls.answered(std::move(made));
+      }
+    }
+  }
+
+  void end() {
+    std::deque<call> left;
+    {
+      const std::lock_guard guard{mutex_};
+      stopping_ = true;
+      left.swap(waiting_);
+    }
+    wake_.notify_all();
+    for (auto& x : left)
+      x.calls.answered(failure{"stopping", "the service is stopping", {}});
+    for (auto& x : threads_)
+      if (x.joinable())
+        x.join();
+  }
+
+  server_options options_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  /// Guarded by the mutex, as the next two.
+  std::deque<call> waiting_;
+  uint64_t last_ = 0;
+  bool stopping_ = false;
+  std::vector<std::jthread> threads_;
+};
+
+} // namespace
+
+result<std::unique_ptr<service>> reach_server(server_options options) {
+  auto made = std::make_unique<server_service>(std::move(options));
+  if (auto ok = made->check(); !ok)
+    return ok.why();
+  return std::unique_ptr<service>{std::move(made)};
+}
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actors/hub_rig.hpp"
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using actors::denoise;
+using actors::prepare;
+using core::ec;
+using test::hub_rig;
+
+// A hub whose device ran a step of card@4 already, in `took` instead of 10 ms.
+struct measured : hub_rig {
+  explicit measured(options o = {}, core::timespan took = 10ms)
+    : hub_rig(std::move(o)) {
+    add_cpu();
+    add_device(life(2));
+    submit();
+    done(take<prepare>());
+    const auto d = take<denoise>();
+    stepping({d.who});
+    actors::stepped run;
+    run.who = device_at(life(2));
+    run.batch = 1;
+    run.steps = 1;
+    run.took = took;
+    on(run);
+    done(d);
+    BOOST_REQUIRE(work_off());
+  }
+
+  core::request_id with_deadline(core::timespan after) {
+    return submit(
+      [&](core::request& x) { x.deadline = core::after(now, after); });
+  }
+};
+
+hub_rig::options with_queue(core::timespan most) {
+  hub_rig::options o;
+  o.limits.queue = most;
+  return o;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(hub_work_test)
+
+BOOST_AUTO_TEST_CASE(predicted_work_is_bounded) {
+  measured rig{with_queue(100ms)};
+  // Each takes 2 ms of text, 5 of decoding, and four steps of 40 ms for four.
+  std::vector<core::request_id> all;
+  for (int i = 0; i < 4; ++i)
+    all.push_back(rig.submit());
+  for (const auto id : all)
+    BOOST_TEST(rig.answered(id) == (id == all[3]));
+  const auto& refused = rig.answer_to(all[3]);
+  BOOST_TEST((refused.failure.code == ec::overloaded));
+  BOOST_TEST(refused.failure.text.find("limits.queue_s") != std::string::npos);
+  BOOST_TEST((refused.retry_after == 1s));
+  BOOST_REQUIRE(rig.work_off());
+  const auto later = rig.submit();
+  BOOST_TEST(!rig.answered(later));
+}
+
+BOOST_AUTO_TEST_CASE(a_guess_refuses_nobody) {
+  hub_rig rig{with_queue(1ms)};
+  rig.add_cpu();
+  rig.add_device(hub_rig::life(2));
+  for (int i = 0; i < 10; ++i)
+    BOOST_TEST(!rig.answered(rig.submit()));
+}
+
+BOOST_AUTO_TEST_CASE(a_slow_machine_is_predicted_as_it_is) {
+  // A thousand times slower than the profile says: 40 s for each request.
+  measured rig{with_queue(60s), 10s};
+  BOOST_TEST(!rig.answered(rig.submit()));
+  BOOST_TEST(!rig.answered(rig.submit()));
+  const auto third = rig.submit();
+  BOOST_REQUIRE(rig.answered(third));
+  // 2 x 47 s are 34 above the limit.
+  const auto wait = rig.answer_to(third).retry_after;
+  BOOST_TEST(core::to_seconds(wait) == 34.0,
+             boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(a_full_house_says_when_a_tenth_is_done) {
+  auto o = with_queue(1h);
+  o.limits.requests = 3;
+  measured rig{o, 10s};
+  for (int i = 0; i < 3; ++i)
+    rig.submit();
+  const auto refused = rig.submit();
+  // A tenth of 3 x 47 s.
+  BOOST_TEST(core::to_seconds(rig.answer_to(refused).retry_after) == 14.1,
+             boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(work_of_the_dead_is_predicted_again) {
+  measured rig;
+  rig.submit();
+  rig.done(rig.take<prepare>());
+  const auto d = rig.take<denoise>();
+  rig.stepped(d, 2);
+  rig.lose(hub_rig::life(2));
+  rig.add_device(hub_rig::life(2, 2));
+  // The rig compares rows and backlog after every event.
+  BOOST_TEST(rig.work_off());
+  BOOST_TEST(rig.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_in_time_is_told_early) {
+  measured rig;
+  // 1 + 2 + 4 x 10 + 5 + 3 ms are needed.
+  rig.lose(hub_rig::life(1));
+  const auto tight = rig.with_deadline(60ms);
+  rig.tick(8ms);
+  BOOST_TEST(!rig.answered(tight));
+  rig.tick(2ms);
+  BOOST_REQUIRE(rig.answered(tight));
+  BOOST_TEST((rig.failure_of(tight) == ec::deadline_missed));
+  BOOST_TEST(rig.sut->counts().late == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_runs_has_until_its_deadline) {
+  measured rig;
+  const auto id = rig.with_deadline(60ms);
+  rig.done(rig.take<prepare>());
+  const auto d = rig.take<denoise>();
+  rig.tick(55ms);
+  BOOST_TEST(!rig.answered(id));
+  rig.tick(5ms);
+  BOOST_TEST((rig.failure_of(id) == ec::deadline_missed));
+  rig.reply_denoised(d.who);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_measurement_only_the_deadline_counts) {
+  hub_rig rig;
+  const auto id = rig.submit(
+    [&](core::request& x) { x.deadline = core::after(rig.now, 60ms); });
+  rig.tick(59ms);
+  BOOST_TEST(!rig.answered(id));
+  rig.tick(1ms);
+  BOOST_TEST((rig.failure_of(id) == ec::deadline_missed));
+}
+
+BOOST_AUTO_TEST_CASE(the_batch_that_it_would_join_is_counted) {
+  measured rig;
+  // Three rows run: a fourth makes steps of 40 ms, 4 x 40 + 2 + 5 + 3 in all.
+  for (int i = 0; i < 3; ++i) {
+    rig.submit();
+    rig.done(rig.take<prepare>());
+    rig.take<denoise>();
+  }
+  const auto hopeless = rig.with_deadline(150ms);
+  const auto p = rig.take<prepare>();
+  rig.done(p);
+  BOOST_REQUIRE(rig.answered(hopeless));
+  BOOST_TEST((rig.failure_of(hopeless) == ec::deadline_missed));
+  const auto fine = rig.with_deadline(200ms);
+  rig.done(rig.take<prepare>());
+  BOOST_TEST(!rig.answered(fine));
+  BOOST_TEST(rig.count<denoise>() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(of_full_workers_the_soonest_is_chosen) {
+  hub_rig rig;
+  rig.add_cpu(hub_rig::life(1), 16);
+  // One row a step each, with seats to wait in: one has ten times the steps.
+  rig.add_device(hub_rig::life(2), 4, 1);
+  rig.add_device(hub_rig::life(3), 4, 1);
+  rig.submit([](core::request& x) { x.fixed.steps = 40; });
+  rig.done(rig.take<prepare>());
+  const auto slow = rig.next<denoise>();
+  rig.submit([](core::request& x) { x.fixed.steps = 2; });
+  rig.done(rig.take<prepare>());
+  const auto quick = rig.next<denoise>();
+  BOOST_REQUIRE((slow && quick));
+  BOOST_REQUIRE((slow->first != quick->first));
+  // Both are as loaded by seats: the third one goes where less is left.
+  for (int i = 0; i < 2; ++i) {
+    rig.submit([](core::request& x) { x.fixed.steps = 2; });
+    rig.done(rig.take<prepare>());
+    const auto third = rig.next<denoise>();
+    BOOST_REQUIRE(third.has_value());
+    BOOST_TEST((third->first == quick->first));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -47,14 +47,14 @@ BOOST_AUTO_TEST_CASE(a_process_runs_on_its_cores) {
 }
 
 BOOST_AUTO_TEST_CASE(cores_that_are_not_there_are_all_told_at_the_start) {
-  const auto started =
-    engine::start(test::options_of(mode::split,
-                                   {"processes.cpu_cores=\"1022\"",
-                                    "devices[0].cores=\"0,1023\""}));
+  const auto started = engine::start(
+    test::options_of(mode::split, {"processes.cpu_cores=\"1022\"",
+                                   "devices[0].cores=\"0,1023\""}));
   BOOST_REQUIRE(std::holds_alternative<failure>(started));
   const auto& why = std::get<failure>(started);
   BOOST_TEST(why.code == "bad_config");
-  BOOST_TEST(why.text.find("processes.cpu_cores: core 1022") != std::string::npos);
+  BOOST_TEST(why.text.find("processes.cpu_cores: core 1022")
+             != std::string::npos);
   BOOST_TEST(why.text.find("devices[0].cores: core 1023") != std::string::npos);
 }
 

@@ -114,8 +114,7 @@ void denoise_step_state::cancel(core::ticket who) {
 }
 
 void denoise_step_state::conclude(core::ticket who, core::error why,
-                                  const gpu::decode_report* decoded,
-                                  core::time_point now) {
+                                  const gpu::decode_report* decoded) {
   const auto i = rows.find(who);
   auto& e = i->second;
   if (e.opened)
@@ -133,7 +132,7 @@ void denoise_step_state::conclude(core::ticket who, core::error why,
     reply.decode = decoded->took;
     reply.bytes = decoded->bytes;
     reply.score = decoded->score;
-    reply.decoded_ns = now.time_since_epoch().count();
+    reply.decoded_ns = device_free.time_since_epoch().count();
   }
   rows.erase(i);
   config.hub->send(std::move(reply));
@@ -175,15 +174,17 @@ void denoise_step_state::start_next_run() {
   config.hub->nudge();
 }
 
-void denoise_step_state::complete_run(const gpu::run_report& x,
-                                      core::time_point now) {
+void denoise_step_state::complete_run(const gpu::run_report& x) {
   const auto ran = std::move(running);
   running.clear();
   stepped sign;
   sign.who = config.self;
   sign.batch = static_cast<uint32_t>(x.rows.size());
   sign.steps = x.steps;
-  sign.ended_ns = now.time_since_epoch().count();
+  device_free = x.steps > 0 && x.first_step != core::never
+                ? x.first_step + (x.took - x.opening)
+                : core::time_point{};
+  sign.ended_ns = device_free.time_since_epoch().count();
   sign.took = x.took - x.opening;
   sign.opening = x.opening;
   std::vector<core::ticket> went_on;
@@ -232,8 +233,9 @@ void denoise_step_state::complete_run(const gpu::run_report& x,
   start_next_run();
 }
 
-void denoise_step_state::complete_decoding(const gpu::decode_report& x,
-                                           core::time_point now) {
+void denoise_step_state::complete_decoding(const gpu::decode_report& x) {
+  if (device_free != core::time_point{})
+    device_free += x.took;
   const auto i = rows.find(x.who);
   if (i == rows.end())
     return;
@@ -241,7 +243,7 @@ void denoise_step_state::complete_decoding(const gpu::decode_report& x,
   if (i->second.cancelled)
     conclude(x.who, cancelled_error());
   else
-    conclude(x.who, x.failure, &x, now);
+    conclude(x.who, x.failure, &x);
 }
 
 denoise_step_actor::behavior_type denoise_step(
@@ -287,12 +289,8 @@ denoise_step_actor::behavior_type denoise_step(
     [self](const variants_loaded& x) {
       self->state.complete_loading(x.failure);
     },
-    [self](const steps_ran& x) {
-      self->state.complete_run(x.what, self->clock().now());
-    },
-    [self](const picture_decoded& x) {
-      self->state.complete_decoding(x.what, self->clock().now());
-    },
+    [self](const steps_ran& x) { self->state.complete_run(x.what); },
+    [self](const picture_decoded& x) { self->state.complete_decoding(x.what); },
   };
 }
 

@@ -73,6 +73,9 @@ struct denoise_step_state {
   std::vector<core::ticket> decoding;
   /// The batch that the hub knows of: those in decoding, then those that run.
   std::vector<core::ticket> told;
+  /// When the device ended what it told of last, by its own clock: decodings
+  /// follow their run at once. The epoch: not known.
+  core::time_point device_free;
   /// Cancels that came before their work; bounded, oldest first.
   std::set<core::ticket> tombstones;
   std::deque<core::ticket> tombstone_order;
@@ -84,16 +87,15 @@ struct denoise_step_state {
   /// answered.
   void take_in(const denoise& x);
   void cancel(core::ticket who);
-  void complete_run(const gpu::run_report& x, core::time_point now);
-  void complete_decoding(const gpu::decode_report& x, core::time_point now);
+  void complete_run(const gpu::run_report& x);
+  void complete_decoding(const gpu::decode_report& x);
   void start_next_run();
   void adopt_hosting(const adopt& x);
   void complete_loading(const core::error& why);
-  /// Reports the end of a row and forgets it. `decoded` tells of its decoding,
-  /// which ended at `now`; null: there was none.
+  /// Reports the end of a row and forgets it. `decoded` tells of its decoding;
+  /// null: there was none.
   void conclude(core::ticket who, core::error why,
-                const gpu::decode_report* decoded = nullptr,
-                core::time_point now = {});
+                const gpu::decode_report* decoded = nullptr);
 };
 
 /// Runs a device's rows: between any two runs ended rows leave and waiting ones

@@ -267,6 +267,11 @@ const option all_options[] = {
    ATELIER_AT(http.threads), 1, 64},
   {"http", "connections", "Most connections at a time.",
    ATELIER_AT(http.connections), 1, 1'000'000},
+  {"http", "connections_of_peer",
+   "Most connections of one address (IPv6: of one /64) at a time; 0: 256, and "
+   "no limit for this machine's own addresses, from where a proxy may bring "
+   "everybody.",
+   ATELIER_AT(http.connections_of_peer), 0, 1'000'000},
   {"http", "header_kib", "Largest head of a request.",
    ATELIER_AT(http.header_bytes), 1, 1'024},
   {"http", "body_mib", "Largest body of a request.",

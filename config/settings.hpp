@@ -164,6 +164,9 @@ struct http_settings {
   std::vector<std::string> origins;
   uint32_t threads = 2;
   uint32_t connections = 8192;
+  /// Of one address (IPv6: of one /64); 0: 256, and no limit for this machine's
+  /// own, from where a proxy may bring everybody.
+  uint32_t connections_of_peer = 0;
   uint64_t header_bytes = 32ull << 10;
   uint64_t body_bytes = 64ull << 20;
   /// Of all bodies that are being read or worked on.

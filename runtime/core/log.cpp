@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
+#include <atelier/core/log_control.hpp>
 
 #include <spdlog/async.h>
 #include <spdlog/async_logger.h>
@@ -90,6 +91,12 @@ std::string escape_controls(std::string_view text) {
   return clean;
 }
 
+error unknown_level(ec code, std::string_view level) {
+  return fail(code,
+              "log level '{}' is none of trace, debug, info, warn, error, off",
+              level);
+}
+
 } // namespace
 
 std::string_view to_string(log_level x) {
@@ -114,10 +121,7 @@ result<void> start_log(std::string_view level, std::string_view role,
                        std::FILE* to) {
   const auto wanted = parse_level(level);
   if (!wanted)
-    return fail(ec::bad_config,
-                "log level '{}' is none of trace, debug, info, warn, error, "
-                "off",
-                level);
+    return unknown_level(ec::bad_config, level);
   const std::lock_guard hold{current_lock};
   if (current)
     return fail(ec::bad_config, "the log of this process runs already");
@@ -155,6 +159,22 @@ void stop_log() {
   if (const size_t lost = log->thread->overrun_counter(); lost > 0)
     log->logger->warn("{} lines were dropped", lost);
   log->logger->flush();
+}
+
+log_level log_threshold() noexcept {
+  return threshold.load();
+}
+
+result<void> set_log_threshold(std::string_view level) {
+  const auto wanted = parse_level(level);
+  if (!wanted)
+    return unknown_level(ec::invalid_argument, level);
+  const std::lock_guard hold{current_lock};
+  if (!current)
+    return fail(ec::unavailable,
+                "no log runs: it was off when the program began (log.level)");
+  threshold.store(*wanted);
+  return {};
 }
 
 bool log_enabled(log_level level) noexcept {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/cluster_routes.hpp>
+#include <atelier/runtime/http/detail/cluster_json.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -41,20 +42,6 @@ json recent_json(const recent_pictures& recent) {
 }
 
 json cluster_json(const engine_status& e, const recent_pictures& recent) {
-  json workers = json::array();
-  for (const auto& w : e.workers)
-    workers.push_back({{"device", w.device},
-                       {"variants", w.variants},
-                       {"running", w.running},
-                       {"seats", w.seats},
-                       {"max_batch", w.max_batch},
-                       {"loading", w.loading}});
-  json processes = json::array();
-  for (const auto& p : e.processes)
-    processes.push_back({{"role", p.role},
-                         {"pid", p.pid},
-                         {"restarts", p.restarts},
-                         {"alive", p.alive}});
   return {{"version", version()},
           {"policy", e.policy},
           {"plan_version", e.plan_version},
@@ -70,8 +57,8 @@ json cluster_json(const engine_status& e, const recent_pictures& recent) {
             {"running", e.running}}},
           {"arena", {{"slots", e.slots}, {"slots_used", e.slots_in_use}}},
           {"batches", e.batches},
-          {"workers", std::move(workers)},
-          {"processes", std::move(processes)},
+          {"workers", detail::workers_json(e)},
+          {"processes", detail::processes_json(e)},
           {"recent", recent_json(recent)}};
 }
 

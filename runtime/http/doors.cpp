@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/a1111_routes.hpp>
+#include <atelier/runtime/http/admin_routes.hpp>
 #include <atelier/runtime/http/cluster_routes.hpp>
 #include <atelier/runtime/http/doors.hpp>
+#include <atelier/runtime/http/drained_pictures.hpp>
 #include <atelier/runtime/http/job_routes.hpp>
 #include <atelier/runtime/http/jobs.hpp>
 #include <atelier/runtime/http/metered_pictures.hpp>
@@ -58,7 +60,8 @@ doors doors::make(const door_context& from) {
   doors out;
   out.counted = std::make_shared<metrics>();
   const auto recent = std::make_shared<recent_pictures>(steady_now);
-  const auto pictures = metered(from.pictures, out.counted, recent);
+  const auto pictures =
+    metered(drained(from.pictures, from.condition), out.counted, recent);
   const auto all = std::make_shared<jobs>(
     pictures, limits_of(http), jobs::clocks{steady_now, wall_now, draw});
 
@@ -88,6 +91,7 @@ doors doors::make(const door_context& from) {
   add_openai_routes(*routes, all, with);
   add_a1111_routes(*routes, all, with);
   add_cluster_routes(*routes, shown);
+  add_admin_routes(*routes, {pictures, from.condition, all, from.settings});
   out.routes = std::move(routes);
 
   out.chores.push_back([x = from.condition] { x->refresh(); });

@@ -40,6 +40,9 @@ struct request_message {
   fields parts;
   /// The other end's address, for logs.
   std::string client;
+  /// The W3C traceparent of this exchange, with a span of this server's; empty
+  /// where the client sent none that is valid.
+  std::string trace;
   /// The key's name; empty where none was asked for.
   std::string key;
   scope who = scope::anyone;

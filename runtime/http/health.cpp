@@ -48,6 +48,16 @@ void health::enter(stage x) {
   stage_ = x;
 }
 
+void health::drain(bool wanted) {
+  const std::lock_guard guard{mutex_};
+  draining_ = wanted;
+}
+
+bool health::draining() const {
+  const std::lock_guard guard{mutex_};
+  return draining_;
+}
+
 void health::refresh() {
   auto now = pictures_->status();
   const std::lock_guard guard{mutex_};
@@ -69,6 +79,8 @@ std::string_view health::word_now() const {
     return "starting";
   if (stage_ == stage::stopping)
     return "stopping";
+  if (draining_)
+    return "draining";
   const bool alive =
     std::any_of(last_.workers.begin(), last_.workers.end(),
                 [](const worker_status& x) { return x.alive; });

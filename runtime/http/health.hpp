@@ -25,12 +25,18 @@ public:
 
   void enter(stage x);
 
+  /// Whether new work is refused while what runs goes on, until it is said
+  /// otherwise.
+  void drain(bool wanted);
+  bool draining() const;
+
   /// Asks the engine; may block.
   void refresh();
 
   engine_status last() const;
 
-  /// "ok", "starting", "degraded" (no worker is alive) or "stopping".
+  /// "ok", "starting", "degraded" (no worker is alive), "draining" or
+  /// "stopping".
   std::string_view word() const;
 
   /// 200 where it is ok, else 503. Processes and variants are told to those
@@ -47,6 +53,7 @@ private:
 
   mutable std::mutex mutex_;
   stage stage_ = stage::starting;
+  bool draining_ = false;
   engine_status last_;
 };
 

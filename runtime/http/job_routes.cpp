@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
+#include <atelier/core/sha256.hpp>
 #include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
 #include <atelier/runtime/http/detail/job_json.hpp>
@@ -116,6 +117,7 @@ void job_api::submit(const exchange_ptr& x) const {
   const auto& asked = x->asked();
   job_request what;
   what.owner = asked.key;
+  what.trace = asked.trace;
   what.keeps = true;
   what.idempotency_key = find_field(asked.headers, "idempotency-key");
   if (what.idempotency_key.size() > longest_key)
@@ -124,6 +126,8 @@ void job_api::submit(const exchange_ptr& x) const {
       fmt::format("Idempotency-Key has {} characters, outside 1..{}",
                   what.idempotency_key.size(), longest_key),
       "Idempotency-Key"));
+  if (!what.idempotency_key.empty())
+    what.fingerprint = core::sha256_hex(asked.body);
   const auto object = detail::parse_object(asked.body);
   if (!object)
     return x->reply(error_reply(shape, 400, core::to_string(object.why().code),
@@ -133,7 +137,11 @@ void job_api::submit(const exchange_ptr& x) const {
   if (!r.good())
     return x->reply(detail::fault_reply(shape, r.why()));
   const auto got = all->submit(std::move(what));
-  if (const auto* why = std::get_if<failure>(&got))
+  if (const auto* why = std::get_if<failure>(&got);
+      why != nullptr && why->code == jobs::key_reused)
+    return x->reply(
+      error_reply(shape, 422, why->code, why->text, "Idempotency-Key"));
+  else if (why != nullptr)
     return x->reply(detail::failure_reply(shape, *why));
   auto v = detail::job_json(std::get<job_view>(got));
   const auto poll = fmt::format("/v1/jobs/{}", std::get<job_view>(got).id);

@@ -63,6 +63,10 @@ void jobs::tick() {
   impl_->tick();
 }
 
+jobs::kept_pictures jobs::kept() const {
+  return impl_->kept();
+}
+
 size_t jobs::open() const {
   return impl_->open();
 }

@@ -39,6 +39,11 @@ struct job_request {
   std::string id;
   /// The same one again, from the same owner, is the same job. Empty: none.
   std::string idempotency_key;
+  /// Of the call's body: with a key that is known it must be the same, else the
+  /// call is another one.
+  std::string fingerprint;
+  /// The W3C traceparent of the call that asks; empty: none.
+  std::string trace;
   /// Its pictures can be asked for after it ended, until they expire; else they
   /// are forgotten with the last news of it.
   bool keeps = false;
@@ -49,6 +54,8 @@ struct job_view {
   std::string id;
   std::string kind;
   std::string owner;
+  /// As in the request.
+  std::string trace;
   job_state state = job_state::queued;
   std::chrono::system_clock::time_point created;
   std::optional<std::chrono::system_clock::time_point> started;
@@ -123,7 +130,8 @@ public:
   /// ended: `ended` is called at once).
   /// Errors: those of engine::submit; invalid_argument for an id that is taken
   ///         or malformed, or too many pictures; overloaded where `jobs` are
-  ///         open.
+  ///         open; `key_reused` where the idempotency key is that of a call
+  ///         with another body.
   std::variant<job_view, failure> submit(job_request what,
                                          job_listener news = {});
 
@@ -156,6 +164,17 @@ public:
 
   /// Jobs that did not end yet.
   size_t open() const;
+
+  /// Pictures that wait for who asked for them.
+  struct kept_pictures {
+    size_t jobs = 0;
+    uint64_t bytes = 0;
+  };
+
+  kept_pictures kept() const;
+
+  /// The code of the failure where an idempotency key came with another body.
+  static constexpr std::string_view key_reused = "key_reused";
 
 private:
   class impl;

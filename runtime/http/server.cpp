@@ -251,18 +251,29 @@ private:
     auto& counts = *state_->counts;
     if (counts.open_connections >= state_->settings.connections) {
       ++counts.refused_connections;
-      turn_away(x);
-      return;
+      return turn_away(x, 503, "overloaded",
+                       "the server has too many connections");
     }
-    std::make_shared<connection>(std::move(x), state_, tls_)->start();
+    error_code gone;
+    const auto peer = x.remote_endpoint(gone).address();
+    if (gone)
+      return;
+    auto place = state_->peers->enter(peer);
+    if (!place) {
+      ++counts.refused_connections;
+      return turn_away(x, 429, "too_many_connections",
+                       "this address has too many connections");
+    }
+    std::make_shared<connection>(std::move(x), state_, std::move(*place), tls_)
+      ->start();
   }
 
   /// Tells why, as far as that can be done without waiting.
-  void turn_away(connection::socket& x) {
+  void turn_away(connection::socket& x, unsigned status, std::string_view code,
+                 std::string_view why) {
     error_code ignored;
     if (tls_ == nullptr) {
-      auto reply = error_reply(error_shape::plain, 503, "overloaded",
-                               "the server has too many connections");
+      auto reply = error_reply(error_shape::plain, status, code, why);
       reply.headers.emplace_back("Retry-After", "1");
       detail::reply_form how;
       how.keep_alive = false;

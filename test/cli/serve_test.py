@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 import urllib.parse
 
 from process_test import PATIENCE_S, expect, main
@@ -116,28 +117,77 @@ def case_every_fault_of_a_configuration_is_told_at_once(program):
         expect(word in err, word, err)
 
 
-def draw(url, seed):
-    """The status and body of one picture's request."""
+def call(url, method, path, body=None):
+    """The status and body of one request."""
     parts = urllib.parse.urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname, parts.port,
                                             timeout=PATIENCE_S)
-    connection.request("POST", "/v1/images/generations", json.dumps(
-        {"prompt": "a circle", "size": "64x64", "seed": seed}),
-        {"Content-Type": "application/json"})
+    connection.request(method, path, body and json.dumps(body),
+                       {"Content-Type": "application/json"})
     reply = connection.getresponse()
-    return reply.status, json.loads(reply.read())
+    text = reply.read()
+    return reply.status, text
+
+
+def by_openai(url, seed):
+    """A picture in base64, or none and why; likewise below."""
+    status, text = call(url, "POST", "/v1/images/generations",
+                        {"prompt": "a circle", "size": "64x64", "seed": seed})
+    body = json.loads(text)
+    if status == 200:
+        return body["data"][0]["b64_json"], None
+    expect(all(x in body["error"] for x in ("message", "type", "code")), body)
+    return None, status
+
+
+def by_a1111(url, seed):
+    status, text = call(url, "POST", "/sdapi/v1/txt2img",
+                        {"prompt": "a circle", "width": 64, "height": 64,
+                         "seed": seed})
+    body = json.loads(text)
+    if status == 200:
+        return body["images"][0], None
+    expect(all(isinstance(body[x], str) for x in ("error", "detail")), body)
+    return None, status
+
+
+def by_job(url, seed):
+    status, text = call(url, "POST", "/v1/jobs",
+                        {"prompt": "a circle", "size": "64x64", "seed": seed})
+    job = json.loads(text)
+    if status != 202:
+        expect(job["error"]["code"] and job["error"]["message"], job)
+        return None, status
+    until = time.monotonic() + PATIENCE_S
+    while job["status"] in ("queued", "running"):
+        if time.monotonic() > until:
+            raise OSError(f"{job} never ended")
+        time.sleep(0.02)
+        status, text = call(url, "GET", job["poll_url"] if "poll_url" in job
+                            else f"/v1/jobs/{job['id']}")
+        expect(status == 200, status, text)
+        job = json.loads(text)
+    if job["status"] == "completed":
+        return job["result"]["images"][0]["b64_json"], None
+    expect(job["status"] == "failed" and job["error"]["code"], job)
+    return None, 503
+
+
+APIS = (by_openai, by_a1111, by_job)
 
 
 def case_every_request_is_answered_while_processes_die(program):
-    count = max(40, int(500 * float(os.environ.get("ATELIER_TEST_SCALE")
+    count = max(60, int(500 * float(os.environ.get("ATELIER_TEST_SCALE")
                                     or 0.01)))
     seeds, per_death = 4, 10
     with server(program, "--set", "devices[0].test_card_step_ms=4",
                 "--set", "processes.restart_most_ms=200",
                 "--set", "scheduler.attempts=1000") as (process, told):
         url = told["url"]
-        whole = {seed: draw(url, seed) for seed in range(seeds)}
-        expect(all(x[0] == 200 for x in whole.values()), whole)
+        # What each makes of a seed while nothing dies.
+        whole = {(api, seed): api(url, seed)
+                 for api in APIS for seed in range(seeds)}
+        expect(all(x[1] is None for x in whole.values()), whole)
         todo, answers = queue.Queue(), queue.Queue()
         for n in range(count):
             todo.put(n)
@@ -148,23 +198,25 @@ def case_every_request_is_answered_while_processes_die(program):
                     n = todo.get_nowait()
                 except queue.Empty:
                     return
+                which = APIS[n % len(APIS)], n // len(APIS) % seeds
                 try:
-                    answers.put((n, *draw(url, n % seeds)))
-                except OSError as error:
-                    answers.put((n, 0, repr(error)))
+                    answers.put((n, which, which[0](url, which[1])))
+                except Exception as error:
+                    answers.put((n, which, (None, repr(error))))
 
         clients = [threading.Thread(target=client) for _ in range(8)]
         for x in clients:
             x.start()
         deaths = 0
+        drawn = dict.fromkeys(APIS, 0)
         for done in range(1, count + 1):
-            n, status, body = answers.get(timeout=PATIENCE_S)
-            if status == 200:
-                expect(body["data"] == whole[n % seeds][1]["data"],
+            n, which, (picture, fault) = answers.get(timeout=PATIENCE_S)
+            if picture:
+                expect(picture == whole[which][0],
                        f"request {n} got another picture")
+                drawn[which[0]] += 1
             else:
-                expect(status in (429, 500, 503, 504)
-                       and body["error"]["code"], n, status, body)
+                expect(fault in (429, 500, 503, 504), n, which, fault)
             if done % per_death or done == count:
                 continue
             alive = [x["pid"] for x in json.loads(ask(url)[1])["processes"]
@@ -176,6 +228,7 @@ def case_every_request_is_answered_while_processes_die(program):
         for x in clients:
             x.join()
         expect(deaths > 0)
+        expect(all(drawn.values()), drawn)
         code, err = end_of(process, signal.SIGTERM)
         expect(code == 0, code, err)
 

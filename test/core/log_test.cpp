@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
+#include <atelier/core/log_control.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -118,6 +119,34 @@ BOOST_AUTO_TEST_CASE(many_threads_may_write_while_it_stops) {
   for (auto& writer : writers)
     writer.join();
   BOOST_TEST(!log_enabled(log_level::info));
+}
+
+BOOST_AUTO_TEST_CASE(the_level_of_a_running_log_can_be_changed) {
+  log_file file;
+  BOOST_REQUIRE(start_log("warn", "control", file.get()));
+  log_info("one");
+  BOOST_REQUIRE(set_log_threshold("info"));
+  BOOST_TEST((log_threshold() == log_level::info));
+  log_info("two");
+  BOOST_REQUIRE(set_log_threshold("off"));
+  log_error("three");
+  BOOST_REQUIRE(set_log_threshold("trace"));
+  log_error("four");
+  const auto refused = set_log_threshold("loud");
+  BOOST_REQUIRE(!refused);
+  BOOST_TEST((refused.why().code == ec::invalid_argument));
+  const auto text = file.text();
+  BOOST_TEST(!contains(text, "one"));
+  BOOST_TEST(contains(text, "two"));
+  BOOST_TEST(!contains(text, "three"));
+  BOOST_TEST(contains(text, "four"));
+}
+
+BOOST_AUTO_TEST_CASE(no_level_can_be_set_where_no_log_runs) {
+  const auto refused = set_log_threshold("info");
+  BOOST_REQUIRE(!refused);
+  BOOST_TEST((refused.why().code == ec::unavailable));
+  BOOST_TEST((log_threshold() == log_level::off));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -427,6 +427,28 @@ BOOST_AUTO_TEST_CASE(addresses_that_cannot_be_are_told) {
   BOOST_TEST((code_at("192.0.2.1:0") == core::ec::unavailable));
 }
 
+BOOST_AUTO_TEST_CASE(a_trace_is_handed_on_and_returned) {
+  start();
+  const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-";
+  auto c = client();
+  c.send(request("GET", "/kept",
+                 "traceparent: " + trace + "00f067aa0ba902b7-01\r\n"));
+  const auto x = kept.next();
+  BOOST_TEST(x->asked().trace.starts_with(trace));
+  BOOST_TEST(x->asked().trace.find("00f067aa0ba902b7") == std::string::npos);
+  x->reply({200, "text/plain", {}, "kept"});
+  BOOST_TEST(c.hear().field("traceparent") == x->asked().trace);
+  // Of one that is none nothing is said.
+  BOOST_TEST(c.ask(request("GET", "/hello", "traceparent: 00-0-0-0\r\n"))
+               .field("traceparent")
+             == "");
+  // Refusals belong to the trace, too.
+  BOOST_TEST(c.ask(request("GET", "/none",
+                           "traceparent: " + trace + "00f067aa0ba902b7-00\r\n"))
+               .field("traceparent")
+               .starts_with(trace));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace atelier::test

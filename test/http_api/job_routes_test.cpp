@@ -194,6 +194,36 @@ BOOST_AUTO_TEST_CASE(the_same_key_is_the_same_job) {
   BOOST_TEST(r.pictures->count() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(the_same_key_with_another_body_is_refused) {
+  rig r;
+  const fields headers{{"idempotency-key", "k"}};
+  BOOST_TEST(r.post("/v1/jobs", R"({"prompt":"a"})", headers)->status()
+             == 202u);
+  const auto got = r.post("/v1/jobs", R"({"prompt":"b"})", headers);
+  BOOST_TEST(got->status() == 422u);
+  BOOST_TEST(got->body()["error"]["code"] == "key_reused");
+  BOOST_TEST(got->body()["error"]["param"] == "Idempotency-Key");
+  BOOST_TEST(r.pictures->count() == 1u);
+  // Of another caller it is another key.
+  r.key = "bob";
+  BOOST_TEST(r.post("/v1/jobs", R"({"prompt":"b"})", headers)->status()
+             == 202u);
+}
+
+BOOST_AUTO_TEST_CASE(the_trace_of_a_call_stands_in_its_status) {
+  rig r;
+  request_message x;
+  x.method = "POST";
+  x.path = "/v1/jobs";
+  x.body = "{}";
+  x.trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00000000000000ab-01";
+  const auto got = r.ask(x);
+  BOOST_TEST(got->body()["traceparent"] == x.trace);
+  const std::string id = got->body()["id"];
+  BOOST_TEST(r.get("/v1/jobs/" + id)->body()["traceparent"] == x.trace);
+  BOOST_TEST(!r.post("/v1/jobs", "{}")->body().contains("traceparent"));
+}
+
 BOOST_AUTO_TEST_CASE(a_full_server_says_when_to_come_back) {
   rig r;
   r.pictures->refuse_after = 0;

@@ -255,6 +255,7 @@ std::variant<a1111_call, reply_message> read_a1111_call(
   call.batch_size = static_cast<uint32_t>(batch);
   call.what.kind = kind == a1111_kind::txt2img ? "txt2img" : "img2img";
   call.what.owner = asked.key;
+  call.what.trace = asked.trace;
   object->erase("init_images");
   object->erase("mask");
   call.echo = std::move(*object);

@@ -51,8 +51,10 @@ reply_message reply_of(const refusal& x, error_shape how) {
 } // namespace
 
 connection::connection(socket x, std::shared_ptr<server_state> of,
+                       peer_table::seat place,
                        std::shared_ptr<asio::ssl::context> tls)
   : server_(std::move(of)),
+    place_(std::move(place)),
     socket_(std::move(x)),
     tls_context_(std::move(tls)),
     timer_(socket_.get_executor()) {
@@ -286,6 +288,8 @@ std::string_view connection::feed(std::string_view bytes) {
     bytes.remove_prefix(used);
     if (reader_->where() == stage::failed) {
       keep_alive_ = false;
+      if (!judged_)
+        entry_.errors = server_->gate.shape_for(reader_->target());
       refuse(reply_of(reader_->why(), entry_.errors));
       break;
     }
@@ -388,7 +392,8 @@ void connection::hand_over() {
 }
 
 reply_form connection::form() const {
-  return {version_, keep_alive_, method_ == "HEAD", entry_.origin};
+  return {version_, keep_alive_, method_ == "HEAD", entry_.origin,
+          entry_.trace};
 }
 
 void connection::answer(reply_message x) {

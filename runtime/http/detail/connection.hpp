@@ -35,8 +35,9 @@ public:
   using socket =
     boost::asio::basic_stream_socket<boost::asio::ip::tcp, executor>;
 
+  /// @param place among those of its peer
   /// @param tls null: none
-  connection(socket x, std::shared_ptr<server_state> of,
+  connection(socket x, std::shared_ptr<server_state> of, peer_table::seat place,
              std::shared_ptr<boost::asio::ssl::context> tls);
 
   ~connection();
@@ -119,6 +120,7 @@ private:
   void overdue();
 
   const std::shared_ptr<server_state> server_;
+  const peer_table::seat place_;
   socket socket_;
   std::shared_ptr<boost::asio::ssl::context> tls_context_;
   std::unique_ptr<boost::asio::ssl::stream<socket&>> tls_;

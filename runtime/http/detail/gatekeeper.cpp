@@ -3,6 +3,7 @@
 #include <atelier/runtime/http/detail/gatekeeper.hpp>
 #include <atelier/runtime/http/detail/origin.hpp>
 #include <atelier/runtime/http/detail/target.hpp>
+#include <atelier/runtime/http/detail/trace_context.hpp>
 
 #include <fmt/format.h>
 
@@ -21,6 +22,10 @@ std::string_view host_of(const request_message& asked, const target& to) {
 
 } // namespace
 
+error_shape gatekeeper::shape_for(std::string_view target) const {
+  return with_.routes->find({}, target).errors;
+}
+
 bool gatekeeper::is_allowed_origin(std::string_view origin) const {
   return std::find(with_.origins.begin(), with_.origins.end(), origin)
       != with_.origins.end();
@@ -30,8 +35,11 @@ gatekeeper::entry gatekeeper::judge(request_message& asked,
                                     const std::string& text,
                                     core::time_point now) const {
   entry out;
+  if (with_.draw)
+    asked.trace = out.trace = own_span(asked.headers, with_.draw());
   auto to = parse_target(text);
   if (!to) {
+    out.errors = shape_for(text);
     out.refused = error_reply(out.errors, 400, "bad_request", to.why().text);
     return out;
   }

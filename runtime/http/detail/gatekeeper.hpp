@@ -5,9 +5,12 @@
 #include <atelier/runtime/http/access.hpp>
 #include <atelier/runtime/http/route_table.hpp>
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace atelier::runtime::http::detail {
@@ -25,6 +28,8 @@ public:
     /// must name this machine, which that of a page elsewhere does not, even
     /// where its name was made to point here.
     bool only_loopback_hosts = false;
+    /// Random bits, for numbers of spans.
+    std::function<uint64_t()> draw;
   };
 
   /// What came of a head.
@@ -33,16 +38,22 @@ public:
     error_shape errors = error_shape::plain;
     /// The request's Origin header, where it is an allowed one.
     std::string origin;
+    /// As the request has it.
+    std::string trace;
     /// In place of what the route would say.
     std::optional<reply_message> refused;
   };
 
   explicit gatekeeper(options with) : with_(std::move(with)) {}
 
-  /// Fills in the request's path, query, parts, key and scope.
+  /// Fills in the request's path, query, parts, trace, key and scope.
   /// @param target as the request's first line has it
   entry judge(request_message& asked, const std::string& target,
               core::time_point now) const;
+
+  /// How the API words its errors that a target is nearest to, which may be one
+  /// that cannot be.
+  error_shape shape_for(std::string_view target) const;
 
 private:
   bool is_allowed_origin(std::string_view origin) const;

@@ -44,6 +44,7 @@ struct job_entry {
   uint64_t number = 0;
   uint32_t priority = 0;
   std::string idempotency_key;
+  std::string fingerprint;
   bool keeps = false;
   /// Its name was the client's own.
   bool named = false;

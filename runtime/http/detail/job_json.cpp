@@ -57,6 +57,8 @@ reply_json job_json(const job_view& x) {
                {"step", x.steps_done},
                {"steps", x.steps},
                {"eta_s", seconds_json(x.remaining)}};
+  if (!x.trace.empty())
+    v["traceparent"] = x.trace;
   if (x.state == job_state::failed || x.state == job_state::cancelled)
     v["error"] = failure_json(x.why);
   return v;

@@ -60,6 +60,11 @@ public:
     return by_number_.size() - ended_.size();
   }
 
+  /// Jobs with pictures that count as kept.
+  size_t keeping() const {
+    return keeping_.size();
+  }
+
   uint64_t kept_bytes() const {
     return kept_bytes_;
   }

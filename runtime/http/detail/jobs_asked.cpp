@@ -89,6 +89,11 @@ void jobs::impl::tick() {
   table_.expire(when_.steady());
 }
 
+jobs::kept_pictures jobs::impl::kept() const {
+  const std::lock_guard guard{mutex_};
+  return {table_.keeping(), table_.kept_bytes()};
+}
+
 size_t jobs::impl::open() const {
   const std::lock_guard guard{mutex_};
   return table_.open();

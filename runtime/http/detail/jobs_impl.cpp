@@ -28,11 +28,9 @@ std::variant<job_view, failure> jobs::impl::submit(job_request what,
                                                    job_listener news) {
   bool twin = false;
   auto entered = enter(what, news, twin);
-  if (!entered)
-    return to_failure(entered.why(), entered.why().code == ec::overloaded
-                                       ? core::timespan{std::chrono::seconds{1}}
-                                       : core::timespan{0});
-  const auto x = std::move(*entered);
+  if (auto* why = std::get_if<failure>(&entered))
+    return std::move(*why);
+  const auto x = std::get<entry>(std::move(entered));
   if (!twin) {
     std::optional<failure> refused;
     hand_in(x, what.pictures, refused);
@@ -59,16 +57,22 @@ core::result<void> jobs::impl::check(const job_request& what) const {
   return {};
 }
 
-core::result<jobs::impl::entry> jobs::impl::enter(job_request& what,
-                                                  job_listener& news,
-                                                  bool& twin) {
+std::variant<jobs::impl::entry, failure> jobs::impl::enter(job_request& what,
+                                                           job_listener& news,
+                                                           bool& twin) {
   if (auto good = check(what); !good)
-    return good.why();
+    return to_failure(good.why());
   const std::lock_guard guard{mutex_};
   if (closed_)
-    return core::fail(ec::stopping, "the server is stopping");
+    return to_failure(core::fail(ec::stopping, "the server is stopping"));
   if (!what.idempotency_key.empty())
     if (auto known = table_.find_twin(what.owner, what.idempotency_key)) {
+      if (known->fingerprint != what.fingerprint)
+        return failure{std::string{key_reused},
+                       fmt::format("Idempotency-Key was that of job {}, whose "
+                                   "body was another one",
+                                   known->known.id),
+                       {}};
       twin = true;
       const auto me = add_listener(*known, std::move(news));
       if (known->has_ended())
@@ -76,22 +80,27 @@ core::result<jobs::impl::entry> jobs::impl::enter(job_request& what,
       return known;
     }
   if (!what.id.empty() && table_.find(what.id))
-    return core::fail(ec::invalid_argument, "id '{}' is taken", what.id);
+    return to_failure(
+      core::fail(ec::invalid_argument, "id '{}' is taken", what.id));
   if (!table_.make_room())
-    return core::fail(ec::overloaded,
-                      "{} jobs are open, the limit (http.jobs) is {}",
-                      table_.open(), within_.jobs);
+    return to_failure(
+      core::fail(ec::overloaded,
+                 "{} jobs are open, the limit (http.jobs) is {}", table_.open(),
+                 within_.jobs),
+      std::chrono::seconds{1});
   auto x = std::make_shared<job_entry>();
   x->number = ++last_number_;
   x->named = !what.id.empty();
   x->keeps = what.keeps;
   x->idempotency_key = std::move(what.idempotency_key);
+  x->fingerprint = std::move(what.fingerprint);
   x->priority =
     static_cast<uint32_t>(core::parse_priority(what.pictures.front().priority)
                             .value_or(core::priority::normal));
   x->known.id = x->named ? std::move(what.id) : draw_name();
   x->known.kind = std::move(what.kind);
   x->known.owner = std::move(what.owner);
+  x->known.trace = std::move(what.trace);
   x->known.created = when_.wall();
   x->known.results.resize(what.pictures.size());
   x->rows.resize(what.pictures.size());

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace atelier::runtime::http {
@@ -38,11 +39,13 @@ public:
   cancelled cancel(const std::string& id);
   void tick();
   size_t open() const;
+  kept_pictures kept() const;
   void close();
 
 private:
   /// Enters it, or finds the job that it is once more.
-  core::result<entry> enter(job_request& what, job_listener& news, bool& twin);
+  std::variant<entry, failure> enter(job_request& what, job_listener& news,
+                                     bool& twin);
   core::result<void> check(const job_request& what) const;
   std::string draw_name();
   callbacks calls_for(const entry& x, uint32_t index);

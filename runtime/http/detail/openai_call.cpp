@@ -212,6 +212,7 @@ std::variant<openai_call, reply_message> read_openai_call(
                  : kind == openai_kind::edit       ? "edit"
                                                    : "variation";
   call.what.owner = asked.key;
+  call.what.trace = asked.trace;
   call.what.keeps = call.as_url;
   return call;
 }

@@ -114,6 +114,8 @@ std::string head_text(const reply_message& x, const reply_form& how,
     add("Access-Control-Expose-Headers", "Location, Retry-After, traceparent");
     add("Vary", "Origin");
   }
+  if (!how.trace.empty())
+    add("traceparent", how.trace);
   for (const auto& [name, value] : x.headers)
     add(one_line(name), one_line(value));
   if (!how.keep_alive)

@@ -19,6 +19,8 @@ struct reply_form {
   bool head_only = false;
   /// Of a page of another server that may read the reply; empty: none.
   std::string origin;
+  /// The exchange's traceparent; empty: none.
+  std::string trace;
 };
 
 /// Returns the head of a reply, with the empty line behind it. What would break

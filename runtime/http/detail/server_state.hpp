@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/runtime/http/detail/gatekeeper.hpp>
+#include <atelier/runtime/http/detail/peer_table.hpp>
 #include <atelier/runtime/http/server.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -12,6 +13,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <set>
 #include <shared_mutex>
 #include <utility>
@@ -42,8 +44,14 @@ struct server_state {
       linger(with.linger),
       done(std::move(with.done)),
       gate({std::move(with.routes), std::move(with.who), settings.origins,
-            only_loopback_hosts}),
+            only_loopback_hosts, draw}),
       io(static_cast<int>(settings.threads)) {}
+
+  /// From the system: spans of different servers must not be the same.
+  static uint64_t draw() {
+    thread_local std::random_device entropy;
+    return uint64_t{entropy()} << 32 | entropy();
+  }
 
   const config::http_settings settings;
   const core::timespan heartbeat;
@@ -53,6 +61,8 @@ struct server_state {
     done;
   const gatekeeper gate;
   const std::shared_ptr<tally> counts = std::make_shared<tally>();
+  const std::shared_ptr<peer_table> peers =
+    std::make_shared<peer_table>(settings.connections_of_peer);
 
   /// No new work is taken.
   std::atomic<bool> stopping{false};

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/load.hpp>
+#include <atelier/core/log_control.hpp>
+#include <atelier/runtime/door.hpp>
+#include <atelier/runtime/http/admin_routes.hpp>
+#include <atelier/runtime/http/api_error.hpp>
+#include <atelier/runtime/http/detail/cluster_json.hpp>
+#include <atelier/runtime/http/detail/field_reader.hpp>
+#include <atelier/runtime/http/detail/replies.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace atelier::runtime::http {
+
+namespace {
+
+using detail::json_reply;
+using detail::reply_json;
+using exchange_ptr = std::shared_ptr<exchange>;
+
+constexpr auto shape = error_shape::plain;
+
+struct admin_api {
+  admin_context with;
+
+  void plan(const exchange_ptr& x) const;
+  void workers(const exchange_ptr& x) const;
+  void topology(const exchange_ptr& x) const;
+  void caches(const exchange_ptr& x) const;
+  void look_at_drain(const exchange_ptr& x) const;
+  void drain(const exchange_ptr& x) const;
+  void end_drain(const exchange_ptr& x) const;
+  void look_at_log(const exchange_ptr& x) const;
+  void set_log(const exchange_ptr& x) const;
+  void move_model(const exchange_ptr& x) const;
+};
+
+void admin_api::plan(const exchange_ptr& x) const {
+  const auto now = with.condition->last();
+  auto workers = reply_json::array();
+  for (const auto& w : now.workers)
+    workers.push_back({{"device", w.device},
+                       {"variants", w.variants},
+                       {"max_batch", w.max_batch},
+                       {"loading", w.loading}});
+  // The engine tells what its plan came to, not yet why.
+  x->reply(json_reply({{"policy", now.policy},
+                       {"version", now.plan_version},
+                       {"workers", workers},
+                       {"reasons", nullptr}}));
+}
+
+void admin_api::workers(const exchange_ptr& x) const {
+  const auto now = with.condition->last();
+  x->reply(json_reply({{"workers", detail::workers_json(now)},
+                       {"processes", detail::processes_json(now)}}));
+}
+
+/// Where keys and certificates lie is for who has the machine.
+config::settings without_secrets(config::settings x) {
+  x.http.keys.clear();
+  x.http.certificate.clear();
+  x.http.private_key.clear();
+  return x;
+}
+
+void admin_api::topology(const exchange_ptr& x) const {
+  const auto& s = with.settings;
+  auto devices = reply_json::array();
+  for (const auto& d : s.devices)
+    devices.push_back({{"name", d.name},
+                       {"executor", d.executor},
+                       {"variants", d.variants},
+                       {"max_batch", d.max_batch},
+                       {"seats", d.seats}});
+  const bool split = s.processes.mode == config::process_mode::split;
+  x->reply(json_reply({{"processes", split ? "split" : "single"},
+                       {"devices", devices},
+                       {"preprocess_workers", s.preprocess.workers},
+                       {"postprocess_workers", s.postprocess.workers},
+                       {"policy", s.policy.name},
+                       {"toml", config::to_toml(without_secrets(s))}}));
+}
+
+void admin_api::caches(const exchange_ptr& x) const {
+  const auto kept = with.all->kept();
+  const auto& http = with.settings.http;
+  // No request is answered from a cache yet.
+  x->reply(json_reply({{"caches", reply_json::array()},
+                       {"results",
+                        {{"jobs", kept.jobs},
+                         {"bytes", kept.bytes},
+                         {"most_bytes", http.results_bytes},
+                         {"kept_s", core::to_seconds(http.results)}}}}));
+}
+
+void admin_api::look_at_drain(const exchange_ptr& x) const {
+  const auto now = with.condition->last();
+  x->reply(json_reply({{"draining", with.condition->draining()},
+                       {"open_jobs", with.all->open()},
+                       {"waiting", now.waiting},
+                       {"running", now.running}}));
+}
+
+void admin_api::drain(const exchange_ptr& x) const {
+  with.condition->drain(true);
+  look_at_drain(x);
+}
+
+void admin_api::end_drain(const exchange_ptr& x) const {
+  with.condition->drain(false);
+  look_at_drain(x);
+}
+
+void admin_api::look_at_log(const exchange_ptr& x) const {
+  x->reply(json_reply({{"level", core::to_string(core::log_threshold())}}));
+}
+
+void admin_api::set_log(const exchange_ptr& x) const {
+  const auto object = detail::parse_object(x->asked().body);
+  if (!object)
+    return x->reply(error_reply(shape, 400, core::to_string(object.why().code),
+                                object.why().text));
+  detail::field_reader r{*object};
+  const auto level =
+    r.choice("level", {"trace", "debug", "info", "warn", "error", "off"});
+  if (!level)
+    r.refuse("level", "level is missing");
+  r.no_others();
+  if (!r.good())
+    return x->reply(detail::fault_reply(shape, r.why()));
+  // A log that was off from the start cannot be had: no fault of the server's.
+  if (auto done = core::set_log_threshold(*level); !done)
+    return x->reply(error_reply(shape, 409, "conflict", done.why().text));
+  look_at_log(x);
+}
+
+/// Which models a device hosts is the plan's to say, within what the
+/// configuration names: the engine takes no such wish.
+void admin_api::move_model(const exchange_ptr& x) const {
+  const auto name = find_field(x->asked().parts, "name");
+  const auto known = with.pictures->variants();
+  if (std::none_of(known.begin(), known.end(),
+                   [&](const auto& v) { return v.model == name; }))
+    return x->reply(
+      error_reply(shape, 404, "not_found",
+                  fmt::format("model '{}' is not there", name.substr(0, 128))));
+  x->reply(error_reply(
+    shape, 501, "not_implemented",
+    "models are loaded at the start, as 'devices' in the configuration says; "
+    "this server cannot load or unload one while it runs"));
+}
+
+} // namespace
+
+void add_admin_routes(route_table& to, admin_context with) {
+  const auto api =
+    std::make_shared<const admin_api>(admin_api{std::move(with)});
+  const auto add = [&](const char* method, const char* pattern,
+                       void (admin_api::*answer)(const exchange_ptr&) const) {
+    to.add({method, pattern, scope::admin, shape,
+            [api, answer](const exchange_ptr& x) { ((*api).*answer)(x); }});
+  };
+  add("GET", "/v1/admin/plan", &admin_api::plan);
+  add("GET", "/v1/admin/workers", &admin_api::workers);
+  add("GET", "/v1/admin/topology", &admin_api::topology);
+  add("GET", "/v1/admin/caches", &admin_api::caches);
+  add("GET", "/v1/admin/drain", &admin_api::look_at_drain);
+  add("POST", "/v1/admin/drain", &admin_api::drain);
+  add("DELETE", "/v1/admin/drain", &admin_api::end_drain);
+  add("GET", "/v1/admin/log", &admin_api::look_at_log);
+  add("PUT", "/v1/admin/log", &admin_api::set_log);
+  add("POST", "/v1/admin/models/{name}/load", &admin_api::move_model);
+  add("POST", "/v1/admin/models/{name}/unload", &admin_api::move_model);
+}
+
+} // namespace atelier::runtime::http

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/detail/cluster_json.hpp>
+
+namespace atelier::runtime::http::detail {
+
+using nlohmann::json;
+
+json workers_json(const engine_status& x) {
+  json all = json::array();
+  for (const auto& w : x.workers)
+    all.push_back({{"device", w.device},
+                   {"variants", w.variants},
+                   {"alive", w.alive},
+                   {"running", w.running},
+                   {"seats", w.seats},
+                   {"max_batch", w.max_batch},
+                   {"loading", w.loading}});
+  return all;
+}
+
+json processes_json(const engine_status& x) {
+  json all = json::array();
+  for (const auto& p : x.processes)
+    all.push_back({{"role", p.role},
+                   {"pid", p.pid},
+                   {"restarts", p.restarts},
+                   {"alive", p.alive}});
+  return all;
+}
+
+} // namespace atelier::runtime::http::detail

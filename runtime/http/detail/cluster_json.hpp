@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/atelier.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace atelier::runtime::http::detail {
+
+/// Returns the engine's workers, for admins.
+nlohmann::json workers_json(const engine_status& x);
+
+/// Returns its processes, likewise.
+nlohmann::json processes_json(const engine_status& x);
+
+} // namespace atelier::runtime::http::detail

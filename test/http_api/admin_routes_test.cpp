@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/api_rig.hpp"
+#include <atelier/runtime/http/admin_routes.hpp>
+#include <atelier/runtime/http/drained_pictures.hpp>
+#include <atelier/runtime/http/job_routes.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+using namespace atelier;
+using namespace atelier::runtime::http;
+using nlohmann::json;
+
+namespace {
+
+/// As the fake engine, with a state of its own.
+struct shown_pictures : test::fake_pictures {
+  engine_status status() const override {
+    engine_status x;
+    x.policy = "argus";
+    x.plan_version = 3;
+    x.waiting = 1;
+    x.running = 2;
+    x.workers = {{"cpu:0", {"tiny@8"}, true, 2, 16, 8, false}};
+    x.processes = {{"device 0", 42, 1, true}};
+    return x;
+  }
+};
+
+struct rig : test::api_rig {
+  rig() {
+    settings.http.keys = "/etc/secret/keys";
+    settings.http.private_key = "/etc/secret/key.pem";
+    settings.http.certificate = "/etc/secret/certificate.pem";
+    shown->known = pictures->known;
+    condition = std::make_shared<health>(shown, "1.2.3", clocks().steady);
+    condition->enter(health::stage::running);
+    condition->refresh();
+    auto with = context();
+    with.pictures = drained(pictures, condition);
+    jobs_here = std::make_shared<jobs>(with.pictures, job_limits{}, clocks());
+    add_job_routes(routes, jobs_here, with);
+    add_admin_routes(routes, {pictures, condition, jobs_here, settings});
+    who = scope::admin;
+  }
+
+  exchange_ptr send(std::string method, std::string path,
+                    std::string body = {}) {
+    request_message x;
+    x.method = std::move(method);
+    x.path = std::move(path);
+    x.body = std::move(body);
+    return ask(std::move(x));
+  }
+
+  std::shared_ptr<shown_pictures> shown = std::make_shared<shown_pictures>();
+  config::settings settings;
+  std::shared_ptr<health> condition;
+  std::shared_ptr<jobs> jobs_here;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(admin_routes_test, rig)
+
+BOOST_AUTO_TEST_CASE(all_of_them_are_for_admins_alone) {
+  size_t count = 0;
+  for (const auto& x : routes.all())
+    if (x.pattern.starts_with("/v1/admin/")) {
+      ++count;
+      BOOST_TEST((x.needs == scope::admin), x.pattern);
+    }
+  BOOST_TEST(count == 11u);
+}
+
+BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told) {
+  const auto x = get("/v1/admin/plan")->body();
+  BOOST_TEST(x["policy"] == "argus");
+  BOOST_TEST(x["version"] == 3);
+  BOOST_TEST(x["workers"][0]["variants"][0] == "tiny@8");
+  BOOST_TEST(x["reasons"].is_null());
+}
+
+BOOST_AUTO_TEST_CASE(workers_and_processes_are_told) {
+  const auto x = get("/v1/admin/workers")->body();
+  BOOST_TEST(x["workers"][0]["device"] == "cpu:0");
+  BOOST_TEST(x["workers"][0]["seats"] == 16);
+  BOOST_TEST(x["processes"][0]["pid"] == 42);
+}
+
+BOOST_AUTO_TEST_CASE(the_topology_tells_no_secret) {
+  const auto got = get("/v1/admin/topology");
+  BOOST_TEST(got->body()["devices"][0]["name"] == "cpu:0");
+  BOOST_TEST(got->body()["toml"].get<std::string>().find("[http]")
+             != std::string::npos);
+  BOOST_TEST(got->answered->body.find("secret") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(kept_pictures_are_counted) {
+  BOOST_TEST(get("/v1/admin/caches")->body()["results"]["bytes"] == 0);
+  post("/v1/jobs", R"({"prompt":"a"})");
+  pictures->finish(1);
+  const auto x = get("/v1/admin/caches")->body();
+  BOOST_TEST(x["caches"].empty());
+  BOOST_TEST(x["results"]["jobs"] == 1);
+  BOOST_TEST(x["results"]["bytes"].get<uint64_t>() > 100u);
+}
+
+BOOST_AUTO_TEST_CASE(a_drained_server_finishes_what_runs_and_takes_no_more) {
+  const auto before = post("/v1/jobs", R"({"prompt":"a"})");
+  BOOST_TEST(before->status() == 202u);
+  BOOST_TEST(get("/v1/admin/drain")->body()["draining"] == false);
+  const auto drained = send("POST", "/v1/admin/drain");
+  BOOST_TEST(drained->status() == 200u);
+  BOOST_TEST(drained->body()["draining"] == true);
+  BOOST_TEST(drained->body()["open_jobs"] == 1);
+  BOOST_TEST(condition->reply(scope::anyone).status == 503u);
+  BOOST_TEST(condition->word() == "draining");
+
+  const auto refused = post("/v1/jobs", R"({"prompt":"b"})");
+  BOOST_TEST(refused->status() == 503u);
+  BOOST_TEST(find_field(refused->answered->headers, "Retry-After") == "5");
+  BOOST_TEST(refused->body()["error"]["code"] == "stopping");
+  BOOST_TEST(pictures->count() == 1u);
+
+  pictures->finish(1);
+  const std::string id = before->body()["id"];
+  BOOST_TEST(get("/v1/jobs/" + id)->body()["status"] == "completed");
+
+  BOOST_TEST(send("DELETE", "/v1/admin/drain")->body()["draining"] == false);
+  BOOST_TEST(condition->word() == "ok");
+  BOOST_TEST(post("/v1/jobs", R"({"prompt":"c"})")->status() == 202u);
+}
+
+BOOST_AUTO_TEST_CASE(the_level_of_the_log_is_read_and_refused_by_name) {
+  BOOST_TEST(get("/v1/admin/log")->body()["level"] == "off");
+  for (const auto* body : {R"({"level":"loud"})", R"({"level":7})", "{}"}) {
+    const auto got = send("PUT", "/v1/admin/log", body);
+    BOOST_TEST(got->status() == 400u, body);
+    BOOST_TEST(got->body()["error"]["param"] == "level", body);
+  }
+  BOOST_TEST(send("PUT", "/v1/admin/log", "[]")->status() == 400u);
+  BOOST_TEST(send("PUT", "/v1/admin/log", R"({"level":"info","x":1})")->status()
+             == 400u);
+  // No log runs in a test.
+  BOOST_TEST(send("PUT", "/v1/admin/log", R"({"level":"info"})")->status()
+             == 409u);
+}
+
+BOOST_AUTO_TEST_CASE(models_are_not_moved_and_that_is_said) {
+  for (const auto* what : {"load", "unload"}) {
+    const auto got = send("POST", std::string{"/v1/admin/models/tiny/"} + what);
+    BOOST_TEST(got->status() == 501u);
+    BOOST_TEST(got->body()["error"]["code"] == "not_implemented");
+  }
+  BOOST_TEST(send("POST", "/v1/admin/models/none/load")->status() == 404u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace atelier::test {
+
+/// What hostile requests are made from: the files of the folder `corpus`.
+struct corpus {
+  /// Whole requests, with the line ends of the protocol.
+  std::vector<std::string> requests;
+  /// Bodies of JSON, by API. Where a picture stands it is named as
+  /// "@colour.png@": see with_pictures.
+  std::vector<std::string> openai;
+  std::vector<std::string> a1111;
+  std::vector<std::string> jobs;
+  /// Bodies with the boundary "XX", with pictures named likewise.
+  std::vector<std::string> forms;
+  /// Files by name.
+  std::vector<std::pair<std::string, std::string>> pictures;
+  /// "Name: value".
+  std::vector<std::string> headers;
+  /// "GET /path?query".
+  std::vector<std::string> targets;
+  /// What is put in anywhere.
+  std::vector<std::string> words;
+
+  /// Reads them; ends the test where one is missing.
+  static corpus read();
+
+  /// Puts pictures where they are named, each as `file_of` gives it.
+  template <class Function>
+  std::string with_pictures(std::string text, Function file_of) const {
+    for (const auto& [name, file] : pictures) {
+      const auto mark = '@' + name + '@';
+      for (auto at = text.find(mark); at != std::string::npos;
+           at = text.find(mark, at)) {
+        const std::string put = file_of(file);
+        text.replace(at, mark.size(), put);
+        at += put.size();
+      }
+    }
+    return text;
+  }
+};
+
+} // namespace atelier::test

@@ -219,6 +219,7 @@ BOOST_AUTO_TEST_CASE(the_trace_of_a_call_stands_in_its_status) {
   x.trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00000000000000ab-01";
   const auto got = r.ask(x);
   BOOST_TEST(got->body()["traceparent"] == x.trace);
+  BOOST_TEST(r.pictures->at(1).wanted.trace == x.trace);
   const std::string id = got->body()["id"];
   BOOST_TEST(r.get("/v1/jobs/" + id)->body()["traceparent"] == x.trace);
   BOOST_TEST(!r.post("/v1/jobs", "{}")->body().contains("traceparent"));

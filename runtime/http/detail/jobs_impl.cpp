@@ -100,6 +100,8 @@ std::variant<jobs::impl::entry, failure> jobs::impl::enter(job_request& what,
   x->known.id = x->named ? std::move(what.id) : draw_name();
   x->known.kind = std::move(what.kind);
   x->known.owner = std::move(what.owner);
+  for (auto& picture : what.pictures)
+    picture.trace = what.trace;
   x->known.trace = std::move(what.trace);
   x->known.created = when_.wall();
   x->known.results.resize(what.pictures.size());

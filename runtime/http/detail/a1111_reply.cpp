@@ -50,7 +50,8 @@ reply_json info_of(const job_view& v, const a1111_echo& how,
                       p->eta,      p->karras,
                       p->strength, p->width,
                       p->height,   p->sha256,
-                      p->notes,    p->took};
+                      p->notes,    p->trace,
+                      p->took};
     prompts.push_back(p->prompt);
     negatives.push_back(p->negative);
     seeds.push_back(p->seed);

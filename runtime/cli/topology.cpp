@@ -57,9 +57,7 @@ exit_status show_topology(const topology_arguments& arguments,
   auto loaded = config::load(arguments.file, *set);
   // As 'serve' takes it.
   if (const auto& given = loaded.given;
-      loaded
-      && std::find(given.begin(), given.end(), "processes.mode")
-           == given.end()) {
+      std::find(given.begin(), given.end(), "processes.mode") == given.end()) {
     set->push_back("processes.mode=\"split\"");
     loaded = config::load(arguments.file, *set);
   }

@@ -18,14 +18,16 @@ evaluated_cascade_point point_at(double threshold, const judged_pictures& light,
   evaluated_cascade_point out;
   out.threshold = threshold;
   std::vector<torch::Tensor> features;
+  size_t again = 0;
   for (size_t i = 0; i < n; ++i) {
     const auto passes = light.confidences[i] >= threshold;
     const auto& from = passes ? light : heavy;
-    out.deferred += passes ? 0 : 1 / static_cast<double>(n);
+    again += passes ? 0 : 1;
     out.objects += from.objects[i] / static_cast<double>(n);
     if (renders.defined())
       features.push_back(from.features[static_cast<int64_t>(i)]);
   }
+  out.deferred = static_cast<double>(again) / static_cast<double>(n);
   if (renders.defined() && n > 1)
     out.distance = frechet_distance(torch::stack(features), renders);
   return out;

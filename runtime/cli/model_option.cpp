@@ -66,6 +66,16 @@ std::optional<fs::path> find_path(const std::string& model,
   return std::nullopt;
 }
 
+// The steps that a device runs it with, where one does.
+std::optional<uint32_t> hosted_steps(const config::settings& known,
+                                     std::string_view model) {
+  for (const auto& device : known.devices)
+    for (const auto& name : device.variants)
+      if (const auto v = planning::parse_variant(name); v && v->model == model)
+        return v->steps;
+  return std::nullopt;
+}
+
 } // namespace
 
 std::string toml_string(std::string_view text) {
@@ -101,11 +111,8 @@ core::result<model_overrides> read_model_option(
   if (configured != known.models.end()) {
     model = *configured;
   } else {
-    for (const auto& device : known.devices)
-      for (const auto& name : device.variants)
-        if (const auto v = planning::parse_variant(name);
-            v && v->model == *chosen.model)
-          return out;
+    if (hosted_steps(known, *chosen.model))
+      return out;
     const auto path = find_path(*chosen.model, data);
     if (!path)
       return fail(ec::not_found,
@@ -129,10 +136,13 @@ core::result<model_overrides> read_model_option(
   if (!facts)
     return fail(facts.why().code, "--model: {}", facts.why().text);
   out.set.push_back("devices[0].executor=torch");
-  out.set.push_back(fmt::format(
-    "devices[0].variants=[{}]",
-    toml_string(fmt::format("{}@{}{}", model.name,
-                            chosen.steps.value_or(facts->steps), *suffix))));
+  out.set.push_back(
+    fmt::format("devices[0].variants=[{}]",
+                toml_string(fmt::format(
+                  "{}@{}{}", model.name,
+                  chosen.steps.value_or(
+                    hosted_steps(known, model.name).value_or(facts->steps)),
+                  *suffix))));
   return out;
 }
 

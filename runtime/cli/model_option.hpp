@@ -19,7 +19,8 @@ struct model_choice {
   std::optional<std::string> device;
   /// float32, float16 or bfloat16, or their short forms f32, f16, bf16.
   std::optional<std::string> dtype;
-  /// Steps of the variant; none: what the model's pipeline takes.
+  /// Steps of the variant; none: those that a device runs the model with, else
+  /// what its pipeline takes.
   std::optional<uint32_t> steps;
 };
 

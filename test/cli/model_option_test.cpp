@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/models/tiny_model.hpp"
+#include <atelier/runtime/cli/model_option.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace atelier;
+using runtime::cli::model_choice;
+using runtime::cli::read_model_option;
+
+namespace {
+
+/// A model that the settings name, and what devices run of it.
+struct configured {
+  explicit configured(std::vector<std::string> variants) {
+    x.models.push_back({});
+    x.models.front().name = "m";
+    x.models.front().path = folder.path.string();
+    x.devices.front().variants = std::move(variants);
+  }
+
+  std::string variants_for(std::optional<uint32_t> steps) const {
+    model_choice chosen;
+    chosen.model = "m";
+    chosen.steps = steps;
+    const auto found = read_model_option(chosen, x, {});
+    BOOST_REQUIRE_MESSAGE(found, (found ? "" : found.why().text));
+    return found->set.back();
+  }
+
+  const test::tiny_folder folder;
+  config::settings x;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(model_option_test)
+
+BOOST_AUTO_TEST_CASE(a_model_runs_the_steps_that_its_device_runs) {
+  const configured of{{"other@9", "m@4"}};
+  BOOST_TEST(of.variants_for({}) == "devices[0].variants=[\"m@4\"]");
+  BOOST_TEST(of.variants_for(2) == "devices[0].variants=[\"m@2\"]");
+}
+
+BOOST_AUTO_TEST_CASE(elsewhere_it_runs_those_of_its_kind) {
+  const configured of{{"other@9"}};
+  BOOST_TEST(of.variants_for({}) == "devices[0].variants=[\"m@50\"]");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_model_is_told_by_the_options_name) {
+  model_choice chosen;
+  chosen.model = "nowhere";
+  const auto found = read_model_option(chosen, {}, {});
+  BOOST_REQUIRE(!found);
+  BOOST_TEST((found.why().code == core::ec::not_found));
+  BOOST_TEST(found.why().text.find("--model: 'nowhere'") == 0u,
+             found.why().text);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What workers say, and what becomes of a worker's requests when it dies.
+// What workers say, and what becomes of a worker's requests when it dies. Long,
+// because both end a dispatch by the same few functions, which are read with
+// them.
 
 #include <atelier/actors/hub.hpp>
 #include <atelier/planning/walk.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/drained_pictures.hpp>
+#include <atelier/runtime/http/forwarded_pictures.hpp>
 
 #include <utility>
 
@@ -10,34 +11,21 @@ namespace {
 /// When a client may try again: by then a load balancer has seen /health.
 constexpr auto pause = std::chrono::seconds{5};
 
-class drained_pictures : public picture_service {
+class drained_pictures : public forwarded_pictures {
 public:
   drained_pictures(std::shared_ptr<picture_service> from,
                    std::shared_ptr<const health> condition)
-    : from_(std::move(from)), condition_(std::move(condition)) {}
+    : forwarded_pictures(std::move(from)), condition_(std::move(condition)) {}
 
   std::variant<uint64_t, failure> submit(const generation& wanted,
                                          callbacks calls) override {
     if (condition_->draining())
       return failure{"stopping", "the server is draining: it takes no new work",
                      pause};
-    return from_->submit(wanted, std::move(calls));
-  }
-
-  bool cancel(uint64_t request) override {
-    return from_->cancel(request);
-  }
-
-  engine_status status() const override {
-    return from_->status();
-  }
-
-  std::vector<variant_status> variants() const override {
-    return from_->variants();
+    return forwarded_pictures::submit(wanted, std::move(calls));
   }
 
 private:
-  std::shared_ptr<picture_service> from_;
   std::shared_ptr<const health> condition_;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/forwarded_pictures.hpp>
 #include <atelier/runtime/http/metered_pictures.hpp>
 
 #include <utility>
@@ -17,12 +18,14 @@ void count(const answer& x, metrics& into, recent_pictures* seen) {
   }
 }
 
-class metered_pictures : public picture_service {
+class metered_pictures : public forwarded_pictures {
 public:
   metered_pictures(std::shared_ptr<picture_service> from,
                    std::shared_ptr<metrics> into,
                    std::shared_ptr<recent_pictures> seen)
-    : from_(std::move(from)), into_(std::move(into)), seen_(std::move(seen)) {}
+    : forwarded_pictures(std::move(from)),
+      into_(std::move(into)),
+      seen_(std::move(seen)) {}
 
   std::variant<uint64_t, failure> submit(const generation& wanted,
                                          callbacks calls) override {
@@ -32,26 +35,13 @@ public:
       if (then)
         then(x);
     };
-    auto handed_in = from_->submit(wanted, std::move(calls));
+    auto handed_in = forwarded_pictures::submit(wanted, std::move(calls));
     if (const auto* why = std::get_if<failure>(&handed_in))
       into_->count_refusal(why->code);
     return handed_in;
   }
 
-  bool cancel(uint64_t request) override {
-    return from_->cancel(request);
-  }
-
-  engine_status status() const override {
-    return from_->status();
-  }
-
-  std::vector<variant_status> variants() const override {
-    return from_->variants();
-  }
-
 private:
-  std::shared_ptr<picture_service> from_;
   std::shared_ptr<metrics> into_;
   std::shared_ptr<recent_pictures> seen_;
 };

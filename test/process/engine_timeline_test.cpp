@@ -4,6 +4,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
+#include <support/eventually.hpp>
 
 #include <unistd.h>
 
@@ -14,7 +15,6 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <thread>
 
 namespace {
 
@@ -132,9 +132,7 @@ BOOST_AUTO_TEST_CASE(a_killed_device_and_what_resumes_are_drawn) {
         return true;
     return false;
   };
-  for (int i = 0; i < 1000 && !steps(); ++i)
-    std::this_thread::sleep_for(10ms);
-  BOOST_REQUIRE(steps());
+  BOOST_REQUIRE(test::eventually(steps));
   const auto pid = test::pid_of(*sut, "cpu:0");
   BOOST_REQUIRE(pid > 0);
   BOOST_REQUIRE(kill(pid, SIGKILL) == 0);

@@ -2,9 +2,6 @@
 #include <atelier/gpu/evaluation/detail/frechet.hpp>
 #include <atelier/gpu/evaluation/detail/measured_cascade.hpp>
 
-#include <algorithm>
-#include <optional>
-
 namespace atelier::gpu::detail {
 
 namespace {

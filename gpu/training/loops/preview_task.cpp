@@ -50,10 +50,7 @@ public:
   }
 
   std::vector<trained_parameter> parameters() override {
-    std::vector<trained_parameter> out;
-    for (const auto& x : network_->named_parameters())
-      out.push_back({x.key(), x.value(), 1});
-    return out;
+    return parameters_of(*network_, 1);
   }
 
   void begin(uint64_t first) override {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/runtime/http/picture_service.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace atelier::runtime::http {
+
+/// A service before another one: what it does not do itself goes on there.
+/// Threads: as that one.
+class forwarded_pictures : public picture_service {
+public:
+  explicit forwarded_pictures(std::shared_ptr<picture_service> to)
+    : to_(std::move(to)) {}
+
+  std::variant<uint64_t, failure> submit(const generation& wanted,
+                                         callbacks calls) override {
+    return to_->submit(wanted, std::move(calls));
+  }
+
+  bool cancel(uint64_t request) override {
+    return to_->cancel(request);
+  }
+
+  engine_status status() const override {
+    return to_->status();
+  }
+
+  std::vector<variant_status> variants() const override {
+    return to_->variants();
+  }
+
+private:
+  std::shared_ptr<picture_service> to_;
+};
+
+} // namespace atelier::runtime::http

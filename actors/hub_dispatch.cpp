@@ -283,7 +283,8 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       x.begin_at = r.begin_at;
       x.masked = masked_as_it_runs(r);
       --ahead_;
-      w.view.steps_left += steps_left(r);
+      x.steps_left = steps_left(r);
+      w.view.steps_left += x.steps_left;
       break;
     }
     case phase::finishing: {
@@ -370,6 +371,10 @@ void hub::count_waiting(core::variant_id variant, core::lane_id lane,
   counts_.placed[v] += comes ? 1 : 0;
   const core::lane_id shared{lane.value & ~alone_lane(core::lane_id{0}).value};
   const auto of = planning::worker_of(shared);
+  if (!of) {
+    counts_.waiting_shared.resize(config_.profile->variants.size(), 0);
+    counts_.waiting_shared.at(shared.value) += step;
+  }
   const auto w = of ? workers_.find(*of) : workers_.end();
   if (w == workers_.end())
     return;

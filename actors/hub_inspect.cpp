@@ -155,6 +155,12 @@ std::string hub::check() const {
     if (w.filling)
       return fmt::format("worker {} still fills its batch", id.value);
   }
+  std::map<core::worker_id, uint64_t> steps_left;
+  for (const auto& [who, x] : out_)
+    steps_left[x.worker] += x.steps_left;
+  for (const auto& [id, w] : workers_)
+    if (w.view.steps_left != steps_left[id])
+      return fmt::format("the steps of worker {} are not conserved", id.value);
   for (const auto& [id, w] : workers_)
     listed -= w.where.what == role::denoise_step && !w.suspected ? 1 : 0;
   if (listed != 0)

@@ -71,15 +71,7 @@ bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
   ++w.view.seats_free;
   std::erase(w.batch, who);
   std::erase(w.has, who);
-  if (out.at == phase::denoising) {
-    const auto r = rows_.find(who.id);
-    const uint64_t all =
-      r == rows_.end() ? 0 : core::steps_to_run(r->second.how);
-    const auto steps = all - std::min<uint64_t>(all, out.steps_before);
-    w.view.steps_left -= std::min(w.view.steps_left, steps);
-  }
-  if (w.view.seats_taken == 0)
-    w.view.steps_left = 0;
+  w.view.steps_left -= out.steps_left;
   if (out.alone)
     w.exclusive = false;
   change_hosting(w);
@@ -232,10 +224,13 @@ void hub::on(const stepped& x, core::time_point now) {
       continue;
     auto& d = i->second;
     if (p.steps_done > d.steps_done) {
-      w->view.steps_left -=
-        std::min<uint64_t>(w->view.steps_left, p.steps_done - d.steps_done);
-      view_changed(*w);
       d.steps_done = p.steps_done;
+      const auto left = d.steps - std::min(d.steps, p.steps_done);
+      if (left < d.steps_left) {
+        w->view.steps_left -= d.steps_left - left;
+        d.steps_left = left;
+        view_changed(*w);
+      }
     }
     if (p.published && !d.published) {
       d.published = true;

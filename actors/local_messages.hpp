@@ -92,7 +92,8 @@ struct load_jumped {
   double planned = 0;
 };
 
-/// Raw counts since the scheduler's start; each only rises but for `waiting`.
+/// Raw counts since the scheduler's start; each only rises but for those of
+/// what waits.
 struct counters {
   uint64_t arrived = 0;
   uint64_t refused = 0;
@@ -126,6 +127,7 @@ struct counters {
   std::vector<uint64_t> edits;
   std::vector<uint64_t> placed;
   std::vector<uint64_t> waiting;
+  std::vector<uint64_t> waiting_shared;
   /// The last ones, oldest first, and how many there were in all.
   std::vector<planning::retrieval_sample> retrievals;
   uint64_t retrieved = 0;

@@ -67,6 +67,7 @@ void monitor_state::close(const counters& counts, core::time_point now) {
                         - static_cast<std::ptrdiff_t>(fresh),
                       counts.retrievals.end());
   waiting = counts.waiting;
+  waiting_shared = counts.waiting_shared;
   windows.push_back(std::move(w));
   while (windows.size() > config.windows)
     windows.pop_front();
@@ -81,6 +82,7 @@ planning::demand monitor_state::ask() {
   asked.windows.assign(windows.begin(), windows.end());
   asked.backlog = backlog;
   asked.waiting = waiting;
+  asked.waiting_shared = waiting_shared;
   planned_rate =
     windows.empty() ? 0 : planning::arrival_rate(asked.windows, newest_weight);
   return asked;

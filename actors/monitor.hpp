@@ -29,6 +29,7 @@ struct monitor_state {
   std::deque<planning::demand_window> windows;
   uint64_t backlog = 0;
   std::vector<uint64_t> waiting;
+  std::vector<uint64_t> waiting_shared;
   caf::actor_addr planner;
   /// Requests a second that the last plan was made for; below 0 where none was
   /// asked for yet.

@@ -2,6 +2,7 @@
 #include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/planner.hpp>
 #include <atelier/core/log.hpp>
+#include <atelier/planning/hosts_of_waiting.hpp>
 
 #include <caf/send.hpp>
 
@@ -21,8 +22,8 @@ plan_made solved(uint64_t number, const planning::policy& by,
   plan_made out;
   out.number = number;
   try {
-    out.what = std::make_shared<const planning::plan>(
-      by.replan(asked, known, there, before));
+    out.what = std::make_shared<const planning::plan>(planning::hosting_waiting(
+      by.replan(asked, known, there, before), asked, there));
   } catch (const std::exception& e) {
     out.failure = core::fail(core::ec::internal, "policy {} cannot plan: {}",
                              by.name(), e.what());

@@ -132,6 +132,8 @@ struct dispatched {
   uint32_t steps = 0;
   uint32_t begin_at = 0;
   double masked = 1;
+  /// Its part of its worker's steps_left.
+  uint32_t steps_left = 0;
   bool alone = false;
   /// Told as a member of the worker's batch.
   bool stepping = false;

@@ -204,6 +204,10 @@ const option all_options[] = {
   {devices_section, "test_card_load_ms",
    "Duration of making the test card; stands for loading a model.",
    ATELIER_AT_DEVICE(test_card_load), 0, hour_ms},
+  {devices_section, "test_card_fault_every",
+   "Every so many steps of the test card one throws, in turn as out of memory "
+   "and as an unknown fault, to rehearse faults; 0: never.",
+   ATELIER_AT_DEVICE(test_card_fault_every), 0, 1'000'000},
 
   {"scheduler", "tick_ms", "How often late work is looked for.",
    ATELIER_AT(scheduler.tick), 0.1, 60'000},

@@ -103,6 +103,8 @@ struct device_settings {
   core::timespan test_card_step = std::chrono::nanoseconds{0};
   /// Duration of making the test card, to stand for loading a model.
   core::timespan test_card_load = std::chrono::nanoseconds{0};
+  /// Every so many steps of the test card one throws; 0: never.
+  uint32_t test_card_fault_every = 0;
 };
 
 /// The hub's own bounds and pace.

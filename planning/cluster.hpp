@@ -115,6 +115,9 @@ struct demand {
   core::time_point now;
   /// By variant: stages that wait for it.
   std::vector<uint64_t> waiting;
+  /// By variant: those of them in the lane that all its hosts serve, and nobody
+  /// where there is none.
+  std::vector<uint64_t> waiting_shared;
 };
 
 } // namespace atelier::planning

@@ -12,9 +12,12 @@ core::result<std::shared_ptr<gpu::executor>> make_executor(
   std::shared_ptr<const planning::profile> profile,
   std::shared_ptr<ipc::slot_store> slots) {
   if (device.executor == "test_card")
-    return gpu::make_test_card_executor(
-      {std::move(profile), device.test_card_step, {}, device.test_card_load},
-      std::move(slots));
+    return gpu::make_test_card_executor({std::move(profile),
+                                         device.test_card_step,
+                                         {},
+                                         device.test_card_load,
+                                         device.test_card_fault_every},
+                                        std::move(slots));
 #ifdef ATELIER_WITH_TORCH
   if (device.executor == "torch") {
     gpu::torch_executor_config c;

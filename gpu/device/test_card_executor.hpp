@@ -5,6 +5,7 @@
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/profile.hpp>
 
+#include <cstdint>
 #include <memory>
 
 namespace atelier::gpu {
@@ -17,6 +18,9 @@ struct test_card_config {
   core::timespan decode{0};
   /// How long making it takes, to stand for loading a model.
   core::timespan load{0};
+  /// Every so many steps one throws, in turn as out of memory and as a fault of
+  /// its own; 0: never.
+  uint32_t fault_every = 0;
 };
 
 /// Returns a device without a model: it runs the test card on a thread of its

@@ -189,6 +189,30 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_loaded_leaves_a_worker_without_variants) {
   BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{slow}));
 }
 
+BOOST_AUTO_TEST_CASE(what_waits_for_a_variant_is_counted_until_it_runs) {
+  using numbers = std::vector<uint64_t>;
+  rig->add_device(life(2));
+  publish({fast}, 4, joining::step);
+  adopted(rig->take<actors::adopt>());
+  rig->submit();
+  prepare_all();
+  BOOST_TEST((rig->sut->counts().waiting_shared == numbers{1, 0}));
+  publish({slow}, 4, joining::step);
+  adopted(rig->take<actors::adopt>());
+  BOOST_TEST(rig->count<actors::denoise>() == 1u);
+  BOOST_TEST((rig->sut->counts().waiting_shared == numbers{0, 0}));
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_in_a_workers_own_lane_is_not_its_variants) {
+  rig->add_device(life(2));
+  policy->own_lanes = true;
+  for (int i = 0; i < 40; ++i)
+    rig->submit();
+  prepare_all();
+  BOOST_TEST(rig->sut->cluster().workers[0].waiting > 0u);
+  BOOST_TEST(rig->sut->counts().waiting_shared.empty());
+}
+
 BOOST_AUTO_TEST_CASE(whole_batches_go_to_idle_workers_and_are_not_filled_up) {
   rig->add_device(life(2), 8, 8);
   publish({slow, fast}, 2, joining::whole_batch);

@@ -96,6 +96,16 @@ BOOST_AUTO_TEST_CASE(a_worker_that_comes_is_planned_for_at_once) {
   BOOST_TEST(heard->plans[0]->workers.size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(what_waits_without_a_host_gets_one) {
+  worker_came();
+  heard->counts.waiting = heard->counts.waiting_shared = {0, 1};
+  advance(31s);
+  BOOST_REQUIRE(!heard->plans.empty());
+  BOOST_TEST(heard->plans.front()->workers.at(0).hosting.empty());
+  BOOST_TEST((heard->plans.back()->workers.at(0).hosting
+              == std::vector{core::variant_id{1}}));
+}
+
 BOOST_AUTO_TEST_CASE(a_plan_made_in_haste_is_followed_by_one_more) {
   policy->hasty = true;
   worker_came();
@@ -246,6 +256,7 @@ BOOST_AUTO_TEST_CASE(a_window_holds_what_policies_estimate_from) {
   c.confidences = {4, 0, 1};
   c.placed = {7};
   c.waiting = {2, 3};
+  c.waiting_shared = {0, 3};
   c.retrievals = {{0.1, false}, {0.2, true}};
   c.retrieved = 2;
   advance(10s);
@@ -269,6 +280,7 @@ BOOST_AUTO_TEST_CASE(a_window_holds_what_policies_estimate_from) {
   BOOST_REQUIRE(w.retrievals.size() == 1u);
   BOOST_TEST(w.retrievals[0].seconds == 0.3);
   BOOST_TEST((asked.waiting == numbers{2, 3}));
+  BOOST_TEST((asked.waiting_shared == numbers{0, 3}));
 }
 
 BOOST_AUTO_TEST_CASE(before_the_first_window_there_is_none) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
 #include <atelier/gpu/device/detail/device_thread.hpp>
 
+#include <exception>
+#include <new>
 #include <utility>
 
 namespace atelier::gpu::detail {
@@ -113,28 +116,63 @@ void device_thread::pause(core::time_point until) {
   wake_.wait_until(lock, until, [this] { return stopping_.load(); });
 }
 
+template <class Work>
+core::error device_thread::guarded(Work&& work) {
+  try {
+    std::forward<Work>(work)();
+    return {};
+  } catch (const std::bad_alloc&) {
+    return core::fail(core::ec::out_of_resources, "the device: out of memory");
+  } catch (const std::exception& x) {
+    return core::fail(core::ec::internal, "the device: {}", x.what());
+  } catch (...) {
+    return core::fail(core::ec::internal, "the device: an unknown exception");
+  }
+}
+
 void device_thread::handle(const open_job& job) {
   const auto begin = now();
-  rows_->open(job);
+  auto why = guarded([&] { rows_->open(job); });
+  if (why.code != core::ec::none)
+    unopened_[job.who] = std::move(why);
   opening_[job.who] = now() - begin;
 }
 
 void device_thread::handle(const numbered_run& x) {
   const auto begin = now();
   run_report report;
-  for (const auto& who : x.job.rows)
+  std::vector<core::ticket> sound;
+  for (const auto& who : x.job.rows) {
     if (const auto spent = opening_.extract(who))
       report.opening += spent.mapped();
-  while (!stopping_ && interrupted_ != x.number
-         && rows_->steps_left(x.job.rows, x.job.steps - report.steps) > 0) {
-    const auto step_begin = now();
-    if (report.steps == 0)
-      report.first_step = step_begin;
-    pause(step_begin + pace_.step);
-    rows_->step(x.job.rows);
-    ++report.steps;
+    if (auto failed = unopened_.extract(who))
+      report.rows.push_back({who, 0, false, std::move(failed.mapped()), {}});
+    else
+      sound.push_back(who);
   }
-  report.rows = rows_->report(x.job.rows);
+  auto broken = guarded([&] {
+    while (!stopping_ && interrupted_ != x.number
+           && rows_->steps_left(sound, x.job.steps - report.steps) > 0) {
+      const auto step_begin = now();
+      if (report.steps == 0)
+        report.first_step = step_begin;
+      pause(step_begin + pace_.step);
+      rows_->step(sound);
+      ++report.steps;
+    }
+  });
+  std::vector<row_report> told;
+  if (auto why = guarded([&] { told = rows_->report(sound); });
+      why.code != core::ec::none) {
+    told.clear();
+    for (const auto& who : sound)
+      told.push_back({who, 0, false, why, {}});
+  }
+  for (auto& row : told) {
+    if (row.failure.code == core::ec::none)
+      row.failure = broken;
+    report.rows.push_back(std::move(row));
+  }
   report.took = now() - begin + report.opening;
   if (!stopping_)
     events_.ran(std::move(report));
@@ -143,15 +181,24 @@ void device_thread::handle(const numbered_run& x) {
 void device_thread::handle(const decode_job& job) {
   const auto begin = now();
   pause(begin + pace_.decode);
-  auto report = rows_->decode(job.who);
+  decode_report report;
+  auto why = guarded([&] { report = rows_->decode(job.who); });
+  if (why.code != core::ec::none) {
+    report = {};
+    report.who = job.who;
+    report.failure = std::move(why);
+  }
   report.took = now() - begin;
   if (!stopping_)
     events_.decoded(std::move(report));
 }
 
 void device_thread::handle(const close_job& job) {
-  rows_->close(job.who);
+  const auto why = guarded([&] { rows_->close(job.who); });
+  if (why.code != core::ec::none)
+    core::log_error("closing request {}: {}", job.who.id.value, why.text);
   opening_.erase(job.who);
+  unopened_.erase(job.who);
 }
 
 } // namespace atelier::gpu::detail

@@ -24,6 +24,8 @@ struct device_pace {
 
 /// An executor whose jobs a row_engine does, on a thread of its own.
 ///
+/// What the rows throw fails those that were worked on, and the thread goes on.
+///
 /// The destructor ends the step in progress, publishes it, drops what is queued
 /// and joins; nothing is called back from its begin on, but for a call in
 /// progress.
@@ -62,6 +64,9 @@ private:
   void work();
   void wait_for_job(std::unique_lock<std::mutex>& lock);
   void pause(core::time_point until);
+  /// Lets the rows work; what they throw becomes an error.
+  template <class Work>
+  core::error guarded(Work&& work);
   void handle(const open_job& job);
   void handle(const numbered_run& x);
   void handle(const decode_job& job);
@@ -78,6 +83,8 @@ private:
   std::unique_ptr<row_engine> rows_;
   /// Time that opening took, of rows that have not run yet.
   std::unordered_map<core::ticket, core::timespan> opening_;
+  /// Why rows could not be opened, of those that have not run yet.
+  std::unordered_map<core::ticket, core::error> unopened_;
 
   /// The last run that was told to stop.
   std::atomic<uint64_t> interrupted_{0};

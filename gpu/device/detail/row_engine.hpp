@@ -9,7 +9,8 @@
 namespace atelier::gpu::detail {
 
 /// What a device's thread does with its rows. What goes wrong with a row
-/// becomes that row's failure; nothing is thrown.
+/// becomes that row's failure; what is thrown fails all rows that were worked
+/// on.
 /// Threads: one, the device's.
 class row_engine {
 public:

@@ -51,8 +51,10 @@ struct live_executor : rig {
     start();
   }
 
-  void start(core::timespan step = {}, core::timespan decode = {}) {
-    sut = gpu::make_test_card_executor({known, step, decode}, slots);
+  void start(core::timespan step = {}, core::timespan decode = {},
+             uint32_t fault_every = 0) {
+    sut = gpu::make_test_card_executor({known, step, decode, {}, fault_every},
+                                       slots);
     sut->connect({[this](gpu::run_report x) { ran.put(std::move(x)); },
                   [this](gpu::decode_report x) { decoded.put(std::move(x)); }});
   }

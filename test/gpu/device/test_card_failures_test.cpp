@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live_executor.hpp"
+#include <atelier/gpu/device/detail/device_thread.hpp>
 #include <atelier/gpu/state_format.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -12,6 +13,58 @@ using namespace atelier::gpu;
 BOOST_AUTO_TEST_SUITE(test_card_failures)
 
 namespace {
+
+/// Rows of two steps that throw in one of their functions.
+class throwing_rows final : public detail::row_engine {
+public:
+  enum class at : uint8_t { open, step, report, decode, close, nowhere };
+
+  explicit throwing_rows(at where) : where_(where) {}
+
+  void open(const open_job&) override {
+    throw_at(at::open);
+  }
+
+  void close(core::ticket) override {
+    throw_at(at::close);
+  }
+
+  uint32_t steps_left(const std::vector<core::ticket>& who,
+                      uint32_t most) override {
+    return who.empty() ? 0 : most;
+  }
+
+  void step(const std::vector<core::ticket>&) override {
+    throw_at(at::step);
+  }
+
+  std::vector<row_report> report(
+    const std::vector<core::ticket>& who) override {
+    throw_at(at::report);
+    std::vector<row_report> all;
+    for (const auto x : who)
+      all.push_back({x, 1, true, {}, {}});
+    return all;
+  }
+
+  decode_report decode(core::ticket who) override {
+    throw_at(at::decode);
+    decode_report x;
+    x.who = who;
+    return x;
+  }
+
+private:
+  void throw_at(at here) {
+    // Once, and what is thrown is of no known type.
+    if (where_ == here) {
+      where_ = at::nowhere;
+      throw 7;
+    }
+  }
+
+  at where_;
+};
 
 /// A store whose memory fails in the midst of a run.
 class failing_store : public ipc::slot_store {
@@ -158,6 +211,57 @@ BOOST_FIXTURE_TEST_CASE(an_exception_fails_one_row_and_not_the_thread,
   BOOST_TEST(published(first.state) == 4u);
   BOOST_TEST(published(second.state) == 3u);
   BOOST_TEST(run({first.who}, 1).steps == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(whatever_rows_throw_fails_them_and_not_the_thread,
+                        test::live_executor) {
+  using at = throwing_rows::at;
+  for (const auto where :
+       {at::open, at::step, at::report, at::decode, at::close, at::nowhere}) {
+    sut.reset();
+    sut = std::make_shared<detail::device_thread>(
+      std::make_unique<throwing_rows>(where));
+    sut->connect({[this](run_report x) { ran.put(std::move(x)); },
+                  [this](decode_report x) { decoded.put(std::move(x)); }});
+    const auto fails = [&](at here) {
+      return where == here ? core::ec::internal : core::ec::none;
+    };
+    const auto first = job(1, 2);
+    sut->open(first);
+    sut->open(job(2, 2));
+    const auto report = run({first.who, {core::request_id{2}, 1}}, 2);
+    BOOST_TEST_REQUIRE(report.rows.size() == 2u);
+    for (const auto& row : report.rows) {
+      const bool harmed = where == at::step || where == at::report
+                       || (where == at::open && row.who == first.who);
+      BOOST_CHECK(row.failure.code
+                  == (harmed ? core::ec::internal : core::ec::none));
+      if (harmed)
+        BOOST_TEST(row.failure.text == "the device: an unknown exception");
+    }
+    const auto drawn = decode(first.who);
+    BOOST_CHECK(drawn.who == first.who);
+    BOOST_CHECK(drawn.failure.code == fails(at::decode));
+    sut->close(first.who);
+    BOOST_CHECK(decode(first.who).failure.code == core::ec::none);
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(rehearsed_faults_come_every_so_many_steps,
+                        test::live_executor) {
+  sut.reset();
+  start({}, {}, 3);
+  const auto first = job(1, 10);
+  sut->open(first);
+  const auto report = run({first.who}, 10);
+  BOOST_TEST(report.steps == 2u);
+  BOOST_CHECK(report.rows.at(0).failure.code == core::ec::out_of_resources);
+  BOOST_TEST(published(first.state) == 3u);
+  const auto second = again(first);
+  sut->close(first.who);
+  sut->open(second);
+  BOOST_CHECK(run({second.who}, 10).rows.at(0).failure.code
+              == core::ec::internal);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_picture_that_does_not_fit_is_a_failure,

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/planning/cluster.hpp>
+#include <atelier/planning/plan.hpp>
+
+namespace atelier::planning {
+
+/// Returns a policy's plan, changed so that every variant for which stages wait
+/// in the lane that all its hosts serve keeps a host, where there are workers
+/// enough. Policies plan for the demand that comes; where it ends, what waits
+/// for a variant that they have no use for any more would wait for ever.
+///
+/// A host is taken from what has others, or is not waited for; where two would
+/// do, one that has the variant already, then the first. Where fewer workers
+/// are there than variants, those that wait without a host go first, so that
+/// they take turns as what waits is worked off.
+/// Costs O(waited variants * workers).
+plan hosting_waiting(plan made, const demand& asked, const cluster_view& there);
+
+} // namespace atelier::planning

@@ -81,7 +81,9 @@ void denoise_step_state::adopt_hosting(const adopt& x) {
   join = x.join;
   batch->change(rows_per_step, x.join);
   adopting = x.number;
-  if (x.hosting.empty() || config.device_executor->load(x.hosting))
+  if (!x.hosting.empty() && !config.device_executor->load(x.hosting, x.keep))
+    ++loadings;
+  else if (loadings == 0)
     complete_loading({});
 }
 
@@ -279,6 +281,9 @@ denoise_step_actor::behavior_type denoise_step(
   ready.seats = st.config.seats;
   ready.device = st.config.device;
   ready.variants = st.config.variants;
+  ready.may_host = st.config.may_host;
+  ready.memory_bytes = st.config.memory_bytes;
+  ready.loads_beside = st.config.device_executor->loads_beside();
   ready.max_batch = st.config.max_batch;
   ready.run_steps = st.config.run_steps;
   st.config.hub->send(std::move(ready));
@@ -287,7 +292,10 @@ denoise_step_actor::behavior_type denoise_step(
     [self](const cancel_work& x) { self->state.cancel(x.who); },
     [self](const adopt& x) { self->state.adopt_hosting(x); },
     [self](const variants_loaded& x) {
-      self->state.complete_loading(x.failure);
+      // The last one answers: those before it are overtaken.
+      auto& state = self->state;
+      if (state.loadings > 0 && --state.loadings == 0)
+        state.complete_loading(x.failure);
     },
     [self](const steps_ran& x) { self->state.complete_run(x.what); },
     [self](const picture_decoded& x) { self->state.complete_decoding(x.what); },

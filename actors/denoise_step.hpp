@@ -22,7 +22,11 @@ namespace atelier::actors {
 struct denoise_step_config {
   worker_address self;
   std::string device;
+  /// Those resident, and those that it may host; empty: any.
   std::vector<std::string> variants;
+  std::vector<std::string> may_host;
+  /// Of what it hosts at a time; 0: no bound.
+  uint64_t memory_bytes = 0;
   /// Requests held at a time, waiting ones included; at least max_batch.
   uint32_t seats = 16;
   /// Rows of one step, at least 1.
@@ -67,6 +71,8 @@ struct denoise_step_state {
   planning::joining join = planning::joining::step;
   /// The last `adopt`, until it is answered.
   std::optional<uint32_t> adopting;
+  /// Loadings that the device has not told the end of.
+  uint32_t loadings = 0;
   /// The rows of the pending run, empty where none is.
   std::vector<core::ticket> running;
   /// The rows that the device decodes, or will before its next run.

@@ -386,6 +386,7 @@ void hub::settle(core::time_point now) {
   dirty_.merge(starved_);
   starved_.clear();
   pump(now);
+  tell_unhosted();
   end_filling();
 }
 

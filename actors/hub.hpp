@@ -137,8 +137,9 @@ private:
     /// What the plan has it host, while it does not yet: it takes nothing and
     /// shows no hosting.
     std::optional<std::vector<core::variant_id>> next_hosting;
-    /// What it hosts when all that is under way has ended.
-    std::vector<core::variant_id> becoming;
+    /// It loads beside its rows; and does so now.
+    bool loads_beside = false;
+    bool beside = false;
     /// Number of its last `adopt`; loading until that is answered.
     uint32_t adopts = 0;
     bool loading = false;
@@ -172,6 +173,19 @@ private:
   // hub_hosting.cpp: what workers host and how they batch
   void apply(const planning::assignment& x, worker& w, core::time_point now);
   void change_hosting(worker& w);
+  /// Returns the next order to a worker; no hosting: what it has.
+  static adopt order_for(worker& w, std::vector<core::variant_id> hosting);
+  /// Has new variants loaded: beside what runs where that can be, else when all
+  /// has ended.
+  void host(const planning::assignment& x, worker& w, core::time_point now);
+  void drain_and_load(worker& w, bool loads, core::time_point now);
+  void adopted_beside(const adopted& x, worker& w, core::time_point now);
+  /// Who is there, or hosts what, is not as it was.
+  void hosting_changed();
+  /// Notes a variant whose lane nobody serves, nor will.
+  void look_for_host(core::lane_id lane);
+  /// Tells the planner of those that were noted.
+  void tell_unhosted();
   void serve(worker& w);
   bool takes_more(const worker& w) const;
   void end_filling();
@@ -275,6 +289,9 @@ private:
   mutable planning::cluster_view seen_;
   mutable std::vector<core::worker_id> outdated_;
   mutable bool members_changed_ = false;
+  /// Lanes that were looked for a host since hosting changed.
+  std::set<core::lane_id> looked_;
+  std::vector<core::variant_id> unhosted_;
   /// From the first known mask on, views tell the rows of their workers: before
   /// nobody needs them.
   bool tells_rows_ = false;

@@ -78,8 +78,10 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
       return;
     }
     const auto candidates = open_.find(lane);
-    if (candidates == open_.end() || candidates->second.empty())
+    if (candidates == open_.end() || candidates->second.empty()) {
+      look_for_host(lane);
       return;
+    }
     auto& w = choose_worker(lane, now);
     auto queue = lanes_.best(w.serves, now, config_.pace.ageing,
                              pool ? 1 : w.view.max_batch);
@@ -146,7 +148,7 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
       chosen = &w;
   }
   if (chosen == nullptr)
-    return;
+    return look_for_host(beside);
   withdraw(*chosen);
   chosen->draining = true;
   if (chosen->view.seats_taken != 0)

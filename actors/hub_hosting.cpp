@@ -9,6 +9,15 @@
 
 namespace atelier::actors {
 
+adopt hub::order_for(worker& w, std::vector<core::variant_id> hosting) {
+  adopt x;
+  x.number = ++w.adopts;
+  x.hosting = std::move(hosting);
+  x.batch = w.most_rows;
+  x.join = w.join;
+  return x;
+}
+
 void hub::apply(const planning::assignment& x, worker& w,
                 core::time_point now) {
   withdraw(w);
@@ -20,30 +29,55 @@ void hub::apply(const planning::assignment& x, worker& w,
   w.most_rows = batch;
   w.join = join;
   // A worker whose variants nobody plans keeps them.
-  const auto& has = w.loading || w.next_hosting ? w.becoming : w.view.hosting;
+  const bool changing = w.loading || w.next_hosting || w.beside;
+  const auto& has = changing ? w.view.becoming : w.view.hosting;
   if (!x.hosting.empty() && x.hosting != has) {
-    w.next_hosting = x.hosting;
-    w.becoming = x.hosting;
-    // Where nothing is to be loaded it counts as there: its rows end soon.
-    const bool loads =
-      std::any_of(x.hosting.begin(), x.hosting.end(), [&](const auto v) {
-        return config_.profile->variants[v.value].load.count() > 0
-            && std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
-                 == w.view.hosting.end();
-      });
-    w.view.hosting = loads ? std::vector<core::variant_id>{} : x.hosting;
-    w.draining = false;
+    host(x, w, now);
+  } else if (batches && !changing) {
     serve(w);
-    members_changed_ = true;
-    rehome(w.view.worker, now);
-    change_hosting(w);
-  } else if (batches && !w.loading && !w.next_hosting) {
-    serve(w);
-    ports_.workers->send(w.where, adopt{++w.adopts, {}, w.most_rows, w.join});
+    ports_.workers->send(w.where, order_for(w, {}));
   } else {
     serve(w);
   }
   offer(w);
+}
+
+void hub::host(const planning::assignment& x, worker& w, core::time_point now) {
+  w.view.becoming = x.hosting;
+  w.draining = false;
+  // Where nothing is to be loaded it counts as there: its rows end soon.
+  const bool loads =
+    std::any_of(x.hosting.begin(), x.hosting.end(), [&](const auto v) {
+      return (w.loads_beside
+              || config_.profile->variants[v.value].load.count() > 0)
+          && std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
+               == w.view.hosting.end();
+    });
+  w.beside = loads && w.loads_beside && !w.loading && !w.next_hosting;
+  if (!w.beside)
+    return drain_and_load(w, loads, now);
+  hosting_changed();
+  serve(w);
+  ++counts_.loads;
+  auto order = order_for(w, w.view.becoming);
+  order.keep = w.view.hosting;
+  for (const auto who : w.has)
+    if (const auto r = rows_.find(who.id);
+        r != rows_.end() && r->second.attempt == who.attempt)
+      if (const auto v = r->second.how.variant;
+          std::find(order.keep.begin(), order.keep.end(), v)
+          == order.keep.end())
+        order.keep.push_back(v);
+  ports_.workers->send(w.where, std::move(order));
+}
+
+void hub::drain_and_load(worker& w, bool loads, core::time_point now) {
+  w.next_hosting = w.view.becoming;
+  w.view.hosting = loads ? std::vector<core::variant_id>{} : w.view.becoming;
+  serve(w);
+  hosting_changed();
+  rehome(w.view.worker, now);
+  change_hosting(w);
 }
 
 void hub::change_hosting(worker& w) {
@@ -51,8 +85,7 @@ void hub::change_hosting(worker& w) {
     return;
   w.loading = true;
   ++counts_.loads;
-  ports_.workers->send(w.where,
-                       adopt{++w.adopts, *w.next_hosting, w.most_rows, w.join});
+  ports_.workers->send(w.where, order_for(w, *w.next_hosting));
   w.next_hosting.reset();
 }
 
@@ -63,6 +96,8 @@ void hub::on(const adopted& x, core::time_point now) {
     return;
   }
   w->last_sign = now;
+  if (w->beside)
+    return adopted_beside(x, *w, now);
   if (!w->loading)
     return;
   w->loading = false;
@@ -73,15 +108,82 @@ void hub::on(const adopted& x, core::time_point now) {
   withdraw(*w);
   const auto before = w->view.hosting;
   w->view.hosting = x.failure.code == core::ec::none
-                    ? w->becoming
+                    ? w->view.becoming
                     : std::vector<core::variant_id>{};
-  w->becoming = w->view.hosting;
+  w->view.becoming = w->view.hosting;
   serve(*w);
-  members_changed_ = true;
+  hosting_changed();
   offer(*w);
   if (w->view.hosting != before)
     ports_.watch->cluster_changed(cluster());
   settle(now);
+}
+
+void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
+  w.beside = false;
+  withdraw(w);
+  if (x.failure.code == core::ec::out_of_resources) {
+    drain_and_load(w, true, now);
+  } else {
+    if (x.failure.code == core::ec::none)
+      w.view.hosting = w.view.becoming;
+    w.view.becoming = w.view.hosting;
+    serve(w);
+    hosting_changed();
+    rehome(w.view.worker, now);
+    // What the plans since then changed of its batches.
+    ports_.workers->send(w.where, order_for(w, {}));
+    ports_.watch->cluster_changed(cluster());
+  }
+  offer(w);
+  settle(now);
+}
+
+void hub::hosting_changed() {
+  members_changed_ = true;
+  looked_.clear();
+  for (uint32_t v = 0; v < config_.profile->variants.size(); ++v)
+    for (const auto lane : {core::lane_id{v}, alone_lane(core::lane_id{v})})
+      if (!lanes_.empty(lane))
+        dirty_.insert(lane);
+}
+
+void hub::look_for_host(core::lane_id lane) {
+  if (lane == prepare_lane || lane == finish_lane || planning::worker_of(lane)
+      || !looked_.insert(lane).second)
+    return;
+  const core::variant_id wanted{lane.value};
+  bool any = false;
+  for (const auto& [id, w] : workers_) {
+    if (w.where.what != role::denoise_step || w.suspected)
+      continue;
+    any = true;
+    const auto& will = w.view.becoming;
+    if (std::find(will.begin(), will.end(), wanted) != will.end()
+        || std::find(w.serves.begin(), w.serves.end(), lane) != w.serves.end())
+      return;
+  }
+  if (any)
+    unhosted_.push_back(wanted);
+}
+
+void hub::tell_unhosted() {
+  if (unhosted_.empty())
+    return;
+  std::map<core::variant_id, core::time_point> since;
+  for (const auto v : unhosted_)
+    for (const auto lane :
+         {planning::lane_of(v), alone_lane(planning::lane_of(v))})
+      for (const auto id : lanes_.of(lane)) {
+        const auto at = rows_.at(id).waiting_since;
+        const auto [i, fresh] = since.emplace(v, at);
+        i->second = std::min(i->second, at);
+      }
+  std::stable_sort(unhosted_.begin(), unhosted_.end(),
+                   [&](auto a, auto b) { return since[a] < since[b]; });
+  auto there = cluster();
+  there.unhosted = std::exchange(unhosted_, {});
+  ports_.watch->cluster_changed(std::move(there));
 }
 
 void hub::serve(worker& w) {

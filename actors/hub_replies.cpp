@@ -129,7 +129,12 @@ void hub::on(const worker_ready& x, core::time_point now) {
   for (const auto& name : x.variants)
     if (const auto v = planning::find_variant(*config_.profile, name))
       w.view.hosting.push_back(*v);
-  w.becoming = w.view.hosting;
+  w.view.becoming = w.view.hosting;
+  for (const auto& name : x.may_host)
+    if (const auto v = planning::find_variant(*config_.profile, name))
+      w.view.may_host.push_back(*v);
+  w.view.memory_bytes = x.memory_bytes;
+  w.loads_beside = x.loads_beside;
   w.most_rows = w.view.max_batch;
   switch (x.who.what) {
     case role::preprocess:
@@ -147,7 +152,7 @@ void hub::on(const worker_ready& x, core::time_point now) {
           dirty_.insert(alone_lane(lane));
       break;
   }
-  members_changed_ = true;
+  hosting_changed();
   offer(w);
   if (x.who.what == role::denoise_step)
     ports_.watch->cluster_changed(cluster());
@@ -391,7 +396,7 @@ void hub::suspected(ipc::process_life who, core::time_point now) {
     withdraw(w);
     w.suspected = true;
     suspects.push_back(id);
-    members_changed_ = true;
+    hosting_changed();
     changed = changed || w.where.what == role::denoise_step;
   }
   for (const auto id : suspects)
@@ -431,7 +436,7 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
     }
     addresses_.erase(w.where);
     workers_.erase(id);
-    members_changed_ = true;
+    hosting_changed();
     ++counts_.workers_lost;
   }
   const auto why = core::fail(

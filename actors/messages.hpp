@@ -53,8 +53,14 @@ struct worker_ready {
   uint32_t seats = 1;
   /// Name of the device; empty for CPU pools.
   std::string device;
-  /// Names of the variants resident there.
+  /// Names of the variants resident there, and of those that it may host;
+  /// empty: any of the profile.
   std::vector<std::string> variants;
+  std::vector<std::string> may_host;
+  /// Of what it hosts at a time; 0: no bound.
+  uint64_t memory_bytes = 0;
+  /// It loads variants while its rows go on.
+  bool loads_beside = false;
   uint32_t max_batch = 1;
   /// Most steps between two signs of life.
   uint32_t run_steps = 1;
@@ -64,7 +70,8 @@ struct worker_ready {
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f,
                                                  worker_ready& x) {
-    return f(x.who, x.seats, x.device, x.variants, x.max_batch, x.run_steps);
+    return f(x.who, x.seats, x.device, x.variants, x.may_host, x.memory_bytes,
+             x.loads_beside, x.max_batch, x.run_steps);
   }
 };
 
@@ -235,7 +242,7 @@ struct denoised {
 
 /// Host these variants and no others, and run batches so. Answered with
 /// `adopted` when all are loaded; sent with new variants only to a worker that
-/// holds no row.
+/// holds no row, but for one that loads them beside its rows.
 struct adopt {
   /// Rises with each one sent to a worker.
   uint32_t number = 0;
@@ -243,19 +250,23 @@ struct adopt {
   std::vector<core::variant_id> hosting;
   uint32_t batch = 1;
   planning::joining join = planning::joining::step;
+  /// Variants of rows that go on, and of rows that may still come: they stay.
+  std::vector<core::variant_id> keep;
 
   friend bool operator==(const adopt&, const adopt&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, adopt& x) {
-    return f(x.number, x.hosting, x.batch, x.join);
+    return f(x.number, x.hosting, x.batch, x.join, x.keep);
   }
 };
 
 struct adopted {
   worker_address who;
   uint32_t number = 0;
-  /// The variants are not there; the worker has none then.
+  /// The variants are not there. A worker that loaded them beside its rows has
+  /// those that it had, others have none; out_of_resources of the former: they
+  /// do not fit beside what runs.
   core::error failure;
 
   friend bool operator==(const adopted&, const adopted&) = default;

@@ -2,11 +2,13 @@
 #include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/planner.hpp>
 #include <atelier/core/log.hpp>
-#include <atelier/planning/hosts_of_waiting.hpp>
+#include <atelier/planning/hosting_rules.hpp>
 
 #include <caf/send.hpp>
 
 #include <exception>
+#include <utility>
+#include <vector>
 
 namespace atelier::actors {
 
@@ -23,7 +25,9 @@ plan_made solved(uint64_t number, const planning::policy& by,
   out.number = number;
   try {
     out.what = std::make_shared<const planning::plan>(planning::hosting_waiting(
-      by.replan(asked, known, there, before), asked, there));
+      planning::only_possible(by.replan(asked, known, there, before), known,
+                              there),
+      asked, known, there));
   } catch (const std::exception& e) {
     out.failure = core::fail(core::ec::internal, "policy {} cannot plan: {}",
                              by.name(), e.what());
@@ -44,6 +48,8 @@ void solve(pointer self, planning::demand asked) {
                      solved(number, *policy, asked, *profile, there, *before));
     });
   st.solving = runs;
+  if (runs)
+    st.there.unhosted.clear();
 }
 
 void replan(pointer self) {
@@ -114,7 +120,15 @@ planner_actor::behavior_type planner(
     self->send(self->state.config.counts, watch_load{self->address()});
   return {
     [self](const cluster_changed& x) {
-      self->state.there = x.there;
+      auto& there = self->state.there;
+      // What no plan has answered yet is not forgotten.
+      auto unhosted = std::exchange(there.unhosted, {});
+      there = x.there;
+      for (const auto v : there.unhosted)
+        std::erase(unhosted, v);
+      unhosted.insert(unhosted.end(), there.unhosted.begin(),
+                      there.unhosted.end());
+      there.unhosted = std::move(unhosted);
       replan_soon(self);
     },
     [self](tick_atom) {

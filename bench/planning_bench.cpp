@@ -21,6 +21,7 @@
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/planning/solver/match_workers.hpp>
+#include <atelier/planning/step_batch.hpp>
 #include <atelier/planning/unified/solve.hpp>
 
 #include <algorithm>
@@ -468,6 +469,39 @@ void print_policies(size_t rounds) {
   }
 }
 
+/// A worker's batch with 64 requests of three sizes: what ended leaves, another
+/// comes, and the next step's rows are chosen.
+void print_batches(size_t rounds) {
+  std::printf("\nus: middle and worst, a step's rows of 64 requests\n");
+  const core::extent sizes[] = {{512, 512}, {768, 512}, {768, 768}};
+  for (const uint32_t most : {1u, 8u, 64u}) {
+    step_batch batch{most};
+    uint64_t last = 0;
+    const auto come = [&](core::philox& random) {
+      batch_row row;
+      row.who = {core::request_id{++last}, 1};
+      row.shape = {core::variant_id{0}, sizes[random.below(3)]};
+      row.steps_left = static_cast<uint32_t>(1 + random.below(50));
+      row.prio = static_cast<core::priority>(random.below(3));
+      expect(batch.add(row), "a row");
+    };
+    auto random = random_of(most);
+    while (batch.size() < 64)
+      come(random);
+    std::printf("%-31s", ("at most " + std::to_string(most) + " rows").c_str());
+    print_cell(timed(rounds,
+                     [&](core::philox& r) {
+                       const auto now = batch.next();
+                       expect(!now.rows.empty(), "rows");
+                       batch.ran(now.rows, 1, std::chrono::milliseconds{40});
+                       while (batch.size() < 64)
+                         come(r);
+                     }),
+               1e6);
+    std::printf("\n");
+  }
+}
+
 void print_requests(size_t rounds) {
   std::printf("\nus: middle and worst, 1024 workers\n");
   constexpr uint32_t workers = 1024;
@@ -554,5 +588,6 @@ int main(int argc, char** argv) {
   print_plans(rounds);
   print_policies(rounds);
   print_requests(rounds);
+  print_batches(rounds);
   return 0;
 }

@@ -184,9 +184,13 @@ const option all_options[] = {
    "What runs there; auto: what its variants need.",
    ATELIER_AT_DEVICE(executor), 0, 0, form::any, executors},
   {devices_section, "variants",
-   "Models with their steps and element type, all resident; empty: those of "
+   "Models with their steps and element type that it may host; empty: those of "
    "the shipped family, or without it the test card.",
    ATELIER_AT_DEVICE(variants), 0, 0, form::variant_list},
+  {devices_section, "memory_mib",
+   "Most memory of the models that are resident at a time: the least recently "
+   "used leave for others; 0: all variants are resident.",
+   ATELIER_AT_DEVICE(memory_bytes), 0, 16'777'216},
   {devices_section, "max_batch", "Most rows of one step; at most the seats.",
    ATELIER_AT_DEVICE(max_batch), 1, 1'024},
   {devices_section, "seats",

@@ -88,9 +88,11 @@ struct device_settings {
   /// What runs there: "torch" for models, "test_card", or "auto" for what its
   /// variants need.
   std::string executor = "auto";
-  /// Names of variants, all resident. Empty: the test card's, or those of the
-  /// shipped family; "auto" takes the test card where that is not there.
+  /// Names of variants that it may host. Empty: the test card's, or those of
+  /// the shipped family; "auto" takes the test card where that is not there.
   std::vector<std::string> variants;
+  /// Of the models that are resident at a time; 0: all are.
+  uint64_t memory_bytes = 0;
   /// Rows of one step.
   uint32_t max_batch = 8;
   /// Requests that the worker holds at a time, waiting ones included.

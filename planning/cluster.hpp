@@ -28,6 +28,11 @@ struct worker_view {
   /// "cpu", "cuda": which profile applies.
   std::string device_kind;
   std::vector<core::variant_id> hosting;
+  /// What it hosts when the changes under way have ended.
+  std::vector<core::variant_id> becoming;
+  /// What it may host, and all of it together in bytes; empty and 0: any.
+  std::vector<core::variant_id> may_host;
+  uint64_t memory_bytes = 0;
   uint32_t max_batch = 1;
   uint32_t seats_free = 0;
   uint32_t seats_taken = 0;
@@ -46,6 +51,9 @@ struct worker_view {
 /// All living denoise workers, by rising worker_id.
 struct cluster_view {
   std::vector<worker_view> workers;
+  /// Variants that stages wait for and that no worker hosts, or will: the one
+  /// that is waited for the longest first. Told when that begins.
+  std::vector<core::variant_id> unhosted = {};
 };
 
 /// One stage that waits in a lane.

@@ -2,6 +2,8 @@
 #include <atelier/planning/demand_file.hpp>
 #include <atelier/planning/detail/json_reader.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -59,7 +61,8 @@ void read_predicted(json_reader& r, const json& x, const std::string& at,
     const bool number =
       ladder.size() == 1 && ladder[0] >= '0' && ladder[0] < '8';
     if (!number) {
-      r.complain(here + "." + ladder, "is not the index of a ladder, 0..7");
+      r.complain(fmt::format("{}.{}", here, ladder),
+                 "is not the index of a ladder, 0..7");
       continue;
     }
     const auto at_ladder = static_cast<size_t>(ladder[0] - '0');

@@ -29,6 +29,7 @@ core::result<std::shared_ptr<gpu::executor>> make_executor(
       c.threads = static_cast<uint32_t>(cores->size());
     c.known = std::move(profile);
     c.variants = device.variants;
+    c.memory_bytes = device.memory_bytes;
     for (const auto& model : settings.models)
       c.models[model.name] = {model.path, file_options_of(model)};
     for (const auto& cascade : c.known->cascades)

@@ -127,7 +127,12 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
   actors::denoise_step_config c;
   c.self = {with.self, actors::role::denoise_step, index};
   c.device = device.name;
-  c.variants = device.variants;
+  c.may_host = device.variants;
+  c.memory_bytes = device.memory_bytes;
+  for (const auto v : x.device->resident())
+    c.variants.push_back(with.profile->variants.at(v.value).name);
+  if (c.variants.empty())
+    c.variants = device.variants;
   c.seats = device.seats;
   c.max_batch = device.max_batch;
   c.publish_every = device.publish_every;

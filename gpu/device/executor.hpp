@@ -131,13 +131,29 @@ public:
   /// Turns a row's latent into pixels in its image slot; then calls `decoded`.
   virtual void decode(core::ticket who) = 0;
 
-  /// Loads these variants and forgets all others. Returns true where they are
-  /// there already; else calls `loaded` later. Only while no row is open.
+  /// Loads these variants; others may be forgotten. Returns true where they are
+  /// there already; else calls `loaded` later, once for each call, in their
+  /// order; with ec::cancelled where a later call came before it began.
   /// An executor whose variants are all resident from its start has nothing to
   /// do.
-  virtual bool load(const std::vector<core::variant_id>& variants) {
+  /// @param keep variants that rows are open with, or will be; where there are
+  ///        any, only if loads_beside says so. They stay; where both do not
+  ///        fit, `loaded` tells out_of_resources and nothing has changed.
+  virtual bool load(const std::vector<core::variant_id>& variants,
+                    const std::vector<core::variant_id>& keep) {
     static_cast<void>(variants);
+    static_cast<void>(keep);
     return true;
+  }
+
+  /// Whether it can load while rows are open.
+  virtual bool loads_beside() const {
+    return false;
+  }
+
+  /// Returns what is there at the start; empty: all that it is made for.
+  virtual std::vector<core::variant_id> resident() const {
+    return {};
   }
 
   /// Forgets a row. Its slots are not touched afterwards.

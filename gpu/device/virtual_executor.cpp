@@ -361,7 +361,8 @@ void virtual_executor::close(core::ticket who) {
   device_->submit(close_job{who});
 }
 
-bool virtual_executor::load(const std::vector<core::variant_id>& variants) {
+bool virtual_executor::load(const std::vector<core::variant_id>& variants,
+                            const std::vector<core::variant_id>&) {
   auto& x = *device_;
   core::timespan takes{0};
   if (!x.config.resident.empty())

@@ -51,7 +51,8 @@ public:
   void interrupt() override;
   void decode(core::ticket who) override;
   void close(core::ticket who) override;
-  bool load(const std::vector<core::variant_id>& variants) override;
+  bool load(const std::vector<core::variant_id>& variants,
+            const std::vector<core::variant_id>& keep) override;
 
   /// Dies: publishes what is done by now, then does and says nothing more.
   void crash();

@@ -144,6 +144,7 @@ core::result<allocation> allocate_counts(const ladder& levels,
   if (!found)
     return std::move(found).why();
   std::vector<double> f;
+  f.reserve(load.size());
   for (const auto id : load)
     f.push_back(std::max(0.0, found->values[id.value]));
   auto n = spread_out(levels, f, asked);

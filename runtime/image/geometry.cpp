@@ -50,10 +50,11 @@ std::vector<window> windows_of(uint32_t from, uint32_t to) {
   std::vector<double> exact;
   for (uint32_t i = 0; i < to; ++i) {
     const double centre = (i + 0.5) * scale;
-    const auto begin =
-      std::max(static_cast<int64_t>(centre - support + 0.5), int64_t{0});
-    const auto end = std::min(static_cast<int64_t>(centre + support + 0.5),
-                              static_cast<int64_t>(from));
+    const auto begin = std::max(
+      static_cast<int64_t>(std::floor(centre - support + 0.5)), int64_t{0});
+    const auto end =
+      std::min(static_cast<int64_t>(std::floor(centre + support + 0.5)),
+               static_cast<int64_t>(from));
     exact.clear();
     double sum = 0;
     for (auto k = begin; k < end; ++k) {

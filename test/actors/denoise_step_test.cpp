@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(no_more_than_max_batch_rows_run_together) {
 }
 
 BOOST_AUTO_TEST_CASE(a_batch_that_joins_whole_starts_with_its_last_row) {
-  tell(sut, actors::adopt{1, {}, 2, planning::joining::whole_batch});
+  tell(sut, actors::adopt{1, {}, 2, planning::joining::whole_batch, {}});
   auto first = work(1);
   first.more = true;
   give(first);
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_batch_that_joins_whole_starts_with_its_last_row) {
 }
 
 BOOST_AUTO_TEST_CASE(a_batch_starts_also_where_its_last_row_was_cancelled) {
-  tell(sut, actors::adopt{1, {}, 2, planning::joining::whole_batch});
+  tell(sut, actors::adopt{1, {}, 2, planning::joining::whole_batch, {}});
   auto first = work(1);
   first.more = true;
   cancel(2);

@@ -83,6 +83,17 @@ struct fixture {
     rig->on(actors::adopted{test::hub_rig::device_at(life(2)), x.number, why});
   }
 
+  /// One that loads while its rows go on.
+  void add_loading_device() {
+    actors::worker_ready x;
+    x.who = test::hub_rig::device_at(life(2));
+    x.seats = x.max_batch = 4;
+    x.device = "cpu";
+    x.variants = {"card@4"};
+    x.loads_beside = true;
+    rig->on(x);
+  }
+
   /// Prepares everything that is to be prepared.
   void prepare_all() {
     while (auto p = rig->next<actors::prepare>())
@@ -142,7 +153,9 @@ BOOST_AUTO_TEST_CASE(a_worker_ends_its_rows_before_it_loads_other_variants) {
   BOOST_TEST(rig->count<actors::denoise>() == 0u);
   const auto told = rig->clusters.size();
   adopted(order);
-  BOOST_TEST(rig->clusters.size() == told + 1);
+  // That it is there, and that a row still waits for the other.
+  BOOST_TEST(rig->clusters.size() == told + 2);
+  BOOST_TEST((rig->clusters.back().unhosted == std::vector{slow}));
   BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{fast}));
   BOOST_TEST(rig->sut->counts().loads == 2u);
 }
@@ -211,6 +224,94 @@ BOOST_AUTO_TEST_CASE(what_waits_in_a_workers_own_lane_is_not_its_variants) {
   prepare_all();
   BOOST_TEST(rig->sut->cluster().workers[0].waiting > 0u);
   BOOST_TEST(rig->sut->counts().waiting_shared.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_loads_beside_its_rows_goes_on) {
+  add_loading_device();
+  rig->submit();
+  prepare_all();
+  const auto d = rig->take<actors::denoise>();
+  publish({fast}, 4, joining::step);
+  const auto order = rig->take<actors::adopt>();
+  BOOST_TEST((order.keep == std::vector{slow}));
+  BOOST_TEST((order.hosting == std::vector{fast}));
+  const auto& w = rig->sut->cluster().workers[0];
+  BOOST_TEST((w.hosting == std::vector{slow}));
+  BOOST_TEST((w.becoming == std::vector{fast}));
+  // What it has still answers.
+  rig->submit();
+  prepare_all();
+  const auto more = rig->take<actors::denoise>();
+  const auto told = rig->clusters.size();
+  adopted(order);
+  BOOST_TEST(rig->clusters.size() == told + 1);
+  BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{fast}));
+  BOOST_TEST(rig->take<actors::adopt>().hosting.empty());
+  rig->done(d);
+  rig->done(more);
+  BOOST_TEST(rig->sut->counts().loads == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_beside_is_loaded_when_rows_have_ended) {
+  add_loading_device();
+  rig->submit();
+  prepare_all();
+  const auto d = rig->take<actors::denoise>();
+  publish({fast}, 4, joining::step);
+  adopted(rig->take<actors::adopt>(),
+          core::fail(core::ec::out_of_resources, "no room beside"));
+  BOOST_TEST(rig->sut->cluster().workers[0].hosting.empty());
+  BOOST_TEST(rig->count<actors::adopt>() == 0u);
+  rig->submit();
+  prepare_all();
+  BOOST_TEST(rig->count<actors::denoise>() == 0u);
+  rig->done(d);
+  const auto order = rig->take<actors::adopt>();
+  BOOST_TEST(order.keep.empty());
+  adopted(order);
+  BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{fast}));
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_loaded_beside_leaves_what_was_there) {
+  add_loading_device();
+  publish({fast}, 4, joining::step);
+  adopted(rig->take<actors::adopt>(),
+          core::fail(core::ec::bad_payload, "not a model"));
+  BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{slow}));
+  BOOST_TEST((rig->sut->cluster().workers[0].becoming == std::vector{slow}));
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_that_turns_back_while_a_worker_loads_is_followed) {
+  add_loading_device();
+  publish({fast}, 4, joining::step);
+  const auto first = rig->take<actors::adopt>();
+  publish({slow}, 4, joining::step);
+  const auto second = rig->take<actors::adopt>();
+  BOOST_TEST((second.hosting == std::vector{slow}));
+  adopted(first);
+  adopted(second);
+  BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{slow}));
+  rig->submit();
+  prepare_all();
+  BOOST_TEST(rig->count<actors::denoise>() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_nobody_hosts_is_told_once) {
+  rig->add_device(life(2));
+  publish({fast}, 4, joining::step);
+  adopted(rig->take<actors::adopt>());
+  const auto told = rig->clusters.size();
+  rig->submit();
+  rig->submit();
+  prepare_all();
+  BOOST_TEST_REQUIRE(rig->clusters.size() == told + 1);
+  BOOST_TEST((rig->clusters.back().unhosted == std::vector{slow}));
+  BOOST_TEST(rig->sut->cluster().unhosted.empty());
+  // While a worker loads it, nobody need look further.
+  publish({slow}, 4, joining::step);
+  rig->submit();
+  prepare_all();
+  BOOST_TEST(rig->clusters.size() == told + 1);
 }
 
 BOOST_AUTO_TEST_CASE(whole_batches_go_to_idle_workers_and_are_not_filled_up) {

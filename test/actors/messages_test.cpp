@@ -103,7 +103,9 @@ public:
   }
 
   void fill(worker_ready& x) {
-    x = {address(), u32(), text(), {text(), text()}, u32(), u32()};
+    x = {address(),        u32(),   text(),
+         {text(), text()}, texts(), random_.next_u64(),
+         below(2) != 0,    u32(),   u32()};
   }
 
   void fill(prepare& x) {
@@ -115,7 +117,8 @@ public:
     x = {u32(),
          {id<core::variant_id>(), id<core::variant_id>()},
          u32(),
-         static_cast<planning::joining>(below(3))};
+         static_cast<planning::joining>(below(3)),
+         {id<core::variant_id>()}};
   }
 
   void fill(adopted& x) {

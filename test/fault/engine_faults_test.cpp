@@ -157,18 +157,18 @@ BOOST_AUTO_TEST_CASE(a_slow_cpu_process_delays_and_loses_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(half_of_the_devices_die_at_the_same_moment) {
-  const auto failed = run(
-    {cards(4, ",test_card_step_ms=2"), "scheduler.attempts=1000"}, {},
-    [](engine& sut) {
-      return std::make_unique<meanwhile>(300ms, [&sut] {
-        const auto first = test::pid_of(sut, "cpu:0");
-        const auto second = test::pid_of(sut, "cpu:2");
-        if (first == 0 || second == 0)
-          return;
-        kill(first, SIGKILL);
-        kill(second, SIGKILL);
-      });
-    });
+  const auto failed =
+    run({cards(4, ",test_card_step_ms=2"), "scheduler.attempts=1000"}, {},
+        [](engine& sut) {
+          return std::make_unique<meanwhile>(300ms, [&sut] {
+            const auto first = test::pid_of(sut, "cpu:0");
+            const auto second = test::pid_of(sut, "cpu:2");
+            if (first == 0 || second == 0)
+              return;
+            kill(first, SIGKILL);
+            kill(second, SIGKILL);
+          });
+        });
   BOOST_TEST(failed == 0u);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A long run of all kinds of requests: what was handed in is answered,
-// cancelled, failed or refused, each once, and the engine is as large at its end
-// as it was before.
+// cancelled, failed or refused, each once, and the engine is as large at its
+// end as it was before.
 #include <atelier/core/philox.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -120,18 +120,19 @@ BOOST_AUTO_TEST_CASE(what_is_handed_in_comes_out_once_and_nothing_stays) {
   const test::tiny_folder folder;
   const std::string device =
     "executor='torch',threads=1,max_batch=4,variants=['tiny@3']}";
-  auto sut = test::start(test::mode::split,
-                         {"models=[{name='tiny',path='" + folder.path.string()
-                            + "'}]",
-                          "devices=[{name='cpu:0'," + device + ",{name='cpu:1',"
-                            + device + "]"});
+  auto sut = test::start(
+    test::mode::split,
+    {"models=[{name='tiny',path='" + folder.path.string() + "'}]",
+     "devices=[{name='cpu:0'," + device + ",{name='cpu:1'," + device + "]"});
   core::philox random{test::seed(), core::purpose::test};
   const size_t count = test::scaled(10'000);
   const size_t settled = count / 2;
+
   struct one {
     test::in_flight got;
     bool cancelled = false;
   };
+
   std::deque<one> running;
   uint64_t delivered = 0;
   uint64_t cancelled = 0;

@@ -231,6 +231,51 @@ BOOST_AUTO_TEST_CASE(a_measured_profile_is_taken_by_the_planner) {
   BOOST_TEST((ended.why().code == core::ec::cancelled));
 }
 
+BOOST_AUTO_TEST_CASE(models_come_and_go_where_memory_is_short) {
+  const std::vector<std::string> variants{"tiny@3", "second@3", "third@3"};
+  uint64_t bytes = 0;
+  for (const auto* part : {&unet, &vae, &text})
+    for (const auto& x : part->list())
+      bytes += x.what.bytes.size();
+  const auto wanted = [&](size_t i) {
+    auto x = small();
+    x.variant = variants[i % 3];
+    x.seed = i;
+    return x;
+  };
+  const auto device = [&](const std::string& more) {
+    const auto at = "',path='" + path.string() + "'}";
+    return std::vector<std::string>{
+      "models=[{name='tiny" + at + ",{name='second" + at + ",{name='third" + at
+        + "]",
+      "devices=[{name='cpu:0',executor='torch',threads=1,variants=['"
+        + variants[0] + "','" + variants[1] + "','" + variants[2] + "']" + more
+        + "}]"};
+  };
+  std::vector<generation> all;
+  for (size_t i = 0; i < 30; ++i)
+    all.push_back(wanted(i));
+  auto roomy = start(mode::single, device(""));
+  const auto expected = test::answers_to(*roomy, all);
+  BOOST_TEST(roomy->status().loads == 0u);
+  // One fits, or two do, beside each other.
+  const std::pair<mode, uint64_t> rows[] = {{mode::single, 1},
+                                            {mode::split, 2}};
+  for (const auto& [how, models] : rows) {
+    const auto mib = (models * bytes >> 20) + 1;
+    BOOST_TEST_REQUIRE((models + 1) * bytes > mib << 20);
+    auto sut = start(how, device(",memory_mib=" + std::to_string(mib)));
+    const auto answers = test::answers_to(*sut, all);
+    for (size_t i = 0; i < all.size(); ++i) {
+      const auto& p = test::picture_in(answers[i]);
+      BOOST_TEST(p.variant == variants[i % 3]);
+      BOOST_TEST(p.bytes == test::picture_in(expected[i]).bytes);
+    }
+    BOOST_TEST(sut->status().loads > 0u);
+    BOOST_TEST(sut->stop(10s));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_state_with_history_must_fit_its_slot_too) {
   // 96x96 pixels: 48x48 places of 4 channels are 36 KiB, twice that with the
   // prediction before.

@@ -5,18 +5,19 @@
 
 namespace atelier::gpu::detail {
 
-const text_condition& prompt_cache::find(const diffusion_model& model,
-                                         const std::string& text,
-                                         bool negative) {
+const text_condition& prompt_cache::find(
+  const std::shared_ptr<const diffusion_model>& model, const std::string& text,
+  bool negative) {
   const auto at =
     std::find_if(entries_.begin(), entries_.end(), [&](const entry& x) {
-      return x.model == &model && x.negative == negative && x.text == text;
+      return x.negative == negative && x.text == text
+          && x.model.lock() == model;
     });
   if (at != entries_.end()) {
     entries_.splice(entries_.begin(), entries_, at);
     return entries_.front().what;
   }
-  entries_.push_front({&model, text, negative, model.encode(text, negative)});
+  entries_.push_front({model, text, negative, model->encode(text, negative)});
   if (entries_.size() > most_entries)
     entries_.pop_back();
   return entries_.front().what;

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <list>
+#include <memory>
 #include <string>
 
 namespace atelier::gpu::detail {
@@ -22,12 +23,14 @@ public:
 
   /// Returns the encoding of `text` by `model`, made where it is not held.
   /// Throws what the model throws.
-  const text_condition& find(const diffusion_model& model,
-                             const std::string& text, bool negative);
+  const text_condition& find(
+    const std::shared_ptr<const diffusion_model>& model,
+    const std::string& text, bool negative);
 
 private:
   struct entry {
-    const diffusion_model* model = nullptr;
+    /// A model that is gone matches none.
+    std::weak_ptr<const diffusion_model> model;
     std::string text;
     bool negative = false;
     text_condition what;

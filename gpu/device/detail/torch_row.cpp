@@ -104,9 +104,9 @@ void torch_row::read(prompt_cache& prompts) {
   if (steps_done_ == 0)
     start();
 
-  positive_ = prompts.find(*model_, job_.text.positive, false);
+  positive_ = prompts.find(model_, job_.text.positive, false);
   if (how.guidance > 1 && !model_->embeds_guidance())
-    negative_ = prompts.find(*model_, job_.text.negative, true);
+    negative_ = prompts.find(model_, job_.text.negative, true);
   note_left_out();
 }
 

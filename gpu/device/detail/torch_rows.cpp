@@ -178,7 +178,8 @@ void step_group(const std::vector<torch_row*>& rows) {
 
 } // namespace
 
-torch_rows::torch_rows(hosted_models models, hosted_judges judges,
+torch_rows::torch_rows(std::shared_ptr<hosted_models> models,
+                       hosted_judges judges,
                        std::shared_ptr<ipc::slot_store> slots, uint32_t threads)
   : models_(std::move(models)),
     judges_(std::move(judges)),
@@ -192,11 +193,10 @@ void torch_rows::begin() {
 }
 
 void torch_rows::open(const open_job& job) {
-  const auto i = job.how.variant.value;
   auto [at, fresh] = rows_.try_emplace(job.who);
   if (fresh)
     at->second = std::make_unique<torch_row>(
-      job, i < models_.size() ? models_[i] : nullptr, *slots_, prompts_);
+      job, models_->find(job.how.variant), *slots_, prompts_);
   else
     at->second->fail(core::fail(core::ec::internal,
                                 "request {}, attempt {}: opened twice",

@@ -3,6 +3,7 @@
 
 // Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
+#include <atelier/gpu/device/detail/model_shelf.hpp>
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
 #include <atelier/gpu/device/detail/row_engine.hpp>
 #include <atelier/gpu/device/detail/torch_row.hpp>
@@ -21,9 +22,8 @@
 
 namespace atelier::gpu::detail {
 
-/// The models that a device hosts, by variant; null where a variant is not
-/// hosted here.
-using hosted_models = std::vector<std::shared_ptr<const diffusion_model>>;
+/// The models that a device has.
+using hosted_models = model_shelf<diffusion_model>;
 
 /// Those who score pictures, by the name that jobs use.
 using hosted_judges =
@@ -38,7 +38,7 @@ using hosted_judges =
 class torch_rows final : public row_engine {
 public:
   /// `threads`: of one operator on the CPU; 0: LibTorch's choice.
-  torch_rows(hosted_models models, hosted_judges judges,
+  torch_rows(std::shared_ptr<hosted_models> models, hosted_judges judges,
              std::shared_ptr<ipc::slot_store> slots, uint32_t threads);
 
   void begin() override;
@@ -53,7 +53,7 @@ public:
 private:
   std::vector<torch_row*> sound(const std::vector<core::ticket>& who);
 
-  const hosted_models models_;
+  const std::shared_ptr<hosted_models> models_;
   const hosted_judges judges_;
   const std::shared_ptr<ipc::slot_store> slots_;
   const uint32_t threads_;

@@ -3,8 +3,13 @@
 
 #include <atelier/planning/cluster.hpp>
 #include <atelier/planning/plan.hpp>
+#include <atelier/planning/profile.hpp>
 
 namespace atelier::planning {
+
+/// Returns a plan without what its workers cannot do: one that it would have host
+/// what it may not, or more than its memory holds, keeps what it has.
+plan only_possible(plan made, const profile& known, const cluster_view& there);
 
 /// Returns a policy's plan, changed so that every variant for which stages wait
 /// in the lane that all its hosts serve keeps a host, where there are workers
@@ -12,10 +17,12 @@ namespace atelier::planning {
 /// for a variant that they have no use for any more would wait for ever.
 ///
 /// A host is taken from what has others, or is not waited for; where two would
-/// do, one that has the variant already, then the first. Where fewer workers
+/// do, one that has the variant already, then the first. One that may not host
+/// it is not asked. Where fewer workers
 /// are there than variants, those that wait without a host go first, so that
 /// they take turns as what waits is worked off.
 /// Costs O(waited variants * workers).
-plan hosting_waiting(plan made, const demand& asked, const cluster_view& there);
+plan hosting_waiting(plan made, const demand& asked, const profile& known,
+                     const cluster_view& there);
 
 } // namespace atelier::planning

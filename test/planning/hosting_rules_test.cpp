@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/sample.hpp"
 #include "support/scale.hpp"
-#include <atelier/planning/hosts_of_waiting.hpp>
+#include <atelier/planning/hosting_rules.hpp>
 #include <atelier/planning/policy.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -53,27 +53,38 @@ std::vector<uint32_t> hosted(const plan& p) {
   return out;
 }
 
+/// Five models of 100 MiB each; the last two variants are of one.
+const profile known = [] {
+  profile p;
+  for (const char* model : {"a", "b", "c", "d", "d"}) {
+    auto& v = p.variants.emplace_back();
+    v.model = model;
+    v.memory_bytes = uint64_t{100} << 20;
+  }
+  return p;
+}();
+
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(hosts_of_waiting)
+BOOST_AUTO_TEST_SUITE(hosting_rules)
 
 BOOST_AUTO_TEST_CASE(what_waits_keeps_the_host_that_has_it) {
   const auto there = hosting_now({light, heavy, light});
   const auto made = plan_of({light, light, light});
-  const auto p = hosting_waiting(made, asking({0, 2}), there);
+  const auto p = hosting_waiting(made, asking({0, 2}), known, there);
   BOOST_TEST(hosted(p) == (std::vector<uint32_t>{0, 1, 0}),
              boost::test_tools::per_element());
   // Nothing waits, or the policy sees to it: its plan.
-  BOOST_TEST((hosting_waiting(made, asking({3, 0}), there) == made));
-  BOOST_TEST((hosting_waiting(made, {}, there) == made));
+  BOOST_TEST((hosting_waiting(made, asking({3, 0}), known, there) == made));
+  BOOST_TEST((hosting_waiting(made, {}, known, there) == made));
   const auto both = plan_of({heavy, light, light});
-  BOOST_TEST((hosting_waiting(both, asking({0, 2}), there) == both));
+  BOOST_TEST((hosting_waiting(both, asking({0, 2}), known, there) == both));
 }
 
 BOOST_AUTO_TEST_CASE(a_lane_that_another_serves_has_its_host) {
   auto made = plan_of({light, light});
   made.workers[1].also_serves = {lane_of(heavy)};
-  BOOST_TEST((hosting_waiting(made, asking({0, 2}), hosting_now({light, light}))
+  BOOST_TEST((hosting_waiting(made, asking({0, 2}), known, hosting_now({light, light}))
               == made));
 }
 
@@ -81,11 +92,11 @@ BOOST_AUTO_TEST_CASE(what_nobody_plans_keeps_what_it_hosts) {
   plan made = plan_of({light, light});
   made.workers.pop_back();
   const auto same =
-    hosting_waiting(made, asking({0, 2}), hosting_now({light, heavy}));
+    hosting_waiting(made, asking({0, 2}), known, hosting_now({light, heavy}));
   BOOST_TEST((same == made));
   made.workers[0].hosting.clear();
   const auto p =
-    hosting_waiting(made, asking({1, 2}), hosting_now({light, light}));
+    hosting_waiting(made, asking({1, 2}), known, hosting_now({light, light}));
   BOOST_TEST_REQUIRE(p.workers.size() == 1u);
   BOOST_TEST(p.workers[0].hosting.front().value == 1u);
 }
@@ -93,13 +104,62 @@ BOOST_AUTO_TEST_CASE(what_nobody_plans_keeps_what_it_hosts) {
 BOOST_AUTO_TEST_CASE(with_one_worker_what_has_no_host_goes_first) {
   const auto busy = asking({5, 2});
   const auto p =
-    hosting_waiting(plan_of({light}), busy, hosting_now({light}));
+    hosting_waiting(plan_of({light}), busy, known, hosting_now({light}));
   BOOST_TEST(hosted(p).front() == 1u);
-  BOOST_TEST(hosted(hosting_waiting(plan_of({light}), asking({5, 0}),
+  BOOST_TEST(hosted(hosting_waiting(plan_of({light}), asking({5, 0}), known,
                                     hosting_now({heavy})))
                .front()
              == 0u);
-  BOOST_TEST(hosting_waiting({}, busy, {}).workers.empty());
+  BOOST_TEST(hosting_waiting({}, busy, known, {}).workers.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_loads_counts_as_what_it_becomes) {
+  auto there = hosting_now({light, light});
+  there.workers[1].hosting.clear();
+  there.workers[1].becoming = {heavy};
+  plan made = plan_of({light, light});
+  made.workers[1].hosting.clear();
+  BOOST_TEST((hosting_waiting(made, asking({0, 2}), known, there) == made));
+}
+
+BOOST_AUTO_TEST_CASE(what_began_to_wait_needs_no_window) {
+  auto there = hosting_now({light, light});
+  there.unhosted = {core::variant_id{3}};
+  const auto p = hosting_waiting(plan_of({light, light}), {}, known, there);
+  BOOST_TEST(hosted(p) == (std::vector<uint32_t>{3, 0}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(who_may_not_host_it_is_not_asked) {
+  auto there = hosting_now({light, light, light});
+  there.workers[0].may_host = {light};
+  there.workers[1].memory_bytes = 1;
+  const auto made = plan_of({light, light, light});
+  const auto p = hosting_waiting(made, asking({0, 2}), known, there);
+  BOOST_TEST(hosted(p) == (std::vector<uint32_t>{0, 0, 1}),
+             boost::test_tools::per_element());
+  there.workers[2].may_host = {light};
+  BOOST_TEST((hosting_waiting(made, asking({0, 2}), known, there) == made));
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_of_what_cannot_be_leaves_workers_as_they_are) {
+  auto there = hosting_now({light, light, light, light});
+  there.workers[0].may_host = {light};
+  there.workers[1].may_host = {heavy};
+  there.workers[2].memory_bytes = uint64_t{150} << 20;
+  const auto made = plan_of({heavy, heavy, heavy, heavy});
+  BOOST_TEST(only_possible(made, known, there).workers[0].hosting.empty());
+  BOOST_TEST((only_possible(made, known, there).workers[1].hosting
+              == std::vector{heavy}));
+  BOOST_TEST((only_possible(made, known, there).workers[2].hosting
+              == std::vector{heavy}));
+  plan many = made;
+  many.workers[2].hosting = {light, heavy};
+  BOOST_TEST(only_possible(many, known, there).workers[2].hosting.empty());
+  // Two variants of one model are one model.
+  many.workers[2].hosting = {core::variant_id{3}, core::variant_id{4}};
+  BOOST_TEST(only_possible(many, known, there).workers[2].hosting.size() == 2u);
+  BOOST_TEST(only_possible(many, known, there).workers[3].hosting.size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(random_plans_host_what_waits_where_workers_are_enough) {
@@ -116,7 +176,7 @@ BOOST_AUTO_TEST_CASE(random_plans_host_what_waits_where_workers_are_enough) {
     for (auto& x : waits)
       x = random.below(2) * random.below(9);
     const auto made = plan_of(then);
-    const auto p = hosting_waiting(made, asking(waits), hosting_now(now));
+    const auto p = hosting_waiting(made, asking(waits), known, hosting_now(now));
     const auto is = hosted(p);
     const auto was = hosted(made);
     size_t changed = 0, missing = 0;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/device/detail/loading_device.hpp>
+
+#include <utility>
+
+namespace atelier::gpu::detail {
+
+loading_device::loading_device(std::shared_ptr<executor> runs, shelf models,
+                               std::vector<core::variant_id> there)
+  : models_(std::move(models)),
+    there_(std::move(there)),
+    runs_(std::move(runs)),
+    loader_([this](const std::stop_token& stop) { work(stop); }) {}
+
+loading_device::~loading_device() = default;
+
+void loading_device::connect(executor_events events) {
+  {
+    const std::lock_guard guard{mutex_};
+    loaded_ = events.loaded;
+  }
+  runs_->connect(std::move(events));
+}
+
+void loading_device::rouse() {
+  runs_->rouse();
+}
+
+void loading_device::open(const open_job& job) {
+  runs_->open(job);
+}
+
+void loading_device::run(const run_job& job) {
+  runs_->run(job);
+}
+
+void loading_device::interrupt() {
+  runs_->interrupt();
+}
+
+void loading_device::decode(core::ticket who) {
+  runs_->decode(who);
+}
+
+void loading_device::close(core::ticket who) {
+  runs_->close(who);
+}
+
+bool loading_device::loads_beside() const {
+  return true;
+}
+
+std::vector<core::variant_id> loading_device::resident() const {
+  return there_;
+}
+
+bool loading_device::load(const std::vector<core::variant_id>& variants,
+                          const std::vector<core::variant_id>& keep) {
+  {
+    const std::lock_guard guard{mutex_};
+    if (next_ && loaded_)
+      loaded_(core::fail(core::ec::cancelled, "others are to be loaded"));
+    next_ = order{variants, keep};
+  }
+  wake_.notify_one();
+  return false;
+}
+
+void loading_device::work(const std::stop_token& stop) {
+  for (;;) {
+    order now;
+    std::function<void(core::error)> told;
+    {
+      std::unique_lock lock{mutex_};
+      if (!wake_.wait(lock, stop, [this] { return next_.has_value(); }))
+        return;
+      now = std::move(*next_);
+      next_.reset();
+      told = loaded_;
+    }
+    auto why = models_.has(now.variants)
+               ? core::error{}
+               : models_.bring(now.variants, now.keep);
+    if (!stop.stop_requested() && told)
+      told(std::move(why));
+  }
+}
+
+} // namespace atelier::gpu::detail

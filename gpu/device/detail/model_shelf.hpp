@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/shape.hpp>
+#include <atelier/core/error.hpp>
+#include <atelier/core/ids.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/planning/residency.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace atelier::gpu::detail {
+
+/// A model in one element type, and what it will take.
+struct shelf_title {
+  std::string model;
+  core::dtype precision = core::dtype::float32;
+  /// Bytes, as far as they are known before it is loaded.
+  uint64_t bytes = 0;
+};
+
+/// The models that a device has in its memory, within a bound: brought when they
+/// are wanted, and gone, the least recently used first, when memory is short.
+/// Threads: any; `bring` one at a time.
+template <class Model>
+class model_shelf {
+public:
+  using held_model = std::shared_ptr<const Model>;
+  /// Loads a model; slow. Returns it with the bytes that it takes.
+  using loader =
+    std::function<core::result<std::pair<held_model, uint64_t>>(
+      const shelf_title&)>;
+
+  /// @param titles by variant; none where a variant may not stand here
+  /// @param most_bytes of all models together; 0: no bound
+  model_shelf(std::vector<std::optional<shelf_title>> titles,
+              uint64_t most_bytes, loader load)
+    : titles_(std::move(titles)),
+      most_bytes_(most_bytes),
+      load_(std::move(load)) {}
+
+  /// Returns a variant's model, and counts that as its use; null where it is not
+  /// there.
+  held_model find(core::variant_id variant) {
+    const std::lock_guard guard{mutex_};
+    const auto* title = title_of(variant);
+    const auto at = title ? there_.find(key_of(*title)) : there_.end();
+    if (at == there_.end())
+      return nullptr;
+    at->second.last_used = ++uses_;
+    return at->second.model;
+  }
+
+  bool has(const std::vector<core::variant_id>& variants) const {
+    const std::lock_guard guard{mutex_};
+    return std::all_of(variants.begin(), variants.end(), [&](const auto v) {
+      const auto* title = title_of(v);
+      return title && there_.count(key_of(*title)) != 0;
+    });
+  }
+
+  /// Brings the models of these variants; others leave where they must.
+  /// @param keep variants whose models must stay, if they are there
+  /// Errors: ec::not_found (a variant that may not stand here),
+  ///         ec::out_of_resources (they do not fit; nothing left), those of the
+  ///         loader (what was to leave has left).
+  core::result<void> bring(const std::vector<core::variant_id>& variants,
+                           const std::vector<core::variant_id>& keep) {
+    std::vector<shelf_title> missing;
+    if (auto room = make_room(variants, keep, missing); !room)
+      return room;
+    for (const auto& title : missing) {
+      auto made = load_(title);
+      if (!made)
+        return made.why();
+      const std::lock_guard guard{mutex_};
+      there_[key_of(title)] = {std::move(made->first), made->second, ++uses_};
+    }
+    return {};
+  }
+
+  /// Returns the bytes of what is there.
+  uint64_t bytes() const {
+    const std::lock_guard guard{mutex_};
+    uint64_t sum = 0;
+    for (const auto& [which, x] : there_)
+      sum += x.bytes;
+    return sum;
+  }
+
+private:
+  using key = std::pair<std::string, core::dtype>;
+
+  struct held {
+    held_model model;
+    uint64_t bytes = 0;
+    uint64_t last_used = 0;
+  };
+
+  static key key_of(const shelf_title& x) {
+    return {x.model, x.precision};
+  }
+
+  const shelf_title* title_of(core::variant_id v) const {
+    return v.value < titles_.size() && titles_[v.value] ? &*titles_[v.value]
+                                                        : nullptr;
+  }
+
+  core::result<void> make_room(const std::vector<core::variant_id>& variants,
+                               const std::vector<core::variant_id>& keep,
+                               std::vector<shelf_title>& missing) {
+    const std::lock_guard guard{mutex_};
+    std::map<key, const shelf_title*> wanted;
+    for (const auto v : variants) {
+      const auto* title = title_of(v);
+      if (title == nullptr)
+        return core::fail(core::ec::not_found,
+                          "variant {} is not among this device's", v.value);
+      wanted.emplace(key_of(*title), title);
+    }
+    uint64_t more = 0;
+    std::vector<std::string> names;
+    for (const auto& [which, title] : wanted)
+      if (there_.count(which) == 0) {
+        missing.push_back(*title);
+        names.push_back(title->model);
+        more += title->bytes;
+      }
+    std::set<key> staying_keys;
+    for (const auto& [which, title] : wanted)
+      staying_keys.insert(which);
+    for (const auto v : keep)
+      if (const auto* title = title_of(v))
+        staying_keys.insert(key_of(*title));
+    std::vector<key> keys;
+    std::vector<planning::resident_model> all;
+    uint64_t staying = 0;
+    for (const auto& [which, x] : there_) {
+      const bool stays = staying_keys.count(which) != 0;
+      keys.push_back(which);
+      all.push_back({x.bytes, x.last_used, stays});
+      staying += stays ? x.bytes : 0;
+    }
+    const auto leaving = planning::leaving_for(all, more, most_bytes_);
+    if (!leaving)
+      return core::fail(core::ec::out_of_resources,
+                        "{} need {} MiB beside {} MiB that stay: "
+                        "memory_mib allows {}",
+                        fmt::join(names, ", "), more >> 20, staying >> 20,
+                        most_bytes_ >> 20);
+    for (const auto i : *leaving)
+      there_.erase(keys[i]);
+    return {};
+  }
+
+  const std::vector<std::optional<shelf_title>> titles_;
+  const uint64_t most_bytes_;
+  const loader load_;
+  mutable std::mutex mutex_;
+  std::map<key, held> there_;
+  uint64_t uses_ = 0;
+};
+
+} // namespace atelier::gpu::detail

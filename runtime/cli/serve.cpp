@@ -128,7 +128,8 @@ private:
     condition_ = std::make_shared<http::health>(pictures_, world_.version, [] {
       return std::chrono::steady_clock::now();
     });
-    auto doors = http::doors::make({pictures_, condition_, chosen_.settings});
+    auto doors = http::doors::make(
+      {pictures_, condition_, chosen_.settings, open_results()});
     http::server::options with;
     with.settings = http;
     with.routes = doors.routes;
@@ -144,9 +145,24 @@ private:
     server_ = std::move(*started);
     pixels_ = std::move(doors.pixels);
     chores_ = std::move(doors.chores);
+    disk_chores_ = std::move(doors.disk_chores);
     chores_.push_back(
       [this, counted = doors.counted] { counted->note(server_->counts()); });
     return {};
+  }
+
+  /// Null where results of jobs stay in memory: a disk that takes nothing does
+  /// not keep a server from its work.
+  std::shared_ptr<const http::result_files> open_results() {
+    const auto data = data_folder(common_);
+    if (chosen_.settings.http.results_disk_bytes == 0 || data.empty())
+      return nullptr;
+    auto made = http::result_files::open(data / "results");
+    if (made)
+      return std::move(*made);
+    world_.terminal.complain(made.why().text
+                             + "; results of jobs stay in memory");
+    return nullptr;
   }
 
   std::optional<failure> start_engine() {
@@ -166,6 +182,7 @@ private:
     condition_->refresh();
     condition_->enter(http::health::stage::running);
     keeper_.emplace(chores_, refresh_period);
+    archivist_.emplace(disk_chores_, refresh_period);
     return std::nullopt;
   }
 
@@ -239,6 +256,7 @@ private:
     const bool cut = world_.interrupted.count() > 1;
     server_->stop(cut ? core::timespan{0} : core::timespan{flush_grace});
     keeper_.reset();
+    archivist_.reset();
     if (!file_.empty())
       remove_server_file(file_, getpid());
     return cut ? exit_status::interrupted : exit_status::done;
@@ -251,11 +269,13 @@ private:
     std::make_shared<http::engine_pictures>();
   std::shared_ptr<http::health> condition_;
   std::vector<std::function<void()>> chores_;
+  std::vector<std::function<void()>> disk_chores_;
   size_t keys_ = 0;
   std::filesystem::path file_;
   std::shared_ptr<thread_offload> pixels_;
   std::unique_ptr<http::server> server_;
   std::optional<http::housekeeper> keeper_;
+  std::optional<http::housekeeper> archivist_;
 };
 
 } // namespace

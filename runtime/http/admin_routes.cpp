@@ -94,6 +94,8 @@ void admin_api::caches(const exchange_ptr& x) const {
                         {{"jobs", kept.jobs},
                          {"bytes", kept.bytes},
                          {"most_bytes", http.results_bytes},
+                         {"disk_bytes", kept.disk_bytes},
+                         {"most_disk_bytes", http.results_disk_bytes},
                          {"kept_s", core::to_seconds(http.results)}}}}));
 }
 

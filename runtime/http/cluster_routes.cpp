@@ -92,8 +92,10 @@ void add_cluster_routes(route_table& to, const cluster_context& with) {
     get("/metrics", scope::user, [with](const std::shared_ptr<exchange>& x) {
       metrics_snapshot now;
       now.engine = with.condition->last();
-      if (with.open_jobs)
-        now.open_jobs = with.open_jobs();
+      if (with.all) {
+        now.open_jobs = with.all->open();
+        now.kept = with.all->kept();
+      }
       reply_message reply;
       reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
       reply.body = with.counted->exposition(now);

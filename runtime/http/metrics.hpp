@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/atelier.hpp>
+#include <atelier/runtime/http/jobs.hpp>
 #include <atelier/runtime/http/server.hpp>
 
 #include <memory>
@@ -14,6 +15,7 @@ namespace atelier::runtime::http {
 struct metrics_snapshot {
   engine_status engine;
   uint64_t open_jobs = 0;
+  jobs::kept_pictures kept;
 };
 
 /// What the doors count, and what the engine does, in Prometheus' words.

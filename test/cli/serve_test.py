@@ -233,6 +233,36 @@ def case_every_request_is_answered_while_processes_die(program):
         expect(code == 0, code, err)
 
 
+def case_results_of_jobs_lie_in_the_data_folder(program):
+    folder = program.folder / "data" / "atelier" / "results"
+
+    def files():
+        return sorted(folder.iterdir()) if folder.exists() else []
+
+    with server(program) as (process, told):
+        url = told["url"]
+        _, text = call(url, "POST", "/v1/jobs",
+                       {"prompt": "a", "size": "64x64", "n": 2})
+        job = json.loads(text)["poll_url"]
+        program.wait_for(lambda: len(files()) == 2, process)
+        expect(folder.stat().st_mode & 0o777 == 0o700)
+        for i, file in enumerate(files()):
+            status, image = call(url, "GET", f"{job}/images/{i}")
+            expect(status == 200 and image == file.read_bytes(), i)
+        # Another server of the same folder does without.
+        with server(program) as (second, other):
+            expect(call(other["url"], "POST", "/v1/jobs",
+                        {"prompt": "b", "size": "64x64"})[0] == 202)
+            expect("results of jobs stay in memory"
+                   in end_of(second, signal.SIGTERM)[1])
+        expect(len(files()) == 2)
+        process.kill()
+    expect(len(files()) == 2)
+    with server(program) as (process, told):
+        expect(files() == [])
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
 def case_keys_are_asked_for(program):
     keys = program.folder / "keys"
     digest = hashlib.sha256(b"apple").hexdigest()

@@ -103,6 +103,7 @@ BOOST_AUTO_TEST_CASE(kept_pictures_are_counted) {
   BOOST_TEST(x["caches"].empty());
   BOOST_TEST(x["results"]["jobs"] == 1);
   BOOST_TEST(x["results"]["bytes"].get<uint64_t>() > 100u);
+  BOOST_TEST(x["results"]["disk_bytes"] == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_drained_server_finishes_what_runs_and_takes_no_more) {

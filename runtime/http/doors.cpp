@@ -77,6 +77,10 @@ doors doors::make(const door_context& from) {
   with.wall = wall_now;
   with.draw = draw;
   with.elsewhere = run_on(out.pixels);
+  with.handed_in = [counted = out.counted](core::time_point received) {
+    counted->count_door(metrics::door::submit,
+                        core::to_seconds(steady_now() - received));
+  };
   with.tls = !http.certificate.empty();
 
   cluster_context shown;

@@ -159,6 +159,7 @@ void job_api::submit(const exchange_ptr& x) const {
       error_reply(shape, 422, why->code, why->text, "Idempotency-Key"));
   else if (why != nullptr)
     return x->reply(detail::failure_reply(shape, *why));
+  detail::note_handed_in(with, asked);
   auto v = detail::job_json(std::get<job_view>(got));
   const auto poll = fmt::format("/v1/jobs/{}", std::get<job_view>(got).id);
   v["poll_url"] = poll;

@@ -78,6 +78,8 @@ struct job_view {
   /// By index; null where a picture is not there (yet). One that is in a file
   /// has neither bytes nor prompts here: see jobs::with_bytes.
   std::vector<std::shared_ptr<const picture>> results;
+  /// When its newest picture was there, by the jobs' own clock.
+  core::time_point ready{};
   /// Of a failed job: that of its first failed picture, with which it ended.
   failure why;
   /// Its pictures were kept, and are gone.

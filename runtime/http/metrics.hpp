@@ -33,6 +33,11 @@ public:
   void count_exchange(const std::string& method, const std::string& pattern,
                       unsigned status, double seconds);
 
+  /// How long the doors themselves had a call: until it was handed in, or from
+  /// its picture to the end of its reply.
+  enum class door : uint8_t { submit, respond };
+  void count_door(door part, double seconds);
+
   /// What the server counts itself, as of now.
   void note(const server_counts& x);
 

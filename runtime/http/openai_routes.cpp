@@ -96,6 +96,7 @@ void openai_api::make(const exchange_ptr& x, openai_kind kind) const {
   const auto got = all->submit(std::move(call.what), std::move(news));
   if (const auto* why = std::get_if<failure>(&got))
     return x->reply(detail::failure_reply(shape, *why));
+  detail::note_handed_in(with, x->asked());
   if (stream)
     stream->feed.open();
   x->on_gone([all = std::weak_ptr{all}, id = std::get<job_view>(got).id] {

@@ -263,6 +263,46 @@ def case_results_of_jobs_lie_in_the_data_folder(program):
         expect(end_of(process, signal.SIGTERM)[0] == 0)
 
 
+def case_gauges_are_right_under_load(program):
+    """What waits and runs, while it does, and when it has ended."""
+    with server(program, "--set", "devices[0].test_card_step_ms=50",
+                "--set", "devices[0].seats=2",
+                "--set", "devices[0].max_batch=2") as (process, told):
+        url = told["url"]
+
+        def gauges():
+            _, text = ask(url, "/metrics")
+            found = dict(line.rsplit(" ", 1) for line in text.splitlines()
+                         if not line.startswith("#"))
+            return tuple(int(float(found[f"atelier_{x}"])) for x in
+                         ("requests_waiting", "requests_running", "jobs_open"))
+
+        expect(gauges() == (0, 0, 0), gauges())
+        jobs = [json.loads(call(url, "POST", "/v1/jobs", {
+            "prompt": "a", "size": "64x64", "steps": 150})[1])["id"]
+            for _ in range(7)]
+        program.wait_for(lambda: gauges() == (5, 2, 7), process)
+        for job in jobs[4:]:
+            expect(call(url, "DELETE", f"/v1/jobs/{job}")[0] == 200)
+        program.wait_for(lambda: gauges() == (2, 2, 4), process)
+        health = json.loads(ask(url)[1])
+        expect((health["waiting"], health["running"]) == (2, 2), health)
+        for job in jobs[:4]:
+            call(url, "DELETE", f"/v1/jobs/{job}")
+        program.wait_for(lambda: gauges() == (0, 0, 0), process)
+        # The doors' own time: of every call, and of each whole reply.
+        expect(call(url, "POST", "/v1/images/generations",
+                    {"prompt": "a", "size": "64x64", "steps": 1})[0] == 200)
+
+        def doors():
+            _, text = ask(url, "/metrics")
+            return [f'atelier_http_door_seconds_count{{part="{part}"}} {n}\n'
+                    in text for part, n in (("submit", 8), ("respond", 1))]
+
+        program.wait_for(lambda: doors() == [True, True], process)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
 def case_keys_are_asked_for(program):
     keys = program.folder / "keys"
     digest = hashlib.sha256(b"apple").hexdigest()

@@ -180,6 +180,20 @@ BOOST_AUTO_TEST_CASE(files_that_are_no_certificates_are_told) {
   BOOST_TEST((why().find("without the other") != std::string::npos));
 }
 
+BOOST_AUTO_TEST_CASE(a_certificate_that_cannot_be_changes_nothing) {
+  start();
+  auto next = with.settings;
+  next.body_bytes = 2;
+  next.certificate = own.key;
+  const auto done = server->renew(next);
+  BOOST_TEST_REQUIRE(!done);
+  BOOST_TEST((done.why().code == core::ec::bad_config));
+  BOOST_TEST(secret().ask(request("POST", "/echo", {}, "abc")).body == "abc");
+  next.certificate = own.certificate;
+  BOOST_TEST(static_cast<bool>(server->renew(next)));
+  BOOST_TEST(secret().ask(request("POST", "/echo", {}, "abc")).status == 413u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace atelier::test

@@ -77,7 +77,6 @@ BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told) {
   BOOST_TEST(x["policy"] == "argus");
   BOOST_TEST(x["version"] == 3);
   BOOST_TEST(x["workers"][0]["variants"][0] == "tiny@8");
-  BOOST_TEST(x["reasons"].is_null());
 }
 
 BOOST_AUTO_TEST_CASE(workers_and_processes_are_told) {
@@ -100,7 +99,6 @@ BOOST_AUTO_TEST_CASE(kept_pictures_are_counted) {
   post("/v1/jobs", R"({"prompt":"a"})");
   pictures->finish(1);
   const auto x = get("/v1/admin/caches")->body();
-  BOOST_TEST(x["caches"].empty());
   BOOST_TEST(x["results"]["jobs"] == 1);
   BOOST_TEST(x["results"]["bytes"].get<uint64_t>() > 100u);
   BOOST_TEST(x["results"]["disk_bytes"] == 0);

@@ -55,8 +55,8 @@ struct rig : test::api_rig {
     return get("/v1/jobs/" + id + "/images/0")->status();
   }
 
-  const fs::path folder = fs::temp_directory_path()
-                        / ("atelier-jobs-" + std::to_string(getpid()));
+  const fs::path folder =
+    fs::temp_directory_path() / ("atelier-jobs-" + std::to_string(getpid()));
   std::shared_ptr<jobs> filed;
 };
 
@@ -76,8 +76,8 @@ BOOST_AUTO_TEST_CASE(a_picture_goes_from_memory_into_a_file) {
   BOOST_TEST(got->answered->body == std::string(1000, 'a'));
   // The other ways to the same bytes.
   const auto text = to_base64(std::vector<uint8_t>(1000, 'a'));
-  BOOST_TEST(
-    r.get("/v1/jobs/" + id)->body()["result"]["images"][0]["b64_json"] == text);
+  BOOST_TEST(r.get("/v1/jobs/" + id)->body()["result"]["images"][0]["b64_json"]
+             == text);
   const auto late = r.get("/v1/jobs/" + id + "/events?images=b64_json");
   BOOST_TEST(late->event_names() == "status,image,completed");
   BOOST_TEST(late->event_data(1)["b64_json"] == text);

@@ -30,8 +30,8 @@ struct folder {
       std::distance(fs::directory_iterator{where}, fs::directory_iterator{}));
   }
 
-  const fs::path where = fs::temp_directory_path()
-                       / ("atelier-results-" + std::to_string(getpid()));
+  const fs::path where =
+    fs::temp_directory_path() / ("atelier-results-" + std::to_string(getpid()));
 };
 
 } // namespace

@@ -220,7 +220,7 @@ void jobs::impl::answered(const entry& x, uint32_t index, const answer& a) {
     if (done) {
       begin(*x);
       row.steps = row.steps_done = row.steps > 0 ? row.steps : done->steps_run;
-      x->last_step = when_.steady();
+      x->known.ready = x->last_step = when_.steady();
       x->known.results[index] = std::move(done);
       push(*x, job_news::kind::pictured, index);
       bool all = true;

@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import queue
+import resource
 import signal
 import socket
 import sys
@@ -261,6 +262,44 @@ def case_results_of_jobs_lie_in_the_data_folder(program):
     with server(program) as (process, told):
         expect(files() == [])
         expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
+def case_a_disk_that_takes_nothing_loses_no_picture(program):
+    def nothing_large():
+        _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500, hard))
+
+    process = program.start(["serve", "--json", *CARD, "--processes", "single"],
+                            preexec_fn=nothing_large)
+    try:
+        url = json.loads(process.stdout.readline())["url"]
+        jobs = [json.loads(call(url, "POST", "/v1/jobs",
+                                {"prompt": "a", "size": "64x64"})[1])["id"]
+                for _ in range(3)]
+
+        def done():
+            return all(json.loads(call(url, "GET", f"/v1/jobs/{x}")[1])["status"]
+                       == "completed" for x in jobs)
+
+        program.wait_for(done, process)
+
+        def in_memory():
+            text = call(url, "GET", "/metrics")[1].decode()
+            return float(text.split('atelier_results_bytes{where="memory"} ')[1]
+                         .split()[0])
+
+        expect(in_memory() > 3000)
+        time.sleep(2)
+        for job in jobs:
+            status, image = call(url, "GET", f"/v1/jobs/{job}/images/0")
+            expect(status == 200 and len(image) > 500, status)
+        folder = program.folder / "data" / "atelier" / "results"
+        expect(list(folder.iterdir()) == [], "something half is left")
+        code, err = end_of(process, signal.SIGTERM)
+        expect(code == 0 and err.count("stay in memory") == 1, code, err)
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def case_gauges_are_right_under_load(program):

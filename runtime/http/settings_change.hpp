@@ -18,8 +18,8 @@ struct setting_change {
   /// Whether a running server can take it over; else it waits for a restart.
   bool applies = false;
 
-  friend bool operator==(const setting_change&, const setting_change&)
-    = default;
+  friend bool operator==(const setting_change&,
+                         const setting_change&) = default;
 };
 
 /// Returns what `after` has otherwise than `before`, in the order of the file.

@@ -40,7 +40,8 @@ BOOST_AUTO_TEST_CASE(a_request_under_way_keeps_what_it_began_with) {
   auto c = client();
   const auto whole = request("POST", "/echo", {}, std::string(101, 'x'));
   c.send(whole.substr(0, whole.size() - 50));
-  BOOST_TEST(eventually([&] { return server->counts().body_bytes_held == 51u; }));
+  BOOST_TEST(
+    eventually([&] { return server->counts().body_bytes_held == 51u; }));
   auto next = with.settings;
   next.body_bytes = 100;
   BOOST_TEST(static_cast<bool>(server->renew(next)));

@@ -31,8 +31,7 @@ BOOST_AUTO_TEST_CASE(each_change_is_told_with_both_values) {
   const auto got =
     changes_between({}, read("[http]\nbody_mib = 32\n[log]\nlevel = 'info'\n"));
   BOOST_REQUIRE(got.size() == 2u);
-  BOOST_TEST(
-    (got[0] == setting_change{"http.body_mib", "64", "32", true}));
+  BOOST_TEST((got[0] == setting_change{"http.body_mib", "64", "32", true}));
   BOOST_TEST(
     (got[1] == setting_change{"log.level", "\"warn\"", "\"info\"", true}));
 }

@@ -16,7 +16,8 @@ BOOST_AUTO_TEST_CASE(times_come_back_as_they_went) {
   x.postprocess = 1ns;
   x.total = 10min;
   const auto text = timings_json(x).dump();
-  BOOST_TEST(text.starts_with(R"({"queue":1.5,"classify":0.0,"retrieve":0.0,)"));
+  BOOST_TEST(
+    text.starts_with(R"({"queue":1.5,"classify":0.0,"retrieve":0.0,)"));
   const auto back = read_timings(nlohmann::json::parse(text));
   BOOST_TEST((back.queue == x.queue));
   BOOST_TEST((back.denoise == x.denoise));

@@ -38,8 +38,7 @@ void connection::await_request() {
   if (server_->stopping)
     return close();
   // A new connection is expected to have something to say.
-  allow(served_ ? settings_->idle
-                : std::min(settings_->read, settings_->idle));
+  allow(served_ ? settings_->idle : std::min(settings_->read, settings_->idle));
   if (!ahead_.empty()) {
     const auto bytes = std::exchange(ahead_, {});
     take_in(bytes);

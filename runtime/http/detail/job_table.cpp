@@ -91,7 +91,7 @@ void job_table::end(const std::shared_ptr<job_entry>& x) {
   ++keeping_;
   unstored_.emplace(x->number, x);
   while (in_memory_.held > in_memory_.most)
-    drop_pictures(in_memory_.jobs.begin()->second);
+    drop_pictures(*in_memory_.jobs.begin()->second);
 }
 
 void job_table::put_on(shelf& to, const std::shared_ptr<job_entry>& x,
@@ -142,7 +142,7 @@ bool job_table::make_disk_room(const job_entry& x, const picture& more) {
     // It is not alone there, else there would be room.
     if (oldest->second.get() == &x)
       ++oldest;
-    drop_pictures(oldest->second);
+    drop_pictures(*oldest->second);
   }
   return true;
 }
@@ -185,11 +185,10 @@ void job_table::forget_pictures(job_entry& x) {
   --keeping_;
 }
 
-void job_table::drop_pictures(const std::shared_ptr<job_entry>& x) {
-  const auto held = x;
-  forget_pictures(*held);
-  held->known.expired = true;
-  for (auto& done : held->known.results)
+void job_table::drop_pictures(job_entry& x) {
+  forget_pictures(x);
+  x.known.expired = true;
+  for (auto& done : x.known.results)
     done.reset();
 }
 

@@ -125,7 +125,8 @@ private:
                         uint64_t bytes);
   bool keeps(const job_entry& x) const;
   void forget_pictures(job_entry& x);
-  void drop_pictures(const std::shared_ptr<job_entry>& x);
+  /// @pre it is known: the shelves are not its only owners
+  void drop_pictures(job_entry& x);
   void remember(const std::string& id);
 
   job_limits within_;

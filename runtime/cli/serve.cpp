@@ -169,8 +169,11 @@ private:
     }
     if (!merged.http.certificate.empty())
       core::log_warn("read again: http.certificate and http.private_key");
-    for (const auto& x : http::changes_between(in_force_, next->settings))
+    const auto changes = http::changes_between(in_force_, next->settings);
+    for (const auto& x : changes)
       tell(x);
+    if (changes.empty())
+      core::log_warn("read again: the configuration is as it was");
     in_force_ = merged;
     // After the lines that a quieter log would not show.
     if (const auto& level = in_force_.log.level;

@@ -222,6 +222,8 @@ def case_files_are_read_again_at_a_hangup(program):
     process, url, log = started(program, "--config", "c.toml")
     try:
         expect([sees(url, x) for x in ("ann", "bob", "eve")] == [200, 200, 401])
+        process.send_signal(signal.SIGHUP)
+        log.wait("the configuration is as it was")
         # Nothing of a configuration with faults, every fault told.
         write_keys("eve")
         write("[http]\nkeys = 'keys'\nthreads = 0\nbody_mib = 1\n")

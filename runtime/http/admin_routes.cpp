@@ -48,6 +48,9 @@ void admin_api::plan(const exchange_ptr& x) const {
                        {"loading", w.loading}});
   x->reply(json_reply({{"policy", now.policy},
                        {"version", now.plan_version},
+                       {"routes", detail::routes_json(now)},
+                       {"thresholds", now.thresholds},
+                       {"saturated", now.saturated},
                        {"workers", workers}}));
 }
 

@@ -134,6 +134,8 @@ def main():
             expect(workers).to_contain_text("test_card@20")
             expect(page.locator("#totals")).to_contain_text("pictures")
             expect(page.locator("#plan")).to_contain_text("policy")
+            expect(page.locator("#plot-plan")).to_contain_text("planned")
+            expect(page.locator("#plot-plan .share").first).to_be_visible()
             # The two pictures by their one way, as a picture and as a table.
             expect(page.locator("#ways")).to_contain_text("test_card@20")
             expect(page.locator("#ways")).to_contain_text("100 %")
@@ -177,11 +179,24 @@ def main():
                        "variant": variant, "route": route}
                       for route, variant, s, n in ways for i in range(n)]
             body = page.evaluate("async () => (await fetch('v1/cluster')).json()")
+            routes = [{"name": "cascade", "stages": [["turbo@4"], ["base@50"]],
+                       "shares": [0.8, 0.3]},
+                      {"name": "small@20", "stages": [["small@20"]],
+                       "shares": [0.2, 0.7]}]
             body.update(policy="diffserve", plan_version=7, recent=recent,
+                        routes=routes, thresholds=[0.6], saturated=False,
                         batches=[0, 40, 22, 31, 90])
             page.route("**/v1/cluster", lambda r: r.fulfill(json=body))
             expect(page.locator("#plan")).to_have_text(
                 "Plan 7 of the policy diffserve")
+            # Two classes and what came, of two routes each.
+            expect(page.locator("#plot-plan .share")).to_have_count(6)
+            plan = page.locator("#plot-plan")
+            expect(plan).to_contain_text("cascade: turbo@4, then base@50")
+            expect(plan).to_contain_text("class 1")
+            label = plan.get_attribute("aria-label")
+            assert "class 1: 30 % by cascade, 70 % by small@20" in label, label
+            assert "as it came: 75 % by cascade" in label, label
             expect(page.locator("#plot-ways .band")).to_have_count(3)
             label = page.locator("#plot-ways").get_attribute("aria-label")
             assert "20 % by cascade, drawn by base@50" in label, label

@@ -121,7 +121,8 @@ function showTables(x) {
     total('cancelled', r.cancelled), total('refused', r.refused),
     total('late', r.late), total('resumed', r.resumed),
     total('slots in use', `${x.arena.slots_used} of ${x.arena.slots}`));
-  $('plan').textContent = `Plan ${x.plan_version} of the policy ${x.policy}`;
+  $('plan').textContent = `Plan ${x.plan_version} of the policy ${x.policy}`
+    + (x.saturated ? ': more is asked for than the devices can do' : '');
   table($('workers'), ['Device', 'Hosts', 'State', 'Requests', 'Rows of a step'],
     x.workers.map((w) => [w.device, w.variants.join(', ') || 'nothing',
       w.loading ? 'loading' : w.running ? 'working' : 'idle',
@@ -132,8 +133,9 @@ function showTables(x) {
       : [['all in one', '', 'alive', '']]);
 }
 
-function showWays(recent) {
+function showWays(x, recent) {
   const all = ways.waysOf(recent);
+  ways.drawPlan($('plot-plan'), x.routes, all);
   ways.draw($('plot-ways'), all);
   table($('ways'), ['Route', 'Drawn by', 'Pictures', 'Share', 'p50', 'p95'],
     all.map((w) => [w.route, w.variant, w.count, `${number(100 * w.share)} %`,
@@ -153,7 +155,7 @@ function show() {
   const now = Date.now() / 1000;
   showTables(x);
   const recent = x.recent.filter((r) => r.age_s <= keptSeconds);
-  showWays(recent);
+  showWays(x, recent);
   const over = {seconds: keptSeconds};
   lines($('plot-rate'), {...over, unit: 'pictures/min', series: rates(recent)});
   lines($('plot-latency'), {...over, unit: 's', series: latencies(recent),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which share of the pictures came by which way: routes on the left, who drew
-// them on the right.
+// Which share of the requests goes by which way: as the plan wants it for each
+// class of them, and as it came, routes on the left, who drew them on the right.
 
 import {color, number, quantile, svg} from './plot.js';
 
@@ -85,5 +85,69 @@ export function draw(into, ways) {
       parts.push(svg('text', {x: x + away, y: n.y + Math.max(11, n.share * scale / 2 + 4),
         'text-anchor': anchor}, `${name} ${percent(n.share)}`));
     }
+  into.replaceChildren(...parts);
+}
+
+// The stages of a route, for people.
+function stagesOf(route) {
+  return route.stages.map((s) => s.join(' or ')).join(', then ') || 'nothing';
+}
+
+// Returns bars: {name, parts: [[index of the route, share]]}.
+function barsOf(routes, ways) {
+  const classes = Math.max(0, ...routes.map((r) => r.shares.length));
+  const bars = Array.from({length: classes}, (_, c) => ({
+    name: classes > 1 ? `class ${c}` : 'planned',
+    parts: routes.map((r, i) => [i, r.shares[c] ?? 0]),
+  }));
+  const came = new Map();
+  for (const w of ways) came.set(w.route, (came.get(w.route) ?? 0) + w.share);
+  if (ways.length)
+    bars.push({name: 'as it came',
+      parts: routes.map((r, i) => [i, came.get(r.name) ?? 0])});
+  return bars;
+}
+
+// Draws the plan's shares, a bar for each class of requests, and what came.
+export function drawPlan(into, routes, ways) {
+  const width = into.clientWidth || 320;
+  const bars = barsOf(routes, ways);
+  const [left, high, top] = [84, 26, 8];
+  const legendTop = top + bars.length * (high + 8) + 22;
+  const height = legendTop + 18 * routes.length;
+  into.style.height = `${height}px`;
+  into.setAttribute('viewBox', `0 0 ${width} ${height}`);
+  const span = width - left - 12;
+  const parts = [];
+  bars.forEach((bar, row) => {
+    const y = top + row * (high + 8);
+    parts.push(svg('text', {x: left - 8, y: y + 17, 'text-anchor': 'end'}, bar.name));
+    let x = left;
+    for (const [i, share] of bar.parts) {
+      if (share <= 0) continue;
+      const wide = share * span;
+      const box = svg('rect', {class: 'share', x, y, width: wide, height: high,
+        fill: color(i)});
+      box.append(svg('title', {}, `${bar.name}: ${percent(share)} by ${routes[i].name}`));
+      parts.push(box);
+      const label = wide > 110 ? `${routes[i].name} ${percent(share)}`
+        : wide > 40 ? percent(share) : '';
+      parts.push(svg('text', {class: 'on-plot', x: x + 5, y: y + 17}, label));
+      x += wide;
+    }
+  });
+  const axis = legendTop - 14;
+  for (const share of [0, 0.5, 1])
+    parts.push(svg('text', {x: left + share * span, y: axis + 4,
+      'text-anchor': ['start', 'middle', 'end'][share * 2]}, percent(share)));
+  routes.forEach((r, i) => {
+    const y = legendTop + 18 * i;
+    parts.push(svg('rect', {x: 0, y, width: 10, height: 10, fill: color(i)}));
+    parts.push(svg('text', {x: 16, y: y + 9}, `${r.name}: ${stagesOf(r)}`));
+  });
+  into.setAttribute('aria-label', bars.map((bar) => `${bar.name}: `
+    + bar.parts.filter(([, share]) => share > 0)
+      .map(([i, share]) => `${percent(share)} by ${routes[i].name}`).join(', '))
+    .join('; ') || 'The plan tells no shares');
   into.replaceChildren(...parts);
 }

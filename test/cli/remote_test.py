@@ -4,17 +4,18 @@ server reads again.
 
 Usage: remote_test.py --program ATELIER --report FILE [--only PART]
 """
+import fcntl
 import hashlib
+import http.client
 import json
 import os
 import signal
-import subprocess
 import sys
-import threading
-import time
+import termios
+import urllib.parse
 
 from process_test import KEYS, PATIENCE_S, TIMINGS, expect, main
-from serve_test import ask, call, end_of, server
+from serve_test import Lines, ask, call, end_of, server
 
 
 def local_and_remote(program, url, name, arguments):
@@ -172,26 +173,6 @@ def case_a_server_that_dies_is_told(program):
                asking.returncode, err.decode())
 
 
-class Lines:
-    """What a server writes to its log, as it comes."""
-
-    def __init__(self, process):
-        self.all = []
-        self.thread = threading.Thread(target=self.read, args=[process],
-                                       daemon=True)
-        self.thread.start()
-
-    def read(self, process):
-        for line in process.stderr:
-            self.all.append(line.decode())
-
-    def wait(self, *parts):
-        until = time.monotonic() + PATIENCE_S
-        while not any(all(p in x for p in parts) for x in self.all):
-            expect(time.monotonic() < until, parts, "not in", self.all)
-            time.sleep(0.01)
-
-
 def started(program, *arguments):
     process = program.start(["serve", "--json", "--listen", "127.0.0.1:0",
                              *arguments])
@@ -260,8 +241,6 @@ def case_files_are_read_again_at_a_hangup(program):
 
 
 def upload(url, headers, body):
-    import http.client
-    import urllib.parse
     parts = urllib.parse.urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname, parts.port,
                                             timeout=PATIENCE_S)
@@ -273,26 +252,25 @@ def case_the_end_of_its_terminal_ends_it(program):
     master, slave = os.openpty()
 
     def take_terminal():
-        import fcntl
-        import termios
         os.setsid()
         fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
 
     process = program.start(
         ["serve", "--json", "--listen", "127.0.0.1:0", "--set",
          "devices=[{name='cpu:0',executor='test_card'}]"],
-        preexec_fn=take_terminal, stderr=subprocess.DEVNULL)
+        preexec_fn=take_terminal)
     os.close(slave)
     try:
         expect(process.stdout.readline(), "it did not start")
+        log = Lines(process)
         process.send_signal(signal.SIGHUP)
-        time.sleep(0.5)
+        log.wait("read again")
         expect(process.poll() is None, "a hangup by hand ended it")
         os.close(master)
         expect(process.wait(PATIENCE_S) == 0, process.returncode)
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
 
 
 def all_cases():

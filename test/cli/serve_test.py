@@ -38,6 +38,26 @@ def server(program, *more):
         process.communicate()
 
 
+class Lines:
+    """What a server writes to its log, as it comes."""
+
+    def __init__(self, process):
+        self.all = []
+        self.thread = threading.Thread(target=self.read, args=[process],
+                                       daemon=True)
+        self.thread.start()
+
+    def read(self, process):
+        for line in process.stderr:
+            self.all.append(line.decode())
+
+    def wait(self, *parts):
+        until = time.monotonic() + PATIENCE_S
+        while not any(all(p in x for p in parts) for x in self.all):
+            expect(time.monotonic() < until, parts, "not in", self.all)
+            time.sleep(0.01)
+
+
 def ask(url, path="/health", headers=None, method="GET"):
     parts = urllib.parse.urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname, parts.port,
@@ -273,6 +293,7 @@ def case_a_disk_that_takes_nothing_loses_no_picture(program):
                             preexec_fn=nothing_large)
     try:
         url = json.loads(process.stdout.readline())["url"]
+        log = Lines(process)
         jobs = [json.loads(call(url, "POST", "/v1/jobs",
                                 {"prompt": "a", "size": "64x64"})[1])["id"]
                 for _ in range(3)]
@@ -283,23 +304,22 @@ def case_a_disk_that_takes_nothing_loses_no_picture(program):
 
         program.wait_for(done, process)
 
-        def in_memory():
-            text = call(url, "GET", "/metrics")[1].decode()
-            return float(text.split('atelier_results_bytes{where="memory"} ')[1]
-                         .split()[0])
-
-        expect(in_memory() > 3000)
-        time.sleep(2)
+        text = call(url, "GET", "/metrics")[1].decode()
+        kept = text.split('atelier_results_bytes{where="memory"} ')[1].split()[0]
+        expect(float(kept) > 3000, kept)
+        log.wait("stay in memory")
         for job in jobs:
             status, image = call(url, "GET", f"/v1/jobs/{job}/images/0")
             expect(status == 200 and len(image) > 500, status)
         folder = program.folder / "data" / "atelier" / "results"
         expect(list(folder.iterdir()) == [], "something half is left")
-        code, err = end_of(process, signal.SIGTERM)
-        expect(code == 0 and err.count("stay in memory") == 1, code, err)
+        process.send_signal(signal.SIGTERM)
+        expect(process.wait(PATIENCE_S) == 0, process.returncode)
+        log.thread.join()
+        expect("".join(log.all).count("stay in memory") == 1, log.all)
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
 
 
 def case_gauges_are_right_under_load(program):

@@ -85,7 +85,7 @@ void connection::begin_events() {
 
 void connection::event(std::string text) {
   const auto waiting = unsent_ += text.size();
-  const bool slow = waiting > settings_->unsent_bytes;
+  const bool slow = waiting > most_unsent_;
   post([slow, text = std::move(text)](connection& self) mutable {
     if (slow) {
       ++self.server_->counts->timed_out;

@@ -165,8 +165,10 @@ private:
   std::list<std::string> out_;
   size_t out_at_ = 0;
   bool writing_ = false;
-  /// Handed in for writing and not written.
+  /// Handed in for writing and not written, and the most of it: handlers of
+  /// events look at both, also after the end of a reply to HEAD.
   std::atomic<uint64_t> unsent_{0};
+  std::atomic<uint64_t> most_unsent_{0};
 };
 
 } // namespace atelier::runtime::http::detail

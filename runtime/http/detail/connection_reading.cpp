@@ -125,8 +125,8 @@ std::string_view connection::feed(std::string_view bytes) {
   using stage = request_reader::stage;
   if (phase_ == phase::idle && !bytes.empty()) {
     phase_ = phase::reading;
-    // No other thread reads them now: no exchange is open.
     settings_ = server_->settings();
+    most_unsent_ = settings_->unsent_bytes;
     began_ = steady_now();
     allow(settings_->read);
     const auto& most = *settings_;

@@ -117,6 +117,31 @@ def case_what_a_server_cannot_do_is_told(program):
     refused(2, "no address", "--server", "nonsense")
 
 
+def case_a_full_server_is_asked_until_the_deadline(program):
+    with server(program, "--set", "limits.requests=1", "--set",
+                "devices[0].test_card_step_ms=100") as (process, told):
+        url = told["url"]
+        job = json.loads(call(url, "POST", "/v1/jobs", {
+            "prompt": "a", "size": "64x64", "steps": 150})[1])["id"]
+        asked = ["generate", "a", "--size", "64x64", "--steps", "1", "-o",
+                 "x.png", "--server", url]
+        code, _, err = program.run([*asked, "--deadline-ms", "300"])
+        expect(code == 4 and "overloaded" in err, code, err)
+        # Without a deadline it waits for its turn.
+        waits = program.start(asked)
+        program.wait_for(lambda: refusals(url) >= 2, waits)
+        expect(call(url, "DELETE", f"/v1/jobs/{job}")[0] == 200)
+        _, err = waits.communicate(timeout=PATIENCE_S)
+        expect(waits.returncode == 0, waits.returncode, err.decode())
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
+def refusals(url):
+    text = call(url, "GET", "/metrics")[1].decode()
+    name = 'atelier_request_refusals_total{reason="overloaded"} '
+    return float(text.split(name)[1].split()[0]) if name in text else 0
+
+
 def case_a_key_goes_along(program):
     keys = program.folder / "keys"
     keys.write_text("ann user %s\n" % hashlib.sha256(b"apple").hexdigest())

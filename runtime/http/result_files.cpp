@@ -111,7 +111,8 @@ result<void> result_files::put(uint64_t job, uint32_t index,
     file to{std::fopen(part.c_str(), "wbe"), &std::fclose};
     if (to == nullptr)
       return give_up("write");
-    if (std::fwrite(bytes.data(), 1, bytes.size(), to.get()) != bytes.size())
+    if (!bytes.empty()
+        && std::fwrite(bytes.data(), 1, bytes.size(), to.get()) != bytes.size())
       return give_up("write");
     if (std::fclose(to.release()) != 0)
       return give_up("write");
@@ -138,7 +139,8 @@ result<std::vector<uint8_t>> result_files::get(uint64_t job,
   if (error)
     return fail(ec::io_failed, "cannot read '{}': {}", path.string(),
                 error.message());
-  if (std::fread(bytes.data(), 1, bytes.size(), from.get()) != bytes.size())
+  if (!bytes.empty()
+      && std::fread(bytes.data(), 1, bytes.size(), from.get()) != bytes.size())
     return failed("read", path);
   return bytes;
 }

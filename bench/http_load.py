@@ -2,7 +2,9 @@
 """How many clients does one server bear?
 
 Two questions to `atelier serve` with the test card, each on a server of its own:
-what do idle event streams cost, and how is a steady load of pictures answered.
+what do idle event streams cost, and how is a steady load of pictures answered;
+of the latter also how long the doors themselves had the calls, by the server's
+own metric, without the model.
 Both begin with one picture whose bytes are looked at. Python's standard library
 alone; the load is open-loop: a request is due at its moment whether earlier ones
 are answered or not, and its latency counts from that moment.
@@ -157,6 +159,25 @@ async def steady_load(server, rate, seconds, connections):
           f"time, {half[-1] / 1024:.1f} at the end")
 
 
+def door_share(server, part, share):
+    """The bound, in ms, below which that share of the calls stayed."""
+    buckets = []
+    for line in server.ask("/metrics").decode().splitlines():
+        if line.startswith("atelier_http_door_seconds_bucket{part=\"" + part):
+            bound = line.split('le="')[1].split('"')[0]
+            buckets.append((float(bound), float(line.rsplit(" ", 1)[1])))
+    most = buckets[-1][1]
+    return 1000 * next(b for b, n in buckets if n >= share * most), int(most)
+
+
+def tell_of_the_door(server):
+    for part in ("submit", "respond"):
+        (half, calls), (tail, _) = (door_share(server, part, x)
+                                    for x in (0.5, 0.99))
+        print(f"the door's own time, {part}, of {calls} calls: half within "
+              f"{half:g} ms, 99 % within {tail:g} ms")
+
+
 def main():
     about = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     about.add_argument("program")
@@ -179,6 +200,7 @@ def main():
         look_at_a_picture(server)
         asyncio.run(steady_load(server, args.rate, args.seconds,
                                 args.connections))
+        tell_of_the_door(server)
     finally:
         server.end()
 

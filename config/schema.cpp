@@ -298,8 +298,13 @@ const option all_options[] = {
    10'000'000},
   {"http", "pictures", "Most pictures of one call.", ATELIER_AT(http.pictures),
    1, 1'024},
-  {"http", "results_mib", "Pictures kept until their clients ask for them.",
+  {"http", "results_mib",
+   "Pictures of jobs that ended, in memory: until they are in files, or where "
+   "they cannot be.",
    ATELIER_AT(http.results_bytes), 1, 1'048'576},
+  {"http", "results_disk_mib",
+   "Those in files, in the folder results of the data folder; 0: none.",
+   ATELIER_AT(http.results_disk_bytes), 0, 1'048'576},
   {"http", "results_s", "How long they are kept.", ATELIER_AT(http.results), 1,
    day_s},
 

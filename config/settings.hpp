@@ -185,8 +185,10 @@ struct http_settings {
   uint32_t jobs = 10'000;
   /// Pictures of one call.
   uint32_t pictures = 64;
-  /// Pictures kept for their clients, and how long.
+  /// Pictures kept for their clients, in memory and in files, and how long.
   uint64_t results_bytes = 256ull << 20;
+  /// 0: in memory alone.
+  uint64_t results_disk_bytes = 2048ull << 20;
   core::timespan results = std::chrono::hours{1};
 };
 

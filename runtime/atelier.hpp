@@ -207,6 +207,17 @@ struct variant_status {
   uint32_t height = 0;
 };
 
+/// One way by which the plan in force answers requests.
+struct route_status {
+  /// As picture::route.
+  std::string name;
+  /// Of each stage, in order, the variants that may run it.
+  std::vector<std::vector<std::string>> stages;
+  /// The part of the requests of each class that takes it, 0..1; empty where
+  /// the policy decides of each request by itself.
+  std::vector<double> shares;
+};
+
 /// A snapshot for people and dashboards.
 struct engine_status {
   uint64_t accepted = 0;
@@ -233,6 +244,12 @@ struct engine_status {
   std::string policy;
   /// Of the plan in force; rises with each new one.
   uint64_t plan_version = 0;
+  /// Its ways.
+  std::vector<route_status> routes;
+  /// Of its judges' scores.
+  std::vector<double> thresholds;
+  /// By it the workers cannot do all that is asked for.
+  bool saturated = false;
   std::vector<worker_status> workers;
   std::vector<process_status> processes;
 };

@@ -130,6 +130,7 @@ engine_status engine::status() const {
     s.loads = got->counts.loads;
     s.policy = impl_->settings.policy.name;
     s.plan_version = got->plan_version;
+    impl_->tell_plan(s);
     for (const auto& w : got->workers)
       s.workers.push_back({w.device, w.variants, true, w.seats_taken, w.seats,
                            w.max_batch, w.loading});

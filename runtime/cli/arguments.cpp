@@ -41,6 +41,13 @@ core::result<std::vector<std::string>> read_common(
   return overrides;
 }
 
+std::optional<std::string> server_key(const std::optional<std::string>& given) {
+  if (given)
+    return given;
+  const char* key = std::getenv("ATELIER_KEY");
+  return key && *key ? std::optional<std::string>{key} : std::nullopt;
+}
+
 fs::path data_folder(const common_arguments& arguments) {
   if (arguments.data)
     return *arguments.data;

@@ -49,6 +49,8 @@ struct generate_arguments {
   std::optional<std::string> format;
   std::optional<std::string> quality;
   std::optional<std::string> timeline;
+  std::optional<std::string> server;
+  std::optional<std::string> key;
   /// What was asked for is `edit`.
   bool edit = false;
   bool karras = false;
@@ -79,6 +81,9 @@ struct server_arguments {
 /// Errors: ec::invalid_argument for a --log, --config or --data that cannot be.
 core::result<std::vector<std::string>> read_common(
   const common_arguments& arguments);
+
+/// Returns the key for a server: the one given, else that of ATELIER_KEY.
+std::optional<std::string> server_key(const std::optional<std::string>& given);
 
 /// Returns the data folder: --data, or atelier in XDG_DATA_HOME, or that
 /// variable's default. Empty where the environment names no home.

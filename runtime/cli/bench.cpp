@@ -75,7 +75,8 @@ CLI::App* add_bench(CLI::App& app, bench_arguments& into) {
       "How long answers are awaited after the last request (default: 600)");
   add("--server", into.server, "URL",
       "A running server (default: an engine of its own)");
-  add("--key", into.key, "KEY", "With --server: a key, where it asks for one");
+  add("--key", into.key, "KEY",
+      "With --server: a key, where it asks for one (default: $ATELIER_KEY)");
   add("--connections", into.connections, "N",
       "With --server: most requests under way (default: 256)");
   add("--batching", into.batching, "HOW",

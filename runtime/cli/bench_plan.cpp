@@ -200,8 +200,9 @@ result<bench_plan> plan_bench(const bench_arguments& x,
       whole_or("--connections", x.connections, 1, most_connections, 256);
     if (!connections)
       return connections.why();
-    out.server = server_options{
-      *x.server, x.key, static_cast<uint32_t>(*connections), out.patience};
+    out.server =
+      server_options{*x.server, server_key(x.key),
+                     static_cast<uint32_t>(*connections), out.patience};
     out.about["server"] = *x.server;
   } else {
     if (auto ok = check_at_door(mix, settings, chosen->model); !ok)

@@ -2,6 +2,7 @@
 #include <atelier/runtime/cli/choices.hpp>
 #include <atelier/runtime/cli/generate.hpp>
 #include <atelier/runtime/cli/generate_run.hpp>
+#include <atelier/runtime/cli/job_service.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 
@@ -69,6 +70,10 @@ void add_picture_options(CLI::App& to, generate_arguments& into) {
       "1..100, for jpeg and webp (default: 95)");
   add(to, "--timeline", into.timeline, "FILE",
       "Write what happens when, for https://ui.perfetto.dev");
+  add(to, "--server", into.server, "URL",
+      "Have a running server make them; --model is then a name that it knows");
+  add(to, "--key", into.key, "KEY",
+      "With --server: a key, where it asks for one (default: $ATELIER_KEY)");
   to.add_flag("--force", into.force, "Replace files that exist");
 }
 
@@ -103,12 +108,21 @@ exit_status generate(const generate_arguments& arguments,
   auto plan = plan_generate(arguments, common, terminal.in, world.draw_seed);
   if (!plan)
     return refuse(terminal, plan.why());
-  auto started = world.start(plan->engine);
-  if (const auto* why = std::get_if<failure>(&started)) {
-    terminal.complain(why->code + ": " + why->text);
-    return status_of(why->code);
+  std::unique_ptr<service> owned;
+  if (plan->server) {
+    auto reached = reach_jobs(*plan->server);
+    if (!reached)
+      return refuse(terminal, reached.why());
+    owned = std::move(*reached);
+  } else {
+    auto started = world.start(plan->engine);
+    if (const auto* why = std::get_if<failure>(&started)) {
+      terminal.complain(why->code + ": " + why->text);
+      return status_of(why->code);
+    }
+    owned = std::get<std::unique_ptr<service>>(std::move(started));
   }
-  auto& makes = *std::get<std::unique_ptr<service>>(started);
+  auto& makes = *owned;
   const auto status =
     generate_run{*plan, makes, world.interrupted, terminal}.run();
   const bool left_over = status == exit_status::interrupted;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/load.hpp>
 #include <atelier/runtime/cli/engine_options.hpp>
 #include <atelier/runtime/cli/generate_plan.hpp>
 #include <atelier/runtime/cli/image_file.hpp>
@@ -226,25 +227,61 @@ uint64_t window_of(const config::settings& settings) {
   return std::clamp<uint64_t>(2 * seats, 1, std::max<uint64_t>(most, 1));
 }
 
+/// More at a time would only wait there.
+constexpr uint64_t most_of_server = 32;
+
+/// Reads what makes the pictures: a server, of which only the limits of this
+/// configuration are known here, or an engine.
+result<config::settings> read_maker(const generate_arguments& arguments,
+                                    const common_arguments& common,
+                                    generate_plan& plan) {
+  if (!arguments.server) {
+    if (arguments.key)
+      return fail(ec::invalid_argument,
+                  "--key: without --server it means nothing");
+    auto chosen = read_engine_options({arguments.model,
+                                       arguments.device,
+                                       arguments.dtype,
+                                       arguments.policy,
+                                       arguments.processes,
+                                       arguments.timeline,
+                                       {}},
+                                      common);
+    if (!chosen)
+      return chosen.why();
+    plan.engine = std::move(chosen->engine);
+    plan.common.model = std::move(chosen->model);
+    return std::move(chosen->settings);
+  }
+  for (const auto* own :
+       {&arguments.device, &arguments.dtype, &arguments.policy,
+        &arguments.processes, &arguments.timeline})
+    if (*own)
+      return fail(ec::invalid_argument,
+                  "--server: --device, --dtype, --policy, --processes and "
+                  "--timeline are the server's own");
+  const auto overrides = read_common(common);
+  if (!overrides)
+    return overrides.why();
+  auto loaded = config::load(common.config.value_or(""), *overrides);
+  if (!loaded)
+    return config::to_error(loaded.faults);
+  plan.common.model = arguments.model;
+  plan.server.emplace();
+  plan.server->url = *arguments.server;
+  plan.server->key = server_key(arguments.key);
+  return std::move(loaded.values);
+}
+
 } // namespace
 
 result<generate_plan> plan_generate(
   const generate_arguments& arguments, const common_arguments& common,
   std::istream& standard_input, const std::function<uint64_t()>& draw_seed) {
   generate_plan plan;
-  auto chosen = read_engine_options({arguments.model,
-                                     arguments.device,
-                                     arguments.dtype,
-                                     arguments.policy,
-                                     arguments.processes,
-                                     arguments.timeline,
-                                     {}},
-                                    common);
-  if (!chosen)
-    return chosen.why();
-  plan.engine = std::move(chosen->engine);
-  plan.common.model = std::move(chosen->model);
-  const auto* const settings = &chosen->settings;
+  const auto settings = read_maker(arguments, common, plan);
+  if (!settings)
+    return settings.why();
   const auto& within = settings->limits;
   if (auto ok = read_words(arguments, within, plan.common); !ok)
     return ok.why();
@@ -265,11 +302,15 @@ result<generate_plan> plan_generate(
   plan.output = std::move(*output);
   plan.common.format = plan.output.format;
   plan.existing = arguments.force ? on_existing::replace : on_existing::refuse;
-  plan.window = window_of(*settings);
+  plan.window = plan.server ? std::min(most_of_server, plan.pictures())
+                            : window_of(*settings);
+  if (plan.server)
+    plan.server->connections = static_cast<uint32_t>(plan.window);
   plan.grace = settings->processes.grace;
   plan.json = common.json;
-  if (auto ok = check_at_door(plan, *settings); !ok)
-    return ok.why();
+  if (!plan.server)
+    if (auto ok = check_at_door(plan, *settings); !ok)
+      return ok.why();
   if (auto ok = check_output(plan); !ok)
     return ok.why();
   return plan;

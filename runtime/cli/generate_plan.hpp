@@ -6,11 +6,13 @@
 #include <atelier/runtime/cli/arguments.hpp>
 #include <atelier/runtime/cli/atomic_file.hpp>
 #include <atelier/runtime/cli/output_path.hpp>
+#include <atelier/runtime/cli/server_caller.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <istream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,8 @@ struct generate_plan {
   output_target output;
   on_existing existing = on_existing::refuse;
   engine_options engine;
+  /// Who makes the pictures, where it is not an engine here.
+  std::optional<server_options> server;
   /// Most requests that are handed in and not yet written.
   uint64_t window = 1;
   /// How long to wait for what was taken back.

@@ -15,6 +15,17 @@ public:
 
   /// Is woken at each.
   virtual wakeup& signal() = 0;
+
+  /// From now on a SIGHUP ends nothing, but counts as a wish that files be read
+  /// again. Returns whether it was ignored before.
+  virtual bool hear_hangups() {
+    return false;
+  }
+
+  /// The wishes of that kind so far; each wakes as well.
+  virtual int hangups() const {
+    return 0;
+  }
 };
 
 /// Turns SIGINT and SIGTERM into interruptions while it lives; the third one
@@ -29,6 +40,11 @@ public:
 
   int count() const override;
   wakeup& signal() override;
+  bool hear_hangups() override;
+  int hangups() const override;
+
+private:
+  bool hears_hangups_ = false;
 };
 
 } // namespace atelier::runtime::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/cli/picture_json.hpp>
+#include <atelier/runtime/http/timings_json.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -8,10 +9,6 @@ namespace atelier::runtime::cli {
 namespace {
 
 using json = nlohmann::ordered_json;
-
-double ms(std::chrono::nanoseconds x) {
-  return std::chrono::duration<double, std::milli>(x).count();
-}
 
 } // namespace
 
@@ -29,16 +26,7 @@ std::string to_json(const picture& x, const std::filesystem::path& path) {
     {"width", x.width},
     {"height", x.height},
     {"sha256", x.sha256},
-    {"timings_ms",
-     {{"queue", ms(x.took.queue)},
-      {"classify", ms(x.took.classify)},
-      {"retrieve", ms(x.took.retrieve)},
-      {"preprocess", ms(x.took.preprocess)},
-      {"text", ms(x.took.text)},
-      {"denoise", ms(x.took.denoise)},
-      {"decode", ms(x.took.decode)},
-      {"postprocess", ms(x.took.postprocess)},
-      {"total", ms(x.took.total)}}},
+    {"timings_ms", http::timings_json(x.took)},
     {"notes", x.notes},
   };
   // A path may be any bytes; JSON may not.

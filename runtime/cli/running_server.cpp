@@ -85,7 +85,8 @@ CLI::App* add_status(CLI::App& app, server_arguments& into) {
   add_text_option(*sub, "--server", into.server,
                   "Where it is (default: the one of the data folder)")
     ->type_name("URL");
-  add_text_option(*sub, "--key", into.key, "A key, where it asks for one")
+  add_text_option(*sub, "--key", into.key,
+                  "A key, where it asks for one (default: $ATELIER_KEY)")
     ->type_name("KEY");
   return sub;
 }
@@ -108,8 +109,8 @@ exit_status status(const server_arguments& arguments,
   while (url->ends_with('/'))
     url->pop_back();
   ask.url = *url + "/health";
-  if (arguments.key)
-    ask.headers.emplace_back("Authorization", "Bearer " + *arguments.key);
+  if (const auto key = server_key(arguments.key))
+    ask.headers.emplace_back("Authorization", "Bearer " + *key);
   const auto reply = http::ask_server(ask);
   if (!reply)
     return refuse(world.terminal, reply.why());

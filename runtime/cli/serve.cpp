@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log_control.hpp>
 #include <atelier/runtime/cli/choices.hpp>
 #include <atelier/runtime/cli/engine_options.hpp>
 #include <atelier/runtime/cli/model_option.hpp>
@@ -11,15 +12,18 @@
 #include <atelier/runtime/http/engine_pictures.hpp>
 #include <atelier/runtime/http/housekeeper.hpp>
 #include <atelier/runtime/http/server.hpp>
+#include <atelier/runtime/http/settings_change.hpp>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 
 namespace atelier::runtime::cli {
@@ -43,6 +47,14 @@ void raise_descriptor_limit() {
     return;
   most.rlim_cur = most.rlim_max;
   setrlimit(RLIMIT_NOFILE, &most);
+}
+
+/// Whether the process has a terminal that is still there.
+bool has_terminal() {
+  const int it = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+  if (it >= 0)
+    close(it);
+  return it >= 0;
 }
 
 /// What --listen and --insecure stand for.
@@ -93,11 +105,18 @@ private:
 /// One run of the server, from its start to its end.
 class serve_run {
 public:
-  serve_run(chosen_engine chosen, const common_arguments& common,
-            environment& world)
-    : chosen_(std::move(chosen)), common_(common), world_(world) {}
+  /// @param again reads the configuration once more
+  serve_run(chosen_engine chosen, std::function<result<chosen_engine>()> again,
+            const common_arguments& common, environment& world)
+    : chosen_(std::move(chosen)),
+      again_(std::move(again)),
+      in_force_(chosen_.settings),
+      common_(common),
+      world_(world) {}
 
   exit_status run() {
+    const bool deaf = world_.interrupted.hear_hangups();
+    had_terminal_ = !deaf && has_terminal();
     if (auto ok = open(); !ok)
       return refuse(world_.terminal, ok.why());
     if (const auto why = start_engine()) {
@@ -106,13 +125,76 @@ public:
     }
     if (world_.interrupted.count() == 0) {
       announce();
-      while (world_.interrupted.count() == 0)
-        world_.interrupted.signal().wait(std::nullopt);
+      wait_for_end();
     }
     return close();
   }
 
 private:
+  /// Returns at a wish to stop, or when the terminal that it was started on
+  /// goes; any other hangup has files read again.
+  void wait_for_end() {
+    for (int seen = 0; world_.interrupted.count() == 0;) {
+      if (const int now = world_.interrupted.hangups(); now != seen) {
+        seen = now;
+        if (had_terminal_ && !has_terminal())
+          return;
+        reload();
+        continue;
+      }
+      world_.interrupted.signal().wait(std::nullopt);
+    }
+  }
+
+  /// Takes over what applies of the configuration as its files are now, all of
+  /// it or nothing.
+  void reload() {
+    const auto next = again_();
+    if (!next)
+      return complain_of(next.why());
+    const auto merged = http::with_applied(in_force_, next->settings);
+    std::optional<std::vector<http::access_key>> keys;
+    if (!merged.http.keys.empty()) {
+      auto read = http::read_keys(merged.http.keys);
+      if (!read)
+        return complain_of(read.why());
+      keys = std::move(*read);
+    }
+    if (auto done = server_->renew(merged.http); !done)
+      return complain_of(done.why());
+    if (keys) {
+      keys_ = keys->size();
+      core::log_warn("read again: {} keys of http.keys", keys_);
+      who_->replace(std::move(*keys));
+    }
+    if (!merged.http.certificate.empty())
+      core::log_warn("read again: http.certificate and http.private_key");
+    const auto changes = http::changes_between(in_force_, next->settings);
+    for (const auto& x : changes)
+      tell(x);
+    if (changes.empty())
+      core::log_warn("read again: the configuration is as it was");
+    in_force_ = merged;
+    // After the lines that a quieter log would not show.
+    if (const auto& level = in_force_.log.level;
+        level != core::to_string(core::log_threshold()))
+      if (auto done = core::set_log_threshold(level); !done)
+        core::log_error("log.level stays: {}", done.why().text);
+  }
+
+  static void tell(const http::setting_change& x) {
+    if (x.applies)
+      core::log_warn("read again: {} is {}, was {}", x.key, x.after, x.before);
+    else
+      core::log_warn("read again: {} is {}: it stays {} until a restart", x.key,
+                     x.after, x.before);
+  }
+
+  static void complain_of(const core::error& why) {
+    core::log_error("nothing was taken over from the files read again: {}",
+                    why.text);
+  }
+
   /// Takes the address first: that it is taken is told before a model loads.
   result<void> open() {
     const auto& http = chosen_.settings.http;
@@ -128,15 +210,19 @@ private:
     condition_ = std::make_shared<http::health>(pictures_, world_.version, [] {
       return std::chrono::steady_clock::now();
     });
-    auto doors = http::doors::make({pictures_, condition_, chosen_.settings});
+    auto doors = http::doors::make(
+      {pictures_, condition_, chosen_.settings, open_results()});
     http::server::options with;
     with.settings = http;
     with.routes = doors.routes;
-    with.who = std::make_shared<http::access>(std::move(keys));
+    with.who = who_ = std::make_shared<http::access>(std::move(keys));
     with.done = [counted = doors.counted](const auto& method,
                                           const auto& pattern, unsigned status,
                                           double seconds) {
       counted->count_exchange(method, pattern, status, seconds);
+    };
+    with.responded = [counted = doors.counted](double seconds) {
+      counted->count_door(http::metrics::door::respond, seconds);
     };
     auto started = http::server::start(std::move(with));
     if (!started)
@@ -144,9 +230,24 @@ private:
     server_ = std::move(*started);
     pixels_ = std::move(doors.pixels);
     chores_ = std::move(doors.chores);
+    disk_chores_ = std::move(doors.disk_chores);
     chores_.push_back(
       [this, counted = doors.counted] { counted->note(server_->counts()); });
     return {};
+  }
+
+  /// Null where results of jobs stay in memory: a disk that takes nothing does
+  /// not keep a server from its work.
+  std::shared_ptr<const http::result_files> open_results() {
+    const auto data = data_folder(common_);
+    if (chosen_.settings.http.results_disk_bytes == 0 || data.empty())
+      return nullptr;
+    auto made = http::result_files::open(data / "results");
+    if (made)
+      return std::move(*made);
+    world_.terminal.complain(made.why().text
+                             + "; results of jobs stay in memory");
+    return nullptr;
   }
 
   std::optional<failure> start_engine() {
@@ -166,6 +267,7 @@ private:
     condition_->refresh();
     condition_->enter(http::health::stage::running);
     keeper_.emplace(chores_, refresh_period);
+    archivist_.emplace(disk_chores_, refresh_period);
     return std::nullopt;
   }
 
@@ -239,23 +341,31 @@ private:
     const bool cut = world_.interrupted.count() > 1;
     server_->stop(cut ? core::timespan{0} : core::timespan{flush_grace});
     keeper_.reset();
+    archivist_.reset();
     if (!file_.empty())
       remove_server_file(file_, getpid());
     return cut ? exit_status::interrupted : exit_status::done;
   }
 
   const chosen_engine chosen_;
+  const std::function<result<chosen_engine>()> again_;
+  /// As started, with what was taken over since.
+  config::settings in_force_;
+  bool had_terminal_ = false;
   const common_arguments& common_;
   environment& world_;
   const std::shared_ptr<http::engine_pictures> pictures_ =
     std::make_shared<http::engine_pictures>();
   std::shared_ptr<http::health> condition_;
   std::vector<std::function<void()>> chores_;
+  std::vector<std::function<void()>> disk_chores_;
   size_t keys_ = 0;
+  std::shared_ptr<http::access> who_;
   std::filesystem::path file_;
   std::shared_ptr<thread_offload> pixels_;
   std::unique_ptr<http::server> server_;
   std::optional<http::housekeeper> keeper_;
+  std::optional<http::housekeeper> archivist_;
 };
 
 } // namespace
@@ -288,17 +398,20 @@ exit_status serve(const serve_arguments& arguments,
   const auto all = with_door_options(arguments, common);
   if (!all)
     return refuse(world.terminal, all.why());
-  auto chosen = read_engine_options({arguments.model,
-                                     arguments.device,
-                                     arguments.dtype,
-                                     arguments.policy,
-                                     arguments.processes,
-                                     arguments.timeline,
-                                     {"processes.mode=\"split\""}},
-                                    *all);
+  const auto read = [&] {
+    return read_engine_options({arguments.model,
+                                arguments.device,
+                                arguments.dtype,
+                                arguments.policy,
+                                arguments.processes,
+                                arguments.timeline,
+                                {"processes.mode=\"split\""}},
+                               *all);
+  };
+  auto chosen = read();
   if (!chosen)
     return refuse(world.terminal, chosen.why());
-  return serve_run{std::move(*chosen), *all, world}.run();
+  return serve_run{std::move(*chosen), read, *all, world}.run();
 }
 
 } // namespace atelier::runtime::cli

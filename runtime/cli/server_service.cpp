@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/server_service.hpp>
-#include <atelier/runtime/http/client.hpp>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -18,8 +17,6 @@ namespace atelier::runtime::cli {
 
 namespace {
 
-using core::ec;
-using core::fail;
 using core::result;
 using json = nlohmann::json;
 
@@ -48,31 +45,11 @@ json to_json(const generation& x) {
   return out;
 }
 
-/// Returns what a reply says went wrong.
-failure failure_in(const http::client_reply& reply) {
-  failure why;
-  const auto body = json::parse(reply.body, nullptr, false);
-  if (const auto error = body.is_object() ? body.find("error") : body.end();
-      body.is_object() && error != body.end() && error->is_object()) {
-    if (const auto code = error->find("code");
-        code != error->end() && code->is_string())
-      why.code = *code;
-    if (const auto text = error->find("message");
-        text != error->end() && text->is_string())
-      why.text = *text;
-  }
-  if (why.code.empty())
-    why.code = fmt::format("status_{}", reply.status);
-  return why;
-}
-
 class server_service : public service {
 public:
   explicit server_service(server_options options)
-    : options_(std::move(options)) {
-    while (options_.url.ends_with('/'))
-      options_.url.pop_back();
-    for (uint32_t i = 0; i < options_.connections; ++i)
+    : caller_(std::move(options)) {
+    for (uint32_t i = 0; i < caller_.options().connections; ++i)
       threads_.emplace_back([this] { work(); });
   }
 
@@ -81,15 +58,7 @@ public:
   }
 
   result<void> check() const {
-    const auto reply = ask("GET", "/health", {});
-    if (!reply)
-      return reply.why();
-    const auto x = json::parse(reply->body, nullptr, false);
-    if (x.is_object() && x.contains("status"))
-      return {};
-    return fail(ec::unavailable,
-                "{} answers with status {}, but is no server of this kind",
-                show_value(options_.url), reply->status);
+    return caller_.check();
   }
 
   std::variant<uint64_t, failure> submit(const generation& wanted,
@@ -128,7 +97,7 @@ public:
   }
 
   std::vector<uint64_t> batches() override {
-    const auto reply = ask("GET", "/metrics", {});
+    const auto reply = caller_.ask("GET", "/metrics");
     std::vector<uint64_t> out;
     if (!reply || reply->status != 200)
       return out;
@@ -160,21 +129,6 @@ private:
     callbacks calls;
   };
 
-  result<http::client_reply> ask(std::string method, std::string_view path,
-                                 std::string body) const {
-    http::client_request what;
-    what.method = std::move(method);
-    what.url = options_.url + std::string{path};
-    if (options_.key)
-      what.headers.emplace_back("Authorization", "Bearer " + *options_.key);
-    if (!body.empty()) {
-      what.headers.emplace_back("Content-Type", "application/json");
-      what.patience = options_.patience;
-    }
-    what.body = std::move(body);
-    return http::ask_server(what);
-  }
-
   void work() {
     for (;;) {
       call next;
@@ -187,7 +141,7 @@ private:
         waiting_.pop_front();
       }
       const auto reply =
-        ask("POST", "/v1/images/generations", std::move(next.body));
+        caller_.ask("POST", "/v1/images/generations", std::move(next.body));
       if (!reply)
         next.calls.answered(
           failure{std::string{core::to_string(reply.why().code)},
@@ -218,7 +172,7 @@ private:
         x.join();
   }
 
-  server_options options_;
+  const server_caller caller_;
   std::mutex mutex_;
   std::condition_variable wake_;
   /// Guarded by the mutex, as the next two.

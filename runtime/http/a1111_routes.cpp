@@ -139,6 +139,7 @@ void a1111_api::hand_in(const exchange_ptr& x, a1111_kind kind) {
   const auto got = all_->submit(std::move(what), std::move(news));
   if (const auto* why = std::get_if<failure>(&got))
     return x->reply(detail::failure_reply(shape, *why));
+  detail::note_handed_in(with_, asked);
   x->on_gone([all = std::weak_ptr{all_}, id = std::get<job_view>(got).id] {
     if (const auto alive = all.lock())
       alive->cancel(id);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
 #include <atelier/core/sha256.hpp>
 #include <atelier/runtime/http/access.hpp>
 
@@ -238,12 +239,35 @@ result<std::vector<access_key>> read_keys(const std::filesystem::path& file) {
   return keys;
 }
 
-access::access(std::vector<access_key> keys) : keys_(std::move(keys)) {}
+access::access(std::vector<access_key> keys)
+  : keys_(std::make_shared<const std::vector<access_key>>(std::move(keys))) {}
+
+access::key_list access::keys() const {
+  const std::lock_guard guard{mutex_};
+  return keys_;
+}
+
+bool access::asks_for_keys() const {
+  return !keys()->empty();
+}
+
+void access::replace(std::vector<access_key> keys) {
+  ATELIER_EXPECTS(keys.empty() != asks_for_keys(),
+                  "whether keys are asked for stays as it was");
+  auto next = std::make_shared<const std::vector<access_key>>(std::move(keys));
+  const std::lock_guard guard{mutex_};
+  keys_ = std::move(next);
+  std::erase_if(buckets_, [&](const auto& x) {
+    return std::none_of(keys_->begin(), keys_->end(),
+                        [&](const auto& y) { return y.name == x.first; });
+  });
+}
 
 access::verdict access::judge(const fields& headers, scope needs,
                               core::time_point now) {
   using kind = verdict::kind;
-  if (keys_.empty())
+  const auto all = keys();
+  if (all->empty())
     return {kind::let_in, {}, scope::admin, {}};
   const auto key = key_in(headers);
   if (key.empty()) {
@@ -253,7 +277,7 @@ access::verdict access::judge(const fields& headers, scope needs,
   }
   const auto digest = core::sha256_hex(key);
   const access_key* found = nullptr;
-  for (const auto& x : keys_)
+  for (const auto& x : *all)
     if (CRYPTO_memcmp(x.sha256.data(), digest.data(), digest_digits) == 0)
       found = &x;
   if (found == nullptr)

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -40,9 +41,12 @@ public:
   /// machine alone, or be told that this is meant.
   explicit access(std::vector<access_key> keys);
 
-  bool asks_for_keys() const {
-    return !keys_.empty();
-  }
+  bool asks_for_keys() const;
+
+  /// From now on these keys alone are taken; the requests that one of them had
+  /// of late still count.
+  /// @pre both or neither ask for keys
+  void replace(std::vector<access_key> keys);
 
   struct verdict {
     enum class kind : uint8_t { let_in, no_key, wrong_key, not_allowed, later };
@@ -68,8 +72,13 @@ private:
   /// Returns zero where the key may go on, else when to come back.
   core::timespan take_token(const access_key& of, core::time_point now);
 
-  std::vector<access_key> keys_;
-  std::mutex mutex_;
+  using key_list = std::shared_ptr<const std::vector<access_key>>;
+
+  key_list keys() const;
+
+  mutable std::mutex mutex_;
+  /// Guarded by the mutex, as the next one.
+  key_list keys_;
   std::map<std::string, bucket> buckets_;
 };
 

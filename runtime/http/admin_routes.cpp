@@ -46,11 +46,12 @@ void admin_api::plan(const exchange_ptr& x) const {
                        {"variants", w.variants},
                        {"max_batch", w.max_batch},
                        {"loading", w.loading}});
-  // The engine tells what its plan came to, not yet why.
   x->reply(json_reply({{"policy", now.policy},
                        {"version", now.plan_version},
-                       {"workers", workers},
-                       {"reasons", nullptr}}));
+                       {"routes", detail::routes_json(now)},
+                       {"thresholds", now.thresholds},
+                       {"saturated", now.saturated},
+                       {"workers", workers}}));
 }
 
 void admin_api::workers(const exchange_ptr& x) const {
@@ -88,12 +89,12 @@ void admin_api::topology(const exchange_ptr& x) const {
 void admin_api::caches(const exchange_ptr& x) const {
   const auto kept = with.all->kept();
   const auto& http = with.settings.http;
-  // No request is answered from a cache yet.
-  x->reply(json_reply({{"caches", reply_json::array()},
-                       {"results",
+  x->reply(json_reply({{"results",
                         {{"jobs", kept.jobs},
                          {"bytes", kept.bytes},
                          {"most_bytes", http.results_bytes},
+                         {"disk_bytes", kept.disk_bytes},
+                         {"most_disk_bytes", http.results_disk_bytes},
                          {"kept_s", core::to_seconds(http.results)}}}}));
 }
 

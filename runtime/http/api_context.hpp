@@ -25,6 +25,9 @@ struct api_context {
   /// Has work on pixels done elsewhere than on the threads that read sockets;
   /// empty: where it is asked for. It may come in any order.
   std::function<void(std::function<void()>)> elsewhere;
+  /// Told of each call that was handed in, with the moment at which its request
+  /// had come; may be empty.
+  std::function<void(core::time_point)> handed_in;
   /// Whether clients reach the server by https: for the addresses that it
   /// tells.
   bool tls = false;

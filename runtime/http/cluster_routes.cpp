@@ -45,6 +45,9 @@ json cluster_json(const engine_status& e, const recent_pictures& recent) {
   return {{"version", version()},
           {"policy", e.policy},
           {"plan_version", e.plan_version},
+          {"routes", detail::routes_json(e)},
+          {"thresholds", e.thresholds},
+          {"saturated", e.saturated},
           {"requests",
            {{"accepted", e.accepted},
             {"answered", e.answered},
@@ -92,8 +95,10 @@ void add_cluster_routes(route_table& to, const cluster_context& with) {
     get("/metrics", scope::user, [with](const std::shared_ptr<exchange>& x) {
       metrics_snapshot now;
       now.engine = with.condition->last();
-      if (with.open_jobs)
-        now.open_jobs = with.open_jobs();
+      if (with.all) {
+        now.open_jobs = with.all->open();
+        now.kept = with.all->kept();
+      }
       reply_message reply;
       reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
       reply.body = with.counted->exposition(now);

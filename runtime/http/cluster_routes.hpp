@@ -2,11 +2,11 @@
 #pragma once
 
 #include <atelier/runtime/http/health.hpp>
+#include <atelier/runtime/http/jobs.hpp>
 #include <atelier/runtime/http/metrics.hpp>
 #include <atelier/runtime/http/recent_pictures.hpp>
 #include <atelier/runtime/http/route_table.hpp>
 
-#include <functional>
 #include <memory>
 
 namespace atelier::runtime::http {
@@ -17,7 +17,8 @@ struct cluster_context {
   std::shared_ptr<const health> condition;
   std::shared_ptr<const recent_pictures> recent;
   std::shared_ptr<metrics> counted;
-  std::function<uint64_t()> open_jobs;
+  /// May be null.
+  std::shared_ptr<const jobs> all;
 };
 
 /// Adds GET /v1/variants, GET /v1/cluster (admins) and GET /metrics.

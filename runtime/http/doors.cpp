@@ -37,6 +37,7 @@ job_limits limits_of(const config::http_settings& x) {
   out.jobs = x.jobs;
   out.pictures = x.pictures;
   out.kept_bytes = x.results_bytes;
+  out.kept_disk_bytes = x.results_disk_bytes;
   out.kept = x.results;
   return out;
 }
@@ -63,7 +64,8 @@ doors doors::make(const door_context& from) {
   const auto pictures =
     metered(drained(from.pictures, from.condition), out.counted, recent);
   const auto all = std::make_shared<jobs>(
-    pictures, limits_of(http), jobs::clocks{steady_now, wall_now, draw});
+    pictures, limits_of(http), jobs::clocks{steady_now, wall_now, draw},
+    from.results);
 
   // A connection has one request at a time.
   out.pixels =
@@ -75,6 +77,10 @@ doors doors::make(const door_context& from) {
   with.wall = wall_now;
   with.draw = draw;
   with.elsewhere = run_on(out.pixels);
+  with.handed_in = [counted = out.counted](core::time_point received) {
+    counted->count_door(metrics::door::submit,
+                        core::to_seconds(steady_now() - received));
+  };
   with.tls = !http.certificate.empty();
 
   cluster_context shown;
@@ -82,7 +88,7 @@ doors doors::make(const door_context& from) {
   shown.condition = from.condition;
   shown.recent = recent;
   shown.counted = out.counted;
-  shown.open_jobs = [all] { return uint64_t{all->open()}; };
+  shown.all = all;
 
   auto routes = std::make_shared<route_table>();
   add_health_route(*routes, from.condition);
@@ -95,7 +101,7 @@ doors doors::make(const door_context& from) {
   out.routes = std::move(routes);
 
   out.chores.push_back([x = from.condition] { x->refresh(); });
-  out.chores.push_back([all] { all->tick(); });
+  out.disk_chores.push_back([all] { all->tick(); });
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <atelier/runtime/http/health.hpp>
 #include <atelier/runtime/http/metrics.hpp>
 #include <atelier/runtime/http/picture_service.hpp>
+#include <atelier/runtime/http/result_files.hpp>
 #include <atelier/runtime/http/route_table.hpp>
 #include <atelier/runtime/thread_offload.hpp>
 
@@ -19,6 +20,8 @@ struct door_context {
   std::shared_ptr<picture_service> pictures;
   std::shared_ptr<health> condition;
   const config::settings& settings;
+  /// Where pictures of jobs that ended go; null: they stay in memory.
+  std::shared_ptr<const result_files> results = nullptr;
 };
 
 /// Everything that a server answers to.
@@ -26,6 +29,8 @@ struct doors {
   std::shared_ptr<const route_table> routes;
   /// What is to be done about every half second, on a housekeeper's thread.
   std::vector<std::function<void()>> chores;
+  /// Likewise, on a thread of their own: they wait for the disk.
+  std::vector<std::function<void()>> disk_chores;
   /// Works on pixels; to be kept until the server has ended.
   std::shared_ptr<thread_offload> pixels;
   /// To be told of the server's exchanges and counts.

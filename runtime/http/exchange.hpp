@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/time.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -46,6 +48,8 @@ struct request_message {
   /// The key's name; empty where none was asked for.
   std::string key;
   scope who = scope::anyone;
+  /// When its last byte was there.
+  core::time_point received{};
 };
 
 struct reply_message {
@@ -53,6 +57,9 @@ struct reply_message {
   std::string content_type = "application/json";
   fields headers;
   std::string body;
+  /// When what it tells of was there, where somebody counts how long a reply
+  /// takes from then on; the clock's begin: nobody.
+  core::time_point ready{};
 };
 
 /// One request and its answer: either one reply, or a stream of events that is

@@ -61,6 +61,22 @@ struct job_api {
   void fetch(const exchange_ptr& x) const;
 
   void read(field_reader& r, job_request& into) const;
+
+  /// Calls `then` with the bytes of all pictures of the job, or replies that
+  /// they are gone.
+  void with_whole(const exchange_ptr& x, const job_view& v,
+                  std::function<void(const job_view&)> then) const {
+    auto read = [all = all, x, v, then = std::move(then)] {
+      const auto whole = all->with_bytes(v);
+      if (whole.expired)
+        return x->reply(gone(whole.id));
+      then(whole);
+    };
+    if (lacks_bytes(v))
+      detail::run_elsewhere(with, x, shape, std::move(read));
+    else
+      read();
+  }
 };
 
 /// Returns how the query wants pictures, or nothing where it says nonsense.
@@ -143,6 +159,7 @@ void job_api::submit(const exchange_ptr& x) const {
       error_reply(shape, 422, why->code, why->text, "Idempotency-Key"));
   else if (why != nullptr)
     return x->reply(detail::failure_reply(shape, *why));
+  detail::note_handed_in(with, asked);
   auto v = detail::job_json(std::get<job_view>(got));
   const auto poll = fmt::format("/v1/jobs/{}", std::get<job_view>(got).id);
   v["poll_url"] = poll;
@@ -161,11 +178,17 @@ void job_api::look(const exchange_ptr& x) const {
   const auto how = form_of(asked, picture_form::b64_json);
   if (!how)
     return x->reply(no_such_form(asked));
-  const auto preview = find_field(asked.query, "preview");
-  reply_message reply;
-  reply.body = detail::job_text(*v, *how, detail::base_url(asked, with),
-                                preview == "1" || preview == "true");
-  x->reply(std::move(reply));
+  const auto said = find_field(asked.query, "preview");
+  const bool preview = said == "1" || said == "true";
+  const auto tell = [x, how = *how, base = detail::base_url(asked, with),
+                     preview](const job_view& seen) {
+    reply_message reply;
+    reply.body = detail::job_text(seen, how, base, preview);
+    x->reply(std::move(reply));
+  };
+  if (*how != picture_form::b64_json)
+    return tell(*v);
+  with_whole(x, *v, tell);
 }
 
 void job_api::list(const exchange_ptr& x) const {
@@ -215,17 +238,28 @@ void job_api::listen(const exchange_ptr& x) const {
   const auto how = form_of(asked, picture_form::url);
   if (!how)
     return x->reply(no_such_form(asked));
-  const auto stream = std::make_shared<detail::job_stream>(
-    x, *how, detail::base_url(asked, with));
-  const auto me = all->listen(v->id, stream->listener(stream));
-  const auto now = all->find(v->id);
-  if (me == 0 || !now)
-    return x->reply(gone(v->id));
-  stream->open(*now);
-  x->on_gone([all = std::weak_ptr{all}, id = v->id, me] {
-    if (const auto alive = all.lock())
-      alive->leave(id, me);
-  });
+  const auto begin = [all = all, x, how = *how, id = v->id,
+                      base = detail::base_url(asked, with)] {
+    const auto stream = std::make_shared<detail::job_stream>(
+      x, how, base, [all = std::weak_ptr{all}](job_view seen) {
+        const auto alive = all.lock();
+        return alive ? alive->with_bytes(std::move(seen)) : seen;
+      });
+    const auto me = all->listen(id, stream->listener(stream));
+    const auto now = all->find(id);
+    if (me == 0 || !now)
+      return x->reply(gone(id));
+    stream->open(*now);
+    x->on_gone([all = std::weak_ptr{all}, id, me] {
+      if (const auto alive = all.lock())
+        alive->leave(id, me);
+    });
+  };
+  // Who comes late may be told what is in files.
+  if (*how == picture_form::b64_json)
+    detail::run_elsewhere(with, x, shape, begin);
+  else
+    begin();
 }
 
 void job_api::fetch(const exchange_ptr& x) const {
@@ -243,11 +277,13 @@ void job_api::fetch(const exchange_ptr& x) const {
     return x->reply(error_reply(shape, 404, "not_found",
                                 fmt::format("job '{}' has no image '{}' (yet)",
                                             v->id, said.substr(0, 20))));
-  const auto& p = *v->results[index];
-  reply_message reply;
-  reply.content_type = detail::content_type_of(p.format);
-  reply.body.assign(p.bytes.begin(), p.bytes.end());
-  x->reply(std::move(reply));
+  with_whole(x, *v, [x, index](const job_view& whole) {
+    const auto& p = *whole.results[index];
+    reply_message reply;
+    reply.content_type = detail::content_type_of(p.format);
+    reply.body.assign(p.bytes.begin(), p.bytes.end());
+    x->reply(std::move(reply));
+  });
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/detail/jobs_impl.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace atelier::runtime::http {
@@ -21,9 +22,15 @@ std::string_view to_string(job_state x) {
   return "unknown";
 }
 
+bool lacks_bytes(const job_view& x) {
+  return std::any_of(x.results.begin(), x.results.end(),
+                     [](const auto& p) { return p && p->bytes.empty(); });
+}
+
 jobs::jobs(std::shared_ptr<picture_service> from, job_limits within,
-           clocks when)
-  : impl_(std::make_shared<impl>(std::move(from), within, std::move(when))) {}
+           clocks when, std::shared_ptr<const result_files> files)
+  : impl_(std::make_shared<impl>(std::move(from), within, std::move(when),
+                                 std::move(files))) {}
 
 jobs::~jobs() {
   impl_->close();
@@ -57,6 +64,10 @@ std::vector<job_view> jobs::list(const std::optional<std::string>& owner,
 
 jobs::cancelled jobs::cancel(const std::string& id) {
   return impl_->cancel(id);
+}
+
+job_view jobs::with_bytes(job_view x) {
+  return impl_->with_bytes(std::move(x));
 }
 
 void jobs::tick() {

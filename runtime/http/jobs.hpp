@@ -3,6 +3,7 @@
 
 #include <atelier/core/time.hpp>
 #include <atelier/runtime/http/picture_service.hpp>
+#include <atelier/runtime/http/result_files.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -74,13 +75,19 @@ struct job_view {
   std::shared_ptr<const preview> seen;
   /// The picture that it is of.
   uint32_t seen_of = 0;
-  /// By index; null where a picture is not there (yet).
+  /// By index; null where a picture is not there (yet). One that is in a file
+  /// has neither bytes nor prompts here: see jobs::with_bytes.
   std::vector<std::shared_ptr<const picture>> results;
+  /// When its newest picture was there, by the jobs' own clock.
+  core::time_point ready{};
   /// Of a failed job: that of its first failed picture, with which it ended.
   failure why;
   /// Its pictures were kept, and are gone.
   bool expired = false;
 };
+
+/// Whether a picture of it is in a file.
+bool lacks_bytes(const job_view& x);
 
 /// Called in the order of events, one at a time for each job, from any thread,
 /// without a lock: they may call `jobs` again. They must not block. After
@@ -99,10 +106,12 @@ struct job_limits {
   uint32_t jobs = 10'000;
   /// Pictures of one job.
   uint32_t pictures = 64;
-  /// Kept pictures in memory, and how long. Where they are more, those of the
-  /// job that ended first expire.
+  /// Of kept pictures in memory; in files: `kept_disk_bytes`. Where they are
+  /// more, those of the job there that nobody asked for the longest expire.
   uint64_t kept_bytes = 256ull << 20;
+  /// How long they are kept.
   core::timespan kept = std::chrono::hours{1};
+  uint64_t kept_disk_bytes = 2048ull << 20;
 };
 
 /// All jobs of a server.
@@ -116,9 +125,12 @@ public:
     std::function<uint64_t()> draw;
   };
 
-  jobs(std::shared_ptr<picture_service> from, job_limits within, clocks when);
+  /// @param files where `tick` brings kept pictures to; null: they stay in
+  ///        memory
+  jobs(std::shared_ptr<picture_service> from, job_limits within, clocks when,
+       std::shared_ptr<const result_files> files = nullptr);
 
-  /// Takes back what is open and calls nobody.
+  /// Takes back what is open, calls nobody, and removes the files of pictures.
   ~jobs();
 
   jobs(const jobs&) = delete;
@@ -159,7 +171,15 @@ public:
   /// `ended`. Pictures that were done stay.
   cancelled cancel(const std::string& id);
 
-  /// Forgets what expired; to be called about every second.
+  /// Returns the view with the bytes of all pictures that it has; where one's
+  /// file is gone, it says that they expired. It waits for the disk where
+  /// lacks_bytes(x). Counts as asking for them.
+  job_view with_bytes(job_view x);
+
+  /// Forgets what expired, and brings pictures of jobs that ended from memory
+  /// into files; where that fails they stay in memory, and the next call tries
+  /// again. To be called about every second, by one thread: it waits for the
+  /// disk.
   void tick();
 
   /// Jobs that did not end yet.
@@ -168,7 +188,9 @@ public:
   /// Pictures that wait for who asked for them.
   struct kept_pictures {
     size_t jobs = 0;
+    /// In memory.
     uint64_t bytes = 0;
+    uint64_t disk_bytes = 0;
   };
 
   kept_pictures kept() const;

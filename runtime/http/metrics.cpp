@@ -41,7 +41,7 @@ struct metrics::impl {
   prometheus::Family<Histogram>& exchange_seconds =
     prometheus::BuildHistogram()
       .Name("atelier_http_request_seconds")
-      .Help("From the end of an HTTP request to the end of its reply.")
+      .Help("From the first byte of an HTTP request to the end of its reply.")
       .Register(all);
   prometheus::Family<prometheus::Counter>& refusals =
     prometheus::BuildCounter()
@@ -74,6 +74,17 @@ struct metrics::impl {
       .Help("Mean duration of a picture's denoising steps, by variant.")
       .Register(all);
 
+  prometheus::Family<Histogram>& door_seconds =
+    prometheus::BuildHistogram()
+      .Name("atelier_http_door_seconds")
+      .Help("How long the doors had a call for a picture, without the time of "
+            "the engine and of the client, by part.")
+      .Register(all);
+  Histogram& submit_seconds =
+    door_seconds.Add({{"part", "submit"}}, seconds_bounds);
+  Histogram& respond_seconds =
+    door_seconds.Add({{"part", "respond"}}, seconds_bounds);
+
   std::mutex mutex;
   /// Guarded by the mutex.
   server_counts server;
@@ -97,6 +108,11 @@ void metrics::count_exchange(const std::string& method,
           {"status", std::to_string(status)}})
     .Increment();
   impl_->exchange_seconds.Add({{"route", pattern}}, seconds_bounds)
+    .Observe(took);
+}
+
+void metrics::count_door(door part, double took) {
+  (part == door::submit ? impl_->submit_seconds : impl_->respond_seconds)
     .Observe(took);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/atelier.hpp>
+#include <atelier/runtime/http/jobs.hpp>
 #include <atelier/runtime/http/server.hpp>
 
 #include <memory>
@@ -14,6 +15,7 @@ namespace atelier::runtime::http {
 struct metrics_snapshot {
   engine_status engine;
   uint64_t open_jobs = 0;
+  jobs::kept_pictures kept;
 };
 
 /// What the doors count, and what the engine does, in Prometheus' words.
@@ -30,6 +32,11 @@ public:
   /// An exchange was answered.
   void count_exchange(const std::string& method, const std::string& pattern,
                       unsigned status, double seconds);
+
+  /// How long the doors themselves had a call: until it was handed in, or from
+  /// its picture to the end of its reply.
+  enum class door : uint8_t { submit, respond };
+  void count_door(door part, double seconds);
 
   /// What the server counts itself, as of now.
   void note(const server_counts& x);

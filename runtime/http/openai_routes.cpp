@@ -96,6 +96,7 @@ void openai_api::make(const exchange_ptr& x, openai_kind kind) const {
   const auto got = all->submit(std::move(call.what), std::move(news));
   if (const auto* why = std::get_if<failure>(&got))
     return x->reply(detail::failure_reply(shape, *why));
+  detail::note_handed_in(with, x->asked());
   if (stream)
     stream->feed.open();
   x->on_gone([all = std::weak_ptr{all}, id = std::get<job_view>(got).id] {
@@ -149,9 +150,10 @@ void openai_api::look_at_model(const exchange_ptr& x) const {
 /// Needs no key, as the pages that show a picture have none to send: the name
 /// in the address is one that nobody can guess.
 void openai_api::fetch(const exchange_ptr& x) const {
-  const auto id = find_field(x->asked().parts, "id");
-  const auto none = [&](unsigned status, std::string_view code,
-                        std::string_view why) {
+  const std::string_view id = find_field(x->asked().parts, "id");
+  // The exchange holds the text that `id` is a part of.
+  const auto none = [x, id](unsigned status, std::string_view code,
+                            std::string_view why) {
     x->reply(error_reply(shape, status, code,
                          fmt::format("image '{}' {}", id.substr(0, 128), why)));
   };
@@ -169,12 +171,21 @@ void openai_api::fetch(const exchange_ptr& x) const {
     return none(410, "expired", "is kept no longer");
   if (!v || index >= v->results.size() || !v->results[index])
     return none(404, "not_found", "is not there");
-  const auto& p = *v->results[index];
-  reply_message reply;
-  reply.content_type = detail::content_type_of(p.format);
-  reply.headers.emplace_back("Cache-Control", "private");
-  reply.body.assign(p.bytes.begin(), p.bytes.end());
-  x->reply(std::move(reply));
+  auto tell = [all = all, x, v = *v, index, none] {
+    const auto whole = all->with_bytes(v);
+    if (whole.expired)
+      return none(410, "expired", "is kept no longer");
+    const auto& p = *whole.results[index];
+    reply_message reply;
+    reply.content_type = detail::content_type_of(p.format);
+    reply.headers.emplace_back("Cache-Control", "private");
+    reply.body.assign(p.bytes.begin(), p.bytes.end());
+    x->reply(std::move(reply));
+  };
+  if (lacks_bytes(*v))
+    detail::run_elsewhere(with, x, shape, std::move(tell));
+  else
+    tell();
 }
 
 } // namespace

@@ -126,6 +126,7 @@ public:
       acceptor_(std::move(acceptor)),
       again_(state_->io),
       tls_(std::move(tls)),
+      by_tls_(tls_ != nullptr),
       url_(url_of(acceptor_.local_endpoint(), tls_ != nullptr)),
       work_(asio::make_work_guard(state_->io)) {}
 
@@ -135,7 +136,7 @@ public:
 
   void run() {
     accept();
-    for (uint32_t i = 0; i < state_->settings.threads; ++i)
+    for (uint32_t i = 0; i < state_->settings()->threads; ++i)
       threads_.emplace_back([state = state_.get()] { serve(*state); });
   }
 
@@ -156,6 +157,22 @@ public:
     out.timed_out = x.timed_out;
     out.body_bytes_held = x.body_bytes_held;
     return out;
+  }
+
+  result<void> renew(const config::http_settings& x) {
+    std::shared_ptr<asio::ssl::context> tls;
+    if (by_tls_) {
+      auto made = make_tls(x);
+      if (!made)
+        return made.why();
+      tls = std::move(*made);
+    }
+    state_->renew(x);
+    // Who listens by TLS goes on so.
+    if (tls != nullptr)
+      state_->post(accepting_,
+                   [this, tls = std::move(tls)]() mutable { tls_.swap(tls); });
+    return {};
   }
 
   void post(std::function<void()> work) {
@@ -249,7 +266,7 @@ private:
 
   void take(connection::socket x) {
     auto& counts = *state_->counts;
-    if (counts.open_connections >= state_->settings.connections) {
+    if (counts.open_connections >= state_->settings()->connections) {
       ++counts.refused_connections;
       return turn_away(x, 503, "overloaded",
                        "the server has too many connections");
@@ -290,7 +307,9 @@ private:
     asio::make_strand(state_->io);
   tcp::acceptor acceptor_;
   asio::steady_timer again_;
+  /// Of the accepting strand, once it runs.
   std::shared_ptr<asio::ssl::context> tls_;
+  const bool by_tls_;
   std::string url_;
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::vector<std::thread> threads_;
@@ -341,6 +360,10 @@ std::string server::url() const {
 
 server_counts server::counts() const {
   return impl_->counts();
+}
+
+result<void> server::renew(const config::http_settings& x) {
+  return impl_->renew(x);
 }
 
 void server::post(std::function<void()> work) {

@@ -43,6 +43,9 @@ public:
     std::function<void(const std::string&, const std::string&, unsigned,
                        double)>
       done;
+    /// Called after each reply with a moment `ready`: seconds from then until
+    /// the last byte was given to the system. As `done`.
+    std::function<void(double)> responded;
     /// How often a stream of events that rests shows a sign of life.
     core::timespan heartbeat = std::chrono::seconds{15};
     /// How long a connection that the server ends is still read from: a client
@@ -66,6 +69,13 @@ public:
   std::string url() const;
 
   server_counts counts() const;
+
+  /// Takes over limits, times and origins from now on, and the files of
+  /// certificate and key for new connections; where and how it listens, and
+  /// whether by TLS, stays. Requests under way keep what they began with.
+  /// Errors: ec::bad_config (a certificate or key that cannot be); then nothing
+  ///         has changed.
+  core::result<void> renew(const config::http_settings& x);
 
   /// Has `work` run on one of the server's threads: for encoding and the like
   /// that belongs to no connection. Dropped once the server has stopped.

@@ -229,6 +229,7 @@ int run_child(const child_options& how) {
     return orphaned;
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, SIG_IGN);
+  std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   auto mapped = ipc::arena_view::open_shared_memory(how.arena);
   if (!mapped) {

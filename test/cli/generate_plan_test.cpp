@@ -270,6 +270,41 @@ BOOST_AUTO_TEST_CASE(the_configurations_limits_bound_the_arguments) {
   BOOST_TEST(refusal() == "--steps: '31' is not a whole number in 1..30");
 }
 
+BOOST_AUTO_TEST_CASE(a_server_makes_the_pictures_where_one_is_named) {
+  arguments.server = "http://a:1";
+  arguments.key = "k";
+  arguments.model = "a model of its own";
+  arguments.count = "5";
+  const auto sut = read_plan();
+  BOOST_TEST_REQUIRE(bool{sut});
+  BOOST_TEST_REQUIRE(sut->server.has_value());
+  BOOST_TEST(sut->server->url == "http://a:1");
+  BOOST_TEST(sut->server->key.value() == "k");
+  BOOST_TEST(sut->server->connections == 5u);
+  BOOST_TEST(sut->common.model.value() == "a model of its own");
+  arguments.count = "500";
+  BOOST_TEST(read_plan()->window == 32u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_the_servers_own_is_not_asked_of_it) {
+  for (const field f :
+       {&generate_arguments::device, &generate_arguments::dtype,
+        &generate_arguments::policy, &generate_arguments::processes,
+        &generate_arguments::timeline}) {
+    arguments = {};
+    arguments.prompts = {"a"};
+    arguments.output = path.string();
+    arguments.server = "http://a:1";
+    arguments.*f = "x";
+    BOOST_TEST(refusal().starts_with("--server: "));
+  }
+  arguments = {};
+  arguments.prompts = {"a"};
+  arguments.output = path.string();
+  arguments.key = "k";
+  BOOST_TEST(refusal() == "--key: without --server it means nothing");
+}
+
 BOOST_AUTO_TEST_CASE(too_many_pictures_in_all_are_refused) {
   arguments.prompts = {"a", "b"};
   arguments.count = "500001";

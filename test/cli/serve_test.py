@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import queue
+import resource
 import signal
 import socket
 import sys
@@ -35,6 +36,26 @@ def server(program, *more):
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+class Lines:
+    """What a server writes to its log, as it comes."""
+
+    def __init__(self, process):
+        self.all = []
+        self.thread = threading.Thread(target=self.read, args=[process],
+                                       daemon=True)
+        self.thread.start()
+
+    def read(self, process):
+        for line in process.stderr:
+            self.all.append(line.decode())
+
+    def wait(self, *parts):
+        until = time.monotonic() + PATIENCE_S
+        while not any(all(p in x for p in parts) for x in self.all):
+            expect(time.monotonic() < until, parts, "not in", self.all)
+            time.sleep(0.01)
 
 
 def ask(url, path="/health", headers=None, method="GET"):
@@ -231,6 +252,114 @@ def case_every_request_is_answered_while_processes_die(program):
         expect(all(drawn.values()), drawn)
         code, err = end_of(process, signal.SIGTERM)
         expect(code == 0, code, err)
+
+
+def case_results_of_jobs_lie_in_the_data_folder(program):
+    folder = program.folder / "data" / "atelier" / "results"
+
+    def files():
+        return sorted(folder.iterdir()) if folder.exists() else []
+
+    with server(program) as (process, told):
+        url = told["url"]
+        _, text = call(url, "POST", "/v1/jobs",
+                       {"prompt": "a", "size": "64x64", "n": 2})
+        job = json.loads(text)["poll_url"]
+        program.wait_for(lambda: len(files()) == 2, process)
+        expect(folder.stat().st_mode & 0o777 == 0o700)
+        for i, file in enumerate(files()):
+            status, image = call(url, "GET", f"{job}/images/{i}")
+            expect(status == 200 and image == file.read_bytes(), i)
+        # Another server of the same folder does without.
+        with server(program) as (second, other):
+            expect(call(other["url"], "POST", "/v1/jobs",
+                        {"prompt": "b", "size": "64x64"})[0] == 202)
+            expect("results of jobs stay in memory"
+                   in end_of(second, signal.SIGTERM)[1])
+        expect(len(files()) == 2)
+        process.kill()
+    expect(len(files()) == 2)
+    with server(program) as (process, told):
+        expect(files() == [])
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
+def case_a_disk_that_takes_nothing_loses_no_picture(program):
+    def nothing_large():
+        _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500, hard))
+
+    process = program.start(["serve", "--json", *CARD, "--processes", "single"],
+                            preexec_fn=nothing_large)
+    try:
+        url = json.loads(process.stdout.readline())["url"]
+        log = Lines(process)
+        jobs = [json.loads(call(url, "POST", "/v1/jobs",
+                                {"prompt": "a", "size": "64x64"})[1])["id"]
+                for _ in range(3)]
+
+        def done():
+            return all(json.loads(call(url, "GET", f"/v1/jobs/{x}")[1])["status"]
+                       == "completed" for x in jobs)
+
+        program.wait_for(done, process)
+
+        text = call(url, "GET", "/metrics")[1].decode()
+        kept = text.split('atelier_results_bytes{where="memory"} ')[1].split()[0]
+        expect(float(kept) > 3000, kept)
+        log.wait("stay in memory")
+        for job in jobs:
+            status, image = call(url, "GET", f"/v1/jobs/{job}/images/0")
+            expect(status == 200 and len(image) > 500, status)
+        folder = program.folder / "data" / "atelier" / "results"
+        expect(list(folder.iterdir()) == [], "something half is left")
+        process.send_signal(signal.SIGTERM)
+        expect(process.wait(PATIENCE_S) == 0, process.returncode)
+        log.thread.join()
+        expect("".join(log.all).count("stay in memory") == 1, log.all)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def case_gauges_are_right_under_load(program):
+    """What waits and runs, while it does, and when it has ended."""
+    with server(program, "--set", "devices[0].test_card_step_ms=50",
+                "--set", "devices[0].seats=2",
+                "--set", "devices[0].max_batch=2") as (process, told):
+        url = told["url"]
+
+        def gauges():
+            _, text = ask(url, "/metrics")
+            found = dict(line.rsplit(" ", 1) for line in text.splitlines()
+                         if not line.startswith("#"))
+            return tuple(int(float(found[f"atelier_{x}"])) for x in
+                         ("requests_waiting", "requests_running", "jobs_open"))
+
+        expect(gauges() == (0, 0, 0), gauges())
+        jobs = [json.loads(call(url, "POST", "/v1/jobs", {
+            "prompt": "a", "size": "64x64", "steps": 150})[1])["id"]
+            for _ in range(7)]
+        program.wait_for(lambda: gauges() == (5, 2, 7), process)
+        for job in jobs[4:]:
+            expect(call(url, "DELETE", f"/v1/jobs/{job}")[0] == 200)
+        program.wait_for(lambda: gauges() == (2, 2, 4), process)
+        health = json.loads(ask(url)[1])
+        expect((health["waiting"], health["running"]) == (2, 2), health)
+        for job in jobs[:4]:
+            call(url, "DELETE", f"/v1/jobs/{job}")
+        program.wait_for(lambda: gauges() == (0, 0, 0), process)
+        # The doors' own time: of every call, and of each whole reply.
+        expect(call(url, "POST", "/v1/images/generations",
+                    {"prompt": "a", "size": "64x64", "steps": 1})[0] == 200)
+
+        def doors():
+            _, text = ask(url, "/metrics")
+            return [f'atelier_http_door_seconds_count{{part="{part}"}} {n}\n'
+                    in text for part, n in (("submit", 8), ("respond", 1))]
+
+        program.wait_for(lambda: doors() == [True, True], process)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
 
 
 def case_keys_are_asked_for(program):

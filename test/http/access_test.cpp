@@ -213,6 +213,28 @@ BOOST_AUTO_TEST_CASE(a_clock_that_goes_back_gives_nothing) {
      == kind::later));
 }
 
+BOOST_AUTO_TEST_CASE(other_keys_take_the_place_of_those_before) {
+  const auto key = [](std::string name, std::string_view text) {
+    return access_key{std::move(name), core::sha256_hex(text), scope::user, 2};
+  };
+  const auto kind_of = [](access& x, std::string text) {
+    return x
+      .judge({{"authorization", "Bearer " + text}}, scope::user,
+             core::time_point{})
+      .what;
+  };
+  using kind = access::verdict::kind;
+  access sut{{key("ann", "apple"), key("bob", "berry")}};
+  BOOST_TEST((kind_of(sut, "apple") == kind::let_in));
+  BOOST_TEST((kind_of(sut, "apple") == kind::let_in));
+  sut.replace({key("ann", "apple"), key("eve", "elder")});
+  BOOST_TEST((kind_of(sut, "berry") == kind::wrong_key));
+  BOOST_TEST((kind_of(sut, "elder") == kind::let_in));
+  // Reading the file again gives nobody a new minute.
+  BOOST_TEST((kind_of(sut, "apple") == kind::later));
+  BOOST_TEST(sut.asks_for_keys());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace atelier::runtime::http

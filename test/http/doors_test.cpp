@@ -25,8 +25,9 @@ BOOST_AUTO_TEST_CASE(all_doors_open_without_an_engine) {
   const auto found = made.routes->find("GET", "/health");
   BOOST_TEST_REQUIRE(found.found != nullptr);
   BOOST_TEST((found.found->needs == scope::anyone));
-  for (const auto& chore : made.chores)
-    chore();
+  for (const auto& chores : {made.chores, made.disk_chores})
+    for (const auto& chore : chores)
+      chore();
 }
 
 BOOST_AUTO_TEST_CASE(without_an_engine_everything_is_refused) {

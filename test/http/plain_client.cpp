@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <http/plain_client.hpp>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -70,6 +71,17 @@ bool plain_client::send(std::string_view bytes) {
     bytes.remove_prefix(static_cast<size_t>(n));
   }
   return true;
+}
+
+int64_t plain_client::serial() const {
+  if (channel_->tls == nullptr)
+    return 0;
+  auto* const x = SSL_get1_peer_certificate(channel_->tls);
+  int64_t out = 0;
+  if (x != nullptr)
+    ASN1_INTEGER_get_int64(&out, X509_get0_serialNumber(x));
+  X509_free(x);
+  return out;
 }
 
 bool plain_client::fill() {

@@ -58,6 +58,9 @@ public:
 
   bool had_handshake() const;
 
+  /// The serial number of the server's certificate; 0 without one.
+  int64_t serial() const;
+
 private:
   struct channel;
   bool fill();

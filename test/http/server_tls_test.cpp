@@ -27,10 +27,15 @@ struct own_certificate {
       certificate(folder / "certificate.pem"),
       key(folder / "key.pem") {
     std::filesystem::create_directories(folder);
+    write(1);
+  }
+
+  /// Puts another pair in the place of the one before.
+  void write(int64_t serial) const {
     auto* const pair = EVP_EC_gen("P-256");
     auto* const x = X509_new();
     X509_set_version(x, 2);
-    ASN1_INTEGER_set(X509_get_serialNumber(x), 1);
+    ASN1_INTEGER_set_int64(X509_get_serialNumber(x), serial);
     X509_gmtime_adj(X509_getm_notBefore(x), 0);
     X509_gmtime_adj(X509_getm_notAfter(x), 3600);
     X509_set_pubkey(x, pair);
@@ -178,6 +183,32 @@ BOOST_AUTO_TEST_CASE(files_that_are_no_certificates_are_told) {
   BOOST_TEST((why().find("http.private_key") != std::string::npos));
   with.settings.private_key.clear();
   BOOST_TEST((why().find("without the other") != std::string::npos));
+}
+
+BOOST_AUTO_TEST_CASE(new_connections_see_the_new_certificate) {
+  start();
+  auto before = secret();
+  BOOST_TEST(before.serial() == 1);
+  own.write(2);
+  BOOST_TEST(secret().serial() == 1);
+  BOOST_TEST(static_cast<bool>(server->renew(with.settings)));
+  BOOST_TEST(eventually([&] { return secret().serial() == 2; }));
+  // Those that are open go on.
+  BOOST_TEST(before.ask(request("GET", "/hello")).body == "hello");
+}
+
+BOOST_AUTO_TEST_CASE(a_certificate_that_cannot_be_changes_nothing) {
+  start();
+  auto next = with.settings;
+  next.body_bytes = 2;
+  next.certificate = own.key;
+  const auto done = server->renew(next);
+  BOOST_TEST_REQUIRE(!done);
+  BOOST_TEST((done.why().code == core::ec::bad_config));
+  BOOST_TEST(secret().ask(request("POST", "/echo", {}, "abc")).body == "abc");
+  next.certificate = own.certificate;
+  BOOST_TEST(static_cast<bool>(server->renew(next)));
+  BOOST_TEST(secret().ask(request("POST", "/echo", {}, "abc")).status == 413u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

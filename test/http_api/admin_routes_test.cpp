@@ -22,6 +22,10 @@ struct shown_pictures : test::fake_pictures {
     x.running = 2;
     x.workers = {{"cpu:0", {"tiny@8"}, true, 2, 16, 8, false}};
     x.processes = {{"device 0", 42, 1, true}};
+    x.routes = {{"light", {{"tiny@8", "tiny@50"}}, {0.75, 0}},
+                {"cascade", {{"tiny@8"}, {"other@4"}}, {0.25, 1}}};
+    x.thresholds = {0.5};
+    x.saturated = true;
     return x;
   }
 };
@@ -77,7 +81,12 @@ BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told) {
   BOOST_TEST(x["policy"] == "argus");
   BOOST_TEST(x["version"] == 3);
   BOOST_TEST(x["workers"][0]["variants"][0] == "tiny@8");
-  BOOST_TEST(x["reasons"].is_null());
+  BOOST_TEST(x["routes"].dump()
+             == R"([{"name":"light","shares":[0.75,0.0],"stages":)"
+                R"([["tiny@8","tiny@50"]]},{"name":"cascade","shares":)"
+                R"([0.25,1.0],"stages":[["tiny@8"],["other@4"]]}])");
+  BOOST_TEST(x["thresholds"][0] == 0.5);
+  BOOST_TEST(x["saturated"] == true);
 }
 
 BOOST_AUTO_TEST_CASE(workers_and_processes_are_told) {
@@ -100,9 +109,9 @@ BOOST_AUTO_TEST_CASE(kept_pictures_are_counted) {
   post("/v1/jobs", R"({"prompt":"a"})");
   pictures->finish(1);
   const auto x = get("/v1/admin/caches")->body();
-  BOOST_TEST(x["caches"].empty());
   BOOST_TEST(x["results"]["jobs"] == 1);
   BOOST_TEST(x["results"]["bytes"].get<uint64_t>() > 100u);
+  BOOST_TEST(x["results"]["disk_bytes"] == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_drained_server_finishes_what_runs_and_takes_no_more) {

@@ -83,6 +83,32 @@ BOOST_AUTO_TEST_CASE(a_job_is_handed_in_and_polled) {
   BOOST_TEST(r.get(path + "?images=what")->status() == 400u);
 }
 
+BOOST_AUTO_TEST_CASE(how_a_picture_came_about_is_told) {
+  rig r;
+  const auto id = r.submit({{"prompt", "p"}});
+  auto p = r.pictures->picture_for(1);
+  p.route = "cascade";
+  p.sha256 = "00ff";
+  p.steps_run = 9;
+  p.took.queue = 2ms;
+  p.took.denoise = 1500us;
+  p.took.total = 3500us;
+  r.pictures->answer_with(1, p);
+  for (const auto* how : {"url", "b64_json"}) {
+    const auto x =
+      r.get("/v1/jobs/" + id + "?images=" + how)->body()["result"]["images"][0];
+    BOOST_TEST(x["route"] == "cascade");
+    BOOST_TEST(x["sha256"] == "00ff");
+    BOOST_TEST(x["steps"] == 8);
+    BOOST_TEST(x["steps_run"] == 9);
+    BOOST_TEST(x["strength"] == 1.0);
+    BOOST_TEST(x["timings_ms"]["queue"] == 2.0);
+    BOOST_TEST(x["timings_ms"]["denoise"] == 1.5);
+    BOOST_TEST(x["timings_ms"]["total"] == 3.5);
+    BOOST_TEST(x["timings_ms"].size() == 9u);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(all_words_of_a_generation_are_taken) {
   rig r;
   const auto file = test::api_rig::png(16, 8);

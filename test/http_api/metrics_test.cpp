@@ -106,6 +106,27 @@ BOOST_AUTO_TEST_CASE(the_engine_is_shown_as_it_is) {
     BOOST_TEST(has_line(all, line), line << " in\n" << all);
 }
 
+BOOST_AUTO_TEST_CASE(the_doors_own_time_is_counted_by_part) {
+  using door = runtime::http::metrics::door;
+  counted->count_door(door::submit, 0.0003);
+  counted->count_door(door::respond, 0.003);
+  counted->count_door(door::respond, 0.003);
+  const auto all = text();
+  for (const auto* const line :
+       {"atelier_http_door_seconds_bucket{part=\"submit\",le=\"0.0005\"} 1",
+        "atelier_http_door_seconds_bucket{part=\"submit\",le=\"0.0002\"} 0",
+        "atelier_http_door_seconds_count{part=\"respond\"} 2",
+        "atelier_http_door_seconds_bucket{part=\"respond\",le=\"0.002\"} 0"})
+    BOOST_TEST(has_line(all, line), line << " in\n" << all);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_kept_is_shown_by_where_it_is) {
+  now.kept = {2, 30, 400};
+  const auto all = text();
+  BOOST_TEST(has_line(all, "atelier_results_bytes{where=\"memory\"} 30"));
+  BOOST_TEST(has_line(all, "atelier_results_bytes{where=\"disk\"} 400"));
+}
+
 BOOST_AUTO_TEST_CASE(labels_of_any_text_stay_one_line) {
   counted->count_exchange("GET", "/a\"b\\c\nd", 200, 0.01);
   BOOST_TEST(has_line(text(), "atelier_http_requests_total{method=\"GET\","

@@ -23,7 +23,7 @@ struct fixture : test::api_rig {
     with.condition = condition;
     with.recent = recent;
     with.counted = std::make_shared<runtime::http::metrics>();
-    with.open_jobs = [] { return uint64_t{4}; };
+    with.all = all;
     runtime::http::add_cluster_routes(routes, with);
   }
 
@@ -95,6 +95,8 @@ BOOST_AUTO_TEST_CASE(the_cluster_is_for_admins_and_tells_recent_pictures) {
 }
 
 BOOST_AUTO_TEST_CASE(metrics_are_in_the_text_format) {
+  for (int i = 0; i < 4; ++i)
+    enter(wish());
   const auto got = get("/metrics")->answered.value();
   BOOST_TEST(got.content_type == "text/plain; version=0.0.4; charset=utf-8");
   BOOST_TEST(got.body.find("\natelier_jobs_open 4\n") != got.body.npos);

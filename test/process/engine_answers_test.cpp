@@ -11,6 +11,7 @@
 #include <support/scale.hpp>
 #include <support/seed.hpp>
 
+#include <cmath>
 #include <mutex>
 #include <thread>
 
@@ -38,6 +39,29 @@ generation small(uint32_t steps) {
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(engine_answers_test)
+
+BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told_with_its_ways) {
+  auto sut = test::start(mode::single);
+  const auto s = sut->status();
+  BOOST_TEST(s.plan_version > 0u);
+  BOOST_TEST_REQUIRE(!s.routes.empty());
+  std::vector<double> sums(s.routes.front().shares.size());
+  bool taken = false;
+  const auto made = test::picture_in(
+    test::answers_to(*sut, test::mixed_requests(1, test::seed())).front());
+  for (const auto& r : s.routes) {
+    BOOST_TEST_REQUIRE(r.shares.size() == sums.size());
+    for (size_t i = 0; i < sums.size(); ++i)
+      sums[i] += r.shares[i];
+    for (const auto& stage : r.stages)
+      BOOST_TEST(!stage.empty());
+    taken = taken || r.name == made.route;
+  }
+  for (const auto sum : sums)
+    BOOST_TEST(std::abs(sum - 1) < 1e-9);
+  BOOST_TEST(taken, made.route);
+  BOOST_TEST(sut->stop(1s));
+}
 
 BOOST_AUTO_TEST_CASE(pictures_are_the_same_in_every_mode_and_run) {
   const auto wanted =

@@ -8,6 +8,7 @@ the environment of the packages. Skips itself (77) where one is missing.
 
 import base64
 import io
+import json
 import os
 import re
 import sys
@@ -45,6 +46,7 @@ def file_of(image, name="a.png"):
 
 METRICS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
                        "docs", "metrics.md")
+DASHBOARD = os.path.join(os.path.dirname(METRICS), "grafana-dashboard.json")
 # Told once there is something to count.
 UNUSED = ("atelier_request_failures_total", "atelier_request_refusals_total")
 RED = (200, 30, 30)
@@ -199,6 +201,11 @@ def metrics(url):
     for name in told:
         check(name.removesuffix("_total") in families or name in UNUSED,
               f"docs/metrics.md tells of {name}, /metrics does not")
+    with open(DASHBOARD, encoding="utf-8") as board:
+        panels = json.load(board)["panels"]
+    for name in re.findall(r"atelier_[a-z_]+", json.dumps(panels)):
+        check(re.sub("_(bucket|sum|count)$", "", name) in told,
+              f"the dashboard asks for {name}")
     drawn = sum(x.value for x in families["atelier_pictures"].samples)
     check(drawn > 10, f"pictures counted: {drawn}")
     check(families["atelier_requests_waiting"].samples[0].value == 0, "waiting")

@@ -133,8 +133,77 @@ def main():
             expect(workers).to_contain_text("cpu:0")
             expect(workers).to_contain_text("test_card@20")
             expect(page.locator("#totals")).to_contain_text("pictures")
-            assert page.locator("#plot-latency circle").count() == 2
+            expect(page.locator("#plan")).to_contain_text("policy")
+            expect(page.locator("#plot-plan")).to_contain_text("planned")
+            expect(page.locator("#plot-plan .share").first).to_be_visible()
+            # The two pictures by their one way, as a picture and as a table.
+            expect(page.locator("#ways")).to_contain_text("test_card@20")
+            expect(page.locator("#ways")).to_contain_text("100 %")
+            expect(page.locator("#plot-ways .band")).to_have_count(1)
+            label = page.locator("#plot-ways").get_attribute("aria-label")
+            assert label.startswith("100 %"), label
+            latency = page.locator("#plot-latency")
+            for text in ("p50", "p95", "test_card@20", "s", "min ago"):
+                expect(latency).to_contain_text(text)
+            # Two pictures, the legend's dot, and perhaps a lone window's.
+            assert latency.locator(".dot").count() >= 3
             shot("cluster")
+            page.screenshot(path=os.path.join(shots, "cluster-whole.png"),
+                            full_page=True)
+
+        def plots_are_read_by_the_keyboard():
+            for name, unit in (("latency", " s"), ("queue", "requests"),
+                               ("rate", "pictures/min"), ("rows", "rows"),
+                               ("batches", "steps")):
+                plot = page.locator(f"#plot-{name}")
+                out = page.locator(f"figure:has(#plot-{name}) output")
+                plot.focus()
+                expect(out).to_have_text("")
+                page.keyboard.press("End")
+                expect(out).to_contain_text(unit)
+                expect(plot.locator(".cursor")).to_have_count(1)
+                last = out.inner_text()
+                page.keyboard.press("ArrowLeft")
+                # Batches had one size alone.
+                assert (out.inner_text() == last) == (name == "batches"), last
+                page.keyboard.press("Escape")
+                expect(out).to_have_text("")
+
+        def ways_are_told_apart():
+            """A cascade of two models beside a direct way, as a server with
+            such a plan would tell it."""
+            ways = [("cascade", "turbo@4", 0.4, 55), ("cascade", "base@50", 3.5,
+                                                      20),
+                    ("small@20", "small@20", 1.1, 25)]
+            recent = [{"age_s": 590 * i / n, "seconds": s * (1 + 0.3 * (i % 3)),
+                       "variant": variant, "route": route}
+                      for route, variant, s, n in ways for i in range(n)]
+            body = page.evaluate("async () => (await fetch('v1/cluster')).json()")
+            routes = [{"name": "cascade", "stages": [["turbo@4"], ["base@50"]],
+                       "shares": [0.8, 0.3]},
+                      {"name": "small@20", "stages": [["small@20"]],
+                       "shares": [0.2, 0.7]}]
+            body.update(policy="diffserve", plan_version=7, recent=recent,
+                        routes=routes, thresholds=[0.6], saturated=False,
+                        batches=[0, 40, 22, 31, 90])
+            page.route("**/v1/cluster", lambda r: r.fulfill(json=body))
+            expect(page.locator("#plan")).to_have_text(
+                "Plan 7 of the policy diffserve")
+            # Two classes and what came, of two routes each.
+            expect(page.locator("#plot-plan .share")).to_have_count(6)
+            plan = page.locator("#plot-plan")
+            expect(plan).to_contain_text("cascade: turbo@4, then base@50")
+            expect(plan).to_contain_text("class 1")
+            label = plan.get_attribute("aria-label")
+            assert "class 1: 30 % by cascade, 70 % by small@20" in label, label
+            assert "as it came: 75 % by cascade" in label, label
+            expect(page.locator("#plot-ways .band")).to_have_count(3)
+            label = page.locator("#plot-ways").get_attribute("aria-label")
+            assert "20 % by cascade, drawn by base@50" in label, label
+            expect(page.locator("#ways tr")).to_have_count(4)
+            expect(page.locator("#plot-ways")).to_contain_text("cascade 75 %")
+            page.screenshot(path=os.path.join(shots, "ways.png"),
+                            full_page=True)
 
         def it_fits_a_phone_and_the_dark():
             page.set_viewport_size({"width": 390, "height": 844})
@@ -149,7 +218,9 @@ def main():
             page.emulate_media(color_scheme="dark")
             shot("dark-create")
             page.get_by_role("tab", name="Cluster").click()
-            shot("dark-cluster")
+            expect(page.locator("#plot-ways .band")).to_have_count(3)
+            page.screenshot(path=os.path.join(shots, "dark-cluster.png"),
+                            full_page=True)
 
         def nothing_went_wrong_meanwhile():
             assert not troubles, troubles
@@ -158,7 +229,9 @@ def main():
                     its_parameters_are_used_again,
                     a_mask_is_painted_and_the_rest_kept,
                     a_request_is_cancelled, faults_are_told_with_their_field,
-                    the_cluster_is_shown, it_fits_a_phone_and_the_dark,
+                    the_cluster_is_shown, plots_are_read_by_the_keyboard,
+                    ways_are_told_apart,
+                    it_fits_a_phone_and_the_dark,
                     nothing_went_wrong_meanwhile])
 
 

@@ -148,6 +148,7 @@ reply_message a1111_reply(const job_view& v, const a1111_echo& how,
   reply.body = fmt::format(
     "{{\"images\":{},\"parameters\":{},\"info\":{}}}", images, how.parameters,
     text_of(reply_json(text_of(info_of(v, how, files)))));
+  reply.ready = v.ready;
   return reply;
 }
 

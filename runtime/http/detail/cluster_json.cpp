@@ -18,6 +18,14 @@ json workers_json(const engine_status& x) {
   return all;
 }
 
+json routes_json(const engine_status& x) {
+  json all = json::array();
+  for (const auto& r : x.routes)
+    all.push_back(
+      {{"name", r.name}, {"stages", r.stages}, {"shares", r.shares}});
+  return all;
+}
+
 json processes_json(const engine_status& x) {
   json all = json::array();
   for (const auto& p : x.processes)

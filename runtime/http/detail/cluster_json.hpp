@@ -10,6 +10,9 @@ namespace atelier::runtime::http::detail {
 /// Returns the engine's workers, for admins.
 nlohmann::json workers_json(const engine_status& x);
 
+/// Returns the ways of its plan, with the shares of each class of requests.
+nlohmann::json routes_json(const engine_status& x);
+
 /// Returns its processes, likewise.
 nlohmann::json processes_json(const engine_status& x);
 

@@ -14,6 +14,7 @@
 #include <boost/asio/strand.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <list>
 #include <memory>
 #include <string>
@@ -21,6 +22,10 @@
 #include <vector>
 
 namespace atelier::runtime::http::detail {
+
+inline core::time_point steady_now() {
+  return std::chrono::steady_clock::now();
+}
 
 /// One connection: reads a request, has it judged and answered, writes the
 /// reply, and reads the next one. While a request is worked on it goes on
@@ -120,6 +125,8 @@ private:
   void overdue();
 
   const std::shared_ptr<server_state> server_;
+  /// As of the request's begin.
+  std::shared_ptr<const config::http_settings> settings_;
   const peer_table::seat place_;
   socket socket_;
   std::shared_ptr<boost::asio::ssl::context> tls_context_;
@@ -149,6 +156,8 @@ private:
   std::string method_;
   unsigned version_ = 11;
   unsigned status_ = 0;
+  /// reply_message::ready of the reply that goes out.
+  core::time_point ready_{};
   bool keep_alive_ = false;
   bool busy_ = false;
   std::weak_ptr<live_exchange> current_;
@@ -156,8 +165,10 @@ private:
   std::list<std::string> out_;
   size_t out_at_ = 0;
   bool writing_ = false;
-  /// Handed in for writing and not written.
+  /// Handed in for writing and not written, and the most of it: handlers of
+  /// events look at both, also after the end of a reply to HEAD.
   std::atomic<uint64_t> unsent_{0};
+  std::atomic<uint64_t> most_unsent_{0};
 };
 
 } // namespace atelier::runtime::http::detail

@@ -102,6 +102,10 @@ public:
     gauge(to_, "atelier_jobs_open",
           "Jobs of HTTP clients that did not end yet.")
       .add(number(now_.open_jobs));
+    gauge(to_, "atelier_results_bytes",
+          "Pictures of jobs that ended, kept for their clients.")
+      .add(number(now_.kept.bytes), {{"where", "memory"}})
+      .add(number(now_.kept.disk_bytes), {{"where", "disk"}});
   }
 
   void steps() {

@@ -22,13 +22,27 @@ std::string_view host_of(const request_message& asked, const target& to) {
 
 } // namespace
 
+gatekeeper::gatekeeper(options with) : with_(std::move(with)) {
+  allow_origins(std::move(with_.origins));
+}
+
+void gatekeeper::allow_origins(std::vector<std::string> origins) {
+  auto next =
+    std::make_shared<const std::vector<std::string>>(std::move(origins));
+  const std::lock_guard guard{mutex_};
+  origins_ = std::move(next);
+}
+
 error_shape gatekeeper::shape_for(std::string_view target) const {
   return with_.routes->find({}, target).errors;
 }
 
 bool gatekeeper::is_allowed_origin(std::string_view origin) const {
-  return std::find(with_.origins.begin(), with_.origins.end(), origin)
-      != with_.origins.end();
+  const auto all = [&] {
+    const std::lock_guard guard{mutex_};
+    return origins_;
+  }();
+  return std::find(all->begin(), all->end(), origin) != all->end();
 }
 
 gatekeeper::entry gatekeeper::judge(request_message& asked,

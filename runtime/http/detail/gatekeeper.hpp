@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,7 +45,10 @@ public:
     std::optional<reply_message> refused;
   };
 
-  explicit gatekeeper(options with) : with_(std::move(with)) {}
+  explicit gatekeeper(options with);
+
+  /// From now on pages of these may use the APIs.
+  void allow_origins(std::vector<std::string> origins);
 
   /// Fills in the request's path, query, parts, trace, key and scope.
   /// @param target as the request's first line has it
@@ -69,6 +73,9 @@ private:
                                          core::time_point now) const;
 
   options with_;
+  mutable std::mutex mutex_;
+  /// Guarded by the mutex.
+  std::shared_ptr<const std::vector<std::string>> origins_;
 };
 
 } // namespace atelier::runtime::http::detail

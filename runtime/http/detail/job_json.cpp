@@ -2,6 +2,7 @@
 #include <atelier/core/time.hpp>
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/detail/job_json.hpp>
+#include <atelier/runtime/http/timings_json.hpp>
 
 #include <fmt/format.h>
 
@@ -69,9 +70,12 @@ std::string picture_text(const job_view& x, uint32_t index, picture_form how,
   const auto& p = *x.results[index];
   reply_json v{{"index", index},         {"seed", p.seed},
                {"width", p.width},       {"height", p.height},
-               {"steps", p.steps},       {"sampler", p.sampler},
+               {"steps", p.steps},       {"steps_run", p.steps_run},
+               {"strength", p.strength}, {"sampler", p.sampler},
                {"guidance", p.guidance}, {"model", p.model},
-               {"variant", p.variant},   {"notes", p.notes}};
+               {"variant", p.variant},   {"route", p.route},
+               {"sha256", p.sha256},     {"timings_ms", timings_json(p.took)},
+               {"notes", p.notes}};
   if (how == picture_form::b64_json)
     return with_plain_text(v, "b64_json", to_base64(p.bytes));
   if (how == picture_form::url)

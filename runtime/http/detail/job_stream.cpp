@@ -35,7 +35,11 @@ void job_stream::tell_picture(const job_view& v, uint32_t index) {
       return;
     told_[index] = true;
   }
-  feed_.send("image", picture_text(v, index, how_, base_));
+  if (how_ != picture_form::b64_json || !v.results[index]->bytes.empty())
+    return feed_.send("image", picture_text(v, index, how_, base_));
+  // It is in a file, which may be gone.
+  if (const auto late = whole_(v); late.results[index])
+    feed_.send("image", picture_text(late, index, how_, base_));
 }
 
 void job_stream::tell_end(const job_view& v) {

@@ -5,6 +5,7 @@
 #include <atelier/runtime/http/detail/job_json.hpp>
 #include <atelier/runtime/http/jobs.hpp>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,8 +18,13 @@ namespace atelier::runtime::http::detail {
 /// "cancelled". Images that are there already come after the status.
 class job_stream {
 public:
-  job_stream(std::shared_ptr<exchange> to, picture_form how, std::string base)
-    : feed_(std::move(to)), how_(how), base_(std::move(base)) {}
+  /// @param whole gives a view the bytes of its pictures
+  job_stream(std::shared_ptr<exchange> to, picture_form how, std::string base,
+             std::function<job_view(job_view)> whole)
+    : feed_(std::move(to)),
+      how_(how),
+      base_(std::move(base)),
+      whole_(std::move(whole)) {}
 
   /// What the job is to call; it keeps `me` alive until the job ended.
   job_listener listener(const std::shared_ptr<job_stream>& me);
@@ -34,6 +40,7 @@ private:
   event_feed feed_;
   const picture_form how_;
   const std::string base_;
+  const std::function<job_view(job_view)> whole_;
   /// Of the news alone, which come one at a time.
   std::shared_ptr<const preview> seen_;
   std::mutex mutex_;

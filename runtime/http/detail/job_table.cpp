@@ -8,11 +8,19 @@ namespace atelier::runtime::http::detail {
 
 namespace {
 
-/// What a kept picture takes besides its file.
-constexpr uint64_t picture_overhead = 1024;
+/// What a kept picture counts as: its file, and something for what is known of
+/// it.
+uint64_t weight_of(const picture& x) {
+  constexpr uint64_t overhead = 1024;
+  return x.bytes.size() + overhead;
+}
 
 std::pair<core::time_point, uint64_t> end_of(const job_entry& x) {
   return {x.ended_at, x.number};
+}
+
+std::pair<core::time_point, uint64_t> use_of(const job_entry& x) {
+  return {x.used_at, x.number};
 }
 
 } // namespace
@@ -72,24 +80,116 @@ void job_table::end(const std::shared_ptr<job_entry>& x) {
   ended_.emplace(end_of(*x), x);
   if (!x->keeps)
     return;
+  uint64_t bytes = 0;
   for (const auto& done : x->known.results)
     if (done)
-      x->kept_bytes += done->bytes.size() + picture_overhead;
-  if (x->kept_bytes == 0)
+      bytes += weight_of(*done) + done->prompt.size() + done->negative.size();
+  if (bytes == 0)
     return;
-  kept_bytes_ += x->kept_bytes;
-  keeping_.emplace(end_of(*x), x);
-  while (kept_bytes_ > within_.kept_bytes)
-    drop_pictures(*keeping_.begin()->second);
+  x->used_at = x->ended_at;
+  put_on(in_memory_, x, x->kept_bytes, bytes);
+  ++keeping_;
+  unstored_.emplace(x->number, x);
+  while (in_memory_.held > in_memory_.most)
+    drop_pictures(*in_memory_.jobs.begin()->second);
+}
+
+void job_table::put_on(shelf& to, const std::shared_ptr<job_entry>& x,
+                       uint64_t& share, uint64_t bytes) {
+  share += bytes;
+  to.held += bytes;
+  to.jobs.try_emplace(use_of(*x), x);
+}
+
+void job_table::take_from(shelf& from, const job_entry& x, uint64_t& share,
+                          uint64_t bytes) {
+  share -= bytes;
+  from.held -= bytes;
+  if (share == 0)
+    from.jobs.erase(use_of(x));
+}
+
+bool job_table::keeps(const job_entry& x) const {
+  return in_memory_.jobs.contains(use_of(x))
+      || on_disk_.jobs.contains(use_of(x));
+}
+
+void job_table::use(job_entry& x, core::time_point now) {
+  auto in_memory = in_memory_.jobs.extract(use_of(x));
+  auto on_disk = on_disk_.jobs.extract(use_of(x));
+  x.used_at = now;
+  for (auto [node, to] : {std::pair{&in_memory, &in_memory_.jobs},
+                          std::pair{&on_disk, &on_disk_.jobs}})
+    if (!node->empty()) {
+      node->key() = use_of(x);
+      to->insert(std::move(*node));
+    }
+}
+
+std::vector<std::shared_ptr<job_entry>> job_table::unstored() const {
+  std::vector<std::shared_ptr<job_entry>> out;
+  for (const auto& [number, x] : unstored_)
+    out.push_back(x);
+  return out;
+}
+
+bool job_table::make_disk_room(const job_entry& x, const picture& more) {
+  const auto bytes = weight_of(more);
+  if (!keeps(x) || x.kept_disk_bytes + bytes > on_disk_.most)
+    return false;
+  while (on_disk_.held + bytes > on_disk_.most) {
+    auto oldest = on_disk_.jobs.begin();
+    // It is not alone there, else there would be room.
+    if (oldest->second.get() == &x)
+      ++oldest;
+    drop_pictures(*oldest->second);
+  }
+  return true;
+}
+
+bool job_table::stored(job_entry& x, uint32_t index) {
+  if (!keeps(x))
+    return false;
+  auto& one = x.known.results[index];
+  const auto held = by_number_.at(x.number);
+  const auto bytes = weight_of(*one);
+  take_from(in_memory_, x, x.kept_bytes,
+            bytes + one->prompt.size() + one->negative.size());
+  put_on(on_disk_, held, x.kept_disk_bytes, bytes);
+  auto small = std::make_shared<picture>(*one);
+  small->bytes = {};
+  small->prompt = {};
+  small->negative = {};
+  one = std::move(small);
+  return true;
+}
+
+void job_table::store_no_more(const job_entry& x) {
+  unstored_.erase(x.number);
+}
+
+std::vector<std::pair<uint64_t, uint32_t>> job_table::take_dropped() {
+  return std::exchange(dropped_, {});
+}
+
+void job_table::forget_pictures(job_entry& x) {
+  if (!keeps(x))
+    return;
+  for (uint32_t i = 0; i < x.known.results.size(); ++i)
+    // What has its bytes still is in no file.
+    if (x.known.results[i] && x.known.results[i]->bytes.empty())
+      dropped_.emplace_back(x.number, i);
+  take_from(in_memory_, x, x.kept_bytes, x.kept_bytes);
+  take_from(on_disk_, x, x.kept_disk_bytes, x.kept_disk_bytes);
+  unstored_.erase(x.number);
+  --keeping_;
 }
 
 void job_table::drop_pictures(job_entry& x) {
-  kept_bytes_ -= x.kept_bytes;
-  x.kept_bytes = 0;
+  forget_pictures(x);
   x.known.expired = true;
   for (auto& done : x.known.results)
     done.reset();
-  keeping_.erase(end_of(x));
 }
 
 void job_table::remove(const job_entry& x) {
@@ -104,8 +204,7 @@ void job_table::remove(const job_entry& x) {
     twins_.erase({held->known.owner, held->idempotency_key});
   if (ended_.erase(end_of(*held)) == 0)
     return;
-  if (keeping_.erase(end_of(*held)) != 0)
-    kept_bytes_ -= held->kept_bytes;
+  forget_pictures(*held);
   // Names that no client knows are not worth a place.
   if (held->keeps || held->named)
     remember(held->known.id);

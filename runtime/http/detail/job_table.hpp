@@ -21,7 +21,10 @@ namespace atelier::runtime::http::detail {
 /// Threads: one at a time.
 class job_table {
 public:
-  explicit job_table(job_limits within) : within_(within) {}
+  explicit job_table(job_limits within)
+    : within_(within),
+      in_memory_{within.kept_bytes, 0, {}},
+      on_disk_{within.kept_disk_bytes, 0, {}} {}
 
   std::shared_ptr<job_entry> find(const std::string& id) const;
 
@@ -49,6 +52,27 @@ public:
 
   void remove(const job_entry& x);
 
+  /// Its pictures were asked for.
+  void use(job_entry& x, core::time_point now);
+
+  /// Jobs whose kept pictures were not brought into files yet, oldest first.
+  std::vector<std::shared_ptr<job_entry>> unstored() const;
+
+  /// Drops pictures in files until one of `x` more finds room there. False
+  /// where it never will, or the job keeps no pictures (any more).
+  bool make_disk_room(const job_entry& x, const picture& more);
+
+  /// A picture is in a file: its bytes go. False where its job keeps none (any
+  /// more): then its file is of no use.
+  bool stored(job_entry& x, uint32_t index);
+
+  /// What of it can be in files is.
+  void store_no_more(const job_entry& x);
+
+  /// Returns the pictures in files that are kept no longer since the last call,
+  /// by their jobs' numbers and their indices.
+  std::vector<std::pair<uint64_t, uint32_t>> take_dropped();
+
   /// Forgets what is kept for longer than may be.
   void expire(core::time_point now);
 
@@ -62,11 +86,15 @@ public:
 
   /// Jobs with pictures that count as kept.
   size_t keeping() const {
-    return keeping_.size();
+    return keeping_;
   }
 
   uint64_t kept_bytes() const {
-    return kept_bytes_;
+    return in_memory_.held;
+  }
+
+  uint64_t kept_disk_bytes() const {
+    return on_disk_.held;
   }
 
   /// Newest first.
@@ -79,7 +107,25 @@ private:
   /// Lower ones go first.
   using place = std::pair<uint32_t, uint64_t>;
 
+  /// By when they were used last, then by number.
+  using by_use =
+    std::map<std::pair<core::time_point, uint64_t>, std::shared_ptr<job_entry>>;
+
+  /// Pictures that count against one limit.
+  struct shelf {
+    uint64_t most = 0;
+    uint64_t held = 0;
+    by_use jobs;
+  };
+
   static place place_of(const job_entry& x);
+  static void put_on(shelf& to, const std::shared_ptr<job_entry>& x,
+                     uint64_t& share, uint64_t bytes);
+  static void take_from(shelf& from, const job_entry& x, uint64_t& share,
+                        uint64_t bytes);
+  bool keeps(const job_entry& x) const;
+  void forget_pictures(job_entry& x);
+  /// @pre it is known: the shelves are not its only owners
   void drop_pictures(job_entry& x);
   void remember(const std::string& id);
 
@@ -93,10 +139,13 @@ private:
   /// By when they ended, then by number.
   std::map<std::pair<core::time_point, uint64_t>, std::shared_ptr<job_entry>>
     ended_;
-  /// Those of `ended_` that have pictures.
-  std::map<std::pair<core::time_point, uint64_t>, std::shared_ptr<job_entry>>
-    keeping_;
-  uint64_t kept_bytes_ = 0;
+  /// Those of `ended_` that have pictures, by where they have them.
+  shelf in_memory_;
+  shelf on_disk_;
+  size_t keeping_ = 0;
+  /// By number.
+  std::map<uint64_t, std::shared_ptr<job_entry>> unstored_;
+  std::vector<std::pair<uint64_t, uint32_t>> dropped_;
   std::unordered_set<std::string> forgotten_;
   std::deque<std::string> forgotten_order_;
 };

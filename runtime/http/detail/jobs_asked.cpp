@@ -84,14 +84,9 @@ jobs::cancelled jobs::impl::cancel(const std::string& id) {
   return cancelled::yes;
 }
 
-void jobs::impl::tick() {
-  const std::lock_guard guard{mutex_};
-  table_.expire(when_.steady());
-}
-
 jobs::kept_pictures jobs::impl::kept() const {
   const std::lock_guard guard{mutex_};
-  return {table_.keeping(), table_.kept_bytes()};
+  return {table_.keeping(), table_.kept_bytes(), table_.kept_disk_bytes()};
 }
 
 size_t jobs::impl::open() const {
@@ -119,6 +114,7 @@ void jobs::impl::close() {
     }
   }
   take_back(requests);
+  remove_dropped();
 }
 
 } // namespace atelier::runtime::http

@@ -18,10 +18,11 @@ using detail::job_entry;
 using detail::job_news;
 
 jobs::impl::impl(std::shared_ptr<picture_service> from, job_limits within,
-                 clocks when)
+                 clocks when, std::shared_ptr<const result_files> files)
   : from_(std::move(from)),
     within_(within),
     when_(std::move(when)),
+    files_(std::move(files)),
     table_(within) {}
 
 std::variant<job_view, failure> jobs::impl::submit(job_request what,
@@ -219,7 +220,7 @@ void jobs::impl::answered(const entry& x, uint32_t index, const answer& a) {
     if (done) {
       begin(*x);
       row.steps = row.steps_done = row.steps > 0 ? row.steps : done->steps_run;
-      x->last_step = when_.steady();
+      x->known.ready = x->last_step = when_.steady();
       x->known.results[index] = std::move(done);
       push(*x, job_news::kind::pictured, index);
       bool all = true;

@@ -27,7 +27,8 @@ class jobs::impl : public std::enable_shared_from_this<jobs::impl> {
 public:
   using entry = std::shared_ptr<detail::job_entry>;
 
-  impl(std::shared_ptr<picture_service> from, job_limits within, clocks when);
+  impl(std::shared_ptr<picture_service> from, job_limits within, clocks when,
+       std::shared_ptr<const result_files> files);
 
   std::variant<job_view, failure> submit(job_request what, job_listener news);
   uint64_t listen(const std::string& id, job_listener news);
@@ -37,6 +38,7 @@ public:
   std::vector<job_view> list(const std::optional<std::string>& owner,
                              size_t most) const;
   cancelled cancel(const std::string& id);
+  job_view with_bytes(job_view x);
   void tick();
   size_t open() const;
   kept_pictures kept() const;
@@ -68,14 +70,23 @@ private:
   // Without it:
   void take_back(const std::vector<uint64_t>& requests);
   void tell(const entry& x);
+  /// Removes the files of pictures that are kept no longer.
+  void remove_dropped();
+  /// Brings a job's pictures into files. False where the disk does not take
+  /// them.
+  bool store(const entry& x);
+  bool put(const entry& x, uint32_t index, const picture& what);
 
   std::shared_ptr<picture_service> from_;
   const job_limits within_;
   const clocks when_;
+  const std::shared_ptr<const result_files> files_;
   mutable std::mutex mutex_;
   detail::job_table table_;
   uint64_t last_number_ = 0;
   bool closed_ = false;
+  /// Of `tick` alone: it is told once.
+  bool disk_fails_ = false;
 };
 
 } // namespace atelier::runtime::http

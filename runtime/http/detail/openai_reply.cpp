@@ -70,6 +70,7 @@ reply_message openai_reply(const job_view& v, const openai_echo& how) {
                                {"size", size_of(*v.results.front())},
                                {"usage", usage_of(v, how)}},
                               "data", data);
+  reply.ready = v.ready;
   return reply;
 }
 

@@ -47,7 +47,7 @@ std::optional<peer_table::seat> peer_table::enter(const address& peer) {
     return seat{};
   const std::lock_guard guard{mutex_};
   auto& count = counts_[key];
-  if (count >= (most_ == 0 ? default_most : most_))
+  if (const uint32_t most = most_; count >= (most == 0 ? default_most : most))
     return std::nullopt;
   ++count;
   return seat{shared_from_this(), std::move(key)};

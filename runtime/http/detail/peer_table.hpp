@@ -3,6 +3,7 @@
 
 #include <boost/asio/ip/address.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -43,6 +44,11 @@ public:
   /// None where the peer has as many as it may.
   std::optional<seat> enter(const boost::asio::ip::address& peer);
 
+  /// From now on; who has more keeps them.
+  void allow(uint32_t most) {
+    most_ = most;
+  }
+
   /// Peers that have a connection.
   size_t peers() const;
 
@@ -51,7 +57,7 @@ public:
 private:
   void leave(const boost::asio::ip::address& key);
 
-  const uint32_t most_;
+  std::atomic<uint32_t> most_;
   mutable std::mutex mutex_;
   std::map<boost::asio::ip::address, uint32_t> counts_;
 };

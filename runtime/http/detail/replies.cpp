@@ -111,6 +111,11 @@ reply_json failure_json(const failure& why) {
                             + "); its log says why"}};
 }
 
+void note_handed_in(const api_context& with, const request_message& asked) {
+  if (with.handed_in && asked.received != core::time_point{})
+    with.handed_in(asked.received);
+}
+
 void run_elsewhere(const api_context& with, const std::shared_ptr<exchange>& x,
                    error_shape how, std::function<void()> work) {
   auto guarded = [x, how, work = std::move(work)] {

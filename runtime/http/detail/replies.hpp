@@ -59,6 +59,9 @@ reply_message failure_reply(error_shape how, const failure& why);
 /// text that is not for clients is left out.
 reply_json failure_json(const failure& why);
 
+/// Tells who counts it that the call is at the engine.
+void note_handed_in(const api_context& with, const request_message& asked);
+
 /// Runs `work` where pixels are worked on; what it throws is answered.
 void run_elsewhere(const api_context& with, const std::shared_ptr<exchange>& x,
                    error_shape how, std::function<void()> work);

@@ -39,13 +39,29 @@ struct tally {
 /// none of them.
 struct server_state {
   server_state(server::options with, bool only_loopback_hosts)
-    : settings(std::move(with.settings)),
-      heartbeat(with.heartbeat),
+    : heartbeat(with.heartbeat),
       linger(with.linger),
       done(std::move(with.done)),
-      gate({std::move(with.routes), std::move(with.who), settings.origins,
+      responded(std::move(with.responded)),
+      gate({std::move(with.routes), std::move(with.who), with.settings.origins,
             only_loopback_hosts, draw}),
-      io(static_cast<int>(settings.threads)) {}
+      peers(std::make_shared<peer_table>(with.settings.connections_of_peer)),
+      settings_(std::make_shared<const config::http_settings>(with.settings)),
+      io(static_cast<int>(with.settings.threads)) {}
+
+  /// Those of now: `renew` replaces them.
+  std::shared_ptr<const config::http_settings> settings() const {
+    const std::shared_lock guard{settings_mutex_};
+    return settings_;
+  }
+
+  void renew(const config::http_settings& x) {
+    gate.allow_origins(x.origins);
+    peers->allow(x.connections_of_peer);
+    auto next = std::make_shared<const config::http_settings>(x);
+    const std::unique_lock guard{settings_mutex_};
+    settings_ = std::move(next);
+  }
 
   /// From the system: spans of different servers must not be the same.
   static uint64_t draw() {
@@ -53,16 +69,15 @@ struct server_state {
     return uint64_t{entropy()} << 32 | entropy();
   }
 
-  const config::http_settings settings;
   const core::timespan heartbeat;
   const core::timespan linger;
   const std::function<void(const std::string&, const std::string&, unsigned,
                            double)>
     done;
-  const gatekeeper gate;
+  const std::function<void(double)> responded;
+  gatekeeper gate;
   const std::shared_ptr<tally> counts = std::make_shared<tally>();
-  const std::shared_ptr<peer_table> peers =
-    std::make_shared<peer_table>(settings.connections_of_peer);
+  const std::shared_ptr<peer_table> peers;
 
   /// No new work is taken.
   std::atomic<bool> stopping{false};
@@ -90,6 +105,11 @@ struct server_state {
   std::condition_variable rest;
   size_t busy = 0;
 
+private:
+  mutable std::shared_mutex settings_mutex_;
+  std::shared_ptr<const config::http_settings> settings_;
+
+public:
   /// Last: what its queue holds at the end uses the rest.
   boost::asio::io_context io;
 };

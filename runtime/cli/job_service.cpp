@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/sha256.hpp>
+#include <atelier/runtime/cli/job_service.hpp>
+#include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/http/base64.hpp>
+#include <atelier/runtime/http/timings_json.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <utility>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using core::ec;
+using core::fail;
+using core::result;
+using json = nlohmann::json;
+using std::chrono::steady_clock;
+
+/// Pauses between two looks at a job: short ones first, for pictures of a
+/// moment.
+constexpr auto first_pause = 10ms;
+constexpr auto longest_pause = 250ms;
+/// How often a call that breaks off is repeated, and after which pause.
+constexpr int most_tries = 5;
+constexpr auto pause_of_try = 200ms;
+/// Before a full server is asked again, whatever it says.
+constexpr auto longest_wait = 10s;
+
+json to_json(const generation& x) {
+  json out{{"prompt", x.prompt},     {"negative_prompt", x.negative},
+           {"format", x.format},     {"quality", x.quality},
+           {"priority", x.priority}, {"noise", x.noise}};
+  const auto add = [&](const char* name, const auto& value) {
+    if (value)
+      out[name] = *value;
+  };
+  add("seed", x.seed);
+  add("steps", x.steps);
+  add("guidance", x.guidance);
+  add("guidance_rescale", x.guidance_rescale);
+  add("eta", x.eta);
+  add("karras", x.karras);
+  add("strength", x.strength);
+  add("sampler", x.sampler);
+  add("model", x.model);
+  add("variant", x.variant);
+  if (x.deterministic)
+    out["deterministic"] = true;
+  if (x.width != 0)
+    out["size"] = fmt::format("{}x{}", x.width, x.height);
+  if (x.deadline)
+    out["deadline_ms"] =
+      std::chrono::duration_cast<std::chrono::milliseconds>(*x.deadline)
+        .count();
+  if (!x.image.empty())
+    out["image"] = http::to_base64(x.image);
+  if (!x.mask.empty())
+    out["mask"] = http::to_base64(x.mask);
+  return out;
+}
+
+/// What a server said under a name; none where it is not there or something
+/// else.
+template <class T>
+T said(const json& in, const char* name) {
+  if (!in.is_object())
+    return {};
+  const auto i = in.find(name);
+  if (i == in.end())
+    return {};
+  try {
+    return i->get<T>();
+  } catch (const json::exception&) {
+    return {};
+  }
+}
+
+failure broken(const core::error& why) {
+  return {std::string{core::to_string(why.code)}, why.text, {}};
+}
+
+std::string draw_key() {
+  std::random_device entropy;
+  std::string out;
+  for (int i = 0; i < 4; ++i)
+    out += fmt::format("{:08x}", entropy());
+  return out;
+}
+
+core::timespan wait_of(const http::client_reply& reply) {
+  const auto text = http::find_field(reply.headers, "retry-after");
+  uint32_t seconds = 1;
+  std::from_chars(text.data(), text.data() + text.size(), seconds);
+  return std::min<core::timespan>(std::chrono::seconds{std::max(seconds, 1u)},
+                                  longest_wait);
+}
+
+struct task {
+  uint64_t request = 0;
+  generation wanted;
+  callbacks calls;
+  /// Guarded by the service's mutex.
+  bool unwanted = false;
+};
+
+class job_service : public service {
+public:
+  explicit job_service(server_options options) : caller_(std::move(options)) {}
+
+  ~job_service() override {
+    end();
+  }
+
+  /// Also that the key is taken: else every picture would be refused for it.
+  result<void> check() const {
+    if (auto ok = caller_.check(); !ok)
+      return ok;
+    const auto reply = caller_.ask("GET", "/v1/variants");
+    if (!reply)
+      return reply.why();
+    if (reply->status == 401 || reply->status == 403)
+      return fail(ec::invalid_argument, "{}: {}",
+                  caller_.options().key ? "--key" : "--key is missing",
+                  failure_in(*reply).text);
+    return {};
+  }
+
+  void begin() {
+    for (uint32_t i = 0; i < caller_.options().connections; ++i)
+      threads_.emplace_back([this] { work(); });
+  }
+
+  std::variant<uint64_t, failure> submit(const generation& wanted,
+                                         callbacks calls) override {
+    const std::lock_guard guard{mutex_};
+    if (stopping_)
+      return failure{"stopping", "the service is stopping", {}};
+    const auto x = std::make_shared<task>();
+    x->request = ++last_;
+    x->wanted = wanted;
+    x->calls = std::move(calls);
+    open_.emplace(x->request, x);
+    waiting_.push_back(x);
+    changed_.notify_all();
+    return x->request;
+  }
+
+  bool cancel(uint64_t request) override {
+    const std::lock_guard guard{mutex_};
+    const auto i = open_.find(request);
+    if (i == open_.end())
+      return false;
+    i->second->unwanted = true;
+    changed_.notify_all();
+    return true;
+  }
+
+  bool stop(std::chrono::nanoseconds) override {
+    end();
+    return true;
+  }
+
+private:
+  using task_ptr = std::shared_ptr<task>;
+
+  void work() {
+    for (;;) {
+      task_ptr next;
+      {
+        std::unique_lock guard{mutex_};
+        changed_.wait(guard, [this] { return stopping_ || !waiting_.empty(); });
+        if (waiting_.empty())
+          return;
+        next = std::move(waiting_.front());
+        waiting_.pop_front();
+      }
+      auto done = make(*next);
+      {
+        const std::lock_guard guard{mutex_};
+        open_.erase(next->request);
+      }
+      next->calls.answered(done);
+    }
+  }
+
+  bool unwanted(const task& x) {
+    const std::lock_guard guard{mutex_};
+    return stopping_ || x.unwanted;
+  }
+
+  /// Waits, unless it is unwanted; false where it is.
+  bool pause(const task& x, core::timespan most) {
+    std::unique_lock guard{mutex_};
+    return !changed_.wait_for(guard, most,
+                              [&] { return stopping_ || x.unwanted; });
+  }
+
+  /// Asks until there is a reply, a few times.
+  result<http::client_reply> ask(const task& x, std::string_view method,
+                                 const std::string& path,
+                                 const std::string& body = {},
+                                 const http::fields& headers = {}) {
+    auto reply = caller_.ask(method, path, body, headers);
+    for (int i = 1; i < most_tries && !reply; ++i) {
+      if (!pause(x, pause_of_try))
+        break;
+      reply = caller_.ask(method, path, body, headers);
+    }
+    return reply;
+  }
+
+  /// The whole way of one picture.
+  answer make(const task& x) {
+    const auto id = hand_in(x);
+    if (const auto* why = std::get_if<failure>(&id))
+      return *why;
+    return await(x, "/v1/jobs/" + std::get<std::string>(id));
+  }
+
+  /// Returns the job's name.
+  std::variant<std::string, failure> hand_in(const task& x) {
+    const auto began = steady_clock::now();
+    const auto body =
+      to_json(x.wanted).dump(-1, ' ', false, json::error_handler_t::replace);
+    // A call whose reply was lost is not another job.
+    const http::fields headers{{"Idempotency-Key", draw_key()}};
+    const failure taken_back{"cancelled", "taken back before it was asked", {}};
+    for (;;) {
+      if (unwanted(x))
+        return taken_back;
+      const auto reply = ask(x, "POST", "/v1/jobs", body, headers);
+      if (!reply)
+        return broken(reply.why());
+      if (reply->status == 202) {
+        auto id =
+          said<std::string>(json::parse(reply->body, nullptr, false), "id");
+        if (!id.empty())
+          return id;
+        return failure{"io_failed", "the server names no job", {}};
+      }
+      auto why = failure_in(*reply);
+      const auto wait = wait_of(*reply);
+      const bool late = x.wanted.deadline
+                     && steady_clock::now() + wait > began + *x.wanted.deadline;
+      if (reply->status != 429 || late)
+        return why;
+      if (!pause(x, wait))
+        return taken_back;
+    }
+  }
+
+  answer await(const task& x, const std::string& job) {
+    bool told = false;
+    core::timespan between = first_pause;
+    for (;;) {
+      const auto reply = ask(x, "GET", job + "?images=url");
+      if (!reply)
+        return broken(reply.why());
+      if (reply->status == 404 || reply->status == 410)
+        return failure{"unavailable",
+                       "the server does not know the job any more: it was "
+                       "started anew, or keeps too few results",
+                       {}};
+      if (reply->status != 200)
+        return failure_in(*reply);
+      const auto seen = json::parse(reply->body, nullptr, false);
+      const auto state = said<std::string>(seen, "status");
+      if (state == "completed")
+        return take(x, job, seen);
+      if (state == "failed" || state == "cancelled")
+        return failure_in(*reply);
+      if (state != "queued" && state != "running")
+        return failure{"io_failed", "the server tells no job's status", {}};
+      if (x.calls.progressed && state == "running")
+        x.calls.progressed({x.request,
+                            said<uint32_t>(seen, "step"),
+                            said<uint32_t>(seen, "steps"),
+                            {}});
+      if (!pause(x, between) && !std::exchange(told, true)) {
+        // Its end is seen as every other one; nothing is waited for where the
+        // server does not hear.
+        const auto heard = caller_.ask("POST", job + "/cancel");
+        if (!heard)
+          return broken(heard.why());
+      } else if (told) {
+        std::this_thread::sleep_for(between);
+      }
+      between = std::min<core::timespan>(between * 3 / 2, longest_pause);
+    }
+  }
+
+  answer take(const task& x, const std::string& job, const json& seen) {
+    const auto images = said<json>(said<json>(seen, "result"), "images");
+    if (!images.is_array() || images.size() != 1 || !images[0].is_object())
+      return failure{"io_failed", "the server tells no picture", {}};
+    const auto reply = ask(x, "GET", job + "/images/0");
+    if (!reply)
+      return broken(reply.why());
+    if (reply->status != 200)
+      return failure_in(*reply);
+    const auto& from = images[0];
+    picture out;
+    out.request = x.request;
+    out.bytes.assign(reply->body.begin(), reply->body.end());
+    out.format = x.wanted.format;
+    out.prompt = x.wanted.prompt;
+    out.negative = x.wanted.negative;
+    out.seed = said<uint64_t>(from, "seed");
+    out.model = said<std::string>(from, "model");
+    out.variant = said<std::string>(from, "variant");
+    out.route = said<std::string>(from, "route");
+    out.sampler = said<std::string>(from, "sampler");
+    out.steps = said<uint32_t>(from, "steps");
+    out.steps_run = said<uint32_t>(from, "steps_run");
+    out.guidance = said<float>(from, "guidance");
+    out.strength = said<float>(from, "strength");
+    out.width = said<uint32_t>(from, "width");
+    out.height = said<uint32_t>(from, "height");
+    out.notes = said<std::vector<std::string>>(from, "notes");
+    out.took = http::read_timings(said<json>(from, "timings_ms"));
+    out.sha256 = core::sha256_hex(reply->body);
+    if (out.sha256 != said<std::string>(from, "sha256"))
+      return failure{"io_failed", "the picture did not come whole", {}};
+    return out;
+  }
+
+  void end() {
+    {
+      const std::lock_guard guard{mutex_};
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    for (auto& x : threads_)
+      if (x.joinable())
+        x.join();
+  }
+
+  const server_caller caller_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  /// Guarded by the mutex, as the next three.
+  std::deque<task_ptr> waiting_;
+  std::map<uint64_t, task_ptr> open_;
+  uint64_t last_ = 0;
+  bool stopping_ = false;
+  std::vector<std::jthread> threads_;
+};
+
+} // namespace
+
+result<std::unique_ptr<service>> reach_jobs(server_options options) {
+  auto made = std::make_unique<job_service>(std::move(options));
+  if (auto ok = made->check(); !ok)
+    return ok.why();
+  made->begin();
+  return std::unique_ptr<service>{std::move(made)};
+}
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reading half of connection.cpp.
+#include <atelier/core/log.hpp>
+#include <atelier/runtime/http/api_error.hpp>
+#include <atelier/runtime/http/detail/connection.hpp>
+
+#include <boost/asio/buffer.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace atelier::runtime::http::detail {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+namespace {
+
+/// Of one read: little where most connections rest, more for bodies.
+constexpr size_t small_block = 1024;
+constexpr size_t large_block = 64 << 10;
+/// What a client may send ahead of its reply before it is left waiting.
+constexpr size_t most_ahead = 16 << 10;
+/// A refused request's body up to here is read, so that the connection lives.
+constexpr uint64_t small_body = 64 << 10;
+
+reply_message reply_of(const refusal& x, error_shape how) {
+  return error_reply(how, x.status, x.code, x.text);
+}
+
+} // namespace
+
+void connection::await_request() {
+  phase_ = phase::idle;
+  judged_ = false;
+  entry_ = {};
+  if (server_->stopping)
+    return close();
+  // A new connection is expected to have something to say.
+  allow(served_ ? settings_->idle : std::min(settings_->read, settings_->idle));
+  if (!ahead_.empty()) {
+    const auto bytes = std::exchange(ahead_, {});
+    take_in(bytes);
+    return;
+  }
+  read();
+}
+
+void connection::read() {
+  if (reading_ || input_ended_ || phase_ == phase::closed)
+    return;
+  reading_ = true;
+  const bool body = phase_ == phase::draining
+                 || (phase_ == phase::reading
+                     && reader_->where() == request_reader::stage::body);
+  const auto wanted = body ? large_block : small_block;
+  if (block_.size() != wanted)
+    std::vector<char>(wanted).swap(block_);
+  auto done = [self = shared_from_this()](error_code error, size_t bytes) {
+    self->reading_ = false;
+    if (self->phase_ != phase::closed)
+      self->was_read(error, bytes);
+  };
+  if (tls_ && !bare_)
+    tls_->async_read_some(asio::buffer(block_), std::move(done));
+  else
+    socket_.async_read_some(asio::buffer(block_), std::move(done));
+}
+
+void connection::was_read(error_code error, size_t bytes) {
+  if (error)
+    return input_ended(error == asio::error::eof
+                       || error == asio::ssl::error::stream_truncated);
+  switch (phase_) {
+    case phase::idle:
+    case phase::reading:
+      take_in({block_.data(), bytes});
+      break;
+    case phase::draining:
+      read();
+      break;
+    default:
+      ahead_.append(block_.data(), bytes);
+      if (ahead_.size() < most_ahead)
+        read();
+  }
+}
+
+void connection::input_ended(bool orderly) {
+  input_ended_ = true;
+  const bool answering = phase_ == phase::working || phase_ == phase::writing;
+  if (!orderly || !answering)
+    return close();
+  // Its half alone may be closed: then the reply still finds it.
+  keep_alive_ = false;
+  if (phase_ == phase::working) {
+    allow(settings_->idle);
+    if (const auto x = current_.lock())
+      x->went();
+  }
+}
+
+void connection::take_in(std::string_view bytes) {
+  try {
+    if (ahead_.empty()) {
+      // Copied before: the next read may come into the same block.
+      ahead_ = std::string{feed(bytes)};
+    } else {
+      ahead_ += bytes;
+      const auto rest = feed(ahead_);
+      ahead_.erase(0, ahead_.size() - rest.size());
+    }
+  } catch (const std::exception& e) {
+    core::log_error("a connection is closed: {}", e.what());
+    return close();
+  }
+  // While a last reply goes out, what comes waits for the drain.
+  if (phase_ != phase::writing || keep_alive_)
+    read();
+}
+
+/// Returns what is left for the next request.
+std::string_view connection::feed(std::string_view bytes) {
+  using stage = request_reader::stage;
+  if (phase_ == phase::idle && !bytes.empty()) {
+    phase_ = phase::reading;
+    settings_ = server_->settings();
+    most_unsent_ = settings_->unsent_bytes;
+    began_ = steady_now();
+    allow(settings_->read);
+    const auto& most = *settings_;
+    // The body's limit is judged with the head where the head tells it.
+    reader_ = std::make_unique<request_reader>(
+      request_reader::limits{most.header_bytes, most.body_bytes});
+  }
+  while (phase_ == phase::reading) {
+    const auto before = reader_->where();
+    const auto used = reader_->feed(bytes);
+    bytes.remove_prefix(used);
+    if (reader_->where() == stage::failed) {
+      keep_alive_ = false;
+      if (!judged_)
+        entry_.errors = server_->gate.shape_for(reader_->target());
+      refuse(reply_of(reader_->why(), entry_.errors));
+      break;
+    }
+    if (!judged_ && reader_->where() != stage::head) {
+      judged_ = true;
+      judge_head();
+      if (phase_ != phase::reading)
+        break;
+    }
+    if (!count_body())
+      break;
+    if (reader_->where() == stage::done) {
+      if (entry_.refused)
+        refuse(std::move(*entry_.refused));
+      else
+        hand_over();
+      break;
+    }
+    if (used == 0 && before == reader_->where())
+      break;
+  }
+  return bytes;
+}
+
+void connection::judge_head() {
+  auto& asked = reader_->message();
+  method_ = asked.method;
+  version_ = reader_->version();
+  keep_alive_ = reader_->keeps_alive() && !server_->stopping;
+  asked.client = client_;
+  entry_ = server_->gate.judge(asked, reader_->target(), steady_now());
+  const auto declared = reader_->declared_bytes();
+  const auto most = settings_->body_bytes;
+  if (!entry_.refused && server_->stopping)
+    entry_.refused =
+      error_reply(entry_.errors, 503, "stopping", "the server is stopping");
+  if (!entry_.refused && declared > most)
+    entry_.refused =
+      error_reply(entry_.errors, 413, "too_large",
+                  fmt::format("the request's body of {} bytes is above {}",
+                              *declared, most));
+  const bool more = reader_->where() == request_reader::stage::body;
+  if (!entry_.refused) {
+    if (more && reader_->expects_continue()) {
+      constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+      unsent_ += go_on.size();
+      enqueue(std::string{go_on});
+    }
+    return;
+  }
+  if (!more)
+    return;
+  reader_->discard();
+  if (declared && *declared <= small_body && !reader_->expects_continue())
+    return;
+  keep_alive_ = false;
+  refuse(std::move(*entry_.refused));
+}
+
+/// Counts what came of the body; false where that is too much for all.
+bool connection::count_body() {
+  const auto held = reader_->message().body.size();
+  if (held == held_bytes_)
+    return true;
+  auto& all = server_->counts->body_bytes_held;
+  all += held - held_bytes_;
+  held_bytes_ = held;
+  if (all <= settings_->bodies_bytes)
+    return true;
+  auto reply = error_reply(entry_.errors, 503, "overloaded",
+                           "too many request bodies are held at this moment");
+  reply.headers.emplace_back("Retry-After", "1");
+  keep_alive_ = false;
+  refuse(std::move(reply));
+  return false;
+}
+
+void connection::hand_over() {
+  phase_ = phase::working;
+  reader_->message().received = steady_now();
+  allow_forever();
+  busy_ = true;
+  {
+    const std::lock_guard guard{server_->busy_mutex};
+    ++server_->busy;
+  }
+  ++server_->counts->requests;
+  const bool chunked = version_ == 11;
+  const auto x = std::make_shared<live_exchange>(
+    weak_from_this(), std::move(reader_->message()), server_->counts,
+    std::exchange(held_bytes_, 0), chunked);
+  reader_.reset();
+  current_ = x;
+  try {
+    entry_.to->answer(x);
+  } catch (const std::exception& e) {
+    x->reply(error_reply(entry_.errors, failure{"internal", e.what(), {}}));
+  } catch (...) {
+    x->reply(error_reply(entry_.errors, failure{"internal", "unknown", {}}));
+  }
+}
+
+} // namespace atelier::runtime::http::detail

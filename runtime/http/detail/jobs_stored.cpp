@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where pictures of jobs that ended are kept: in memory, then in files.
+#include <atelier/core/log.hpp>
+#include <atelier/runtime/http/detail/jobs_impl.hpp>
+
+#include <utility>
+
+namespace atelier::runtime::http {
+
+job_view jobs::impl::with_bytes(job_view x) {
+  uint64_t number = 0;
+  {
+    const std::lock_guard guard{mutex_};
+    if (const auto known = table_.find(x.id)) {
+      number = known->number;
+      table_.use(*known, when_.steady());
+    }
+  }
+  for (uint32_t i = 0; files_ && i < x.results.size(); ++i) {
+    auto& one = x.results[i];
+    if (!one || !one->bytes.empty())
+      continue;
+    auto bytes = files_->get(number, i);
+    if (!bytes) {
+      if (bytes.why().code != core::ec::not_found)
+        core::log_error("job {}: {}", x.id, bytes.why().text);
+      x.expired = true;
+      x.results.assign(x.results.size(), nullptr);
+      break;
+    }
+    auto whole = std::make_shared<picture>(*one);
+    whole->bytes = std::move(*bytes);
+    one = std::move(whole);
+  }
+  return x;
+}
+
+void jobs::impl::tick() {
+  std::vector<entry> ended;
+  {
+    const std::lock_guard guard{mutex_};
+    table_.expire(when_.steady());
+    if (files_)
+      ended = table_.unstored();
+  }
+  remove_dropped();
+  for (const auto& x : ended)
+    if (!store(x))
+      break;
+}
+
+bool jobs::impl::store(const entry& x) {
+  std::vector<std::shared_ptr<const picture>> pictures;
+  {
+    const std::lock_guard guard{mutex_};
+    pictures = x->known.results;
+  }
+  for (uint32_t i = 0; i < pictures.size(); ++i)
+    if (pictures[i] && !pictures[i]->bytes.empty() && !put(x, i, *pictures[i]))
+      return false;
+  const std::lock_guard guard{mutex_};
+  table_.store_no_more(*x);
+  return true;
+}
+
+bool jobs::impl::put(const entry& x, uint32_t index, const picture& what) {
+  {
+    const std::lock_guard guard{mutex_};
+    // One that is larger than the limit stays in memory.
+    if (!table_.make_disk_room(*x, what))
+      return true;
+  }
+  remove_dropped();
+  if (auto done = files_->put(x->number, index, what.bytes); !done) {
+    if (!std::exchange(disk_fails_, true))
+      core::log_error("results of jobs stay in memory, those not asked for the "
+                      "longest will go: {}",
+                      done.why().text);
+    return false;
+  }
+  if (std::exchange(disk_fails_, false))
+    core::log_warn("results of jobs go into files again");
+  bool kept = false;
+  {
+    const std::lock_guard guard{mutex_};
+    kept = table_.stored(*x, index);
+  }
+  // Its job was forgotten meanwhile.
+  if (!kept)
+    files_->remove(x->number, index);
+  return true;
+}
+
+void jobs::impl::remove_dropped() {
+  std::vector<std::pair<uint64_t, uint32_t>> dropped;
+  {
+    const std::lock_guard guard{mutex_};
+    dropped = table_.take_dropped();
+  }
+  if (files_)
+    for (const auto& [number, index] : dropped)
+      files_->remove(number, index);
+}
+
+} // namespace atelier::runtime::http

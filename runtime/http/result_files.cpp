@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
+#include <atelier/runtime/http/result_files.hpp>
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace atelier::runtime::http {
+
+namespace {
+
+namespace fs = std::filesystem;
+using core::ec;
+using core::fail;
+using core::result;
+
+constexpr std::string_view ending = ".picture";
+constexpr std::string_view unfinished = ".picture.part";
+
+using file = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+core::error failed(const char* doing, const fs::path& what) {
+  return fail(ec::io_failed, "cannot {} '{}': {}", doing, what.string(),
+              std::strerror(errno));
+}
+
+/// Whether a file of the folder is one of ours: others are left alone.
+bool is_ours(const fs::path& x) {
+  const auto name = x.filename().string();
+  return name.ends_with(ending) || name.ends_with(unfinished);
+}
+
+result<void> make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error)
+    fs::permissions(folder, fs::perms::owner_all, error);
+  if (error)
+    return fail(ec::io_failed, "cannot make the folder '{}': {}",
+                folder.string(), error.message());
+  return {};
+}
+
+/// Where one cannot be removed, it is overwritten one day.
+result<void> remove_old(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator i{folder, error}, end; !error && i != end;
+       i.increment(error))
+    if (is_ours(i->path())) {
+      std::error_code ignored;
+      fs::remove(i->path(), ignored);
+    }
+  if (error)
+    return fail(ec::io_failed, "cannot list the folder '{}': {}",
+                folder.string(), error.message());
+  return {};
+}
+
+} // namespace
+
+result<std::shared_ptr<const result_files>> result_files::open(
+  const fs::path& folder) {
+  if (auto made = make_folder(folder); !made)
+    return made.why();
+  const int lock = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock < 0)
+    return failed("open the folder", folder);
+  std::shared_ptr<const result_files> out{new result_files{folder, lock}};
+  if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK)
+      return fail(ec::unavailable, "another server has the folder '{}'",
+                  folder.string());
+    return failed("lock the folder", folder);
+  }
+  if (auto empty = remove_old(folder); !empty)
+    return empty.why();
+  return out;
+}
+
+result_files::result_files(fs::path folder, int lock)
+  : folder_(std::move(folder)), lock_(lock) {}
+
+result_files::~result_files() {
+  close(lock_);
+}
+
+fs::path result_files::path_of(uint64_t job, uint32_t index) const {
+  return folder_ / fmt::format("{:016x}-{}{}", job, index, ending);
+}
+
+result<void> result_files::put(uint64_t job, uint32_t index,
+                               std::span<const uint8_t> bytes) const {
+  const auto path = path_of(job, index);
+  auto part = path;
+  part += ".part";
+  const auto give_up = [&](const char* doing) {
+    auto why = failed(doing, path);
+    std::error_code ignored;
+    fs::remove(part, ignored);
+    return why;
+  };
+  {
+    file to{std::fopen(part.c_str(), "wbe"), &std::fclose};
+    if (to == nullptr)
+      return give_up("write");
+    if (!bytes.empty()
+        && std::fwrite(bytes.data(), 1, bytes.size(), to.get()) != bytes.size())
+      return give_up("write");
+    if (std::fclose(to.release()) != 0)
+      return give_up("write");
+  }
+  // Not synchronised: after a crash nobody asks for it any more.
+  if (std::rename(part.c_str(), path.c_str()) != 0)
+    return give_up("name");
+  return {};
+}
+
+result<std::vector<uint8_t>> result_files::get(uint64_t job,
+                                               uint32_t index) const {
+  const auto path = path_of(job, index);
+  const file from{std::fopen(path.c_str(), "rbe"), &std::fclose};
+  if (from == nullptr) {
+    if (errno == ENOENT)
+      return fail(ec::not_found, "picture {} of job {} is kept no longer",
+                  index, job);
+    return failed("read", path);
+  }
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  std::vector<uint8_t> bytes(error ? 0 : size);
+  if (error)
+    return fail(ec::io_failed, "cannot read '{}': {}", path.string(),
+                error.message());
+  if (!bytes.empty()
+      && std::fread(bytes.data(), 1, bytes.size(), from.get()) != bytes.size())
+    return failed("read", path);
+  return bytes;
+}
+
+void result_files::remove(uint64_t job, uint32_t index) const {
+  std::error_code error;
+  fs::remove(path_of(job, index), error);
+  if (error)
+    core::log_warn("a picture's file stays: {}", error.message());
+}
+
+} // namespace atelier::runtime::http

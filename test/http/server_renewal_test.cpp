@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <boost/test/unit_test.hpp>
+#include <http/server_rig.hpp>
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace atelier::test {
+
+using namespace std::chrono_literals;
+
+BOOST_FIXTURE_TEST_SUITE(server_renewal_test, server_rig)
+
+BOOST_AUTO_TEST_CASE(limits_and_origins_are_taken_over_while_it_runs) {
+  start();
+  auto c = client();
+  const auto post = [&](size_t bytes) {
+    return client()
+      .ask(request("POST", "/echo", "Origin: https://a.example\r\n",
+                   std::string(bytes, 'x')))
+      .status;
+  };
+  BOOST_TEST(post(10) == 403u);
+  BOOST_TEST(c.ask(request("POST", "/echo", {}, std::string(101, 'x'))).status
+             == 200u);
+  auto next = with.settings;
+  next.origins = {"https://a.example"};
+  next.body_bytes = 100;
+  BOOST_TEST(static_cast<bool>(server->renew(next)));
+  BOOST_TEST(post(10) == 200u);
+  BOOST_TEST(post(101) == 413u);
+  // A connection that rested meanwhile, too.
+  BOOST_TEST(c.ask(request("POST", "/echo", {}, std::string(101, 'x'))).status
+             == 413u);
+}
+
+BOOST_AUTO_TEST_CASE(a_request_under_way_keeps_what_it_began_with) {
+  start();
+  auto c = client();
+  const auto whole = request("POST", "/echo", {}, std::string(101, 'x'));
+  c.send(whole.substr(0, whole.size() - 50));
+  BOOST_TEST(
+    eventually([&] { return server->counts().body_bytes_held == 51u; }));
+  auto next = with.settings;
+  next.body_bytes = 100;
+  BOOST_TEST(static_cast<bool>(server->renew(next)));
+  BOOST_TEST(c.ask(whole.substr(whole.size() - 50)).status == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(a_reply_tells_how_long_it_took_from_its_picture_on) {
+  std::mutex mutex;
+  std::vector<double> heard;
+  with.responded = [&](double seconds) {
+    const std::lock_guard guard{mutex};
+    heard.push_back(seconds);
+  };
+  add("GET", "/ready", [](const auto& x) {
+    runtime::http::reply_message m{200, "text/plain", {}, "there", {}};
+    m.ready = x->asked().received;
+    x->reply(std::move(m));
+  });
+  start();
+  BOOST_TEST(ask(request("GET", "/hello")).status == 200u);
+  BOOST_TEST(ask(request("GET", "/ready")).status == 200u);
+  server->stop(30s);
+  const std::lock_guard guard{mutex};
+  BOOST_TEST_REQUIRE(heard.size() == 1u);
+  BOOST_TEST(heard[0] >= 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace atelier::test

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/api_rig.hpp"
+#include <atelier/runtime/http/base64.hpp>
+#include <atelier/runtime/http/job_routes.hpp>
+#include <atelier/runtime/http/openai_routes.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <support/scale.hpp>
+#include <support/seed.hpp>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+using namespace atelier;
+using namespace atelier::runtime::http;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Jobs whose pictures go into files, and their routes.
+struct rig : test::api_rig {
+  explicit rig(job_limits within = {}) {
+    auto files = result_files::open(folder);
+    BOOST_REQUIRE(files);
+    pictures->bytes_of = [](const generation& g) {
+      return std::vector<uint8_t>(1000, static_cast<uint8_t>(g.prompt[0]));
+    };
+    filed = std::make_shared<jobs>(pictures, within, clocks(), *files);
+    add_job_routes(routes, filed, context());
+  }
+
+  ~rig() {
+    routes = {};
+    filed.reset();
+    fs::remove_all(folder);
+  }
+
+  /// A job that has ended, with one picture.
+  std::string done(const std::string& prompt) {
+    const std::string id =
+      post_json("/v1/jobs", {{"prompt", prompt}})->body()["id"];
+    pictures->finish(pictures->count());
+    return id;
+  }
+
+  size_t count() const {
+    return static_cast<size_t>(
+      std::distance(fs::directory_iterator{folder}, fs::directory_iterator{}));
+  }
+
+  unsigned image_of(const std::string& id) {
+    return get("/v1/jobs/" + id + "/images/0")->status();
+  }
+
+  const fs::path folder =
+    fs::temp_directory_path() / ("atelier-jobs-" + std::to_string(getpid()));
+  std::shared_ptr<jobs> filed;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(jobs_files_test)
+
+BOOST_AUTO_TEST_CASE(a_picture_goes_from_memory_into_a_file) {
+  rig r;
+  const auto id = r.done("a");
+  BOOST_TEST(r.count() == 0u);
+  BOOST_TEST(r.image_of(id) == 200u);
+  r.filed->tick();
+  BOOST_TEST(r.count() == 1u);
+  BOOST_TEST(r.filed->find(id)->results[0]->bytes.empty());
+  const auto got = r.get("/v1/jobs/" + id + "/images/0");
+  BOOST_TEST(got->answered->body == std::string(1000, 'a'));
+  // The other ways to the same bytes.
+  const auto text = to_base64(std::vector<uint8_t>(1000, 'a'));
+  BOOST_TEST(r.get("/v1/jobs/" + id)->body()["result"]["images"][0]["b64_json"]
+             == text);
+  const auto late = r.get("/v1/jobs/" + id + "/events?images=b64_json");
+  BOOST_TEST(late->event_names() == "status,image,completed");
+  BOOST_TEST(late->event_data(1)["b64_json"] == text);
+  BOOST_TEST(!late->faulty);
+}
+
+BOOST_AUTO_TEST_CASE(at_its_expiry_the_file_is_removed) {
+  job_limits within;
+  within.kept = 10s;
+  rig r{within};
+  const auto id = r.done("a");
+  r.filed->tick();
+  r.now += 9s;
+  r.filed->tick();
+  BOOST_TEST(r.image_of(id) == 200u);
+  r.now += 1s;
+  r.filed->tick();
+  BOOST_TEST(r.count() == 0u);
+  BOOST_TEST(r.image_of(id) == 410u);
+  BOOST_TEST(r.filed->kept().bytes == 0u);
+  BOOST_TEST(r.filed->kept().disk_bytes == 0u);
+  BOOST_TEST(r.filed->kept().jobs == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_not_asked_for_the_longest_goes_first) {
+  job_limits within;
+  // Of 1000 bytes each, with what goes with them.
+  within.kept_disk_bytes = 3 * 2100;
+  rig r{within};
+  const auto a = r.done("a");
+  r.now += 1s;
+  const auto b = r.done("b");
+  r.now += 1s;
+  const auto c = r.done("c");
+  r.filed->tick();
+  BOOST_TEST(r.count() == 3u);
+  r.now += 1s;
+  BOOST_TEST(r.image_of(a) == 200u);
+  r.now += 1s;
+  const auto d = r.done("d");
+  r.filed->tick();
+  BOOST_TEST(r.count() == 3u);
+  BOOST_TEST(r.image_of(b) == 410u);
+  for (const auto& id : {a, c, d})
+    BOOST_TEST(r.image_of(id) == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_somebody_removed_is_told_as_expired) {
+  rig r;
+  const auto id = r.done("a");
+  r.filed->tick();
+  fs::remove_all(r.folder);
+  BOOST_TEST(r.image_of(id) == 410u);
+  BOOST_TEST(r.get("/v1/jobs/" + id)->status() == 410u);
+  BOOST_TEST(r.get("/v1/jobs/" + id + "?images=none")->status() == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_written_stays_in_memory_until_it_can) {
+  rig r;
+  fs::remove_all(r.folder);
+  const auto a = r.done("a");
+  const auto b = r.done("b");
+  for (int i = 0; i < 3; ++i)
+    r.filed->tick();
+  BOOST_TEST(r.image_of(a) == 200u);
+  BOOST_TEST(r.image_of(b) == 200u);
+  BOOST_TEST(r.filed->kept().disk_bytes == 0u);
+  BOOST_TEST(r.filed->kept().bytes > 2000u);
+  fs::create_directories(r.folder);
+  r.filed->tick();
+  BOOST_TEST(r.count() == 2u);
+  BOOST_TEST(r.filed->kept().bytes == 0u);
+  BOOST_TEST(r.image_of(a) == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(while_the_disk_fails_memory_has_its_limit) {
+  job_limits within;
+  within.kept_bytes = 2 * 2100;
+  rig r{within};
+  const auto filed = r.done("f");
+  r.filed->tick();
+  fs::permissions(r.folder, fs::perms::owner_read | fs::perms::owner_exec);
+  const bool locked_out = !std::ofstream{r.folder / "try"};
+  if (!locked_out) {
+    // Who may write anywhere: the folder goes instead.
+    fs::remove_all(r.folder);
+  }
+  std::vector<std::string> ids;
+  for (const auto* prompt : {"a", "b", "c"}) {
+    r.now += 1s;
+    ids.push_back(r.done(prompt));
+    r.filed->tick();
+  }
+  BOOST_TEST(r.image_of(ids[0]) == 410u);
+  BOOST_TEST(r.image_of(ids[1]) == 200u);
+  BOOST_TEST(r.image_of(ids[2]) == 200u);
+  // What is in a file does not make room in memory.
+  if (locked_out)
+    BOOST_TEST(r.image_of(filed) == 200u);
+  fs::create_directories(r.folder);
+  fs::permissions(r.folder, fs::perms::owner_all);
+}
+
+BOOST_AUTO_TEST_CASE(a_picture_above_the_disks_limit_stays_in_memory) {
+  job_limits within;
+  within.kept_disk_bytes = 2100;
+  rig r{within};
+  const auto small = r.done("a");
+  r.filed->tick();
+  r.pictures->bytes_of = [](const generation&) {
+    return std::vector<uint8_t>(3000, 1);
+  };
+  const auto large = r.done("b");
+  r.filed->tick();
+  r.filed->tick();
+  BOOST_TEST(r.count() == 1u);
+  BOOST_TEST(r.image_of(small) == 200u);
+  BOOST_TEST(r.image_of(large) == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(a_job_of_more_pictures_than_fit_keeps_the_rest_in_memory) {
+  job_limits within;
+  within.kept_disk_bytes = 2 * 2100;
+  rig r{within};
+  const std::string id =
+    r.post_json("/v1/jobs", {{"prompt", "a"}, {"n", 3}})->body()["id"];
+  for (uint64_t i = 1; i <= 3; ++i)
+    r.pictures->finish(i);
+  r.filed->tick();
+  BOOST_TEST(r.count() == 2u);
+  const auto got = r.get("/v1/jobs/" + id)->body()["result"]["images"];
+  BOOST_TEST(got.size() == 3u);
+  for (const auto& x : got)
+    BOOST_TEST(x["b64_json"] == to_base64(std::vector<uint8_t>(1000, 'a')));
+  BOOST_TEST(r.filed->kept().jobs == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_job_forgotten_for_a_new_one_takes_its_files_along) {
+  job_limits within;
+  within.jobs = 2;
+  rig r{within};
+  const auto a = r.done("a");
+  r.now += 1s;
+  r.done("b");
+  r.filed->tick();
+  BOOST_TEST(r.count() == 2u);
+  r.now += 1s;
+  r.done("c");
+  r.filed->tick();
+  BOOST_TEST(r.count() == 2u);
+  BOOST_TEST(r.image_of(a) == 410u);
+}
+
+BOOST_AUTO_TEST_CASE(a_url_of_openais_api_finds_the_file) {
+  rig r;
+  add_openai_routes(r.routes, r.filed, r.context());
+  const auto call = r.post_json("/v1/images/generations",
+                                {{"prompt", "a"}, {"response_format", "url"}});
+  r.pictures->finish(1);
+  r.filed->tick();
+  BOOST_TEST(r.count() == 1u);
+  const std::string url = call->body()["data"][0]["url"];
+  const auto path = url.substr(url.find("/v1/"));
+  BOOST_TEST(r.get(path)->answered->body == std::string(1000, 'a'));
+  fs::remove_all(r.folder);
+  BOOST_TEST(r.get(path)->status() == 410u);
+  fs::create_directories(r.folder);
+}
+
+BOOST_AUTO_TEST_CASE(in_any_order_limits_hold_and_bytes_are_the_right_ones) {
+  std::mt19937_64 random{test::seed()};
+  const auto below = [&](uint64_t most) { return random() % most; };
+  for (uint64_t run = 0; run < test::scaled(2000); ++run) {
+    job_limits within;
+    within.jobs = 8;
+    within.kept = 20s;
+    within.kept_bytes = 4000 + below(20'000);
+    within.kept_disk_bytes = 4000 + below(20'000);
+    rig r{within};
+    r.pictures->bytes_of = [](const generation& g) {
+      return std::vector<uint8_t>(size_t{16} << (g.prompt[0] % 9),
+                                  static_cast<uint8_t>(g.prompt[0]));
+    };
+    std::vector<std::pair<std::string, char>> made;
+    for (int i = 0; i < 60; ++i) {
+      r.now += std::chrono::milliseconds{below(1500)};
+      switch (below(5)) {
+        case 0:
+        case 1: {
+          const auto letter = static_cast<char>('a' + below(26));
+          made.emplace_back(r.done(std::string{letter}), letter);
+          break;
+        }
+        case 2:
+          r.filed->tick();
+          break;
+        case 3:
+          // The disk goes and comes.
+          if (fs::exists(r.folder) && below(4) == 0)
+            fs::rename(r.folder, r.folder.string() + "-away");
+          else if (!fs::exists(r.folder))
+            fs::rename(r.folder.string() + "-away", r.folder);
+          break;
+        default:
+          if (made.empty() || !fs::exists(r.folder))
+            break;
+          const auto& [id, letter] = made[below(made.size())];
+          const auto got = r.get("/v1/jobs/" + id + "/images/0");
+          // 404: so many came since that not even its name is remembered.
+          BOOST_TEST((got->status() == 200u || got->status() == 410u
+                      || got->status() == 404u));
+          if (got->status() == 200u)
+            BOOST_TEST(got->answered->body
+                       == std::string(size_t{16} << (letter % 9), letter));
+      }
+      const auto kept = r.filed->kept();
+      BOOST_TEST(kept.bytes <= within.kept_bytes);
+      BOOST_TEST(kept.disk_bytes <= within.kept_disk_bytes);
+    }
+    if (!fs::exists(r.folder))
+      fs::rename(r.folder.string() + "-away", r.folder);
+    r.now += 30s;
+    r.filed->tick();
+    r.filed->tick();
+    const auto kept = r.filed->kept();
+    BOOST_TEST(kept.jobs + kept.bytes + kept.disk_bytes == 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_end_of_the_server_leaves_no_file) {
+  rig r;
+  r.done("a");
+  r.done("b");
+  r.filed->tick();
+  BOOST_TEST(r.count() == 2u);
+  r.routes = {};
+  r.filed.reset();
+  BOOST_TEST(r.count() == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -385,6 +385,7 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
 void hub::settle(core::time_point now) {
   dirty_.merge(starved_);
   starved_.clear();
+  look_anew();
   pump(now);
   tell_unhosted();
   end_filling();

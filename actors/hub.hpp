@@ -182,6 +182,9 @@ private:
   void adopted_beside(const adopted& x, worker& w, core::time_point now);
   /// Who is there, or hosts what, is not as it was.
   void hosting_changed();
+  /// Has every variant that is waited for looked for a host again, once after
+  /// such a change.
+  void look_anew();
   /// Notes a variant whose lane nobody serves, nor will.
   void look_for_host(core::lane_id lane);
   /// Tells the planner of those that were noted.
@@ -291,6 +294,7 @@ private:
   mutable bool members_changed_ = false;
   /// Lanes that were looked for a host since hosting changed.
   std::set<core::lane_id> looked_;
+  bool looks_anew_ = false;
   std::vector<core::variant_id> unhosted_;
   /// From the first known mask on, views tell the rows of their workers: before
   /// nobody needs them.

@@ -141,6 +141,12 @@ void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
 
 void hub::hosting_changed() {
   members_changed_ = true;
+  looks_anew_ = true;
+}
+
+void hub::look_anew() {
+  if (!std::exchange(looks_anew_, false))
+    return;
   looked_.clear();
   for (uint32_t v = 0; v < config_.profile->variants.size(); ++v)
     for (const auto lane : {core::lane_id{v}, alone_lane(core::lane_id{v})})

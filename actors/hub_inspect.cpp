@@ -74,7 +74,7 @@ scheduler_status hub::status() const {
   s.counts = counts_;
   s.waiting = static_cast<uint32_t>(lanes_.size());
   s.running = static_cast<uint32_t>(live_ - lanes_.size());
-  s.plan_version = plan_->version;
+  s.plan = plan_;
   for (size_t k = 0; k < ipc::slot_kinds; ++k) {
     const auto kind = static_cast<ipc::slot_kind>(k);
     s.slots += keeper_.count(kind);

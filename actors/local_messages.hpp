@@ -153,7 +153,8 @@ struct scheduler_status {
   uint32_t running = 0;
   uint32_t slots = 0;
   uint32_t slots_in_use = 0;
-  uint64_t plan_version = 0;
+  /// The one in force.
+  std::shared_ptr<const planning::plan> plan;
   uint32_t preprocess_workers = 0;
   uint32_t postprocess_workers = 0;
   std::vector<worker_line> workers;

@@ -65,12 +65,11 @@ std::vector<std::vector<core::variant_id>> hosting_under(
 }
 
 bool serves(const plan& made, core::variant_id v) {
-  return std::any_of(made.workers.begin(), made.workers.end(),
-                     [&](const assignment& a) {
-                       const auto& more = a.also_serves;
-                       return std::find(more.begin(), more.end(), lane_of(v))
-                           != more.end();
-                     });
+  return std::any_of(
+    made.workers.begin(), made.workers.end(), [&](const assignment& a) {
+      const auto& more = a.also_serves;
+      return std::find(more.begin(), more.end(), lane_of(v)) != more.end();
+    });
 }
 
 // What is lost with the worker at `i`: 2 the last host of what is waited for, 1
@@ -90,12 +89,11 @@ int loss_of(const std::vector<std::vector<core::variant_id>>& hosting, size_t i,
 
 } // namespace
 
-plan only_possible(plan made, const profile& known,
-                   const cluster_view& there) {
+plan only_possible(plan made, const profile& known, const cluster_view& there) {
   for (assignment& a : made.workers) {
-    const auto w = std::find_if(
-      there.workers.begin(), there.workers.end(),
-      [&](const worker_view& x) { return x.worker == a.worker; });
+    const auto w =
+      std::find_if(there.workers.begin(), there.workers.end(),
+                   [&](const worker_view& x) { return x.worker == a.worker; });
     if (w == there.workers.end() || may_host(*w, a.hosting, known))
       continue;
     a.hosting.clear();
@@ -116,10 +114,9 @@ plan hosting_waiting(plan made, const demand& asked, const profile& known,
   for (uint32_t i = 0; i < waiting.size(); ++i)
     order.push_back(core::variant_id{i});
   for (const core::variant_id v : order) {
-    const bool hosted =
-      serves(made, v)
-      || std::any_of(hosting.begin(), hosting.end(),
-                  [&](const auto& x) { return has(x, v); });
+    const bool hosted = serves(made, v)
+                     || std::any_of(hosting.begin(), hosting.end(),
+                                    [&](const auto& x) { return has(x, v); });
     if (hosted || waiting[v.value] == 0)
       continue;
     std::optional<size_t> best;

@@ -7,8 +7,8 @@
 
 namespace atelier::planning {
 
-/// Returns a plan without what its workers cannot do: one that it would have host
-/// what it may not, or more than its memory holds, keeps what it has.
+/// Returns a plan without what its workers cannot do: one that it would have
+/// host what it may not, or more than its memory holds, keeps what it has.
 plan only_possible(plan made, const profile& known, const cluster_view& there);
 
 /// Returns a policy's plan, changed so that every variant for which stages wait

@@ -11,9 +11,9 @@ std::optional<std::vector<size_t>> leaving_for(
   std::vector<size_t> leaving;
   if (most == 0)
     return leaving;
-  uint64_t taken = std::transform_reduce(
-    there.begin(), there.end(), more, std::plus<>{},
-    [](const resident_model& x) { return x.bytes; });
+  uint64_t taken =
+    std::transform_reduce(there.begin(), there.end(), more, std::plus<>{},
+                          [](const resident_model& x) { return x.bytes; });
   std::vector<size_t> oldest(there.size());
   std::iota(oldest.begin(), oldest.end(), size_t{0});
   std::stable_sort(oldest.begin(), oldest.end(), [&](size_t a, size_t b) {

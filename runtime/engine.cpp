@@ -129,8 +129,7 @@ engine_status engine::status() const {
     s.slot_waits = got->counts.slot_waits;
     s.loads = got->counts.loads;
     s.policy = impl_->settings.policy.name;
-    s.plan_version = got->plan_version;
-    impl_->tell_plan(s);
+    impl_->tell_plan(*got->plan, s);
     for (const auto& w : got->workers)
       s.workers.push_back({w.device, w.variants, true, w.seats_taken, w.seats,
                            w.max_batch, w.loading});

@@ -72,7 +72,7 @@ core::result<void> engine::impl::begin() {
   if (!made_policy)
     return core::fail(ec::bad_config, "policy.name: {}",
                       made_policy.why().text);
-  policy = runtime::plan_witness::watch(std::move(*made_policy), plans);
+  policy = std::move(*made_policy);
   const bool split = settings.processes.mode == config::process_mode::split;
   const auto as_toml = config::to_toml(settings);
   if (split)
@@ -166,14 +166,13 @@ core::result<void> engine::impl::spawn() {
   return {};
 }
 
-void engine::impl::tell_plan(engine_status& s) const {
-  const auto plan = plans->find(s.plan_version);
-  if (!plan)
-    return;
-  s.thresholds = plan->thresholds;
-  s.saturated = plan->saturated;
-  for (size_t i = 0; i < plan->routes.size(); ++i) {
-    const auto& from = plan->routes[i];
+void engine::impl::tell_plan(const planning::plan& plan,
+                             engine_status& s) const {
+  s.plan_version = plan.version;
+  s.thresholds = plan.thresholds;
+  s.saturated = plan.saturated;
+  for (size_t i = 0; i < plan.routes.size(); ++i) {
+    const auto& from = plan.routes[i];
     route_status to;
     to.name = from.name;
     for (const auto& stage : from.stages) {
@@ -181,7 +180,7 @@ void engine::impl::tell_plan(engine_status& s) const {
       for (const auto variant : stage.any_of)
         names.push_back(profile->variants.at(variant.value).name);
     }
-    for (const auto& of_class : plan->share)
+    for (const auto& of_class : plan.share)
       to.shares.push_back(i < of_class.size() ? of_class[i] : 0);
     s.routes.push_back(std::move(to));
   }

@@ -5,7 +5,6 @@
 #include <atelier/config/settings.hpp>
 #include <atelier/ipc/arena.hpp>
 #include <atelier/runtime/pipeline.hpp>
-#include <atelier/runtime/plan_witness.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/reception.hpp>
 #include <atelier/runtime/split/process_spawner.hpp>
@@ -54,8 +53,6 @@ struct engine::impl {
   /// A part of `known`.
   std::shared_ptr<const planning::profile> profile;
   std::shared_ptr<const planning::policy> policy;
-  std::shared_ptr<runtime::plan_witness> plans =
-    std::make_shared<runtime::plan_witness>();
   std::shared_ptr<ipc::arena_owner> arena;
   std::shared_ptr<actors::worker_directory> workers =
     std::make_shared<actors::worker_directory>();
@@ -97,8 +94,8 @@ struct engine::impl {
   core::result<void> spawn();
   core::result<void> wait_until_ready();
   bool ready(const actors::scheduler_status& s) const;
-  /// Fills in the plan whose version stands there.
-  void tell_plan(engine_status& s) const;
+  /// Fills in what people see of a plan.
+  void tell_plan(const planning::plan& plan, engine_status& s) const;
   void end();
 
   /// Wakes whoever will work for the next request, ahead of it: with nothing

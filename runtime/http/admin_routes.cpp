@@ -151,8 +151,8 @@ void admin_api::move_model(const exchange_ptr& x) const {
                   fmt::format("model '{}' is not there", name.substr(0, 128))));
   x->reply(error_reply(
     shape, 501, "not_implemented",
-    "models are loaded at the start, as 'devices' in the configuration says; "
-    "this server cannot load or unload one while it runs"));
+    "models are loaded and leave as they are wanted, within 'memory_mib'; "
+    "none can be loaded or unloaded by hand"));
 }
 
 } // namespace

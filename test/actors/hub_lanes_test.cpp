@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(an_older_plan_is_not_taken_back_in_force) {
   old->version = 4;
   old->workers.at(0).level = 1;
   rig.event([&](auto& h) { h.publish(old, rig.now); });
-  BOOST_TEST(rig.sut->status().plan_version == 5u);
+  BOOST_TEST(rig.sut->status().plan->version == 5u);
   BOOST_TEST(rig.sut->cluster().workers.at(0).level == 3u);
 }
 

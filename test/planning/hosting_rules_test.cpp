@@ -84,8 +84,9 @@ BOOST_AUTO_TEST_CASE(what_waits_keeps_the_host_that_has_it) {
 BOOST_AUTO_TEST_CASE(a_lane_that_another_serves_has_its_host) {
   auto made = plan_of({light, light});
   made.workers[1].also_serves = {lane_of(heavy)};
-  BOOST_TEST((hosting_waiting(made, asking({0, 2}), known, hosting_now({light, light}))
-              == made));
+  BOOST_TEST(
+    (hosting_waiting(made, asking({0, 2}), known, hosting_now({light, light}))
+     == made));
 }
 
 BOOST_AUTO_TEST_CASE(what_nobody_plans_keeps_what_it_hosts) {
@@ -169,14 +170,17 @@ BOOST_AUTO_TEST_CASE(random_plans_host_what_waits_where_workers_are_enough) {
     const auto workers = 1 + random.below(8);
     std::vector<core::variant_id> now, then;
     for (uint32_t w = 0; w < workers; ++w) {
-      now.push_back(core::variant_id{static_cast<uint32_t>(random.below(variants))});
-      then.push_back(core::variant_id{static_cast<uint32_t>(random.below(variants))});
+      now.push_back(
+        core::variant_id{static_cast<uint32_t>(random.below(variants))});
+      then.push_back(
+        core::variant_id{static_cast<uint32_t>(random.below(variants))});
     }
     std::vector<uint64_t> waits(variants);
     for (auto& x : waits)
       x = random.below(2) * random.below(9);
     const auto made = plan_of(then);
-    const auto p = hosting_waiting(made, asking(waits), known, hosting_now(now));
+    const auto p =
+      hosting_waiting(made, asking(waits), known, hosting_now(now));
     const auto is = hosted(p);
     const auto was = hosted(made);
     size_t changed = 0, missing = 0;
@@ -190,8 +194,7 @@ BOOST_AUTO_TEST_CASE(random_plans_host_what_waits_where_workers_are_enough) {
         BOOST_TEST(there > 0, "seed " << test::seed() << ", plan " << i);
     }
     if (workers >= variants)
-      BOOST_TEST(changed == missing,
-                 "seed " << test::seed() << ", plan " << i);
+      BOOST_TEST(changed == missing, "seed " << test::seed() << ", plan " << i);
   }
 }
 

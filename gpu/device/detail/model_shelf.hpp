@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/core/shape.hpp>
 #include <atelier/core/error.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/result.hpp>
+#include <atelier/core/shape.hpp>
 #include <atelier/planning/residency.hpp>
 
 #include <fmt/format.h>
@@ -32,17 +32,16 @@ struct shelf_title {
   uint64_t bytes = 0;
 };
 
-/// The models that a device has in its memory, within a bound: brought when they
-/// are wanted, and gone, the least recently used first, when memory is short.
-/// Threads: any; `bring` one at a time.
+/// The models that a device has in its memory, within a bound: brought when
+/// they are wanted, and gone, the least recently used first, when memory is
+/// short. Threads: any; `bring` one at a time.
 template <class Model>
 class model_shelf {
 public:
   using held_model = std::shared_ptr<const Model>;
   /// Loads a model; slow. Returns it with the bytes that it takes.
-  using loader =
-    std::function<core::result<std::pair<held_model, uint64_t>>(
-      const shelf_title&)>;
+  using loader = std::function<core::result<std::pair<held_model, uint64_t>>(
+    const shelf_title&)>;
 
   /// @param titles by variant; none where a variant may not stand here
   /// @param most_bytes of all models together; 0: no bound
@@ -52,8 +51,8 @@ public:
       most_bytes_(most_bytes),
       load_(std::move(load)) {}
 
-  /// Returns a variant's model, and counts that as its use; null where it is not
-  /// there.
+  /// Returns a variant's model, and counts that as its use; null where it is
+  /// not there.
   held_model find(core::variant_id variant) {
     const std::lock_guard guard{mutex_};
     const auto* title = title_of(variant);

@@ -24,15 +24,15 @@ struct fixture {
       titles.push_back(
         gpu::detail::shelf_title{name, core::dtype::float32, 10 * mib});
     titles.emplace_back();
-    return shelf{std::move(titles), most_mib * mib,
-                 [this](const auto& x)
-                   -> core::result<std::pair<shelf::held_model, uint64_t>> {
-                   loads.push_back(x.model);
-                   if (broken == x.model)
-                     return core::fail(core::ec::bad_payload, "broken");
-                   return std::pair{std::make_shared<const std::string>(x.model),
-                                    x.bytes};
-                 }};
+    return shelf{
+      std::move(titles), most_mib * mib,
+      [this](
+        const auto& x) -> core::result<std::pair<shelf::held_model, uint64_t>> {
+        loads.push_back(x.model);
+        if (broken == x.model)
+          return core::fail(core::ec::bad_payload, "broken");
+        return std::pair{std::make_shared<const std::string>(x.model), x.bytes};
+      }};
   }
 
   static variants of(std::initializer_list<uint32_t> ids) {

@@ -40,6 +40,7 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/samplers/detail/step_ops.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samplers/run.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samplers/step.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/loops/answer_head.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/autoencoder_task.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/checkpoint.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/classifier_task.cpp

@@ -168,6 +168,10 @@ BOOST_AUTO_TEST_CASE(gradients_reach_every_parameter_of_the_judges) {
   scorer.contrastive_loss(pictures, texts).backward();
   expect_gradients(scorer);
   BOOST_TEST(std::abs(pictures.norm(2, -1).sum().item<double>() - 4) < 1e-4);
+  const auto seen = scorer.look(pixels);
+  BOOST_TEST(torch::equal(scorer.project(seen.pooled), pictures));
+  BOOST_TEST(seen.patches.sizes()
+             == torch::IntArrayRef({4, 64, family_scorer().width}));
   BOOST_TEST(
     scorer.contrastive_loss(pictures, pictures).item<double>()
     < scorer.contrastive_loss(pictures, pictures.flip(0)).item<double>());

@@ -16,8 +16,7 @@ constexpr float never = -1e4f;
 answer_head::answer_head(std::string name,
                          std::span<const caption_question> questions,
                          int64_t width, core::philox& from, torch::Device where)
-  : name_(std::move(name)),
-    questions_(static_cast<int64_t>(questions.size())) {
+  : name_(std::move(name)), questions_(static_cast<int64_t>(questions.size())) {
   const auto classes =
     std::ranges::max(questions, {}, &caption_question::classes).classes;
   missing_ = torch::full({questions_, classes}, never);
@@ -27,8 +26,8 @@ answer_head::answer_head(std::string name,
   weight_ =
     draw_noise({questions_ * classes, width}, from).mul_(deviation).to(where);
   weight_.set_requires_grad(true);
-  bias_ = torch::zeros({questions_ * classes},
-                       weight_.options().requires_grad(true));
+  bias_ =
+    torch::zeros({questions_ * classes}, weight_.options().requires_grad(true));
 }
 
 void answer_head::add_parameters(std::vector<trained_parameter>& to) const {

@@ -102,8 +102,8 @@ std::vector<int64_t> scene_answers(const scene& x) {
   for (const auto& o : x.objects)
     objects.push_back(all_of(o));
   const auto& ground = x.background;
-  return answers_to(objects, described_background{ground.from, ground.to,
-                                                  ground.grade});
+  return answers_to(objects,
+                    described_background{ground.from, ground.to, ground.grade});
 }
 
 std::vector<int64_t> scene_answers(const description& x) {

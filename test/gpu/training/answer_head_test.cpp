@@ -38,8 +38,8 @@ BOOST_AUTO_TEST_CASE(a_question_is_never_answered_by_a_class_it_lacks) {
 BOOST_AUTO_TEST_CASE(what_cannot_be_answered_does_not_count) {
   const auto head = some_head();
   const auto replies = head.replies(torch::randn({2, 8}));
-  const auto some =
-    answer_loss(replies, torch::tensor({{3, -100}, {-100, -100}}, torch::kInt64));
+  const auto some = answer_loss(
+    replies, torch::tensor({{3, -100}, {-100, -100}}, torch::kInt64));
   const auto one = answer_loss(replies.slice(0, 0, 1).slice(1, 0, 1),
                                torch::tensor({{3}}, torch::kInt64));
   BOOST_TEST(std::abs(some.item<double>() - one.item<double>()) < 1e-5);

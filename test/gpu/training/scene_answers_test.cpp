@@ -84,7 +84,8 @@ BOOST_AUTO_TEST_CASE(a_place_has_its_object_and_a_shape_its_place) {
   BOOST_TEST(answers[ring] == 5);
   BOOST_TEST(answers[ring + 1] == 3);
   BOOST_TEST(answers[ring + 2] == 1);
-  BOOST_TEST(std::ranges::count_if(answers, [](auto a) { return a > 0; }) == 10);
+  BOOST_TEST(std::ranges::count_if(answers, [](auto a) { return a > 0; })
+             == 10);
 }
 
 BOOST_AUTO_TEST_CASE(two_objects_of_a_shape_have_no_single_place) {

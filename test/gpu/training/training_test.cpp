@@ -254,10 +254,26 @@ BOOST_AUTO_TEST_CASE(the_judges_learn_from_what_is_trained_and_continue) {
   done(small_run(training_part::base, folder.path, 1));
   done(small_run(training_part::tiny, folder.path, 1));
   std::filesystem::remove_all(folder.path / "base");
+  const auto blind =
+    train(small_run(training_part::discriminator, folder.path, 1), go_on);
+  BOOST_REQUIRE(!blind);
+  BOOST_TEST(blind.why().text.find("train scorer first") != std::string::npos);
+  const auto scorer = done(small_run(training_part::scorer, folder.path, 2));
   const auto judge =
     done(small_run(training_part::discriminator, folder.path, 5));
-  BOOST_TEST(judge.figures.contains("real_above_drawn"));
+  BOOST_TEST(judge.figures.contains("correlation"));
   BOOST_TEST(judge.figures.contains("drawn_low"));
+  // It has the scorer's towers, as they are.
+  const auto a = safetensors_file::open(scorer.file);
+  const auto b = safetensors_file::open(judge.file);
+  BOOST_REQUIRE(a && b);
+  for (const auto& name : (*a)->names()) {
+    const auto x = (*a)->find(name)->bytes;
+    const auto y = (*b)->find("towers." + name);
+    BOOST_REQUIRE(y.has_value());
+    BOOST_TEST(std::ranges::equal(x, y->bytes));
+  }
+  BOOST_TEST((*b)->find("out.weight").has_value());
   continues_alike(small_run(training_part::discriminator, folder.path, 5));
   const auto reader =
     done(small_run(training_part::classifier, folder.path, 5));

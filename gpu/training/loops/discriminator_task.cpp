@@ -19,7 +19,7 @@ struct discriminator_plan {
   // in the end; one comes with so many steps.
   uint64_t first_groups = 12;
   uint64_t most_groups = 240;
-  uint64_t steps_a_group = 4;
+  uint64_t steps_a_group = 16;
   uint64_t evaluated_groups = 36;
 };
 

@@ -18,8 +18,8 @@ struct discriminator_plan {
   // Groups of pictures: those before the first step, and those that there are
   // in the end; one comes with so many steps.
   uint64_t first_groups = 12;
-  uint64_t most_groups = 240;
-  uint64_t steps_a_group = 16;
+  uint64_t most_groups = 180;
+  uint64_t steps_a_group = 2;
   uint64_t evaluated_groups = 36;
 };
 

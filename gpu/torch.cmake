@@ -40,6 +40,7 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/samplers/detail/step_ops.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samplers/run.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samplers/step.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/loops/answer_head.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/autoencoder_task.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/checkpoint.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/classifier_task.cpp
@@ -47,7 +48,7 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/denoiser_figures.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/denoiser_task.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/discriminator_task.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/drawing_store.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/training/loops/verdict_store.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/drawn_tensors.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/level_store.cpp
   ${CMAKE_CURRENT_LIST_DIR}/training/loops/optimiser.cpp

@@ -55,7 +55,7 @@ picture_judge::picture_judge(std::shared_ptr<const tokenizer> words,
 double picture_judge::score(const torch::Tensor& pixels,
                             std::string_view prompt) const {
   const torch::NoGradGuard guard;
-  const auto side = family_discriminator().side;
+  const auto side = family_discriminator().towers.side;
   auto x = pixels.to(where_, torch::kFloat32).div(127.5).sub(1).unsqueeze(0);
   if (x.size(2) != side || x.size(3) != side)
     x = torch::adaptive_avg_pool2d(x, {side, side});

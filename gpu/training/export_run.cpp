@@ -145,8 +145,8 @@ std::string what_it_is(const std::string& name) {
     return "CLIP's two towers (transformers' CLIPModel): how well a caption "
            "fits a picture.";
   if (name == "discriminator")
-    return "Tells whether a picture is a good one of its caption or the work "
-           "of a light variant.";
+    return "Tells how many of a caption's objects are right in a picture: the "
+           "scorer's towers, and two layers that weigh what they find.";
   if (name == "classifier")
     return "Expects from a prompt alone how good its picture will be at each "
            "level of approximation.";
@@ -161,6 +161,13 @@ std::string card_of(const trained_part& x, const fs::path& run) {
     return std::string{there};
   model_card card;
   card.name = "atelier-" + x.name;
+  if (x.name == "scorer") {
+    card.library = "transformers";
+    card.task = "zero-shot-image-classification";
+  } else if (!family_member_named(x.name)) {
+    card.library.clear();
+    card.task.clear();
+  }
   card.what_it_is = what_it_is(x.name);
   card.data = data_text;
   card.recipe = fmt::format(
@@ -273,6 +280,9 @@ private:
   bool is_there(const trained_part& x) const {
     std::error_code error;
     const auto folder = what_.to / x.name;
+    if (!family_member_named(x.name))
+      return !x.note("card").empty()
+          && fs::exists(folder / "config.json", error);
     return !x.note("card").empty()
         && fs::exists(folder / "model_index.json", error)
         && (!preview_ || fs::exists(folder / "vae_preview", error));
@@ -282,7 +292,7 @@ private:
     const auto x = open_part(what_.run, part);
     if (!x)
       return x.why();
-    if (!*x)
+    if (!*x || is_there(**x))
       return {};
     network_export out;
     out.texts = tokenizer_texts(caption_vocabulary(), family_tokens);

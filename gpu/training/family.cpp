@@ -51,6 +51,34 @@ component config_alone(std::string text, const char* class_name) {
   return out;
 }
 
+json scorer_json() {
+  const auto x = family_scorer();
+  auto text = json::parse(text_encoder_config_text());
+  text.erase("architectures");
+  text.erase("dtype");
+  return {
+    {"architectures", json::array({"CLIPModel"})},
+    {"model_type", "clip"},
+    {"projection_dim", x.text.projection_dim},
+    {"dtype", "float32"},
+    {"text_config", std::move(text)},
+    {"vision_config",
+     {
+       {"model_type", "clip_vision_model"},
+       {"hidden_size", x.width},
+       {"intermediate_size", x.inner},
+       {"num_hidden_layers", x.layers},
+       {"num_attention_heads", x.heads},
+       {"num_channels", 3},
+       {"image_size", x.side},
+       {"patch_size", x.patch},
+       {"hidden_act", "gelu"},
+       {"layer_norm_eps", 1e-5},
+       {"projection_dim", x.text.projection_dim},
+     }},
+  };
+}
+
 } // namespace
 
 std::string_view to_string(family_member x) {
@@ -179,31 +207,7 @@ scorer_config family_scorer() {
 }
 
 std::string scorer_config_text() {
-  const auto x = family_scorer();
-  auto text = json::parse(text_encoder_config_text());
-  text.erase("architectures");
-  text.erase("dtype");
-  return text_of({
-    {"architectures", json::array({"CLIPModel"})},
-    {"model_type", "clip"},
-    {"projection_dim", x.text.projection_dim},
-    {"dtype", "float32"},
-    {"text_config", std::move(text)},
-    {"vision_config",
-     {
-       {"model_type", "clip_vision_model"},
-       {"hidden_size", x.width},
-       {"intermediate_size", x.inner},
-       {"num_hidden_layers", x.layers},
-       {"num_attention_heads", x.heads},
-       {"num_channels", 3},
-       {"image_size", x.side},
-       {"patch_size", x.patch},
-       {"hidden_act", "gelu"},
-       {"layer_norm_eps", 1e-5},
-       {"projection_dim", x.text.projection_dim},
-     }},
-  });
+  return text_of(scorer_json());
 }
 
 std::string scorer_processor_text() {
@@ -223,19 +227,17 @@ std::string scorer_processor_text() {
 }
 
 discriminator_config family_discriminator() {
-  discriminator_config out;
-  out.text = family_text_encoder();
-  return out;
+  return {.towers = family_scorer()};
 }
 
 std::string discriminator_config_text() {
-  const auto x = family_discriminator();
+  auto towers = scorer_json();
+  towers.erase("architectures");
+  towers.erase("dtype");
   return text_of({
     {"model_type", "atelier_discriminator"},
-    {"image_size", x.side},
-    {"block_out_channels", x.channels},
-    {"norm_num_groups", x.groups},
-    {"text_config", json::parse(text_encoder_config_text())},
+    {"inner_size", family_discriminator().inner},
+    {"scorer_config", std::move(towers)},
   });
 }
 

@@ -72,17 +72,13 @@ scorer_config family_scorer();
 
 /// Tells whether a picture is a good one of its caption.
 struct discriminator_config {
-  /// Reads the caption.
-  clip_text_config text;
-  /// Pixels of the pictures' side.
-  int64_t side = family_side;
-  /// Of each level, the first of which has half of the picture's side.
-  std::vector<int64_t> channels = {16, 32, 64, 96};
-  /// Of each normalisation.
-  int64_t groups = 8;
+  /// Looks at the picture and reads the caption.
+  scorer_config towers;
+  /// Width of what weighs both.
+  int64_t inner = 64;
 };
 
-/// With the family's text encoder.
+/// With the family's scorer.
 discriminator_config family_discriminator();
 std::string discriminator_config_text();
 

@@ -30,6 +30,7 @@ struct part_files {
 };
 
 constexpr auto text_file = "text_encoder/model.safetensors";
+constexpr auto network_file = "model.safetensors";
 constexpr auto unet_file = "unet/diffusion_pytorch_model.safetensors";
 constexpr auto vae_file = "vae/diffusion_pytorch_model.safetensors";
 constexpr auto preview_file = "vae_preview/diffusion_pytorch_model.safetensors";
@@ -48,6 +49,11 @@ std::vector<part_files> all_parts() {
       {part,
        name,
        {{folder / text_file, "text_encoder."}, {folder / unet_file, "unet."}}});
+  }
+  for (const auto part : {training_part::scorer, training_part::discriminator,
+                          training_part::classifier}) {
+    const std::string name{to_string(part)};
+    out.push_back({part, name, {{fs::path{name} / network_file, ""}}});
   }
   return out;
 }

@@ -18,10 +18,10 @@ struct run_import {
 };
 
 /// Puts exported models into a run as if they had been trained there, so that
-/// others can learn from them: the autoencoder, its preview, the text encoder
-/// and the denoisers that `from` has. What is trained in the run already stays.
-/// Returns the names of the parts that were put there.
-/// Errors: ec::not_found (no model base in `from`), ec::bad_payload (a file),
+/// others can learn from them: the autoencoder, its preview, the text encoder,
+/// and the denoisers and judges that `from` has. What is trained in the run
+/// already stays. Returns the names of the parts that were put there. Errors:
+/// ec::not_found (no model base in `from`), ec::bad_payload (a file),
 ///         ec::io_failed; what was written before stays.
 /// Threads: any.
 core::result<std::vector<std::string>> import_run(const run_import& what);

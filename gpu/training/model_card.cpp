@@ -21,9 +21,12 @@ std::string cell(const std::string& text) {
 } // namespace
 
 std::string to_markdown(const model_card& x) {
-  auto out = fmt::format("---\nlicense: apache-2.0\nlibrary_name: diffusers\n"
-                         "pipeline_tag: text-to-image\n---\n\n# {}\n",
-                         x.name);
+  std::string out = "---\nlicense: apache-2.0\n";
+  if (!x.library.empty())
+    out += fmt::format("library_name: {}\n", x.library);
+  if (!x.task.empty())
+    out += fmt::format("pipeline_tag: {}\n", x.task);
+  out += fmt::format("---\n\n# {}\n", x.name);
   const auto add = [&](std::string_view title, std::string_view text) {
     if (!text.empty())
       out += fmt::format("\n## {}\n\n{}\n", title, text);

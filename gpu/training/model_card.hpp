@@ -11,6 +11,9 @@ namespace atelier::gpu {
 /// What a trained network's card says.
 struct model_card {
   std::string name;
+  /// What model hubs sort by; empty: left out.
+  std::string library = "diffusers";
+  std::string task = "text-to-image";
   /// One paragraph each, in Markdown.
   std::string what_it_is;
   std::string data;

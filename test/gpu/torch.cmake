@@ -31,6 +31,7 @@ atelier_add_test(gpu_networks
 atelier_add_test(gpu_training
   KIND UNIT
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/training/answer_head_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/training/autoencoder_net_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/training/checkpoint_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/training/training_test.cpp

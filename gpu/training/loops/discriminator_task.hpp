@@ -12,18 +12,19 @@
 
 namespace atelier::gpu {
 
-/// Trains the discriminator: renders that passed through the autoencoder, with
-/// their captions, are good; what the lightest trained denoiser draws for its
-/// captions is not, nor is a good picture whose caption is wrong in one word.
-/// It goes on from the text encoder that was trained alone.
-/// Figures, on held-out scenes: `real_above_drawn` and `right_above_wrong`: how
-/// often one of the first kind scores above one of the second (1/2: no
-/// better than a coin); `drawn_high` and `drawn_low`: the share of objects that
-/// the picture check finds right in drawings that score above the median, and
-/// below it: what a cascade gains by it.
-/// Source: DiffServe, section 3.2; wrong captions: GAN-CLS (arXiv:1605.05396).
-/// Throws model_error: ec::not_found (no autoencoder, text encoder or
-/// denoiser), ec::bad_payload, ec::io_failed.
+/// Trains the discriminator: how many of a caption's objects are right in a
+/// picture, by the picture check, on drawings of the lightest trained denoiser
+/// and on renders (verdict_store.hpp). Its towers are the trained scorer's and
+/// do not change.
+/// Source: DiffServe, section 3.2, where the network learns to tell a light
+///         model's pictures from real ones; here most of those are right, and
+///         what is wrong in the others can be found out.
+/// Figures, on held-out scenes: `correlation` of confidence and objects right
+/// over drawings; `drawn_high` and `drawn_low`: shares of objects right in the
+/// half of drawings that it is more, and less, confident of; `score_high` and
+/// `score_low`: the same by the scorer alone.
+/// Throws model_error: ec::not_found (no autoencoder, scorer or denoiser),
+/// ec::bad_payload, ec::io_failed.
 std::unique_ptr<training_task> make_discriminator_task(
   const training_config& config, torch::Device where);
 

@@ -2,6 +2,7 @@
 #include <atelier/gpu/training/draw_scene.hpp>
 #include <atelier/gpu/training/family.hpp>
 #include <atelier/gpu/training/loops/data_stream.hpp>
+#include <atelier/gpu/training/loops/scene_answers.hpp>
 #include <atelier/gpu/training/loops/scorer_batch.hpp>
 #include <atelier/gpu/training/vocabulary.hpp>
 #include <atelier/gpu/training/wrong_caption.hpp>
@@ -27,6 +28,13 @@ scorer_batch draw_scorer_batch(uint64_t seed, uint64_t number,
     const auto what = draw_scene(from);
     out.scenes.push_back(what);
     const auto says = describe(what, from);
+    const auto note = [](std::vector<int64_t>& to,
+                         const std::vector<int64_t>& answers) {
+      to.insert(to.end(), answers.begin(), answers.end());
+    };
+    note(out.shown, scene_answers(what));
+    note(out.said, scene_answers(says));
+    note(out.patches, patch_answers(what, shape.patches));
     const auto words = from;
     add(word(says, from), says);
     const auto wrong =

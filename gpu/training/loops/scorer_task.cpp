@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/gpu/training/draw_scene.hpp>
+#include <atelier/gpu/training/loops/answer_head.hpp>
 #include <atelier/gpu/training/loops/batch_queue.hpp>
 #include <atelier/gpu/training/loops/checkpoint.hpp>
 #include <atelier/gpu/training/loops/data_stream.hpp>
 #include <atelier/gpu/training/loops/denoiser_data.hpp>
 #include <atelier/gpu/training/loops/drawn_tensors.hpp>
 #include <atelier/gpu/training/loops/mixed_precision.hpp>
+#include <atelier/gpu/training/loops/scene_answers.hpp>
 #include <atelier/gpu/training/loops/scorer_batch.hpp>
 #include <atelier/gpu/training/loops/scorer_task.hpp>
 #include <atelier/gpu/training/loops/shapes.hpp>
@@ -14,12 +16,23 @@
 #include <atelier/gpu/training/networks/scorer_net.hpp>
 #include <atelier/gpu/training/wrong_caption.hpp>
 
+#include <cmath>
+
 namespace atelier::gpu {
 
 namespace {
 
 // Of the tower for texts, to the other's rate.
 constexpr double text_rate = 0.3;
+
+// Captions that are wrong in a word come in from this share of the training on:
+// they cost as much as pictures do, and teach nothing that the questions do not
+// teach sooner.
+constexpr double wrong_from = 0.4;
+
+// Of the losses of the questions, before and after that.
+constexpr double asked_first = 10;
+constexpr double asked_later = 3;
 
 constexpr size_t batches_ahead = 4;
 constexpr size_t distractors = 9;
@@ -39,6 +52,14 @@ public:
       shape_.scenes = 6;
       evaluated_ = 4;
     }
+    const auto shape = scorer_shape(config.scale);
+    shape_.patches = static_cast<uint32_t>(shape.side / shape.patch);
+    auto from = data_stream(config.seed, data_use::weights, 0);
+    scene_head_ =
+      std::make_unique<answer_head>("scene_answers", scene_questions(),
+                                    shape.text.projection_dim, from, where);
+    patch_head_ = std::make_unique<answer_head>(
+      "patch_answers", patch_questions(), shape.width, from, where);
     // The projection is not in it.
     named_tensors known;
     for (const auto& x : network_->text().named_parameters())
@@ -62,7 +83,10 @@ public:
   }
 
   std::vector<trained_parameter> parameters() override {
-    return parameters_of(*network_, text_rate);
+    auto out = parameters_of(*network_, text_rate);
+    scene_head_->add_parameters(out);
+    patch_head_->add_parameters(out);
+    return out;
   }
 
   void begin(uint64_t first) override {
@@ -73,34 +97,58 @@ public:
       first, config_.data_threads, batches_ahead);
   }
 
-  uint64_t draw(const step_place&) override {
+  uint64_t draw(const step_place& at) override {
+    with_wrong_ = at.share >= wrong_from;
     const auto batch = batches_->next();
     const auto n = static_cast<int64_t>(shape_.scenes);
     const auto texts = static_cast<int64_t>(shape_.texts);
+    const auto used = with_wrong_ ? texts : 1;
+    const auto rows = [&](const std::vector<int64_t>& x) {
+      return torch::tensor(x, torch::kInt64).view({n, -1}).to(where_);
+    };
     pixels_ = draw_scenes(batch.scenes, family_side).to(where_);
-    ids_ = torch::tensor(batch.ids, torch::kInt64)
+    ids_ = rows(batch.ids)
              .view({n, texts, batch.tokens})
-             .to(where_);
+             .slice(1, 0, used)
+             .contiguous();
     also_true_ = torch::tensor(batch.also_true, torch::kUInt8)
                    .view({n, n, texts})
+                   .slice(2, 0, used)
                    .to(where_, torch::kBool);
+    shown_ = rows(batch.shown);
+    said_ = rows(batch.said);
+    patches_ = rows(batch.patches);
     return shape_.scenes;
   }
 
   step_loss loss(size_t part, size_t parts) override {
-    const auto n = static_cast<int64_t>(shape_.scenes);
-    const auto count = static_cast<int64_t>(parts);
-    const auto begin = n * static_cast<int64_t>(part) / count;
-    const auto end = n * static_cast<int64_t>(part + 1) / count;
     const mixed_precision guard{where_};
-    const auto pictures =
-      network_->embed_pictures(pixels_.slice(0, begin, end));
-    const auto texts =
-      network_->embed_texts(ids_.slice(0, begin, end).flatten(0, 1));
+    const auto seen = network_->look(part_of(pixels_, part, parts));
+    const auto pictures = network_->project(seen.pooled);
+    const auto ids = part_of(ids_, part, parts);
+    const auto texts = network_->embed_texts(ids.flatten(0, 1));
     const auto also_true =
-      also_true_.slice(0, begin, end).slice(1, begin, end).flatten(1);
-    const auto total = network_->contrastive_loss(pictures, texts, also_true);
-    return {total, {tell("scale", network_->scale())}};
+      part_of(part_of(also_true_, part, parts).transpose(0, 1), part, parts)
+        .transpose(0, 1);
+    const auto pairs =
+      network_->contrastive_loss(pictures, texts, also_true.flatten(1));
+
+    const auto shown = part_of(shown_, part, parts);
+    const auto said = part_of(said_, part, parts);
+    const auto patches = part_of(patches_, part, parts).view({-1, 4});
+    const auto own = texts.view({ids.size(0), ids.size(1), -1}).select(1, 0);
+    const auto of_picture = replies(pictures);
+    const auto of_text = replies(own);
+    const auto of_patches = patch_head_->replies(seen.patches).flatten(0, 1);
+    const auto asked = answer_loss(of_picture, shown)
+                     + answer_loss(of_text, said) / 2
+                     + answer_loss(of_patches, patches) / 2;
+    return {pairs + asked * (with_wrong_ ? asked_later : asked_first),
+            {tell("pairs", pairs), tell("asked", asked),
+             tell("scale", network_->scale()),
+             tell_right("shown", of_picture, shown),
+             tell_right("said", of_text, said),
+             tell_right("patches", of_patches, patches)}};
   }
 
   std::map<std::string, double> evaluate(
@@ -123,7 +171,9 @@ public:
           draw_wrong_captions(says, what, words, from, distractors);
         for (const auto& x : wrong)
           texts.push_back(x.text);
-        const auto scores = score(what, texts);
+        const auto picture = look(what);
+        note_seen(what, picture, note);
+        const auto scores = score(picture, texts);
         auto first = true;
         for (size_t k = 0; k < wrong.size(); ++k) {
           const auto below = scores[k + 1] < scores[0];
@@ -140,10 +190,32 @@ public:
   }
 
 private:
-  std::vector<float> score(const scene& what,
+  // The answers to what is asked of unit vectors. With their length of 1 the
+  // weights would have to grow far before they tell anything.
+  torch::Tensor replies(const torch::Tensor& embedded) const {
+    return scene_head_->replies(
+      embedded * std::sqrt(static_cast<double>(embedded.size(-1))));
+  }
+
+  torch::Tensor look(const scene& what) {
+    return network_->embed_pictures(
+      draw_scenes({&what, 1}, family_side).to(where_));
+  }
+
+  // What is there, and is told right.
+  template <class Note>
+  void note_seen(const scene& what, const torch::Tensor& picture,
+                 const Note& note) const {
+    const auto told = replies(picture).argmax(-1).flatten().cpu();
+    const auto answers = scene_answers(what);
+    for (size_t k = 0; k < answers.size(); ++k)
+      if (answers[k] > 0)
+        note("sees_" + std::string{scene_questions()[k].about},
+             told[static_cast<int64_t>(k)].item<int64_t>() == answers[k]);
+  }
+
+  std::vector<float> score(const torch::Tensor& picture,
                            const std::vector<std::string>& texts) {
-    const auto picture =
-      network_->embed_pictures(draw_scenes({&what, 1}, family_side).to(where_));
     const auto said = network_->embed_texts(caption_ids(texts).to(where_));
     const auto scores = at::matmul(said, picture.t()).flatten().cpu();
     return {scores.data_ptr<float>(),
@@ -155,10 +227,16 @@ private:
   scorer_batch_shape shape_;
   uint32_t evaluated_ = evaluated;
   std::shared_ptr<scorer_net> network_;
+  std::unique_ptr<answer_head> scene_head_;
+  std::unique_ptr<answer_head> patch_head_;
   std::unique_ptr<batch_queue<scorer_batch>> batches_;
   torch::Tensor pixels_;
   torch::Tensor ids_;
   torch::Tensor also_true_;
+  torch::Tensor shown_;
+  torch::Tensor said_;
+  torch::Tensor patches_;
+  bool with_wrong_ = false;
 };
 
 } // namespace

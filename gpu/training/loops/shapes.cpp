@@ -36,9 +36,7 @@ scorer_config scorer_shape(training_scale scale) {
 
 discriminator_config discriminator_shape(training_scale scale) {
   auto out = family_discriminator();
-  out.text = text_encoder_shape(scale);
-  if (scale == training_scale::miniature)
-    out.channels = {8, 8, 8, 16};
+  out.towers = scorer_shape(scale);
   return out;
 }
 

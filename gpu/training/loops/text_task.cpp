@@ -79,8 +79,8 @@ public:
     std::vector<trained_parameter> out;
     for (const auto& x : network_->named_parameters())
       out.push_back({x.key(), x.value(), 1});
-    out.push_back({"answers.weight", weight_, 1});
-    out.push_back({"answers.bias", bias_, 1});
+    out.push_back({"answers.weight", weight_, 1, true});
+    out.push_back({"answers.bias", bias_, 1, true});
     return out;
   }
 

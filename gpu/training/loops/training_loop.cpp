@@ -266,7 +266,8 @@ private:
     out.file = folder_ / "weights.safetensors";
     auto weights = task_.other_weights();
     for (const auto& x : optimiser_.parameters())
-      weights.emplace_back(x.name, x.value);
+      if (!x.helper)
+        weights.emplace_back(x.name, x.value);
     const auto written =
       write_tensors(out.file, weights,
                     {{"part", facts_.part},

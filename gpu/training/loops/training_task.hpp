@@ -25,6 +25,8 @@ struct trained_parameter {
   torch::Tensor value;
   /// Multiplies the plan's rate.
   double rate = 1;
+  /// Stands in checkpoints alone: it helps to learn, and is of no use after.
+  bool helper = false;
 };
 
 /// Returns a network's parameters; those of its text encoder ("text_model.")

@@ -66,7 +66,7 @@ scorer_net::scorer_net(const scorer_config& config,
     "logit_scale", torch::scalar_tensor(first_scale, torch::kFloat32));
 }
 
-torch::Tensor scorer_net::features(const torch::Tensor& pixels) {
+picture_states scorer_net::look(const torch::Tensor& pixels) {
   TORCH_CHECK(pixels.size(2) == config_.side && pixels.size(3) == config_.side,
               "pictures are of ", pixels.size(3), "x", pixels.size(2),
               ", not of ", config_.side, "x", config_.side);
@@ -74,13 +74,21 @@ torch::Tensor scorer_net::features(const torch::Tensor& pixels) {
   const auto first = class_embedding_.to(patches.scalar_type())
                        .expand({pixels.size(0), 1, config_.width});
   auto x = (*first_norm_)(at::cat({first, patches}, 1) + positions_->weight);
-  for (const auto& layer : layers_)
+  picture_states out;
+  for (const auto& layer : layers_) {
+    out.patches = x.slice(1, 1);
     x = (*layer)(x);
-  return (*last_norm_)(x.select(1, 0));
+  }
+  out.pooled = (*last_norm_)(x.select(1, 0));
+  return out;
+}
+
+torch::Tensor scorer_net::project(const torch::Tensor& pooled) {
+  return unit((*projection_)(pooled));
 }
 
 torch::Tensor scorer_net::embed_pictures(const torch::Tensor& pixels) {
-  return unit((*projection_)(features(pixels)));
+  return project(features(pixels));
 }
 
 torch::Tensor scorer_net::embed_texts(const torch::Tensor& ids) {

@@ -14,6 +14,14 @@
 
 namespace atelier::gpu {
 
+/// What the tower for pictures makes of n pictures.
+struct picture_states {
+  /// [n, width of the tower]: the whole picture, after the last norm.
+  torch::Tensor pooled;
+  /// [n, patches, width of the tower]: each square, before the last layer.
+  torch::Tensor patches;
+};
+
 /// CLIP's two towers, to be trained: how well a text fits a picture.
 /// named_parameters() has the names of transformers' CLIPModel. Starts as that
 /// does.
@@ -26,10 +34,16 @@ public:
   explicit scorer_net(const scorer_config& config,
                       std::optional<at::Generator> from = std::nullopt);
 
-  /// `pixels`: [n, 3, side, side] in -1..1. Returns [n, width of the tower]:
-  /// the picture's features after the last norm, for distances between sets of
-  /// pictures.
-  torch::Tensor features(const torch::Tensor& pixels);
+  /// `pixels`: [n, 3, side, side] in -1..1.
+  picture_states look(const torch::Tensor& pixels);
+
+  /// Returns what `look` pools, for distances between sets of pictures.
+  torch::Tensor features(const torch::Tensor& pixels) {
+    return look(pixels).pooled;
+  }
+
+  /// Turns what `look` pools into unit vectors [n, projection].
+  torch::Tensor project(const torch::Tensor& pooled);
 
   /// Returns unit vectors [n, projection].
   torch::Tensor embed_pictures(const torch::Tensor& pixels);

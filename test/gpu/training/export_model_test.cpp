@@ -205,6 +205,10 @@ BOOST_AUTO_TEST_CASE(a_card_says_what_there_is_to_say) {
              == "---\nlicense: apache-2.0\nlibrary_name: diffusers\n"
                 "pipeline_tag: text-to-image\n---\n\n# tiny\n\n## Training\n\n"
                 "Seed 7, 12.3 minutes.\n");
+  card.library = "transformers";
+  card.task.clear();
+  BOOST_TEST(to_markdown(card).starts_with(
+    "---\nlicense: apache-2.0\nlibrary_name: transformers\n---\n"));
   card.figures = {{"right|left", "90 %"}};
   card.limits = "Draws no elephants.";
   BOOST_TEST(to_markdown(card).ends_with(

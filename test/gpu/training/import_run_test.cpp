@@ -54,6 +54,14 @@ struct fixture {
     tiny.text_encoder = {{}, nullptr, "../base/text_encoder"};
     tiny.card = "# The tiny one\n";
     BOOST_REQUIRE(export_model(tiny, models / "tiny"));
+    network_export scorer;
+    scorer.config = scorer_config_text();
+    auto weights = std::make_shared<test::made_weights>();
+    weights->add("logit_scale", {1});
+    weights->add("visual_projection.weight", {4, 4});
+    scorer.weights = std::move(weights);
+    scorer.texts = {{"README.md", "# The scorer\n"}};
+    BOOST_REQUIRE(export_network(scorer, models / "scorer"));
   }
 
   std::string text(const fs::path& file) const {
@@ -74,7 +82,8 @@ BOOST_FIXTURE_TEST_SUITE(import_run_test, fixture)
 BOOST_AUTO_TEST_CASE(a_run_begins_with_the_models_in_single_precision) {
   const auto there = import_run({models, run});
   BOOST_REQUIRE(there);
-  const std::vector<std::string> wanted{"vae", "text", "base", "tiny"};
+  const std::vector<std::string> wanted{"vae", "text", "base", "tiny",
+                                        "scorer"};
   BOOST_TEST(*there == wanted, boost::test_tools::per_element());
   const auto file =
     safetensors_file::open(run / "tiny" / "weights.safetensors");
@@ -96,7 +105,8 @@ BOOST_AUTO_TEST_CASE(what_was_imported_is_exported_as_it_was) {
        {"base/README.md", "base/vae/diffusion_pytorch_model.safetensors",
         "base/unet/diffusion_pytorch_model.safetensors", "tiny/README.md",
         "tiny/unet/diffusion_pytorch_model.safetensors",
-        "tiny/text_encoder/model.safetensors"})
+        "tiny/text_encoder/model.safetensors", "scorer/README.md",
+        "scorer/model.safetensors"})
     BOOST_TEST((text(models / file) == text(to / file)), file);
   BOOST_TEST(fs::is_symlink(to / "tiny" / "vae"));
 }
@@ -114,7 +124,7 @@ BOOST_AUTO_TEST_CASE(what_is_trained_already_stays) {
                 run / "tiny" / "weights.safetensors");
   const auto there = import_run({models, run});
   BOOST_REQUIRE(there);
-  const std::vector<std::string> wanted{"vae", "text", "base"};
+  const std::vector<std::string> wanted{"vae", "text", "base", "scorer"};
   BOOST_TEST(*there == wanted, boost::test_tools::per_element());
   BOOST_TEST(text(run / "tiny" / "weights.safetensors") == "# The base\n");
 }

@@ -16,6 +16,7 @@
 #include <ATen/autocast_mode.h>
 #include <boost/test/unit_test.hpp>
 
+#include <cmath>
 #include <string>
 
 using namespace atelier;
@@ -168,6 +169,10 @@ BOOST_AUTO_TEST_CASE(gradients_reach_every_parameter_of_the_judges) {
   scorer.contrastive_loss(pictures, texts).backward();
   expect_gradients(scorer);
   BOOST_TEST(std::abs(pictures.norm(2, -1).sum().item<double>() - 4) < 1e-4);
+  const auto seen = scorer.look(pixels);
+  BOOST_TEST(torch::equal(scorer.project(seen.pooled), pictures));
+  BOOST_TEST(seen.patches.sizes()
+             == torch::IntArrayRef({4, 64, family_scorer().width}));
   BOOST_TEST(
     scorer.contrastive_loss(pictures, pictures).item<double>()
     < scorer.contrastive_loss(pictures, pictures.flip(0)).item<double>());
@@ -186,10 +191,23 @@ BOOST_AUTO_TEST_CASE(gradients_reach_every_parameter_of_the_judges) {
     < 1e-5);
 
   discriminator_net judge{family_discriminator(), generator(2)};
-  const auto verdicts = judge.forward(pixels, some_ids(4));
-  verdicts.square().sum().backward();
-  expect_gradients(judge);
+  const auto evidence = judge.evidence(pixels, some_ids(4)).detach();
+  BOOST_TEST(evidence.sizes()
+             == torch::IntArrayRef({4, judge.evidence_size()}));
+  const auto verdicts = judge.judge(evidence);
   BOOST_TEST(verdicts.sizes() == torch::IntArrayRef({4}));
+  BOOST_TEST(torch::equal(judge.forward(pixels, some_ids(4)), verdicts));
+  // The first of what the towers find is the scorer's product.
+  BOOST_TEST(torch::allclose(evidence.select(1, 0),
+                             (judge.towers().embed_pictures(pixels)
+                              * judge.towers().embed_texts(some_ids(4)))
+                                 .sum(1)
+                               * std::sqrt(128.0),
+                             1e-4, 1e-4));
+  verdicts.square().sum().backward();
+  for (const auto& x : judge.named_parameters())
+    if (!x.key().starts_with("towers."))
+      BOOST_TEST(x.value().grad().abs().max().item<double>() > 0, x.key());
 
   prompt_classifier_net reader{family_prompt_classifier(), generator(3)};
   const auto classes = reader.forward(some_ids(4));

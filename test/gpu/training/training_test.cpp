@@ -197,11 +197,28 @@ BOOST_AUTO_TEST_CASE(the_scorer_learns_and_continues) {
   BOOST_REQUIRE(!early);
   BOOST_TEST(early.why().text.find("train text first") != std::string::npos);
   done(small_run(training_part::text, folder.path, 2));
-  const auto [whole, loss] =
-    done_with_loss(small_run(training_part::scorer, folder.path, 40));
-  BOOST_TEST(loss < std::log(12.0));
-  BOOST_TEST(whole.figures.contains("ranked_3"));
-  BOOST_TEST(whole.figures.contains("beats_shape"));
+  const auto first = done(small_run(training_part::scorer, folder.path, 1));
+  auto config = small_run(training_part::scorer, folder.path, 200);
+  config.restart = true;
+  const auto later = done(config);
+  BOOST_TEST_MESSAGE("sees backgrounds "
+                     << first.figures.at("sees_background") << " -> "
+                     << later.figures.at("sees_background"));
+  BOOST_TEST(later.figures.at("sees_background")
+             > first.figures.at("sees_background") + 0.04);
+  BOOST_TEST(later.figures.contains("ranked_3"));
+  BOOST_TEST(later.figures.contains("beats_shape"));
+  // What only helps to learn is in checkpoints alone.
+  const auto holds = [](const std::filesystem::path& file,
+                        std::string_view what) {
+    const auto names = (*safetensors_file::open(file))->names();
+    return std::ranges::any_of(names, [&](const std::string& x) {
+      return x.find(what) != std::string::npos;
+    });
+  };
+  BOOST_TEST(!holds(later.file, "_answers"));
+  BOOST_TEST(holds(later.file, "visual_projection.weight"));
+  BOOST_TEST(holds(last_checkpoint(folder.path, config.part), "scene_answers"));
   continues_alike(small_run(training_part::scorer, folder.path, 5));
 }
 
@@ -237,10 +254,26 @@ BOOST_AUTO_TEST_CASE(the_judges_learn_from_what_is_trained_and_continue) {
   done(small_run(training_part::base, folder.path, 1));
   done(small_run(training_part::tiny, folder.path, 1));
   std::filesystem::remove_all(folder.path / "base");
+  const auto blind =
+    train(small_run(training_part::discriminator, folder.path, 1), go_on);
+  BOOST_REQUIRE(!blind);
+  BOOST_TEST(blind.why().text.find("train scorer first") != std::string::npos);
+  const auto scorer = done(small_run(training_part::scorer, folder.path, 2));
   const auto judge =
     done(small_run(training_part::discriminator, folder.path, 5));
-  BOOST_TEST(judge.figures.contains("real_above_drawn"));
+  BOOST_TEST(judge.figures.contains("correlation"));
   BOOST_TEST(judge.figures.contains("drawn_low"));
+  // It has the scorer's towers, as they are.
+  const auto a = safetensors_file::open(scorer.file);
+  const auto b = safetensors_file::open(judge.file);
+  BOOST_REQUIRE(a && b);
+  for (const auto& name : (*a)->names()) {
+    const auto x = (*a)->find(name)->bytes;
+    const auto y = (*b)->find("towers." + name);
+    BOOST_REQUIRE(y.has_value());
+    BOOST_TEST(std::ranges::equal(x, y->bytes));
+  }
+  BOOST_TEST((*b)->find("out.weight").has_value());
   continues_alike(small_run(training_part::discriminator, folder.path, 5));
   const auto reader =
     done(small_run(training_part::classifier, folder.path, 5));

@@ -223,10 +223,22 @@ private:
 
   /// The whole way of one picture.
   answer make(const task& x) {
-    const auto id = hand_in(x);
-    if (const auto* why = std::get_if<failure>(&id))
-      return *why;
-    return await(x, "/v1/jobs/" + std::get<std::string>(id));
+    const auto began = steady_clock::now();
+    for (;;) {
+      const auto id = hand_in(x);
+      if (const auto* why = std::get_if<failure>(&id))
+        return *why;
+      auto got = await(x, "/v1/jobs/" + std::get<std::string>(id));
+      // A job that was taken on is refused where others filled the engine
+      // meanwhile: like one that was not taken on, it is handed in again.
+      const auto* why = std::get_if<failure>(&got);
+      const bool late =
+        x.wanted.deadline
+        && steady_clock::now() + pause_of_try > began + *x.wanted.deadline;
+      if (why == nullptr || why->code != "overloaded" || late
+          || !pause(x, pause_of_try))
+        return got;
+    }
   }
 
   /// Returns the job's name.

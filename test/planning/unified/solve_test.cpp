@@ -394,7 +394,14 @@ BOOST_AUTO_TEST_CASE(given_counts_are_kept) {
     const auto d = spread(p, n, exact);
     BOOST_REQUIRE(static_cast<bool>(d));
     BOOST_REQUIRE(d->count == n);
-    BOOST_REQUIRE_MESSAGE(same(d->values, written_out(p, n)), "instance " << i);
+    const auto truth = written_out(p, n);
+    // A phase may use what the tolerance of those before it leaves open.
+    const phase_values first{d->values.refused, d->values.shortfall,
+                             truth.gain};
+    BOOST_REQUIRE_MESSAGE(same(first, truth)
+                            && std::abs(d->values.gain - truth.gain) < 1e-4,
+                          "instance " << i << ": " << shown(d->values)
+                                      << " against " << shown(truth));
   }
 }
 

@@ -79,7 +79,8 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
     }
     const auto candidates = open_.find(lane);
     if (candidates == open_.end() || candidates->second.empty()) {
-      look_for_host(lane);
+      if (!pool)
+        look_for_host(lane);
       return;
     }
     auto& w = choose_worker(lane, now);

@@ -29,11 +29,9 @@ void hub::apply(const planning::assignment& x, worker& w,
   w.most_rows = batch;
   w.join = join;
   // A worker whose variants nobody plans keeps them.
-  const bool changing = w.loading || w.next_hosting || w.beside;
-  const auto& has = changing ? w.view.becoming : w.view.hosting;
-  if (!x.hosting.empty() && x.hosting != has) {
+  if (!x.hosting.empty() && x.hosting != w.view.becoming) {
     host(x, w, now);
-  } else if (batches && !changing) {
+  } else if (batches && !w.loading && !w.next_hosting && !w.beside) {
     serve(w);
     ports_.workers->send(w.where, order_for(w, {}));
   } else {
@@ -155,8 +153,7 @@ void hub::look_anew() {
 }
 
 void hub::look_for_host(core::lane_id lane) {
-  if (lane == prepare_lane || lane == finish_lane || planning::worker_of(lane)
-      || !looked_.insert(lane).second)
+  if (planning::worker_of(lane) || !looked_.insert(lane).second)
     return;
   const core::variant_id wanted{lane.value};
   bool any = false;

@@ -7,7 +7,9 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace atelier::planning {
 
@@ -32,6 +34,8 @@ std::vector<uint64_t> waiting_for(const demand& asked,
 bool may_host(const worker_view& w,
               const std::vector<core::variant_id>& hosting,
               const profile& known) {
+  if (w.may_host.empty() && w.memory_bytes == 0)
+    return true;
   uint64_t bytes = 0;
   std::set<std::pair<std::string, core::dtype>> models;
   for (const core::variant_id v : hosting) {
@@ -44,87 +48,118 @@ bool may_host(const worker_view& w,
   return w.memory_bytes == 0 || bytes <= w.memory_bytes;
 }
 
-assignment* assignment_of(plan& of, core::worker_id worker) {
-  const auto i =
-    std::find_if(of.workers.begin(), of.workers.end(),
-                 [&](const assignment& a) { return a.worker == worker; });
-  return i == of.workers.end() ? nullptr : &*i;
-}
-
-// What each worker of `there` will host: what nobody plans stays.
-std::vector<std::vector<core::variant_id>> hosting_under(
-  plan& made, const cluster_view& there) {
-  std::vector<std::vector<core::variant_id>> out;
-  for (const worker_view& w : there.workers) {
-    const assignment* a = assignment_of(made, w.worker);
-    out.push_back(a != nullptr && !a->hosting.empty() ? a->hosting
-                  : w.becoming.empty()                ? w.hosting
-                                                      : w.becoming);
-  }
+// Where each worker of a plan stands in it.
+std::unordered_map<core::worker_id, size_t> places_in(const plan& made) {
+  std::unordered_map<core::worker_id, size_t> out;
+  for (size_t i = 0; i < made.workers.size(); ++i)
+    out.emplace(made.workers[i].worker, i);
   return out;
 }
 
-bool serves(const plan& made, core::variant_id v) {
-  return std::any_of(
-    made.workers.begin(), made.workers.end(), [&](const assignment& a) {
-      const auto& more = a.also_serves;
-      return std::find(more.begin(), more.end(), lane_of(v)) != more.end();
-    });
+// A worker keeps what it has, or has this alone.
+void rewrite(assignment& a, std::vector<core::variant_id> hosting) {
+  a.hosting = std::move(hosting);
+  a.level = 0;
+  a.also_serves.clear();
+  a.batch_time = core::timespan{0};
 }
 
-// What is lost with the worker at `i`: 2 the last host of what is waited for, 1
-// the last one of something, 0 nothing.
-int loss_of(const std::vector<std::vector<core::variant_id>>& hosting, size_t i,
-            const std::vector<uint64_t>& waiting) {
-  int worst = 0;
-  for (const core::variant_id v : hosting[i]) {
-    const auto hosts = std::count_if(hosting.begin(), hosting.end(),
-                                     [&](const auto& x) { return has(x, v); });
-    if (hosts == 1)
-      worst = std::max(
-        worst, v.value < waiting.size() && waiting[v.value] > 0 ? 2 : 1);
+/// What workers will host, and how many workers each variant has.
+class future {
+public:
+  /// What nobody plans stays.
+  future(const plan& made, const cluster_view& there, size_t variants)
+    : hosts_(variants, 0) {
+    const auto places = places_in(made);
+    for (const worker_view& w : there.workers) {
+      const auto i = places.find(w.worker);
+      const bool planned =
+        i != places.end() && !made.workers[i->second].hosting.empty();
+      hosting_.push_back(planned              ? made.workers[i->second].hosting
+                         : w.becoming.empty() ? w.hosting
+                                              : w.becoming);
+      count(hosting_.back(), 1);
+    }
+    for (const assignment& a : made.workers)
+      for (const core::lane_id lane : a.also_serves)
+        if (!worker_of(lane))
+          at(core::variant_id{lane.value}) += 1;
   }
-  return worst;
-}
+
+  bool has_host(core::variant_id v) {
+    return at(v) > 0;
+  }
+
+  const std::vector<core::variant_id>& hosting(size_t worker) const {
+    return hosting_[worker];
+  }
+
+  void give(size_t worker, core::variant_id v) {
+    count(hosting_[worker], -1);
+    hosting_[worker] = {v};
+    count(hosting_[worker], 1);
+  }
+
+  // What is lost with a worker: 2 the last host of what is waited for, 1 the
+  // last one of something, 0 nothing.
+  int loss_of(size_t worker, const std::vector<uint64_t>& waiting) {
+    int worst = 0;
+    for (const core::variant_id v : hosting_[worker])
+      if (at(v) == 1)
+        worst = std::max(
+          worst, v.value < waiting.size() && waiting[v.value] > 0 ? 2 : 1);
+    return worst;
+  }
+
+private:
+  int64_t& at(core::variant_id v) {
+    if (hosts_.size() <= v.value)
+      hosts_.resize(v.value + 1, 0);
+    return hosts_[v.value];
+  }
+
+  void count(const std::vector<core::variant_id>& hosting, int64_t change) {
+    for (const core::variant_id v : hosting)
+      at(v) += change;
+  }
+
+  std::vector<std::vector<core::variant_id>> hosting_;
+  std::vector<int64_t> hosts_;
+};
 
 } // namespace
 
 plan only_possible(plan made, const profile& known, const cluster_view& there) {
-  for (assignment& a : made.workers) {
-    const auto w =
-      std::find_if(there.workers.begin(), there.workers.end(),
-                   [&](const worker_view& x) { return x.worker == a.worker; });
-    if (w == there.workers.end() || may_host(*w, a.hosting, known))
-      continue;
-    a.hosting.clear();
-    a.level = 0;
-    a.also_serves.clear();
-    a.batch_time = core::timespan{0};
-  }
+  const auto places = places_in(made);
+  for (const worker_view& w : there.workers)
+    if (const auto i = places.find(w.worker); i != places.end())
+      if (assignment& a = made.workers[i->second];
+          !may_host(w, a.hosting, known))
+        rewrite(a, {});
   return made;
 }
 
 plan hosting_waiting(plan made, const demand& asked, const profile& known,
                      const cluster_view& there) {
   const auto waiting = waiting_for(asked, there);
-  auto hosting = hosting_under(made, there);
+  if (std::all_of(waiting.begin(), waiting.end(),
+                  [](uint64_t n) { return n == 0; }))
+    return made;
+  future then{made, there, waiting.size()};
   std::set<size_t> given;
   // Those that were told as waiting the longest, then all that wait.
   auto order = there.unhosted;
   for (uint32_t i = 0; i < waiting.size(); ++i)
     order.push_back(core::variant_id{i});
   for (const core::variant_id v : order) {
-    const bool hosted = serves(made, v)
-                     || std::any_of(hosting.begin(), hosting.end(),
-                                    [&](const auto& x) { return has(x, v); });
-    if (hosted || waiting[v.value] == 0)
+    if (waiting[v.value] == 0 || then.has_host(v))
       continue;
     std::optional<size_t> best;
     std::tuple<int, bool> least{};
-    for (size_t w = 0; w < hosting.size(); ++w) {
+    for (size_t w = 0; w < there.workers.size(); ++w) {
       if (given.count(w) != 0 || !may_host(there.workers[w], {v}, known))
         continue;
-      const std::tuple price{loss_of(hosting, w, waiting),
+      const std::tuple price{then.loss_of(w, waiting),
                              !has(there.workers[w].hosting, v)};
       if (!best || price < least) {
         best = w;
@@ -134,17 +169,16 @@ plan hosting_waiting(plan made, const demand& asked, const profile& known,
     if (!best)
       continue;
     given.insert(*best);
-    hosting[*best] = {v};
-    const core::worker_id who = there.workers[*best].worker;
-    assignment* a = assignment_of(made, who);
-    if (a == nullptr) {
-      a = &made.workers.emplace_back();
-      a->worker = who;
-    }
-    a->hosting = {v};
-    a->level = 0;
-    a->also_serves.clear();
-    a->batch_time = core::timespan{0};
+    then.give(*best, v);
+  }
+  const auto places = places_in(made);
+  for (const size_t w : given) {
+    const core::worker_id who = there.workers[w].worker;
+    const auto i = places.find(who);
+    assignment& a =
+      i != places.end() ? made.workers[i->second] : made.workers.emplace_back();
+    a.worker = who;
+    rewrite(a, then.hosting(w));
   }
   return made;
 }

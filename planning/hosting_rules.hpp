@@ -18,10 +18,9 @@ plan only_possible(plan made, const profile& known, const cluster_view& there);
 ///
 /// A host is taken from what has others, or is not waited for; where two would
 /// do, one that has the variant already, then the first. One that may not host
-/// it is not asked. Where fewer workers
-/// are there than variants, those that wait without a host go first, so that
-/// they take turns as what waits is worked off.
-/// Costs O(waited variants * workers).
+/// it is not asked. Where fewer workers are there than variants, those that
+/// wait without a host go first, so that they take turns as what waits is
+/// worked off. Costs O(waited variants * workers).
 plan hosting_waiting(plan made, const demand& asked, const profile& known,
                      const cluster_view& there);
 

@@ -55,7 +55,7 @@ std::variant<submission, failure> engine::submit(const generation& wanted,
     return runtime::to_failure(
       core::fail(ec::stopping, "the engine is stopping"));
   const auto most = x.settings.limits.requests;
-  if (const auto open = x.clients->open(); open >= most) {
+  const auto full = [&] {
     // Until a tenth of what is open has been answered, at the pace of late.
     const auto wait = core::from_seconds(x.clients->seconds_per_answer()
                                          * static_cast<double>(most) / 10);
@@ -63,10 +63,13 @@ std::variant<submission, failure> engine::submit(const generation& wanted,
       core::fail(ec::overloaded,
                  "{} requests are accepted and not answered, the limit "
                  "(limits.requests) is {}",
-                 open, most),
+                 most, most),
       std::clamp<core::timespan>(wait, std::chrono::seconds{1},
                                  std::chrono::hours{1}));
-  } else if (open == 0)
+  };
+  if (const auto open = x.clients->open(); open >= most)
+    return full();
+  else if (open == 0)
     x.rouse();
   const core::request_id id{x.next_id++};
   uint64_t seed = 0;
@@ -82,7 +85,10 @@ std::variant<submission, failure> engine::submit(const generation& wanted,
   made->wants_progress = static_cast<bool>(calls.progressed);
   submission s;
   s.request = id.value;
-  s.result = x.clients->expect(id, std::move(calls));
+  auto result = x.clients->expect(id, std::move(calls), most);
+  if (!result)
+    return full();
+  s.result = std::move(*result);
   actors::submit order{std::make_shared<const core::request>(std::move(*made))};
   if (!x.caller_runs_actors) {
     caf::anon_send(x.control.scheduler, std::move(order));

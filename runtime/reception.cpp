@@ -5,6 +5,7 @@
 #include <atelier/runtime/reception.hpp>
 
 #include <exception>
+#include <limits>
 #include <utility>
 
 namespace atelier::runtime {
@@ -78,10 +79,18 @@ bool reception::knows(core::request_id id) const {
 }
 
 std::future<answer> reception::expect(core::request_id id, callbacks calls) {
+  return *expect(id, std::move(calls), std::numeric_limits<size_t>::max());
+}
+
+std::optional<std::future<answer>> reception::expect(core::request_id id,
+                                                     callbacks calls,
+                                                     size_t most) {
   auto c = std::make_shared<client>();
   c->calls = std::move(calls);
   auto result = c->result.get_future();
   const std::lock_guard guard{mutex_};
+  if (clients_.size() >= most)
+    return std::nullopt;
   clients_.emplace(id.value, std::move(c));
   return result;
 }

@@ -11,6 +11,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 #include <variant>
@@ -37,6 +38,10 @@ public:
 
   /// Enters a request before it is handed to the scheduler.
   std::future<answer> expect(core::request_id id, callbacks calls);
+
+  /// The same where fewer than `most` are entered; none where they are not.
+  std::optional<std::future<answer>> expect(core::request_id id,
+                                            callbacks calls, size_t most);
 
   /// Requests entered and not answered yet.
   size_t open() const;

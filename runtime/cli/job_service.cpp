@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/sha256.hpp>
+#include <atelier/runtime/cli/generation_json.hpp>
 #include <atelier/runtime/cli/job_service.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/http/base64.hpp>
@@ -39,31 +40,21 @@ constexpr auto pause_of_try = 200ms;
 constexpr auto longest_wait = 10s;
 
 json to_json(const generation& x) {
-  json out{{"prompt", x.prompt},     {"negative_prompt", x.negative},
-           {"format", x.format},     {"quality", x.quality},
-           {"priority", x.priority}, {"noise", x.noise}};
+  auto out = shared_fields(x);
+  out["negative_prompt"] = x.negative;
+  out["format"] = x.format;
+  out["quality"] = x.quality;
+  out["noise"] = x.noise;
   const auto add = [&](const char* name, const auto& value) {
     if (value)
       out[name] = *value;
   };
-  add("seed", x.seed);
-  add("steps", x.steps);
-  add("guidance", x.guidance);
   add("guidance_rescale", x.guidance_rescale);
   add("eta", x.eta);
   add("karras", x.karras);
   add("strength", x.strength);
-  add("sampler", x.sampler);
-  add("model", x.model);
-  add("variant", x.variant);
   if (x.deterministic)
     out["deterministic"] = true;
-  if (x.width != 0)
-    out["size"] = fmt::format("{}x{}", x.width, x.height);
-  if (x.deadline)
-    out["deadline_ms"] =
-      std::chrono::duration_cast<std::chrono::milliseconds>(*x.deadline)
-        .count();
   if (!x.image.empty())
     out["image"] = http::to_base64(x.image);
   if (!x.mask.empty())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/generation_json.hpp>
 #include <atelier/runtime/cli/server_service.hpp>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -21,27 +21,10 @@ using core::result;
 using json = nlohmann::json;
 
 json to_json(const generation& x) {
-  json out{{"prompt", x.prompt},
-           {"n", 1},
-           {"response_format", "b64_json"},
-           {"output_format", x.format},
-           {"priority", x.priority}};
-  const auto add = [&](const char* name, const auto& value) {
-    if (value)
-      out[name] = *value;
-  };
-  add("seed", x.seed);
-  add("steps", x.steps);
-  add("guidance", x.guidance);
-  add("sampler", x.sampler);
-  add("model", x.model);
-  add("variant", x.variant);
-  if (x.width != 0)
-    out["size"] = fmt::format("{}x{}", x.width, x.height);
-  if (x.deadline)
-    out["deadline_ms"] =
-      std::chrono::duration_cast<std::chrono::milliseconds>(*x.deadline)
-        .count();
+  auto out = shared_fields(x);
+  out["n"] = 1;
+  out["response_format"] = "b64_json";
+  out["output_format"] = x.format;
   return out;
 }
 

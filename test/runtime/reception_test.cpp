@@ -96,6 +96,8 @@ BOOST_AUTO_TEST_SUITE(reception_test)
 BOOST_AUTO_TEST_CASE(a_picture_is_copied_and_its_slot_given_back) {
   desk d;
   auto result = d.sut.expect(id_of(1), {});
+  BOOST_TEST(!d.sut.expect(id_of(2), {}, 1));
+  BOOST_TEST(d.sut.open() == 1u);
   BOOST_TEST(d.sut.open() == 1u);
   BOOST_TEST(d.sut.knows(id_of(1)));
   d.sut.answered(picture_of(1, d.put(0, "file")));

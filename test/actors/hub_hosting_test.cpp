@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What workers host by a plan, and what waits for whom hosts it.
+
+#include "actors/hub_plan_rig.hpp"
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using planning::joining;
+using test::fast;
+using test::slow;
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(hub_hosting, test::plan_rig)
+
+BOOST_AUTO_TEST_CASE(a_worker_ends_its_rows_before_it_loads_other_variants) {
+  rig->add_device(life(2));
+  publish({slow}, 4, joining::step);
+  adopted(rig->take<actors::adopt>());
+  rig->submit();
+  prepare_all();
+  const auto d = rig->take<actors::denoise>();
+  publish({fast}, 4, joining::step);
+  BOOST_TEST(rig->count<actors::adopt>() == 0u);
+  BOOST_TEST(rig->sut->cluster().workers[0].hosting.empty());
+  rig->done(d);
+  const auto order = rig->take<actors::adopt>();
+  BOOST_TEST((order.hosting == std::vector{fast}));
+  rig->submit();
+  prepare_all();
+  BOOST_TEST(rig->count<actors::denoise>() == 0u);
+  const auto told = rig->clusters.size();
+  adopted(order);
+  // That it is there, and that a row still waits for the other.
+  BOOST_TEST(rig->clusters.size() == told + 2);
+  BOOST_TEST((rig->clusters.back().unhosted == std::vector{slow}));
+  BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{fast}));
+  BOOST_TEST(rig->sut->counts().loads == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(what_takes_no_time_to_load_counts_as_there) {
+  for (auto& v : rig->profile->variants)
+    v.load = 0s;
+  rig->add_device(life(2));
+  rig->submit();
+  prepare_all();
+  const auto d = rig->take<actors::denoise>();
+  publish({fast}, 4, joining::step);
+  BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{fast}));
+  const auto told = rig->clusters.size();
+  rig->done(d);
+  adopted(rig->take<actors::adopt>());
+  BOOST_TEST(rig->clusters.size() == told);
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_that_changes_while_a_worker_loads_is_followed) {
+  rig->add_device(life(2));
+  publish({fast}, 4, joining::step);
+  const auto first = rig->take<actors::adopt>();
+  publish({slow, fast}, 4, joining::step);
+  BOOST_TEST(rig->count<actors::adopt>() == 0u);
+  adopted(first);
+  const auto second = rig->take<actors::adopt>();
+  BOOST_TEST((second.hosting == std::vector{slow, fast}));
+  // An answer to an older order counts no more.
+  adopted(first);
+  BOOST_TEST(rig->sut->cluster().workers[0].hosting.empty());
+  adopted(second);
+  BOOST_TEST(rig->sut->cluster().workers[0].hosting.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_loaded_leaves_a_worker_without_variants) {
+  rig->add_device(life(2));
+  publish({fast}, 4, joining::step);
+  adopted(rig->take<actors::adopt>(),
+          core::fail(core::ec::out_of_resources, "no memory"));
+  BOOST_TEST(rig->sut->cluster().workers[0].hosting.empty());
+  publish({slow}, 4, joining::step);
+  adopted(rig->take<actors::adopt>());
+  BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{slow}));
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_for_a_variant_is_counted_until_it_runs) {
+  using numbers = std::vector<uint64_t>;
+  rig->add_device(life(2));
+  publish({fast}, 4, joining::step);
+  adopted(rig->take<actors::adopt>());
+  rig->submit();
+  prepare_all();
+  BOOST_TEST((rig->sut->counts().waiting_shared == numbers{1, 0}));
+  publish({slow}, 4, joining::step);
+  adopted(rig->take<actors::adopt>());
+  BOOST_TEST(rig->count<actors::denoise>() == 1u);
+  BOOST_TEST((rig->sut->counts().waiting_shared == numbers{0, 0}));
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_in_a_workers_own_lane_is_not_its_variants) {
+  rig->add_device(life(2));
+  policy->own_lanes = true;
+  for (int i = 0; i < 40; ++i)
+    rig->submit();
+  prepare_all();
+  BOOST_TEST(rig->sut->cluster().workers[0].waiting > 0u);
+  BOOST_TEST(rig->sut->counts().waiting_shared.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_loads_beside_its_rows_goes_on) {
+  add_loading_device();
+  rig->submit();
+  prepare_all();
+  const auto d = rig->take<actors::denoise>();
+  publish({fast}, 4, joining::step);
+  const auto order = rig->take<actors::adopt>();
+  BOOST_TEST((order.keep == std::vector{slow}));
+  BOOST_TEST((order.hosting == std::vector{fast}));
+  const auto& w = rig->sut->cluster().workers[0];
+  BOOST_TEST((w.hosting == std::vector{slow}));
+  BOOST_TEST((w.becoming == std::vector{fast}));
+  // What it has still answers.
+  rig->submit();
+  prepare_all();
+  const auto more = rig->take<actors::denoise>();
+  const auto told = rig->clusters.size();
+  adopted(order);
+  BOOST_TEST(rig->clusters.size() == told + 1);
+  BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{fast}));
+  BOOST_TEST(rig->take<actors::adopt>().hosting.empty());
+  rig->done(d);
+  rig->done(more);
+  BOOST_TEST(rig->sut->counts().loads == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_beside_is_loaded_when_rows_have_ended) {
+  add_loading_device();
+  rig->submit();
+  prepare_all();
+  const auto d = rig->take<actors::denoise>();
+  publish({fast}, 4, joining::step);
+  adopted(rig->take<actors::adopt>(),
+          core::fail(core::ec::out_of_resources, "no room beside"));
+  BOOST_TEST(rig->sut->cluster().workers[0].hosting.empty());
+  BOOST_TEST(rig->count<actors::adopt>() == 0u);
+  rig->submit();
+  prepare_all();
+  BOOST_TEST(rig->count<actors::denoise>() == 0u);
+  rig->done(d);
+  const auto order = rig->take<actors::adopt>();
+  BOOST_TEST(order.keep.empty());
+  adopted(order);
+  BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{fast}));
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_loaded_beside_leaves_what_was_there) {
+  add_loading_device();
+  publish({fast}, 4, joining::step);
+  adopted(rig->take<actors::adopt>(),
+          core::fail(core::ec::bad_payload, "not a model"));
+  BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{slow}));
+  BOOST_TEST((rig->sut->cluster().workers[0].becoming == std::vector{slow}));
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_that_turns_back_while_a_worker_loads_is_followed) {
+  add_loading_device();
+  publish({fast}, 4, joining::step);
+  const auto first = rig->take<actors::adopt>();
+  publish({slow}, 4, joining::step);
+  const auto second = rig->take<actors::adopt>();
+  BOOST_TEST((second.hosting == std::vector{slow}));
+  adopted(first);
+  adopted(second);
+  BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{slow}));
+  rig->submit();
+  prepare_all();
+  BOOST_TEST(rig->count<actors::denoise>() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_nobody_hosts_is_told_once) {
+  rig->add_device(life(2));
+  publish({fast}, 4, joining::step);
+  adopted(rig->take<actors::adopt>());
+  const auto told = rig->clusters.size();
+  rig->submit();
+  rig->submit();
+  prepare_all();
+  BOOST_TEST_REQUIRE(rig->clusters.size() == told + 1);
+  BOOST_TEST((rig->clusters.back().unhosted == std::vector{slow}));
+  BOOST_TEST(rig->sut->cluster().unhosted.empty());
+  // While a worker loads it, nobody need look further.
+  publish({slow}, 4, joining::step);
+  rig->submit();
+  prepare_all();
+  BOOST_TEST(rig->clusters.size() == told + 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "actors/hub_rig.hpp"
+#include <atelier/planning/policies/vanilla.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace atelier::test {
+
+
+
+inline constexpr core::variant_id slow{0};
+inline constexpr core::variant_id fast{1};
+
+/// Vanilla but for what a test says.
+struct scripted_policy : planning::vanilla {
+  planning::choice choose(const core::request& wanted,
+                          const planning::facts& known,
+                          const planning::profile& costs,
+                          const planning::plan& in_force,
+                          const planning::cluster_view& there,
+                          core::philox& random) const override {
+    if (choosing)
+      return choosing(known);
+    return vanilla::choose(wanted, known, costs, in_force, there, random);
+  }
+
+  core::lane_id place(const core::request& wanted, const planning::stage& next,
+                      const planning::plan& in_force,
+                      const planning::cluster_view& there,
+                      core::philox& random) const override {
+    if (own_lanes && !there.workers.empty())
+      return planning::lane_of(there.workers.front().worker);
+    return vanilla::place(wanted, next, in_force, there, random);
+  }
+
+  std::function<planning::choice(const planning::facts&)> choosing;
+  bool own_lanes = false;
+};
+
+/// A hub whose plans, facts and loadings a test plays.
+struct plan_rig {
+  plan_rig() {
+    hub_rig::options o;
+    o.policy = policy;
+    o.slots = {16, 16, 0};
+    o.facts = questions;
+    rig.emplace(std::move(o));
+    for (auto& v : rig->profile->variants)
+      v.load = std::chrono::seconds{1};
+    rig->add_cpu(life(1), 16);
+  }
+
+  static constexpr ipc::process_life life(uint32_t n) {
+    return hub_rig::life(n);
+  }
+
+  /// Publishes a plan in which each device has this hosting and batch.
+  void publish(std::vector<core::variant_id> hosting, uint32_t batch,
+               planning::joining join, uint32_t level = 0) {
+    planning::plan next =
+      policy->replan({}, *rig->profile, rig->sut->cluster(), last);
+    for (auto& a : next.workers) {
+      a.hosting = hosting;
+      a.batch = batch;
+      a.join = join;
+      a.level = level;
+    }
+    if (adjust)
+      adjust(next);
+    last = next;
+    rig->event([&](auto& h) {
+      h.publish(std::make_shared<const planning::plan>(next), rig->now);
+    });
+  }
+
+  void adopted(const actors::adopt& x, core::error why = {}) {
+    rig->on(actors::adopted{hub_rig::device_at(life(2)), x.number, why});
+  }
+
+  /// One that loads while its rows go on.
+  void add_loading_device() {
+    actors::worker_ready x;
+    x.who = hub_rig::device_at(life(2));
+    x.seats = x.max_batch = 4;
+    x.device = "cpu";
+    x.variants = {"card@4"};
+    x.loads_beside = true;
+    rig->on(x);
+  }
+
+  /// Prepares everything that is to be prepared.
+  void prepare_all() {
+    while (auto p = rig->next<actors::prepare>())
+      rig->done(p->second);
+  }
+
+  struct asked {
+    core::request_id of;
+    planning::need what;
+  };
+
+  struct finder : actors::fact_finder {
+    void find(std::shared_ptr<const core::request> of,
+              planning::need wanted) override {
+      all.push_back({of->id, wanted});
+    }
+
+    std::vector<asked> all;
+  };
+
+  std::shared_ptr<scripted_policy> policy = std::make_shared<scripted_policy>();
+  std::shared_ptr<finder> questions = std::make_shared<finder>();
+  std::optional<hub_rig> rig;
+  planning::plan last = [] {
+    planning::plan x;
+    x.version = 1;
+    return x;
+  }();
+  std::function<void(planning::plan&)> adjust;
+};
+
+} // namespace atelier::test

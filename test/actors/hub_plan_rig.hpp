@@ -12,8 +12,6 @@
 
 namespace atelier::test {
 
-
-
 inline constexpr core::variant_id slow{0};
 inline constexpr core::variant_id fast{1};
 

@@ -53,6 +53,17 @@ double best_offset(const std::vector<double>& w, const embedding_list& list,
   return scores[std::min(at, scores.size() - 1)];
 }
 
+// Returns whether the objective of these weights is so close to that of their
+// point of the dual, a lower bound of every machine's, that more work would
+// gain less than `share` of it.
+bool close_to_optimum(const std::vector<double>& w, const embedding_list& list,
+                      double nu, double share) {
+  const double bound =
+    -std::inner_product(w.begin(), w.end(), w.begin(), 0.0) / 2;
+  const match_predictor m = finished(w, best_offset(w, list, nu));
+  return one_class_objective(m, list, nu) - bound <= share * std::abs(bound);
+}
+
 } // namespace
 
 bool match_predictor::says_hit(std::span<const float> embedding) const {
@@ -150,6 +161,8 @@ match_predictor train_one_class(const embedding_list& cached,
     for (size_t round = 0; round < 10; ++round)
       for (const size_t i : std::vector<size_t>{holders})
         improve(i);
+    if (close_to_optimum(w, cached, nu, gap_share))
+      break;
   }
   return finished(w, best_offset(w, cached, nu));
 }

@@ -44,14 +44,17 @@ inline constexpr double outlier_share = 0.001;
 /// Source: Nirvana, section 6.
 inline constexpr double retrain_share = 0.05;
 
+/// Share of the objective that a one-class machine may lie above its optimum.
+inline constexpr double gap_share = 0.005;
+
 /// Trains a linear one-class machine on all embeddings of the cache:
 /// min |w|^2/2 - rho + mean max(0, rho - w x) / nu, in its dual by pairs in
-/// random order. None: untrained. The same list and stream give the same
-/// machine.
+/// random order, until the gap to the dual is below gap_share or for `epochs`.
+/// None: untrained. The same list and stream give the same machine.
 /// Source: Nirvana, section 5.2; scikit-learn's SGDOneClassSVM is what it uses.
 match_predictor train_one_class(const embedding_list& cached,
                                 core::philox random, double nu = outlier_share,
-                                size_t epochs = 20);
+                                size_t epochs = 200);
 
 /// Returns the objective that train_one_class makes small.
 double one_class_objective(const match_predictor& of,

@@ -6,6 +6,7 @@
 #include <atelier/runtime/cli/load_report.hpp>
 #include <atelier/runtime/cli/progress_line.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
+#include <atelier/runtime/cli/service_choice.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 
 #include <CLI/CLI.hpp>
@@ -100,21 +101,10 @@ exit_status bench(const bench_arguments& arguments,
   const auto plan = plan_bench(arguments, common, terminal.in);
   if (!plan)
     return refuse(terminal, plan.why());
-  std::unique_ptr<service> owned;
-  if (plan->server) {
-    auto reached = reach_server(*plan->server);
-    if (!reached)
-      return refuse(terminal, reached.why());
-    owned = std::move(*reached);
-  } else {
-    auto started = world.start(plan->engine);
-    if (const auto* why = std::get_if<failure>(&started)) {
-      terminal.complain(why->code + ": " + why->text);
-      return status_of(why->code);
-    }
-    owned = std::get<std::unique_ptr<service>>(std::move(started));
-  }
-  auto& to = *owned;
+  auto chosen = choose_service(plan->server, reach_server, plan->engine, world);
+  if (const auto* status = std::get_if<exit_status>(&chosen))
+    return *status;
+  auto& to = *std::get<std::unique_ptr<service>>(chosen);
   warm_up(*plan, to, world);
   const auto before = to.batches();
   std::vector<load_record> records;

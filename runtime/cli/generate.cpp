@@ -4,6 +4,7 @@
 #include <atelier/runtime/cli/generate_run.hpp>
 #include <atelier/runtime/cli/job_service.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
+#include <atelier/runtime/cli/service_choice.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 
 #include <CLI/CLI.hpp>
@@ -108,21 +109,10 @@ exit_status generate(const generate_arguments& arguments,
   auto plan = plan_generate(arguments, common, terminal.in, world.draw_seed);
   if (!plan)
     return refuse(terminal, plan.why());
-  std::unique_ptr<service> owned;
-  if (plan->server) {
-    auto reached = reach_jobs(*plan->server);
-    if (!reached)
-      return refuse(terminal, reached.why());
-    owned = std::move(*reached);
-  } else {
-    auto started = world.start(plan->engine);
-    if (const auto* why = std::get_if<failure>(&started)) {
-      terminal.complain(why->code + ": " + why->text);
-      return status_of(why->code);
-    }
-    owned = std::get<std::unique_ptr<service>>(std::move(started));
-  }
-  auto& makes = *owned;
+  auto chosen = choose_service(plan->server, reach_jobs, plan->engine, world);
+  if (const auto* status = std::get_if<exit_status>(&chosen))
+    return *status;
+  auto& makes = *std::get<std::unique_ptr<service>>(chosen);
   const auto status =
     generate_run{*plan, makes, world.interrupted, terminal}.run();
   const bool left_over = status == exit_status::interrupted;

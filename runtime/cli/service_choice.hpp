@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/runtime/cli/environment.hpp>
+#include <atelier/runtime/cli/exit_status.hpp>
+#include <atelier/runtime/cli/server_caller.hpp>
+#include <atelier/runtime/cli/service.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <variant>
+
+namespace atelier::runtime::cli {
+
+/// Returns who answers a command's requests: the running server that it names,
+/// else an engine of its own. Where there is none, the user is told why, and
+/// the command's status is returned.
+std::variant<std::unique_ptr<service>, exit_status> choose_service(
+  const std::optional<server_options>& server,
+  const std::function<core::result<std::unique_ptr<service>>(server_options)>&
+    reach,
+  const engine_options& own, environment& world);
+
+} // namespace atelier::runtime::cli

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 namespace atelier::gpu {
 
@@ -145,9 +144,10 @@ planning::profile measured_profile(const evaluation& x) {
     for (const auto& p : of.points)
       c.deferred.emplace_back(p.threshold, p.deferred);
     // By rising share that the light variant answers, each once.
-    for (const auto& p : std::views::reverse(of.points))
-      if (p.distance && (c.fid.empty() || c.fid.back().first < 1 - p.deferred))
-        c.fid.emplace_back(1 - p.deferred, *p.distance);
+    for (auto p = of.points.rbegin(); p != of.points.rend(); ++p)
+      if (p->distance
+          && (c.fid.empty() || c.fid.back().first < 1 - p->deferred))
+        c.fid.emplace_back(1 - p->deferred, *p->distance);
     out.cascades.push_back(std::move(c));
   }
   return out;

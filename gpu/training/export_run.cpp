@@ -303,6 +303,7 @@ private:
       out.config = discriminator_config_text();
     else {
       std::vector<std::string> levels;
+      levels.reserve(level_ladder.size());
       for (const auto& level : level_ladder)
         levels.push_back(name_of(level));
       out.config = prompt_classifier_config_text(levels);

@@ -240,6 +240,7 @@ std::vector<block_option> member_options(
   }
   keep_front(all, 0);
   std::vector<block_option> out;
+  out.reserve(all.size());
   for (const state& s : all)
     out.push_back({s.compute, s.load});
   return out;

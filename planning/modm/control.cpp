@@ -117,10 +117,8 @@ split_plan plan_split(uint32_t workers, double large_speed,
       break;
     }
   const uint32_t now = out.memory.small;
-  if (wanted > now) {
+  if (wanted >= now) {
     out.memory.small = wanted;
-    out.memory.better_run = 0;
-  } else if (wanted == now) {
     out.memory.better_run = 0;
   } else if (++out.memory.better_run >= rules.patience) {
     out.memory.small = wanted;

@@ -14,6 +14,7 @@ skip_table calibrate(
   const std::vector<std::pair<uint32_t, std::vector<reuse_sample>>>& by_skip,
   double alpha) {
   std::vector<std::pair<uint32_t, std::optional<double>>> found;
+  found.reserve(by_skip.size());
   for (const auto& [skip, samples] : by_skip)
     found.emplace_back(skip, reliable_from(samples, alpha));
   return rising_table(std::move(found));

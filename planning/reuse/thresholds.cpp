@@ -100,6 +100,7 @@ std::vector<kept_block> isotonic(std::vector<reuse_sample> samples,
     joined.back().take(last);
   }
   std::vector<kept_block> out;
+  out.reserve(joined.size());
   for (const pool& p : joined)
     out.push_back(block_of(p));
   return out;

@@ -121,7 +121,7 @@ core::result<lp_conflict> explain_infeasible(const linear_program& p,
   }
   for (size_t i = 0; i < suspects.size(); ++i)
     if (suspects[i] != 0)
-      out.rows.push_back(lp_row_id{static_cast<uint32_t>(i)});
+      out.rows.emplace_back(static_cast<uint32_t>(i));
   return out;
 }
 

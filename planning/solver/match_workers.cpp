@@ -42,6 +42,8 @@ worker_match match_workers(std::span<const worker_view> workers,
   }
   std::vector<int64_t> supply;
   std::vector<int64_t> need;
+  supply.reserve(groups.size());
+  need.reserve(targets.size());
   for (const auto& [what, members] : groups)
     supply.push_back(static_cast<int64_t>(members.size()));
   for (const hosting_target& t : targets)

@@ -221,8 +221,7 @@ private:
                                  .upcast_attention = may_be_v_});
     if (!config)
       return config.why();
-    out_.unet =
-      inferred_part(std::move(*config), unet_, path_, "UNet2DConditionModel");
+    out_.unet = inferred_part(*config, unet_, path_, "UNet2DConditionModel");
     // A denoiser alone takes the schedule of the model that it is put into.
     const bool lent =
       unet_alone_ && options_.parts_from && options_.prediction_type.empty();
@@ -292,7 +291,7 @@ private:
     left_over_.insert(left_over.begin(), left_over.end());
     auto& into = layout.second ? out_.text_encoder_2 : out_.text_encoder;
     into =
-      inferred_part(std::move(*config), std::move(weights), path_,
+      inferred_part(*config, std::move(weights), path_,
                     projects ? "CLIPTextModelWithProjection" : "CLIPTextModel");
     return {};
   }

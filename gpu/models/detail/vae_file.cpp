@@ -49,8 +49,7 @@ core::result<component> open_original_vae(
   auto config = infer_vae_config(*weights, traits_of(kind, image_size));
   if (!config)
     return config.why();
-  return inferred_part(std::move(*config), std::move(weights), path,
-                       "AutoencoderKL");
+  return inferred_part(*config, std::move(weights), path, "AutoencoderKL");
 }
 
 core::result<component> open_vae_file(const fs::path& file,
@@ -75,7 +74,7 @@ core::result<component> open_vae_file(const fs::path& file,
   auto config = infer_vae_config(*weights, traits_of(kind, image_size));
   if (!config)
     return config.why();
-  return inferred_part(std::move(*config), weights, file, "AutoencoderKL");
+  return inferred_part(*config, weights, file, "AutoencoderKL");
 }
 
 } // namespace atelier::gpu::detail

@@ -110,7 +110,7 @@ std::shared_ptr<const tensor_source> name_original_vae(
     auto view = *from->find(name);
     if (fresh && fresh->find(".attentions.") != std::string::npos)
       flatten(view);
-    if (!fresh || !out->add(std::move(*fresh), std::move(view)))
+    if (!fresh || !out->add(std::move(*fresh), view))
       left_over.push_back(name);
   }
   return out;

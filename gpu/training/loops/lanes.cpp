@@ -3,7 +3,8 @@
 
 namespace atelier::gpu {
 
-lanes::lanes(size_t count) : thrown_(count) {
+lanes::lanes(size_t count) {
+  thrown_.resize(count);
   for (size_t i = 1; i < count; ++i)
     threads_.emplace_back([this, i] { serve(i); });
 }

@@ -81,6 +81,10 @@ void denoise_step_state::adopt_hosting(const adopt& x) {
   join = x.join;
   batch->change(rows_per_step, x.join);
   adopting = x.number;
+  for (const auto v : x.hosting)
+    leaving.erase(v);
+  leaving.insert(x.leaving.begin(), x.leaving.end());
+  let_go();
   if (!x.hosting.empty() && !config.device_executor->load(x.hosting, x.keep))
     ++loadings;
   else if (loadings == 0)
@@ -92,6 +96,19 @@ void denoise_step_state::complete_loading(const core::error& why) {
     return;
   config.hub->send(adopted{config.self, *adopting, why});
   adopting.reset();
+}
+
+void denoise_step_state::let_go() {
+  std::vector<core::variant_id> unused;
+  for (const auto v : leaving)
+    if (std::none_of(rows.begin(), rows.end(), [&](const auto& x) {
+          return x.second.what.how.variant == v;
+        }))
+      unused.push_back(v);
+  for (const auto v : unused)
+    leaving.erase(v);
+  if (!unused.empty())
+    config.device_executor->forget(unused);
 }
 
 void denoise_step_state::cancel(core::ticket who) {
@@ -134,9 +151,11 @@ void denoise_step_state::conclude(core::ticket who, core::error why,
     reply.decode = decoded->took;
     reply.bytes = decoded->bytes;
     reply.score = decoded->score;
-    reply.decoded_ns = device_free.time_since_epoch().count();
+    if (decoded->ended != core::never)
+      reply.decoded_ns = decoded->ended.time_since_epoch().count();
   }
   rows.erase(i);
+  let_go();
   config.hub->send(std::move(reply));
 }
 
@@ -183,10 +202,8 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
   sign.who = config.self;
   sign.batch = static_cast<uint32_t>(x.rows.size());
   sign.steps = x.steps;
-  device_free = x.steps > 0 && x.first_step != core::never
-                ? x.first_step + (x.took - x.opening)
-                : core::time_point{};
-  sign.ended_ns = device_free.time_since_epoch().count();
+  if (x.ended != core::never)
+    sign.ended_ns = x.ended.time_since_epoch().count();
   sign.took = x.took - x.opening;
   sign.opening = x.opening;
   std::vector<core::ticket> went_on;
@@ -236,8 +253,6 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
 }
 
 void denoise_step_state::complete_decoding(const gpu::decode_report& x) {
-  if (device_free != core::time_point{})
-    device_free += x.took;
   const auto i = rows.find(x.who);
   if (i == rows.end())
     return;

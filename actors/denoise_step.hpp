@@ -71,17 +71,16 @@ struct denoise_step_state {
   planning::joining join = planning::joining::step;
   /// The last `adopt`, until it is answered.
   std::optional<uint32_t> adopting;
+  /// Variants that leave once no row is here with them.
+  std::set<core::variant_id> leaving;
   /// Loadings that the device has not told the end of.
   uint32_t loadings = 0;
   /// The rows of the pending run, empty where none is.
   std::vector<core::ticket> running;
-  /// The rows that the device decodes, or will before its next run.
+  /// The rows that the device decodes, or will between its next steps.
   std::vector<core::ticket> decoding;
   /// The batch that the hub knows of: those in decoding, then those that run.
   std::vector<core::ticket> told;
-  /// When the device ended what it told of last, by its own clock: decodings
-  /// follow their run at once. The epoch: not known.
-  core::time_point device_free;
   /// Cancels that came before their work; bounded, oldest first.
   std::set<core::ticket> tombstones;
   std::deque<core::ticket> tombstone_order;
@@ -98,6 +97,8 @@ struct denoise_step_state {
   void start_next_run();
   void adopt_hosting(const adopt& x);
   void complete_loading(const core::error& why);
+  /// Has the device forget those that leave and have no row.
+  void let_go();
   /// Reports the end of a row and forgets it. `decoded` tells of its decoding;
   /// null: there was none.
   void conclude(core::ticket who, core::error why,

@@ -137,6 +137,8 @@ private:
     /// What the plan has it host, while it does not yet: it takes nothing and
     /// shows no hosting.
     std::optional<std::vector<core::variant_id>> next_hosting;
+    /// What it is to be told to forget when it loads nothing.
+    std::vector<core::variant_id> leaving;
     /// It loads beside its rows; and does so now.
     bool loads_beside = false;
     bool beside = false;
@@ -180,6 +182,10 @@ private:
   void host(const planning::assignment& x, worker& w, core::time_point now);
   void drain_and_load(worker& w, bool loads, core::time_point now);
   void adopted_beside(const adopted& x, worker& w, core::time_point now);
+  /// Has it host these no more, and forget them.
+  void send_away(const std::vector<core::variant_id>& leaving, worker& w,
+                 core::time_point now);
+  void tell_leaving(worker& w);
   /// Who is there, or hosts what, is not as it was.
   void hosting_changed();
   /// Has every variant that is waited for looked for a host again, once after

@@ -23,6 +23,8 @@ void hub::apply(const planning::assignment& x, worker& w,
   withdraw(w);
   w.view.level = x.level;
   w.also_serves = x.also_serves;
+  if (!x.leaving.empty())
+    send_away(x.leaving, w, now);
   const auto batch = std::clamp(x.batch, 1u, w.view.max_batch);
   const auto join = config_.join.value_or(x.join);
   const bool batches = batch != w.most_rows || join != w.join;
@@ -37,7 +39,39 @@ void hub::apply(const planning::assignment& x, worker& w,
   } else {
     serve(w);
   }
+  tell_leaving(w);
   offer(w);
+}
+
+void hub::send_away(const std::vector<core::variant_id>& leaving, worker& w,
+                    core::time_point now) {
+  const auto drop = [&](std::vector<core::variant_id>& from) {
+    return std::erase_if(from, [&](auto v) {
+      return std::find(leaving.begin(), leaving.end(), v) != leaving.end();
+    });
+  };
+  drop(w.leaving);
+  w.leaving.insert(w.leaving.end(), leaving.begin(), leaving.end());
+  if (w.next_hosting)
+    drop(*w.next_hosting);
+  if (drop(w.view.becoming) + drop(w.view.hosting) == 0)
+    return;
+  serve(w);
+  hosting_changed();
+  rehome(w.view.worker, now);
+}
+
+void hub::tell_leaving(worker& w) {
+  if (w.leaving.empty() || w.loading || w.beside || w.next_hosting)
+    return;
+  auto order = order_for(w, {});
+  order.leaving = std::exchange(w.leaving, {});
+  // What it hosts again by now stays.
+  std::erase_if(order.leaving, [&](auto v) {
+    return std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
+        != w.view.hosting.end();
+  });
+  ports_.workers->send(w.where, std::move(order));
 }
 
 void hub::host(const planning::assignment& x, worker& w, core::time_point now) {
@@ -111,6 +145,7 @@ void hub::on(const adopted& x, core::time_point now) {
   w->view.becoming = w->view.hosting;
   serve(*w);
   hosting_changed();
+  tell_leaving(*w);
   offer(*w);
   if (w->view.hosting != before)
     ports_.watch->cluster_changed(cluster());
@@ -133,6 +168,7 @@ void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
     ports_.workers->send(w.where, order_for(w, {}));
     ports_.watch->cluster_changed(cluster());
   }
+  tell_leaving(w);
   offer(w);
   settle(now);
 }

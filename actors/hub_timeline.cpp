@@ -161,6 +161,9 @@ void hub::draw_work(core::worker_id id, std::string_view name, core::ticket who,
   e.from = at(began_ns);
   e.to = core::after(e.from, took);
   e.where = track_of(w->second.where, w->second.view);
+  // Steps run between the parts of a picture.
+  if (!e.where->device.empty())
+    e.where->device += " pictures";
   e.rows.push_back(who.id);
   ports_.drawing->add(std::move(e));
 }

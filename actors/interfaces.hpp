@@ -96,6 +96,8 @@ using planner_actor = caf::typed_actor<
   caf::reacts_to<tick_atom>,
   // The MONITOR says that the load is not what was planned for.
   caf::reacts_to<load_jumped>,
+  // An operator wants models to be there, or away.
+  caf::reacts_to<wish_hosting>,
   // The offload solved, or could not.
   caf::reacts_to<plan_made>>;
 

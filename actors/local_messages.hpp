@@ -81,6 +81,12 @@ struct plan_made {
   core::error failure;
 };
 
+/// An operator wants variants to be there, or away.
+struct wish_hosting {
+  std::vector<core::variant_id> variants;
+  bool there = true;
+};
+
 /// The planner wants to hear of jumps of the load.
 struct watch_load {
   caf::actor_addr planner;
@@ -223,6 +229,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::picture_decoded)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::facts_found)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::plan_made)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::watch_load)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::wish_hosting)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::load_jumped)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::variants_loaded)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::planning::demand)

@@ -252,12 +252,14 @@ struct adopt {
   planning::joining join = planning::joining::step;
   /// Variants of rows that go on, and of rows that may still come: they stay.
   std::vector<core::variant_id> keep;
+  /// Variants that leave the device's memory once no row is there with them.
+  std::vector<core::variant_id> leaving;
 
   friend bool operator==(const adopt&, const adopt&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, adopt& x) {
-    return f(x.number, x.hosting, x.batch, x.join, x.keep);
+    return f(x.number, x.hosting, x.batch, x.join, x.keep, x.leaving);
   }
 };
 

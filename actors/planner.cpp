@@ -3,9 +3,11 @@
 #include <atelier/actors/planner.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/planning/hosting_rules.hpp>
+#include <atelier/planning/hosting_wishes.hpp>
 
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -16,18 +18,26 @@ namespace {
 
 using pointer = planner_actor::stateful_pointer<planner_state>;
 
+/// What operators want of a plan.
+struct wanted_hosting {
+  planning::hosting_wishes wishes;
+  std::vector<core::variant_id> told_to_leave;
+};
+
 /// Runs the policy; what it throws becomes the reason why there is no plan.
 plan_made solved(uint64_t number, const planning::policy& by,
                  const planning::demand& asked, const planning::profile& known,
                  const planning::cluster_view& there,
-                 const planning::plan& before) {
+                 const planning::plan& before, wanted_hosting wanted) {
   plan_made out;
   out.number = number;
   try {
-    out.what = std::make_shared<const planning::plan>(planning::hosting_waiting(
-      planning::only_possible(by.replan(asked, known, there, before), known,
-                              there),
-      asked, known, there));
+    auto made = planning::only_possible(by.replan(asked, known, there, before),
+                                        known, there);
+    made = planning::with_wishes(std::move(made), std::move(wanted.wishes),
+                                 wanted.told_to_leave, known, there);
+    out.what = std::make_shared<const planning::plan>(
+      planning::hosting_waiting(std::move(made), asked, known, there));
   } catch (const std::exception& e) {
     out.failure = core::fail(core::ec::internal, "policy {} cannot plan: {}",
                              by.name(), e.what());
@@ -38,18 +48,22 @@ plan_made solved(uint64_t number, const planning::policy& by,
 void solve(pointer self, planning::demand asked) {
   auto& st = self->state;
   asked.now = self->clock().now();
+  planning::drop_waited(st.wishes, asked, st.there);
   const planner_actor me{self};
   st.solving_since = asked.now;
   const bool runs = st.config.offload->run(
     st.config.expected, [me, number = st.number, asked = std::move(asked),
                          policy = st.config.policy, profile = st.config.profile,
-                         there = st.there, before = st.in_force] {
-      caf::anon_send(me,
-                     solved(number, *policy, asked, *profile, there, *before));
+                         there = st.there, before = st.in_force,
+                         wanted = wanted_hosting{st.wishes, st.told_to_leave}] {
+      caf::anon_send(
+        me, solved(number, *policy, asked, *profile, there, *before, wanted));
     });
   st.solving = runs;
-  if (runs)
+  if (runs) {
     st.there.unhosted.clear();
+    st.told_to_leave.clear();
+  }
 }
 
 void replan(pointer self) {
@@ -83,6 +97,21 @@ void replan_soon(pointer self) {
     st.event_waits = true;
     self->delayed_send(self, earliest - now, plan_made{});
   }
+}
+
+void wish(pointer self, const wish_hosting& x) {
+  auto& st = self->state;
+  auto& to = x.there ? st.wishes.there : st.wishes.away;
+  auto& from = x.there ? st.wishes.away : st.wishes.there;
+  for (const auto v : x.variants) {
+    std::erase(from, v);
+    std::erase(st.told_to_leave, v);
+    if (std::find(to.begin(), to.end(), v) == to.end())
+      to.push_back(v);
+    if (!x.there)
+      st.told_to_leave.push_back(v);
+  }
+  replan_soon(self);
 }
 
 void publish(pointer self, const plan_made& x) {
@@ -136,6 +165,7 @@ planner_actor::behavior_type planner(
       replan(self);
     },
     [self](const load_jumped&) { replan_soon(self); },
+    [self](const wish_hosting& x) { wish(self, x); },
     [self](const plan_made& x) { publish(self, x); },
   };
 }

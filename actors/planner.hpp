@@ -37,6 +37,9 @@ struct planner_state {
   planner_config config;
   planning::cluster_view there;
   std::shared_ptr<const planning::plan> in_force;
+  planning::hosting_wishes wishes;
+  /// Variants that the next plan tells to leave, hosted or not.
+  std::vector<core::variant_id> told_to_leave;
   bool solving = false;
   /// Something changed while a plan was being made.
   bool again = false;

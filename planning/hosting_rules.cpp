@@ -31,23 +31,6 @@ std::vector<uint64_t> waiting_for(const demand& asked,
   return out;
 }
 
-bool may_host(const worker_view& w,
-              const std::vector<core::variant_id>& hosting,
-              const profile& known) {
-  if (w.may_host.empty() && w.memory_bytes == 0)
-    return true;
-  uint64_t bytes = 0;
-  std::set<std::pair<std::string, core::dtype>> models;
-  for (const core::variant_id v : hosting) {
-    if (!w.may_host.empty() && !has(w.may_host, v))
-      return false;
-    const variant_profile& x = known.variants.at(v.value);
-    if (models.emplace(x.model, x.precision).second)
-      bytes += x.memory_bytes;
-  }
-  return w.memory_bytes == 0 || bytes <= w.memory_bytes;
-}
-
 // Where each worker of a plan stands in it.
 std::unordered_map<core::worker_id, size_t> places_in(const plan& made) {
   std::unordered_map<core::worker_id, size_t> out;
@@ -56,12 +39,12 @@ std::unordered_map<core::worker_id, size_t> places_in(const plan& made) {
   return out;
 }
 
-// A worker keeps what it has, or has this alone.
-void rewrite(assignment& a, std::vector<core::variant_id> hosting) {
-  a.hosting = std::move(hosting);
-  a.level = 0;
-  a.also_serves.clear();
-  a.batch_time = core::timespan{0};
+// What a worker will host, where its place in the plan is known.
+const std::vector<core::variant_id>& hosting_after(const assignment* a,
+                                                   const worker_view& w) {
+  if (a != nullptr && !a->hosting.empty())
+    return a->hosting;
+  return w.becoming.empty() ? w.hosting : w.becoming;
 }
 
 /// What workers will host, and how many workers each variant has.
@@ -73,11 +56,8 @@ public:
     const auto places = places_in(made);
     for (const worker_view& w : there.workers) {
       const auto i = places.find(w.worker);
-      const bool planned =
-        i != places.end() && !made.workers[i->second].hosting.empty();
-      hosting_.push_back(planned              ? made.workers[i->second].hosting
-                         : w.becoming.empty() ? w.hosting
-                                              : w.becoming);
+      hosting_.push_back(hosting_after(
+        i != places.end() ? &made.workers[i->second] : nullptr, w));
       count(hosting_.back(), 1);
     }
     for (const assignment& a : made.workers)
@@ -129,13 +109,45 @@ private:
 
 } // namespace
 
+bool may_host(const worker_view& w,
+              const std::vector<core::variant_id>& hosting,
+              const profile& known) {
+  if (w.may_host.empty() && w.memory_bytes == 0)
+    return true;
+  uint64_t bytes = 0;
+  std::set<std::pair<std::string, core::dtype>> models;
+  for (const core::variant_id v : hosting) {
+    if (!w.may_host.empty() && !has(w.may_host, v))
+      return false;
+    const variant_profile& x = known.variants.at(v.value);
+    if (models.emplace(x.model, x.precision).second)
+      bytes += x.memory_bytes;
+  }
+  return w.memory_bytes == 0 || bytes <= w.memory_bytes;
+}
+
+std::vector<core::variant_id> hosting_under(const plan& made,
+                                            const worker_view& w) {
+  const auto at =
+    std::find_if(made.workers.begin(), made.workers.end(),
+                 [&](const assignment& a) { return a.worker == w.worker; });
+  return hosting_after(at != made.workers.end() ? &*at : nullptr, w);
+}
+
+void host_instead(assignment& a, std::vector<core::variant_id> hosting) {
+  a.hosting = std::move(hosting);
+  a.level = 0;
+  a.also_serves.clear();
+  a.batch_time = core::timespan{0};
+}
+
 plan only_possible(plan made, const profile& known, const cluster_view& there) {
   const auto places = places_in(made);
   for (const worker_view& w : there.workers)
     if (const auto i = places.find(w.worker); i != places.end())
       if (assignment& a = made.workers[i->second];
           !may_host(w, a.hosting, known))
-        rewrite(a, {});
+        host_instead(a, {});
   return made;
 }
 
@@ -150,7 +162,7 @@ plan hosting_waiting(plan made, const demand& asked, const profile& known,
   // Those that were told as waiting the longest, then all that wait.
   auto order = there.unhosted;
   for (uint32_t i = 0; i < waiting.size(); ++i)
-    order.push_back(core::variant_id{i});
+    order.emplace_back(i);
   for (const core::variant_id v : order) {
     if (waiting[v.value] == 0 || then.has_host(v))
       continue;
@@ -178,7 +190,7 @@ plan hosting_waiting(plan made, const demand& asked, const profile& known,
     assignment& a =
       i != places.end() ? made.workers[i->second] : made.workers.emplace_back();
     a.worker = who;
-    rewrite(a, then.hosting(w));
+    host_instead(a, then.hosting(w));
   }
   return made;
 }

@@ -7,6 +7,18 @@
 
 namespace atelier::planning {
 
+/// Returns whether a worker may host these together, and has the memory.
+bool may_host(const worker_view& w,
+              const std::vector<core::variant_id>& hosting,
+              const profile& known);
+
+/// Returns what a worker will host under a plan; what nobody plans stays.
+std::vector<core::variant_id> hosting_under(const plan& made,
+                                            const worker_view& w);
+
+/// Has a worker host these; what was planned with the others goes.
+void host_instead(assignment& a, std::vector<core::variant_id> hosting);
+
 /// Returns a plan without what its workers cannot do: one that it would have
 /// host what it may not, or more than its memory holds, keeps what it has.
 plan only_possible(plan made, const profile& known, const cluster_view& there);

@@ -22,10 +22,24 @@ enum class joining : uint8_t {
   single,
 };
 
+/// What operators said of variants, whatever policies plan.
+struct hosting_wishes {
+  /// A worker is to host it, where one has room beside what else it hosts.
+  std::vector<core::variant_id> there;
+  /// No worker is to host it until somebody asks for it.
+  std::vector<core::variant_id> away;
+
+  friend bool operator==(const hosting_wishes&,
+                         const hosting_wishes&) = default;
+};
+
 /// What one worker does under a plan.
 struct assignment {
   core::worker_id worker;
+  /// Empty: what it has, without those that leave.
   std::vector<core::variant_id> hosting;
+  /// Variants that leave its memory as soon as no row runs with them.
+  std::vector<core::variant_id> leaving = {};
   uint32_t batch = 1;
   uint32_t level = 0;
   joining join = joining::step;
@@ -52,6 +66,7 @@ struct plan {
   core::timespan retry_after{0};
   /// Made in haste: a better one follows as soon as it is solved.
   bool provisional = false;
+  hosting_wishes wishes = {};
   /// What the policy that made it remembers.
   policy_memory memory;
 

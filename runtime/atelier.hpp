@@ -250,6 +250,9 @@ struct engine_status {
   std::vector<double> thresholds;
   /// By it the workers cannot do all that is asked for.
   bool saturated = false;
+  /// Variants that host_model wants to be there, and away.
+  std::vector<std::string> wanted;
+  std::vector<std::string> sent_away;
   std::vector<worker_status> workers;
   std::vector<process_status> processes;
 };
@@ -302,6 +305,14 @@ public:
   /// The variants that it was configured with; the first one draws where a
   /// request names none. Waits for nobody.
   std::vector<variant_status> variants() const;
+
+  /// Wants a model on a device from now on, beside what it hosts, as soon as
+  /// one has room for it; or away from all devices, as soon as no request runs
+  /// with it and until one asks for it. `status` tells what is wished for, and
+  /// which variants the workers have.
+  /// Errors: not_found (no such model), out_of_resources (no device may host
+  ///         it, or none has the memory for it alone), stopping.
+  std::optional<failure> host_model(const std::string& model, bool there);
 
   /// Refuses new work, waits at most `grace` for what runs, then stops.
   /// True where everything accepted was answered.

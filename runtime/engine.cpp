@@ -157,6 +157,44 @@ std::vector<variant_status> engine::variants() const {
   return all;
 }
 
+std::optional<failure> engine::host_model(const std::string& model,
+                                          bool there) {
+  const runtime::turnstile::visit inside{impl_->hall};
+  if (!inside)
+    return runtime::to_failure(
+      core::fail(core::ec::stopping, "the engine stops"));
+  const auto& all = impl_->profile->variants;
+  actors::wish_hosting wish{{}, there};
+  for (uint32_t v = 0; v < all.size(); ++v)
+    if (all[v].model == model)
+      wish.variants.push_back(core::variant_id{v});
+  if (wish.variants.empty())
+    return runtime::to_failure(
+      core::fail(core::ec::not_found, "model '{}' is not there", model));
+  if (there)
+    std::erase_if(wish.variants, [&](core::variant_id v) {
+      const auto& x = all[v.value];
+      return std::none_of(
+        impl_->settings.devices.begin(), impl_->settings.devices.end(),
+        [&](const config::device_settings& d) {
+          const bool may =
+            d.variants.empty()
+            || std::find(d.variants.begin(), d.variants.end(), x.name)
+                 != d.variants.end();
+          return may
+              && (d.memory_bytes == 0 || x.memory_bytes <= d.memory_bytes);
+        });
+    });
+  if (wish.variants.empty())
+    return runtime::to_failure(core::fail(
+      core::ec::out_of_resources,
+      "model '{}': no device may host it by 'variants', or has the memory for "
+      "it by 'memory_mib'",
+      model));
+  caf::anon_send(impl_->control.planner, std::move(wish));
+  return std::nullopt;
+}
+
 bool engine::stop(std::chrono::nanoseconds grace) {
   impl_->entrance.close();
   const bool all = impl_->clients->wait_until_empty(grace);

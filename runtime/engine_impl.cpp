@@ -171,6 +171,10 @@ void engine::impl::tell_plan(const planning::plan& plan,
   s.plan_version = plan.version;
   s.thresholds = plan.thresholds;
   s.saturated = plan.saturated;
+  for (const auto v : plan.wishes.there)
+    s.wanted.push_back(profile->variants.at(v.value).name);
+  for (const auto v : plan.wishes.away)
+    s.sent_away.push_back(profile->variants.at(v.value).name);
   for (size_t i = 0; i < plan.routes.size(); ++i) {
     const auto& from = plan.routes[i];
     route_status to;

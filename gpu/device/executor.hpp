@@ -72,12 +72,14 @@ struct row_report {
 struct run_report {
   std::vector<row_report> rows;
   uint32_t steps = 0;
-  /// From the run's begin to its end, and `opening`.
+  /// From the run's begin to its end, without what was decoded between its
+  /// steps, and `opening`.
   core::timespan took{0};
   /// Spent on opening rows before the first step (text encoding, reading).
   core::timespan opening{0};
   /// When the first step began; `never` where none did.
   core::time_point first_step = core::never;
+  core::time_point ended = core::never;
 };
 
 /// What a decoding did.
@@ -85,10 +87,12 @@ struct decode_report {
   core::ticket who;
   /// Bytes of pixels in the image slot.
   uint64_t bytes = 0;
+  /// Spent on it, without the steps that ran between its parts.
   core::timespan took{0};
   core::error failure;
   /// The judge's; 0 where there is none.
   double score = 0;
+  core::time_point ended = core::never;
 };
 
 /// Receives an executor's results. Called from the executor's thread; must not
@@ -102,8 +106,10 @@ struct executor_events {
 
 /// Where a device's work runs: one thread for each device; torch-free.
 ///
-/// Jobs run in the order of their calls. At most one run is pending at a time;
-/// opening, closing and decoding may be queued behind it.
+/// Jobs run in the order of their calls, but for decodings: one may go on in
+/// parts between the steps of runs that were asked for after it, so that none
+/// of those steps waits for much longer than a step takes. At most one run is
+/// pending at a time; opening, closing and decoding may be queued behind it.
 /// Threads: calls from one owner; none blocks.
 class executor {
 public:
@@ -128,7 +134,8 @@ public:
   /// began). Without effect where no run is pending.
   virtual void interrupt() = 0;
 
-  /// Turns a row's latent into pixels in its image slot; then calls `decoded`.
+  /// Turns a row's latent into pixels in its image slot; then calls `decoded`,
+  /// unless the row is closed before.
   virtual void decode(core::ticket who) = 0;
 
   /// Loads these variants; others may be forgotten. Returns true where they are
@@ -144,6 +151,12 @@ public:
     static_cast<void>(variants);
     static_cast<void>(keep);
     return true;
+  }
+
+  /// Has the models of these variants leave the device's memory, if they are
+  /// there, until they are loaded again. No row is open with them.
+  virtual void forget(const std::vector<core::variant_id>& variants) {
+    static_cast<void>(variants);
   }
 
   /// Whether it can load while rows are open.

@@ -50,8 +50,8 @@ public:
     return sound_->report(who);
   }
 
-  decode_report decode(core::ticket who) override {
-    return sound_->decode(who);
+  std::optional<decode_report> decode_part(core::ticket who) override {
+    return sound_->decode_part(who);
   }
 
 private:

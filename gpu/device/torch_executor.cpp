@@ -141,6 +141,9 @@ core::result<std::shared_ptr<executor>> make_torch_executor(
                                          std::move(slots), config.threads));
   detail::loading_device::shelf shelf;
   shelf.has = [models](const auto& variants) { return models->has(variants); };
+  shelf.take_out = [models](const auto& variants) {
+    return models->take_out(variants);
+  };
   shelf.bring = [models, threads = config.threads](const auto& variants,
                                                    const auto& keep) {
     // The setting is the calling thread's own.

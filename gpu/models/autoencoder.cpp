@@ -99,13 +99,27 @@ struct autoencoder::impl {
     return y.to(torch::kFloat32);
   }
 
-  // Of an unscaled latent.
-  torch::Tensor decode(const torch::Tensor& latent) const {
-    const auto x = place(latent);
-    if (kl_decoder)
-      return (*kl_decoder)(x).to(torch::kFloat32);
+  size_t decode_parts() const {
+    return kl_decoder ? kl_decoder->parts() : 1;
+  }
+
+  // The first takes an unscaled latent.
+  torch::Tensor decode_part(size_t index, torch::Tensor x) const {
+    if (index == 0)
+      x = place(x);
+    if (kl_decoder) {
+      x = kl_decoder->part(index, std::move(x));
+      return index + 1 < decode_parts() ? x : x.to(torch::kFloat32);
+    }
     const auto limited = at::tanh(x / tiny_limit) * tiny_limit;
     return (*tiny_decoder)(limited).to(torch::kFloat32).mul_(2).sub_(1);
+  }
+
+  // Of an unscaled latent.
+  torch::Tensor decode(torch::Tensor x) const {
+    for (size_t i = 0; i < decode_parts(); ++i)
+      x = decode_part(i, std::move(x));
+    return x;
   }
 
   torch::Tensor to_latent(const torch::Tensor& drawn) const {
@@ -173,6 +187,16 @@ torch::Tensor autoencoder::decode(const torch::Tensor& latent) const {
   const c10::InferenceMode guard;
   return by_rows(impl_->from_latent(latent),
                  [&](const torch::Tensor& x) { return impl_->decode(x); });
+}
+
+size_t autoencoder::decode_parts() const {
+  return impl_->decode_parts();
+}
+
+torch::Tensor autoencoder::decode_part(size_t index, torch::Tensor x) const {
+  const c10::InferenceMode guard;
+  return impl_->decode_part(index,
+                            index == 0 ? impl_->from_latent(x) : std::move(x));
 }
 
 torch::Tensor autoencoder::decode_tiled(const torch::Tensor& latent) const {

@@ -51,6 +51,14 @@ public:
   /// [n, 3, h * factor, w * factor], about -1..1, in float32.
   torch::Tensor decode(const torch::Tensor& latent) const;
 
+  /// How many parts a decoding has that can wait for each other.
+  size_t decode_parts() const;
+
+  /// Does one part of `decode` on what the part before gave; the first takes
+  /// the latent, the last returns the picture: for one row the same bits as in
+  /// one go. @pre index < decode_parts()
+  torch::Tensor decode_part(size_t index, torch::Tensor x) const;
+
   /// Decodes in overlapping tiles that are blended: bounded memory, close to
   /// `decode` but not equal.
   /// Source: diffusers, AutoencoderKL._tiled_decode.

@@ -35,7 +35,9 @@ struct admin_api {
   void end_drain(const exchange_ptr& x) const;
   void look_at_log(const exchange_ptr& x) const;
   void set_log(const exchange_ptr& x) const;
-  void move_model(const exchange_ptr& x) const;
+  void load(const exchange_ptr& x) const;
+  void unload(const exchange_ptr& x) const;
+  void host(const exchange_ptr& x, bool there) const;
 };
 
 void admin_api::plan(const exchange_ptr& x) const {
@@ -51,6 +53,8 @@ void admin_api::plan(const exchange_ptr& x) const {
                        {"routes", detail::routes_json(now)},
                        {"thresholds", now.thresholds},
                        {"saturated", now.saturated},
+                       {"wanted", now.wanted},
+                       {"sent_away", now.sent_away},
                        {"workers", workers}}));
 }
 
@@ -139,20 +143,25 @@ void admin_api::set_log(const exchange_ptr& x) const {
   look_at_log(x);
 }
 
-/// Which models a device hosts is the plan's to say, within what the
-/// configuration names: the engine takes no such wish.
-void admin_api::move_model(const exchange_ptr& x) const {
-  const auto name = find_field(x->asked().parts, "name");
-  const auto known = with.pictures->variants();
-  if (std::none_of(known.begin(), known.end(),
-                   [&](const auto& v) { return v.model == name; }))
+void admin_api::load(const exchange_ptr& x) const {
+  host(x, true);
+}
+
+void admin_api::unload(const exchange_ptr& x) const {
+  host(x, false);
+}
+
+void admin_api::host(const exchange_ptr& x, bool there) const {
+  const std::string name{find_field(x->asked().parts, "name")};
+  const auto why = with.pictures->host_model(name, there);
+  // The devices are told by the next plan; the workers' route shows it.
+  if (!why)
     return x->reply(
-      error_reply(shape, 404, "not_found",
-                  fmt::format("model '{}' is not there", name.substr(0, 128))));
-  x->reply(error_reply(
-    shape, 501, "not_implemented",
-    "models are loaded and leave as they are wanted, within 'memory_mib'; "
-    "none can be loaded or unloaded by hand"));
+      json_reply({{"model", name}, {"wanted", there ? "there" : "away"}}, 202));
+  const auto status = why->code == "not_found"        ? 404u
+                    : why->code == "out_of_resources" ? 409u
+                                                      : 503u;
+  x->reply(error_reply(shape, status, why->code, why->text));
 }
 
 } // namespace
@@ -174,8 +183,8 @@ void add_admin_routes(route_table& to, admin_context with) {
   add("DELETE", "/v1/admin/drain", &admin_api::end_drain);
   add("GET", "/v1/admin/log", &admin_api::look_at_log);
   add("PUT", "/v1/admin/log", &admin_api::set_log);
-  add("POST", "/v1/admin/models/{name}/load", &admin_api::move_model);
-  add("POST", "/v1/admin/models/{name}/unload", &admin_api::move_model);
+  add("POST", "/v1/admin/models/{name}/load", &admin_api::load);
+  add("POST", "/v1/admin/models/{name}/unload", &admin_api::unload);
 }
 
 } // namespace atelier::runtime::http

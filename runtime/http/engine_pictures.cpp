@@ -42,6 +42,15 @@ std::vector<variant_status> engine_pictures::variants() const {
   return x == nullptr ? std::vector<variant_status>{} : x->variants();
 }
 
+std::optional<failure> engine_pictures::host_model(const std::string& model,
+                                                   bool there) {
+  const auto x = get();
+  if (x == nullptr)
+    return failure{"unavailable", "the server is starting: its models load",
+                   std::chrono::seconds{1}};
+  return x->host_model(model, there);
+}
+
 bool engine_pictures::stop(std::chrono::nanoseconds grace) {
   const auto x = get();
   return x == nullptr || x->stop(grace);

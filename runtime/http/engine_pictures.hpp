@@ -28,6 +28,9 @@ public:
 
   std::vector<variant_status> variants() const override;
 
+  std::optional<failure> host_model(const std::string& model,
+                                    bool there) override;
+
   /// As engine::stop; true where there is none. A second call with a shorter
   /// grace cuts the first one short.
   bool stop(std::chrono::nanoseconds grace);

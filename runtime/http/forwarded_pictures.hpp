@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -33,6 +35,11 @@ public:
 
   std::vector<variant_status> variants() const override {
     return to_->variants();
+  }
+
+  std::optional<failure> host_model(const std::string& model,
+                                    bool there) override {
+    return to_->host_model(model, there);
   }
 
 private:

@@ -4,6 +4,8 @@
 #include <atelier/atelier.hpp>
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -28,6 +30,10 @@ public:
 
   /// As engine::variants.
   virtual std::vector<variant_status> variants() const = 0;
+
+  /// As engine::host_model; waits for nobody.
+  virtual std::optional<failure> host_model(const std::string& model,
+                                            bool there) = 0;
 };
 
 } // namespace atelier::runtime::http

@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(no_more_than_max_batch_rows_run_together) {
 }
 
 BOOST_AUTO_TEST_CASE(a_batch_that_joins_whole_starts_with_its_last_row) {
-  tell(sut, actors::adopt{1, {}, 2, planning::joining::whole_batch, {}});
+  tell(sut, actors::adopt{1, {}, 2, planning::joining::whole_batch, {}, {}});
   auto first = work(1);
   first.more = true;
   give(first);
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_batch_that_joins_whole_starts_with_its_last_row) {
 }
 
 BOOST_AUTO_TEST_CASE(a_batch_starts_also_where_its_last_row_was_cancelled) {
-  tell(sut, actors::adopt{1, {}, 2, planning::joining::whole_batch, {}});
+  tell(sut, actors::adopt{1, {}, 2, planning::joining::whole_batch, {}, {}});
   auto first = work(1);
   first.more = true;
   cancel(2);
@@ -284,6 +284,34 @@ BOOST_AUTO_TEST_CASE(it_runs_a_device_in_virtual_time) {
   const auto x = work(3);
   BOOST_TEST(*slots->published(x.state) == 5u);
   BOOST_TEST(*slots->published(x.image) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_variant_leaves_with_its_last_row) {
+  using variants = std::vector<core::variant_id>;
+  const core::variant_id used{0};
+  const core::variant_id unused{1};
+  give(work(1));
+  give(work(2));
+  ran(1, {1});
+  tell(sut,
+       actors::adopt{1, {}, 2, planning::joining::step, {}, {used, unused}});
+  BOOST_TEST((device->forgotten == variants{unused}));
+  cancel(1);
+  ran(1, {2, 1});
+  BOOST_TEST((device->forgotten == variants{unused}));
+  ran(3, {4});
+  decoded(2);
+  BOOST_TEST((device->forgotten == variants{unused, used}));
+}
+
+BOOST_AUTO_TEST_CASE(a_variant_that_is_wanted_again_stays) {
+  const core::variant_id used{0};
+  give(work(1, 1));
+  tell(sut, actors::adopt{1, {}, 2, planning::joining::step, {}, {used}});
+  tell(sut, actors::adopt{2, {used}, 2, planning::joining::step, {}, {}});
+  ran(1, {1});
+  decoded(1);
+  BOOST_TEST(device->forgotten.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

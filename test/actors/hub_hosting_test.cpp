@@ -195,4 +195,43 @@ BOOST_AUTO_TEST_CASE(what_nobody_hosts_is_told_once) {
   BOOST_TEST(rig->clusters.size() == told + 1);
 }
 
+BOOST_AUTO_TEST_CASE(
+  what_is_sent_away_takes_no_more_and_comes_back_when_wanted) {
+  add_loading_device();
+  adjust = [](planning::plan& x) { x.workers[0].leaving = {slow}; };
+  publish({}, 4, joining::step);
+  const auto away = rig->take<actors::adopt>();
+  BOOST_TEST((away.leaving == std::vector{slow}));
+  BOOST_TEST(away.hosting.empty());
+  BOOST_TEST(rig->sut->cluster().workers[0].hosting.empty());
+  adopted(away);
+  rig->submit();
+  prepare_all();
+  BOOST_TEST(rig->count<actors::denoise>() == 0u);
+  BOOST_TEST((rig->clusters.back().unhosted == std::vector{slow}));
+  adjust = nullptr;
+  publish({slow}, 4, joining::step);
+  const auto back = rig->take<actors::adopt>();
+  BOOST_TEST((back.hosting == std::vector{slow}));
+  BOOST_TEST(back.leaving.empty());
+  adopted(back);
+  rig->done(rig->take<actors::denoise>());
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_loads_is_told_to_forget_when_it_has) {
+  add_loading_device();
+  publish({fast}, 4, joining::step);
+  const auto loading = rig->take<actors::adopt>();
+  adjust = [](planning::plan& x) { x.workers[0].leaving = {slow}; };
+  publish({}, 4, joining::step);
+  BOOST_TEST(rig->count<actors::adopt>() == 0u);
+  adopted(loading);
+  // Its batches by the plans since, and what leaves.
+  bool told = false;
+  while (auto next = rig->next<actors::adopt>())
+    told = told || next->second.leaving == std::vector{slow};
+  BOOST_TEST(told);
+  BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{fast}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -118,6 +118,7 @@ public:
          {id<core::variant_id>(), id<core::variant_id>()},
          u32(),
          static_cast<planning::joining>(below(3)),
+         {id<core::variant_id>()},
          {id<core::variant_id>()}};
   }
 

@@ -300,4 +300,31 @@ BOOST_AUTO_TEST_CASE(a_scheduler_that_does_not_answer_costs_its_windows) {
   BOOST_TEST(asked.windows[0].arrived == 4u);
 }
 
+BOOST_AUTO_TEST_CASE(
+  what_operators_wish_is_in_the_next_plan_and_the_later_ones) {
+  using variants = std::vector<core::variant_id>;
+  const core::variant_id first{0};
+  const core::variant_id second{1};
+  worker_came();
+  advance(5ms);
+  caf::anon_send(planner, actors::wish_hosting{{second}, true});
+  advance(5ms);
+  BOOST_REQUIRE(!heard->plans.empty());
+  BOOST_TEST((heard->plans.back()->workers.at(0).hosting == variants{second}));
+  BOOST_TEST((heard->plans.back()->wishes.there == variants{second}));
+  caf::anon_send(planner, actors::wish_hosting{{first, second}, false});
+  advance(5ms);
+  BOOST_TEST(
+    (heard->plans.back()->workers.at(0).leaving == variants{first, second}));
+  BOOST_TEST(heard->plans.back()->wishes.there.empty());
+  // Told once; wished until somebody asks for it.
+  advance(30s);
+  BOOST_TEST(heard->plans.back()->workers.at(0).leaving.empty());
+  BOOST_TEST((heard->plans.back()->wishes.away == variants{first, second}));
+  heard->counts.waiting = heard->counts.waiting_shared = {0, 1};
+  advance(31s);
+  BOOST_TEST((heard->plans.back()->wishes.away == variants{first}));
+  BOOST_TEST((heard->plans.back()->workers.at(0).hosting == variants{second}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

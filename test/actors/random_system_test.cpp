@@ -379,7 +379,7 @@ private:
     job.source = p.source;
     rows.open(job);
     rows.find(p.who)->advance(core::steps_to_run(p.how));
-    BOOST_REQUIRE((rows.decode(p.who).failure.code == ec::none));
+    BOOST_REQUIRE((rows.decode_part(p.who)->failure.code == ec::none));
     actors::finish f;
     f.who = p.who;
     f.how = p.how;

@@ -60,6 +60,10 @@ struct scripted_executor : gpu::executor {
     closed.push_back(who);
   }
 
+  void forget(const std::vector<core::variant_id>& variants) override {
+    forgotten.insert(forgotten.end(), variants.begin(), variants.end());
+  }
+
   /// Ends the last run: each of its rows has so many steps now.
   void ran(uint32_t steps, std::vector<uint32_t> done,
            const core::error& why_last = {}) {
@@ -85,6 +89,7 @@ struct scripted_executor : gpu::executor {
   std::vector<gpu::run_job> runs;
   std::vector<core::ticket> decoding;
   std::vector<core::ticket> closed;
+  std::vector<core::variant_id> forgotten;
   int interrupts = 0;
 };
 

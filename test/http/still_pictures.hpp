@@ -25,6 +25,10 @@ public:
     return {};
   }
 
+  std::optional<failure> host_model(const std::string&, bool) override {
+    return std::nullopt;
+  }
+
   engine_status now;
 };
 

@@ -155,13 +155,26 @@ BOOST_AUTO_TEST_CASE(the_level_of_the_log_is_read_and_refused_by_name) {
              == 409u);
 }
 
-BOOST_AUTO_TEST_CASE(models_are_not_moved_and_that_is_said) {
+BOOST_AUTO_TEST_CASE(models_are_loaded_and_unloaded_by_hand) {
   for (const auto* what : {"load", "unload"}) {
     const auto got = send("POST", std::string{"/v1/admin/models/tiny/"} + what);
-    BOOST_TEST(got->status() == 501u);
-    BOOST_TEST(got->body()["error"]["code"] == "not_implemented");
+    BOOST_TEST(got->status() == 202u);
+    BOOST_TEST(got->body()["model"] == "tiny");
   }
-  BOOST_TEST(send("POST", "/v1/admin/models/none/load")->status() == 404u);
+  const decltype(pictures->moved) expected{{"tiny", true}, {"tiny", false}};
+  BOOST_TEST((pictures->moved == expected));
+}
+
+BOOST_AUTO_TEST_CASE(a_model_that_cannot_be_hosted_is_refused_with_the_reason) {
+  const std::pair<const char*, unsigned> rows[] = {
+    {"not_found", 404}, {"out_of_resources", 409}, {"stopping", 503}};
+  for (const auto& [code, status] : rows) {
+    pictures->no_room = failure{code, "why not", {}};
+    const auto got = send("POST", "/v1/admin/models/tiny/load");
+    BOOST_TEST(got->status() == status);
+    BOOST_TEST(got->body()["error"]["code"] == code);
+    BOOST_TEST(got->body()["error"]["message"] == "why not");
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

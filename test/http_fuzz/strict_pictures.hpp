@@ -36,6 +36,10 @@ public:
     return variants_;
   }
 
+  std::optional<failure> host_model(const std::string&, bool) override {
+    return std::nullopt;
+  }
+
 private:
   const config::settings within_;
   runtime::known_variants known_;

@@ -310,4 +310,47 @@ BOOST_AUTO_TEST_CASE(a_files_wish_for_karras_is_for_samplers_with_sigmas) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(models_are_loaded_and_unloaded_by_hand) {
+  const auto at = "',path='" + path.string() + "'}";
+  for (const auto how : {mode::single, mode::split}) {
+    auto sut =
+      start(how, {"models=[{name='tiny" + at + ",{name='second" + at + "]",
+                  "devices=[{name='cpu:0',executor='torch',threads=1,"
+                  "variants=['tiny@3','second@3']}]"});
+    const auto hosted = [&] { return sut->status().workers.at(0).variants; };
+    const auto becomes = [&](const std::vector<std::string>& wanted) {
+      const auto until = std::chrono::steady_clock::now() + 20s;
+      while (hosted() != wanted && std::chrono::steady_clock::now() < until)
+        std::this_thread::sleep_for(10ms);
+      BOOST_TEST(hosted() == wanted, boost::test_tools::per_element());
+    };
+    const std::vector<std::string> both{"tiny@3", "second@3"};
+    becomes(both);
+    auto x = small();
+    x.variant = "second@3";
+    x.seed = 5;
+    auto before = test::hand_in(*sut, x);
+    const auto expected = test::picture_in(test::await(before)).bytes;
+    BOOST_TEST(!sut->host_model("second", false));
+    becomes({"tiny@3"});
+    BOOST_TEST(
+      (sut->status().sent_away == std::vector<std::string>{"second@3"}));
+    // Who asks for it has it come back.
+    auto again = test::hand_in(*sut, x);
+    BOOST_TEST(test::picture_in(test::await(again)).bytes == expected);
+    BOOST_TEST(sut->status().sent_away.empty());
+    // Away from all devices, then there without a request.
+    BOOST_TEST(!sut->host_model("tiny", false));
+    BOOST_TEST(!sut->host_model("second", false));
+    becomes({});
+    BOOST_TEST(!sut->host_model("second", true));
+    becomes({"second@3"});
+    BOOST_TEST((sut->status().wanted == std::vector<std::string>{"second@3"}));
+    const auto unknown = sut->host_model("third", true);
+    BOOST_TEST_REQUIRE(unknown.has_value());
+    BOOST_TEST(unknown->code == "not_found");
+    BOOST_TEST(sut->stop(10s));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

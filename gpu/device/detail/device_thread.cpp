@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
+#include <atelier/gpu/batching/decode_share.hpp>
 #include <atelier/gpu/device/detail/device_thread.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <utility>
@@ -12,6 +14,10 @@ namespace {
 
 // How long a roused thread looks for its job.
 constexpr core::timespan roused_time = std::chrono::microseconds{200};
+
+// The parts of the time that stands for a decoding: about as many as a model's
+// decoder has.
+constexpr int64_t parts_of_pace = 16;
 
 // The live side of the seam: the device's own thread reads the real clock.
 core::time_point now() {
@@ -98,9 +104,15 @@ void device_thread::work() {
   rows_->begin();
   for (;;) {
     std::unique_lock lock{mutex_};
-    wait_for_job(lock);
+    if (pictures_.empty())
+      wait_for_job(lock);
     if (stopping_)
       return;
+    if (jobs_.empty()) {
+      lock.unlock();
+      paint();
+      continue;
+    }
     const auto job = std::move(jobs_.front());
     jobs_.pop_front();
     has_job_ = !jobs_.empty();
@@ -150,15 +162,21 @@ void device_thread::handle(const numbered_run& x) {
     else
       sound.push_back(who);
   }
+  core::timespan aside{0};
   auto broken = guarded([&] {
-    while (!stopping_ && interrupted_ != x.number
-           && rows_->steps_left(sound, x.job.steps - report.steps) > 0) {
+    for (;;) {
+      aside += paint_before_step();
+      if (stopping_ || interrupted_ == x.number
+          || rows_->steps_left(sound, x.job.steps - report.steps) == 0)
+        break;
       const auto step_begin = now();
       if (report.steps == 0)
         report.first_step = step_begin;
       pause(step_begin + pace_.step);
       rows_->step(sound);
       ++report.steps;
+      last_step_ = now() - step_begin;
+      aside_ = core::timespan{0};
     }
   });
   std::vector<row_report> told;
@@ -173,24 +191,50 @@ void device_thread::handle(const numbered_run& x) {
       row.failure = broken;
     report.rows.push_back(std::move(row));
   }
-  report.took = now() - begin + report.opening;
+  report.ended = now();
+  report.took = report.ended - begin - aside + report.opening;
   if (!stopping_)
     events_.ran(std::move(report));
 }
 
 void device_thread::handle(const decode_job& job) {
+  pictures_.push_back({job.who, pace_.decode});
+}
+
+void device_thread::paint() {
   const auto begin = now();
-  pause(begin + pace_.decode);
-  decode_report report;
-  auto why = guarded([&] { report = rows_->decode(job.who); });
-  if (why.code != core::ec::none) {
-    report = {};
-    report.who = job.who;
-    report.failure = std::move(why);
-  }
-  report.took = now() - begin;
+  auto& x = pictures_.front();
+  const auto slice =
+    std::min(x.owed, pace_.decode / parts_of_pace + core::timespan{1});
+  pause(begin + slice);
+  x.owed -= slice;
+  std::optional<decode_report> done;
+  if (x.owed.count() == 0)
+    if (auto why = guarded([&] { done = rows_->decode_part(x.who); });
+        why.code != core::ec::none) {
+      done.emplace();
+      done->who = x.who;
+      done->failure = std::move(why);
+    }
+  const auto end = now();
+  last_part_ = end - begin;
+  aside_ += last_part_;
+  x.spent += last_part_;
+  if (!done)
+    return;
+  done->took = x.spent;
+  done->ended = end;
+  pictures_.pop_front();
   if (!stopping_)
-    events_.decoded(std::move(report));
+    events_.decoded(std::move(*done));
+}
+
+core::timespan device_thread::paint_before_step() {
+  const auto begin = now();
+  while (!stopping_ && !pictures_.empty()
+         && may_decode_more(aside_, last_part_, last_step_))
+    paint();
+  return now() - begin;
 }
 
 void device_thread::handle(const close_job& job) {
@@ -199,6 +243,7 @@ void device_thread::handle(const close_job& job) {
     core::log_error("closing request {}: {}", job.who.id.value, why.text);
   opening_.erase(job.who);
   unopened_.erase(job.who);
+  std::erase_if(pictures_, [&](const picture& x) { return x.who == job.who; });
 }
 
 } // namespace atelier::gpu::detail

@@ -24,7 +24,9 @@ struct device_pace {
 
 /// An executor whose jobs a row_engine does, on a thread of its own.
 ///
-/// What the rows throw fails those that were worked on, and the thread goes on.
+/// Pictures are decoded in parts while nothing runs, and between the steps of
+/// what runs (batching/decode_share.hpp). What the rows throw fails those that
+/// were worked on, and the thread goes on.
 ///
 /// The destructor ends the step in progress, publishes it, drops what is queued
 /// and joins; nothing is called back from its begin on, but for a call in
@@ -58,6 +60,13 @@ private:
     core::ticket who;
   };
 
+  struct picture {
+    core::ticket who;
+    /// What is left of the pace's time.
+    core::timespan owed{0};
+    core::timespan spent{0};
+  };
+
   using any_job = std::variant<open_job, numbered_run, decode_job, close_job>;
 
   void submit(any_job job);
@@ -71,6 +80,10 @@ private:
   void handle(const numbered_run& x);
   void handle(const decode_job& job);
   void handle(const close_job& job);
+  /// Does the next part of the picture that waits the longest.
+  void paint();
+  /// Does so for as long as the next step can wait; returns how long it did.
+  core::timespan paint_before_step();
 
   const device_pace pace_;
   // Set by connect, before the first job.
@@ -85,6 +98,12 @@ private:
   std::unordered_map<core::ticket, core::timespan> opening_;
   /// Why rows could not be opened, of those that have not run yet.
   std::unordered_map<core::ticket, core::error> unopened_;
+  /// Pictures that are asked for and not done, in their order.
+  std::deque<picture> pictures_;
+  core::timespan last_step_{0};
+  core::timespan last_part_{0};
+  /// Spent on pictures since the last step.
+  core::timespan aside_{0};
 
   /// The last run that was told to stop.
   std::atomic<uint64_t> interrupted_{0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/device/detail/loading_device.hpp>
 
+#include <iterator>
 #include <utility>
 
 namespace atelier::gpu::detail {
@@ -46,6 +47,15 @@ void loading_device::close(core::ticket who) {
   runs_->close(who);
 }
 
+void loading_device::forget(const std::vector<core::variant_id>& variants) {
+  auto out = models_.take_out(variants);
+  {
+    const std::lock_guard guard{mutex_};
+    std::move(out.begin(), out.end(), std::back_inserter(gone_));
+  }
+  wake_.notify_one();
+}
+
 bool loading_device::loads_beside() const {
   return true;
 }
@@ -70,14 +80,19 @@ void loading_device::work(const std::stop_token& stop) {
   for (;;) {
     order now;
     std::function<void(core::error)> told;
+    std::vector<std::shared_ptr<const void>> gone;
     {
       std::unique_lock lock{mutex_};
-      if (!wake_.wait(lock, stop, [this] { return next_.has_value(); }))
+      if (!wake_.wait(lock, stop, [this] { return next_ || !gone_.empty(); }))
         return;
+      gone = std::exchange(gone_, {});
+      if (!next_)
+        continue;
       now = std::move(*next_);
       next_.reset();
       told = loaded_;
     }
+    gone.clear();
     auto why = models_.has(now.variants)
                ? core::error{}
                : models_.bring(now.variants, now.keep);

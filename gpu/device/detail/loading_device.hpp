@@ -26,6 +26,10 @@ public:
     std::function<core::error(const std::vector<core::variant_id>& wanted,
                               const std::vector<core::variant_id>& keep)>
       bring;
+    /// Takes models out; they are freed with what it returns.
+    std::function<std::vector<std::shared_ptr<const void>>(
+      const std::vector<core::variant_id>&)>
+      take_out;
   };
 
   /// @param there what is resident at the start
@@ -41,6 +45,7 @@ public:
   void decode(core::ticket who) override;
   bool load(const std::vector<core::variant_id>& variants,
             const std::vector<core::variant_id>& keep) override;
+  void forget(const std::vector<core::variant_id>& variants) override;
   bool loads_beside() const override;
   std::vector<core::variant_id> resident() const override;
   void close(core::ticket who) override;
@@ -60,6 +65,8 @@ private:
   std::condition_variable_any wake_;
   /// The newest; guarded by the mutex.
   std::optional<order> next_;
+  /// Models that its thread frees: that takes time. Likewise guarded.
+  std::vector<std::shared_ptr<const void>> gone_;
   std::shared_ptr<executor> runs_;
   // Last: it ends before what it uses.
   std::jthread loader_;

@@ -91,6 +91,19 @@ public:
     return {};
   }
 
+  /// Takes the models of these variants out, where they are there. Returns
+  /// them.
+  std::vector<std::shared_ptr<const void>> take_out(
+    const std::vector<core::variant_id>& variants) {
+    std::vector<std::shared_ptr<const void>> out;
+    const std::lock_guard guard{mutex_};
+    for (const auto v : variants)
+      if (const auto* title = title_of(v))
+        if (auto found = there_.extract(key_of(*title)))
+          out.push_back(std::move(found.mapped().model));
+    return out;
+  }
+
   /// Returns the bytes of what is there.
   uint64_t bytes() const {
     const std::lock_guard guard{mutex_};

@@ -4,6 +4,7 @@
 #include <atelier/gpu/device/executor.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace atelier::gpu::detail {
@@ -35,8 +36,9 @@ public:
   virtual std::vector<row_report> report(
     const std::vector<core::ticket>& who) = 0;
 
-  /// Makes a row's picture; `took` is left to the caller.
-  virtual decode_report decode(core::ticket who) = 0;
+  /// Does the next part of making a row's picture. Returns what came of it with
+  /// the last one, its times left to the caller; none before.
+  virtual std::optional<decode_report> decode_part(core::ticket who) = 0;
 };
 
 } // namespace atelier::gpu::detail

@@ -99,8 +99,8 @@ public:
   /// Returns those of `who` that are open and have not failed.
   std::vector<test_card_row*> sound(const std::vector<core::ticket>& who);
 
-  /// Draws a row's picture; `took` is left to the caller.
-  decode_report decode(core::ticket who) override;
+  /// Draws a row's picture, in one part.
+  std::optional<decode_report> decode_part(core::ticket who) override;
 
   /// Returns how far each of `who` is; one that is not open has failed.
   std::vector<row_report> report(const std::vector<core::ticket>& who) override;

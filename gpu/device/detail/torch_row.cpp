@@ -231,44 +231,61 @@ void torch_row::publish(const torch::Tensor& x0) {
   published_ = true;
 }
 
-core::result<decoded_row> torch_row::decode(const picture_judge* judge) {
+std::optional<core::result<decoded_row>> torch_row::decode_part(
+  const picture_judge* judge) {
   if (failure_.code != core::ec::none)
     return failure_;
-  return with_model_border("decoding a picture", [&] {
+  std::optional<decoded_row> done;
+  auto went = with_model_border("decoding a picture", [&] {
     const c10::InferenceMode guard;
-    const auto into = taken(slots_.buffer(job_.image));
-    const auto& px = job_.how.px;
-    const size_t bytes = px.pixels() * 3;
-    if (bytes > into.size())
-      throw model_error{
-        core::fail(core::ec::out_of_resources,
-                   "a picture of {} bytes does not fit its slot of {} bytes",
-                   bytes, into.size())};
-    auto pixels = model_->vae()
-                    .decode(x_.unsqueeze(0))
-                    .squeeze(0)
-                    .slice(1, 0, px.height)
-                    .slice(2, 0, px.width)
-                    .div(2)
-                    .add(0.5)
-                    .clamp(0, 1)
-                    .mul(255);
-    if (!pixels.isfinite().all().item<bool>())
-      throw model_error{
-        core::fail(core::ec::internal,
-                   "the picture holds values that are not numbers; "
-                   "in float16 some autoencoders overflow: use f32 or bf16")};
-    pixels = pixels.round();
-    if (picture_mask_.defined())
-      pixels =
-        torch::where(picture_mask_ > 0.5, pixels, source_.to(torch::kFloat32));
-    const auto out =
-      pixels.to(torch::kUInt8).permute({1, 2, 0}).to(torch::kCPU).contiguous();
-    std::memcpy(into.data(), out.data_ptr<uint8_t>(), bytes);
-    taken(slots_.publish(job_.image, 1, bytes));
-    return decoded_row{bytes,
-                       judge ? judge->score(pixels, job_.text.positive) : 0.0};
+    const auto& vae = model_->vae();
+    if (parts_done_ == 0)
+      drawing_ = x_.unsqueeze(0);
+    drawing_ = vae.decode_part(parts_done_++, std::move(drawing_));
+    if (parts_done_ == vae.decode_parts())
+      done = write(std::exchange(drawing_, {}), judge);
+    else if (drawing_.is_cuda())
+      // Or the next step would wait for parts that nobody measured.
+      torch::cuda::synchronize(drawing_.device().index());
+    return true;
   });
+  if (!went)
+    return std::move(went).why();
+  if (!done)
+    return std::nullopt;
+  return *done;
+}
+
+decoded_row torch_row::write(torch::Tensor pixels, const picture_judge* judge) {
+  const auto into = taken(slots_.buffer(job_.image));
+  const auto& px = job_.how.px;
+  const size_t bytes = px.pixels() * 3;
+  if (bytes > into.size())
+    throw model_error{
+      core::fail(core::ec::out_of_resources,
+                 "a picture of {} bytes does not fit its slot of {} bytes",
+                 bytes, into.size())};
+  pixels = pixels.squeeze(0)
+             .slice(1, 0, px.height)
+             .slice(2, 0, px.width)
+             .div(2)
+             .add(0.5)
+             .clamp(0, 1)
+             .mul(255);
+  if (!pixels.isfinite().all().item<bool>())
+    throw model_error{
+      core::fail(core::ec::internal,
+                 "the picture holds values that are not numbers; "
+                 "in float16 some autoencoders overflow: use f32 or bf16")};
+  pixels = pixels.round();
+  if (picture_mask_.defined())
+    pixels =
+      torch::where(picture_mask_ > 0.5, pixels, source_.to(torch::kFloat32));
+  const auto out =
+    pixels.to(torch::kUInt8).permute({1, 2, 0}).to(torch::kCPU).contiguous();
+  std::memcpy(into.data(), out.data_ptr<uint8_t>(), bytes);
+  taken(slots_.publish(job_.image, 1, bytes));
+  return {bytes, judge ? judge->score(pixels, job_.text.positive) : 0.0};
 }
 
 row_report torch_row::report() {

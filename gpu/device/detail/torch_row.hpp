@@ -92,9 +92,10 @@ public:
     return job_.judge;
   }
 
-  /// Writes the picture into the image slot, and has it scored. `judge` may be
-  /// null.
-  core::result<decoded_row> decode(const picture_judge* judge);
+  /// Does the next part of the picture; the last one writes it into the image
+  /// slot and has it scored. `judge` may be null. Returns none before the last.
+  std::optional<core::result<decoded_row>> decode_part(
+    const picture_judge* judge);
 
   /// What the client should know is told in the first report alone.
   row_report report();
@@ -106,6 +107,7 @@ private:
   void start();
   void publish(const torch::Tensor& x0);
   bool due(uint32_t step) const;
+  decoded_row write(torch::Tensor pixels, const picture_judge* judge);
 
   open_job job_;
   std::shared_ptr<const diffusion_model> model_;
@@ -128,6 +130,9 @@ private:
   torch::Tensor source_;
   uint32_t steps_done_ = 0;
   bool published_ = false;
+  /// What the decoding has come to, and its parts that are done.
+  torch::Tensor drawing_;
+  size_t parts_done_ = 0;
   std::vector<std::string> notes_;
   core::error failure_;
 };

@@ -250,7 +250,7 @@ std::vector<row_report> torch_rows::report(
   return out;
 }
 
-decode_report torch_rows::decode(core::ticket who) {
+std::optional<decode_report> torch_rows::decode_part(core::ticket who) {
   decode_report out;
   out.who = who;
   const auto at = rows_.find(who);
@@ -259,13 +259,15 @@ decode_report torch_rows::decode(core::ticket who) {
     return out;
   }
   const auto judge = judges_.find(at->second->judge());
-  const auto made =
-    at->second->decode(judge != judges_.end() ? judge->second.get() : nullptr);
-  if (made) {
-    out.bytes = made->bytes;
-    out.score = made->score;
+  const auto made = at->second->decode_part(
+    judge != judges_.end() ? judge->second.get() : nullptr);
+  if (!made)
+    return std::nullopt;
+  if (*made) {
+    out.bytes = (*made)->bytes;
+    out.score = (*made)->score;
   } else
-    out.failure = made.why();
+    out.failure = made->why();
   return out;
 }
 

@@ -48,7 +48,7 @@ public:
                       uint32_t most) override;
   void step(const std::vector<core::ticket>& who) override;
   std::vector<row_report> report(const std::vector<core::ticket>& who) override;
-  decode_report decode(core::ticket who) override;
+  std::optional<decode_report> decode_part(core::ticket who) override;
 
 private:
   std::vector<torch_row*> sound(const std::vector<core::ticket>& who);

@@ -108,15 +108,26 @@ void kl_decoder::prepare() const {
   conv_out_.prepare();
 }
 
-torch::Tensor kl_decoder::operator()(const torch::Tensor& latent) const {
-  auto x =
-    conv_in_(post_quant_ ? (*post_quant_)(latent, {0, 0}) : latent, {1, 1});
-  x = middle_(std::move(x));
+size_t kl_decoder::parts() const {
+  // What comes in, the middle, and what goes out.
+  size_t sum = 3;
+  for (const auto& here : levels_)
+    sum += here.resnets.size() + (here.upsample ? 1 : 0);
+  return sum;
+}
+
+torch::Tensor kl_decoder::part(size_t index, torch::Tensor x) const {
+  if (index == 0)
+    return conv_in_(post_quant_ ? (*post_quant_)(x, {0, 0}) : x, {1, 1});
+  if (index == 1)
+    return middle_(std::move(x));
+  index -= 2;
   for (const auto& here : levels_) {
-    for (const auto& resnet : here.resnets)
-      x = resnet(std::move(x));
-    if (here.upsample)
-      x = (*here.upsample)(x);
+    if (index < here.resnets.size())
+      return here.resnets[index](std::move(x));
+    index -= here.resnets.size();
+    if (here.upsample && index-- == 0)
+      return (*here.upsample)(x);
   }
   return norm_out_.then(conv_out_, x);
 }

@@ -45,8 +45,12 @@ public:
   /// Lays the convolutions' weights out, which the first use does otherwise.
   void prepare() const;
 
-  /// [n, latent_channels, h, w] -> [n, 3, h * factor, w * factor].
-  torch::Tensor operator()(const torch::Tensor& latent) const;
+  /// The parts that follow each other from [n, latent_channels, h, w] to
+  /// [n, 3, h * factor, w * factor].
+  size_t parts() const;
+
+  /// Does one part on what the part before gave. @pre index < parts()
+  torch::Tensor part(size_t index, torch::Tensor x) const;
 
   uint64_t bytes() const;
 

@@ -30,6 +30,17 @@ struct fixture : test::live_executor {
       there.insert(x.front());
       return core::error{};
     };
+    shelf.take_out = [this](const variants& x) {
+      const std::lock_guard guard{mutex};
+      std::vector<std::shared_ptr<const void>> out;
+      for (const auto v : x)
+        if (there.erase(v) != 0)
+          out.push_back(
+            std::shared_ptr<const void>{this, [this](const void*) {
+                                          freed.put(std::this_thread::get_id());
+                                        }});
+      return out;
+    };
     sut = std::make_shared<gpu::detail::loading_device>(
       std::move(cards), std::move(shelf), variants{core::variant_id{0}});
     sut->connect({[this](gpu::run_report x) { ran.put(std::move(x)); },
@@ -45,6 +56,7 @@ struct fixture : test::live_executor {
   std::set<core::variant_id> there{core::variant_id{0}};
   std::promise<void> gate;
   test::inbox<core::error> loaded;
+  test::inbox<std::thread::id> freed;
 };
 
 } // namespace
@@ -87,6 +99,16 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_loaded_is_told_and_the_next_is_loaded) {
   BOOST_TEST(loaded.take().text == "not a model");
   sut->load({core::variant_id{0}}, {});
   BOOST_CHECK(loaded.take().code == core::ec::none);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_forgotten_is_freed_elsewhere_and_loaded_again) {
+  sut->forget({core::variant_id{0}, core::variant_id{3}});
+  BOOST_CHECK(freed.take() != std::this_thread::get_id());
+  sut->load({core::variant_id{0}}, {});
+  gate.set_value();
+  BOOST_CHECK(loaded.take().code == core::ec::none);
+  const std::lock_guard guard{mutex};
+  BOOST_TEST(there.count(core::variant_id{0}) == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -107,4 +107,16 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_loaded_is_told) {
   BOOST_TEST(sut.bring(of({2}), {}).operator bool());
 }
 
+BOOST_AUTO_TEST_CASE(what_is_taken_out_is_gone_until_it_is_brought_again) {
+  auto sut = make(0);
+  BOOST_REQUIRE(sut.bring(of({0, 2}), {}));
+  // Two variants of one model, one that is not there, one that may not be.
+  BOOST_TEST(sut.take_out(of({0, 1, 3, 4, 9})).size() == 1u);
+  BOOST_TEST(!sut.has(of({0})));
+  BOOST_TEST(sut.has(of({2})));
+  BOOST_TEST(sut.bytes() == 10 * mib);
+  BOOST_REQUIRE(sut.bring(of({1}), {}));
+  BOOST_TEST(sut.has(of({0, 1, 2})));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

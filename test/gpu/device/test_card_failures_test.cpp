@@ -47,7 +47,7 @@ public:
     return all;
   }
 
-  decode_report decode(core::ticket who) override {
+  std::optional<decode_report> decode_part(core::ticket who) override {
     throw_at(at::decode);
     decode_report x;
     x.who = who;

@@ -120,6 +120,19 @@ BOOST_AUTO_TEST_CASE(a_row_is_the_same_to_the_bit_in_any_batch) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(parts_make_the_picture_that_one_go_makes) {
+  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+    const auto x = load(tensors(), type);
+    BOOST_REQUIRE(x);
+    const auto latent = torch::randn({1, 4, 9, 6});
+    auto drawn = latent;
+    BOOST_TEST((*x)->decode_parts() > 5u);
+    for (size_t i = 0; i < (*x)->decode_parts(); ++i)
+      drawn = (*x)->decode_part(i, std::move(drawn));
+    BOOST_CHECK(drawn.equal((*x)->decode(latent)));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_memory_layout_of_an_input_does_not_matter) {
   const auto x = load(tensors());
   BOOST_REQUIRE(x);

@@ -63,6 +63,12 @@ public:
     return known;
   }
 
+  std::optional<failure> host_model(const std::string& model,
+                                    bool there) override {
+    moved.emplace_back(model, there);
+    return no_room;
+  }
+
   /// Has `done` of `all` steps done.
   void step(uint64_t request, uint32_t done, uint32_t all, preview seen = {}) {
     const auto call = at(request).calls.progressed;
@@ -132,6 +138,9 @@ public:
 
   /// From this many on, orders are refused so.
   std::optional<size_t> refuse_after;
+  /// What was wanted of models, and what it is answered with.
+  std::vector<std::pair<std::string, bool>> moved;
+  std::optional<failure> no_room;
   failure refusal{"overloaded", "full", std::chrono::seconds{3}};
   /// A request taken back is answered at once.
   bool answers_cancel = false;

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/hosting_rules.hpp>
+#include <atelier/planning/hosting_wishes.hpp>
+#include <atelier/planning/policy.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace atelier::planning {
+
+namespace {
+
+bool has(const std::vector<core::variant_id>& all, core::variant_id v) {
+  return std::find(all.begin(), all.end(), v) != all.end();
+}
+
+void add(std::vector<core::variant_id>& to, core::variant_id v) {
+  if (!has(to, v))
+    to.push_back(v);
+}
+
+// The worker's place in the plan, made where it has none.
+assignment& place_in(plan& made, core::worker_id who) {
+  const auto at =
+    std::find_if(made.workers.begin(), made.workers.end(),
+                 [&](const assignment& a) { return a.worker == who; });
+  if (at != made.workers.end())
+    return *at;
+  auto& fresh = made.workers.emplace_back();
+  fresh.worker = who;
+  return fresh;
+}
+
+// Those that are to be away leave; `then` is what the worker will host.
+void send_away(plan& made, const hosting_wishes& wishes,
+               const std::vector<core::variant_id>& told, const worker_view& w,
+               std::vector<core::variant_id>& then) {
+  auto leaving = told;
+  for (const auto* hosted : {&w.hosting, &w.becoming, &std::as_const(then)})
+    for (const auto v : *hosted)
+      if (has(wishes.away, v))
+        add(leaving, v);
+  if (leaving.empty())
+    return;
+  const auto planned = then.size();
+  std::erase_if(then, [&](auto v) { return has(leaving, v); });
+  auto& a = place_in(made, w.worker);
+  a.leaving = std::move(leaving);
+  if (then.size() != planned)
+    host_instead(a, then);
+}
+
+} // namespace
+
+void drop_waited(hosting_wishes& of, const demand& asked,
+                 const cluster_view& there) {
+  std::erase_if(of.away, [&](core::variant_id v) {
+    return has(there.unhosted, v)
+        || (v.value < asked.waiting_shared.size()
+            && asked.waiting_shared[v.value] > 0);
+  });
+}
+
+plan with_wishes(plan made, hosting_wishes wishes,
+                 const std::vector<core::variant_id>& told,
+                 const profile& known, const cluster_view& there) {
+  if (wishes.there.empty() && wishes.away.empty()) {
+    made.wishes = {};
+    return made;
+  }
+  std::vector<std::vector<core::variant_id>> then;
+  for (const worker_view& w : there.workers) {
+    then.push_back(hosting_under(made, w));
+    send_away(made, wishes, told, w, then.back());
+  }
+  for (const core::variant_id v : wishes.there) {
+    if (std::any_of(then.begin(), then.end(),
+                    [&](const auto& x) { return has(x, v); }))
+      continue;
+    size_t best = then.size();
+    for (size_t i = 0; i < then.size(); ++i) {
+      auto more = then[i];
+      more.push_back(v);
+      if (may_host(there.workers[i], more, known)
+          && (best == then.size() || then[i].size() < then[best].size()))
+        best = i;
+    }
+    if (best == then.size())
+      continue;
+    then[best].push_back(v);
+    place_in(made, there.workers[best].worker).hosting = then[best];
+  }
+  made.wishes = std::move(wishes);
+  return made;
+}
+
+} // namespace atelier::planning

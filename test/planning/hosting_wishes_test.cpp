@@ -142,8 +142,9 @@ BOOST_AUTO_TEST_CASE(any_wishes_leave_a_plan_that_can_be_done) {
       if (std::find(wishes.there.begin(), wishes.there.end(), v)
           == wishes.there.end())
         wishes.away.push_back(v);
-    const auto p = with_wishes(
-      {}, wishes, random.below(2) == 0 ? variants{} : wishes.away, known, there);
+    const auto p =
+      with_wishes({}, wishes, random.below(2) == 0 ? variants{} : wishes.away,
+                  known, there);
     for (const auto& w : there.workers) {
       auto then = hosting_under(p, w);
       if (const auto* x = of(p, w.worker.value))

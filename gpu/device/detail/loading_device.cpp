@@ -4,7 +4,22 @@
 #include <iterator>
 #include <utility>
 
+#ifdef __GLIBC__
+#  include <malloc.h>
+#endif
+
 namespace atelier::gpu::detail {
+
+namespace {
+
+// What was freed goes back to the system: the C library would keep it.
+void return_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+} // namespace
 
 loading_device::loading_device(std::shared_ptr<executor> runs, shelf models,
                                std::vector<core::variant_id> there)
@@ -78,7 +93,7 @@ bool loading_device::load(const std::vector<core::variant_id>& variants,
 
 void loading_device::work(const std::stop_token& stop) {
   for (;;) {
-    order now;
+    std::optional<order> now;
     std::function<void(core::error)> told;
     std::vector<std::shared_ptr<const void>> gone;
     {
@@ -86,16 +101,18 @@ void loading_device::work(const std::stop_token& stop) {
       if (!wake_.wait(lock, stop, [this] { return next_ || !gone_.empty(); }))
         return;
       gone = std::exchange(gone_, {});
-      if (!next_)
-        continue;
-      now = std::move(*next_);
-      next_.reset();
+      now = std::exchange(next_, std::nullopt);
       told = loaded_;
     }
-    gone.clear();
-    auto why = models_.has(now.variants)
+    if (!gone.empty()) {
+      gone.clear();
+      return_memory();
+    }
+    if (!now)
+      continue;
+    auto why = models_.has(now->variants)
                ? core::error{}
-               : models_.bring(now.variants, now.keep);
+               : models_.bring(now->variants, now->keep);
     if (!stop.stop_requested() && told)
       told(std::move(why));
   }

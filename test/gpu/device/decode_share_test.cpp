@@ -73,8 +73,8 @@ struct noted_device {
   std::shared_ptr<executor> sut;
 
   noted_device() {
-    sut =
-      std::make_shared<detail::device_thread>(std::make_unique<noted_rows>(log));
+    sut = std::make_shared<detail::device_thread>(
+      std::make_unique<noted_rows>(log));
     sut->connect({[this](run_report x) { ran.put(std::move(x)); },
                   [this](decode_report x) { decoded.put(std::move(x)); }});
   }

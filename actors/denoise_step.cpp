@@ -21,6 +21,7 @@
 #include <atelier/actors/denoise_step.hpp>
 #include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/inline_unit.hpp>
+#include <atelier/planning/opening_share.hpp>
 
 #include <caf/actor_cast.hpp>
 #include <caf/send.hpp>
@@ -159,10 +160,30 @@ void denoise_step_state::conclude(core::ticket who, core::error why,
   config.hub->send(std::move(reply));
 }
 
+bool denoise_step_state::hold_back(std::vector<core::ticket>& next) const {
+  const auto open = static_cast<size_t>(std::count_if(
+    next.begin(), next.end(), [&](auto who) { return rows.at(who).opened; }));
+  auto left =
+    planning::rows_to_open(next.size() - open, open, opening_each, step_each);
+  const auto before = next.size();
+  std::erase_if(next, [&](auto who) {
+    if (rows.at(who).opened)
+      return false;
+    if (left == 0)
+      return true;
+    --left;
+    return false;
+  });
+  return next.size() < before;
+}
+
 void denoise_step_state::start_next_run() {
   auto next = batch->next();
   if (next.rows.empty())
     return;
+  if (hold_back(next.rows))
+    next.steps = 1;
+  opens = 0;
   auto& device = *config.device_executor;
   // A row in decoding can kill the device as well.
   auto there = decoding;
@@ -176,6 +197,7 @@ void denoise_step_state::start_next_run() {
     if (e.opened)
       continue;
     e.opened = true;
+    ++opens;
     gpu::open_job job;
     job.who = who;
     job.how = e.what.how;
@@ -206,6 +228,10 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
     sign.ended_ns = x.ended.time_since_epoch().count();
   sign.took = x.took - x.opening;
   sign.opening = x.opening;
+  if (opens > 0)
+    opening_each = x.opening / opens;
+  if (x.steps > 0)
+    step_each = sign.took / x.steps;
   std::vector<core::ticket> went_on;
   std::vector<core::ticket> over;
   for (const auto& r : x.rows) {

@@ -75,8 +75,12 @@ struct denoise_step_state {
   std::set<core::variant_id> leaving;
   /// Loadings that the device has not told the end of.
   uint32_t loadings = 0;
-  /// The rows of the pending run, empty where none is.
+  /// The rows of the pending run, empty where none is; how many it opens.
   std::vector<core::ticket> running;
+  uint32_t opens = 0;
+  /// What opening a row, and a step, took of late.
+  core::timespan opening_each{0};
+  core::timespan step_each{0};
   /// The rows that the device decodes, or will between its next steps.
   std::vector<core::ticket> decoding;
   /// The batch that the hub knows of: those in decoding, then those that run.
@@ -95,6 +99,9 @@ struct denoise_step_state {
   void complete_run(const gpu::run_report& x);
   void complete_decoding(const gpu::decode_report& x);
   void start_next_run();
+  /// Leaves rows out of the next run whose opening would delay the others for
+  /// too long. Returns whether it did.
+  bool hold_back(std::vector<core::ticket>& next) const;
   void adopt_hosting(const adopt& x);
   void complete_loading(const core::error& why);
   /// Has the device forget those that leave and have no row.

@@ -314,4 +314,42 @@ BOOST_AUTO_TEST_CASE(a_variant_that_is_wanted_again_stays) {
   BOOST_TEST(device->forgotten.empty());
 }
 
+BOOST_AUTO_TEST_CASE(rows_that_run_wait_for_one_opening_where_it_is_long) {
+  start(8);
+  give(work(1, 100));
+  // Opening took as long as a step and a half.
+  const auto run_for = [&](std::vector<uint32_t> done, core::timespan opening) {
+    device->ran(1, std::move(done), {}, opening, 10ms);
+    run();
+  };
+  run_for({1}, 15ms);
+  for (uint64_t id = 2; id <= 4; ++id)
+    give(work(id, 100));
+  run_for({2}, 0ms);
+  BOOST_TEST((last_run() == rows{row(1), row(2)}));
+  BOOST_TEST(device->runs.back().steps == 1u);
+  run_for({3, 1}, 15ms);
+  BOOST_TEST((last_run() == rows{row(1), row(2), row(3)}));
+  // Where two fit beside a step, two join.
+  give(work(5, 100));
+  run_for({4, 2, 1}, 5ms);
+  BOOST_TEST((last_run() == rows{row(1), row(2), row(3), row(4), row(5)}));
+  BOOST_TEST(device->opened.size() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(rows_that_nobody_waits_with_are_all_opened) {
+  start(8);
+  give(work(1, 1));
+  device->ran(1, {1}, {}, 50ms, 10ms);
+  run();
+  decoded(1);
+  tell(sut, actors::adopt{1, {}, 8, planning::joining::whole_batch, {}, {}});
+  for (uint64_t id = 2; id <= 4; ++id) {
+    auto x = work(id);
+    x.more = id < 4;
+    give(x);
+  }
+  BOOST_TEST((last_run() == rows{row(2), row(3), row(4)}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -66,9 +66,12 @@ struct scripted_executor : gpu::executor {
 
   /// Ends the last run: each of its rows has so many steps now.
   void ran(uint32_t steps, std::vector<uint32_t> done,
-           const core::error& why_last = {}) {
+           const core::error& why_last = {}, core::timespan opening = {},
+           core::timespan step = {}) {
     gpu::run_report x;
     x.steps = steps;
+    x.opening = opening;
+    x.took = opening + steps * step;
     const auto rows = runs.back().rows;
     for (size_t i = 0; i < rows.size(); ++i)
       x.rows.push_back({rows[i], done.at(i), done.at(i) > 0, {}});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
+#include <atelier/core/part_file.hpp>
 #include <atelier/runtime/http/result_files.hpp>
 
 #include <fmt/format.h>
@@ -24,13 +25,12 @@ using core::fail;
 using core::result;
 
 constexpr std::string_view ending = ".picture";
-constexpr std::string_view unfinished = ".picture.part";
 
 using file = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-core::error failed(const char* doing, const fs::path& what) {
+core::error failed(const char* doing, const fs::path& what, int error) {
   return fail(ec::io_failed, "cannot {} '{}': {}", doing, what.string(),
-              std::strerror(errno));
+              std::strerror(error));
 }
 
 /// Whether a file of the folder is one of ours that nobody knows: others are
@@ -38,7 +38,7 @@ core::error failed(const char* doing, const fs::path& what) {
 bool is_left_over(const fs::path& x, const std::set<uint64_t>& known) {
   const auto name = x.filename().string();
   if (!name.ends_with(ending))
-    return name.ends_with(unfinished);
+    return core::part_file::is_temporary(name);
   uint64_t job = 0;
   const auto* const end = name.data() + name.size();
   const auto read = std::from_chars(name.data(), end, job, 16);
@@ -81,13 +81,13 @@ result<std::shared_ptr<const result_files>> result_files::open(
     return made.why();
   const int lock = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock < 0)
-    return failed("open the folder", folder);
+    return failed("open the folder", folder, errno);
   std::shared_ptr<const result_files> out{new result_files{folder, lock, how}};
   if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK)
       return fail(ec::unavailable, "another server has the folder '{}'",
                   folder.string());
-    return failed("lock the folder", folder);
+    return failed("lock the folder", folder, errno);
   }
   if (auto empty = remove_old(folder, known); !empty)
     return empty.why();
@@ -108,32 +108,22 @@ fs::path result_files::path_of(uint64_t job, uint32_t index) const {
 result<void> result_files::put(uint64_t job, uint32_t index,
                                std::span<const uint8_t> bytes) const {
   const auto path = path_of(job, index);
-  auto part = path;
-  part += ".part";
-  const auto give_up = [&](const char* doing) {
-    auto why = failed(doing, path);
-    std::error_code ignored;
-    fs::remove(part, ignored);
-    return why;
+  const auto done = [&](const char* doing, int error) -> result<void> {
+    if (error == 0)
+      return {};
+    return failed(doing, path, error);
   };
-  {
-    file to{std::fopen(part.c_str(), "wbe"), &std::fclose};
-    if (to == nullptr)
-      return give_up("write");
-    if (!bytes.empty()
-        && std::fwrite(bytes.data(), 1, bytes.size(), to.get()) != bytes.size())
-      return give_up("write");
-    if (how_ == durability::synchronised
-        && (std::fflush(to.get()) != 0 || fsync(fileno(to.get())) != 0))
-      return give_up("write");
-    if (std::fclose(to.release()) != 0)
-      return give_up("write");
-  }
-  if (std::rename(part.c_str(), path.c_str()) != 0)
-    return give_up("name");
-  if (how_ == durability::synchronised && fsync(lock_) != 0)
-    return give_up("synchronise");
-  return {};
+  core::part_file to{folder_, 0600};
+  if (auto ok = done("write", to.open_error()); !ok)
+    return ok;
+  if (auto ok = done("write", to.write_all(bytes)); !ok)
+    return ok;
+  const bool durable = how_ == durability::synchronised;
+  if (auto ok = done("synchronise", durable ? to.synchronise() : 0); !ok)
+    return ok;
+  if (auto ok = done("name", to.put_at(path, core::on_existing::replace)); !ok)
+    return ok;
+  return done("synchronise", durable ? core::synchronise_folder(folder_) : 0);
 }
 
 result<std::vector<uint8_t>> result_files::get(uint64_t job,
@@ -144,7 +134,7 @@ result<std::vector<uint8_t>> result_files::get(uint64_t job,
     if (errno == ENOENT)
       return fail(ec::not_found, "picture {} of job {} is kept no longer",
                   index, job);
-    return failed("read", path);
+    return failed("read", path, errno);
   }
   std::error_code error;
   const auto size = fs::file_size(path, error);
@@ -154,7 +144,7 @@ result<std::vector<uint8_t>> result_files::get(uint64_t job,
                 error.message());
   if (!bytes.empty()
       && std::fread(bytes.data(), 1, bytes.size(), from.get()) != bytes.size())
-    return failed("read", path);
+    return failed("read", path, errno);
   return bytes;
 }
 

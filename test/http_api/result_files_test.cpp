@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(what_a_server_before_left_is_removed_and_nothing_else) {
   {
     const auto before = result_files::open(where);
     BOOST_REQUIRE((*before)->put(1, 0, bytes{1}));
-    std::ofstream{where / "00-0.picture.part"} << "half";
+    std::ofstream{where / ".atelier-1-2.part"} << "half";
     std::ofstream{where / "mine.txt"} << "mine";
   }
   const auto sut = result_files::open(where);
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(pictures_of_jobs_that_are_known_stay) {
     const auto before = result_files::open(where);
     BOOST_REQUIRE((*before)->put(1, 0, bytes{1}));
     BOOST_REQUIRE((*before)->put(0xabc, 2, bytes{1, 2}));
-    std::ofstream{where / "0000000000000abc-2.picture.part"} << "half";
+    std::ofstream{where / ".atelier-3-0.part"} << "half";
     for (const auto* name : {"x-0.picture", "0000000000000abc.picture",
                              "-1.picture", "0000000000000abcx-0.picture"})
       std::ofstream{where / name} << "odd";

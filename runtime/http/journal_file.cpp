@@ -157,11 +157,11 @@ public:
     return out;
   }
 
-  void write(std::span<const record> all) {
+  void write(std::span<const record* const> all) {
     in_.run("BEGIN IMMEDIATE");
     try {
-      for (const auto& x : all)
-        std::visit([this](const auto& y) { put(y); }, x);
+      for (const auto* x : all)
+        std::visit([this](const auto& y) { put(y); }, *x);
       in_.run("COMMIT");
     } catch (...) {
       roll_back();
@@ -275,7 +275,7 @@ result<journal_contents> journal_file::read() {
   }
 }
 
-result<void> journal_file::write(std::span<const record> all) {
+result<void> journal_file::write(std::span<const record* const> all) {
   try {
     impl_->write(all);
     return {};

@@ -28,7 +28,8 @@ public:
   /// Opens the file, or makes it, its owner's alone, with the folder. One that
   /// is refused stays as it is.
   /// @param names how many names of forgotten jobs are remembered
-  /// Errors: ec::bad_config where it is broken, another program's, or of a newer
+  /// Errors: ec::bad_config where it is broken, another program's, or of a
+  /// newer
   ///         version; ec::unavailable where another server has it;
   ///         ec::io_failed; with the path.
   static core::result<std::unique_ptr<journal_file>> open(
@@ -45,7 +46,7 @@ public:
   /// Writes all or none, through to the disk. An end or a forgetting of a job
   /// that is not there does nothing.
   /// Errors: ec::io_failed.
-  core::result<void> write(std::span<const record> all);
+  core::result<void> write(std::span<const record* const> all);
 
 private:
   class impl;

@@ -103,7 +103,8 @@ void journal_writer::write(std::deque<order> all) {
   for (auto& x : all) {
     core::result<void> done;
     if (x.what) {
-      done = file_->write(std::span{&*x.what, 1});
+      const auto* const one = &*x.what;
+      done = file_->write(std::span{&one, 1});
       tell(done);
     }
     // Who waits for a job hears of it; an end is tried again.
@@ -116,10 +117,10 @@ void journal_writer::write(std::deque<order> all) {
 
 core::result<void> journal_writer::write_together(
   const std::deque<order>& all) {
-  std::vector<journal_file::record> records;
+  std::vector<const journal_file::record*> records;
   for (const auto& x : all)
     if (x.what)
-      records.push_back(*x.what);
+      records.push_back(&*x.what);
   if (records.empty())
     return {};
   auto done = file_->write(records);

@@ -64,8 +64,8 @@ statement& statement::put(int64_t x) {
 }
 
 statement& statement::put(std::string_view x) {
-  if (const int result = sqlite3_bind_text64(
-        it_, next_++, x.data(), x.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  if (const int result = sqlite3_bind_text64(it_, next_++, x.data(), x.size(),
+                                             SQLITE_TRANSIENT, SQLITE_UTF8);
       result != SQLITE_OK)
     in_.complain(result);
   return *this;
@@ -73,8 +73,8 @@ statement& statement::put(std::string_view x) {
 
 // Not copied: it is there until the statement has run.
 statement& statement::put(std::span<const uint8_t> x) {
-  if (const int result = sqlite3_bind_blob64(it_, next_++, x.data(), x.size(),
-                                             SQLITE_STATIC);
+  if (const int result =
+        sqlite3_bind_blob64(it_, next_++, x.data(), x.size(), SQLITE_STATIC);
       result != SQLITE_OK)
     in_.complain(result);
   return *this;

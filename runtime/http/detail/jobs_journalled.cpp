@@ -36,8 +36,7 @@ core::timespan age_of(std::chrono::system_clock::time_point x,
 } // namespace
 
 void jobs::impl::take_on(
-  job_request what,
-  std::function<void(std::variant<job_view, failure>)> then) {
+  job_request what, std::function<void(std::variant<job_view, failure>)> then) {
   bool twin = false;
   job_listener nobody;
   auto entered = enter(what, nobody, twin);
@@ -251,8 +250,8 @@ bool jobs::impl::hand_in_again(const entry& x) {
     if (wanted.deadline)
       *wanted.deadline -= age_of(x->known.created, when_.wall());
     if (wanted.deadline && *wanted.deadline <= core::timespan{0}) {
-      why = to_failure(core::fail(
-        ec::deadline_missed, "deadline passed while the server was away"));
+      why = to_failure(core::fail(ec::deadline_missed,
+                                  "deadline passed while the server was away"));
     } else {
       const auto got = from_->submit(wanted, calls_for(x, i));
       if (const auto* refused = std::get_if<failure>(&got))

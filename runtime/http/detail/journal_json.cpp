@@ -170,6 +170,8 @@ job_request read_wanted(std::string_view text,
       g.mask = files->at(i->get<size_t>());
     x.pictures.push_back(std::move(g));
   }
+  if (x.pictures.empty())
+    throw std::out_of_range{"a job has no pictures"};
   return x;
 }
 

@@ -20,7 +20,7 @@ std::string wanted_text(const job_request& x,
 
 /// The same back, but for what a journal keeps beside it: id, owner and
 /// idempotency key. Throws nlohmann's exceptions, and std::out_of_range for a
-/// file that is not there.
+/// file that is not there or a job without pictures.
 /// @param files null: without them, for a job that ended
 job_request read_wanted(std::string_view text,
                         const std::vector<file_bytes>* files);
@@ -28,7 +28,8 @@ job_request read_wanted(std::string_view text,
 /// How a job ended, in JSON; the number is not in it.
 std::string end_text(const journalled_end& x);
 
-/// Throws nlohmann's exceptions, and std::out_of_range for a state that is none.
+/// Throws nlohmann's exceptions, and std::out_of_range for a state that is
+/// none.
 journalled_end read_end(std::string_view text);
 
 /// In microseconds since 1970.

@@ -90,8 +90,7 @@ struct rig : test::api_rig {
   }
 
   std::string image_of(const std::string& id, int index = 0) {
-    const auto got =
-      get("/v1/jobs/" + id + "/images/" + std::to_string(index));
+    const auto got = get("/v1/jobs/" + id + "/images/" + std::to_string(index));
     return got->status() == 200 ? got->answered->body
                                 : std::to_string(got->status());
   }
@@ -227,8 +226,8 @@ BOOST_AUTO_TEST_CASE(an_open_job_is_drawn_again_after_a_kill) {
 
 BOOST_AUTO_TEST_CASE(an_ended_job_keeps_its_pictures_after_a_kill) {
   rig r;
-  const std::string id = r.job({{"prompt", "a"}, {"seed", 5}, {"n", 2}})
-                           ->body()["id"];
+  const std::string id =
+    r.job({{"prompt", "a"}, {"seed", 5}, {"n", 2}})->body()["id"];
   r.engine->finish(1);
   r.engine->finish(2);
   r.kept->tick();

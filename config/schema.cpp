@@ -9,6 +9,7 @@ namespace atelier::config {
 namespace {
 
 constexpr std::string_view modes[] = {"single", "split"};
+constexpr std::string_view off_or_on[] = {"off", "on"};
 constexpr std::string_view keyless_from[] = {"loopback", "anywhere"};
 constexpr std::string_view batchings[] = {"policy", "step", "whole_batch",
                                           "single"};
@@ -307,6 +308,13 @@ const option all_options[] = {
    ATELIER_AT(http.results_disk_bytes), 0, 1'048'576},
   {"http", "results_s", "How long they are kept.", ATELIER_AT(http.results), 1,
    day_s},
+  {"http", "journal",
+   "on: jobs outlive the server. Each is on the disk, in jobs.sqlite of the "
+   "data "
+   "folder, before it is answered 202, and what was open is drawn after the "
+   "next "
+   "start. Needs results_disk_mib.",
+   ATELIER_AT(http.journal), 0, 0, form::any, off_or_on},
 
   {"timeline", "file_mib",
    "Largest file; what happens later is left out and counted.",

@@ -190,6 +190,8 @@ struct http_settings {
   /// 0: in memory alone.
   uint64_t results_disk_bytes = 2048ull << 20;
   core::timespan results = std::chrono::hours{1};
+  /// on: asynchronous jobs outlive the server, in a file of the data folder.
+  std::string journal = "off";
 };
 
 /// The file of what happened when, where one is wanted.

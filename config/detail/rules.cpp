@@ -67,6 +67,10 @@ private:
     if (h.certificate.empty() != h.private_key.empty())
       add({key(h.certificate), key(h.private_key)},
           "one without the other: TLS needs both");
+    if (h.journal == "on" && h.results_disk_bytes == 0)
+      add({key(h.journal), key(h.results_disk_bytes)},
+          fmt::format("{} needs files for pictures: {} keeps none",
+                      told(h.journal), told(h.results_disk_bytes)));
   }
 
   void check_processes() {

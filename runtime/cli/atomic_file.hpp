@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/part_file.hpp>
 #include <atelier/core/result.hpp>
 
 #include <cstdint>
@@ -9,8 +10,7 @@
 
 namespace atelier::runtime::cli {
 
-/// What to do with a file that has the wanted name already.
-enum class on_existing : uint8_t { refuse, replace };
+using core::on_existing;
 
 /// Writes a file whole or not at all: under a temporary name in the same
 /// folder, synchronised, then renamed. Missing folders are made. On an error

@@ -2,6 +2,7 @@
 #include <atelier/core/log_control.hpp>
 #include <atelier/runtime/cli/choices.hpp>
 #include <atelier/runtime/cli/engine_options.hpp>
+#include <atelier/runtime/cli/kept_jobs.hpp>
 #include <atelier/runtime/cli/model_option.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
@@ -210,8 +211,13 @@ private:
     condition_ = std::make_shared<http::health>(pictures_, world_.version, [] {
       return std::chrono::steady_clock::now();
     });
+    auto kept = open_kept_jobs(http, data_folder(common_), world_.terminal);
+    if (!kept)
+      return kept.why();
+    journal_ = kept->journal;
     auto doors = http::doors::make(
-      {pictures_, condition_, chosen_.settings, open_results()});
+      {pictures_, condition_, chosen_.settings, std::move(kept->results),
+       std::move(kept->journal), std::move(kept->found)});
     http::server::options with;
     with.settings = http;
     with.routes = doors.routes;
@@ -234,20 +240,6 @@ private:
     chores_.push_back(
       [this, counted = doors.counted] { counted->note(server_->counts()); });
     return {};
-  }
-
-  /// Null where results of jobs stay in memory: a disk that takes nothing does
-  /// not keep a server from its work.
-  std::shared_ptr<const http::result_files> open_results() {
-    const auto data = data_folder(common_);
-    if (chosen_.settings.http.results_disk_bytes == 0 || data.empty())
-      return nullptr;
-    auto made = http::result_files::open(data / "results");
-    if (made)
-      return std::move(*made);
-    world_.terminal.complain(made.why().text
-                             + "; results of jobs stay in memory");
-    return nullptr;
   }
 
   std::optional<failure> start_engine() {
@@ -354,6 +346,8 @@ private:
   bool had_terminal_ = false;
   const common_arguments& common_;
   environment& world_;
+  /// Before all that may hold it: see jobs.
+  std::shared_ptr<http::job_journal> journal_;
   const std::shared_ptr<http::engine_pictures> pictures_ =
     std::make_shared<http::engine_pictures>();
   std::shared_ptr<http::health> condition_;

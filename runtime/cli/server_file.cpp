@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/part_file.hpp>
 #include <atelier/runtime/cli/server_file.hpp>
 
 #include <nlohmann/json.hpp>
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <vector>
 
 namespace atelier::runtime::cli {
 
@@ -31,22 +31,15 @@ result<void> write_server_file(const fs::path& file, const server_place& here) {
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
   const auto text = json{{"url", here.url}, {"pid", here.pid}}.dump() + '\n';
-  const auto part = file.string() + ".part-" + std::to_string(getpid());
-  unlink(part.c_str());
-  const int fd =
-    open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  bool whole = fd >= 0;
-  if (whole)
-    whole =
-      write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  auto why = errno;
-  if (fd >= 0)
-    close(fd);
-  if (whole && rename(part.c_str(), file.c_str()) == 0)
+  const std::vector<uint8_t> bytes(text.begin(), text.end());
+  core::part_file part{file.parent_path(), 0600};
+  int why = part.open_error();
+  if (why == 0)
+    why = part.write_all(bytes);
+  if (why == 0)
+    why = part.put_at(file, core::on_existing::replace);
+  if (why == 0)
     return {};
-  if (whole)
-    why = errno;
-  unlink(part.c_str());
   return fail(ec::io_failed, "cannot write {}: {}", file.string(),
               std::strerror(why));
 }

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <random>
+#include <utility>
 
 namespace atelier::runtime::http {
 
@@ -56,7 +57,7 @@ std::function<void(std::function<void()>)> run_on(
 
 } // namespace
 
-doors doors::make(const door_context& from) {
+doors doors::make(door_context from) {
   const auto& http = from.settings.http;
   doors out;
   out.counted = std::make_shared<metrics>();
@@ -65,7 +66,8 @@ doors doors::make(const door_context& from) {
     metered(drained(from.pictures, from.condition), out.counted, recent);
   const auto all = std::make_shared<jobs>(
     pictures, limits_of(http), jobs::clocks{steady_now, wall_now, draw},
-    from.results);
+    from.results, from.journal);
+  all->restore(std::move(from.restored));
 
   // A connection has one request at a time.
   out.pixels =

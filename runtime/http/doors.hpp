@@ -3,6 +3,7 @@
 
 #include <atelier/config/settings.hpp>
 #include <atelier/runtime/http/health.hpp>
+#include <atelier/runtime/http/job_journal.hpp>
 #include <atelier/runtime/http/metrics.hpp>
 #include <atelier/runtime/http/picture_service.hpp>
 #include <atelier/runtime/http/result_files.hpp>
@@ -22,6 +23,10 @@ struct door_context {
   const config::settings& settings;
   /// Where pictures of jobs that ended go; null: they stay in memory.
   std::shared_ptr<const result_files> results = nullptr;
+  /// Of asynchronous jobs, with what it has of servers before; null: none is
+  /// kept.
+  std::shared_ptr<job_journal> journal = nullptr;
+  journal_contents restored = {};
 };
 
 /// Everything that a server answers to.
@@ -38,7 +43,7 @@ struct doors {
 
   /// The one place that knows all APIs. They may ask for variants only once a
   /// request comes: the engine may start later.
-  static doors make(const door_context& from);
+  static doors make(door_context from);
 };
 
 } // namespace atelier::runtime::http

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <utility>
 
 namespace atelier::runtime::http {
@@ -128,6 +129,20 @@ void job_api::read(field_reader& r, job_request& into) const {
       detail::spread(r, with, std::move(one), static_cast<uint32_t>(n));
 }
 
+/// Why a job was not taken on.
+reply_message refusal(const failure& why) {
+  if (why.code == jobs::key_reused)
+    return error_reply(shape, 422, why.code, why.text, "Idempotency-Key");
+  if (why.code != jobs::not_journalled)
+    return detail::failure_reply(shape, why);
+  auto reply = error_reply(shape, 507, why.code, why.text);
+  reply.headers.emplace_back(
+    "Retry-After",
+    fmt::format(
+      "{}", std::chrono::ceil<std::chrono::seconds>(why.retry_after).count()));
+  return reply;
+}
+
 void job_api::submit(const exchange_ptr& x) const {
   constexpr size_t longest_key = 255;
   const auto& asked = x->asked();
@@ -152,20 +167,18 @@ void job_api::submit(const exchange_ptr& x) const {
   read(r, what);
   if (!r.good())
     return x->reply(detail::fault_reply(shape, r.why()));
-  const auto got = all->submit(std::move(what));
-  if (const auto* why = std::get_if<failure>(&got);
-      why != nullptr && why->code == jobs::key_reused)
-    return x->reply(
-      error_reply(shape, 422, why->code, why->text, "Idempotency-Key"));
-  else if (why != nullptr)
-    return x->reply(detail::failure_reply(shape, *why));
-  detail::note_handed_in(with, asked);
-  auto v = detail::job_json(std::get<job_view>(got));
-  const auto poll = fmt::format("/v1/jobs/{}", std::get<job_view>(got).id);
-  v["poll_url"] = poll;
-  auto reply = detail::json_reply(v, 202);
-  reply.headers.emplace_back("Location", poll);
-  x->reply(std::move(reply));
+  all->take_on(std::move(what), [x, with = with](const auto& got) {
+    if (const auto* why = std::get_if<failure>(&got))
+      return x->reply(refusal(*why));
+    detail::note_handed_in(with, x->asked());
+    const auto& taken = std::get<job_view>(got);
+    auto v = detail::job_json(taken);
+    const auto poll = fmt::format("/v1/jobs/{}", taken.id);
+    v["poll_url"] = poll;
+    auto reply = detail::json_reply(v, 202);
+    reply.headers.emplace_back("Location", poll);
+    x->reply(std::move(reply));
+  });
 }
 
 void job_api::look(const exchange_ptr& x) const {

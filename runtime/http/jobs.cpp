@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/detail/jobs_impl.hpp>
+#include <atelier/runtime/http/job_journal.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -28,9 +29,10 @@ bool lacks_bytes(const job_view& x) {
 }
 
 jobs::jobs(std::shared_ptr<picture_service> from, job_limits within,
-           clocks when, std::shared_ptr<const result_files> files)
+           clocks when, std::shared_ptr<const result_files> files,
+           std::shared_ptr<job_journal> journal)
   : impl_(std::make_shared<impl>(std::move(from), within, std::move(when),
-                                 std::move(files))) {}
+                                 std::move(files), std::move(journal))) {}
 
 jobs::~jobs() {
   impl_->close();
@@ -39,6 +41,15 @@ jobs::~jobs() {
 std::variant<job_view, failure> jobs::submit(job_request what,
                                              job_listener news) {
   return impl_->submit(std::move(what), std::move(news));
+}
+
+void jobs::take_on(job_request what,
+                   std::function<void(std::variant<job_view, failure>)> then) {
+  impl_->take_on(std::move(what), std::move(then));
+}
+
+void jobs::restore(journal_contents from) {
+  impl_->restore(std::move(from));
 }
 
 uint64_t jobs::listen(const std::string& id, job_listener news) {

@@ -17,6 +17,9 @@
 
 namespace atelier::runtime::http {
 
+class job_journal;
+struct journal_contents;
+
 enum class job_state : uint8_t {
   queued,
   running,
@@ -127,10 +130,15 @@ public:
 
   /// @param files where `tick` brings kept pictures to; null: they stay in
   ///        memory
+  /// @param journal of the jobs that are taken on; null: all end with this.
+  ///        Needs files. Somebody else owns it too: its thread must not be what
+  ///        ends it.
   jobs(std::shared_ptr<picture_service> from, job_limits within, clocks when,
-       std::shared_ptr<const result_files> files = nullptr);
+       std::shared_ptr<const result_files> files = nullptr,
+       std::shared_ptr<job_journal> journal = nullptr);
 
-  /// Takes back what is open, calls nobody, and removes the files of pictures.
+  /// Takes back what is open, calls nobody, and removes the files of pictures,
+  /// but those of jobs in the journal.
   ~jobs();
 
   jobs(const jobs&) = delete;
@@ -146,6 +154,21 @@ public:
   ///         with another body.
   std::variant<job_view, failure> submit(job_request what,
                                          job_listener news = {});
+
+  /// Likewise without a listener, for a job that is to outlive the server:
+  /// where there is a journal, `then` is called when the job is in it, from any
+  /// thread, else before this returns. Once.
+  /// Errors: also `not_journalled`, with which nothing is drawn.
+  void take_on(job_request what,
+               std::function<void(std::variant<job_view, failure>)> then);
+
+  /// Enters the jobs of servers before, under their own names. Pictures of
+  /// those that ended expire as if the server had not; what was open is handed
+  /// in again, with its seeds, by `tick`, as the engine takes it: where it
+  /// refuses what it took before, or the deadline has passed, the job ends as
+  /// failed.
+  /// @pre nothing was submitted yet
+  void restore(journal_contents from);
 
   /// Listens to a job from now on too; where it ended, `ended` is called at
   /// once. Returns a number to leave by, 0 where it is not known.
@@ -176,10 +199,10 @@ public:
   /// lacks_bytes(x). Counts as asking for them.
   job_view with_bytes(job_view x);
 
-  /// Forgets what expired, and brings pictures of jobs that ended from memory
-  /// into files; where that fails they stay in memory, and the next call tries
-  /// again. To be called about every second, by one thread: it waits for the
-  /// disk.
+  /// Forgets what expired, hands in again what `restore` brought, and brings
+  /// pictures of jobs that ended from memory into files; where that fails they
+  /// stay in memory, and the next call tries again. To be called about every
+  /// second, by one thread: it waits for the disk.
   void tick();
 
   /// Jobs that did not end yet.
@@ -197,6 +220,9 @@ public:
 
   /// The code of the failure where an idempotency key came with another body.
   static constexpr std::string_view key_reused = "key_reused";
+
+  /// Where the journal could not be written.
+  static constexpr std::string_view not_journalled = "not_journalled";
 
 private:
   class impl;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
+#include <atelier/core/part_file.hpp>
 #include <atelier/runtime/http/result_files.hpp>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -23,19 +25,25 @@ using core::fail;
 using core::result;
 
 constexpr std::string_view ending = ".picture";
-constexpr std::string_view unfinished = ".picture.part";
 
 using file = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-core::error failed(const char* doing, const fs::path& what) {
+core::error failed(const char* doing, const fs::path& what, int error) {
   return fail(ec::io_failed, "cannot {} '{}': {}", doing, what.string(),
-              std::strerror(errno));
+              std::strerror(error));
 }
 
-/// Whether a file of the folder is one of ours: others are left alone.
-bool is_ours(const fs::path& x) {
+/// Whether a file of the folder is one of ours that nobody knows: others are
+/// left alone.
+bool is_left_over(const fs::path& x, const std::set<uint64_t>& known) {
   const auto name = x.filename().string();
-  return name.ends_with(ending) || name.ends_with(unfinished);
+  if (!name.ends_with(ending))
+    return core::part_file::is_temporary(name);
+  uint64_t job = 0;
+  const auto* const end = name.data() + name.size();
+  const auto read = std::from_chars(name.data(), end, job, 16);
+  return read.ec != std::errc{} || read.ptr == end || *read.ptr != '-'
+      || !known.contains(job);
 }
 
 result<void> make_folder(const fs::path& folder) {
@@ -50,11 +58,12 @@ result<void> make_folder(const fs::path& folder) {
 }
 
 /// Where one cannot be removed, it is overwritten one day.
-result<void> remove_old(const fs::path& folder) {
+result<void> remove_old(const fs::path& folder,
+                        const std::set<uint64_t>& known) {
   std::error_code error;
   for (fs::directory_iterator i{folder, error}, end; !error && i != end;
        i.increment(error))
-    if (is_ours(i->path())) {
+    if (is_left_over(i->path(), known)) {
       std::error_code ignored;
       fs::remove(i->path(), ignored);
     }
@@ -67,26 +76,26 @@ result<void> remove_old(const fs::path& folder) {
 } // namespace
 
 result<std::shared_ptr<const result_files>> result_files::open(
-  const fs::path& folder) {
+  const fs::path& folder, const std::set<uint64_t>& known, durability how) {
   if (auto made = make_folder(folder); !made)
     return made.why();
   const int lock = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock < 0)
-    return failed("open the folder", folder);
-  std::shared_ptr<const result_files> out{new result_files{folder, lock}};
+    return failed("open the folder", folder, errno);
+  std::shared_ptr<const result_files> out{new result_files{folder, lock, how}};
   if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK)
       return fail(ec::unavailable, "another server has the folder '{}'",
                   folder.string());
-    return failed("lock the folder", folder);
+    return failed("lock the folder", folder, errno);
   }
-  if (auto empty = remove_old(folder); !empty)
+  if (auto empty = remove_old(folder, known); !empty)
     return empty.why();
   return out;
 }
 
-result_files::result_files(fs::path folder, int lock)
-  : folder_(std::move(folder)), lock_(lock) {}
+result_files::result_files(fs::path folder, int lock, durability how)
+  : folder_(std::move(folder)), lock_(lock), how_(how) {}
 
 result_files::~result_files() {
   close(lock_);
@@ -99,28 +108,22 @@ fs::path result_files::path_of(uint64_t job, uint32_t index) const {
 result<void> result_files::put(uint64_t job, uint32_t index,
                                std::span<const uint8_t> bytes) const {
   const auto path = path_of(job, index);
-  auto part = path;
-  part += ".part";
-  const auto give_up = [&](const char* doing) {
-    auto why = failed(doing, path);
-    std::error_code ignored;
-    fs::remove(part, ignored);
-    return why;
+  const auto done = [&](const char* doing, int error) -> result<void> {
+    if (error == 0)
+      return {};
+    return failed(doing, path, error);
   };
-  {
-    file to{std::fopen(part.c_str(), "wbe"), &std::fclose};
-    if (to == nullptr)
-      return give_up("write");
-    if (!bytes.empty()
-        && std::fwrite(bytes.data(), 1, bytes.size(), to.get()) != bytes.size())
-      return give_up("write");
-    if (std::fclose(to.release()) != 0)
-      return give_up("write");
-  }
-  // Not synchronised: after a crash nobody asks for it any more.
-  if (std::rename(part.c_str(), path.c_str()) != 0)
-    return give_up("name");
-  return {};
+  core::part_file to{folder_, 0600};
+  if (auto ok = done("write", to.open_error()); !ok)
+    return ok;
+  if (auto ok = done("write", to.write_all(bytes)); !ok)
+    return ok;
+  const bool durable = how_ == durability::synchronised;
+  if (auto ok = done("synchronise", durable ? to.synchronise() : 0); !ok)
+    return ok;
+  if (auto ok = done("name", to.put_at(path, core::on_existing::replace)); !ok)
+    return ok;
+  return done("synchronise", durable ? core::synchronise_folder(folder_) : 0);
 }
 
 result<std::vector<uint8_t>> result_files::get(uint64_t job,
@@ -131,7 +134,7 @@ result<std::vector<uint8_t>> result_files::get(uint64_t job,
     if (errno == ENOENT)
       return fail(ec::not_found, "picture {} of job {} is kept no longer",
                   index, job);
-    return failed("read", path);
+    return failed("read", path, errno);
   }
   std::error_code error;
   const auto size = fs::file_size(path, error);
@@ -141,8 +144,14 @@ result<std::vector<uint8_t>> result_files::get(uint64_t job,
                 error.message());
   if (!bytes.empty()
       && std::fread(bytes.data(), 1, bytes.size(), from.get()) != bytes.size())
-    return failed("read", path);
+    return failed("read", path, errno);
   return bytes;
+}
+
+std::optional<uint64_t> result_files::size(uint64_t job, uint32_t index) const {
+  std::error_code error;
+  const auto bytes = fs::file_size(path_of(job, index), error);
+  return error ? std::nullopt : std::optional<uint64_t>{bytes};
 }
 
 void result_files::remove(uint64_t job, uint32_t index) const {

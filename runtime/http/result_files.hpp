@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,12 +19,17 @@ namespace atelier::runtime::http {
 /// Threads: any; they wait for the disk.
 class result_files {
 public:
+  /// Whether a picture that was put outlives a loss of power.
+  enum class durability : uint8_t { none, synchronised };
+
   /// Makes the folder, its owner's alone, locks it, and removes what a server
-  /// before left in it: nobody knows those jobs any more.
-  /// Errors: ec::unavailable where another server has it; ec::io_failed; with
+  /// before left in it, but pictures of the jobs `known`: nobody knows the
+  /// other ones any more. Errors: ec::unavailable where another server has it;
+  /// ec::io_failed; with
   ///         the path.
   static core::result<std::shared_ptr<const result_files>> open(
-    const std::filesystem::path& folder);
+    const std::filesystem::path& folder, const std::set<uint64_t>& known = {},
+    durability how = durability::none);
 
   /// Leaves the folder and its files, and lets go of the lock.
   ~result_files();
@@ -38,17 +45,21 @@ public:
   /// Errors: ec::not_found where it was removed, ec::io_failed.
   core::result<std::vector<uint8_t>> get(uint64_t job, uint32_t index) const;
 
+  /// Returns the bytes of a picture's file; none where it is not there.
+  std::optional<uint64_t> size(uint64_t job, uint32_t index) const;
+
   /// Removes a picture, where it is there.
   void remove(uint64_t job, uint32_t index) const;
 
 private:
-  result_files(std::filesystem::path folder, int lock);
+  result_files(std::filesystem::path folder, int lock, durability how);
 
   std::filesystem::path path_of(uint64_t job, uint32_t index) const;
 
   const std::filesystem::path folder_;
   /// The folder's descriptor: the lock is its.
   const int lock_;
+  const durability how_;
 };
 
 } // namespace atelier::runtime::http

@@ -260,15 +260,16 @@ class Program:
         self.path = path
         self.folder = pathlib.Path(folder)
         self.pids = set()
+        # Whatever the user has at home is not this test's.
+        self.environment = os.environ | {
+            "XDG_DATA_HOME": str(self.folder.resolve() / "data"),
+            "ATELIER_MODELS": ""}
 
     def start(self, arguments, **options):
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
-        # Whatever the user has at home is not this test's.
-        options.setdefault("env", os.environ | {
-            "XDG_DATA_HOME": str(self.folder.resolve() / "data"),
-            "ATELIER_MODELS": ""})
+        options.setdefault("env", self.environment)
         process = subprocess.Popen([self.path, *arguments], cwd=self.folder,
                                    **options)
         self.pids.add(process.pid)

@@ -96,6 +96,8 @@ settings draw(core::philox& random) {
   // What belongs together.
   x.http.private_key = x.http.certificate;
   x.http.bodies_bytes = std::max(x.http.bodies_bytes, x.http.body_bytes);
+  if (x.http.results_disk_bytes == 0)
+    x.http.journal = "off";
   // Cores need processes to be bound.
   if (x.processes.mode == process_mode::single) {
     x.processes.cpu_cores.clear();

@@ -44,6 +44,12 @@ BOOST_AUTO_TEST_CASE(what_a_program_got_wrong_is_told) {
     {"processes.restart_first_ms",
      [](auto& x) { x.processes.restart_first = 31s; }},
     {"policy.name", [](auto& x) { x.policy.name = ""; }},
+    {"http.journal", [](auto& x) { x.http.journal = "true"; }},
+    {"http.journal",
+     [](auto& x) {
+       x.http.journal = "on";
+       x.http.results_disk_bytes = 0;
+     }},
     {"log.level", [](auto& x) { x.log.level = "WARN"; }},
     {"devices", [](auto& x) { x.devices.clear(); }},
     {"devices", [](auto& x) { x.devices.resize(65); }},

@@ -105,6 +105,31 @@ BOOST_AUTO_TEST_CASE(at_its_expiry_the_file_is_removed) {
   BOOST_TEST(r.filed->kept().jobs == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_wall_clock_that_is_set_expires_and_estimates_nothing) {
+  job_limits within;
+  within.kept = 10s;
+  for (const auto by : {24h * 365, -24h * 365}) {
+    rig r{within};
+    const auto id = r.done("a");
+    const std::string open =
+      r.post_json("/v1/jobs", {{"prompt", "b"}, {"steps", 8}})->body()["id"];
+    r.pictures->step(2, 0, 8);
+    r.now += 2s;
+    r.pictures->step(2, 4, 8);
+    r.filed->tick();
+    r.set_off = by;
+    r.filed->tick();
+    BOOST_TEST(r.image_of(id) == 200u);
+    BOOST_TEST(r.get("/v1/jobs/" + open)->body()["eta_s"] == 2.0);
+    r.now += 7s;
+    r.filed->tick();
+    BOOST_TEST(r.image_of(id) == 200u);
+    r.now += 1s;
+    r.filed->tick();
+    BOOST_TEST(r.image_of(id) == 410u);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_was_not_asked_for_the_longest_goes_first) {
   job_limits within;
   // Of 1000 bytes each, with what goes with them.

@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(what_a_server_before_left_is_removed_and_nothing_else) {
   {
     const auto before = result_files::open(where);
     BOOST_REQUIRE((*before)->put(1, 0, bytes{1}));
-    std::ofstream{where / "00-0.picture.part"} << "half";
+    std::ofstream{where / ".atelier-1-2.part"} << "half";
     std::ofstream{where / "mine.txt"} << "mine";
   }
   const auto sut = result_files::open(where);
@@ -73,6 +73,26 @@ BOOST_AUTO_TEST_CASE(what_a_server_before_left_is_removed_and_nothing_else) {
   BOOST_TEST(!(*sut)->get(1, 0));
   BOOST_TEST(files() == 1u);
   BOOST_TEST(fs::exists(where / "mine.txt"));
+}
+
+BOOST_AUTO_TEST_CASE(pictures_of_jobs_that_are_known_stay) {
+  {
+    const auto before = result_files::open(where);
+    BOOST_REQUIRE((*before)->put(1, 0, bytes{1}));
+    BOOST_REQUIRE((*before)->put(0xabc, 2, bytes{1, 2}));
+    std::ofstream{where / ".atelier-3-0.part"} << "half";
+    for (const auto* name : {"x-0.picture", "0000000000000abc.picture",
+                             "-1.picture", "0000000000000abcx-0.picture"})
+      std::ofstream{where / name} << "odd";
+  }
+  const auto sut =
+    result_files::open(where, {0xabc}, result_files::durability::synchronised);
+  BOOST_REQUIRE(sut);
+  BOOST_TEST(files() == 1u);
+  BOOST_TEST(((*sut)->size(0xabc, 2) == 2u));
+  BOOST_TEST(!(*sut)->size(1, 0).has_value());
+  BOOST_REQUIRE((*sut)->put(2, 0, bytes{1, 2, 3}));
+  BOOST_TEST((*(*sut)->get(2, 0) == bytes{1, 2, 3}));
 }
 
 BOOST_AUTO_TEST_CASE(the_folder_is_its_owners_alone) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,8 @@ struct picture_row {
   uint64_t request = 0;
   bool handed_in = false;
   bool ended = false;
+  /// The engine took it and was full then: it is handed in once more.
+  bool again = false;
   uint32_t steps_done = 0;
   /// As the client said or the engine told; 0: not known.
   uint32_t steps = 0;
@@ -67,8 +70,23 @@ struct job_entry {
   /// A thread is calling listeners.
   bool telling = false;
 
+  /// The journal was told of it.
+  bool journalled = false;
+  /// Why it was not taken on, where others had been told its name.
+  std::optional<failure> untaken;
+  /// Those that wait until the journal was told of it.
+  std::vector<std::function<void()>> twins;
+  /// What a server before took on, by index: until it ends it may be handed in
+  /// again.
+  std::vector<generation> restored;
+
   bool has_ended() const {
     return known.state >= job_state::completed;
+  }
+
+  /// It is not one that is drawn after the next start of the server.
+  bool has_ended_for_good() const {
+    return has_ended() && known.why.code != "stopping";
   }
 };
 

@@ -8,11 +8,8 @@ namespace atelier::runtime::http::detail {
 
 namespace {
 
-/// What a kept picture counts as: its file, and something for what is known of
-/// it.
 uint64_t weight_of(const picture& x) {
-  constexpr uint64_t overhead = 1024;
-  return x.bytes.size() + overhead;
+  return weight_of_file(x.bytes.size());
 }
 
 std::pair<core::time_point, uint64_t> end_of(const job_entry& x) {
@@ -24,6 +21,11 @@ std::pair<core::time_point, uint64_t> use_of(const job_entry& x) {
 }
 
 } // namespace
+
+uint64_t weight_of_file(uint64_t bytes) {
+  constexpr uint64_t overhead = 1024;
+  return bytes + overhead;
+}
 
 std::shared_ptr<job_entry> job_table::find(const std::string& id) const {
   const auto i = by_id_.find(id);
@@ -37,25 +39,28 @@ std::shared_ptr<job_entry> job_table::find_twin(const std::string& owner,
 }
 
 bool job_table::make_room() {
-  if (by_number_.size() < within_.jobs)
-    return true;
-  if (ended_.empty())
-    return false;
-  const auto oldest = ended_.begin()->second;
-  remove(*oldest);
-  return true;
+  // A server before may have had room for more.
+  while (by_number_.size() >= within_.jobs && !ended_.empty()) {
+    const auto oldest = ended_.begin()->second;
+    remove(*oldest);
+  }
+  return by_number_.size() < within_.jobs;
 }
 
 job_table::place job_table::place_of(const job_entry& x) {
   return {UINT32_MAX - x.priority, x.number};
 }
 
-void job_table::add(const std::shared_ptr<job_entry>& x) {
+void job_table::enter(const std::shared_ptr<job_entry>& x) {
   ATELIER_EXPECTS(!by_id_.contains(x->known.id), "a job's name is free");
   by_id_.emplace(x->known.id, x);
   by_number_.emplace(x->number, x);
   if (!x->idempotency_key.empty())
     twins_.emplace(std::pair{x->known.owner, x->idempotency_key}, x);
+}
+
+void job_table::add(const std::shared_ptr<job_entry>& x) {
+  enter(x);
   const auto at = place_of(*x);
   waiting_.insert(std::upper_bound(waiting_.begin(), waiting_.end(), at), at);
 }
@@ -92,6 +97,19 @@ void job_table::end(const std::shared_ptr<job_entry>& x) {
   unstored_.emplace(x->number, x);
   while (in_memory_.held > in_memory_.most)
     drop_pictures(*in_memory_.jobs.begin()->second);
+}
+
+void job_table::restore(const std::shared_ptr<job_entry>& x,
+                        uint64_t disk_bytes) {
+  enter(x);
+  ended_.emplace(end_of(*x), x);
+  if (disk_bytes == 0)
+    return;
+  x->used_at = x->ended_at;
+  put_on(on_disk_, x, x->kept_disk_bytes, disk_bytes);
+  ++keeping_;
+  while (on_disk_.held > on_disk_.most)
+    drop_pictures(*on_disk_.jobs.begin()->second);
 }
 
 void job_table::put_on(shelf& to, const std::shared_ptr<job_entry>& x,
@@ -172,6 +190,14 @@ std::vector<std::pair<uint64_t, uint32_t>> job_table::take_dropped() {
   return std::exchange(dropped_, {});
 }
 
+std::vector<uint64_t> job_table::take_forgotten() {
+  return std::exchange(removed_, {});
+}
+
+std::vector<std::shared_ptr<job_entry>> job_table::take_expired() {
+  return std::exchange(expired_, {});
+}
+
 void job_table::forget_pictures(job_entry& x) {
   if (!keeps(x))
     return;
@@ -190,6 +216,8 @@ void job_table::drop_pictures(job_entry& x) {
   x.known.expired = true;
   for (auto& done : x.known.results)
     done.reset();
+  if (x.journalled)
+    expired_.push_back(by_number_.at(x.number));
 }
 
 void job_table::remove(const job_entry& x) {
@@ -202,6 +230,8 @@ void job_table::remove(const job_entry& x) {
   by_id_.erase(held->known.id);
   if (!held->idempotency_key.empty())
     twins_.erase({held->known.owner, held->idempotency_key});
+  if (held->journalled && held->has_ended_for_good())
+    removed_.push_back(held->number);
   if (ended_.erase(end_of(*held)) == 0)
     return;
   forget_pictures(*held);

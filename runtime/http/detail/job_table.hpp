@@ -16,6 +16,10 @@
 
 namespace atelier::runtime::http::detail {
 
+/// What a kept picture counts as: its file, and something for what is known of
+/// it.
+uint64_t weight_of_file(uint64_t bytes);
+
 /// Where jobs are found: by name, by age, by their place in the queue, by when
 /// they ended. Holds no more than its limits say.
 /// Threads: one at a time.
@@ -50,6 +54,11 @@ public:
   /// @pre its state says so
   void end(const std::shared_ptr<job_entry>& x);
 
+  /// Enters one that ended, whose pictures are in files.
+  /// @pre its state says so, and its name is free
+  /// @param disk_bytes what its pictures count there
+  void restore(const std::shared_ptr<job_entry>& x, uint64_t disk_bytes);
+
   void remove(const job_entry& x);
 
   /// Its pictures were asked for.
@@ -72,6 +81,21 @@ public:
   /// Returns the pictures in files that are kept no longer since the last call,
   /// by their jobs' numbers and their indices.
   std::vector<std::pair<uint64_t, uint32_t>> take_dropped();
+
+  /// Whether pictures of it are still to be brought into files.
+  bool is_unstored(const job_entry& x) const {
+    return unstored_.contains(x.number);
+  }
+
+  /// Returns the numbers of jobs in the journal that were forgotten since the
+  /// last call.
+  std::vector<uint64_t> take_forgotten();
+
+  /// Returns jobs in the journal whose pictures expired since the last call.
+  std::vector<std::shared_ptr<job_entry>> take_expired();
+
+  /// Remembers the name of a job that was here.
+  void remember(const std::string& id);
 
   /// Forgets what is kept for longer than may be.
   void expire(core::time_point now);
@@ -127,7 +151,7 @@ private:
   void forget_pictures(job_entry& x);
   /// @pre it is known: the shelves are not its only owners
   void drop_pictures(job_entry& x);
-  void remember(const std::string& id);
+  void enter(const std::shared_ptr<job_entry>& x);
 
   job_limits within_;
   std::unordered_map<std::string, std::shared_ptr<job_entry>> by_id_;
@@ -146,6 +170,8 @@ private:
   /// By number.
   std::map<uint64_t, std::shared_ptr<job_entry>> unstored_;
   std::vector<std::pair<uint64_t, uint32_t>> dropped_;
+  std::vector<uint64_t> removed_;
+  std::vector<std::shared_ptr<job_entry>> expired_;
   std::unordered_set<std::string> forgotten_;
   std::deque<std::string> forgotten_order_;
 };

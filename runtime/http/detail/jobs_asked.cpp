@@ -95,6 +95,9 @@ size_t jobs::impl::open() const {
 }
 
 void jobs::impl::close() {
+  if (journal_)
+    store_all();
+  tell_journal();
   std::vector<uint64_t> requests;
   std::vector<entry> held;
   {
@@ -110,7 +113,10 @@ void jobs::impl::close() {
     }
     for (const auto& x : held) {
       x->outbox.clear();
-      table_.remove(*x);
+      x->twins.clear();
+      // The next server has its pictures.
+      if (!x->journalled)
+        table_.remove(*x);
     }
   }
   take_back(requests);

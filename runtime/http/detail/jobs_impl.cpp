@@ -17,12 +17,23 @@ using core::ec;
 using detail::job_entry;
 using detail::job_news;
 
+namespace {
+
+bool is_full(const answer& x) {
+  const auto* const why = std::get_if<failure>(&x);
+  return why != nullptr && why->code == core::to_string(ec::overloaded);
+}
+
+} // namespace
+
 jobs::impl::impl(std::shared_ptr<picture_service> from, job_limits within,
-                 clocks when, std::shared_ptr<const result_files> files)
+                 clocks when, std::shared_ptr<const result_files> files,
+                 std::shared_ptr<job_journal> journal)
   : from_(std::move(from)),
     within_(within),
     when_(std::move(when)),
     files_(std::move(files)),
+    journal_(std::move(journal)),
     table_(within) {}
 
 std::variant<job_view, failure> jobs::impl::submit(job_request what,
@@ -167,6 +178,7 @@ void jobs::impl::hand_in(const entry& x,
 
 void jobs::impl::refuse(const entry& x, const failure& why) {
   std::vector<uint64_t> requests;
+  std::vector<std::function<void()>> twins;
   {
     const std::lock_guard guard{mutex_};
     // Who asked hears it as the reason why there is no job; who joined it
@@ -178,11 +190,15 @@ void jobs::impl::refuse(const entry& x, const failure& why) {
     else
       requests = end(x, job_state::failed, why);
     x->handed_in = true;
-    x->named = x->keeps = false;
+    x->named = x->keeps = x->journalled = false;
+    x->untaken = why;
+    twins = std::exchange(x->twins, {});
     table_.remove(*x);
   }
   take_back(requests);
   tell(x);
+  for (const auto& twin : twins)
+    twin();
 }
 
 void jobs::impl::progressed(const entry& x, uint32_t index, const progress& p) {
@@ -215,6 +231,12 @@ void jobs::impl::answered(const entry& x, uint32_t index, const answer& a) {
   {
     const std::lock_guard guard{mutex_};
     auto& row = x->rows[index];
+    const bool full = is_full(a) && !x->restored.empty();
+    if (full && !closed_ && !row.ended && !x->has_ended()) {
+      row.handed_in = false;
+      row.again = true;
+      return;
+    }
     if (closed_ || std::exchange(row.ended, true) || x->has_ended())
       return;
     if (done) {
@@ -278,6 +300,9 @@ std::vector<uint64_t> jobs::impl::end(const entry& x, job_state how,
   // they cannot be kept.
   push(*x, job_news::kind::ended);
   table_.end(x);
+  x->restored.clear();
+  restored_.erase(x->number);
+  note_end(*x);
   return requests;
 }
 

@@ -3,8 +3,11 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/runtime/http/detail/job_table.hpp>
+#include <atelier/runtime/http/job_journal.hpp>
 #include <atelier/runtime/http/jobs.hpp>
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,6 +24,14 @@ namespace atelier::runtime::http {
 ///              failed and the rest of it is taken back
 ///   last news  one that keeps nothing is forgotten
 ///
+/// With a journal, one that is taken on:
+///
+///   take_on    likewise; then the journal is told, and `then` once it is there
+///   end        the journal is told, of one that was completed once its
+///   pictures
+///              are in files; one that ends with the engine stays open there
+///   restore    enters it, and each tick hands in what the engine takes
+///
 /// One lock guards all; what changes a job puts news into its outbox, and the
 /// thread that finds nobody telling tells them, without the lock.
 class jobs::impl : public std::enable_shared_from_this<jobs::impl> {
@@ -28,8 +39,12 @@ public:
   using entry = std::shared_ptr<detail::job_entry>;
 
   impl(std::shared_ptr<picture_service> from, job_limits within, clocks when,
-       std::shared_ptr<const result_files> files);
+       std::shared_ptr<const result_files> files,
+       std::shared_ptr<job_journal> journal);
 
+  void take_on(job_request what,
+               std::function<void(std::variant<job_view, failure>)> then);
+  void restore(journal_contents from);
   std::variant<job_view, failure> submit(job_request what, job_listener news);
   uint64_t listen(const std::string& id, job_listener news);
   void leave(const std::string& id, uint64_t listener);
@@ -67,11 +82,22 @@ private:
   void push(detail::job_entry& x, detail::job_news::kind what,
             uint32_t index = 0, uint64_t first = 1);
 
+  void note_end(const detail::job_entry& x);
+  void restore_open(const entry& x, journalled_job was);
+  void restore_ended(const entry& x, journalled_end end);
+
   // Without it:
+  void write_down(const entry& x, job_request what,
+                  std::function<void(std::variant<job_view, failure>)> then);
+  std::variant<job_view, failure> outcome(const entry& x) const;
+  void hand_in_again();
+  bool hand_in_again(const entry& x);
+  void tell_journal();
   void take_back(const std::vector<uint64_t>& requests);
   void tell(const entry& x);
   /// Removes the files of pictures that are kept no longer.
   void remove_dropped();
+  void store_all();
   /// Brings a job's pictures into files. False where the disk does not take
   /// them.
   bool store(const entry& x);
@@ -81,10 +107,13 @@ private:
   const job_limits within_;
   const clocks when_;
   const std::shared_ptr<const result_files> files_;
+  const std::shared_ptr<job_journal> journal_;
   mutable std::mutex mutex_;
   detail::job_table table_;
   uint64_t last_number_ = 0;
   bool closed_ = false;
+  /// Jobs that were restored and are open, by number.
+  std::map<uint64_t, entry> restored_;
   /// Of `tick` alone: it is told once.
   bool disk_fails_ = false;
 };

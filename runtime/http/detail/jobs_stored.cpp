@@ -36,14 +36,22 @@ job_view jobs::impl::with_bytes(job_view x) {
 }
 
 void jobs::impl::tick() {
-  std::vector<entry> ended;
   {
     const std::lock_guard guard{mutex_};
     table_.expire(when_.steady());
-    if (files_)
-      ended = table_.unstored();
   }
+  hand_in_again();
   remove_dropped();
+  store_all();
+  tell_journal();
+}
+
+void jobs::impl::store_all() {
+  std::vector<entry> ended;
+  if (files_) {
+    const std::lock_guard guard{mutex_};
+    ended = table_.unstored();
+  }
   for (const auto& x : ended)
     if (!store(x))
       break;
@@ -60,6 +68,7 @@ bool jobs::impl::store(const entry& x) {
       return false;
   const std::lock_guard guard{mutex_};
   table_.store_no_more(*x);
+  note_end(*x);
   return true;
 }
 

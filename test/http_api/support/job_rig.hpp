@@ -26,7 +26,8 @@ struct job_rig {
         return std::chrono::system_clock::time_point{}
              + std::chrono::seconds{1'700'000'000}
              + std::chrono::duration_cast<std::chrono::system_clock::duration>(
-                 now.time_since_epoch());
+                 now.time_since_epoch())
+             + set_off;
       },
       [this] { return ++drawn; }};
   }
@@ -65,6 +66,8 @@ struct job_rig {
   }
 
   core::time_point now;
+  /// How far somebody has set the wall clock.
+  std::chrono::system_clock::duration set_off{};
   uint64_t drawn = 0;
   std::shared_ptr<fake_pictures> pictures;
   std::shared_ptr<runtime::http::jobs> all;

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/detail/journal_json.hpp>
+#include <atelier/runtime/http/timings_json.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <stdexcept>
+
+namespace atelier::runtime::http::detail {
+
+namespace {
+
+using nlohmann::json;
+using std::chrono::microseconds;
+using std::chrono::system_clock;
+
+/// A prompt comes from JSON, and is UTF-8; whatever is not is made so.
+std::string text_of(const json& x) {
+  return x.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// Writes members of what is kept, or reads them: one list for both ways, so
+/// that none is forgotten in one.
+class writer {
+public:
+  explicit writer(json& to) : to_(to) {}
+
+  template <class T>
+  void operator()(const char* name, const T& x) {
+    to_[name] = x;
+  }
+
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& x) {
+    if (x)
+      to_[name] = *x;
+  }
+
+private:
+  json& to_;
+};
+
+class reader {
+public:
+  explicit reader(const json& from) : from_(from) {}
+
+  template <class T>
+  void operator()(const char* name, T& x) {
+    from_.at(name).get_to(x);
+  }
+
+  template <class T>
+  void operator()(const char* name, std::optional<T>& x) {
+    if (const auto i = from_.find(name); i != from_.end())
+      x = i->get<T>();
+  }
+
+private:
+  const json& from_;
+};
+
+template <class Visitor, class Generation>
+void visit_generation(Visitor& f, Generation& x) {
+  f("prompt", x.prompt);
+  f("negative", x.negative);
+  f("width", x.width);
+  f("height", x.height);
+  f("seed", x.seed);
+  f("steps", x.steps);
+  f("guidance", x.guidance);
+  f("guidance_rescale", x.guidance_rescale);
+  f("eta", x.eta);
+  f("karras", x.karras);
+  f("strength", x.strength);
+  f("sampler", x.sampler);
+  f("model", x.model);
+  f("variant", x.variant);
+  f("format", x.format);
+  f("quality", x.quality);
+  f("priority", x.priority);
+  f("noise", x.noise);
+  f("deterministic", x.deterministic);
+  f("preview_every", x.preview_every);
+  f("trace", x.trace);
+}
+
+template <class Visitor, class Picture>
+void visit_picture(Visitor& f, Picture& x) {
+  f("request", x.request);
+  f("format", x.format);
+  f("seed", x.seed);
+  f("model", x.model);
+  f("variant", x.variant);
+  f("route", x.route);
+  f("sampler", x.sampler);
+  f("steps", x.steps);
+  f("steps_run", x.steps_run);
+  f("guidance", x.guidance);
+  f("guidance_rescale", x.guidance_rescale);
+  f("eta", x.eta);
+  f("karras", x.karras);
+  f("strength", x.strength);
+  f("width", x.width);
+  f("height", x.height);
+  f("sha256", x.sha256);
+  f("notes", x.notes);
+  f("trace", x.trace);
+}
+
+constexpr std::array states{job_state::completed, job_state::failed,
+                            job_state::cancelled};
+
+job_state read_state(const std::string& name) {
+  const auto* const i = std::find_if(
+    states.begin(), states.end(), [&](auto x) { return to_string(x) == name; });
+  if (i == states.end())
+    throw std::out_of_range{"a job ended as " + name};
+  return *i;
+}
+
+size_t place_of(std::span<const uint8_t> file,
+                std::vector<std::span<const uint8_t>>& files) {
+  const auto i = std::find_if(files.begin(), files.end(), [&](const auto& x) {
+    return std::equal(x.begin(), x.end(), file.begin(), file.end());
+  });
+  if (i != files.end())
+    return static_cast<size_t>(i - files.begin());
+  files.push_back(file);
+  return files.size() - 1;
+}
+
+} // namespace
+
+std::string wanted_text(const job_request& x,
+                        std::vector<std::span<const uint8_t>>& files) {
+  json all = json::array();
+  for (const auto& g : x.pictures) {
+    json one;
+    writer write{one};
+    visit_generation(write, g);
+    if (g.deadline)
+      one["deadline_ns"] = g.deadline->count();
+    if (!g.image.empty())
+      one["image"] = place_of(g.image, files);
+    if (!g.mask.empty())
+      one["mask"] = place_of(g.mask, files);
+    all.push_back(std::move(one));
+  }
+  return text_of({{"kind", x.kind}, {"trace", x.trace}, {"pictures", all}});
+}
+
+job_request read_wanted(std::string_view text,
+                        const std::vector<file_bytes>* files) {
+  const auto from = json::parse(text);
+  job_request x;
+  from.at("kind").get_to(x.kind);
+  from.at("trace").get_to(x.trace);
+  for (const auto& one : from.at("pictures")) {
+    generation g;
+    reader read{one};
+    visit_generation(read, g);
+    if (const auto i = one.find("deadline_ns"); i != one.end())
+      g.deadline = std::chrono::nanoseconds{i->get<int64_t>()};
+    if (const auto i = one.find("image"); i != one.end() && files)
+      g.image = files->at(i->get<size_t>());
+    if (const auto i = one.find("mask"); i != one.end() && files)
+      g.mask = files->at(i->get<size_t>());
+    x.pictures.push_back(std::move(g));
+  }
+  if (x.pictures.empty())
+    throw std::out_of_range{"a job has no pictures"};
+  return x;
+}
+
+std::string end_text(const journalled_end& x) {
+  json to{{"state", to_string(x.state)},
+          {"completed", wall_number(x.completed)},
+          {"code", x.why.code},
+          {"text", x.why.text}};
+  if (x.started)
+    to["started"] = wall_number(*x.started);
+  auto& all = to["pictures"] = json::array();
+  for (const auto& p : x.pictures) {
+    json one;
+    if (p) {
+      writer write{one};
+      visit_picture(write, *p);
+      one["timings_ms"] = timings_json(p->took);
+    }
+    all.push_back(std::move(one));
+  }
+  return text_of(to);
+}
+
+journalled_end read_end(std::string_view text) {
+  const auto from = json::parse(text);
+  journalled_end x;
+  x.state = read_state(from.at("state").get<std::string>());
+  x.completed = read_wall(from.at("completed").get<int64_t>());
+  from.at("code").get_to(x.why.code);
+  from.at("text").get_to(x.why.text);
+  if (const auto i = from.find("started"); i != from.end())
+    x.started = read_wall(i->get<int64_t>());
+  for (const auto& one : from.at("pictures")) {
+    auto& to = x.pictures.emplace_back();
+    if (one.is_null())
+      continue;
+    auto p = std::make_shared<picture>();
+    reader read{one};
+    visit_picture(read, *p);
+    p->took = read_timings(one.at("timings_ms"));
+    to = std::move(p);
+  }
+  return x;
+}
+
+int64_t wall_number(system_clock::time_point x) {
+  return std::chrono::duration_cast<microseconds>(x.time_since_epoch()).count();
+}
+
+system_clock::time_point read_wall(int64_t x) {
+  return system_clock::time_point{
+    std::chrono::duration_cast<system_clock::duration>(microseconds{x})};
+}
+
+} // namespace atelier::runtime::http::detail

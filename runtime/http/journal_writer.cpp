@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
+#include <atelier/core/log.hpp>
+#include <atelier/runtime/http/journal_writer.hpp>
+
+#include <chrono>
+#include <exception>
+#include <iterator>
+#include <utility>
+
+namespace atelier::runtime::http {
+
+namespace {
+
+/// When what could not be written is tried again.
+constexpr auto pause = std::chrono::seconds{1};
+
+void call(const std::function<void(core::result<void>)>& then,
+          const core::result<void>& done) {
+  if (!then)
+    return;
+  try {
+    then(done);
+  } catch (const std::exception& e) {
+    core::log_error("who waited for the journal of jobs threw: {}", e.what());
+  }
+}
+
+} // namespace
+
+journal_writer::journal_writer(std::unique_ptr<journal_file> to)
+  : file_(std::move(to)), thread_([this] { work(); }) {}
+
+journal_writer::~journal_writer() {
+  {
+    const std::lock_guard guard{mutex_};
+    ending_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void journal_writer::accept(journalled_job x,
+                            std::function<void(core::result<void>)> then) {
+  push({std::move(x), std::move(then)});
+}
+
+void journal_writer::after_accepts(std::function<void()> then) {
+  push({std::nullopt,
+        [then = std::move(then)](const core::result<void>&) { then(); }});
+}
+
+void journal_writer::end(journalled_end x) {
+  push({std::move(x), {}});
+}
+
+void journal_writer::forget(uint64_t number) {
+  push({journal_file::forgotten_job{number}, {}});
+}
+
+void journal_writer::push(order x) {
+  {
+    const std::lock_guard guard{mutex_};
+    told_.push_back(std::move(x));
+  }
+  wake_.notify_all();
+}
+
+void journal_writer::work() {
+  for (;;) {
+    std::deque<order> now;
+    bool last = false;
+    {
+      std::unique_lock lock{mutex_};
+      const auto due = [&] { return ending_ || !told_.empty(); };
+      if (late_.empty())
+        wake_.wait(lock, due);
+      else
+        wake_.wait_for(lock, pause, due);
+      now = std::exchange(told_, {});
+      last = ending_;
+    }
+    // What is late comes first: it was told first.
+    std::move(now.begin(), now.end(), std::back_inserter(late_));
+    write(std::exchange(late_, {}));
+    if (!last)
+      continue;
+    if (!late_.empty())
+      core::log_error("{} ends of jobs are not in the journal: they are drawn "
+                      "again after the next start",
+                      late_.size());
+    return;
+  }
+}
+
+void journal_writer::write(std::deque<order> all) {
+  if (const auto done = write_together(all)) {
+    for (const auto& x : all)
+      call(x.then, done);
+    return;
+  }
+  // A small job may find room where a large one does not.
+  for (auto& x : all) {
+    core::result<void> done;
+    if (x.what) {
+      const auto* const one = &*x.what;
+      done = file_->write(std::span{&one, 1});
+      tell(done);
+    }
+    // Who waits for a job hears of it; an end is tried again.
+    if (done || x.then)
+      call(x.then, done);
+    else
+      late_.push_back(std::move(x));
+  }
+}
+
+core::result<void> journal_writer::write_together(
+  const std::deque<order>& all) {
+  std::vector<const journal_file::record*> records;
+  for (const auto& x : all)
+    if (x.what)
+      records.push_back(&*x.what);
+  if (records.empty())
+    return {};
+  auto done = file_->write(records);
+  tell(done);
+  return done;
+}
+
+void journal_writer::tell(const core::result<void>& done) {
+  if (std::exchange(fails_, !done) == !done)
+    return;
+  if (done)
+    core::log_warn("the journal of jobs is written again");
+  else
+    core::log_error("jobs are refused: {}", done.why().text);
+}
+
+} // namespace atelier::runtime::http

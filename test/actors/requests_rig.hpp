@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "actors/hub_rig.hpp"
+#include "actors/system_rig.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace atelier::test {
+
+/// Requests to the real actors of a host, each with a picture of its own, whose
+/// clock the test moves.
+class requests_rig {
+public:
+  static constexpr uint32_t devices = 2;
+  /// The CPU process has two of them.
+  static constexpr uint64_t workers = devices + 2;
+
+  requests_rig() {
+    system_options o;
+    o.slots = {8, 8, 0};
+    o.payload = true;
+    o.devices = devices;
+    o.profile = card_profile();
+    sut_.emplace(std::move(o));
+    pass(2s);
+  }
+
+  /// @param deadline from now on; zero: none
+  core::request_id submit(core::timespan deadline = {}) {
+    auto what = std::make_shared<core::request>();
+    what->id = core::request_id{++last_};
+    what->text.positive = "a ball, number " + std::to_string(last_);
+    what->seed = last_;
+    what->arrived = sut_->det.now();
+    what->px = {32, 32};
+    what->fixed.variant = last_ % 2 == 0 ? "card@4" : "card@2";
+    what->fixed.steps = 1 + static_cast<uint32_t>(last_ % 9);
+    if (deadline > 0s)
+      what->deadline = what->arrived + deadline;
+    sut_->submit(std::move(what));
+    return core::request_id{last_};
+  }
+
+  /// Time passes as it does.
+  void pass(core::timespan t) {
+    sut_->det.advance(t);
+    while (!sut_->untaken.empty()) {
+      sut_->take(sut_->untaken.back());
+      sut_->untaken.pop_back();
+    }
+    sut_->det.run();
+    BOOST_REQUIRE_EQUAL(sut_->check(), "");
+  }
+
+  /// The clock is elsewhere at once: between, nothing happened.
+  void jump(core::timespan by) {
+    sut_->det.sched.clock().current_time += by;
+    pass(0s);
+  }
+
+  /// Until all are answered, or so many seconds.
+  void settle(int seconds = 600) {
+    for (int i = 0; i < 10 * seconds && sut_->answers.size() < last_; ++i)
+      pass(100ms);
+  }
+
+  bool answered(core::request_id x) const {
+    return sut_->answers.contains(x);
+  }
+
+  core::ec code_of(core::request_id x) const {
+    BOOST_REQUIRE_MESSAGE(answered(x), "request " << x.value << " is lost");
+    return sut_->answers.at(x).failure.code;
+  }
+
+  std::vector<std::byte> picture_of(core::request_id x) const {
+    return sut_->pictures.at(x);
+  }
+
+  uint64_t workers_lost() {
+    return sut_->tables().counts().workers_lost;
+  }
+
+  uint64_t resumed() {
+    return sut_->tables().counts().resumed;
+  }
+
+  /// Told of each row that is handed to a device.
+  void on_denoise(std::function<void(const actors::denoise&)> call) {
+    sut_->on_denoise = std::move(call);
+  }
+
+  /// The row's step that comes next but so many fails.
+  void fail_step(core::ticket who, uint32_t step, core::error why) {
+    sut_->host->fail_step(who, step, why);
+  }
+
+  /// All answered, and nothing is held.
+  void expect_rest() {
+    BOOST_TEST(sut_->answers.size() == last_);
+    BOOST_TEST(sut_->tables().rows() == 0u);
+    for (const auto kind : {ipc::slot_kind::state, ipc::slot_kind::image}) {
+      const auto& slots = sut_->tables().slots();
+      BOOST_TEST(slots.census(kind).free == slots.count(kind));
+    }
+  }
+
+private:
+  uint64_t last_ = 0;
+  std::optional<system_rig> sut_;
+};
+
+/// The pictures of the first so many requests where nothing happens.
+inline std::map<core::request_id, std::vector<std::byte>> calm_pictures(size_t count) {
+  requests_rig rig;
+  std::map<core::request_id, std::vector<std::byte>> out;
+  for (size_t i = 0; i < count; ++i) {
+    const auto id = rig.submit();
+    rig.settle();
+    out[id] = rig.picture_of(id);
+  }
+  return out;
+}
+
+} // namespace atelier::test

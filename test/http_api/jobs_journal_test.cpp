@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/api_rig.hpp"
+#include "support/fake_journal.hpp"
+#include <atelier/runtime/http/base64.hpp>
+#include <atelier/runtime/http/job_routes.hpp>
+#include <atelier/runtime/http/openai_routes.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <support/scale.hpp>
+#include <support/seed.hpp>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <random>
+#include <set>
+
+using namespace atelier;
+using namespace atelier::runtime::http;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Servers one after the other, over one journal and one folder of results.
+struct rig : test::api_rig {
+  explicit rig(job_limits in = {}) : within(in) {
+    start();
+  }
+
+  ~rig() {
+    end();
+    fs::remove_all(folder);
+  }
+
+  void start() {
+    std::set<uint64_t> known;
+    for (const auto& x : journal->there.jobs)
+      if (x.end)
+        known.insert(x.was.number);
+    auto files = result_files::open(folder, known);
+    BOOST_REQUIRE(files);
+    engine = std::make_shared<test::fake_pictures>();
+    engine->bytes_of = [](const generation& g) {
+      const auto text = g.prompt + std::to_string(g.seed.value_or(0));
+      return std::vector<uint8_t>(text.begin(), text.end());
+    };
+    pictures = engine;
+    kept = std::make_shared<jobs>(pictures, within, clocks(), *files, journal);
+    kept->restore(journal->there);
+    routes = {};
+    add_job_routes(routes, kept, context());
+    add_openai_routes(routes, kept, context());
+  }
+
+  void end() {
+    routes = {};
+    kept.reset();
+  }
+
+  /// As a kill does: what the server does at its end, it does not.
+  void kill() {
+    auto was = journal->there;
+    const auto aside = folder.string() + "-aside";
+    fs::copy(folder, aside);
+    end();
+    fs::remove_all(folder);
+    fs::rename(aside, folder);
+    journal = std::make_shared<test::fake_journal>();
+    for (auto& x : was.jobs) {
+      journal->accept(x.was, [](const auto&) {});
+      if (x.end)
+        journal->end(*x.end);
+    }
+    journal->there.forgotten = was.forgotten;
+    start();
+  }
+
+  exchange_ptr job(const json& body, fields headers = {}) {
+    return post("/v1/jobs", body.dump(), std::move(headers));
+  }
+
+  std::string status_of(const std::string& id) {
+    const auto got = get("/v1/jobs/" + id + "?images=none");
+    return got->status() == 200 ? std::string{got->body()["status"]}
+                                : std::to_string(got->status());
+  }
+
+  std::string image_of(const std::string& id, int index = 0) {
+    const auto got = get("/v1/jobs/" + id + "/images/" + std::to_string(index));
+    return got->status() == 200 ? got->answered->body
+                                : std::to_string(got->status());
+  }
+
+  const fs::path folder =
+    fs::temp_directory_path() / ("atelier-kept-" + std::to_string(getpid()));
+  job_limits within;
+  std::shared_ptr<test::fake_journal> journal =
+    std::make_shared<test::fake_journal>();
+  std::shared_ptr<test::fake_pictures> engine;
+  std::shared_ptr<jobs> kept;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(jobs_journal_test)
+
+BOOST_AUTO_TEST_CASE(a_job_is_answered_once_it_is_in_the_journal) {
+  rig r;
+  r.journal->holds = true;
+  const auto call = r.job({{"prompt", "a"}});
+  BOOST_TEST(call->status() == 0u);
+  // Nobody waits for the disk: it is drawn meanwhile.
+  BOOST_TEST(r.engine->count() == 1u);
+  r.journal->write();
+  BOOST_TEST(call->status() == 202u);
+  BOOST_TEST(call->body()["poll_url"]
+             == "/v1/jobs/" + std::string{call->body()["id"]});
+}
+
+BOOST_AUTO_TEST_CASE(what_the_journal_does_not_take_is_refused) {
+  rig r;
+  r.journal->full = true;
+  const auto call = r.job({{"prompt", "a"}, {"id", "mine"}});
+  BOOST_TEST(call->status() == 507u);
+  BOOST_TEST(call->body()["error"]["code"] == "not_journalled");
+  BOOST_TEST(find_field(call->answered->headers, "Retry-After") == "10");
+  BOOST_TEST(r.engine->at(1).cancelled);
+  BOOST_TEST(r.status_of("mine") == "404");
+  BOOST_TEST(r.kept->open() == 0u);
+  // Its name is free again.
+  r.journal->full = false;
+  BOOST_TEST(r.job({{"prompt", "a"}, {"id", "mine"}})->status() == 202u);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_drawn_meanwhile_is_refused_too) {
+  rig r;
+  r.journal->holds = true;
+  const auto call = r.job({{"prompt", "a"}, {"id", "mine"}});
+  r.engine->finish(1);
+  r.kept->tick();
+  r.journal->full = true;
+  r.journal->write();
+  BOOST_TEST(call->status() == 507u);
+  BOOST_TEST(r.status_of("mine") == "404");
+  r.kept->tick();
+  BOOST_TEST(r.kept->kept().jobs == 0u);
+  BOOST_TEST(fs::is_empty(r.folder));
+  BOOST_TEST(r.journal->there.jobs.empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_same_call_again_waits_for_the_first_one) {
+  rig r;
+  const fields key{{"idempotency-key", "k"}};
+  r.journal->holds = true;
+  const auto first = r.job({{"prompt", "a"}}, key);
+  const auto second = r.job({{"prompt", "a"}}, key);
+  BOOST_TEST(second->status() == 0u);
+  r.journal->write();
+  BOOST_TEST(second->status() == 202u);
+  BOOST_TEST(first->body()["id"] == second->body()["id"]);
+  BOOST_TEST(r.engine->count() == 1u);
+  // Where the first is refused, so is the second.
+  const fields other{{"idempotency-key", "l"}};
+  r.journal->full = true;
+  const auto third = r.job({{"prompt", "a"}}, other);
+  const auto fourth = r.job({{"prompt", "a"}}, other);
+  r.journal->write();
+  BOOST_TEST(third->status() == 507u);
+  BOOST_TEST(fourth->status() == 507u);
+}
+
+BOOST_AUTO_TEST_CASE(what_the_engine_refuses_is_not_journalled) {
+  rig r;
+  r.engine->refuse_after = 0;
+  BOOST_TEST(r.job({{"prompt", "a"}})->status() == 429u);
+  BOOST_TEST(r.journal->there.jobs.empty());
+}
+
+BOOST_AUTO_TEST_CASE(calls_that_wait_are_not_journalled) {
+  rig r;
+  r.post_json("/v1/images/generations",
+              {{"prompt", "a"}, {"response_format", "url"}});
+  BOOST_TEST(r.engine->count() == 1u);
+  BOOST_TEST(r.journal->there.jobs.empty());
+  r.engine->finish(1);
+  r.kept->tick();
+  BOOST_TEST(r.journal->ends == 0u);
+  r.kill();
+  // Nobody knows its address.
+  BOOST_TEST(fs::is_empty(r.folder));
+}
+
+BOOST_AUTO_TEST_CASE(an_open_job_is_drawn_again_after_a_kill) {
+  rig r;
+  const fields key{{"idempotency-key", "k"}};
+  const json body{{"prompt", "a"}, {"n", 2}, {"steps", 7}, {"guidance", 2.5}};
+  const std::string id = r.job(body, key)->body()["id"];
+  const auto seed = *r.engine->at(1).wanted.seed;
+  r.engine->finish(1);
+  r.kill();
+  BOOST_TEST(r.status_of(id) == "queued");
+  BOOST_TEST(r.engine->count() == 0u);
+  r.kept->tick();
+  BOOST_TEST(r.engine->count() == 2u);
+  const auto again = r.engine->at(2).wanted;
+  BOOST_TEST(*again.seed == seed + 1);
+  BOOST_TEST(*again.steps == 7u);
+  BOOST_TEST(*again.guidance == 2.5f);
+  // Once.
+  r.kept->tick();
+  BOOST_TEST(r.engine->count() == 2u);
+  r.engine->finish(1);
+  r.engine->finish(2);
+  BOOST_TEST(r.status_of(id) == "completed");
+  BOOST_TEST(r.image_of(id) == "a" + std::to_string(seed));
+  BOOST_TEST(r.job(body, key)->body()["id"] == id);
+  BOOST_TEST(r.engine->count() == 2u);
+  // Its owner is known: another one does not see it.
+  r.key = "bob";
+  BOOST_TEST(r.status_of(id) == "404");
+}
+
+BOOST_AUTO_TEST_CASE(an_ended_job_keeps_its_pictures_after_a_kill) {
+  rig r;
+  const std::string id =
+    r.job({{"prompt", "a"}, {"seed", 5}, {"n", 2}})->body()["id"];
+  r.engine->finish(1);
+  r.engine->finish(2);
+  r.kept->tick();
+  const auto before = r.get("/v1/jobs/" + id)->body();
+  r.kill();
+  BOOST_TEST(r.get("/v1/jobs/" + id)->body() == before);
+  BOOST_TEST(r.image_of(id, 1) == "a6");
+  BOOST_TEST(r.kept->kept().jobs == 1u);
+  r.kept->tick();
+  BOOST_TEST(r.engine->count() == 0u);
+  // A new job's files do not take its names.
+  const std::string next = r.job({{"prompt", "b"}, {"seed", 1}})->body()["id"];
+  r.engine->finish(1);
+  r.kept->tick();
+  BOOST_TEST(r.image_of(id) == "a5");
+  BOOST_TEST(r.image_of(next) == "b1");
+}
+
+BOOST_AUTO_TEST_CASE(pictures_not_in_files_yet_are_drawn_again) {
+  rig r;
+  const std::string id = r.job({{"prompt", "a"}, {"seed", 5}})->body()["id"];
+  r.engine->finish(1);
+  BOOST_TEST(r.status_of(id) == "completed");
+  r.kill();
+  r.kept->tick();
+  r.engine->finish(1);
+  BOOST_TEST(r.image_of(id) == "a5");
+}
+
+BOOST_AUTO_TEST_CASE(failed_and_cancelled_jobs_stay_so) {
+  rig r;
+  const std::string failed = r.job({{"prompt", "a"}})->body()["id"];
+  const std::string cancelled = r.job({{"prompt", "b"}})->body()["id"];
+  r.engine->fail(1, "poison", "twice");
+  r.kept->cancel(cancelled);
+  r.kill();
+  BOOST_TEST(r.status_of(failed) == "failed");
+  BOOST_TEST(r.get("/v1/jobs/" + failed)->body()["error"]["code"] == "poison");
+  BOOST_TEST(r.status_of(cancelled) == "cancelled");
+  r.kept->tick();
+  BOOST_TEST(r.engine->count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_ends_with_the_engine_is_drawn_after_the_next_start) {
+  rig r;
+  const std::string id = r.job({{"prompt", "a"}, {"seed", 5}})->body()["id"];
+  r.engine->fail(1, "stopping", "the engine is stopping");
+  BOOST_TEST(r.status_of(id) == "failed");
+  r.kept->tick();
+  r.end();
+  r.start();
+  BOOST_TEST(r.status_of(id) == "queued");
+  r.kept->tick();
+  r.engine->finish(1);
+  BOOST_TEST(r.image_of(id) == "a5");
+}
+
+BOOST_AUTO_TEST_CASE(an_orderly_end_brings_pictures_into_files_first) {
+  rig r;
+  const std::string id = r.job({{"prompt", "a"}, {"seed", 5}})->body()["id"];
+  r.engine->finish(1);
+  r.end();
+  r.start();
+  BOOST_TEST(r.status_of(id) == "completed");
+  BOOST_TEST(r.image_of(id) == "a5");
+}
+
+BOOST_AUTO_TEST_CASE(images_to_start_from_come_back) {
+  rig r;
+  const auto image = r.png(16, 16);
+  const auto mask = r.png(16, 16, 255);
+  r.job({{"prompt", "a"},
+         {"image", to_base64(image)},
+         {"mask", to_base64(mask)},
+         {"n", 2}});
+  r.kill();
+  r.kept->tick();
+  BOOST_TEST_REQUIRE(r.engine->count() == 2u);
+  BOOST_TEST((r.engine->at(2).wanted.image == image));
+  BOOST_TEST((r.engine->at(2).wanted.mask == mask));
+}
+
+BOOST_AUTO_TEST_CASE(an_engine_that_is_full_takes_the_rest_later) {
+  rig r;
+  std::vector<std::string> ids;
+  for (const auto* prompt : {"a", "b", "c"})
+    ids.push_back(r.job({{"prompt", prompt}, {"seed", 1}})->body()["id"]);
+  r.kill();
+  r.engine->refuse_after = 2;
+  r.kept->tick();
+  BOOST_TEST(r.engine->count() == 2u);
+  BOOST_TEST(r.status_of(ids[2]) == "queued");
+  // One that was taken and then refused comes again as well.
+  r.engine->fail(1, "overloaded", "full");
+  BOOST_TEST(r.status_of(ids[0]) == "queued");
+  r.engine->refuse_after.reset();
+  r.kept->tick();
+  BOOST_TEST(r.engine->count() == 4u);
+  for (uint64_t i = 2; i <= 4; ++i)
+    r.engine->finish(i);
+  BOOST_TEST(r.image_of(ids[0]) == "a1");
+  BOOST_TEST(r.image_of(ids[2]) == "c1");
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_before_submit_returned_is_handed_in_again) {
+  rig r;
+  const std::string id = r.job({{"prompt", "a"}, {"seed", 1}})->body()["id"];
+  r.kill();
+  r.engine->on_submit = [&](uint64_t request) {
+    if (request == 1)
+      r.engine->fail(1, "overloaded", "full");
+  };
+  r.kept->tick();
+  r.kept->tick();
+  BOOST_TEST_REQUIRE(r.engine->count() == 2u);
+  r.engine->finish(2);
+  BOOST_TEST(r.image_of(id) == "a1");
+}
+
+BOOST_AUTO_TEST_CASE(what_can_be_drawn_no_longer_ends_as_failed) {
+  rig r;
+  const std::string id = r.job({{"prompt", "a"}, {"n", 3}})->body()["id"];
+  r.kill();
+  r.engine->refuse_after = 1;
+  r.engine->refusal = {"not_found", "variant 'tiny@8' is not hosted", {}};
+  r.kept->tick();
+  BOOST_TEST(r.status_of(id) == "failed");
+  BOOST_TEST(r.engine->at(1).cancelled);
+  const auto said = r.get("/v1/jobs/" + id)->body()["error"];
+  BOOST_TEST(said["code"] == "not_found");
+  BOOST_TEST(said["message"] == "variant 'tiny@8' is not hosted");
+  r.kill();
+  BOOST_TEST(r.status_of(id) == "failed");
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_goes_on_while_the_server_is_away) {
+  rig r;
+  const std::string in_time =
+    r.job({{"prompt", "a"}, {"deadline_ms", 9000}})->body()["id"];
+  const std::string late =
+    r.job({{"prompt", "b"}, {"deadline_ms", 3000}})->body()["id"];
+  r.now += 4s;
+  r.kill();
+  r.kept->tick();
+  BOOST_TEST_REQUIRE(r.engine->count() == 1u);
+  BOOST_TEST((r.engine->at(1).wanted.deadline == 5s));
+  BOOST_TEST(r.status_of(in_time) == "queued");
+  BOOST_TEST(r.get("/v1/jobs/" + late)->body()["error"]["code"]
+             == "deadline_missed");
+}
+
+BOOST_AUTO_TEST_CASE(pictures_expire_as_if_the_server_had_not_ended) {
+  job_limits within;
+  within.kept = 10s;
+  rig r{within};
+  const std::string id = r.job({{"prompt", "a"}, {"seed", 5}})->body()["id"];
+  r.engine->finish(1);
+  r.kept->tick();
+  r.now += 9s;
+  r.kill();
+  r.kept->tick();
+  BOOST_TEST(r.image_of(id) == "a5");
+  r.now += 1s;
+  r.kept->tick();
+  BOOST_TEST(r.status_of(id) == "410");
+  BOOST_TEST(fs::is_empty(r.folder));
+  BOOST_TEST(r.journal->there.jobs.empty());
+  // Its name is remembered, also by the next one.
+  r.kill();
+  BOOST_TEST(r.status_of(id) == "410");
+}
+
+BOOST_AUTO_TEST_CASE(a_picture_that_somebody_removed_is_told_as_expired) {
+  rig r;
+  const std::string id = r.job({{"prompt", "a"}, {"n", 2}})->body()["id"];
+  r.engine->finish(1);
+  r.engine->finish(2);
+  r.kept->tick();
+  fs::remove(*fs::directory_iterator{r.folder});
+  r.kill();
+  BOOST_TEST(r.image_of(id, 0) == "410");
+  BOOST_TEST(r.image_of(id, 1) == "410");
+  BOOST_TEST(fs::is_empty(r.folder));
+  BOOST_TEST(r.kept->kept().disk_bytes == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(limits_that_shrank_hold_for_what_ended) {
+  rig r;
+  std::vector<std::string> ids;
+  for (int i = 0; i < 4; ++i) {
+    r.now += 1s;
+    ids.push_back(r.job({{"prompt", "a"}, {"seed", i}})->body()["id"]);
+    r.engine->finish(r.engine->count());
+    r.kept->tick();
+  }
+  r.within.kept_disk_bytes = 2 * 1100;
+  r.kill();
+  BOOST_TEST(r.kept->kept().jobs == 2u);
+  BOOST_TEST(r.image_of(ids[1]) == "410");
+  BOOST_TEST(r.image_of(ids[3]) == "a3");
+  r.within.jobs = 2;
+  r.kill();
+  r.job({{"prompt", "b"}});
+  BOOST_TEST(r.kept->list({}, 10).size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(open_jobs_beyond_a_limit_that_shrank_are_drawn) {
+  rig r;
+  for (int i = 0; i < 3; ++i)
+    r.job({{"prompt", "a"}});
+  r.within.jobs = 1;
+  r.kill();
+  r.kept->tick();
+  BOOST_TEST(r.engine->count() == 3u);
+  BOOST_TEST(r.job({{"prompt", "b"}})->status() == 429u);
+}
+
+BOOST_AUTO_TEST_CASE(a_restored_job_can_be_cancelled_and_listened_to) {
+  rig r;
+  const std::string a = r.job({{"prompt", "a"}})->body()["id"];
+  const std::string b = r.job({{"prompt", "b"}})->body()["id"];
+  r.kill();
+  BOOST_TEST((r.kept->cancel(a) == jobs::cancelled::yes));
+  const auto stream = r.get("/v1/jobs/" + b + "/events");
+  r.kept->tick();
+  BOOST_TEST(r.engine->count() == 1u);
+  r.engine->step(1, 1, 8);
+  r.engine->finish(1);
+  BOOST_TEST(stream->event_names() == "status,progress,image,completed");
+  BOOST_TEST(r.status_of(a) == "cancelled");
+}
+
+BOOST_AUTO_TEST_CASE(a_wall_clock_set_back_expires_nothing_early) {
+  job_limits within;
+  within.kept = 10s;
+  rig r{within};
+  const std::string id = r.job({{"prompt", "a"}, {"seed", 5}})->body()["id"];
+  r.engine->finish(1);
+  r.kept->tick();
+  for (auto& x : r.journal->there.jobs)
+    x.end->completed += 1h;
+  r.kill();
+  r.kept->tick();
+  BOOST_TEST(r.image_of(id) == "a5");
+  r.now += 11s;
+  r.kept->tick();
+  BOOST_TEST(r.status_of(id) == "410");
+}
+
+BOOST_AUTO_TEST_CASE(in_any_order_no_accepted_job_is_lost) {
+  std::mt19937_64 random{test::seed()};
+  const auto below = [&](uint64_t most) { return random() % most; };
+  for (uint64_t run = 0; run < test::scaled(1000); ++run) {
+    rig r;
+    // What each is to be.
+    std::map<std::string, std::string> wanted;
+    for (int i = 0; i < 40; ++i) {
+      r.now += 1s;
+      switch (below(6)) {
+        case 0:
+        case 1: {
+          r.journal->full = below(4) == 0;
+          const auto seed = below(1000);
+          const auto call = r.job({{"prompt", "a"}, {"seed", seed}});
+          BOOST_TEST(call->status() == (r.journal->full ? 507u : 202u));
+          if (call->status() == 202u)
+            wanted[call->body()["id"]] = "a" + std::to_string(seed);
+          r.journal->full = false;
+          break;
+        }
+        case 2:
+          r.kept->tick();
+          break;
+        case 3:
+          if (r.engine->count() > 0)
+            r.engine->finish(1 + below(r.engine->count()));
+          break;
+        case 4:
+          if (below(2) == 0 && r.engine->count() > 0)
+            r.engine->fail(1 + below(r.engine->count()), "stopping");
+          break;
+        default:
+          if (below(2) == 0) {
+            r.kill();
+          } else {
+            r.end();
+            r.start();
+          }
+      }
+    }
+    r.kill();
+    r.kept->tick();
+    for (uint64_t i = 1; i <= r.engine->count(); ++i)
+      r.engine->finish(i);
+    for (const auto& [id, image] : wanted)
+      BOOST_TEST(r.image_of(id) == image);
+    BOOST_TEST(r.kept->list({}, 1000).size() == wanted.size());
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

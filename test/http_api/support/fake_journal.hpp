@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/runtime/http/job_journal.hpp>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace atelier::test {
+
+/// A journal in memory, which outlives what tells it.
+/// Threads: one.
+class fake_journal : public runtime::http::job_journal {
+public:
+  void accept(runtime::http::journalled_job x,
+              std::function<void(core::result<void>)> then) override {
+    order([this, x = std::move(x), then = std::move(then)]() mutable {
+      if (full) {
+        then(core::fail(core::ec::io_failed, "full"));
+        return;
+      }
+      const auto number = x.number;
+      there.jobs.push_back({std::move(x), std::nullopt});
+      by_number[number] = there.jobs.size() - 1;
+      then({});
+    });
+  }
+
+  void after_accepts(std::function<void()> then) override {
+    order(std::move(then));
+  }
+
+  void end(runtime::http::journalled_end x) override {
+    order([this, x = std::move(x)] {
+      ++ends;
+      if (const auto i = by_number.find(x.number); i != by_number.end())
+        there.jobs[i->second].end = x;
+    });
+  }
+
+  void forget(uint64_t number) override {
+    order([this, number] {
+      const auto i = by_number.find(number);
+      if (i == by_number.end())
+        return;
+      there.forgotten.push_back(there.jobs[i->second].was.wanted.id);
+      there.jobs.erase(there.jobs.begin()
+                       + static_cast<std::ptrdiff_t>(i->second));
+      by_number.clear();
+      for (size_t k = 0; k < there.jobs.size(); ++k)
+        by_number[there.jobs[k].was.number] = k;
+    });
+  }
+
+  /// Writes what waits.
+  void write() {
+    while (!waiting.empty()) {
+      const auto next = std::move(waiting.front());
+      waiting.pop_front();
+      next();
+    }
+  }
+
+  /// Orders wait for write(); else they are done at once.
+  bool holds = false;
+  /// Jobs are refused.
+  bool full = false;
+  size_t ends = 0;
+  runtime::http::journal_contents there;
+
+private:
+  void order(std::function<void()> x) {
+    waiting.push_back(std::move(x));
+    if (!holds)
+      write();
+  }
+
+  std::deque<std::function<void()>> waiting;
+  std::map<uint64_t, size_t> by_number;
+};
+
+} // namespace atelier::test

@@ -61,7 +61,7 @@ struct virtual_config : caf::actor_system_config {
 
 template <class State, class Handle>
 State& state_of(const Handle& of) {
-  using base = typename Handle::template stateful_base<State>;
+  using base = actors::actor_with<Handle, State>;
   return dynamic_cast<base&>(*caf::actor_cast<caf::abstract_actor*>(of)).state;
 }
 

@@ -83,8 +83,8 @@ void handler_watch::handled(const char* actor) {
   waits_ = used.ru_nvcsw;
   if (!waited || took - computed <= longest_wait)
     return;
-  core::log_info("a handler of {} took {:.1f} ms and computed for {:.1f}", actor,
-                 core::to_ms(took), core::to_ms(computed));
+  core::log_info("a handler of {} took {:.1f} ms and computed for {:.1f}",
+                 actor, core::to_ms(took), core::to_ms(computed));
   count(actor);
 }
 

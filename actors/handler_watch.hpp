@@ -29,7 +29,8 @@ std::vector<blocked_handlers> count_blocked_handlers();
 /// Looks at the handlers of one actor. A clock is read for each message; what
 /// the thread computed and how often it gave up its core (a system call) once
 /// for each time that the actor is resumed, and after a handler of over 0.1 ms,
-/// so that short ones before are not mistaken for a long one. A handler that runs others inside it
+/// so that short ones before are not mistaken for a long one. A handler that
+/// runs others inside it
 /// (`inline_unit`) is counted for what they wait too.
 /// Threads: those of its actor, one at a time.
 class handler_watch {
@@ -80,8 +81,8 @@ struct watched_by_handle<caf::typed_actor<Signatures...>> {
 
 /// An actor of an interface with its state, and what its functions call `self`.
 template <class Handle, class State>
-using actor_with
-  = caf::stateful_actor<State, typename watched_by_handle<Handle>::type>;
+using actor_with =
+  caf::stateful_actor<State, typename watched_by_handle<Handle>::type>;
 template <class Handle, class State>
 using self_of = actor_with<Handle, State>*;
 

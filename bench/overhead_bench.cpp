@@ -10,7 +10,8 @@
 //   hand-off   a descriptor from the control process to a device's process and
 //              back: written, through the ring, read; no payload is copied
 //
-// Published for the same parts: 600, 1,200 and 2,400 us (InstGenIE, 6.6).
+// Published for the same parts: 600, 1,200 and 2,400 us (InstGenIE, 6.6). Long,
+// because each part brings its own stand-ins and checks.
 //
 //   overhead_bench [REQUESTS]
 
@@ -23,6 +24,7 @@
 #include <atelier/runtime/split/ring_link.hpp>
 
 #include <caf/send.hpp>
+
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -129,7 +131,8 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
   actors::worker_ready ready;
   ready.seats = in_flight;
   ready.max_batch = 8;
-  for (const auto what : {actors::role::preprocess, actors::role::postprocess}) {
+  for (const auto what :
+       {actors::role::preprocess, actors::role::postprocess}) {
     ready.who = {cpu, what, 0};
     hub.on(ready, clock_type::now());
   }

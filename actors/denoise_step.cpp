@@ -290,7 +290,7 @@ void denoise_step_state::complete_decoding(const gpu::decode_report& x) {
 }
 
 denoise_step_actor::behavior_type denoise_step(
-  denoise_step_actor::stateful_pointer<denoise_step_state> self,
+  self_of<denoise_step_actor, denoise_step_state> self,
   denoise_step_config config) {
   install_exception_border(self);
   auto& st = self->state;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/handler_watch.hpp>
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/ports.hpp>
 #include <atelier/gpu/device/executor.hpp>
 #include <atelier/planning/step_batch.hpp>
-
-#include <caf/stateful_actor.hpp>
 
 #include <deque>
 #include <memory>
@@ -116,7 +115,7 @@ struct denoise_step_state {
 /// join. Announces itself at its start.
 /// Threads: never blocks; the executor posts its results back.
 denoise_step_actor::behavior_type denoise_step(
-  denoise_step_actor::stateful_pointer<denoise_step_state> self,
+  self_of<denoise_step_actor, denoise_step_state> self,
   denoise_step_config config);
 
 } // namespace atelier::actors

@@ -3,6 +3,7 @@
 
 // Messages that never leave the process: they may carry shared immutable data.
 
+#include <atelier/actors/messages.hpp>
 #include <atelier/core/error.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/gpu/device/executor.hpp>
@@ -172,6 +173,8 @@ struct process_line {
   int32_t pid = 0;
   uint32_t restarts = 0;
   bool alive = false;
+  /// Of all its lives.
+  std::vector<blocked_handlers> blocked = {};
 };
 
 /// A process's start went one way or the other.

@@ -363,15 +363,32 @@ struct ping {
   }
 };
 
+/// Handlers of an actor that ran for long and waited meanwhile.
+struct blocked_handlers {
+  std::string actor;
+  uint64_t count = 0;
+
+  friend bool operator==(const blocked_handlers&,
+                         const blocked_handlers&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f,
+                                                 blocked_handlers& x) {
+    return f(x.actor, x.count);
+  }
+};
+
 struct pong {
   ipc::process_life who;
   uint64_t number = 0;
+  /// Of this life until now.
+  std::vector<blocked_handlers> blocked = {};
 
   friend bool operator==(const pong&, const pong&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, pong& x) {
-    return f(x.who.process, x.who.life, x.number);
+    return f(x.who.process, x.who.life, x.number, x.blocked);
   }
 };
 

@@ -103,8 +103,8 @@ std::optional<load_jumped> monitor_state::jump() {
   return found;
 }
 
-monitor_actor::behavior_type monitor(
-  monitor_actor::stateful_pointer<monitor_state> self, monitor_config config) {
+monitor_actor::behavior_type monitor(self_of<monitor_actor, monitor_state> self,
+                                     monitor_config config) {
   install_exception_border(self);
   self->state.config = std::move(config);
   self->state.begin = self->clock().now();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/handler_watch.hpp>
 #include <atelier/actors/interfaces.hpp>
-
-#include <caf/stateful_actor.hpp>
 
 #include <deque>
 #include <optional>
@@ -50,7 +49,7 @@ struct monitor_state {
 /// the planner where a window's arrivals are off the planned rate by more than
 /// planning::diffserve::demand_jumped allows.
 /// Threads: never blocks.
-monitor_actor::behavior_type monitor(
-  monitor_actor::stateful_pointer<monitor_state> self, monitor_config config);
+monitor_actor::behavior_type monitor(self_of<monitor_actor, monitor_state> self,
+                                     monitor_config config);
 
 } // namespace atelier::actors

@@ -16,7 +16,7 @@ namespace atelier::actors {
 
 namespace {
 
-using pointer = planner_actor::stateful_pointer<planner_state>;
+using pointer = self_of<planner_actor, planner_state>;
 
 /// What operators want of a plan.
 struct wanted_hosting {
@@ -139,8 +139,8 @@ void publish(pointer self, const plan_made& x) {
 
 } // namespace
 
-planner_actor::behavior_type planner(
-  planner_actor::stateful_pointer<planner_state> self, planner_config config) {
+planner_actor::behavior_type planner(self_of<planner_actor, planner_state> self,
+                                     planner_config config) {
   install_exception_border(self);
   self->state.config = std::move(config);
   self->state.in_force = self->state.config.initial_plan;

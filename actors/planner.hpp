@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/handler_watch.hpp>
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/core/offload.hpp>
 #include <atelier/planning/policy.hpp>
-
-#include <caf/stateful_actor.hpp>
 
 #include <memory>
 
@@ -58,7 +57,7 @@ struct planner_state {
 /// plan in force stays and the next period tries again; a plan that comes after
 /// its solver was given up is dropped.
 /// Threads: never blocks.
-planner_actor::behavior_type planner(
-  planner_actor::stateful_pointer<planner_state> self, planner_config config);
+planner_actor::behavior_type planner(self_of<planner_actor, planner_state> self,
+                                     planner_config config);
 
 } // namespace atelier::actors

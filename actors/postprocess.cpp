@@ -51,7 +51,7 @@ finished encode_picture(const finish& x, ipc::slot_store& slots) {
 }
 
 postprocess_actor::behavior_type postprocess(
-  postprocess_actor::stateful_pointer<postprocess_state> self,
+  self_of<postprocess_actor, postprocess_state> self,
   postprocess_config config) {
   install_exception_border(self);
   auto& st = self->state;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/handler_watch.hpp>
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/ports.hpp>
 #include <atelier/ipc/slot_store.hpp>
-
-#include <caf/stateful_actor.hpp>
 
 #include <memory>
 
@@ -28,7 +27,7 @@ struct postprocess_state {
 /// Announces itself at its start.
 /// Threads: computes in its handlers, waits for nothing.
 postprocess_actor::behavior_type postprocess(
-  postprocess_actor::stateful_pointer<postprocess_state> self,
+  self_of<postprocess_actor, postprocess_state> self,
   postprocess_config config);
 
 /// Does the work of one `finish`; pure but for the slots. The reply's time is

@@ -184,8 +184,7 @@ prepared prepare_row(const prepare& x, const image::decode_limits& sources,
 }
 
 preprocess_actor::behavior_type preprocess(
-  preprocess_actor::stateful_pointer<preprocess_state> self,
-  preprocess_config config) {
+  self_of<preprocess_actor, preprocess_state> self, preprocess_config config) {
   install_exception_border(self);
   auto& st = self->state;
   st.config = std::move(config);

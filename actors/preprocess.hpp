@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/handler_watch.hpp>
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/ports.hpp>
 #include <atelier/core/timers.hpp>
 #include <atelier/image/codec.hpp>
 #include <atelier/ipc/slot_store.hpp>
-
-#include <caf/stateful_actor.hpp>
 
 #include <memory>
 
@@ -33,8 +32,7 @@ struct preprocess_state {
 /// at its start.
 /// Threads: computes in its handlers, waits for nothing.
 preprocess_actor::behavior_type preprocess(
-  preprocess_actor::stateful_pointer<preprocess_state> self,
-  preprocess_config config);
+  self_of<preprocess_actor, preprocess_state> self, preprocess_config config);
 
 /// Does the work of one `prepare`; pure but for the slots. The reply's time is
 /// left at 0.

@@ -25,7 +25,7 @@ namespace atelier::actors {
 
 namespace {
 
-using pointer = scheduler_actor::stateful_pointer<scheduler_state>;
+using pointer = self_of<scheduler_actor, scheduler_state>;
 
 /// The tick goes on for so long without work: starting it wakes the clock's
 /// thread, which a request that comes soon shall not wait for.
@@ -49,8 +49,7 @@ void handle(pointer self, Event event) {
 } // namespace
 
 scheduler_actor::behavior_type scheduler(
-  scheduler_actor::stateful_pointer<scheduler_state> self,
-  scheduler_config config) {
+  self_of<scheduler_actor, scheduler_state> self, scheduler_config config) {
   install_aborting_border(self);
   self->state.tick = config.tick;
   self->state.workers = config.ports.workers;

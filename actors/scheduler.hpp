@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/handler_watch.hpp>
 #include <atelier/actors/hub.hpp>
 #include <atelier/actors/interfaces.hpp>
-
-#include <caf/stateful_actor.hpp>
 
 #include <memory>
 #include <optional>
@@ -37,7 +36,6 @@ struct scheduler_state {
 /// @pre config.ports are set, config.tables.policy, profile and initial_plan
 ///      too
 scheduler_actor::behavior_type scheduler(
-  scheduler_actor::stateful_pointer<scheduler_state> self,
-  scheduler_config config);
+  self_of<scheduler_actor, scheduler_state> self, scheduler_config config);
 
 } // namespace atelier::actors

@@ -17,7 +17,7 @@ namespace atelier::actors {
 
 namespace {
 
-using pointer = supervisor_actor::stateful_pointer<supervisor_state>;
+using pointer = self_of<supervisor_actor, supervisor_state>;
 using stage = supervisor_state::stage;
 using process = supervisor_state::process;
 
@@ -30,8 +30,23 @@ core::timespan tick_of(const config::process_settings& s) {
                                     std::chrono::milliseconds{250});
 }
 
+/// Adds the counts of `more` to those of `to`.
+void add(std::vector<blocked_handlers>& to,
+         const std::vector<blocked_handlers>& more) {
+  for (const auto& x : more) {
+    const auto at = std::find_if(
+      to.begin(), to.end(), [&](const auto& y) { return y.actor == x.actor; });
+    if (at != to.end())
+      at->count += x.count;
+    else
+      to.push_back(x);
+  }
+}
+
 void start(pointer self, process& p) {
   ++p.life.value;
+  add(p.blocked_before, p.blocked);
+  p.blocked.clear();
   p.at = stage::starting;
   p.began = self->clock().now();
   p.last_sign = p.began;
@@ -136,8 +151,7 @@ ipc::process_life supervisor_state::life_of(const process& p) const {
 }
 
 supervisor_actor::behavior_type supervisor(
-  supervisor_actor::stateful_pointer<supervisor_state> self,
-  supervisor_config config) {
+  self_of<supervisor_actor, supervisor_state> self, supervisor_config config) {
   install_aborting_border(self);
   auto& st = self->state;
   st.config = std::move(config);
@@ -180,6 +194,7 @@ supervisor_actor::behavior_type supervisor(
       if (p == nullptr)
         return;
       p->last_sign = self->clock().now();
+      p->blocked = x.blocked;
       if (p->at == stage::setting_up)
         p->at = stage::up;
     },
@@ -218,9 +233,13 @@ supervisor_actor::behavior_type supervisor(
     },
     [self](status_atom) {
       std::vector<process_line> lines;
-      for (const auto& p : self->state.processes)
+      for (const auto& p : self->state.processes) {
+        auto blocked = p.blocked_before;
+        add(blocked, p.blocked);
         lines.push_back({p.part, p.pid, p.restarts,
-                         p.at == stage::up || p.at == stage::setting_up});
+                         p.at == stage::up || p.at == stage::setting_up,
+                         std::move(blocked)});
+      }
       return lines;
     },
   };

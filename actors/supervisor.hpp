@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/handler_watch.hpp>
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/process_host.hpp>
 #include <atelier/config/settings.hpp>
-
-#include <caf/stateful_actor.hpp>
 
 #include <memory>
 #include <string>
@@ -55,6 +54,9 @@ struct supervisor_state {
     core::time_point last_sign;
     core::time_point last_ping;
     core::timespan pause{0};
+    /// Handlers that waited: in lives before, and in this one as it last said.
+    std::vector<blocked_handlers> blocked_before;
+    std::vector<blocked_handlers> blocked;
   };
 
   supervisor_config config;
@@ -75,7 +77,6 @@ struct supervisor_state {
 /// pause that doubles while lives are short.
 /// Threads: never blocks.
 supervisor_actor::behavior_type supervisor(
-  supervisor_actor::stateful_pointer<supervisor_state> self,
-  supervisor_config config);
+  self_of<supervisor_actor, supervisor_state> self, supervisor_config config);
 
 } // namespace atelier::actors

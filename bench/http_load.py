@@ -205,4 +205,5 @@ def main():
         server.end()
 
 
-main()
+if __name__ == "__main__":
+    main()

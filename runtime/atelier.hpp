@@ -192,6 +192,13 @@ struct process_status {
   bool alive = false;
 };
 
+/// Handlers of one kind of actor that waited inside the engine.
+struct handler_status {
+  std::string actor;
+  /// Since the start, in the engine's processes and this one.
+  uint64_t blocked = 0;
+};
+
 /// One way to draw that the engine knows, and how it runs where a request says
 /// nothing else.
 struct variant_status {
@@ -255,6 +262,9 @@ struct engine_status {
   std::vector<std::string> sent_away;
   std::vector<worker_status> workers;
   std::vector<process_status> processes;
+  /// Handlers that took over 2 ms and waited meanwhile; those without any are
+  /// left out. Actors are to compute or to wait for messages, nothing else.
+  std::vector<handler_status> blocked_handlers;
 };
 
 /// What an engine starts from.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/handler_watch.hpp>
 #include <atelier/atelier.hpp>
 #include <atelier/config/load.hpp>
 #include <atelier/core/version.hpp>
@@ -18,6 +19,19 @@ namespace {
 
 using core::ec;
 using runtime::detail::borrowed_thread;
+
+/// Adds the counts of one process.
+void add(std::vector<handler_status>& to,
+         const std::vector<actors::blocked_handlers>& more) {
+  for (const auto& x : more) {
+    const auto at = std::find_if(
+      to.begin(), to.end(), [&](const auto& y) { return y.actor == x.actor; });
+    if (at != to.end())
+      at->blocked += x.count;
+    else
+      to.push_back({x.actor, x.count});
+  }
+}
 
 } // namespace
 
@@ -143,8 +157,11 @@ engine_status engine::status() const {
   if (const auto got = impl_->ask_status<actors::supervisor_actor,
                                          std::vector<actors::process_line>>(
         impl_->control.supervisor))
-    for (const auto& p : *got)
+    for (const auto& p : *got) {
       s.processes.push_back({p.part, p.pid, p.restarts, p.alive});
+      add(s.blocked_handlers, p.blocked);
+    }
+  add(s.blocked_handlers, actors::count_blocked_handlers());
   return s;
 }
 

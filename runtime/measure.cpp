@@ -116,7 +116,8 @@ public:
   struct point {
     core::timespan step{0};
     core::timespan text{0};
-    core::timespan decode{0};
+    /// Of each row, one after the other.
+    std::vector<core::timespan> decodes;
   };
 
   core::result<point> run(core::variant_id id, uint32_t batch,
@@ -145,13 +146,14 @@ public:
         steps.push_back(did.took);
     }
     out.step = median(steps);
-    device_->decode(jobs.front().who);
-    const auto decoded = reports_.decoded();
-    if (decoded.failure.code != core::ec::none)
-      return decoded.failure;
-    out.decode = decoded.took;
-    for (const auto& job : jobs)
+    for (const auto& job : jobs) {
+      device_->decode(job.who);
+      const auto decoded = reports_.decoded();
+      if (decoded.failure.code != core::ec::none)
+        return decoded.failure;
+      out.decodes.push_back(decoded.took);
       device_->close(job.who);
+    }
     return out;
   }
 
@@ -293,6 +295,9 @@ core::result<planning::profile> measure(
       return loaded.why();
     v.load = *loaded;
     v.step.clear();
+    std::vector<core::timespan> texts;
+    std::vector<core::timespan> native_decodes;
+    std::vector<core::timespan> other_decodes;
     for (const auto& px : sizes_for(wanted, v))
       for (const auto batch : batches) {
         const auto what = fmt::format("{}: {}x{}, batch {}", v.name, px.width,
@@ -305,10 +310,13 @@ core::result<planning::profile> measure(
           return core::fail(got.why().code, "{}, {}x{}, batch {}: {}", v.name,
                             px.width, px.height, batch, got.why().text);
         v.step.push_back({batch, px.pixels(), got->step});
-        v.text = got->text;
-        if (px == v.native_px || v.decode.count() == 0 || !wanted.sizes.empty())
-          v.decode = got->decode;
+        texts.push_back(got->text);
+        auto& decodes = px == v.native_px ? native_decodes : other_decodes;
+        decodes.insert(decodes.end(), got->decodes.begin(), got->decodes.end());
       }
+    v.text = median(texts);
+    // Of the variant's own size, where that was measured.
+    v.decode = median(native_decodes.empty() ? other_decodes : native_decodes);
     // Elsewhere than on the CPU the size of the weights stands, as guessed.
     const auto peak = status_bytes("VmHWM");
     if (device.name.starts_with("cpu") && peak > before)

@@ -25,7 +25,8 @@ struct measurement {
 };
 
 /// Measures every variant of a device at every batch and size on this machine:
-/// steps (medians), text, decoding, loading, memory. Variants that differ in
+/// steps, text and decoding (medians; decoding of the variant's own size where
+/// that is measured), loading, memory. Variants that differ in
 /// their steps alone are measured once.
 /// `told`: called before each point with what comes, how many points are done
 /// and how many there are; false ends the work.

@@ -19,9 +19,6 @@
 
 namespace atelier::runtime {
 
-namespace {
-
-/// None: as plans say.
 std::optional<planning::joining> joining_of(std::string_view batching) {
   if (batching == "step")
     return planning::joining::step;
@@ -31,8 +28,6 @@ std::optional<planning::joining> joining_of(std::string_view batching) {
     return planning::joining::single;
   return std::nullopt;
 }
-
-} // namespace
 
 system_config::system_config(size_t threads) {
   set("scheduler.policy", caf::atom("sharing"));

@@ -15,7 +15,9 @@
 #include <caf/actor_system_config.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace atelier::runtime {
@@ -27,6 +29,10 @@ class system_config : public caf::actor_system_config {
 public:
   explicit system_config(size_t threads);
 };
+
+/// Returns when rows join a batch by the setting `scheduler.batching`; none: as
+/// plans say.
+std::optional<planning::joining> joining_of(std::string_view batching);
 
 /// What every part is made from.
 struct part_context {

@@ -17,11 +17,21 @@ namespace {
 // an AMD EPYC, 2026-11-21; a prediction for watching, not a promise.
 constexpr core::timespan card_step = std::chrono::milliseconds{1};
 constexpr uint64_t card_px = 512ull * 512;
+constexpr uint64_t smallest_card_px = 64;
+constexpr uint32_t card_batch = 8;
 
 void describe_card(const config::device_settings& device,
                    planning::variant_profile& v) {
   v.native_px = {256, 256};
-  v.step = {{1, card_px, device.test_card_step + card_step}};
+  // Its configured part is the same for all sizes and batches: were it taken to
+  // grow with the pixels, small pictures would be predicted at a fraction of
+  // their time, and what corrects that would blow up their decoding.
+  for (const uint32_t batch : {1u, card_batch})
+    for (const uint64_t px : {smallest_card_px, card_px})
+      v.step.push_back({batch, px,
+                        device.test_card_step
+                          + batch * card_step * static_cast<int64_t>(px)
+                              / static_cast<int64_t>(card_px)});
   v.decode = std::chrono::milliseconds{5};
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/atomic_file.hpp>
 #include <atelier/runtime/cli/bench.hpp>
 #include <atelier/runtime/cli/bench_plan.hpp>
 #include <atelier/runtime/cli/choices.hpp>
@@ -92,6 +93,9 @@ CLI::App* add_bench(CLI::App& app, bench_arguments& into) {
         + ": one process, or several (default: split)");
   add("--timeline", into.timeline, "FILE",
       "Write what happens when, for https://ui.perfetto.dev");
+  add("--records", into.records, "FILE",
+      "Write what became of each request, a line each (CSV)");
+  sub->add_flag("--force", into.force, "Replace that file where it exists");
   return sub;
 }
 
@@ -117,13 +121,23 @@ exit_status bench(const bench_arguments& arguments,
                        });
   }
   const auto summary = sum_up(records, plan->slo, since(before, to.batches()));
+  auto status = exit_status::done;
+  if (plan->records) {
+    const auto text = to_csv(records, plan->slo);
+    if (auto ok = write_file(
+          *plan->records,
+          {reinterpret_cast<const uint8_t*>(text.data()), text.size()},
+          plan->records_mode);
+        !ok)
+      status = refuse(terminal, ok.why());
+  }
   const bool cut = world.interrupted.count() > 0;
   to.stop(cut ? core::timespan{0} : plan->grace);
   if (common.json)
     terminal.out << to_json(summary, plan->about) << '\n';
   else
     terminal.out << title_of(*plan) << '\n' << to_table(summary);
-  return cut ? exit_status::interrupted : exit_status::done;
+  return cut ? exit_status::interrupted : status;
 }
 
 } // namespace atelier::runtime::cli

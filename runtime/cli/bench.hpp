@@ -38,6 +38,8 @@ struct bench_arguments {
   std::optional<std::string> policy;
   std::optional<std::string> processes;
   std::optional<std::string> timeline;
+  std::optional<std::string> records;
+  bool force = false;
 };
 
 CLI::App* add_bench(CLI::App& app, bench_arguments& into);

@@ -188,6 +188,12 @@ result<bench_plan> plan_bench(const bench_arguments& x,
   const auto warm_up = whole_or("--warm-up", x.warm_up, 0, most_warm_up, 0);
   if (!warm_up)
     return warm_up.why();
+  out.records = x.records;
+  if (x.force)
+    out.records_mode = on_existing::replace;
+  if (x.records)
+    if (auto ok = check_writable(*x.records, out.records_mode); !ok)
+      return ok.why();
   if (x.server) {
     for (const auto* own : {&x.model, &x.device, &x.dtype, &x.policy,
                             &x.processes, &x.batching, &x.timeline})

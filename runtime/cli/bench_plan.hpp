@@ -3,6 +3,7 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/runtime/cli/atomic_file.hpp>
 #include <atelier/runtime/cli/bench.hpp>
 #include <atelier/runtime/cli/engine_options.hpp>
 #include <atelier/runtime/cli/load_run.hpp>
@@ -26,6 +27,9 @@ struct bench_plan {
   /// What is started, or asked.
   engine_options engine;
   std::optional<server_options> server;
+  /// A file for what became of each request.
+  std::optional<std::string> records;
+  on_existing records_mode = on_existing::refuse;
   core::timespan grace{0};
   /// How it is run, by name, for the report.
   std::map<std::string, std::string> about;

@@ -109,6 +109,30 @@ load_summary sum_up(const std::vector<load_record>& records,
   return out;
 }
 
+std::string to_csv(const std::vector<load_record>& records,
+                   std::optional<core::timespan> slo) {
+  std::string out = "due_ms,became,took_ms,queue_ms,sent_late_ms,code\n";
+  const auto name = [&](const load_record& r) {
+    const auto objective = r.deadline ? r.deadline : slo;
+    switch (r.what) {
+      case outcome::answered:
+        return objective && r.latency > *objective ? "late" : "answered";
+      case outcome::refused:
+        return "refused";
+      case outcome::open:
+      case outcome::failed:
+        break;
+    }
+    return "failed";
+  };
+  for (const auto& r : records)
+    fmt::format_to(std::back_inserter(out),
+                   "{:.3f},{},{:.3f},{:.3f},{:.3f},{}\n", core::to_ms(r.due),
+                   name(r), core::to_ms(r.latency), core::to_ms(r.queue),
+                   core::to_ms(r.lag), r.code);
+  return out;
+}
+
 double mean_batch(const std::vector<uint64_t>& batches) {
   const auto steps = sum(batches);
   if (steps == 0)

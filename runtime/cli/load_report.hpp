@@ -62,6 +62,14 @@ double mean_batch(const std::vector<uint64_t>& batches);
 /// Returns the table for people.
 std::string to_table(const load_summary& x);
 
+/// Returns a line for each request, in order, under a line of names: when it
+/// was due after the begin, what became of it (answered, late, refused, failed;
+/// `late` was answered, after its objective), how long that took from its due
+/// moment, how long it waited, how late it was sent, all in milliseconds, and
+/// the code of a refusal or failure. Objectives are as in sum_up.
+std::string to_csv(const std::vector<load_record>& records,
+                   std::optional<core::timespan> slo);
+
 /// Returns one JSON object; `about` says how it was run, by name.
 std::string to_json(const load_summary& x,
                     const std::map<std::string, std::string>& about);

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/philox.hpp>
 #include <atelier/runtime/cli/atomic_file.hpp>
+#include <atelier/runtime/cli/choices.hpp>
+#include <atelier/runtime/cli/load_mix.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/planning_files.hpp>
 #include <atelier/runtime/cli/progress_line.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/simulate.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
+#include <atelier/runtime/door.hpp>
+#include <atelier/runtime/pipeline.hpp>
 #include <atelier/runtime/simulation/report.hpp>
 #include <atelier/runtime/simulation/reproduce.hpp>
 #include <atelier/runtime/simulation/simulate.hpp>
@@ -25,6 +30,7 @@ using core::result;
 constexpr uint64_t most_workers = 20'000;
 constexpr size_t most_script_bytes = size_t{16} << 20;
 constexpr double most_ms = 86'400'000;
+constexpr uint64_t most_rows = 1'024;
 
 /// What is to be run: the scenario, but for its policy.
 struct request {
@@ -89,6 +95,51 @@ result<edit_spec> parse_edits(std::string_view argument,
   return out;
 }
 
+/// Reads what requests ask for: drawn as `bench serve` draws it, so that equal
+/// seeds and mixes make equal requests.
+result<void> read_mix(const std::vector<std::string>& texts, scenario& x) {
+  if (texts.empty())
+    return {};
+  config::settings settings;
+  auto mix = std::make_shared<load_mix>();
+  for (const auto& text : texts)
+    if (auto ok = mix->add(text, settings.limits); !ok)
+      return ok;
+  known_variants known{*x.profile, {}};
+  known.schedules.resize(known.costs.variants.size());
+  const auto made = [settings, known](generation with, core::request_id id,
+                                      core::time_point now) {
+    // What is drawn is not simulated.
+    with.prompt = "simulated";
+    return to_request(with, settings, known, id, 1, now);
+  };
+  result<void> first;
+  mix->each([&](const std::string& what, const generation& with) {
+    const auto ok = made(with, core::request_id{1}, core::time_point{});
+    if (!ok && first)
+      first = fail(ok.why().code, "{}: {}", what, ok.why().text);
+  });
+  if (!first)
+    return first;
+  x.wish = [mix, made, seed = x.seed](core::request& to) {
+    core::philox random{seed, core::purpose::sampling, to.id};
+    generation with;
+    // The first word is the picture's own seed.
+    with.seed = random.next_u32();
+    mix->draw(random, with);
+    auto asked = made(std::move(with), to.id, to.arrived);
+    // Each value was tried before.
+    if (!asked)
+      return;
+    to.fixed = asked->fixed;
+    to.prio = asked->prio;
+    to.px = to.source ? to.px : asked->px;
+    if (asked->deadline != core::never)
+      to.deadline = asked->deadline;
+  };
+  return {};
+}
+
 result<request> read(const simulate_arguments& arguments) {
   if (!arguments.policies)
     return fail(ec::invalid_argument, "--policy is missing: P[,P...]");
@@ -149,6 +200,20 @@ result<request> read(const simulate_arguments& arguments) {
     if (!e)
       return e.why();
     x.edits = *e;
+  }
+  if (auto ok = read_mix(arguments.mix, x); !ok)
+    return ok.why();
+  if (arguments.max_batch) {
+    const auto rows =
+      parse_whole("--max-batch", *arguments.max_batch, 1, most_rows);
+    if (!rows)
+      return rows.why();
+    x.max_batch = static_cast<uint32_t>(*rows);
+  }
+  if (arguments.batching) {
+    if (auto ok = check_choice("--batching", *arguments.batching); !ok)
+      return ok.why();
+    x.join = joining_of(*arguments.batching);
   }
   if (arguments.faults) {
     const auto text =
@@ -252,6 +317,17 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
       "What variants cost and how good they are");
   add("--workers", into.workers, "N", "Devices (default: 16)");
   add("--seed", into.seed, "S", "Decides all that is drawn (default: 1)");
+  add_repeated_option(*sub, "--mix", into.mix,
+                      "What requests differ in, drawn as 'bench serve' draws "
+                      "it from the same seed, as steps=20:3,50:1; repeatable. "
+                      "Fields: "
+                        + load_mix::fields())
+    ->type_name("FIELD=VALUE,...");
+  add("--max-batch", into.max_batch, "N",
+      "Rows of a step at most (default: the profile's largest batch)");
+  add("--batching", into.batching, "HOW",
+      list_choices(choices_of("--batching"))
+        + ": when requests join a batch (default: as the policy says)");
   add("--faults", into.faults, "FILE", "What goes wrong, by script");
   add("--slo-ms", into.slo_ms, "MS",
       "From arrival to the answer (default: the profile's)");

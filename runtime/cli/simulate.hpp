@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -23,6 +24,9 @@ struct simulate_arguments {
   std::optional<std::string> workers;
   std::optional<std::string> seed;
   std::optional<std::string> faults;
+  std::vector<std::string> mix;
+  std::optional<std::string> max_batch;
+  std::optional<std::string> batching;
   std::optional<std::string> slo_ms;
   std::optional<std::string> noise;
   std::optional<std::string> period_ms;

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/request.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/planning/demand/workload.hpp>
+#include <atelier/planning/plan.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,6 +91,11 @@ struct scenario {
   uint32_t workers = 16;
   /// Rows of one step at most; 0: the largest batch that the profile knows.
   uint32_t max_batch = 0;
+  /// When rows join a batch, whatever plans say; none: as they say.
+  std::optional<planning::joining> join;
+  /// Puts into a request what its client asks for besides its content: by its
+  /// id alone, which counts arrivals from 1 on. Empty: nothing.
+  std::function<void(core::request&)> wish;
   uint64_t seed = 1;
   /// Spread of execution times about the profile's, as a share of them.
   double noise = 0;

@@ -34,6 +34,7 @@
 #include <algorithm>
 #include <numeric>
 #include <utility>
+#include <variant>
 
 namespace atelier::runtime {
 
@@ -61,7 +62,7 @@ struct virtual_config : caf::actor_system_config {
 
 template <class State, class Handle>
 State& state_of(const Handle& of) {
-  using base = typename Handle::template stateful_base<State>;
+  using base = actors::actor_with<Handle, State>;
   return dynamic_cast<base&>(*caf::actor_cast<caf::abstract_actor*>(of)).state;
 }
 
@@ -90,6 +91,37 @@ struct last_messages {
   }
 
   caf::scheduler::test_coordinator& of;
+};
+
+/// What pools' workers report through: each drawing and encoding takes the
+/// profile's time, beside all others.
+class timed_pools : public actors::hub_port {
+public:
+  timed_pools(std::shared_ptr<virtual_timers> timers,
+              std::shared_ptr<actors::hub_port> to, core::timespan prepare,
+              core::timespan finish)
+    : timers_(std::move(timers)),
+      to_(std::move(to)),
+      prepare_(prepare),
+      finish_(finish) {}
+
+  void send(actors::report what) override {
+    core::timespan takes{0};
+    if (auto* drawn = std::get_if<actors::prepared>(&what))
+      drawn->took = takes = prepare_;
+    else if (auto* encoded = std::get_if<actors::finished>(&what))
+      encoded->took = takes = finish_;
+    if (takes.count() == 0)
+      return to_->send(std::move(what));
+    timers_->after(takes,
+                   [to = to_, what = std::move(what)] { to->send(what); });
+  }
+
+private:
+  std::shared_ptr<virtual_timers> timers_;
+  std::shared_ptr<actors::hub_port> to_;
+  core::timespan prepare_;
+  core::timespan finish_;
 };
 
 class simulation {
@@ -231,6 +263,8 @@ private:
       }
       if (of_.deadline.count() > 0)
         x->deadline = core::after(x->arrived, of_.deadline);
+      if (of_.wish)
+        of_.wish(*x);
       caf::anon_send(scheduler_, actors::submit{std::move(x)});
       next_arrival();
     });
@@ -289,8 +323,10 @@ private:
   }
 
   process_body spawn_pools(ipc::process_life who,
-                           const std::shared_ptr<actors::hub_port>& port) {
+                           const std::shared_ptr<actors::hub_port>& reports) {
     process_body body;
+    const auto port = std::make_shared<timed_pools>(
+      timers_, reports, of_.profile->prepare, of_.profile->finish);
     const auto keep = [&](auto actor) {
       body.workers->add(actor);
       body.actors.push_back(caf::actor_cast<caf::actor>(actor));
@@ -361,6 +397,7 @@ private:
     c.tables.policy = policy_;
     c.tables.profile = of_.profile;
     c.tables.initial_plan = first_plan;
+    c.tables.join = of_.join;
     c.ports.slots = store_;
     c.ports.workers = host_;
     c.ports.clients = std::make_shared<clients_port>(*this);

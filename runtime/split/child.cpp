@@ -12,6 +12,7 @@
 //     |  leave          |                 |
 //     |-----------------|---------------->|  exits with 0
 
+#include <atelier/actors/handler_watch.hpp>
 #include <atelier/actors/wire.hpp>
 #include <atelier/config/load.hpp>
 #include <atelier/core/log.hpp>
@@ -59,26 +60,17 @@ public:
     send(to_message(what), false);
   }
 
+  // What is woken may take this core at once: a thread that held the lock then
+  // would let all others wait for as long.
   void nudge() override {
-    const std::lock_guard guard{mutex_};
     to_.announce();
   }
 
   void send(const actors::from_process& x, bool announce) {
-    const std::lock_guard guard{mutex_};
-    actors::write(x, scratch_);
-    for (;;) {
-      const auto pushed =
-        announce ? to_.push(scratch_) : to_.push_quietly(scratch_);
-      if (!pushed) {
-        core::log_error("a report is lost: {}", core::to_string(pushed.why()));
-        return;
-      }
-      if (*pushed)
-        return;
+    std::vector<std::byte> record;
+    actors::write(x, record);
+    if (put(record) && announce)
       to_.announce();
-      to_.wait_for_room(scratch_.size(), look_up);
-    }
   }
 
 private:
@@ -88,10 +80,24 @@ private:
     return x;
   }
 
+  bool put(const std::vector<std::byte>& record) {
+    const std::lock_guard guard{mutex_};
+    for (;;) {
+      const auto pushed = to_.push_quietly(record);
+      if (!pushed) {
+        core::log_error("a report is lost: {}", core::to_string(pushed.why()));
+        return false;
+      }
+      if (*pushed)
+        return true;
+      to_.announce();
+      to_.wait_for_room(record.size(), look_up);
+    }
+  }
+
   std::mutex mutex_;
-  /// Guarded by the mutex.
+  /// Written to under the mutex; announcing needs none.
   ipc::ring_writer to_;
-  std::vector<std::byte> scratch_;
 };
 
 /// Everything that lives until the process leaves.
@@ -277,7 +283,8 @@ int run_child(const child_options& how) {
     if (std::holds_alternative<actors::leave>(message->body))
       break;
     if (const auto* ping = std::get_if<actors::ping>(&message->body)) {
-      x.hub->send(actors::from_process{actors::pong{how.who, ping->number}},
+      x.hub->send(actors::from_process{actors::pong{
+                    how.who, ping->number, actors::count_blocked_handlers()}},
                   true);
     } else if (const auto* told = std::get_if<actors::setup>(&message->body)) {
       if (auto begun = begin(x, how, *told); !begun) {

@@ -61,10 +61,9 @@ void ring_link::flush() {
 }
 
 void ring_link::rouse() {
-  {
-    const std::lock_guard guard{mutex_};
-    to_.rouse();
-  }
+  // Not under the mutex: whom it wakes may take this core, and who sends would
+  // wait for that.
+  to_.rouse();
   from_.rouse();
 }
 

@@ -58,7 +58,8 @@ private:
   std::atomic<bool> behind_{false};
 
   std::mutex mutex_;
-  /// Guarded by the mutex, as all below.
+  /// Guarded by the mutex, as all below; but for `rouse`, which writes no
+  /// record.
   ipc::ring_writer to_;
   std::deque<std::vector<std::byte>> overflow_;
   std::vector<std::byte> scratch_;

@@ -192,7 +192,7 @@ public:
 
   void fill(pong& x) {
     const auto a = address();
-    x = {a.where, random_.next_u64()};
+    x = {a.where, random_.next_u64(), {{text(), random_.next_u64()}}};
   }
 
   void fill(leave&) {}

@@ -96,6 +96,30 @@ BOOST_AUTO_TEST_CASE(a_worker_that_comes_is_planned_for_at_once) {
   BOOST_TEST(heard->plans[0]->workers.size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(the_dead_are_in_no_plan_a_moment_after_their_death) {
+  planning::cluster_view there;
+  for (uint32_t i = 1; i <= 4; ++i) {
+    planning::worker_view w;
+    w.worker = core::worker_id{i};
+    there.workers.push_back(w);
+  }
+  caf::anon_send(planner, actors::cluster_changed{there});
+  advance(config.period / 3);
+  BOOST_REQUIRE(heard->plans.size() == 1u);
+  BOOST_TEST(heard->plans.back()->workers.size() == 4u);
+  // Half of them at one moment; their deaths come one by one.
+  for (int dead = 0; dead < 2; ++dead) {
+    there.workers.erase(there.workers.begin());
+    caf::anon_send(planner, actors::cluster_changed{there});
+  }
+  advance(config.period / 3);
+  BOOST_TEST(heard->plans.size() >= 2u);
+  std::vector<uint32_t> planned;
+  for (const auto& w : heard->plans.back()->workers)
+    planned.push_back(w.worker.value);
+  BOOST_TEST((planned == std::vector<uint32_t>{3, 4}));
+}
+
 BOOST_AUTO_TEST_CASE(what_waits_without_a_host_gets_one) {
   worker_came();
   heard->counts.waiting = heard->counts.waiting_shared = {0, 1};

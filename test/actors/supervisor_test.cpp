@@ -124,6 +124,37 @@ BOOST_AUTO_TEST_CASE(every_part_is_started_once) {
   BOOST_TEST(!lines[1].alive);
 }
 
+BOOST_AUTO_TEST_CASE(handlers_that_waited_are_added_over_lives) {
+  start({"cpu"});
+  up();
+  const auto says = [&](ipc::process_life who, uint64_t n) {
+    tell(sut, actors::pong{who, 1, {{"preprocess", n}}});
+  };
+  const auto blocked = [&] {
+    return ask<std::vector<actors::process_line>>(sut,
+                                                  actors::status_atom::value)
+      .front()
+      .blocked;
+  };
+  BOOST_TEST(blocked().empty());
+  says(first, 2);
+  // A process tells of its whole life.
+  says(first, 3);
+  BOOST_REQUIRE(blocked().size() == 1u);
+  BOOST_TEST(blocked()[0].actor == "preprocess");
+  BOOST_TEST(blocked()[0].count == 3u);
+  exited();
+  BOOST_TEST(blocked()[0].count == 3u);
+  advance(1h);
+  const ipc::process_life second{first.process,
+                                 core::incarnation{first.life.value + 1}};
+  started(second);
+  says(second, 4);
+  // What the life before says late counts no more.
+  says(first, 9);
+  BOOST_TEST(blocked()[0].count == 7u);
+}
+
 BOOST_AUTO_TEST_CASE(without_parts_nothing_happens) {
   start({});
   BOOST_TEST(advance(1h) == 0u);

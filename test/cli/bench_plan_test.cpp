@@ -106,6 +106,21 @@ BOOST_AUTO_TEST_CASE(a_trace_says_when_and_what) {
   BOOST_TEST(planned(x)->load.size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(a_file_of_records_is_not_replaced_unasked) {
+  test::scratch_folder folder;
+  auto x = at_rate("20");
+  x.records = (folder.path / "records.csv").string();
+  const auto fresh = planned(x);
+  BOOST_REQUIRE(fresh);
+  BOOST_TEST(*fresh->records == *x.records);
+  std::ofstream{*x.records} << "mine";
+  BOOST_TEST(refused(x).find("records.csv") != std::string::npos);
+  x.force = true;
+  BOOST_TEST(bool(planned(x)));
+  x.records = (folder.path / "records.csv" / "below").string();
+  BOOST_TEST(refused(x).find("below") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(batching_is_a_setting_of_the_engine) {
   auto x = at_rate("1");
   x.batching = "whole_batch";

@@ -190,6 +190,23 @@ BOOST_AUTO_TEST_CASE(what_was_not_answered_attained_nothing) {
   BOOST_TEST(mean_batch(x.batches) == 8.0 / 6);
 }
 
+BOOST_AUTO_TEST_CASE(each_request_has_a_line_of_its_own) {
+  std::vector<load_record> all{
+    record(outcome::answered, 0s, 1s), record(outcome::answered, 1s, 3s),
+    record(outcome::refused, 2s, 0s, "overloaded"),
+    record(outcome::failed, 3s, 1500ms, "deadline_missed")};
+  all[1].lag = 2ms;
+  BOOST_TEST(to_csv(all, 2s)
+             == "due_ms,became,took_ms,queue_ms,sent_late_ms,code\n"
+                "0.000,answered,1000.000,0.000,0.000,\n"
+                "1000.000,late,3000.000,0.000,2.000,\n"
+                "2000.000,refused,0.000,0.000,0.000,overloaded\n"
+                "3000.000,failed,1500.000,0.000,0.000,deadline_missed\n");
+  // Its own deadline comes before the objective of all.
+  all[1].deadline = 5s;
+  BOOST_TEST(to_csv(all, 2s).find("late,") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(without_an_objective_none_is_told) {
   const auto x = sum_up({record(outcome::answered, 0s, 1s)}, std::nullopt, {});
   BOOST_TEST(x.with_objective == 0u);

@@ -112,6 +112,42 @@ BOOST_AUTO_TEST_CASE(a_folder_gets_summary_series_and_report) {
   BOOST_TEST((simulate({"-o", at("out"), "--force"}) == exit_status::done));
 }
 
+BOOST_AUTO_TEST_CASE(the_mix_says_what_requests_ask_for) {
+  const auto mean = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--json", "--noise", "0", "--slo-ms", "60000"});
+    BOOST_TEST((simulate(more, "vanilla") == exit_status::done), err.str());
+    return nlohmann::json::parse(out.str())["latency_ms"]["mean"].get<double>();
+  };
+  const auto plain = mean({});
+  const auto steps = mean({"--mix", "steps=3"});
+  const auto half = mean({"--mix", "steps=1,3"});
+  BOOST_TEST(plain < half);
+  BOOST_TEST(half < steps);
+  // The same seed draws the same requests, another one others.
+  BOOST_TEST(half == mean({"--mix", "steps=1,3"}));
+  BOOST_TEST(half != mean({"--mix", "steps=1,3", "--seed", "2"}));
+  // One row of 3 steps takes 300 ms: with less time none is answered.
+  BOOST_TEST((simulate({"--json", "--noise", "0", "--mix", "steps=3", "--mix",
+                        "deadline_ms=250"},
+                       "vanilla")
+              == exit_status::done));
+  BOOST_TEST(nlohmann::json::parse(out.str())["completed"] == 0);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_mix_cannot_ask_for_is_told_by_name) {
+  for (const auto& [text, part] :
+       {std::pair{"steps=0", "--mix steps: '0'"},
+        {"colour=red", "--mix: 'colour=red' is not FIELD=VALUE"},
+        {"model=other", "--mix model=other: model 'other' is not there"}}) {
+    BOOST_TEST((simulate({"--mix", text}, "vanilla") != exit_status::done));
+    BOOST_TEST(complains(part), text << ": " << err.str());
+  }
+  BOOST_TEST((simulate({"--max-batch", "0"}) == exit_status::bad_input));
+  BOOST_TEST(complains("--max-batch"));
+  BOOST_TEST((simulate({"--batching", "never"}) == exit_status::bad_input));
+  BOOST_TEST(complains("whole_batch"));
+}
+
 BOOST_AUTO_TEST_CASE(bad_arguments_are_told_by_name) {
   BOOST_TEST((run({"simulate"}) == exit_status::bad_input));
   BOOST_TEST(complains("--policy"));

@@ -53,6 +53,26 @@ BOOST_AUTO_TEST_CASE(what_is_no_variant_is_refused) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_cards_step_takes_its_set_time_at_every_size) {
+  using namespace std::chrono_literals;
+  config::settings x;
+  x.devices.resize(1);
+  x.devices[0].variants = {"card@10"};
+  x.devices[0].test_card_step = 20ms;
+  const auto known = *runtime::profile_of(x);
+  const auto& v = known.variants.at(0);
+  for (const uint32_t batch : {1u, 3u, 8u})
+    for (const uint32_t side : {8u, 64u, 512u}) {
+      const auto took = planning::step_time(v, batch, {side, side});
+      BOOST_TEST((took >= 20ms), batch << " rows of " << side);
+      BOOST_TEST((took <= 20ms + batch * 1ms), batch << " rows of " << side);
+    }
+  // One that is as fast as it draws takes some time too.
+  x.devices[0].test_card_step = 0ms;
+  const auto fast = *runtime::profile_of(x);
+  BOOST_TEST((planning::step_time(fast.variants[0], 1, {8, 8}) > 0ns));
+}
+
 BOOST_AUTO_TEST_CASE(variants_stand_in_the_order_of_their_first_mention) {
   config::settings x;
   x.devices.resize(2);

@@ -218,6 +218,47 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_simulated_is_told) {
   BOOST_TEST((stopped.why().code == core::ec::cancelled));
 }
 
+BOOST_AUTO_TEST_CASE(drawing_and_encoding_take_the_profiles_times) {
+  auto p = cascade();
+  p->prepare = 50ms;
+  p->finish = 70ms;
+  auto x = base("vanilla", 8, 10);
+  x.profile = p;
+  x.trace = {{1, 1}, {10, 2}};
+  const auto out = ran(x);
+  // One step of the light variant between them.
+  BOOST_TEST(out.latency_mean_ms == 220, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(out.first_step_mean_ms == 50, boost::test_tools::tolerance(1e-6));
+  // Pools do both beside each other: many at once take no longer.
+  x.trace.assign(4, {1, 1});
+  x.max_batch = 4;
+  x.workers = 4;
+  BOOST_TEST(ran(x).latency_p99_ms <= 420);
+}
+
+BOOST_AUTO_TEST_CASE(requests_ask_for_what_the_scenario_wishes) {
+  auto x = base("vanilla", 1, 10);
+  x.trace = {{1, 1}, {10, 2}};
+  x.wish = [](core::request& to) {
+    if (to.id.value == 2)
+      to.fixed.steps = 5;
+  };
+  const auto out = ran(x);
+  BOOST_TEST(out.latency_mean_ms == 300, boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(rows_join_as_the_scenario_says_whatever_the_plan) {
+  auto x = base("vanilla", 12, 60);
+  x.workers = 1;
+  x.deadline = core::timespan{0};
+  const auto by_steps = ran(x);
+  x.join = planning::joining::single;
+  const auto one_by_one = ran(x);
+  // A batch of four takes the time of two.
+  BOOST_TEST(by_steps.latency_mean_ms * 2 < one_by_one.latency_mean_ms);
+  BOOST_TEST(one_by_one.completed == one_by_one.requests);
+}
+
 BOOST_AUTO_TEST_CASE(scripts_are_read_and_every_fault_in_one_is_told) {
   const auto good = runtime::parse_faults(
     R"({"format": "atelier.faults", "version": 1, "faults": [

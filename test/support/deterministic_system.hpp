@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/handler_watch.hpp>
 #include <atelier/actors/messages.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -141,7 +142,7 @@ public:
   /// Returns the state of a typed stateful actor.
   template <class State, class Handle>
   State& state(const Handle& of) {
-    using base = typename Handle::template stateful_base<State>;
+    using base = actors::actor_with<Handle, State>;
     auto* at = dynamic_cast<base*>(caf::actor_cast<caf::abstract_actor*>(of));
     BOOST_REQUIRE(at != nullptr);
     return at->state;

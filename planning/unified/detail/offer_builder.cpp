@@ -72,7 +72,8 @@ void offer_builder::add(uint32_t of, uint32_t route, double quality, bool fresh,
 
 void offer_builder::bind(column& c, const std::vector<leg>& legs, size_t at,
                          double seconds) {
-  if (at == legs.size()) {
+  // A column has no more stages; the second test says so to the compiler.
+  if (at == legs.size() || at == c.work.size()) {
     out_.asked.columns.push_back(c);
     return;
   }

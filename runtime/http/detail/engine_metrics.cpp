@@ -147,6 +147,10 @@ public:
       up.add(p.alive ? 1 : 0, {{"process", p.role}});
       restarts.add(p.restarts, {{"process", p.role}});
     }
+    family blocked{to_, MetricType::Counter, "atelier_blocking_handlers_total",
+                   "Handlers of actors that waited for over 2 ms."};
+    for (const auto& h : now_.engine.blocked_handlers)
+      blocked.add(number(h.blocked), {{"actor", h.actor}});
   }
 
   void planning() {

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How long do late answers last when half of the devices die at one moment?
+
+A server with devices that draw test cards gets a steady load with deadlines; the
+processes of half of the devices are killed (SIGKILL) at one moment and stay away.
+Told are the violations (late, refused, failed) of each planning period, beside
+those of a server that has only the other half from its start and gets the same
+load, and when the first plan without the dead was in force. Python's standard
+library alone.
+
+usage: kill_half.py ATELIER [--devices N] [--rate QPS] [--seconds S] [--kill-at S]
+                    [--period S] [--step-ms MS] [--steps N] [--batch N]
+                    [--deadline-ms MS] [--policy P]
+"""
+import argparse
+import csv
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+from http_load import Server
+
+
+def settings(given, devices):
+    """Returns the arguments of a server with so many devices."""
+    one = ("{{name='cpu:{}',executor='test_card',test_card_step_ms={},max_batch={},"
+           "seats={}}}")
+    cards = ",".join(one.format(i, given.step_ms, given.batch, 2 * given.batch)
+                     for i in range(devices))
+    # The dead stay away for the whole run.
+    away = 3_600_000
+    out = ["--policy", given.policy, "--processes", "split"]
+    for text in (f"devices=[{cards}]", f"planner.period_s={given.period:g}",
+                 "monitor.window_s=1", f"processes.restart_most_ms={away}",
+                 f"processes.restart_first_ms={away}"):
+        out += ["--set", text]
+    return out
+
+
+def plan_version(server):
+    for line in server.ask("/metrics").decode().splitlines():
+        if line.startswith("atelier_plan_version"):
+            return int(float(line.split()[-1]))
+    return -1
+
+
+def run(given, devices, kill):
+    """Runs the load; returns its requests and what was seen of the kill."""
+    server = Server(given.atelier, *settings(given, devices))
+    seen = {}
+    records = tempfile.mktemp(suffix=".csv")
+    try:
+        load = [given.atelier, "bench", "serve", "--server", server.url,
+                "--rate", str(given.rate), "--duration", str(given.seconds),
+                "--seed", "1", "--mix", f"steps={given.steps}", "--mix", "size=64x64",
+                "--mix", f"deadline_ms={given.deadline_ms}", "--records", records,
+                "--json"]
+        begin = time.monotonic()
+        client = subprocess.Popen(load, stdout=subprocess.PIPE, text=True)
+
+        def strike():
+            time.sleep(max(0, begin + given.kill_at - time.monotonic()))
+            alive = [p for p in json.loads(server.ask("/health"))["processes"]
+                     if p["role"].startswith("cpu:")]
+            assert len(alive) == devices, alive
+            before = plan_version(server)
+            at = time.monotonic()
+            for p in alive[:devices // 2]:
+                os.kill(p["pid"], signal.SIGKILL)
+            seen["killed_s"] = at - begin
+            while plan_version(server) == before:
+                time.sleep(0.02)
+            seen["replanned_s"] = time.monotonic() - at
+
+        if kill:
+            killer = threading.Thread(target=strike)
+            killer.start()
+        out = client.communicate()[0]
+        if kill:
+            killer.join()
+        assert client.returncode == 0, out
+        with open(records, encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        os.unlink(records)
+        summary = json.loads(out)
+        # Correct before anything: every request has one end.
+        assert summary["requests"] == len(rows) > 0
+        assert sum(summary[k] for k in ("answered", "refused", "failed")) == len(rows)
+        return rows, seen
+    finally:
+        server.end()
+
+
+def violations(rows, given):
+    """Returns (arrived, violated) of each period by arrival."""
+    out = {}
+    for row in rows:
+        period = int(float(row["due_ms"]) / 1000 // given.period)
+        arrived, bad = out.get(period, (0, 0))
+        out[period] = (arrived + 1, bad + (row["became"] != "answered"))
+    return out
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    words.add_argument("atelier")
+    words.add_argument("--devices", type=int, default=4)
+    words.add_argument("--rate", type=float, default=20)
+    words.add_argument("--seconds", type=float, default=50)
+    words.add_argument("--kill-at", type=float, default=20)
+    words.add_argument("--period", type=float, default=5)
+    words.add_argument("--step-ms", type=int, default=20)
+    words.add_argument("--steps", type=int, default=10)
+    words.add_argument("--batch", type=int, default=3)
+    words.add_argument("--deadline-ms", type=int, default=1000)
+    words.add_argument("--policy", default="atelier")
+    given = words.parse_args()
+    rows, seen = run(given, given.devices, True)
+    rest, _ = run(given, given.devices // 2, False)
+    print(f"{given.devices} devices, {given.devices // 2} of them killed after "
+          f"{seen['killed_s']:.2f} s; a new plan {1000 * seen['replanned_s']:.0f} ms later")
+    print("| arrived in | requests | violations | | half from the start | |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    ours, theirs = violations(rows, given), violations(rest, given)
+    for period in sorted(ours):
+        n, bad = ours[period]
+        m, worse = theirs.get(period, (0, 0))
+        print(f"| {period * given.period:g}-{(period + 1) * given.period:g} s | {n} | "
+              f"{bad} | {100 * bad / n:.1f} % | {worse} | {100 * worse / max(m, 1):.1f} % |")
+    codes = {}
+    for row in rows:
+        if row["became"] != "answered":
+            key = row["code"] or row["became"]
+            codes[key] = codes.get(key, 0) + 1
+    print("violations by reason:", codes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What serving costs a request beside its model, with 64 requests in flight, in
+// parts, each with the real code:
+//
+//   choice     the scheduler's tables: admission, route and first dispatch of a
+//              request, and the choice of its device when it is prepared
+//   batch      the denoise-step actor: from the end of a run until the device
+//              has the next one, in which one row left and another joined
+//   hand-off   a descriptor from the control process to a device's process and
+//              back: written, through the ring, read; no payload is copied
+//
+// Published for the same parts: 600, 1,200 and 2,400 us (InstGenIE, 6.6). Long,
+// because each part brings its own stand-ins and checks.
+//
+//   overhead_bench [REQUESTS]
+
+#include <atelier/actors/denoise_step.hpp>
+#include <atelier/actors/hub.hpp>
+#include <atelier/actors/inline_unit.hpp>
+#include <atelier/actors/wire.hpp>
+#include <atelier/ipc/heap_store.hpp>
+#include <atelier/runtime/pipeline.hpp>
+#include <atelier/runtime/split/ring_link.hpp>
+
+#include <caf/send.hpp>
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <semaphore>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using clock_type = std::chrono::steady_clock;
+
+constexpr uint32_t in_flight = 64;
+
+[[noreturn]] void stop(const char* why) {
+  std::fprintf(stderr, "overhead_bench: %s\n", why);
+  std::exit(1);
+}
+
+template <class T>
+void good(const core::result<T>& x) {
+  if (!x)
+    stop(x.why().text.c_str());
+}
+
+double micros(clock_type::duration x) {
+  return std::chrono::duration<double, std::micro>(x).count();
+}
+
+void print(const std::string& name, std::vector<double> xs) {
+  if (xs.empty())
+    stop("nothing was measured");
+  std::sort(xs.begin(), xs.end());
+  const auto at = [&](double p) {
+    return xs[static_cast<size_t>(p * static_cast<double>(xs.size() - 1))];
+  };
+  std::printf("%-44s p50 %8.2f  p95 %8.2f  p99 %8.2f us\n", name.c_str(),
+              at(.5), at(.95), at(.99));
+}
+
+// -- choice -------------------------------------------------------------------
+
+constexpr ipc::process_life cpu{core::process_id{1}, core::incarnation{1}};
+
+struct orders : actors::handoff {
+  void send(const actors::worker_address& to, actors::work what) override {
+    waiting.emplace_back(to, std::move(what));
+  }
+
+  std::deque<std::pair<actors::worker_address, actors::work>> waiting;
+};
+
+struct answers : actors::gateway {
+  void answered(actors::answer what) override {
+    if (what.failure.code != core::ec::none)
+      stop("a request failed");
+    done.push_back(what.what->id);
+  }
+
+  void progressed(core::request_id, uint32_t, uint32_t,
+                  ipc::slot_ref) override {}
+
+  std::vector<core::request_id> done;
+};
+
+struct nobody : actors::supervision {
+  void suspect(ipc::process_life, std::string) override {}
+
+  void cluster_changed(planning::cluster_view) override {}
+};
+
+void choice(const std::string& policy_name, uint32_t devices, int requests) {
+  auto known = std::make_shared<planning::profile>();
+  planning::variant_profile v;
+  v.name = "card@1";
+  v.model = "card";
+  v.steps = 1;
+  v.step = {{1, 64 * 64, 1ms}, {8, 64 * 64, 4ms}};
+  known->variants.push_back(v);
+  const auto policy = planning::make_policy(policy_name);
+  good(policy);
+  actors::hub_config config;
+  config.policy = *policy;
+  config.profile = known;
+  config.initial_plan = std::make_shared<const planning::plan>(
+    (*policy)->replan({}, *known, {}, {}));
+  config.slots = {4 * in_flight, 4 * in_flight, 0};
+  const auto slots = std::make_shared<ipc::heap_store>(
+    config.arena, config.slots, std::array<size_t, ipc::slot_kinds>{0, 0, 0});
+  const auto to = std::make_shared<orders>();
+  const auto clients = std::make_shared<answers>();
+  actors::hub hub{config, {slots, to, clients, std::make_shared<nobody>()}};
+  actors::worker_ready ready;
+  ready.seats = in_flight;
+  ready.max_batch = 8;
+  for (const auto what :
+       {actors::role::preprocess, actors::role::postprocess}) {
+    ready.who = {cpu, what, 0};
+    hub.on(ready, clock_type::now());
+  }
+  ready.seats = 2 * in_flight / devices;
+  ready.variants = {v.name};
+  for (uint32_t i = 0; i < devices; ++i) {
+    ready.who = {{core::process_id{i + 2}, core::incarnation{1}},
+                 actors::role::denoise_step,
+                 0};
+    hub.on(ready, clock_type::now());
+  }
+  std::unordered_map<core::request_id, double> choosing;
+  std::vector<double> entering;
+  std::vector<double> placing;
+  std::vector<double> both;
+  uint64_t last = 0;
+  const auto timed = [](auto event) {
+    const auto begin = clock_type::now();
+    event(begin);
+    return micros(clock_type::now() - begin);
+  };
+  const auto enter = [&] {
+    auto r = std::make_shared<core::request>();
+    r->id = core::request_id{++last};
+    r->text.positive = "a red circle above a blue square";
+    r->px = {64, 64};
+    r->arrived = clock_type::now();
+    const auto id = r->id;
+    const auto took = timed([&](auto now) { hub.submit(std::move(r), now); });
+    entering.push_back(took);
+    choosing[id] = took;
+  };
+  for (uint32_t i = 0; i < in_flight; ++i)
+    enter();
+  int answered = 0;
+  while (answered < requests) {
+    if (to->waiting.empty())
+      stop("requests stand still");
+    const auto [where, what] = std::move(to->waiting.front());
+    to->waiting.pop_front();
+    if (const auto* p = std::get_if<actors::prepare>(&what)) {
+      good(slots->publish(p->state, 1, 0));
+      actors::prepared reply;
+      reply.who = p->who;
+      const auto took = timed([&](auto now) { hub.on(reply, now); });
+      placing.push_back(took);
+      both.push_back(choosing.at(p->who.id) + took);
+      choosing.erase(p->who.id);
+    } else if (const auto* d = std::get_if<actors::denoise>(&what)) {
+      good(slots->publish(d->state, 2, 0));
+      good(slots->publish(d->image, 1, 0));
+      const auto now = clock_type::now();
+      hub.on(actors::stepping{where, {d->who}}, now);
+      hub.on(actors::stepped{where, {{d->who, 1, true}}}, now);
+      actors::denoised reply;
+      reply.who = d->who;
+      reply.steps_done = reply.steps_run = 1;
+      hub.on(reply, now);
+    } else if (const auto* f = std::get_if<actors::finish>(&what)) {
+      good(slots->publish(f->encoded, 1, 0));
+      hub.on(actors::finished{f->who, {}, 0, {}, {}}, clock_type::now());
+    }
+    for (const auto id : std::exchange(clients->done, {})) {
+      hub.taken(id, clock_type::now());
+      ++answered;
+      enter();
+    }
+  }
+  if (const auto broken = hub.check(); !broken.empty())
+    stop(broken.c_str());
+  if (hub.counts().answered != static_cast<uint64_t>(answered))
+    stop("answers were lost");
+  const auto name = policy_name + ", " + std::to_string(devices) + " devices: ";
+  print(name + "route", entering);
+  print(name + "worker", placing);
+  print(name + "both", both);
+}
+
+// -- batch --------------------------------------------------------------------
+
+struct instant_device : gpu::executor {
+  void connect(gpu::executor_events x) override {
+    events = std::move(x);
+  }
+
+  void open(const gpu::open_job&) override {
+    ++opened;
+  }
+
+  void run(const gpu::run_job& job) override {
+    began = clock_type::now();
+    rows = job.rows;
+  }
+
+  void interrupt() override {}
+
+  void decode(core::ticket who) override {
+    decoding.push_back(who);
+  }
+
+  void close(core::ticket) override {}
+
+  gpu::executor_events events;
+  clock_type::time_point began;
+  std::vector<core::ticket> rows;
+  std::vector<core::ticket> decoding;
+  uint64_t opened = 0;
+};
+
+/// Writes reports as bytes, as a process's port does, and counts ends.
+struct written_reports : actors::hub_port {
+  void send(actors::report what) override {
+    std::visit(
+      [&](auto& x) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(x)>,
+                                     actors::denoised>)
+          ended.push_back(x.who);
+        actors::write(actors::from_process{std::move(x)}, bytes);
+      },
+      what);
+  }
+
+  std::vector<std::byte> bytes;
+  std::vector<core::ticket> ended;
+};
+
+void batch(uint32_t most_rows, int changes) {
+  runtime::system_config settings{2};
+  caf::actor_system sys{settings};
+  const auto device = std::make_shared<instant_device>();
+  const auto hub = std::make_shared<written_reports>();
+  actors::denoise_step_config c;
+  c.self = {cpu, actors::role::denoise_step, 0};
+  c.seats = in_flight;
+  c.max_batch = most_rows;
+  c.on_executor_thread = true;
+  c.device_executor = device;
+  c.hub = hub;
+  auto sut = sys.spawn(actors::denoise_step, c);
+  // CAF's thread runs it first: it connects its device, and is left to us.
+  std::this_thread::sleep_for(200ms);
+  if (!device->events.ran)
+    stop("the worker did not begin");
+  actors::inline_unit here{sys};
+  uint64_t last = 0;
+  std::unordered_map<core::ticket, uint32_t> done;
+  const auto give = [&] {
+    actors::denoise d;
+    d.who = {core::request_id{++last}, 1};
+    // Unlike ends, so that one row or none ends with a step.
+    d.how.steps = 2 * most_rows + static_cast<uint32_t>(last % 7);
+    d.how.px = {64, 64};
+    d.text.positive = "a red circle above a blue square";
+    d.deadline_ns = core::never.time_since_epoch().count();
+    here.deliver(sut, d);
+  };
+  // Rows before the first full batch join by steps, as they come.
+  for (uint32_t i = 0; i < in_flight; ++i)
+    give();
+  std::vector<double> changing;
+  std::vector<double> same;
+  uint64_t ends = 0;
+  while (changing.size() < static_cast<size_t>(changes)) {
+    if (device->rows.empty() || device->rows.size() > most_rows)
+      stop("a batch is empty or too large");
+    const auto before = device->rows;
+    const auto opened = device->opened;
+    gpu::run_report report;
+    report.steps = 1;
+    report.took = 1ms;
+    report.first_step = clock_type::now();
+    for (const auto& who : before)
+      report.rows.push_back({who, ++done[who], true, {}});
+    const auto began = clock_type::now();
+    device->events.ran(std::move(report));
+    const auto took = micros(device->began - began);
+    if (took < 0)
+      stop("the device got no run");
+    const bool joined = device->opened > opened;
+    (joined && !device->decoding.empty() ? changing : same).push_back(took);
+    for (const auto who : std::exchange(device->decoding, {})) {
+      done.erase(who);
+      device->events.decoded({who, 0, 1ms, {}, 0});
+    }
+    for (const auto who : std::exchange(hub->ended, {})) {
+      if (std::find(device->rows.begin(), device->rows.end(), who)
+          != device->rows.end())
+        stop("a row that ended is in the batch");
+      ++ends;
+      give();
+    }
+  }
+  if (last != ends + in_flight)
+    stop("rows were lost");
+  const auto name = "batch of " + std::to_string(most_rows) + ": ";
+  print(name + "rows leave and join", changing);
+  if (!same.empty())
+    print(name + "same rows", same);
+  device->events = {};
+  caf::anon_send_exit(sut, caf::exit_reason::kill);
+}
+
+// -- hand-off -----------------------------------------------------------------
+
+constexpr core::timespan pace = 500us;
+
+int64_t now_ns() {
+  return clock_type::now().time_since_epoch().count();
+}
+
+/// The device's process: answers each row with one report that says how long
+/// the row was under way, and when the report was sent.
+[[noreturn]] void play_process(const std::string& name) {
+  auto arena = ipc::arena_view::open_shared_memory(name);
+  if (!arena)
+    _exit(1);
+  const ipc::ring_life ring{(*arena)->host_epoch(), cpu.life};
+  ipc::ring_reader in{(*arena)->inbound(cpu.process), ring};
+  ipc::ring_writer out{(*arena)->outbound(cpu.process), ring};
+  std::vector<std::byte> bytes;
+  uint64_t expected = 0;
+  for (;;) {
+    const auto got = in.pop(bytes, 30s);
+    if (!got || !*got)
+      _exit(1);
+    const auto x = actors::read_to_process(bytes);
+    const auto* work = x ? std::get_if<actors::denoise>(&x->body) : nullptr;
+    const auto arrived = now_ns();
+    if (work == nullptr || work->who.id.value != ++expected
+        || work->text.positive != "a red circle above a blue square")
+      _exit(1);
+    actors::denoised reply;
+    reply.who = work->who;
+    reply.denoise = core::timespan{arrived - work->deadline_ns};
+    reply.decoded_ns = now_ns();
+    actors::write(actors::from_process{reply}, bytes);
+    if (const auto pushed = out.push(bytes); !pushed || !*pushed)
+      _exit(1);
+  }
+}
+
+void hand_off(int count) {
+  auto arena = ipc::arena_owner::make_shared_memory(
+    {{1, 1, 0}, {64, 64, 64}, 2, 1 << 16}, 1s);
+  good(arena);
+  (*arena)->begin_life(cpu.process, cpu.life);
+  const auto parent = getpid();
+  const auto child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == parent)
+      play_process((*arena)->name());
+    _exit(1);
+  }
+  std::vector<double> there;
+  std::vector<double> back;
+  std::counting_semaphore<in_flight> room{in_flight};
+  std::atomic<uint64_t> answered = 0;
+  {
+    runtime::ring_link link{
+      **arena,
+      cpu,
+      {[&](actors::from_process x) {
+         const auto* r = std::get_if<actors::denoised>(&x.body);
+         if (r == nullptr || r->who.id.value != answered + 1)
+           stop("a report is not the next one");
+         there.push_back(micros(r->denoise));
+         back.push_back(micros(core::timespan{now_ns() - r->decoded_ns}));
+         ++answered;
+         room.release();
+       },
+       [] {}, [](core::error why) { stop(why.text.c_str()); }}};
+    auto due = clock_type::now();
+    for (int i = 1; i <= count; ++i) {
+      if (!room.try_acquire_for(30s))
+        stop("no report comes back");
+      due += pace;
+      std::this_thread::sleep_until(due);
+      actors::to_process x;
+      x.what = actors::role::denoise_step;
+      actors::denoise d;
+      d.who = {core::request_id{static_cast<uint64_t>(i)}, 1};
+      d.how.steps = 20;
+      d.text.positive = "a red circle above a blue square";
+      d.deadline_ns = now_ns();
+      x.body = std::move(d);
+      link.send(x);
+    }
+    for (uint32_t i = 0; i < in_flight; ++i)
+      if (!room.try_acquire_for(30s))
+        stop("reports were lost");
+  }
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  if (answered != static_cast<uint64_t>(count))
+    stop("reports were lost");
+  print("hand-off: to the device's process", there);
+  print("hand-off: its report back", back);
+}
+
+} // namespace
+
+int main(int argc, char** arguments) {
+  const int requests = argc > 1 ? std::atoi(arguments[1]) : 20'000;
+  if (requests < 1)
+    stop("REQUESTS is a whole number above 0");
+  // First: a fork copies no thread of CAF's.
+  hand_off(std::min(requests, 5'000));
+  for (const char* policy : {"vanilla", "atelier", "instgenie"})
+    for (const uint32_t devices : {2u, 8u})
+      choice(policy, devices, requests);
+  for (const uint32_t rows : {4u, 8u, 32u})
+    batch(rows, requests / 10);
+  return 0;
+}

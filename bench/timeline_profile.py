@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes a profile of what a load really took.
+
+    timeline_profile.py PROFILE TIMELINE... > NEW
+
+PROFILE is of `atelier profile`, of one variant and size, made on an idle machine;
+TIMELINE of `atelier bench serve --timeline` with that variant and size. In NEW stand
+the means of the timelines: steps by their rows, each with what passes until the
+device can run the next one; text, decoding; drawing noise and encoding from order to
+reply, with all that is between the processes. Batches seen less than --least times
+keep the time of PROFILE. What --noise they make for `atelier simulate` is told on
+standard error.
+"""
+import argparse
+import json
+import sys
+
+from stalls import covered, mean, timeline
+
+
+def spread(values):
+    """Returns the standard deviation as a share of the mean."""
+    middle = mean(values)
+    return (mean([(v - middle) ** 2 for v in values]) ** 0.5) / middle
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    words.add_argument("--least", type=int, default=10)
+    words.add_argument("profile")
+    words.add_argument("timelines", nargs="+")
+    given = words.parse_args()
+    with open(given.profile, encoding="utf-8") as file:
+        profile = json.load(file)
+    if len(profile["variants"]) != 1 or len(
+            {s["pixels"] for s in profile["variants"][0]["step"]}) != 1:
+        raise SystemExit(f"{given.profile}: not of one variant and one size")
+    steps, opened, decoded, gaps = {}, [], [], []
+    hops = {"preprocess": [], "postprocess": []}
+    requests = 0
+    for path in given.timelines:
+        x = timeline(path)
+        requests += len(x.prepared)
+        decodes = [d for spans in x.decodes.values() for d in spans]
+        decoded += [end - begin for begin, end in decodes]
+        for name, lengths in hops.items():
+            lengths += x.hops[name]
+        for device, all_of_one in x.steps.items():
+            opens = x.opens[device]
+            opened += [end - begin for begin, end in opens]
+            for begin, end, rows in all_of_one:
+                steps.setdefault(len(rows), []).append(end - begin)
+            for (_, e1, r1), (b2, _, r2) in zip(all_of_one, all_of_one[1:]):
+                if b2 > e1 and set(r1) & set(r2):
+                    near = [d for d in decodes if d[1] > e1 and d[0] < b2]
+                    gaps.append(b2 - e1 - covered(e1, b2, near + [
+                        o for o in opens if o[1] > e1 and o[0] < b2]))
+    if not requests or not steps:
+        raise SystemExit("the timelines have no steps")
+    variant = profile["variants"][0]
+    variant["text_ms"] = sum(opened) / requests
+    variant["decode_ms"] = mean(decoded)
+    profile["prepare_ms"] = mean(hops["preprocess"])
+    profile["finish_ms"] = mean(hops["postprocess"])
+    known = {s["batch"]: s for s in variant["step"]}
+    pixels = variant["step"][0]["pixels"]
+    for rows, took in sorted(steps.items()):
+        if len(took) >= given.least:
+            known[rows] = {"batch": rows, "pixels": pixels, "ms": mean(took) + mean(gaps)}
+    variant["step"] = [known[rows] for rows in sorted(known)]
+    print(json.dumps(profile, indent=2))
+    # Of works about the mean of their sort, by the time that each sort took.
+    sorts = [decoded, *steps.values()]
+    total = sum(map(sum, sorts))
+    noise = sum(spread(s) * sum(s) for s in sorts) / total
+    print(f"--noise {noise:.2f}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -72,8 +72,7 @@ BOOST_AUTO_TEST_CASE(deadlines_are_those_of_the_clock_that_jumped) {
     rig.settle();
     for (const auto id : soon) {
       const auto wanted = done.contains(id) ? ec::none : ec::deadline_missed;
-      BOOST_TEST((rig.code_of(id) == wanted),
-                 core::to_string(rig.code_of(id)));
+      BOOST_TEST((rig.code_of(id) == wanted), core::to_string(rig.code_of(id)));
       missed += done.contains(id) ? 0u : 1u;
     }
     for (const auto id : late)

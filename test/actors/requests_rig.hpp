@@ -118,7 +118,8 @@ private:
 };
 
 /// The pictures of the first so many requests where nothing happens.
-inline std::map<core::request_id, std::vector<std::byte>> calm_pictures(size_t count) {
+inline std::map<core::request_id, std::vector<std::byte>> calm_pictures(
+  size_t count) {
   requests_rig rig;
   std::map<core::request_id, std::vector<std::byte>> out;
   for (size_t i = 0; i < count; ++i) {

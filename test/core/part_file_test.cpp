@@ -63,9 +63,8 @@ BOOST_AUTO_TEST_CASE(it_has_its_name_once_it_is_whole) {
   }
   BOOST_TEST((names() == std::vector<std::string>{"x"}));
   BOOST_TEST(read("x") == "ab");
-  BOOST_TEST(
-    (fs::status(where / "x").permissions()
-     == (fs::perms::owner_read | fs::perms::owner_write)));
+  BOOST_TEST((fs::status(where / "x").permissions()
+              == (fs::perms::owner_read | fs::perms::owner_write)));
   BOOST_TEST(synchronise_folder(where) == 0);
 }
 
@@ -125,7 +124,8 @@ BOOST_AUTO_TEST_CASE(a_full_disk_leaves_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(names_of_others_are_not_temporary) {
-  for (const auto* name : {"", ".part", "x.part", ".atelier-1-2", "atelier.part"})
+  for (const auto* name :
+       {"", ".part", "x.part", ".atelier-1-2", "atelier.part"})
     BOOST_TEST(!part_file::is_temporary(name), name);
   BOOST_TEST(part_file::is_temporary(".atelier-1-2.part"));
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 namespace atelier::gpu {
 
@@ -117,6 +118,14 @@ void weights::expect_all_taken() const {
     "{}: {} tensors that the configuration has no place "
     "for: {}{}",
     from_->where(), count, fmt::join(extra, ", "), count > 5 ? ", ..." : "")};
+}
+
+bool ran_out_of_memory(const c10::Error& x) {
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&x) != nullptr)
+    return true;
+  const std::string_view said{x.what_without_backtrace()};
+  return said.find("DefaultCPUAllocator: can't allocate memory")
+      != std::string_view::npos;
 }
 
 } // namespace atelier::gpu

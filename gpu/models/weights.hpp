@@ -89,6 +89,10 @@ private:
 /// Returns LibTorch's name of a stored type.
 torch::Dtype torch_type(tensor_type x);
 
+/// Returns whether a device's memory was too short. The CPU's allocator has no
+/// type of its own for that, only a text.
+bool ran_out_of_memory(const c10::Error& x);
+
 /// Runs `build` and turns what it throws into an error: model_error's own,
 /// others as ec::internal (ec::out_of_resources where memory ran out), with
 /// `what` in the text.
@@ -101,12 +105,10 @@ auto with_model_border(std::string_view what, Function build)
     return x.why();
   } catch (const std::bad_alloc&) {
     return core::fail(core::ec::out_of_resources, "{}: out of memory", what);
-  } catch (const c10::OutOfMemoryError& x) {
-    return core::fail(core::ec::out_of_resources, "{}: {}", what,
-                      x.what_without_backtrace());
   } catch (const c10::Error& x) {
-    return core::fail(core::ec::internal, "{}: {}", what,
-                      x.what_without_backtrace());
+    return core::fail(ran_out_of_memory(x) ? core::ec::out_of_resources
+                                           : core::ec::internal,
+                      "{}: {}", what, x.what_without_backtrace());
   } catch (const std::exception& x) {
     return core::fail(core::ec::internal, "{}: {}", what, x.what());
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "made_weights.hpp"
 #include <atelier/gpu/models/autoencoder.hpp>
+#include <atelier/gpu/models/weights.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -159,6 +160,22 @@ BOOST_AUTO_TEST_CASE(weights_count_their_bytes) {
   BOOST_TEST((*wide)->weight_bytes() == 2 * (*narrow)->weight_bytes());
   BOOST_TEST((*wide)->weight_bytes() > 4 * 16 * 16 * 9u);
   BOOST_TEST((*wide)->factor() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(too_little_memory_is_told_apart_from_other_faults) {
+  const auto code_of = [](auto build) {
+    const auto x = with_model_border("a step", [&] {
+      build();
+      return true;
+    });
+    return x ? core::ec::none : x.why().code;
+  };
+  BOOST_CHECK(code_of([] { torch::empty({int64_t{1} << 47}); })
+              == core::ec::out_of_resources);
+  BOOST_CHECK(code_of([] { throw std::bad_alloc{}; })
+              == core::ec::out_of_resources);
+  BOOST_CHECK(code_of([] { torch::ones({2}).matmul(torch::ones({3})); })
+              == core::ec::internal);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -30,23 +30,30 @@ ring_link::~ring_link() {
 }
 
 void ring_link::send(const actors::to_process& x) {
+  // As with rouse: the waking is not under the mutex.
+  if (put(x))
+    to_.announce();
+}
+
+bool ring_link::put(const actors::to_process& x) {
   const std::lock_guard guard{mutex_};
   actors::write(x, scratch_);
   if (overflow_.empty()) {
-    const auto pushed = to_.push(scratch_);
+    const auto pushed = to_.push_quietly(scratch_);
     if (pushed && *pushed)
-      return;
+      return true;
   }
   if (scratch_.size() > to_.largest()) {
     core::log_error("a record of {} bytes for a process is lost: its ring "
                     "takes at most {}",
                     scratch_.size(), to_.largest());
-    return;
+    return false;
   }
   overflow_.push_back(scratch_);
   // The reading thread may sleep for long: from now on it looks for room.
   if (!behind_.exchange(true))
     from_.interrupt();
+  return false;
 }
 
 void ring_link::flush() {

@@ -47,6 +47,8 @@ public:
   void finish();
 
 private:
+  /// Returns whether the record is in the ring, its reader not woken.
+  bool put(const actors::to_process& x);
   void read();
   void flush();
 
@@ -58,8 +60,8 @@ private:
   std::atomic<bool> behind_{false};
 
   std::mutex mutex_;
-  /// Guarded by the mutex, as all below; but for `rouse`, which writes no
-  /// record.
+  /// Guarded by the mutex, as all below; but for `rouse` and `announce`,
+  /// which write no record.
   ipc::ring_writer to_;
   std::deque<std::vector<std::byte>> overflow_;
   std::vector<std::byte> scratch_;

@@ -361,10 +361,7 @@ void hub::fall_back(core::request_id id, row& r, const dispatched& x,
     r.strikes = 0;
   else if (died && x.stepping && x.alone)
     ++r.strikes;
-  // A batch that was too large for the memory must not come together again.
-  const bool memory =
-    x.at == phase::denoising && why.code == core::ec::out_of_resources;
-  if ((died && x.stepping) || memory)
+  if (died && x.stepping)
     r.alone = true;
   if (r.strikes >= most_strikes)
     return end_row(id, r, row_state::failed,

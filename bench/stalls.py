@@ -53,6 +53,7 @@ class timeline:
         self.prepared = {}  # request -> when
         # From a hub's order to a worker's reply.
         self.hops = defaultdict(list)  # preprocess, postprocess -> lengths
+        self.drawn_by = {}  # request -> device
         begun = {}
         for e in events_of(path):
             args = e.get("args", {})
@@ -69,6 +70,9 @@ class timeline:
                     self.steps[who].append((begin, end, running))
                 elif e["name"] == "open":
                     self.opens[who].append((begin, end))
+                elif e["name"] == "decode":
+                    for request in args.get("requests", []):
+                        self.drawn_by[request] = who.removesuffix(" pictures")
                 elif e["name"] in ("preprocess", "postprocess"):
                     self.cpu.append((begin, end))
             elif e["ph"] == "b" and e["name"] in ("preprocess", "decode",
@@ -87,6 +91,29 @@ class timeline:
         for all_of_one in self.steps.values():
             all_of_one.sort(key=lambda s: s[0])
         self.cpu.sort()
+        self.decoded = [end - begin for spans in self.decodes.values()
+                        for begin, end in spans]  # lengths
+        for request, spans in self.decodes.items():
+            steps = self.steps.get(self.drawn_by.get(request), [])
+            self.decodes[request] = [
+                piece for span in spans for piece in between(span, steps)]
+
+
+def between(span, steps):
+    """Returns where a decoding's time lies: it is told as one span up to its
+    end, and its parts ran between the steps before that."""
+    begin, end = span
+    left, out = end - begin, []
+    i = bisect.bisect_left(steps, end, key=lambda s: s[0])
+    while left > 0:
+        i -= 1
+        free_from = steps[i][1] if i >= 0 else end - left
+        if free_from < end:
+            out.append((max(free_from, end - left), end))
+            left -= out[-1][1] - out[-1][0]
+        if i >= 0:
+            end = min(end, steps[i][0])
+    return out
 
 
 def covered(begin, end, spans):

@@ -43,7 +43,7 @@ def main():
         x = timeline(path)
         requests += len(x.prepared)
         decodes = [d for spans in x.decodes.values() for d in spans]
-        decoded += [end - begin for begin, end in decodes]
+        decoded += x.decoded
         for name, lengths in hops.items():
             lengths += x.hops[name]
         for device, all_of_one in x.steps.items():

@@ -108,8 +108,8 @@ struct executor_events {
 ///
 /// Jobs run in the order of their calls, but for decodings: one may go on in
 /// parts between the steps of runs that were asked for after it, so that none
-/// of those steps waits for much longer than a step takes. At most one run is
-/// pending at a time; opening, closing and decoding may be queued behind it.
+/// of those steps waits for long (batching/decode_share.hpp). At most one run
+/// is pending at a time; opening, closing and decoding may be queued behind it.
 /// Threads: calls from one owner; none blocks.
 class executor {
 public:

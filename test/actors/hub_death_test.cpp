@@ -339,36 +339,13 @@ BOOST_AUTO_TEST_CASE(a_failure_that_a_living_worker_tells_is_no_strike) {
   for (int i = 0; i < 5; ++i) {
     const auto d = rig.take<denoise>();
     rig.stepping({d.who});
-    rig.reply_denoised(d.who, core::fail(ec::unavailable, "a device"));
+    rig.reply_denoised(d.who, core::fail(ec::out_of_resources, "memory"));
   }
   // It is not alone either: another one runs beside it.
   rig.submit();
   rig.done(rig.take<prepare>());
   BOOST_TEST(rig.count<denoise>() == 2u);
   BOOST_TEST(rig.answers.empty());
-}
-
-BOOST_AUTO_TEST_CASE(
-  a_batch_that_was_too_large_for_the_memory_runs_one_by_one) {
-  hub_rig rig;
-  rig.add_cpu();
-  rig.add_device(device);
-  for (int i = 0; i < 2; ++i) {
-    rig.submit();
-    rig.done(rig.take<prepare>());
-  }
-  const auto a = rig.take<denoise>();
-  const auto b = rig.take<denoise>();
-  rig.stepping({a.who, b.who});
-  rig.reply_denoised(a.who, core::fail(ec::out_of_resources, "memory"));
-  rig.reply_denoised(b.who, core::fail(ec::out_of_resources, "memory"));
-  const auto alone = rig.take<denoise>();
-  BOOST_TEST(rig.count<denoise>() == 0u);
-  rig.done(alone);
-  BOOST_TEST(rig.count<denoise>() == 1u);
-  BOOST_REQUIRE(rig.work_off());
-  BOOST_TEST(rig.quiet());
-  BOOST_TEST(rig.sut->counts().answered == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(steps_of_a_failed_attempt_are_counted_once) {

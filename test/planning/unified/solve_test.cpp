@@ -4,6 +4,7 @@
 #include <atelier/planning/solver/linear_program.hpp>
 
 #include <boost/test/unit_test.hpp>
+#include <fmt/format.h>
 
 using namespace atelier;
 using namespace atelier::planning;
@@ -13,6 +14,26 @@ namespace {
 
 bool same(const phase_values& a, const phase_values& b) {
   return !better(a, b) && !better(b, a);
+}
+
+// Programmes are solved within tolerances, which a later phase can make larger:
+// one of some thousand instances had a shortfall .00006 below that of the best
+// of all counts, its refusals being equal.
+bool near(const phase_values& a, const phase_values& b) {
+  const auto close = [](double x, double y) {
+    return std::abs(x - y) <= 2e-4 * (1 + std::abs(y));
+  };
+  return close(a.refused, b.refused) && close(a.shortfall, b.shortfall)
+      && close(a.gain, b.gain);
+}
+
+bool beats(const phase_values& a, const phase_values& b) {
+  return better(a, b) && !near(a, b);
+}
+
+// Whether a decision is as good as the best one, and no better.
+bool equals_best(const phase_values& a, const phase_values& best) {
+  return !better(best, a) && !beats(a, best);
 }
 
 // Whether a decision is above what no decision can be above.
@@ -26,8 +47,8 @@ bool above(const phase_values& a, const phase_values& bound) {
 }
 
 std::string shown(const phase_values& v) {
-  return std::to_string(v.refused) + ", " + std::to_string(v.shortfall) + ", "
-       + std::to_string(v.gain);
+  return fmt::format("{:.10f}, {:.10f}, {:.10f}", v.refused, v.shortfall,
+                     v.gain);
 }
 
 // The programme as it is written, for given devices; one phase after another.
@@ -303,13 +324,13 @@ BOOST_AUTO_TEST_CASE(decisions_equal_trying_every_count) {
     solve_options exact;
     exact.exact_effort = 1'000'000;
     const auto d = solved(p, exact);
-    BOOST_REQUIRE_MESSAGE(same(d.values, truth),
+    BOOST_REQUIRE_MESSAGE(equals_best(d.values, truth),
                           "instance " << i << ": " << shown(d.values)
                                       << " is not " << shown(truth));
     BOOST_REQUIRE_MESSAGE(!above(d.values, d.bound),
                           "instance " << i << ": above its bound");
     const auto r = solved(p, rough);
-    BOOST_REQUIRE_MESSAGE(!better(r.values, truth), "instance " << i);
+    BOOST_REQUIRE_MESSAGE(!beats(r.values, truth), "instance " << i);
     equal += same(r.values, truth) ? 1u : 0u;
     if (std::abs(r.values.refused - truth.refused) < 1e-6
         && std::abs(r.values.shortfall - truth.shortfall) < 1e-6

@@ -31,22 +31,6 @@ std::vector<uint64_t> waiting_for(const demand& asked,
   return out;
 }
 
-// Where each worker of a plan stands in it.
-std::unordered_map<core::worker_id, size_t> places_in(const plan& made) {
-  std::unordered_map<core::worker_id, size_t> out;
-  for (size_t i = 0; i < made.workers.size(); ++i)
-    out.emplace(made.workers[i].worker, i);
-  return out;
-}
-
-// What a worker will host, where its place in the plan is known.
-const std::vector<core::variant_id>& hosting_after(const assignment* a,
-                                                   const worker_view& w) {
-  if (a != nullptr && !a->hosting.empty())
-    return a->hosting;
-  return w.becoming.empty() ? w.hosting : w.becoming;
-}
-
 /// What workers will host, and how many workers each variant has.
 class future {
 public:
@@ -126,12 +110,18 @@ bool may_host(const worker_view& w,
   return w.memory_bytes == 0 || bytes <= w.memory_bytes;
 }
 
-std::vector<core::variant_id> hosting_under(const plan& made,
-                                            const worker_view& w) {
-  const auto at =
-    std::find_if(made.workers.begin(), made.workers.end(),
-                 [&](const assignment& a) { return a.worker == w.worker; });
-  return hosting_after(at != made.workers.end() ? &*at : nullptr, w);
+std::unordered_map<core::worker_id, size_t> places_in(const plan& made) {
+  std::unordered_map<core::worker_id, size_t> out;
+  for (size_t i = 0; i < made.workers.size(); ++i)
+    out.emplace(made.workers[i].worker, i);
+  return out;
+}
+
+const std::vector<core::variant_id>& hosting_after(const assignment* planned,
+                                                   const worker_view& w) {
+  if (planned != nullptr && !planned->hosting.empty())
+    return planned->hosting;
+  return w.becoming.empty() ? w.hosting : w.becoming;
 }
 
 void host_instead(assignment& a, std::vector<core::variant_id> hosting) {

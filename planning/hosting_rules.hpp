@@ -5,6 +5,10 @@
 #include <atelier/planning/plan.hpp>
 #include <atelier/planning/profile.hpp>
 
+#include <cstddef>
+#include <unordered_map>
+#include <vector>
+
 namespace atelier::planning {
 
 /// Returns whether a worker may host these together, and has the memory.
@@ -12,9 +16,13 @@ bool may_host(const worker_view& w,
               const std::vector<core::variant_id>& hosting,
               const profile& known);
 
-/// Returns what a worker will host under a plan; what nobody plans stays.
-std::vector<core::variant_id> hosting_under(const plan& made,
-                                            const worker_view& w);
+/// Returns where each worker of a plan stands in it.
+std::unordered_map<core::worker_id, size_t> places_in(const plan& made);
+
+/// Returns what a worker will host; what nobody plans stays.
+/// @param planned what a plan says of it; null: nothing
+const std::vector<core::variant_id>& hosting_after(const assignment* planned,
+                                                   const worker_view& w);
 
 /// Has a worker host these; what was planned with the others goes.
 void host_instead(assignment& a, std::vector<core::variant_id> hosting);

@@ -4,6 +4,7 @@
 #include <atelier/planning/policy.hpp>
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace atelier::planning {
@@ -19,20 +20,36 @@ void add(std::vector<core::variant_id>& to, core::variant_id v) {
     to.push_back(v);
 }
 
-// The worker's place in the plan, made where it has none.
-assignment& place_in(plan& made, core::worker_id who) {
-  const auto at =
-    std::find_if(made.workers.begin(), made.workers.end(),
-                 [&](const assignment& a) { return a.worker == who; });
-  if (at != made.workers.end())
-    return *at;
-  auto& fresh = made.workers.emplace_back();
-  fresh.worker = who;
-  return fresh;
-}
+/// A plan whose workers are looked up.
+class draft {
+public:
+  explicit draft(plan made) : made_(std::move(made)), at_(places_in(made_)) {}
+
+  /// Null where nothing is planned for it.
+  const assignment* find(core::worker_id who) const {
+    const auto i = at_.find(who);
+    return i != at_.end() ? &made_.workers[i->second] : nullptr;
+  }
+
+  /// Made where there is none.
+  assignment& of(core::worker_id who) {
+    const auto [i, fresh] = at_.emplace(who, made_.workers.size());
+    if (fresh)
+      made_.workers.emplace_back().worker = who;
+    return made_.workers[i->second];
+  }
+
+  plan take() {
+    return std::move(made_);
+  }
+
+private:
+  plan made_;
+  std::unordered_map<core::worker_id, size_t> at_;
+};
 
 // Those that are to be away leave; `then` is what the worker will host.
-void send_away(plan& made, const hosting_wishes& wishes,
+void send_away(draft& made, const hosting_wishes& wishes,
                const std::vector<core::variant_id>& told, const worker_view& w,
                std::vector<core::variant_id>& then) {
   auto leaving = told;
@@ -44,7 +61,7 @@ void send_away(plan& made, const hosting_wishes& wishes,
     return;
   const auto planned = then.size();
   std::erase_if(then, [&](auto v) { return has(leaving, v); });
-  auto& a = place_in(made, w.worker);
+  auto& a = made.of(w.worker);
   a.leaving = std::move(leaving);
   if (then.size() != planned)
     host_instead(a, then);
@@ -68,10 +85,12 @@ plan with_wishes(plan made, hosting_wishes wishes,
     made.wishes = {};
     return made;
   }
+  draft out{std::move(made)};
   std::vector<std::vector<core::variant_id>> then;
+  then.reserve(there.workers.size());
   for (const worker_view& w : there.workers) {
-    then.push_back(hosting_under(made, w));
-    send_away(made, wishes, told, w, then.back());
+    then.push_back(hosting_after(out.find(w.worker), w));
+    send_away(out, wishes, told, w, then.back());
   }
   for (const core::variant_id v : wishes.there) {
     if (std::any_of(then.begin(), then.end(),
@@ -88,8 +107,9 @@ plan with_wishes(plan made, hosting_wishes wishes,
     if (best == then.size())
       continue;
     then[best].push_back(v);
-    place_in(made, there.workers[best].worker).hosting = then[best];
+    out.of(there.workers[best].worker).hosting = then[best];
   }
+  made = out.take();
   made.wishes = std::move(wishes);
   return made;
 }

@@ -15,7 +15,8 @@ void drop_waited(hosting_wishes& of, const demand& asked,
 /// Returns a policy's plan, changed as operators wish: what is to be away is
 /// hosted nowhere and leaves the devices' memory; what is to be there is hosted
 /// beside what else a worker hosts, by the one that hosts the fewest, where one
-/// has room for it, and waits for room otherwise.
+/// has room for it, and waits for room otherwise. Costs O(workers) for each
+/// variant wished for.
 /// @param told variants that are to leave wherever they are in memory, hosted
 ///        or not
 plan with_wishes(plan made, hosting_wishes wishes,

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Jobs over servers that end and start. Long, because the rig that ends and
+// starts them is read with every case.
+
 #include "support/api_rig.hpp"
 #include "support/fake_journal.hpp"
 #include <atelier/runtime/http/base64.hpp>

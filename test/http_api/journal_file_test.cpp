@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The journal's file, and the thread that writes it. Long, because both are
+// tried on the same records, with a field of every kind.
+
 #include <atelier/runtime/http/journal_file.hpp>
 #include <atelier/runtime/http/journal_writer.hpp>
 

@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(any_wishes_leave_a_plan_that_can_be_done) {
       with_wishes({}, wishes, random.below(2) == 0 ? variants{} : wishes.away,
                   known, there);
     for (const auto& w : there.workers) {
-      auto then = hosting_under(p, w);
+      auto then = hosting_after(of(p, w.worker.value), w);
       if (const auto* x = of(p, w.worker.value))
         for (const auto v : x->leaving)
           std::erase(then, v);

@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 #include <gpu/models/tiny_model.hpp>
 #include <process/engine_fixture.hpp>
+#include <support/eventually.hpp>
 #include <support/scale.hpp>
 #include <support/seed.hpp>
 
@@ -319,9 +320,7 @@ BOOST_AUTO_TEST_CASE(models_are_loaded_and_unloaded_by_hand) {
                   "variants=['tiny@3','second@3']}]"});
     const auto hosted = [&] { return sut->status().workers.at(0).variants; };
     const auto becomes = [&](const std::vector<std::string>& wanted) {
-      const auto until = std::chrono::steady_clock::now() + 20s;
-      while (hosted() != wanted && std::chrono::steady_clock::now() < until)
-        std::this_thread::sleep_for(10ms);
+      test::eventually([&] { return hosted() == wanted; }, 20s);
       BOOST_TEST(hosted() == wanted, boost::test_tools::per_element());
     };
     const std::vector<std::string> both{"tiny@3", "second@3"};

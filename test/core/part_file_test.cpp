@@ -2,6 +2,7 @@
 #include <atelier/core/part_file.hpp>
 
 #include <boost/test/unit_test.hpp>
+#include <cli/scratch_folder.hpp>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -21,20 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using bytes = std::vector<uint8_t>;
 
-struct folder {
-  folder() {
-    fs::create_directories(where);
-  }
-
-  ~folder() {
-    fs::remove_all(where);
-  }
-
-  std::string read(const char* name) const {
-    std::ifstream in{where / name};
-    return {std::istreambuf_iterator<char>{in}, {}};
-  }
-
+struct folder : test::scratch_folder {
   std::vector<std::string> names() const {
     std::vector<std::string> out;
     for (const auto& x : fs::directory_iterator{where})
@@ -42,8 +30,7 @@ struct folder {
     return out;
   }
 
-  const fs::path where =
-    fs::temp_directory_path() / ("atelier-part-" + std::to_string(getpid()));
+  const fs::path& where = path;
 };
 
 } // namespace

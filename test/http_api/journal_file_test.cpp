@@ -7,6 +7,7 @@
 #include <atelier/runtime/http/journal_writer.hpp>
 
 #include <boost/test/unit_test.hpp>
+#include <cli/scratch_folder.hpp>
 #include <support/scale.hpp>
 
 #include <sqlite3.h>
@@ -32,15 +33,7 @@ using core::ec;
 
 using opened = core::result<std::unique_ptr<journal_file>>;
 
-struct folder {
-  folder() {
-    fs::create_directories(where);
-  }
-
-  ~folder() {
-    fs::remove_all(where);
-  }
-
+struct folder : test::scratch_folder {
   opened open(uint64_t names = 10) const {
     return journal_file::open(file, names);
   }
@@ -71,8 +64,7 @@ struct folder {
     BOOST_TEST((bytes() == before));
   }
 
-  const fs::path where =
-    fs::temp_directory_path() / ("atelier-journal-" + std::to_string(getpid()));
+  const fs::path& where = path;
   const fs::path file = where / "jobs.sqlite";
 };
 
@@ -382,18 +374,19 @@ BOOST_AUTO_TEST_CASE(what_was_written_outlives_a_kill) {
         const journal_file::record x = job(i);
         const auto* const one = &x;
         if (!(*sut)->write(std::span{&one, 1})
-            || write(told[1], &i, sizeof i) != sizeof i)
+            || ::write(told[1], &i, sizeof i) != sizeof i)
           _exit(1);
       }
     }
     close(told[1]);
     uint64_t last = 0;
     const auto wanted = 1 + run % 20;
-    while (last < wanted && read(told[0], &last, sizeof last) == sizeof last) {
+    while (last < wanted
+           && ::read(told[0], &last, sizeof last) == sizeof last) {
     }
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
-    while (read(told[0], &last, sizeof last) == sizeof last) {
+    while (::read(told[0], &last, sizeof last) == sizeof last) {
     }
     close(told[0]);
     const auto sut = open();

@@ -2,6 +2,7 @@
 #include <atelier/runtime/http/result_files.hpp>
 
 #include <boost/test/unit_test.hpp>
+#include <cli/scratch_folder.hpp>
 
 #include <unistd.h>
 
@@ -15,14 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 using bytes = std::vector<uint8_t>;
 
-struct folder {
-  folder() {
-    fs::create_directories(where);
-  }
-
+struct folder : test::scratch_folder {
   ~folder() {
     fs::permissions(where, fs::perms::owner_all);
-    fs::remove_all(where);
   }
 
   size_t files() const {
@@ -30,8 +26,7 @@ struct folder {
       std::distance(fs::directory_iterator{where}, fs::directory_iterator{}));
   }
 
-  const fs::path where =
-    fs::temp_directory_path() / ("atelier-results-" + std::to_string(getpid()));
+  const fs::path& where = path;
 };
 
 } // namespace

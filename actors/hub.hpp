@@ -311,6 +311,8 @@ private:
   /// it nothing, so its workers that announce themselves late are not taken on.
   std::map<core::process_id, core::incarnation> buried_;
   planning::lanes lanes_;
+  /// By variant.
+  std::vector<planning::step_table> steps_of_;
   /// Sees the workers where `seen_` is made.
   mutable planning::backlog backlog_;
   planning::measured_pace pace_;

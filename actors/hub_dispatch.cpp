@@ -348,9 +348,9 @@ core::timespan hub::allowance_of(const row& r, const worker& w) const {
       predicted = config_.profile->finish;
       break;
     case phase::denoising:
-      predicted =
-        planning::step_time(v, w.view.max_batch, r.how.px) * w.run_steps
-        + v.text + v.decode;
+      predicted = steps_of_[r.how.variant.value].at(w.view.max_batch, r.how.px)
+                  * w.run_steps
+                + v.text + v.decode;
       break;
   }
   // A pool member works off its seats one after the other.

@@ -46,8 +46,9 @@ void hub::count_work(row& r) {
   cluster();
   r.work_for = r.how.variant;
   r.work = pace_.corrected(
-    r.work_for, planning::device_work(v, r.how.px, steps_left(r),
-                                      backlog_.batch_of(r.work_for)));
+    r.work_for,
+    planning::device_work(v, steps_of_[r.work_for.value], r.how.px,
+                          steps_left(r), backlog_.batch_of(r.work_for)));
   backlog_.add(r.work_for, r.work);
 }
 
@@ -92,9 +93,10 @@ core::timespan hub::still_needs(const row& r) const {
   if (r.at == phase::finishing)
     return needs;
   const auto& v = config_.profile->variants[r.how.variant.value];
-  needs += pace_.corrected(
-    r.how.variant,
-    v.text + v.decode + planning::step_time(v, 1, r.how.px) * steps_left(r));
+  needs += pace_.corrected(r.how.variant,
+                           v.text + v.decode
+                             + steps_of_[r.how.variant.value].at(1, r.how.px)
+                                 * steps_left(r));
   if (r.at == phase::preparing)
     needs += planning::prepare_time(*config_.profile, *r.what);
   return needs;
@@ -102,9 +104,9 @@ core::timespan hub::still_needs(const row& r) const {
 
 core::timespan hub::completion_at(const row& r, const worker& w) const {
   const auto& v = config_.profile->variants[r.how.variant.value];
-  return pace_.corrected(r.how.variant,
-                         planning::predicted_completion(
-                           v, r.how.px, steps_left(r), w.view, {}))
+  return pace_.corrected(r.how.variant, planning::predicted_completion(
+                                          v, steps_of_[r.how.variant.value],
+                                          r.how.px, steps_left(r), w.view, {}))
        + config_.profile->finish;
 }
 
@@ -144,8 +146,8 @@ void hub::note_pace(const worker& w, const stepped& x) {
   if (at == w.batch.rend())
     return;
   const auto& how = rows_.at(at->id).how;
-  const auto& v = config_.profile->variants[how.variant.value];
-  pace_.note(how.variant, planning::step_time(v, x.batch, how.px) * x.steps,
+  pace_.note(how.variant,
+             steps_of_[how.variant.value].at(x.batch, how.px) * x.steps,
              x.took);
 }
 

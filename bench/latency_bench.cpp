@@ -4,7 +4,9 @@
 // preprocess (noise for 64x64 pixels), hub, the executor's first step call.
 // All threads are idle for 100 ms before each request.
 //
-//   latency_bench [REQUESTS] [PROCESS-PROGRAM]
+//   latency_bench [REQUESTS] [PROCESS-PROGRAM] [KEY=VALUE ...]
+//
+// Settings that follow hold for the split processes.
 
 #include <atelier/atelier.hpp>
 
@@ -24,12 +26,14 @@ double at(std::vector<double> x, double share) {
     x.size() - 1, static_cast<size_t>(share * static_cast<double>(x.size())))];
 }
 
-int measure(const char* mode, int requests, const std::string& program) {
+int measure(const char* mode, int requests, const std::string& program,
+            const std::vector<std::string>& settings) {
   atelier::engine_options options;
   options.set = {std::string{"processes.mode="} + mode,
                  "devices[0].variants=[\"test_card@1\"]"};
   if (!program.empty())
     options.set.push_back("processes.program=" + program);
+  options.set.insert(options.set.end(), settings.begin(), settings.end());
   auto started = atelier::engine::start(options);
   if (const auto* why = std::get_if<atelier::failure>(&started)) {
     std::fprintf(stderr, "%s\n", why->text.c_str());
@@ -76,6 +80,8 @@ int measure(const char* mode, int requests, const std::string& program) {
 int main(int count, char** arguments) {
   const int requests = count > 1 ? std::atoi(arguments[1]) : 200;
   const std::string program = count > 2 ? arguments[2] : "";
-  const int single = measure("single", requests, program);
-  return single != 0 ? single : measure("split", requests, program);
+  const std::vector<std::string> settings{arguments + std::min(count, 3),
+                                          arguments + count};
+  const int single = measure("single", requests, program, {});
+  return single != 0 ? single : measure("split", requests, program, settings);
 }

@@ -115,11 +115,11 @@ core::timespan measured_pace::corrected(core::variant_id variant,
   return known(variant) ? times(x, factors_[variant.value]) : x;
 }
 
-core::timespan device_work(const variant_profile& v, core::extent px,
-                           uint32_t steps_left, uint32_t batch) {
+core::timespan device_work(const variant_profile& v, const step_table& steps,
+                           core::extent px, uint32_t steps_left,
+                           uint32_t batch) {
   return v.text + v.decode
-       + times(step_time(v, batch, px),
-               static_cast<double>(steps_left) / batch);
+       + times(steps.at(batch, px), static_cast<double>(steps_left) / batch);
 }
 
 core::timespan come_back_after(core::timespan wait, double share) {
@@ -127,14 +127,15 @@ core::timespan come_back_after(core::timespan wait, double share) {
                     longest_wait);
 }
 
-core::timespan predicted_completion(const variant_profile& v, core::extent px,
+core::timespan predicted_completion(const variant_profile& v,
+                                    const step_table& steps, core::extent px,
                                     uint32_t steps_left,
                                     const worker_view& worker,
                                     core::timespan after) {
   const auto most = std::max(worker.max_batch, 1u);
   const auto taken = worker.seats_taken;
   const auto batch = std::min(most, taken + 1);
-  const auto step = step_time(v, batch, px);
+  const auto step = steps.at(batch, px);
   core::timespan place{0};
   if (taken >= most) {
     // Those before it share their steps, a batch at a time.

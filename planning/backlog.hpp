@@ -5,6 +5,7 @@
 #include <atelier/core/time.hpp>
 #include <atelier/planning/cluster.hpp>
 #include <atelier/planning/profile.hpp>
+#include <atelier/planning/step_table.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -82,10 +83,11 @@ private:
 };
 
 /// Returns the device's time that a row takes of a step shared by `batch` rows,
-/// for `steps_left` steps, and for its text and its picture.
+/// for `steps_left` steps, and for its text and its picture. `steps` is of `v`.
 /// @pre batch > 0
-core::timespan device_work(const variant_profile& v, core::extent px,
-                           uint32_t steps_left, uint32_t batch);
+core::timespan device_work(const variant_profile& v, const step_table& steps,
+                           core::extent px, uint32_t steps_left,
+                           uint32_t batch);
 
 /// Returns when to come back: when `share` of what takes `wait` in all will be
 /// done, within 1 s and 1 h.
@@ -93,9 +95,9 @@ core::timespan come_back_after(core::timespan wait, double share);
 
 /// Returns until when a row is predicted to be answered at `worker`, from now
 /// on: it waits for a place in the batch while all are taken, runs at the batch
-/// that its coming makes, and then needs `after`.
-/// @pre v has a point
-core::timespan predicted_completion(const variant_profile& v, core::extent px,
+/// that its coming makes, and then needs `after`. `steps` is of `v`.
+core::timespan predicted_completion(const variant_profile& v,
+                                    const step_table& steps, core::extent px,
                                     uint32_t steps_left,
                                     const worker_view& worker,
                                     core::timespan after);

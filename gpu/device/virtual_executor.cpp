@@ -3,6 +3,7 @@
 #include <atelier/gpu/device/detail/test_card_rows.hpp>
 #include <atelier/gpu/device/virtual_executor.hpp>
 #include <atelier/planning/policies/instgenie.hpp>
+#include <atelier/planning/step_table.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -72,6 +73,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     : config(std::move(c)),
       timers(std::move(t)),
       rows(config.known, std::move(s)),
+      steps_of(planning::step_tables_of(*config.known)),
       edit_seconds(config.known->variants.size()),
       resident(config.resident) {
     for (const auto& m : config.known->masked)
@@ -82,6 +84,8 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
   const std::shared_ptr<core::timers> timers;
   executor_events events;
   detail::test_card_rows rows;
+  /// By variant.
+  std::vector<planning::step_table> steps_of;
   /// By variant: seconds of a step of a batch with edits; empty: unknown.
   std::vector<planning::instgenie::step_model> edit_seconds;
   /// Time that opening will take, of rows that have not run yet.
@@ -213,8 +217,8 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
       if (any)
         return core::from_seconds(seconds(members));
     }
-    return planning::step_time(config.known->variants[how.variant.value],
-                               static_cast<uint32_t>(sound.size()), how.px);
+    return steps_of[how.variant.value].at(static_cast<uint32_t>(sound.size()),
+                                          how.px);
   }
 
   /// Returns after how many steps the script has made every row fail.

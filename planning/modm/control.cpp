@@ -117,10 +117,8 @@ split_plan plan_split(uint32_t workers, double large_speed,
       break;
     }
   const uint32_t now = out.memory.small;
-  if (wanted >= now) {
-    out.memory.small = wanted;
-    out.memory.better_run = 0;
-  } else if (++out.memory.better_run >= rules.patience) {
+  // To a smaller one at once, to a better one after enough periods in a row.
+  if (wanted >= now || ++out.memory.better_run >= rules.patience) {
     out.memory.small = wanted;
     out.memory.better_run = 0;
   }

@@ -36,6 +36,10 @@ variant_profile costs() {
   return v;
 }
 
+step_table table() {
+  return step_table{costs().step};
+}
+
 constexpr core::extent px{64, 64};
 
 } // namespace
@@ -160,9 +164,9 @@ BOOST_AUTO_TEST_CASE(a_pace_follows_what_was_measured) {
 
 BOOST_AUTO_TEST_CASE(a_row_takes_its_share_of_full_steps) {
   // Ten steps at a quarter of 20 ms, the text and the picture.
-  BOOST_TEST((device_work(costs(), px, 10, 4) == 58ms));
-  BOOST_TEST((device_work(costs(), px, 10, 1) == 88ms));
-  BOOST_TEST((device_work(costs(), px, 0, 4) == 8ms));
+  BOOST_TEST((device_work(costs(), table(), px, 10, 4) == 58ms));
+  BOOST_TEST((device_work(costs(), table(), px, 10, 1) == 88ms));
+  BOOST_TEST((device_work(costs(), table(), px, 0, 4) == 8ms));
 }
 
 BOOST_AUTO_TEST_CASE(coming_back_is_computed_and_bounded) {
@@ -175,7 +179,8 @@ BOOST_AUTO_TEST_CASE(coming_back_is_computed_and_bounded) {
 BOOST_AUTO_TEST_CASE(an_idle_worker_answers_at_its_own_pace) {
   // Ten steps alone, text, picture, and what comes after.
   BOOST_TEST(
-    (predicted_completion(costs(), px, 10, worker(1, {0}), 2ms) == 90ms));
+    (predicted_completion(costs(), table(), px, 10, worker(1, {0}), 2ms)
+     == 90ms));
 }
 
 BOOST_AUTO_TEST_CASE(a_batch_is_slower_and_a_full_one_is_waited_for) {
@@ -183,11 +188,11 @@ BOOST_AUTO_TEST_CASE(a_batch_is_slower_and_a_full_one_is_waited_for) {
   w.seats_taken = 3;
   w.steps_left = 30;
   // The fourth row makes steps of 20 ms.
-  BOOST_TEST((predicted_completion(costs(), px, 10, w, 0ms) == 208ms));
+  BOOST_TEST((predicted_completion(costs(), table(), px, 10, w, 0ms) == 208ms));
   // Of four rows with 40 steps one must end: a quarter of ten full steps.
   w.seats_taken = 4;
   w.steps_left = 40;
-  BOOST_TEST((predicted_completion(costs(), px, 10, w, 0ms) == 258ms));
+  BOOST_TEST((predicted_completion(costs(), table(), px, 10, w, 0ms) == 258ms));
 }
 
 BOOST_AUTO_TEST_CASE(more_load_never_answers_sooner) {
@@ -197,7 +202,8 @@ BOOST_AUTO_TEST_CASE(more_load_never_answers_sooner) {
     w.seats_taken = static_cast<uint32_t>(random.below(16));
     w.steps_left = w.seats_taken * (1 + random.below(50));
     const auto steps = static_cast<uint32_t>(1 + random.below(50));
-    const auto before = predicted_completion(costs(), px, steps, w, 0ms);
+    const auto before =
+      predicted_completion(costs(), table(), px, steps, w, 0ms);
     auto more = w;
     more.steps_left += 1 + random.below(50);
     ++more.seats_taken;
@@ -206,9 +212,9 @@ BOOST_AUTO_TEST_CASE(more_load_never_answers_sooner) {
       more.steps_left,
       w.seats_taken == 0 ? 0 : w.steps_left * more.seats_taken / w.seats_taken);
     BOOST_REQUIRE(
-      (predicted_completion(costs(), px, steps, more, 0ms) >= before));
+      (predicted_completion(costs(), table(), px, steps, more, 0ms) >= before));
     BOOST_REQUIRE(
-      (predicted_completion(costs(), px, steps + 1, w, 0ms) > before));
+      (predicted_completion(costs(), table(), px, steps + 1, w, 0ms) > before));
   }
 }
 

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
+#include <atelier/planning/step_table.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace atelier::planning {
+
+// Returns the line through the two of `points` nearest to `x`, at `x`.
+// Before the first point never below the line from nothing through it, so that
+// the value stays positive and rises.
+// @pre points is not empty, x rises strictly, y does not fall
+double step_table::line_at(const std::vector<point>& points, double x) {
+  const point& first = points.front();
+  if (points.size() == 1)
+    return first.y * x / first.x;
+  size_t upper = 1;
+  while (upper + 1 < points.size() && points[upper].x < x)
+    ++upper;
+  const point& a = points[upper - 1];
+  const point& b = points[upper];
+  const double y = a.y + (b.y - a.y) * (x - a.x) / (b.x - a.x);
+  return x < first.x ? std::max(y, first.y * x / first.x) : y;
+}
+
+// Adds a point behind the others, never lower than they are: measurements
+// scatter, but more work never takes less time.
+void step_table::add_rising(std::vector<point>& points, double x, double y) {
+  if (!points.empty())
+    y = std::max(y, points.back().y);
+  if (!points.empty() && points.back().x == x)
+    points.back().y = y;
+  else
+    points.push_back({x, y});
+}
+
+void step_table::keep_once(std::vector<double>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+step_table::step_table(const std::vector<step_cost>& points) {
+  ATELIER_EXPECTS(!points.empty(), "a variant has a measured point");
+  if (points.size() == 1) {
+    alone_ = points.front();
+    return;
+  }
+  batches_.push_back(1);
+  for (const step_cost& x : points) {
+    batches_.push_back(std::max(x.batch, 1u));
+    sizes_.push_back(static_cast<double>(std::max<uint64_t>(x.px, 1)));
+  }
+  keep_once(batches_);
+  keep_once(sizes_);
+  std::vector<step_cost> sorted = points;
+  std::sort(sorted.begin(), sorted.end(),
+            [](const step_cost& a, const step_cost& b) {
+              return a.px != b.px ? a.px < b.px : a.batch < b.batch;
+            });
+  auto next = sorted.begin();
+  for (const double size : sizes_) {
+    std::vector<point> measured;
+    for (; next != sorted.end()
+           && static_cast<double>(std::max<uint64_t>(next->px, 1)) == size;
+         ++next)
+      add_rising(measured, std::max(next->batch, 1u),
+                 static_cast<double>(next->took.count()));
+    std::vector<point> row;
+    for (size_t i = 0; i < batches_.size(); ++i) {
+      add_rising(row, batches_[i], line_at(measured, batches_[i]));
+      if (!rows_.empty())
+        row[i].y = std::max(row[i].y, rows_.back()[i].y);
+    }
+    rows_.push_back(std::move(row));
+  }
+}
+
+core::timespan step_table::at(uint32_t batch, core::extent px) const {
+  ATELIER_EXPECTS(batch > 0, "a step has a row");
+  const auto pixels = static_cast<double>(px.pixels());
+  const double took =
+    alone_ ? static_cast<double>(alone_->took.count()) * batch * pixels
+               / std::max(alone_->batch, 1u)
+               / static_cast<double>(std::max<uint64_t>(alone_->px, 1))
+           : grid_at(batch, pixels);
+  constexpr auto most =
+    static_cast<double>(std::numeric_limits<int64_t>::max()) / 2;
+  return core::timespan{std::llround(std::clamp(took, 0.0, most))};
+}
+
+// The sizes' own curves are linear between the batches of the grid, and rise.
+// Beyond the sizes, lines through two of them can fall where batch rises, so
+// that the batches before are asked too.
+double step_table::grid_at(double batch, double px) const {
+  double took = plain_at(batch, px);
+  if (sizes_.size() == 1 || (px >= sizes_.front() && px <= sizes_.back()))
+    return took;
+  for (const double before : batches_)
+    if (before < batch)
+      took = std::max(took, plain_at(before, px));
+  return took;
+}
+
+double step_table::plain_at(double batch, double px) const {
+  std::vector<point> by_size;
+  by_size.reserve(sizes_.size());
+  double slope = 0;
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    const point& last = rows_[i].back();
+    double took = line_at(rows_[i], std::min(batch, last.x));
+    if (batch > last.x) {
+      // A larger size's line is never the flatter one: they would cross.
+      slope = std::max(slope, line_at(rows_[i], last.x + 1) - last.y);
+      took += slope * (batch - last.x);
+    }
+    by_size.push_back({sizes_[i], took});
+  }
+  return line_at(by_size, px);
+}
+
+std::vector<step_table> step_tables_of(const profile& p) {
+  std::vector<step_table> out;
+  out.reserve(p.variants.size());
+  for (const auto& v : p.variants)
+    out.emplace_back(v.step);
+  return out;
+}
+
+} // namespace atelier::planning

@@ -28,9 +28,9 @@ json channels_of(family_member x) {
     case family_member::turbo:
       return {48, 96, 160};
     case family_member::small:
-      return {32, 64, 128};
-    case family_member::tiny:
       return {32, 48, 80};
+    case family_member::tiny:
+      return {16, 32, 64};
   }
   return {};
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/text_file.hpp>
 #include <atelier/gpu/models/model_facts.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/program_folder.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 namespace atelier::runtime {
 
@@ -90,13 +89,11 @@ core::result<planning::profile> read_profile(std::string_view option,
                                              const std::string& file) {
   if (file.empty())
     return planning::profile{};
-  std::ifstream from{file, std::ios::binary};
-  std::ostringstream text;
-  // A folder opens, and fails at the first byte.
-  if (!from || !(text << from.rdbuf()))
-    return core::fail(core::ec::io_failed, "{}: {} cannot be read", option,
-                      file);
-  return planning::parse_profile(text.str(), file);
+  const auto text =
+    core::read_text_file(file, planning::most_profile_bytes, file);
+  if (!text)
+    return core::fail(text.why().code, "{}: {}", option, text.why().text);
+  return planning::parse_profile(*text, file);
 }
 
 struct known_model {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/philox.hpp>
+#include <atelier/core/text_file.hpp>
 #include <atelier/planning/demand_file.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/planning_files.hpp>
 
-#include <cerrno>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <system_error>
 
 namespace atelier::runtime::cli {
 
@@ -18,7 +16,7 @@ namespace {
 using core::ec;
 using core::fail;
 
-constexpr size_t most_trace_bytes = size_t{1} << 30;
+constexpr size_t most_trace_bytes = size_t{512} << 20;
 constexpr size_t most_demand_bytes = size_t{64} << 20;
 constexpr double most_qps = 1e6;
 constexpr double most_seconds = 1e7;
@@ -38,29 +36,10 @@ core::error as_input(core::error why) {
 core::result<std::string> read_text(std::string_view argument,
                                     const std::string& path,
                                     size_t most_bytes) {
-  std::error_code error;
-  const bool folder = std::filesystem::is_directory(path, error);
-  errno = 0;
-  std::ifstream file{path, std::ios::binary};
-  const auto unreadable = [&](int number) {
-    return fail(ec::invalid_argument, "{}: cannot read {}: {}", argument,
-                show_value(path), std::generic_category().message(number));
-  };
-  if (folder || !file)
-    return unreadable(folder ? EISDIR : errno);
-  std::string out;
-  std::vector<char> part(size_t{1} << 16);
-  while (file.read(part.data(), static_cast<std::streamsize>(part.size()))
-         || file.gcount() > 0) {
-    out.append(part.data(), static_cast<size_t>(file.gcount()));
-    if (out.size() > most_bytes)
-      return fail(ec::invalid_argument,
-                  "{}: {} has more than {} bytes, the most it may have",
-                  argument, show_value(path), most_bytes);
-  }
-  if (file.bad())
-    return unreadable(EIO);
-  return out;
+  auto text = core::read_text_file(path, most_bytes, show_value(path));
+  if (!text)
+    return fail(ec::invalid_argument, "{}: {}", argument, text.why().text);
+  return text;
 }
 
 core::result<planning::profile> read_profile(std::string_view argument,

@@ -2,6 +2,7 @@
 #include <atelier/core/philox.hpp>
 #include <atelier/core/text_file.hpp>
 #include <atelier/planning/demand_file.hpp>
+#include <atelier/planning/policies/fixed.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/planning_files.hpp>
@@ -29,6 +30,21 @@ core::error as_input(core::error why) {
   if (why.code == ec::bad_payload)
     why.code = ec::invalid_argument;
   return why;
+}
+
+core::result<std::shared_ptr<const planning::policy>> read_fixed(
+  std::string_view argument, const std::string& path,
+  const planning::profile& known, bool by_file) {
+  const auto text = read_text(argument, path, planning::most_plan_bytes);
+  if (!text)
+    return text.why();
+  std::string name{planning::fixed_name};
+  if (by_file)
+    name += ":" + std::filesystem::path{path}.filename().string();
+  auto made = planning::make_fixed(*text, path, known, std::move(name));
+  if (!made)
+    return as_input(made.why());
+  return made;
 }
 
 } // namespace
@@ -135,23 +151,59 @@ core::result<planning::demand> read_demand(std::string_view argument,
 }
 
 core::result<policy_list> read_policies(std::string_view argument,
-                                        std::string_view text) {
+                                        std::string_view text,
+                                        const std::vector<std::string>& plans,
+                                        const planning::profile& known) {
   policy_list out;
-  for (;;) {
-    const auto comma = text.find(',');
-    const auto name = text.substr(0, comma);
+  const auto add = [&](std::shared_ptr<const planning::policy> one,
+                       std::string_view named) -> core::result<void> {
+    for (const auto& other : out)
+      if (other->name() == one->name())
+        return fail(ec::invalid_argument, "{}: {} is named twice", named,
+                    show_value(one->name()));
+    out.push_back(std::move(one));
+    return {};
+  };
+  const auto add_fixed = [&]() -> core::result<void> {
+    if (plans.empty())
+      return fail(ec::invalid_argument,
+                  "{}: 'fixed' answers by a plan: --plan FILE is missing",
+                  argument);
+    for (const auto& file : plans) {
+      auto made = read_fixed("--plan", file, known, plans.size() > 1);
+      if (!made)
+        return made.why();
+      if (auto ok = add(std::move(*made), "--plan"); !ok)
+        return ok;
+    }
+    return {};
+  };
+  const auto add_named = [&](std::string_view name) -> core::result<void> {
     auto found = planning::make_policy(name);
     if (!found)
-      return fail(ec::invalid_argument, "{}: {}", argument, found.why().text);
-    for (const auto& other : out)
-      if (other->name() == name)
-        return fail(ec::invalid_argument, "{}: '{}' is named twice", argument,
-                    name);
-    out.push_back(std::move(*found));
-    if (comma == std::string_view::npos)
-      return out;
-    text.remove_prefix(comma + 1);
+      return fail(ec::invalid_argument, "{}: {}, fixed", argument,
+                  found.why().text);
+    return add(std::move(*found), argument);
+  };
+  bool fixed = false;
+  for (bool more = true; more;) {
+    const auto comma = text.find(',');
+    const auto name = text.substr(0, comma);
+    const bool by_file = name == planning::fixed_name;
+    if (by_file && fixed)
+      return fail(ec::invalid_argument, "{}: 'fixed' is named twice", argument);
+    fixed = fixed || by_file;
+    if (auto ok = by_file ? add_fixed() : add_named(name); !ok)
+      return ok.why();
+    more = comma != std::string_view::npos;
+    text.remove_prefix(more ? comma + 1 : text.size());
   }
+  if (!plans.empty() && !fixed)
+    return fail(ec::invalid_argument,
+                "--plan: a plan is for the policy 'fixed', which {} does not "
+                "name",
+                argument);
+  return out;
 }
 
 core::result<double> parse_number(std::string_view argument,

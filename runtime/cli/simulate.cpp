@@ -151,14 +151,15 @@ result<request> read(const simulate_arguments& arguments) {
                 "needed");
   request out;
   auto& x = out.what;
-  auto policies = read_policies("--policy", *arguments.policies);
-  if (!policies)
-    return policies.why();
-  out.policies = std::move(*policies);
   auto known = read_profile("--profiles", *arguments.profiles);
   if (!known)
     return known.why();
   x.profile = std::make_shared<const planning::profile>(std::move(*known));
+  auto policies =
+    read_policies("--policy", *arguments.policies, arguments.plans, *x.profile);
+  if (!policies)
+    return policies.why();
+  out.policies = std::move(*policies);
   const auto seed =
     parse_whole("--seed", arguments.seed.value_or("1"), 0, UINT64_MAX);
   if (!seed)
@@ -313,6 +314,10 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
       "production, in requests a second; diurnal and production are waves "
       "of a day");
   add("--policy", into.policies, "P,P,...", "Policies, side by side");
+  add_repeated_option(*sub, "--plan", into.plans,
+                      "For the policy 'fixed': a plan that 'atelier plan -o' "
+                      "wrote; repeatable")
+    ->type_name("FILE");
   add("--profiles", into.profiles, "FILE",
       "What variants cost and how good they are");
   add("--workers", into.workers, "N", "Devices (default: 16)");

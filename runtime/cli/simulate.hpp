@@ -20,6 +20,7 @@ struct simulate_arguments {
   std::optional<std::string> trace;
   std::optional<std::string> load;
   std::optional<std::string> policies;
+  std::vector<std::string> plans;
   std::optional<std::string> profiles;
   std::optional<std::string> workers;
   std::optional<std::string> seed;

@@ -234,6 +234,74 @@ BOOST_AUTO_TEST_CASE(a_plan_is_printed_with_its_reasons) {
   BOOST_TEST(workers == 16u);
 }
 
+BOOST_AUTO_TEST_CASE(a_plan_is_written_and_run_again) {
+  const auto planned = [&](std::vector<std::string> more) {
+    std::vector<std::string> all{"plan", "--profiles", at("p.json"), "--demand",
+                                 "6",    "--workers",  "4"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  BOOST_TEST((planned({"--policy", "diffserve", "-o", at("a.json")})
+              == exit_status::done),
+             err.str());
+  const auto text = read("a.json");
+  BOOST_TEST(nlohmann::json::parse(text)["policy"] == "diffserve");
+  BOOST_TEST((planned({"--policy", "diffserve", "-o", at("a.json")})
+              == exit_status::bad_input));
+  BOOST_TEST(complains("a.json"));
+  BOOST_TEST((planned({"--policy", "diffserve,vanilla", "-o", at("b.json")})
+              == exit_status::bad_input));
+  BOOST_TEST(complains("-o: a file holds one plan"));
+  // One that somebody changed, beside it and the policy itself.
+  auto changed = nlohmann::json::parse(text);
+  changed["thresholds"][0] = 0;
+  write("b.json", changed.dump());
+  BOOST_TEST((simulate({"--plan", at("a.json"), "--plan", at("b.json"),
+                        "--json", "--noise", "0"},
+                       "diffserve,fixed")
+              == exit_status::done),
+             err.str());
+  std::istringstream lines{out.str()};
+  std::vector<nlohmann::json> all;
+  for (std::string line; std::getline(lines, line);)
+    all.push_back(nlohmann::json::parse(line));
+  BOOST_REQUIRE(all.size() == 3u);
+  BOOST_TEST(all[0]["policy"] == "diffserve");
+  BOOST_TEST(all[1]["policy"] == "fixed:a.json");
+  BOOST_TEST(all[2]["policy"] == "fixed:b.json");
+  // Everything passes a threshold of 0.
+  BOOST_TEST(all[2]["light_share"] == 1);
+  BOOST_TEST(all[1]["light_share"] < 1);
+  BOOST_TEST((planned({"--policy", "fixed", "--plan", at("a.json"), "--json"})
+              == exit_status::done),
+             err.str());
+  BOOST_TEST(nlohmann::json::parse(out.str())["policy"] == "fixed");
+}
+
+BOOST_AUTO_TEST_CASE(plans_that_do_not_fit_are_told) {
+  BOOST_TEST((simulate({}, "fixed") == exit_status::bad_input));
+  BOOST_TEST(complains("--plan FILE is missing"));
+  write("x.json",
+        R"({"format": "atelier.plan", "version": 1, "policy": "vanilla",
+    "workers": [{"count": -4, "hosting": ["light@2"], "batch": 1}],
+    "routes": [{"route": 0, "name": "a", "stages": [{"any_of": ["light@1"]}]},
+               {"route": 1, "name": "b", "stages": [{"any_of": ["heavy@10"]}]}],
+    "share": [{"0": 1.5}]})");
+  BOOST_TEST(
+    (simulate({"--plan", at("x.json")}, "fixed") == exit_status::bad_input));
+  for (const char* part :
+       {"x.json: workers[0].count: -4 is not a whole number in 1..20000",
+        "\"light@2\" is no variant of the profile, which has light@1, heavy@10",
+        "plan.share[0].0: 1.5 is not a number in 0..1"})
+    BOOST_TEST(complains(part), part << "\nin\n" << err.str());
+  BOOST_TEST(
+    (simulate({"--plan", at("x.json")}, "vanilla") == exit_status::bad_input));
+  BOOST_TEST(complains("which --policy does not name"));
+  BOOST_TEST(
+    (simulate({"--plan", at("none.json")}, "fixed") == exit_status::bad_input));
+  BOOST_TEST(complains("--plan: cannot read"));
+}
+
 BOOST_AUTO_TEST_CASE(bad_demands_are_told) {
   const auto planned = [&](const std::string& demand) {
     return run({"plan", "--profiles", at("p.json"), "--demand", demand});

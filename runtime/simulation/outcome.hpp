@@ -66,6 +66,10 @@ struct outcome {
   uint64_t edits = 0;
   double utilisation = 0;
   double device_seconds = 0;
+  /// Drawn by all devices from the first arrival to the last answer, and of it
+  /// by those that ran nothing; below 0: not every variant that ran has watts.
+  double joules = -1;
+  double idle_joules = 0;
   /// Mean share of the steps that earlier work saved, of all answers.
   double saved_steps = 0;
   uint64_t cache_hits = 0;

@@ -17,6 +17,12 @@ double part(uint64_t some, uint64_t of) {
   return of == 0 ? 0 : static_cast<double>(some) / static_cast<double>(of);
 }
 
+constexpr double joules_of_kwh = 3.6e6;
+
+double per_image(const outcome& x) {
+  return x.joules / static_cast<double>(x.completed);
+}
+
 double width_of(const outcome& x) {
   return x.series.size() > 1
          ? x.series[1].begin_seconds - x.series[0].begin_seconds
@@ -32,6 +38,8 @@ struct column {
 std::vector<column> columns_for(std::span<const outcome> all) {
   const bool fid = std::any_of(all.begin(), all.end(),
                                [](const outcome& x) { return x.fid >= 0; });
+  const bool energy = std::any_of(
+    all.begin(), all.end(), [](const outcome& x) { return x.joules >= 0; });
   const bool cache = std::any_of(all.begin(), all.end(), [](const outcome& x) {
     return x.cache_lookups > 0;
   });
@@ -52,6 +60,18 @@ std::vector<column> columns_for(std::span<const outcome> all) {
       {"FID", [](const outcome& x) { return fmt::format("{:.2f}", x.fid); }});
     out.push_back({"light %", [](const outcome& x) {
                      return fmt::format("{:.1f}", 100 * x.light_share);
+                   }});
+  }
+  if (energy) {
+    out.push_back({"kWh", [](const outcome& x) {
+                     return x.joules < 0
+                            ? "-"
+                            : fmt::format("{:.4g}", x.joules / joules_of_kwh);
+                   }});
+    out.push_back({"J/image", [](const outcome& x) {
+                     return x.joules < 0 || x.completed == 0
+                            ? "-"
+                            : fmt::format("{:.4g}", per_image(x));
                    }});
   }
   if (cache)
@@ -222,6 +242,12 @@ std::string to_json(const outcome& x) {
   j["edits"] = x.edits;
   j["utilisation"] = x.utilisation;
   j["device_seconds"] = x.device_seconds;
+  if (x.joules >= 0) {
+    j["energy"] = {{"kwh", x.joules / joules_of_kwh},
+                   {"idle_kwh", x.idle_joules / joules_of_kwh}};
+    if (x.completed > 0)
+      j["energy"]["joules_per_image"] = per_image(x);
+  }
   j["saved_steps"] = x.saved_steps;
   j["cache"] = {{"hits", x.cache_hits}, {"lookups", x.cache_lookups}};
   j["loads"] = x.loads;

@@ -199,7 +199,7 @@ public:
       }
     }
     look();
-    auto out = books_.close(clock.now(), core::to_seconds(busy_));
+    auto out = books_.close(clock.now());
     out.events = events_;
     out.broken = std::move(broken);
     out.plans = times_->plans_ms.size();
@@ -362,7 +362,9 @@ private:
       const auto at = times_->masked.find(id);
       return at != times_->masked.end() ? at->second : 1.0;
     };
-    v.busy = [this](core::timespan t) { busy_ += t; };
+    v.busy = [this](std::optional<core::variant_id> ran, core::timespan t) {
+      books_.worked(ran, t);
+    };
     auto device =
       std::make_shared<gpu::virtual_executor>(std::move(v), timers_, store_);
     actors::denoise_step_config d;
@@ -525,7 +527,6 @@ private:
   uint32_t most_steps_ = 1;
   uint64_t arrivals_ = 0;
   uint64_t events_ = 0;
-  core::timespan busy_{0};
   std::shared_ptr<virtual_timers> timers_;
   std::shared_ptr<virtual_offload> offload_;
   /// Stands for every template: slots keep no bytes of it.

@@ -33,6 +33,7 @@ struct simulate_arguments {
   std::optional<std::string> period_ms;
   std::optional<std::string> window_ms;
   std::optional<std::string> similarity;
+  std::optional<std::string> cache;
   std::optional<std::string> edits;
   std::optional<std::string> reproduce;
   std::optional<std::string> output;

@@ -180,7 +180,7 @@ void accounts::book(const actors::answer& what, core::time_point now) {
 }
 
 void accounts::look(const actors::hub& tables, const planning::plan& in_force,
-                    core::time_point now) {
+                    core::time_point now, const simulated_cache* cache) {
   const auto seconds = core::to_seconds(now - begin_);
   // What ends now belongs to the interval before.
   auto& here = at(std::max(0.0, seconds - of_.interval_seconds / 2));
@@ -196,6 +196,18 @@ void accounts::look(const actors::hub& tables, const planning::plan& in_force,
   here.hits = counts.hits - hits_;
   searched_ = counts.searched;
   hits_ = counts.hits;
+  if (cache != nullptr) {
+    const auto& of = cache->counts();
+    here.cached = cache->size();
+    out_.cache_entries = of_.cache.entries;
+    out_.cache_inserted = of.inserted;
+    out_.cache_evicted = of.evicted;
+    out_.cache_holes = of.holes;
+    auto ages = of.ages_seconds;
+    std::sort(ages.begin(), ages.end());
+    out_.hit_age_p50_seconds = share_of(ages, 0.5);
+    out_.hit_age_p90_seconds = share_of(ages, 0.9);
+  }
   out_.cache_lookups = counts.searched;
   out_.cache_hits = counts.hits;
   out_.loads = counts.loads;

@@ -43,9 +43,10 @@ public:
   /// Books the end of a request.
   void book(const actors::answer& what, core::time_point now);
 
-  /// Books what the hub shows at the end of an interval.
+  /// Books what the hub shows at the end of an interval, and the cache, if one
+  /// is simulated.
   void look(const actors::hub& tables, const planning::plan& in_force,
-            core::time_point now);
+            core::time_point now, const simulated_cache* cache);
 
   uint64_t booked() const {
     return booked_;

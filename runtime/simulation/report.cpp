@@ -194,6 +194,11 @@ std::vector<chart> charts_for(std::span<const outcome> all) {
         return i.searches > 0 ? 100 * part(i.hits, i.searches) : -1;
       },
       5));
+  if (std::any_of(all.begin(), all.end(),
+                  [](const outcome& x) { return x.cache_entries > 0; }))
+    out.push_back(
+      chart_of(all, "Contents of the cache", "latents or pictures",
+               [](auto& i) { return static_cast<double>(i.cached); }));
   for (const auto& x : all) {
     chart c;
     c.title = fmt::format("Workers by variant: {}", x.policy);
@@ -250,6 +255,15 @@ std::string to_json(const outcome& x) {
   }
   j["saved_steps"] = x.saved_steps;
   j["cache"] = {{"hits", x.cache_hits}, {"lookups", x.cache_lookups}};
+  if (x.cache_entries > 0) {
+    auto& cache = j["cache"];
+    cache["entries"] = x.cache_entries;
+    cache["inserted"] = x.cache_inserted;
+    cache["evicted"] = x.cache_evicted;
+    cache["holes"] = x.cache_holes;
+    cache["hit_age_s"] = {{"p50", x.hit_age_p50_seconds},
+                          {"p90", x.hit_age_p90_seconds}};
+  }
   j["loads"] = x.loads;
   j["workers_lost"] = x.workers_lost;
   j["plans"] = x.plans;
@@ -286,14 +300,15 @@ std::string to_table(std::span<const outcome> all) {
 std::string to_csv(std::span<const outcome> all) {
   std::string out =
     "policy,begin_s,arrived,in_time,late,dropped,answered,quality_sum,light,"
-    "searches,hits,threshold,open,variant,workers\n";
+    "searches,hits,threshold,open,cached,variant,workers\n";
   for (const auto& x : all)
     for (const auto& i : x.series) {
-      const auto head = fmt::format(
-        "{},{},{},{},{},{},{},{:.6f},{},{},{},{},{}", x.policy, i.begin_seconds,
-        i.arrived, i.in_time, i.late, i.dropped, i.answered_here, i.quality_sum,
-        i.light, i.searches, i.hits,
-        i.threshold < 0 ? "" : fmt::format("{}", i.threshold), i.open);
+      const auto head =
+        fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{}", x.policy,
+                    i.begin_seconds, i.arrived, i.in_time, i.late, i.dropped,
+                    i.answered_here, i.quality_sum, i.light, i.searches, i.hits,
+                    i.threshold < 0 ? "" : fmt::format("{}", i.threshold),
+                    i.open, i.cached);
       if (i.workers.empty())
         out += fmt::format("{},,\n", head);
       for (size_t v = 0; v < i.workers.size(); ++v)

@@ -208,6 +208,44 @@ BOOST_AUTO_TEST_CASE(bad_files_are_told_with_their_place) {
   BOOST_TEST(complains("faults[0].kind"));
 }
 
+BOOST_AUTO_TEST_CASE(a_cache_that_fills_is_simulated) {
+  auto p = nlohmann::json::parse(profile);
+  p["reuse"] = {{"full", "heavy@10"},
+                {"small", nlohmann::json::array()},
+                {"latents", {{{"skip", 10}, {"similarity", 0.65}}}},
+                {"images", nlohmann::json::array()}};
+  write("r.json", p.dump());
+  BOOST_TEST((simulate({"--cache", "entries=40,replace=lcbfu,topics=10",
+                        "--json", "-o", at("c")},
+                       "nirvana", "t.txt", "r.json")
+              == exit_status::done),
+             err.str());
+  const auto x = nlohmann::json::parse(out.str());
+  BOOST_TEST(x["cache"]["entries"] == 40);
+  BOOST_TEST(x["cache"]["inserted"] > 0);
+  BOOST_TEST(x["cache"]["hits"] > 0);
+  BOOST_TEST(read("c/report.html").find("Contents of the cache")
+             != std::string::npos);
+  for (const auto& [text, part] :
+       {std::pair{"entries=0", "--cache entries: '0'"},
+        {"entries=100001", "1..100000"},
+        {"entries=nan", "--cache entries: 'nan'"},
+        {"replace=lru", "--cache: entries=N is missing"},
+        {"entries=5,replace=best", "--cache replace: 'best' is none of fifo"},
+        {"entries=5,again=1.5", "--cache again: '1.5'"},
+        {"entries=5,again=nan", "--cache again: 'nan'"},
+        {"entries=5,size=3", "--cache: 'size' is none of entries"},
+        {"entries", "--cache: 'entries' is not FIELD=VALUE"},
+        {"", "--cache: '' is not FIELD=VALUE"}}) {
+    BOOST_TEST((simulate({"--cache", text}, "nirvana", "t.txt", "r.json")
+                == exit_status::bad_input));
+    BOOST_TEST(complains(part), text << ": " << err.str());
+  }
+  BOOST_TEST(
+    (simulate({"--cache", "entries=5"}, "vanilla") == exit_status::bad_input));
+  BOOST_TEST(complains("nothing that starts from a cache"));
+}
+
 BOOST_AUTO_TEST_CASE(an_interruption_ends_a_simulation) {
   std::string trace;
   for (int i = 0; i < 5000; ++i)

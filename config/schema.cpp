@@ -247,6 +247,10 @@ const option all_options[] = {
    "A file that 'atelier evaluate' wrote: what pictures of the variants are "
    "worth, and what judges let pass; empty: the shipped family's.",
    ATELIER_AT(planner.quality)},
+  {"planner", "plan",
+   "A file that 'atelier plan -o' wrote, to answer by with policy.name = "
+   "\"fixed\"; else empty.",
+   ATELIER_AT(planner.plan)},
   {"planner", "period_s", "Time between two plans.", ATELIER_AT(planner.period),
    0.01, day_s},
 

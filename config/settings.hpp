@@ -142,6 +142,8 @@ struct planner_settings {
   /// A file that `atelier evaluate` wrote; empty: all pictures are worth as
   /// much, and nothing is known of judges.
   std::string quality;
+  /// A file that `atelier plan -o` wrote, for the policy `fixed`; else empty.
+  std::string plan;
   core::timespan period = std::chrono::seconds{30};
 };
 

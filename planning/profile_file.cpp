@@ -20,6 +20,7 @@ using detail::ms_of;
 constexpr std::string_view format_name = "atelier.profile";
 constexpr uint64_t most_side = 65'536;
 constexpr uint64_t most_batch = 4'096;
+constexpr size_t most_variants = 4'096;
 constexpr uint64_t most_memory = 1ull << 50;
 
 json variant_json(const variant_profile& v) {
@@ -190,8 +191,10 @@ core::result<profile> parse_profile(std::string_view text,
   r.span(document, "profile", "finish_ms", out.finish);
   r.span(document, "profile", "source_ms_per_megapixel", out.source);
   if (const auto* variants = r.find(document, "profile", "variants", true)) {
-    if (!variants->is_array() || variants->empty())
-      r.complain("profile.variants", "is not a list of at least one");
+    if (!variants->is_array() || variants->empty()
+        || variants->size() > most_variants)
+      r.complain("profile.variants",
+                 fmt::format("is not a list of 1..{}", most_variants));
     else
       for (size_t i = 0; i < variants->size(); ++i)
         read_variant(r, (*variants)[i], fmt::format("variants[{}]", i), out);

@@ -68,10 +68,9 @@ core::result<void> engine::impl::begin() {
     return read.why();
   known = std::make_shared<const runtime::known_variants>(std::move(*read));
   profile = {known, &known->costs};
-  auto made_policy = planning::make_policy(settings.policy.name);
+  auto made_policy = runtime::policy_of(settings, *profile);
   if (!made_policy)
-    return core::fail(ec::bad_config, "policy.name: {}",
-                      made_policy.why().text);
+    return made_policy.why();
   policy = std::move(*made_policy);
   const bool split = settings.processes.mode == config::process_mode::split;
   const auto as_toml = config::to_toml(settings);

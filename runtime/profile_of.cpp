@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/text_file.hpp>
 #include <atelier/gpu/models/model_facts.hpp>
+#include <atelier/planning/policies/fixed.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/program_folder.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 namespace atelier::runtime {
 
@@ -90,13 +90,11 @@ core::result<planning::profile> read_profile(std::string_view option,
                                              const std::string& file) {
   if (file.empty())
     return planning::profile{};
-  std::ifstream from{file, std::ios::binary};
-  std::ostringstream text;
-  // A folder opens, and fails at the first byte.
-  if (!from || !(text << from.rdbuf()))
-    return core::fail(core::ec::io_failed, "{}: {} cannot be read", option,
-                      file);
-  return planning::parse_profile(text.str(), file);
+  const auto text =
+    core::read_text_file(file, planning::most_profile_bytes, file);
+  if (!text)
+    return core::fail(text.why().code, "{}: {}", option, text.why().text);
+  return planning::parse_profile(*text, file);
 }
 
 struct known_model {
@@ -144,6 +142,27 @@ void take_cascades(const planning::profile& from, const std::string& judges,
     into.cascades.back().light = *light;
     into.cascades.back().heavy = *heavy;
   }
+}
+
+// What a plan's gates ask must be there: nothing would answer.
+core::result<void> check_judges(const planning::plan& made,
+                                const planning::profile& known,
+                                std::string_view where) {
+  for (const auto& r : made.routes)
+    for (const auto& s : r.stages) {
+      if (!s.check)
+        continue;
+      const auto& judge = s.check->judge;
+      const bool there =
+        std::any_of(known.cascades.begin(), known.cascades.end(),
+                    [&](const auto& c) { return c.judge == judge; });
+      if (!there)
+        return core::fail(core::ec::bad_config,
+                          "planner.plan: {}: route '{}' asks the judge '{}', "
+                          "which is not there",
+                          where, r.name, judge);
+    }
+  return {};
 }
 
 } // namespace
@@ -214,6 +233,39 @@ core::result<planning::profile> profile_of(const config::settings& x) {
   if (!known)
     return known.why();
   return std::move(known->costs);
+}
+
+core::result<std::shared_ptr<const planning::policy>> policy_of(
+  const config::settings& x, const planning::profile& known) {
+  const auto& file = x.planner.plan;
+  const bool fixed = x.policy.name == planning::fixed_name;
+  if (fixed && file.empty())
+    return core::fail(core::ec::bad_config,
+                      "policy.name: 'fixed' answers by a plan: planner.plan is "
+                      "empty");
+  if (!fixed && !file.empty())
+    return core::fail(core::ec::bad_config,
+                      "planner.plan: a plan is for policy.name = \"fixed\", "
+                      "not for '{}'",
+                      x.policy.name);
+  if (!fixed) {
+    auto made = planning::make_policy(x.policy.name);
+    if (!made)
+      return core::fail(core::ec::bad_config, "policy.name: {}, fixed",
+                        made.why().text);
+    return made;
+  }
+  const auto text = core::read_text_file(file, planning::most_plan_bytes, file);
+  if (!text)
+    return core::fail(text.why().code, "planner.plan: {}", text.why().text);
+  auto made = planning::make_fixed(*text, file, known);
+  if (!made)
+    return core::fail(core::ec::bad_config, "planner.plan: {}",
+                      made.why().text);
+  if (auto ok = check_judges((*made)->replan({}, known, {}, {}), known, file);
+      !ok)
+    return ok.why();
+  return made;
 }
 
 } // namespace atelier::runtime

@@ -52,6 +52,8 @@ struct work {
   /// Those of `steps` whose effects are in the rows.
   uint32_t applied = 0;
   core::timespan decode{0};
+  /// What runs.
+  std::optional<core::variant_id> variant = {};
 
   core::time_point first_step() const {
     return began + opening;
@@ -177,9 +179,11 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
 
   void start(decode_job& job) {
     work next{job, now()};
-    if (const auto* variant = variant_of(job.who))
+    if (const auto* variant = variant_of(job.who)) {
       next.decode =
         vary(variant->decode + judging(job.who), job.who, 0, draw::decode);
+      next.variant = rows.find(job.who)->how().variant;
+    }
     begin(std::move(next));
   }
 
@@ -194,6 +198,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
         if (const auto owed = opening.extract(who))
           next.opening += owed.mapped();
       const auto& lead = *sound.front();
+      next.variant = lead.how().variant;
       next.step =
         vary(step_of(sound), lead.report().who, lead.steps_done(), draw::step);
       next.steps = std::min(next.steps, steps_before_none(sound));
@@ -283,7 +288,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     const auto done = std::move(*current);
     current.reset();
     if (config.busy)
-      config.busy(done.end() - done.began);
+      config.busy(done.variant, done.end() - done.began);
     if (const auto* run = std::get_if<numbered_run>(&done.what)) {
       run_report report;
       report.rows = rows.report(run->job.rows);

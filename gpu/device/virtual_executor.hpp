@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,10 @@ struct virtual_config {
   /// the time of the profile's `masked` section for its variant, at the
   /// variant's own size; without that section an edit costs a full picture.
   std::function<double(core::request_id)> masked = {};
-  /// Told of each stretch of work as it ends: for accounts.
-  std::function<void(core::timespan)> busy = {};
+  /// Told of each stretch of work as it ends, for accounts, with the variant
+  /// that ran; none: others were loaded.
+  std::function<void(std::optional<core::variant_id>, core::timespan)> busy =
+    {};
 };
 
 /// A device in virtual time, without a thread: the test card's results after

@@ -121,31 +121,15 @@ inline json ms_of(core::timespan x) {
   return core::to_ms(x);
 }
 
-/// Parses the text of a file: a JSON object.
-/// Errors: ec::bad_payload, with `where`.
-inline core::result<json> parse_document(std::string_view text,
-                                         std::string_view where,
-                                         size_t most_bytes = size_t{64} << 20) {
-  const auto bad = [&](std::string_view what) {
-    return core::fail(core::ec::bad_payload, "{}: {}", where, what);
-  };
-  if (text.size() > most_bytes)
-    return bad(
-      fmt::format("{} bytes are more than {}", text.size(), most_bytes));
-  // The parser recurses over nothing, but frees what it built by recursion.
-  size_t depth = 0;
-  for (const char c : text) {
-    depth += c == '[' || c == '{' ? 1 : 0;
-    if (depth > 0 && (c == ']' || c == '}'))
-      --depth;
-    if (depth > 64)
-      return bad("nested more than 64 deep");
-  }
-  auto document = json::parse(text, nullptr, false);
-  if (!document.is_object())
-    return bad("is not a JSON object");
-  return document;
-}
+/// What a document may have at most: what it builds stays below 1 GiB.
+inline constexpr size_t most_values = 8'000'000;
+inline constexpr size_t most_keys = 1'024;
+inline constexpr size_t most_depth = 64;
+
+/// Parses a file's text: a JSON object in which no key stands twice.
+/// Errors: ec::bad_payload, with `where` and, where there is one, the line.
+core::result<json> parse_document(std::string_view text, std::string_view where,
+                                  size_t most_bytes = size_t{64} << 20);
 
 /// Says where a document is of another format or version.
 inline void expect_format(json_reader& r, const json& document,

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/plan_file.hpp>
+#include <atelier/planning/policies/fixed.hpp>
+#include <atelier/runtime/cli/atomic_file.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/plan.hpp>
 #include <atelier/runtime/cli/planning_files.hpp>
@@ -173,6 +176,30 @@ void print(const made_plan& made, const planning::profile& known,
                     made.settled ? "" : ", still changing");
 }
 
+/// Checks that one plan goes into the file, and that it can be written.
+core::result<void> check_output(const std::string& path,
+                                const policy_list& policies, on_existing mode) {
+  if (policies.size() != 1)
+    return core::fail(core::ec::invalid_argument,
+                      "-o: a file holds one plan, --policy names {} policies",
+                      policies.size());
+  if (policies.front()->name() == planning::fixed_name)
+    return core::fail(
+      core::ec::invalid_argument,
+      "-o: 'fixed' makes no plan but the one that --plan names");
+  return check_writable(path, mode);
+}
+
+core::result<void> write_plan(const std::string& path,
+                              const planning::plan& made,
+                              std::string_view policy,
+                              const planning::profile& known,
+                              on_existing mode) {
+  const auto text = to_json(planning::saved(made, policy), known);
+  return write_file(
+    path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, mode);
+}
+
 } // namespace
 
 CLI::App* add_plan(CLI::App& app, plan_arguments& into) {
@@ -189,6 +216,13 @@ CLI::App* add_plan(CLI::App& app, plan_arguments& into) {
       "Demand, or a rate in requests a second");
   add("--workers", into.workers, "N", "Devices (default: 16)");
   add("--policy", into.policy, "P", "Policy (default: atelier)");
+  add_repeated_option(*sub, "--plan", into.plans,
+                      "For the policy 'fixed': a plan that -o wrote; "
+                      "repeatable")
+    ->type_name("FILE");
+  add("-o,--output", into.output, "FILE",
+      "Write the plan, for --plan and planner.plan");
+  sub->add_flag("--force", into.force, "Replace a file that exists");
   return sub;
 }
 
@@ -211,10 +245,15 @@ exit_status plan(const plan_arguments& arguments,
     parse_whole("--workers", arguments.workers.value_or("16"), 1, most_workers);
   if (!workers)
     return refuse(terminal, workers.why());
-  const auto policies =
-    read_policies("--policy", arguments.policy.value_or("atelier"));
+  const auto policies = read_policies(
+    "--policy", arguments.policy.value_or("atelier"), arguments.plans, *known);
   if (!policies)
     return refuse(terminal, policies.why());
+  const auto mode =
+    arguments.force ? on_existing::replace : on_existing::refuse;
+  if (arguments.output)
+    if (auto ok = check_output(*arguments.output, *policies, mode); !ok)
+      return refuse(terminal, ok.why());
   for (const auto& policy : *policies) {
     const auto made =
       settle(*policy, *known, *asked, static_cast<uint32_t>(*workers));
@@ -225,6 +264,11 @@ exit_status plan(const plan_arguments& arguments,
         terminal.out << policy->name() << ":\n";
       print(made, *known, terminal.out);
     }
+    if (arguments.output)
+      if (auto ok = write_plan(*arguments.output, made.what, policy->name(),
+                               *known, mode);
+          !ok)
+        return refuse(terminal, ok.why());
   }
   return exit_status::done;
 }

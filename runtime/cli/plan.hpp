@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -20,12 +21,15 @@ struct plan_arguments {
   std::optional<std::string> demand;
   std::optional<std::string> workers;
   std::optional<std::string> policy;
+  std::vector<std::string> plans;
+  std::optional<std::string> output;
+  bool force = false;
 };
 
 CLI::App* add_plan(CLI::App& app, plan_arguments& into);
 
 /// Prints the plan that the planner would publish, once all variants are
-/// loaded, with its objective and its reasons.
+/// loaded, with its objective and its reasons; with -o, writes it to a file.
 exit_status plan(const plan_arguments& arguments,
                  const common_arguments& common, environment& world);
 

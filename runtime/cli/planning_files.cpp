@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/philox.hpp>
+#include <atelier/core/text_file.hpp>
 #include <atelier/planning/demand_file.hpp>
+#include <atelier/planning/policies/fixed.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/planning_files.hpp>
 
-#include <cerrno>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <system_error>
 
 namespace atelier::runtime::cli {
 
@@ -18,7 +17,7 @@ namespace {
 using core::ec;
 using core::fail;
 
-constexpr size_t most_trace_bytes = size_t{1} << 30;
+constexpr size_t most_trace_bytes = size_t{512} << 20;
 constexpr size_t most_demand_bytes = size_t{64} << 20;
 constexpr double most_qps = 1e6;
 constexpr double most_seconds = 1e7;
@@ -33,34 +32,30 @@ core::error as_input(core::error why) {
   return why;
 }
 
+core::result<std::shared_ptr<const planning::policy>> read_fixed(
+  std::string_view argument, const std::string& path,
+  const planning::profile& known, bool by_file) {
+  const auto text = read_text(argument, path, planning::most_plan_bytes);
+  if (!text)
+    return text.why();
+  std::string name{planning::fixed_name};
+  if (by_file)
+    name += ":" + std::filesystem::path{path}.filename().string();
+  auto made = planning::make_fixed(*text, path, known, std::move(name));
+  if (!made)
+    return as_input(made.why());
+  return made;
+}
+
 } // namespace
 
 core::result<std::string> read_text(std::string_view argument,
                                     const std::string& path,
                                     size_t most_bytes) {
-  std::error_code error;
-  const bool folder = std::filesystem::is_directory(path, error);
-  errno = 0;
-  std::ifstream file{path, std::ios::binary};
-  const auto unreadable = [&](int number) {
-    return fail(ec::invalid_argument, "{}: cannot read {}: {}", argument,
-                show_value(path), std::generic_category().message(number));
-  };
-  if (folder || !file)
-    return unreadable(folder ? EISDIR : errno);
-  std::string out;
-  std::vector<char> part(size_t{1} << 16);
-  while (file.read(part.data(), static_cast<std::streamsize>(part.size()))
-         || file.gcount() > 0) {
-    out.append(part.data(), static_cast<size_t>(file.gcount()));
-    if (out.size() > most_bytes)
-      return fail(ec::invalid_argument,
-                  "{}: {} has more than {} bytes, the most it may have",
-                  argument, show_value(path), most_bytes);
-  }
-  if (file.bad())
-    return unreadable(EIO);
-  return out;
+  auto text = core::read_text_file(path, most_bytes, show_value(path));
+  if (!text)
+    return fail(ec::invalid_argument, "{}: {}", argument, text.why().text);
+  return text;
 }
 
 core::result<planning::profile> read_profile(std::string_view argument,
@@ -156,23 +151,59 @@ core::result<planning::demand> read_demand(std::string_view argument,
 }
 
 core::result<policy_list> read_policies(std::string_view argument,
-                                        std::string_view text) {
+                                        std::string_view text,
+                                        const std::vector<std::string>& plans,
+                                        const planning::profile& known) {
   policy_list out;
-  for (;;) {
-    const auto comma = text.find(',');
-    const auto name = text.substr(0, comma);
+  const auto add = [&](std::shared_ptr<const planning::policy> one,
+                       std::string_view named) -> core::result<void> {
+    for (const auto& other : out)
+      if (other->name() == one->name())
+        return fail(ec::invalid_argument, "{}: {} is named twice", named,
+                    show_value(one->name()));
+    out.push_back(std::move(one));
+    return {};
+  };
+  const auto add_fixed = [&]() -> core::result<void> {
+    if (plans.empty())
+      return fail(ec::invalid_argument,
+                  "{}: 'fixed' answers by a plan: --plan FILE is missing",
+                  argument);
+    for (const auto& file : plans) {
+      auto made = read_fixed("--plan", file, known, plans.size() > 1);
+      if (!made)
+        return made.why();
+      if (auto ok = add(std::move(*made), "--plan"); !ok)
+        return ok;
+    }
+    return {};
+  };
+  const auto add_named = [&](std::string_view name) -> core::result<void> {
     auto found = planning::make_policy(name);
     if (!found)
-      return fail(ec::invalid_argument, "{}: {}", argument, found.why().text);
-    for (const auto& other : out)
-      if (other->name() == name)
-        return fail(ec::invalid_argument, "{}: '{}' is named twice", argument,
-                    name);
-    out.push_back(std::move(*found));
-    if (comma == std::string_view::npos)
-      return out;
-    text.remove_prefix(comma + 1);
+      return fail(ec::invalid_argument, "{}: {}, fixed", argument,
+                  found.why().text);
+    return add(std::move(*found), argument);
+  };
+  bool fixed = false;
+  for (bool more = true; more;) {
+    const auto comma = text.find(',');
+    const auto name = text.substr(0, comma);
+    const bool by_file = name == planning::fixed_name;
+    if (by_file && fixed)
+      return fail(ec::invalid_argument, "{}: 'fixed' is named twice", argument);
+    fixed = fixed || by_file;
+    if (auto ok = by_file ? add_fixed() : add_named(name); !ok)
+      return ok.why();
+    more = comma != std::string_view::npos;
+    text.remove_prefix(more ? comma + 1 : text.size());
   }
+  if (!plans.empty() && !fixed)
+    return fail(ec::invalid_argument,
+                "--plan: a plan is for the policy 'fixed', which {} does not "
+                "name",
+                argument);
+  return out;
 }
 
 core::result<double> parse_number(std::string_view argument,

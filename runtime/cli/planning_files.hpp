@@ -41,9 +41,13 @@ core::result<planning::demand> read_demand(std::string_view argument,
 
 using policy_list = std::vector<std::shared_ptr<const planning::policy>>;
 
-/// Reads names separated by commas; each must be a policy's, once.
+/// Reads names separated by commas; each must be a policy's, once. `fixed`
+/// stands for a policy by each of `plans`, files that --plan named; more than
+/// one are told apart by their files' names.
 core::result<policy_list> read_policies(std::string_view argument,
-                                        std::string_view text);
+                                        std::string_view text,
+                                        const std::vector<std::string>& plans,
+                                        const planning::profile& known);
 
 /// Reads a decimal number in `least`..`most`.
 core::result<double> parse_number(std::string_view argument,

@@ -67,6 +67,83 @@ result<similarity_spec> parse_similarity(std::string_view argument,
   return out;
 }
 
+result<planning::nirvana::eviction_rule> parse_rule(std::string_view argument,
+                                                    std::string_view text) {
+  using planning::nirvana::eviction_rule;
+  constexpr std::pair<std::string_view, eviction_rule> rules[] = {
+    {"fifo", eviction_rule::fifo},
+    {"lru", eviction_rule::lru},
+    {"lfu", eviction_rule::lfu},
+    {"lcbfu", eviction_rule::lcbfu},
+    {"marginal", eviction_rule::marginal}};
+  for (const auto& [name, rule] : rules)
+    if (name == text)
+      return rule;
+  return fail(ec::invalid_argument,
+              "{}: {} is none of fifo, lru, lfu, lcbfu, marginal", argument,
+              show_value(text));
+}
+
+result<cache_spec> parse_cache(std::string_view argument,
+                               std::string_view text) {
+  cache_spec out;
+  std::string_view rest = text;
+  for (bool more = true; more;) {
+    const auto comma = rest.find(',');
+    const auto field = rest.substr(0, comma);
+    more = comma != std::string_view::npos;
+    rest.remove_prefix(more ? comma + 1 : rest.size());
+    const auto equals = field.find('=');
+    if (equals == std::string_view::npos)
+      return fail(ec::invalid_argument, "{}: {} is not FIELD=VALUE", argument,
+                  show_value(field));
+    const auto name = field.substr(0, equals);
+    const auto value = field.substr(equals + 1);
+    const auto here = fmt::format("{} {}", argument, name);
+    const auto whole = [&](uint32_t& into, uint64_t most) -> result<void> {
+      const auto n = parse_whole(here, value, 1, most);
+      if (!n)
+        return n.why();
+      into = static_cast<uint32_t>(*n);
+      return {};
+    };
+    const auto real = [&](double& into) -> result<void> {
+      const auto x = parse_number(here, value, 0, 1);
+      if (!x)
+        return x.why();
+      into = *x;
+      return {};
+    };
+    result<void> ok;
+    if (name == "entries") {
+      ok = whole(out.entries, 100'000);
+    } else if (name == "replace") {
+      const auto rule = parse_rule(here, value);
+      if (!rule)
+        return rule.why();
+      out.replace = *rule;
+    } else if (name == "topics") {
+      ok = whole(out.topics, 1'000'000);
+    } else if (name == "recent") {
+      ok = whole(out.recent, 1'000'000);
+    } else if (name == "again") {
+      ok = real(out.again);
+    } else if (name == "scale") {
+      ok = real(out.scale);
+    } else {
+      return fail(ec::invalid_argument,
+                  "{}: {} is none of entries, replace, topics, again, recent, "
+                  "scale",
+                  argument, show_value(name));
+    }
+    if (!ok)
+      return ok.why();
+  }
+  if (out.entries == 0)
+    return fail(ec::invalid_argument, "{}: entries=N is missing", argument);
+  return out;
+}
+
 result<edit_spec> parse_edits(std::string_view argument,
                               std::string_view text) {
   std::vector<double> numbers;
@@ -151,14 +228,15 @@ result<request> read(const simulate_arguments& arguments) {
                 "needed");
   request out;
   auto& x = out.what;
-  auto policies = read_policies("--policy", *arguments.policies);
-  if (!policies)
-    return policies.why();
-  out.policies = std::move(*policies);
   auto known = read_profile("--profiles", *arguments.profiles);
   if (!known)
     return known.why();
   x.profile = std::make_shared<const planning::profile>(std::move(*known));
+  auto policies =
+    read_policies("--policy", *arguments.policies, arguments.plans, *x.profile);
+  if (!policies)
+    return policies.why();
+  out.policies = std::move(*policies);
   const auto seed =
     parse_whole("--seed", arguments.seed.value_or("1"), 0, UINT64_MAX);
   if (!seed)
@@ -194,6 +272,12 @@ result<request> read(const simulate_arguments& arguments) {
     if (!s)
       return s.why();
     x.similarity = *s;
+  }
+  if (arguments.cache) {
+    const auto c = parse_cache("--cache", *arguments.cache);
+    if (!c)
+      return c.why();
+    x.cache = *c;
   }
   if (arguments.edits) {
     const auto e = parse_edits("--edits", *arguments.edits);
@@ -313,6 +397,10 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
       "production, in requests a second; diurnal and production are waves "
       "of a day");
   add("--policy", into.policies, "P,P,...", "Policies, side by side");
+  add_repeated_option(*sub, "--plan", into.plans,
+                      "For the policy 'fixed': a plan that 'atelier plan -o' "
+                      "wrote; repeatable")
+    ->type_name("FILE");
   add("--profiles", into.profiles, "FILE",
       "What variants cost and how good they are");
   add("--workers", into.workers, "N", "Devices (default: 16)");
@@ -338,6 +426,10 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
       "Of the monitor's counts (default: 1000)");
   add("--similarity", into.similarity, "MEAN,SPREAD",
       "How near earlier work is (default: 0.8,0.12)");
+  add("--cache", into.cache, "FIELD=VALUE,...",
+      "A cache that fills and evicts, over synthetic prompts: entries=N, "
+      "replace=fifo, lru, lfu, lcbfu or marginal, topics, again, recent, scale "
+      "(default: what is near is drawn)");
   add("--edits", into.edits, "SHARE[,MEAN[,SPREAD]]",
       "Share of requests that are edits, and of their masks (default: "
       "0,0.11,0.1033)");

@@ -20,6 +20,7 @@ struct simulate_arguments {
   std::optional<std::string> trace;
   std::optional<std::string> load;
   std::optional<std::string> policies;
+  std::vector<std::string> plans;
   std::optional<std::string> profiles;
   std::optional<std::string> workers;
   std::optional<std::string> seed;
@@ -32,6 +33,7 @@ struct simulate_arguments {
   std::optional<std::string> period_ms;
   std::optional<std::string> window_ms;
   std::optional<std::string> similarity;
+  std::optional<std::string> cache;
   std::optional<std::string> edits;
   std::optional<std::string> reproduce;
   std::optional<std::string> output;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/modm/energy.hpp>
 #include <atelier/planning/nirvana/step_choice.hpp>
 #include <atelier/runtime/simulation/accounts.hpp>
 
@@ -75,6 +76,29 @@ accounts::accounts(const scenario& of, core::time_point begin)
     out_.variants.push_back(v.name);
   latencies_ms_.reserve(of.trace.size());
   judged_.assign(of.trace.size(), 0);
+  ran_.resize(of.profile->variants.size());
+}
+
+void accounts::worked(std::optional<core::variant_id> variant,
+                      core::timespan time) {
+  (variant ? ran_[variant->value] : loaded_) += time;
+}
+
+// A device that loads draws what an idle one does: nobody says more.
+void accounts::add_energy(outcome& to, double lasted) const {
+  using namespace planning::modm;
+  double joules = 0;
+  for (size_t v = 0; v < ran_.size(); ++v) {
+    const double watts = of_.profile->variants[v].busy_watts;
+    if (ran_[v].count() > 0 && watts <= 0)
+      return;
+    joules += energy({watts, 0, 0}, {core::to_seconds(ran_[v]), 0, 0});
+  }
+  const double idle = of_.profile->idle_watts;
+  const double loading = core::to_seconds(loaded_);
+  const double rest = std::max(0.0, lasted * of_.workers - to.device_seconds);
+  to.idle_joules = energy({0, idle, idle}, {0, rest, loading});
+  to.joules = joules + to.idle_joules;
 }
 
 void accounts::judged(core::request_id id, const std::string& judge) {
@@ -156,7 +180,7 @@ void accounts::book(const actors::answer& what, core::time_point now) {
 }
 
 void accounts::look(const actors::hub& tables, const planning::plan& in_force,
-                    core::time_point now) {
+                    core::time_point now, const simulated_cache* cache) {
   const auto seconds = core::to_seconds(now - begin_);
   // What ends now belongs to the interval before.
   auto& here = at(std::max(0.0, seconds - of_.interval_seconds / 2));
@@ -172,13 +196,25 @@ void accounts::look(const actors::hub& tables, const planning::plan& in_force,
   here.hits = counts.hits - hits_;
   searched_ = counts.searched;
   hits_ = counts.hits;
+  if (cache != nullptr) {
+    const auto& of = cache->counts();
+    here.cached = cache->size();
+    out_.cache_entries = of_.cache.entries;
+    out_.cache_inserted = of.inserted;
+    out_.cache_evicted = of.evicted;
+    out_.cache_holes = of.holes;
+    auto ages = of.ages_seconds;
+    std::sort(ages.begin(), ages.end());
+    out_.hit_age_p50_seconds = share_of(ages, 0.5);
+    out_.hit_age_p90_seconds = share_of(ages, 0.9);
+  }
   out_.cache_lookups = counts.searched;
   out_.cache_hits = counts.hits;
   out_.loads = counts.loads;
   out_.workers_lost = counts.workers_lost;
 }
 
-outcome accounts::close(core::time_point end, double busy_seconds) {
+outcome accounts::close(core::time_point end) {
   auto out = out_;
   const auto done = static_cast<double>(std::max<uint64_t>(out.completed, 1));
   out.quality_mean = quality_ / done;
@@ -190,8 +226,10 @@ outcome accounts::close(core::time_point end, double busy_seconds) {
   const double lasted = std::max(core::to_seconds(end - begin_), 1e-9);
   out.virtual_seconds = lasted;
   out.throughput_qps = static_cast<double>(out.completed) / lasted;
-  out.device_seconds = busy_seconds;
-  out.utilisation = busy_seconds / (lasted * of_.workers);
+  out.device_seconds =
+    core::to_seconds(std::accumulate(ran_.begin(), ran_.end(), loaded_));
+  out.utilisation = out.device_seconds / (lasted * of_.workers);
+  add_energy(out, lasted);
   auto& all = latencies_ms_;
   out.latency_mean_ms = std::accumulate(all.begin(), all.end(), 0.0) / done;
   std::sort(all.begin(), all.end());

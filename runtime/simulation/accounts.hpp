@@ -8,6 +8,7 @@
 #include <atelier/runtime/simulation/scenario.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,26 +33,32 @@ class accounts {
 public:
   accounts(const scenario& of, core::time_point begin);
 
+  /// Books a stretch of a device's time, with the variant that ran; none: it
+  /// loaded.
+  void worked(std::optional<core::variant_id> variant, core::timespan time);
+
   /// Books that a judge scored a request's picture.
   void judged(core::request_id id, const std::string& judge);
 
   /// Books the end of a request.
   void book(const actors::answer& what, core::time_point now);
 
-  /// Books what the hub shows at the end of an interval.
+  /// Books what the hub shows at the end of an interval, and the cache, if one
+  /// is simulated.
   void look(const actors::hub& tables, const planning::plan& in_force,
-            core::time_point now);
+            core::time_point now, const simulated_cache* cache);
 
   uint64_t booked() const {
     return booked_;
   }
 
   /// Returns the books, but for what is not told here.
-  outcome close(core::time_point end, double busy_seconds);
+  outcome close(core::time_point end);
 
 private:
   interval& at(double seconds);
   double fid(const planning::diffserve::quality_table& table) const;
+  void add_energy(outcome& to, double lasted) const;
 
   const scenario& of_;
   core::time_point begin_;
@@ -67,6 +74,9 @@ private:
   std::vector<char> judged_;
   uint64_t answered_judged_ = 0;
   uint64_t light_judged_ = 0;
+  /// By variant, and of loading.
+  std::vector<core::timespan> ran_;
+  core::timespan loaded_{0};
   uint64_t searched_ = 0;
   uint64_t hits_ = 0;
 };

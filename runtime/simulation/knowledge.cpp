@@ -22,6 +22,10 @@ constexpr core::timespan usual_retrieval = std::chrono::milliseconds{50};
 /// Entries that a search returns.
 constexpr size_t nearest = 1;
 
+/// Of a cache with contents.
+/// Source: specification of Nirvana, A7: the policy `nirvana` looks at eight.
+constexpr size_t nearest_kept = 8;
+
 enum class draw : uint32_t {
   found = 0,
   similarity = 8,
@@ -87,6 +91,8 @@ bool simulated_knowledge::strikes(fault_kind kind, double& factor) const {
 
 std::vector<planning::match> simulated_knowledge::near(
   const core::request& of) const {
+  if (cache_ != nullptr)
+    return cache_->near(of.id.value - 1, nearest_kept);
   auto any = stream(of_, of.id, draw::found);
   if (any.uniform() >= of_.similarity.found)
     return {};
@@ -144,6 +150,8 @@ void simulated_knowledge::find(std::shared_ptr<const core::request> of,
       takes = std::max(takes, search);
       if (strikes(fault_kind::lost_cache, factor))
         return;
+      if (cache_ != nullptr)
+        cache_->searched(found);
       told.what.near = found;
     }
   }

@@ -29,6 +29,11 @@ public:
   simulated_knowledge(const scenario& of, std::shared_ptr<core::timers> timers,
                       core::time_point begin);
 
+  /// From now on what is near comes from `cache`, which outlives this.
+  void search(simulated_cache& cache) {
+    cache_ = &cache;
+  }
+
   void connect(actors::scheduler_actor hub);
   void clear();
 
@@ -43,6 +48,7 @@ private:
   std::shared_ptr<core::timers> timers_;
   core::time_point begin_;
   actors::scheduler_actor hub_;
+  simulated_cache* cache_ = nullptr;
   /// Every number of steps after which a latent is stored, rising.
   std::vector<uint32_t> stored_;
 };

@@ -4,6 +4,7 @@
 #include <atelier/planning/policy.hpp>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <unordered_map>
@@ -19,6 +20,10 @@ struct decision_times {
   std::vector<float> routes_us;
   /// Masked share of edits whose route starts from their template's records.
   std::unordered_map<core::request_id, double> masked;
+  /// Told of each route that is taken; empty: nobody is.
+  std::function<void(core::request_id, const planning::route&,
+                     const planning::facts&, const planning::go&)>
+    taken;
   /// The next plan fails: a fault by script.
   bool solver_fails = false;
 };
@@ -55,6 +60,10 @@ public:
     const auto begin = clock::now();
     auto chosen = what_->choose(wanted, known, costs, in_force, there, random);
     into_->routes_us.push_back(since<std::micro>(begin));
+    if (const auto* at = std::get_if<planning::go>(&chosen);
+        at != nullptr && into_->taken
+        && at->route.value < in_force.routes.size())
+      into_->taken(wanted.id, in_force.routes[at->route.value], known, *at);
     if (wanted.source)
       note_edit(wanted.id, known, in_force, chosen);
     return chosen;

@@ -21,6 +21,8 @@ struct interval {
   uint64_t light = 0;
   uint64_t searches = 0;
   uint64_t hits = 0;
+  /// States in the simulated cache at the end of the interval.
+  uint64_t cached = 0;
   /// At the end of the interval: workers by variant, those that load last.
   std::vector<uint32_t> workers;
   /// The plan's first threshold; below 0: it has none.
@@ -66,10 +68,23 @@ struct outcome {
   uint64_t edits = 0;
   double utilisation = 0;
   double device_seconds = 0;
+  /// Drawn by all devices from the first arrival to the last answer, and of it
+  /// by those that ran nothing; below 0: not every variant that ran has watts.
+  double joules = -1;
+  double idle_joules = 0;
   /// Mean share of the steps that earlier work saved, of all answers.
   double saved_steps = 0;
   uint64_t cache_hits = 0;
   uint64_t cache_lookups = 0;
+  /// Of a cache whose contents are simulated: states that it may hold, 0 where
+  /// it is not; that came and went; searches whose nearest prompt lacked some.
+  uint64_t cache_entries = 0;
+  uint64_t cache_inserted = 0;
+  uint64_t cache_evicted = 0;
+  uint64_t cache_holes = 0;
+  /// How long what was used had been there.
+  double hit_age_p50_seconds = 0;
+  double hit_age_p90_seconds = 0;
   uint64_t loads = 0;
   uint64_t workers_lost = 0;
   uint64_t plans = 0;

@@ -17,6 +17,12 @@ double part(uint64_t some, uint64_t of) {
   return of == 0 ? 0 : static_cast<double>(some) / static_cast<double>(of);
 }
 
+constexpr double joules_of_kwh = 3.6e6;
+
+double per_image(const outcome& x) {
+  return x.joules / static_cast<double>(x.completed);
+}
+
 double width_of(const outcome& x) {
   return x.series.size() > 1
          ? x.series[1].begin_seconds - x.series[0].begin_seconds
@@ -32,6 +38,8 @@ struct column {
 std::vector<column> columns_for(std::span<const outcome> all) {
   const bool fid = std::any_of(all.begin(), all.end(),
                                [](const outcome& x) { return x.fid >= 0; });
+  const bool energy = std::any_of(
+    all.begin(), all.end(), [](const outcome& x) { return x.joules >= 0; });
   const bool cache = std::any_of(all.begin(), all.end(), [](const outcome& x) {
     return x.cache_lookups > 0;
   });
@@ -52,6 +60,18 @@ std::vector<column> columns_for(std::span<const outcome> all) {
       {"FID", [](const outcome& x) { return fmt::format("{:.2f}", x.fid); }});
     out.push_back({"light %", [](const outcome& x) {
                      return fmt::format("{:.1f}", 100 * x.light_share);
+                   }});
+  }
+  if (energy) {
+    out.push_back({"kWh", [](const outcome& x) {
+                     return x.joules < 0
+                            ? "-"
+                            : fmt::format("{:.4g}", x.joules / joules_of_kwh);
+                   }});
+    out.push_back({"J/image", [](const outcome& x) {
+                     return x.joules < 0 || x.completed == 0
+                            ? "-"
+                            : fmt::format("{:.4g}", per_image(x));
                    }});
   }
   if (cache)
@@ -174,6 +194,11 @@ std::vector<chart> charts_for(std::span<const outcome> all) {
         return i.searches > 0 ? 100 * part(i.hits, i.searches) : -1;
       },
       5));
+  if (std::any_of(all.begin(), all.end(),
+                  [](const outcome& x) { return x.cache_entries > 0; }))
+    out.push_back(
+      chart_of(all, "Contents of the cache", "latents or pictures",
+               [](auto& i) { return static_cast<double>(i.cached); }));
   for (const auto& x : all) {
     chart c;
     c.title = fmt::format("Workers by variant: {}", x.policy);
@@ -222,8 +247,23 @@ std::string to_json(const outcome& x) {
   j["edits"] = x.edits;
   j["utilisation"] = x.utilisation;
   j["device_seconds"] = x.device_seconds;
+  if (x.joules >= 0) {
+    j["energy"] = {{"kwh", x.joules / joules_of_kwh},
+                   {"idle_kwh", x.idle_joules / joules_of_kwh}};
+    if (x.completed > 0)
+      j["energy"]["joules_per_image"] = per_image(x);
+  }
   j["saved_steps"] = x.saved_steps;
   j["cache"] = {{"hits", x.cache_hits}, {"lookups", x.cache_lookups}};
+  if (x.cache_entries > 0) {
+    auto& cache = j["cache"];
+    cache["entries"] = x.cache_entries;
+    cache["inserted"] = x.cache_inserted;
+    cache["evicted"] = x.cache_evicted;
+    cache["holes"] = x.cache_holes;
+    cache["hit_age_s"] = {{"p50", x.hit_age_p50_seconds},
+                          {"p90", x.hit_age_p90_seconds}};
+  }
   j["loads"] = x.loads;
   j["workers_lost"] = x.workers_lost;
   j["plans"] = x.plans;
@@ -260,14 +300,15 @@ std::string to_table(std::span<const outcome> all) {
 std::string to_csv(std::span<const outcome> all) {
   std::string out =
     "policy,begin_s,arrived,in_time,late,dropped,answered,quality_sum,light,"
-    "searches,hits,threshold,open,variant,workers\n";
+    "searches,hits,threshold,open,cached,variant,workers\n";
   for (const auto& x : all)
     for (const auto& i : x.series) {
-      const auto head = fmt::format(
-        "{},{},{},{},{},{},{},{:.6f},{},{},{},{},{}", x.policy, i.begin_seconds,
-        i.arrived, i.in_time, i.late, i.dropped, i.answered_here, i.quality_sum,
-        i.light, i.searches, i.hits,
-        i.threshold < 0 ? "" : fmt::format("{}", i.threshold), i.open);
+      const auto head =
+        fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{}", x.policy,
+                    i.begin_seconds, i.arrived, i.in_time, i.late, i.dropped,
+                    i.answered_here, i.quality_sum, i.light, i.searches, i.hits,
+                    i.threshold < 0 ? "" : fmt::format("{}", i.threshold),
+                    i.open, i.cached);
       if (i.workers.empty())
         out += fmt::format("{},,\n", head);
       for (size_t v = 0; v < i.workers.size(); ++v)

@@ -4,6 +4,7 @@
 // are not simulated: how near earlier work is comes from a distribution fitted
 // to the published hit rate and mean of skipped steps.
 
+#include <atelier/planning/modm/energy.hpp>
 #include <atelier/planning/policies/nirvana.hpp>
 #include <atelier/runtime/simulation/detail/experiments.hpp>
 
@@ -20,10 +21,16 @@ namespace {
 /// the specification's formula for Figure 7 takes them.
 constexpr similarity_spec modm_near{0.2609, 0.02078, 1};
 
+/// Of every model at work: none is published, and by shares of energy any one
+/// is as good.
+constexpr double assumed_watts = 300;
+
 scenario modm_base(const std::string& policy, bool sana, uint32_t workers) {
   scenario x;
   auto p = shipped("modm-mi210");
   p->reuse->small = {core::variant_id{sana ? 2u : 1u}};
+  for (auto& v : p->variants)
+    v.busy_watts = assumed_watts;
   x.profile = p;
   x.policy = by_name(policy);
   x.workers = workers;
@@ -45,11 +52,21 @@ std::shared_ptr<const planning::policy> as_published() {
   return nullptr;
 }
 
+outcome heap_run(experiments& e, scenario x, size_t requests,
+                 const std::string& name) {
+  x.trace = heap(requests);
+  return e.run(x, name);
+}
+
 double speed(experiments& e, scenario x, size_t requests,
              const std::string& name) {
-  x.trace = heap(requests);
-  const auto out = e.run(x, name);
-  return out.throughput_qps;
+  return heap_run(e, std::move(x), requests, name).throughput_qps;
+}
+
+double energy_saved(const outcome& ours, const outcome& before) {
+  return planning::modm::energy_saved(
+    ours.joules, static_cast<double>(ours.completed), before.joules,
+    static_cast<double>(before.completed));
 }
 
 } // namespace
@@ -58,12 +75,12 @@ void modm_experiments(experiments& e) {
   constexpr auto paper = "MoDM";
   constexpr uint32_t nodes = 16;
   constexpr size_t many = 4000;
-  const double vanilla =
-    speed(e, modm_base("vanilla", false, nodes), many / 4, "MoDM vanilla");
+  const auto whole =
+    heap_run(e, modm_base("vanilla", false, nodes), many / 4, "MoDM vanilla");
   for (const bool sana : {false, true}) {
-    const double ours =
-      speed(e, modm_base("modm-paper", sana, nodes), many, "MoDM throughput");
-    const double x = ours / vanilla;
+    const auto ours = heap_run(e, modm_base("modm-paper", sana, nodes), many,
+                               "MoDM throughput");
+    const double x = ours.throughput_qps / whole.throughput_qps;
     const double expected = sana ? 2.94 : 2.49;
     e.add(paper,
           fmt::format("Fig. 7, throughput over Vanilla, {}",
@@ -75,6 +92,15 @@ void modm_experiments(experiments& e) {
           std::abs(x / expected - 1) <= 0.05,
           "starting and ending, when the split does not fit, count in "
           "completed/makespan");
+    const double less = energy_saved(ours, whole);
+    const double published = sana ? 0.663 : 0.467;
+    e.add(paper,
+          fmt::format("Fig. 18, energy saved, {}", sana ? "SANA" : "SDXL"),
+          percent(published), percent(less),
+          "70 % hits, and one power for all models at work, as none is "
+          "published: within 10 points",
+          std::abs(less - published) <= 0.1,
+          "at one power for all models energy is device time");
   }
   const double one =
     speed(e, modm_base("modm-paper", false, nodes), many, "MoDM 16 workers");
@@ -137,11 +163,8 @@ void modm_experiments(experiments& e) {
   for (const char* what :
        {"Fig. 2, 3, 5, A.6: retrieval and quality", "Section 3.1: sizes",
         "Fig. 6, 9, 15, 19: hit rates over time", "Fig. 14: FID and cost",
-        "Fig. 17: lag at peaks", "Fig. 18: energy"})
-    e.open(paper, what, "-",
-           std::string_view{what}.starts_with("Fig. 18")
-             ? "no power is published for the profile"
-             : "needs prompts, pictures or a cache that fills");
+        "Fig. 17: lag at peaks"})
+    e.open(paper, what, "-", "needs prompts, pictures or a cache that fills");
 }
 
 // -- Nirvana ------------------------------------------------------------------

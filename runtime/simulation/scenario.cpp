@@ -58,6 +58,13 @@ fault read_fault(json_reader& r, const json& of, const std::string& at) {
   return x;
 }
 
+bool starts_from_cache(const planning::profile& x) {
+  return x.reuse
+      || std::any_of(x.ladders.begin(), x.ladders.end(), [](const auto& l) {
+           return l.kind == planning::ladder_kind::cached_latents;
+         });
+}
+
 } // namespace
 
 std::string_view to_string(fault_kind x) {
@@ -148,6 +155,12 @@ core::result<void> validate(const scenario& x) {
     return core::fail(ec::invalid_argument, "noise {} outside 0..1", x.noise);
   if (const auto ok = check_edits(x.edits); !ok)
     return ok;
+  if (const auto ok = check_cache(x.cache); !ok)
+    return core::fail(ec::invalid_argument, "the cache: {}", ok.why().text);
+  if (x.cache.entries > 0 && !starts_from_cache(*x.profile))
+    return core::fail(ec::invalid_argument,
+                      "the profile has nothing that starts from a cache: no "
+                      "reuse and no ladder of cached latents");
   if (x.window.count() <= 0 || x.period.count() <= 0 || x.windows == 0)
     return core::fail(ec::invalid_argument,
                       "windows and periods must be longer than 0");

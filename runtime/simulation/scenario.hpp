@@ -8,6 +8,7 @@
 #include <atelier/planning/plan.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile.hpp>
+#include <atelier/runtime/simulation/simulated_cache.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -107,6 +108,9 @@ struct scenario {
   /// Share of classes that the classifier predicts rightly.
   double classifier_accuracy = 1;
   similarity_spec similarity;
+  /// Where it has entries, what is near comes from it, by `similarity` on one
+  /// topic; else it is drawn.
+  cache_spec cache;
   edit_spec edits;
   std::vector<fault> faults;
   /// Width of the intervals of the series.

@@ -21,6 +21,7 @@
 #include <atelier/runtime/simulation/knowledge.hpp>
 #include <atelier/runtime/simulation/measured_policy.hpp>
 #include <atelier/runtime/simulation/simulate.hpp>
+#include <atelier/runtime/simulation/simulated_cache.hpp>
 #include <atelier/runtime/simulation/simulated_host.hpp>
 #include <atelier/runtime/simulation/virtual_offload.hpp>
 #include <atelier/runtime/simulation/virtual_timers.hpp>
@@ -33,6 +34,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 
@@ -124,6 +126,24 @@ private:
   core::timespan finish_;
 };
 
+/// What a request will leave in the cache: latents after these steps, or its
+/// picture.
+struct leftover {
+  std::vector<uint32_t> latents;
+  uint32_t depth = 0;
+};
+
+/// Cosines of prompts become similarities as the profile's tables have them.
+double scale_of(const scenario& x) {
+  if (x.cache.scale > 0)
+    return x.cache.scale;
+  const auto& reuse = x.profile->reuse;
+  // Between texts and pictures CLIP's similarities end at about a third.
+  constexpr double of_pictures = 0.32;
+  return reuse && reuse->latents.empty() && !reuse->images.empty() ? of_pictures
+                                                                   : 1;
+}
+
 class simulation {
 public:
   explicit simulation(const scenario& of)
@@ -138,6 +158,8 @@ public:
     offload_ = std::make_shared<virtual_offload>(timers_);
     policy_ = std::make_shared<measured_policy>(of.policy, times_);
     knowledge_ = std::make_shared<simulated_knowledge>(of, timers_, begin_);
+    if (of.cache.entries > 0)
+      make_cache();
     const auto seats = of.workers * batch_;
     const std::array<uint32_t, ipc::slot_kinds> slots{
       6 * seats + 4 * pool_seats, 6 * seats + 4 * pool_seats, 0};
@@ -199,7 +221,7 @@ public:
       }
     }
     look();
-    auto out = books_.close(clock.now(), core::to_seconds(busy_));
+    auto out = books_.close(clock.now());
     out.events = events_;
     out.broken = std::move(broken);
     out.plans = times_->plans_ms.size();
@@ -278,6 +300,7 @@ private:
         caf::anon_send(of.scheduler_, actors::taken_answer{what.what->id});
       of.books_.book(what, of.timers_->now());
       of.times_->masked.erase(what.what->id);
+      of.keep(what);
     }
 
     void progressed(core::request_id, uint32_t, uint32_t,
@@ -285,6 +308,57 @@ private:
 
     simulation& of;
   };
+
+  // -- the cache --------------------------------------------------------------
+
+  void make_cache() {
+    prompts_ = std::make_unique<synthetic_prompts>(
+      of_.cache, of_.similarity.mean, of_.similarity.spread, of_.trace.size(),
+      of_.seed);
+    cache_ =
+      std::make_unique<simulated_cache>(of_.cache, *prompts_, scale_of(of_));
+    knowledge_->search(*cache_);
+    times_->taken = [this](core::request_id id, const planning::route& along,
+                           const planning::facts& known,
+                           const planning::go& how) {
+      take_route(id, along, known, how);
+    };
+  }
+
+  // What a request starts from is used; what it will leave is remembered.
+  void take_route(core::request_id id, const planning::route& along,
+                  const planning::facts& known, const planning::go& how) {
+    if (along.stages.empty())
+      return;
+    const auto& first = along.stages.front();
+    leftover leaves;
+    const bool latent = first.from == planning::origin::latent;
+    if ((latent || first.from == planning::origin::image) && known.near
+        && how.match.value_or(0) < known.near->size()) {
+      const auto& from = (*known.near)[how.match.value_or(0)];
+      uint32_t most = 0;
+      for (const auto k : from.stored)
+        most = k <= first.skip ? std::max(most, k) : most;
+      if (!latent || most > 0)
+        cache_->use(from.entry, most, seconds_now());
+      leaves.depth = latent ? 0 : from.depth + 1;
+    }
+    if (along.store.latents)
+      for (const auto& s : along.stages)
+        leaves.latents.insert(leaves.latents.end(), s.capture.begin(),
+                              s.capture.end());
+    std::sort(leaves.latents.begin(), leaves.latents.end());
+    if (!leaves.latents.empty() || along.store.image)
+      leaves_[id] = std::move(leaves);
+  }
+
+  // Only what is whole is stored, once its request is answered.
+  void keep(const actors::answer& what) {
+    const auto at = leaves_.extract(what.what->id);
+    if (at && what.failure.code == core::ec::none)
+      cache_->insert(what.what->id.value - 1, at.mapped().latents,
+                     at.mapped().depth, seconds_now());
+  }
 
   // -- looking ----------------------------------------------------------------
 
@@ -297,7 +371,7 @@ private:
 
   void look() {
     const auto& plan = *state_of<actors::planner_state>(planner_).in_force;
-    books_.look(tables(), plan, timers_->now());
+    books_.look(tables(), plan, timers_->now(), cache_.get());
   }
 
   // -- the system -------------------------------------------------------------
@@ -362,7 +436,9 @@ private:
       const auto at = times_->masked.find(id);
       return at != times_->masked.end() ? at->second : 1.0;
     };
-    v.busy = [this](core::timespan t) { busy_ += t; };
+    v.busy = [this](std::optional<core::variant_id> ran, core::timespan t) {
+      books_.worked(ran, t);
+    };
     auto device =
       std::make_shared<gpu::virtual_executor>(std::move(v), timers_, store_);
     actors::denoise_step_config d;
@@ -525,7 +601,6 @@ private:
   uint32_t most_steps_ = 1;
   uint64_t arrivals_ = 0;
   uint64_t events_ = 0;
-  core::timespan busy_{0};
   std::shared_ptr<virtual_timers> timers_;
   std::shared_ptr<virtual_offload> offload_;
   /// Stands for every template: slots keep no bytes of it.
@@ -542,6 +617,9 @@ private:
   std::shared_ptr<simulated_host> host_;
   std::shared_ptr<actors::mailbox_supervision> watch_ =
     std::make_shared<actors::mailbox_supervision>();
+  std::unique_ptr<synthetic_prompts> prompts_;
+  std::unique_ptr<simulated_cache> cache_;
+  std::unordered_map<core::request_id, leftover> leaves_;
   actors::scheduler_actor scheduler_;
   actors::planner_actor planner_;
   actors::supervisor_actor supervisor_;

@@ -208,6 +208,44 @@ BOOST_AUTO_TEST_CASE(bad_files_are_told_with_their_place) {
   BOOST_TEST(complains("faults[0].kind"));
 }
 
+BOOST_AUTO_TEST_CASE(a_cache_that_fills_is_simulated) {
+  auto p = nlohmann::json::parse(profile);
+  p["reuse"] = {{"full", "heavy@10"},
+                {"small", nlohmann::json::array()},
+                {"latents", {{{"skip", 10}, {"similarity", 0.65}}}},
+                {"images", nlohmann::json::array()}};
+  write("r.json", p.dump());
+  BOOST_TEST((simulate({"--cache", "entries=40,replace=lcbfu,topics=10",
+                        "--json", "-o", at("c")},
+                       "nirvana", "t.txt", "r.json")
+              == exit_status::done),
+             err.str());
+  const auto x = nlohmann::json::parse(out.str());
+  BOOST_TEST(x["cache"]["entries"] == 40);
+  BOOST_TEST(x["cache"]["inserted"] > 0);
+  BOOST_TEST(x["cache"]["hits"] > 0);
+  BOOST_TEST(read("c/report.html").find("Contents of the cache")
+             != std::string::npos);
+  for (const auto& [text, part] :
+       {std::pair{"entries=0", "--cache entries: '0'"},
+        {"entries=100001", "1..100000"},
+        {"entries=nan", "--cache entries: 'nan'"},
+        {"replace=lru", "--cache: entries=N is missing"},
+        {"entries=5,replace=best", "--cache replace: 'best' is none of fifo"},
+        {"entries=5,again=1.5", "--cache again: '1.5'"},
+        {"entries=5,again=nan", "--cache again: 'nan'"},
+        {"entries=5,size=3", "--cache: 'size' is none of entries"},
+        {"entries", "--cache: 'entries' is not FIELD=VALUE"},
+        {"", "--cache: '' is not FIELD=VALUE"}}) {
+    BOOST_TEST((simulate({"--cache", text}, "nirvana", "t.txt", "r.json")
+                == exit_status::bad_input));
+    BOOST_TEST(complains(part), text << ": " << err.str());
+  }
+  BOOST_TEST(
+    (simulate({"--cache", "entries=5"}, "vanilla") == exit_status::bad_input));
+  BOOST_TEST(complains("nothing that starts from a cache"));
+}
+
 BOOST_AUTO_TEST_CASE(an_interruption_ends_a_simulation) {
   std::string trace;
   for (int i = 0; i < 5000; ++i)
@@ -232,6 +270,74 @@ BOOST_AUTO_TEST_CASE(a_plan_is_printed_with_its_reasons) {
   for (const auto& w : x["workers"])
     workers += w["count"].get<uint64_t>();
   BOOST_TEST(workers == 16u);
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_is_written_and_run_again) {
+  const auto planned = [&](std::vector<std::string> more) {
+    std::vector<std::string> all{"plan", "--profiles", at("p.json"), "--demand",
+                                 "6",    "--workers",  "4"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  BOOST_TEST((planned({"--policy", "diffserve", "-o", at("a.json")})
+              == exit_status::done),
+             err.str());
+  const auto text = read("a.json");
+  BOOST_TEST(nlohmann::json::parse(text)["policy"] == "diffserve");
+  BOOST_TEST((planned({"--policy", "diffserve", "-o", at("a.json")})
+              == exit_status::bad_input));
+  BOOST_TEST(complains("a.json"));
+  BOOST_TEST((planned({"--policy", "diffserve,vanilla", "-o", at("b.json")})
+              == exit_status::bad_input));
+  BOOST_TEST(complains("-o: a file holds one plan"));
+  // One that somebody changed, beside it and the policy itself.
+  auto changed = nlohmann::json::parse(text);
+  changed["thresholds"][0] = 0;
+  write("b.json", changed.dump());
+  BOOST_TEST((simulate({"--plan", at("a.json"), "--plan", at("b.json"),
+                        "--json", "--noise", "0"},
+                       "diffserve,fixed")
+              == exit_status::done),
+             err.str());
+  std::istringstream lines{out.str()};
+  std::vector<nlohmann::json> all;
+  for (std::string line; std::getline(lines, line);)
+    all.push_back(nlohmann::json::parse(line));
+  BOOST_REQUIRE(all.size() == 3u);
+  BOOST_TEST(all[0]["policy"] == "diffserve");
+  BOOST_TEST(all[1]["policy"] == "fixed:a.json");
+  BOOST_TEST(all[2]["policy"] == "fixed:b.json");
+  // Everything passes a threshold of 0.
+  BOOST_TEST(all[2]["light_share"] == 1);
+  BOOST_TEST(all[1]["light_share"] < 1);
+  BOOST_TEST((planned({"--policy", "fixed", "--plan", at("a.json"), "--json"})
+              == exit_status::done),
+             err.str());
+  BOOST_TEST(nlohmann::json::parse(out.str())["policy"] == "fixed");
+}
+
+BOOST_AUTO_TEST_CASE(plans_that_do_not_fit_are_told) {
+  BOOST_TEST((simulate({}, "fixed") == exit_status::bad_input));
+  BOOST_TEST(complains("--plan FILE is missing"));
+  write("x.json",
+        R"({"format": "atelier.plan", "version": 1, "policy": "vanilla",
+    "workers": [{"count": -4, "hosting": ["light@2"], "batch": 1}],
+    "routes": [{"route": 0, "name": "a", "stages": [{"any_of": ["light@1"]}]},
+               {"route": 1, "name": "b", "stages": [{"any_of": ["heavy@10"]}]}],
+    "share": [{"0": 1.5}]})");
+  BOOST_TEST(
+    (simulate({"--plan", at("x.json")}, "fixed") == exit_status::bad_input));
+  for (const char* part :
+       {"x.json: workers[0].count: -4 is not a whole number in 1..20000",
+        "\"light@2\" is no variant of the profile, which has light@1, heavy@10",
+        "plan.share[0].0: 1.5 is not a number in 0..1"})
+    BOOST_TEST(complains(part), part << "\nin\n" << err.str());
+  BOOST_TEST(
+    (simulate({"--plan", at("x.json")}, "vanilla") == exit_status::bad_input));
+  BOOST_TEST(complains("which --policy does not name"));
+  BOOST_TEST(
+    (simulate({"--plan", at("none.json")}, "fixed") == exit_status::bad_input));
+  BOOST_TEST(complains("--plan: cannot read"));
 }
 
 BOOST_AUTO_TEST_CASE(bad_demands_are_told) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/scratch_folder.hpp"
+#include <atelier/planning/plan_file.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/profile_of.hpp>
 
@@ -150,6 +151,44 @@ BOOST_AUTO_TEST_CASE(cascades_are_of_variants_and_judges_that_are_there) {
   BOOST_TEST(runtime::profile_of(of.x)->cascades.empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_plan_and_the_policy_that_answers_by_it_go_together) {
+  evaluated of;
+  const auto known = *runtime::profile_of(of.x);
+  const auto refused = [&](const std::string& part) {
+    const auto made = runtime::policy_of(of.x, known);
+    BOOST_REQUIRE(!made);
+    BOOST_TEST(made.why().text.find(part) != std::string::npos,
+               made.why().text);
+  };
+  of.x.policy.name = "fixed";
+  refused("planner.plan is empty");
+  of.x.policy.name = "nobody";
+  refused("policy.name: policy: there is no 'nobody'");
+  planning::plan plain;
+  const auto vanilla = *planning::make_policy("vanilla");
+  plain = vanilla->replan({}, known, {}, plain);
+  const auto file = of.folder.path / "plan.json";
+  const auto write = [&](const planning::plan& x) {
+    std::ofstream{file} << to_json(planning::saved(x, "vanilla"), known);
+  };
+  write(plain);
+  of.x.planner.plan = file.string();
+  refused("a plan is for policy.name = \"fixed\", not for 'nobody'");
+  of.x.policy.name = "fixed";
+  const auto made = runtime::policy_of(of.x, known);
+  BOOST_REQUIRE(made);
+  BOOST_TEST((*made)->name() == "fixed");
+  plain.thresholds = {0.5};
+  plain.routes[1].stages[0].check = planning::gate{"critic", 0};
+  write(plain);
+  BOOST_TEST(static_cast<bool>(runtime::policy_of(of.x, known)));
+  plain.routes[1].stages[0].check->judge = "stranger";
+  write(plain);
+  refused("asks the judge 'stranger', which is not there");
+  of.x.planner.plan = "nowhere.json";
+  refused("planner.plan: cannot read nowhere.json");
+}
+
 BOOST_AUTO_TEST_CASE(what_was_measured_here_goes_before_what_was_evaluated) {
   evaluated of;
   of.x.planner.profile = of.x.planner.quality;
@@ -160,7 +199,8 @@ BOOST_AUTO_TEST_CASE(what_was_measured_here_goes_before_what_was_evaluated) {
   of.x.planner.quality = "nowhere.json";
   const auto refused = runtime::profile_of(of.x);
   BOOST_TEST_REQUIRE(!refused);
-  BOOST_TEST(refused.why().text.find("planner.quality: nowhere.json")
+  BOOST_TEST(refused.why().text.find(
+               "planner.quality: cannot read nowhere.json: No such")
              != std::string::npos);
 }
 

@@ -106,4 +106,27 @@ BOOST_AUTO_TEST_CASE(a_page_has_every_plot_and_needs_nothing_else) {
   BOOST_TEST(!to_html({}, "none").empty());
 }
 
+BOOST_AUTO_TEST_CASE(energy_is_told_where_it_is_known) {
+  auto with = sample("one");
+  const auto without = sample("two");
+  BOOST_TEST(to_json(with).find("energy") == std::string::npos);
+  BOOST_TEST(to_table(std::vector{with, without}).find("kWh")
+             == std::string::npos);
+  with.joules = 7.2e6;
+  with.idle_joules = 1.8e6;
+  const auto json = to_json(with);
+  for (const char* part :
+       {"\"kwh\":2.0", "\"idle_kwh\":0.5", "\"joules_per_image\":80000.0"})
+    BOOST_TEST(json.find(part) != std::string::npos, part << " in " << json);
+  const auto table = to_table(std::vector{with, without});
+  for (const char* part : {"kWh", "J/image", "8e+04", " 2 "})
+    BOOST_TEST(table.find(part) != std::string::npos, part << " in " << table);
+  const auto page = to_html(std::vector{with, without}, "t");
+  BOOST_TEST(page.find("<th>kWh</th>") != std::string::npos);
+  // One of them only.
+  BOOST_TEST(page.find("<td>-</td>") != std::string::npos);
+  with.completed = 0;
+  BOOST_TEST(to_json(with).find("joules_per_image") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

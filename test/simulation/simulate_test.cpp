@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <cmath>
 #include <set>
 
 namespace {
@@ -119,6 +120,42 @@ BOOST_AUTO_TEST_CASE(load_beyond_capacity_is_dropped_and_counted) {
   }
   BOOST_TEST(arrived == out.requests);
   BOOST_TEST(dropped == out.dropped);
+}
+
+BOOST_AUTO_TEST_CASE(energy_is_watts_times_the_time_of_what_runs) {
+  const auto with_watts = [](double light, double heavy, double idle) {
+    auto p = cascade();
+    p->variants[0].busy_watts = light;
+    p->variants[1].busy_watts = heavy;
+    p->idle_watts = idle;
+    return p;
+  };
+  // All devices have the light variant, and no other is asked for.
+  auto x = base("vanilla", 4, 60);
+  x.profile = with_watts(300, 0, 40);
+  const auto light = ran(x);
+  const double idle = 40 * (8 * light.virtual_seconds - light.device_seconds);
+  BOOST_TEST(std::abs(light.idle_joules - idle) < 1e-6 * idle);
+  BOOST_TEST(std::abs(light.joules - idle - 300 * light.device_seconds)
+             < 1e-6 * light.joules);
+  // Two variants, and devices that load: at an idle one's watts.
+  auto y = base("diffserve", 6, 60);
+  y.profile = with_watts(100, 100, 0);
+  const auto same = ran(y);
+  BOOST_TEST(same.loads > 0u);
+  BOOST_TEST(same.joules > 0);
+  BOOST_TEST(same.joules < 100 * same.device_seconds);
+  y.profile = with_watts(100, 250, 0);
+  const auto more = ran(y);
+  BOOST_TEST(more.digest == same.digest);
+  BOOST_TEST(more.joules > same.joules);
+  BOOST_TEST(more.joules < 2.5 * same.joules);
+  y.profile = with_watts(0, 250, 0);
+  const auto by_heavy = ran(y);
+  BOOST_TEST(by_heavy.joules < 0);
+  // What is not measured did not run.
+  y.profile = with_watts(100, 0, 10);
+  BOOST_TEST(ran(y).joules < 0);
 }
 
 BOOST_AUTO_TEST_CASE(workers_that_die_cost_no_request) {

@@ -23,6 +23,13 @@ double arrival_rate(std::span<const demand_window> windows, double alpha) {
   return weights > 0 ? sum / weights : 0;
 }
 
+namespace {
+
+// Of a steady load one of twenty halves is off by more.
+constexpr double deviations_of_chance = 2;
+
+} // namespace
+
 recent recent_rate(std::span<const demand_window> windows) {
   struct sum {
     double arrived = 0;
@@ -47,7 +54,8 @@ recent recent_rate(std::span<const demand_window> windows) {
     const double older = both.arrived - newer.arrived;
     const double part = (both.seconds - newer.seconds) / newer.seconds;
     const double alike = newer.arrived * part;
-    if (std::abs(older - alike) > std::sqrt(older + part * alike) + 1e-9)
+    const double chance = std::sqrt(older + part * alike);
+    if (std::abs(older - alike) > deviations_of_chance * chance + 1e-9)
       break;
     n = std::min(2 * n, all);
   }

@@ -18,9 +18,10 @@ double arrival_rate(std::span<const demand_window> windows, double alpha);
 
 /// Returns arrivals per second over as many of the newest windows as are alike:
 /// twice as many as long as the older half has no more and no fewer than the
-/// newer one by the deviation that chance gives both. A jump counts at once; a
-/// steady load is averaged over long. Windows without length are left out;
-/// none: 0.
+/// newer one by two of the deviations that chance gives both: of a steady load
+/// one such test in twenty fails. A jump counts at once, as soon as there are
+/// enough arrivals to tell it from chance; a steady load is averaged over long.
+/// Windows without length are left out; none: 0.
 struct recent {
   double rate = 0;
   /// The deviation that chance gives the rate.

@@ -243,6 +243,7 @@ void offer_cascades(offer_builder& to, const profile& known, const qualities& q,
       first.once += core::to_seconds(c.judging);
       leg second = whole(known, c.heavy);
       second.reach = share;
+      second.may_be_left_out = true;
       for (uint32_t of = 0; of < to.classes().size(); ++of) {
         const uint32_t label = to.classes()[of].first;
         const double heavy = q.of(c.heavy, label);

@@ -85,7 +85,8 @@ struct pool_key {
   core::variant_id variant;
   std::string device_kind;
   uint32_t batch = 1;
-  /// Index of the budget.
+  /// Index of the budget; after the last one: of what is deferred, which has
+  /// an answer already and waits as long as its deadline allows.
   uint32_t wait = 0;
 
   friend bool operator==(const pool_key&, const pool_key&) = default;

@@ -6,6 +6,7 @@
 // paper count times .408, since its latencies and its throughput disagree.
 
 #include <atelier/planning/demand/workload.hpp>
+#include <atelier/runtime/simulation/detail/comparison.hpp>
 #include <atelier/runtime/simulation/detail/experiments.hpp>
 
 #include <algorithm>
@@ -88,13 +89,15 @@ struct means {
   double quality = 0;
   double served = 0;
   double hits = 0;
+  missed where;
 };
 
 means means_of(const std::vector<outcome>& all) {
   return {mean_of(all, [](auto& o) { return o.violation_ratio(); }),
           mean_of(all, [](auto& o) { return o.quality_mean; }),
           mean_of(all, [](auto& o) { return o.throughput_qps; }),
-          mean_of(all, [](auto& o) { return o.saved_steps; })};
+          mean_of(all, [](auto& o) { return o.saved_steps; }),
+          where_missed(all)};
 }
 
 /// All policies on one load.
@@ -127,25 +130,16 @@ void compare_atelier(experiments& e, const std::string& load,
   for (const auto& [name, m] : all) {
     if (name == "atelier")
       continue;
-    const bool no_worse = ours.violations <= m.violations + 1e-9
-                       && ours.quality >= m.quality - 1e-9;
-    const bool better =
-      ours.violations < m.violations || ours.quality > m.quality;
+    const auto both =
+      compare({ours.violations, ours.quality}, {m.violations, m.quality},
+              quality_figure::quality, ours.where);
     e.add("Atelier on the papers' workloads",
           fmt::format("Argus' {} load: atelier against {}", load, name), "-",
           fmt::format("violations {} against {}, quality {:.4f} against {:.4f}",
                       percent(ours.violations), percent(m.violations),
                       ours.quality, m.quality),
           fmt::format("{} seeds: neither worse, one better", e.options.seeds),
-          no_worse && better,
-          fmt::format("{}{}",
-                      ours.violations > m.violations
-                        ? fmt::format("{:.2f} points more violations; ",
-                                      100 * (ours.violations - m.violations))
-                        : "",
-                      ours.quality < m.quality ? fmt::format(
-                        "quality {:.4f} lower", m.quality - ours.quality)
-                                               : ""));
+          both.passes, both.reason);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/diffserve/quality.hpp>
 #include <atelier/planning/policies/diffserve.hpp>
+#include <atelier/runtime/simulation/detail/comparison.hpp>
 #include <atelier/runtime/simulation/detail/experiments.hpp>
 
 #include <algorithm>
@@ -394,12 +395,15 @@ void ours_against_theirs(experiments& e, const setting& s) {
     "atelier",           "diffserve",  "diffserve-paper", "diffserve-static",
     "diffserve-proteus", "light-aimd", "heavy-aimd"};
   std::vector<std::pair<double, double>> found;
+  missed where_ours;
   for (const auto& name : names) {
     auto x = base(s);
     x.policy = by_name(name);
     x.noise = 0.02;
     const auto all = e.run_seeds(x, fmt::format("{} {}", s.what.name, name),
                                  [&](uint64_t) { return s.trace; });
+    if (found.empty())
+      where_ours = where_missed(all);
     found.emplace_back(
       mean_of(all, [](auto& o) { return o.violation_ratio(); }),
       mean_of(all, [](auto& o) { return o.fid; }));
@@ -409,21 +413,15 @@ void ours_against_theirs(experiments& e, const setting& s) {
   const auto [violations, fid] = found.front();
   for (size_t i = 1; i < names.size(); ++i) {
     const auto [v, f] = found[i];
-    const bool no_worse = violations <= v + 1e-9 && fid <= f + 1e-9;
-    const bool better = violations < v || fid < f;
-    e.add(
-      "Atelier on the papers' workloads",
-      fmt::format("{}: atelier against {}", s.what.name, names[i]), "-",
-      fmt::format("violations {} against {}, FID {:.2f} against {:.2f}",
-                  percent(violations), percent(v), fid, f),
-      fmt::format("{}, {} seeds, 2 % noise: neither worse, one better",
-                  where(s), e.options.seeds),
-      no_worse && better,
-      fmt::format("{}{}",
-                  violations > v ? fmt::format(
-                    "{:.2f} points more violations; ", 100 * (violations - v))
-                                 : "",
-                  fid > f ? fmt::format("FID {:.2f} higher", fid - f) : ""));
+    const auto both =
+      compare({violations, fid}, {v, f}, quality_figure::fid, where_ours);
+    e.add("Atelier on the papers' workloads",
+          fmt::format("{}: atelier against {}", s.what.name, names[i]), "-",
+          fmt::format("violations {} against {}, FID {:.2f} against {:.2f}",
+                      percent(violations), percent(v), fid, f),
+          fmt::format("{}, {} seeds, 2 % noise: neither worse, one better",
+                      where(s), e.options.seeds),
+          both.passes, both.reason);
   }
 }
 

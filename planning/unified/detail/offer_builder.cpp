@@ -3,6 +3,7 @@
 #include <atelier/planning/unified/detail/offer_builder.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <span>
 
@@ -81,18 +82,23 @@ void offer_builder::bind(column& c, const std::vector<leg>& legs, size_t at,
   for (const uint32_t p : pools_of_[l.variant.value]) {
     const pool_key& key = out_.pools[p];
     // The next leg on the same kind of device and the same budget: other
-    // pairs bring no more than they cost to look at.
-    if (at > 0) {
-      const pool_key& first = out_.pools[c.work[0].pool];
-      if (key.device_kind != first.device_kind || key.wait != first.wait)
-        continue;
-    }
+    // pairs bring no more than they cost to look at. Where there is an answer
+    // already nobody has to be sure that it ends in time: what would not is
+    // answered with that, before it takes any of the device's time.
+    if (at > 0 && key.device_kind != out_.pools[c.work[0].pool].device_kind)
+      continue;
+    const uint32_t wait = l.may_be_left_out ? any_wait()
+                        : at > 0            ? out_.pools[c.work[0].pool].wait
+                                            : key.wait;
+    if (key.wait != wait || (key.wait == any_wait() && !l.may_be_left_out))
+      continue;
     const variant_profile& v = known_.variants[l.variant.value];
     const double step =
       l.step_seconds ? l.step_seconds(key.batch)
                      : core::to_seconds(step_time(v, key.batch, v.native_px));
     const double runs = l.steps * step + l.once;
-    const double ends = seconds + runs * (1 + rules_.waits[key.wait]);
+    const double waits = l.may_be_left_out ? 0 : rules_.waits[key.wait];
+    const double ends = seconds + runs * (1 + waits);
     if (ends > deadline_ + 1e-9)
       continue;
     c.work[at] = {p, l.reach * (l.steps * step / key.batch + l.once)};
@@ -129,13 +135,19 @@ void offer_builder::add_pools(const cluster_view& there) {
         x.now += w.device_kind == out_.asked.kinds[k].name && !w.hosting.empty()
               && w.hosting.front() == id;
       out_.asked.hostings.push_back(x);
+      const bool is_deferred_to =
+        std::any_of(known_.cascades.begin(), known_.cascades.end(),
+                    [&](const cascade_profile& c) { return c.heavy == id; });
+      const uint32_t budgets = any_wait() + (is_deferred_to ? 1 : 0);
       for (const uint32_t batch :
            batches_of(known_.variants[i], most[k], deadline_))
-        for (uint32_t b = 0; b < rules_.waits.size(); ++b) {
+        for (uint32_t b = 0; b < budgets; ++b) {
           pools_of_[i].push_back(
             static_cast<uint32_t>(out_.asked.pools.size()));
-          out_.asked.pools.push_back(
-            {h, batch, rules_.waits[b] / 3, rules_.busy});
+          const double mean = b < any_wait()
+                              ? rules_.waits[b] / 3
+                              : std::numeric_limits<double>::infinity();
+          out_.asked.pools.push_back({h, batch, mean, rules_.busy});
           out_.pools.push_back({id, out_.asked.kinds[k].name, batch, b});
         }
     }

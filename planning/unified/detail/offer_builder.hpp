@@ -20,6 +20,8 @@ struct leg {
   double once = 0;
   /// The share of requests that comes this far.
   double reach = 1;
+  /// Where it cannot end in time, the leg before has an answer already.
+  bool may_be_left_out = false;
 };
 
 /// Collects a problem: pools and classes at once, columns as they are added.
@@ -61,6 +63,12 @@ public:
 private:
   void bind(column& c, const std::vector<leg>& legs, size_t at, double seconds);
   void add_pools(const cluster_view& there);
+
+  // The budget of legs that need not wait to the end: after those of the rules.
+  uint32_t any_wait() const {
+    return static_cast<uint32_t>(rules_.waits.size());
+  }
+
   double deadline() const;
   void add_classes(const demand& asked);
   std::vector<double> shares_of_skips(const demand& asked) const;

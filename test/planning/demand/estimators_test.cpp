@@ -47,6 +47,13 @@ BOOST_AUTO_TEST_CASE(recent_windows_count_as_long_as_they_are_alike) {
   BOOST_TEST(recent_rate(windows({100, 100, 100, 0})).rate == 0.0);
   // Two alike, then the older two are not.
   BOOST_TEST(recent_rate(windows({10, 10, 100, 102})).rate == 10.1);
+  // By chance a steady load has as much more, or less.
+  BOOST_TEST(recent_rate(windows({20, 20, 20, 28})).rate == 2.2);
+  BOOST_TEST(recent_rate(windows({20, 20, 20, 35})).rate == 3.5);
+  BOOST_TEST(recent_rate(windows({20, 20, 20, 0})).rate == 0.0);
+  BOOST_TEST(recent_rate(windows({20, 20, 20, 12})).rate == 1.8);
+  // One empty window where two come in each is not the end of the load.
+  BOOST_TEST(recent_rate(windows({2, 2, 2, 0})).rate == 0.15);
   // 400 came in 40 seconds.
   BOOST_TEST(recent_rate(windows({100, 100, 100, 100})).deviation == 0.5);
   auto with_hole = windows({100, 7, 100});

@@ -217,6 +217,32 @@ BOOST_AUTO_TEST_CASE(cascades_judge_and_answer_late_ones_with_what_there_is) {
   BOOST_TEST(found);
 }
 
+// A heavy picture takes 4.2 s. With any time to wait it would end after 5 s,
+// but what then waits too long has its light picture.
+BOOST_AUTO_TEST_CASE(what_is_deferred_need_not_be_sure_to_end_in_time) {
+  const auto deferring = [](core::timespan deadline) {
+    test::scene s{"atelier"};
+    s.known.ladders.clear();
+    s.known.reuse.reset();
+    s.known.cascades.front().deadline = deadline;
+    for (int i = 0; i < 3; ++i) {
+      s.window(1.5);
+      s.asked.now += std::chrono::minutes{3};
+      s.replan();
+      s.load();
+    }
+    s.replan();
+    double share = 0;
+    for (size_t r = 0; r < s.now.routes.size(); ++r)
+      if (s.now.routes[r].stages.size() == 2)
+        share += s.now.share.front()[r];
+    return share;
+  };
+  BOOST_TEST(deferring(std::chrono::seconds{5}) > 0.9);
+  // No picture of the heavy variant would ever be there.
+  BOOST_TEST(deferring(std::chrono::seconds{4}) == 0.0);
+}
+
 BOOST_AUTO_TEST_CASE(pictures_are_refined_where_the_cache_has_pictures) {
   test::scene s{"atelier"};
   s.known.ladders.clear();

@@ -184,7 +184,7 @@ std::optional<failure> engine::host_model(const std::string& model,
   actors::wish_hosting wish{{}, there};
   for (uint32_t v = 0; v < all.size(); ++v)
     if (all[v].model == model)
-      wish.variants.push_back(core::variant_id{v});
+      wish.variants.emplace_back(v);
   if (wish.variants.empty())
     return runtime::to_failure(
       core::fail(core::ec::not_found, "model '{}' is not there", model));

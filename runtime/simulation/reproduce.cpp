@@ -16,7 +16,7 @@ namespace atelier::runtime {
 
 namespace detail {
 
-outcome experiments::run(scenario of, const std::string& name) {
+outcome experiments::run(const scenario& of, const std::string& name) {
   if (failure.code != core::ec::none)
     return {};
   if (told_ && !told_(name)) {
@@ -142,6 +142,7 @@ double correlation(const std::vector<std::pair<double, double>>& x) {
 double mean_of(const std::vector<outcome>& all,
                const std::function<double(const outcome&)>& value) {
   std::vector<double> x;
+  x.reserve(all.size());
   for (const auto& one : all)
     x.push_back(value(one));
   return mean(x);

@@ -45,6 +45,7 @@ fault read_fault(json_reader& r, const json& of, const std::string& at) {
     x.kind = *found;
   } else {
     std::vector<std::string_view> names;
+    names.reserve(kinds.size());
     for (const auto k : kinds)
       names.push_back(to_string(k));
     r.complain(at + ".kind",
@@ -153,9 +154,9 @@ core::result<void> validate(const scenario& x) {
     return core::fail(ec::invalid_argument, "the trace has no arrival");
   if (!(x.noise >= 0 && x.noise <= 1))
     return core::fail(ec::invalid_argument, "noise {} outside 0..1", x.noise);
-  if (const auto ok = check_edits(x.edits); !ok)
+  if (auto ok = check_edits(x.edits); !ok)
     return ok;
-  if (const auto ok = check_cache(x.cache); !ok)
+  if (auto ok = check_cache(x.cache); !ok)
     return core::fail(ec::invalid_argument, "the cache: {}", ok.why().text);
   if (x.cache.entries > 0 && !starts_from_cache(*x.profile))
     return core::fail(ec::invalid_argument,

@@ -385,7 +385,7 @@ private:
       script.start_delay = outage(who);
       return script;
     };
-    c.sign = [this](actors::pong x) {
+    c.sign = [this](const actors::pong& x) {
       if (supervisor_)
         caf::anon_send(supervisor_, x);
     };

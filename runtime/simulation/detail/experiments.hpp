@@ -22,7 +22,7 @@ public:
 
   /// Runs a scenario. After the first failure nothing runs any more, and what
   /// comes back is empty.
-  outcome run(scenario of, const std::string& name);
+  outcome run(const scenario& of, const std::string& name);
 
   /// Runs a scenario with seeds 1..options.seeds, the trace made anew for each.
   std::vector<outcome> run_seeds(

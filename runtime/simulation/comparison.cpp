@@ -45,9 +45,8 @@ missed where_missed(std::span<const outcome> runs) {
   out.of = all.size();
   if (bad == 0)
     return out;
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a.bad > b.bad;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.bad > b.bad; });
   uint64_t held = 0;
   uint64_t came = 0;
   while (held * 10 < bad * 9) {
@@ -59,8 +58,8 @@ missed where_missed(std::span<const outcome> runs) {
     return static_cast<double>(sum) / static_cast<double>(n);
   };
   if (out.intervals < out.of)
-    out.crowded = mean(came, out.intervals)
-                / mean(arrived - came, out.of - out.intervals);
+    out.crowded =
+      mean(came, out.intervals) / mean(arrived - came, out.of - out.intervals);
   return out;
 }
 
@@ -68,8 +67,8 @@ comparison compare(const fared& ours, const fared& theirs, quality_figure of,
                    const missed& ours_missed) {
   const bool is_fid = of == quality_figure::fid;
   const double more = ours.violations - theirs.violations;
-  const double worse = is_fid ? ours.quality - theirs.quality
-                              : theirs.quality - ours.quality;
+  const double worse =
+    is_fid ? ours.quality - theirs.quality : theirs.quality - ours.quality;
   const bool violates_more = more > rounding;
   const bool violates_less = more < -rounding;
   const bool is_worse = worse > rounding;
@@ -77,17 +76,16 @@ comparison compare(const fared& ours, const fared& theirs, quality_figure of,
   if (!violates_more && !is_worse && (violates_less || is_better))
     return {true, {}};
   const auto points = shown(100 * std::abs(more), 2);
-  const auto quality =
-    fmt::format("{} {}", is_fid ? "FID" : "quality",
-                shown(std::abs(worse), is_fid ? 2 : 4));
+  const auto quality = fmt::format("{} {}", is_fid ? "FID" : "quality",
+                                   shown(std::abs(worse), is_fid ? 2 : 4));
   const auto* lower = is_fid ? "higher" : "lower";
   const auto* higher = is_fid ? "lower" : "higher";
   std::string where;
   if (violates_more && ours_missed.intervals > 0)
-    where = fmt::format("; nine tenths of ours fall in {} of {} intervals, with "
-                        "{:.2f} times the arrivals of the others",
-                        ours_missed.intervals, ours_missed.of,
-                        ours_missed.crowded);
+    where =
+      fmt::format("; nine tenths of ours fall in {} of {} intervals, with "
+                  "{:.2f} times the arrivals of the others",
+                  ours_missed.intervals, ours_missed.of, ours_missed.crowded);
   if (violates_more && is_worse)
     return {false, fmt::format("worse in both: {} points more violations, {} {}"
                                "{}",
@@ -97,8 +95,9 @@ comparison compare(const fared& ours, const fared& theirs, quality_figure of,
                                "violations{}",
                                quality, higher, points, where)};
   if (violates_more)
-    return {false, fmt::format("{} points more violations at the same quality{}",
-                               points, where)};
+    return {false,
+            fmt::format("{} points more violations at the same quality{}",
+                        points, where)};
   if (is_worse && violates_less)
     return {false, fmt::format("a trade: theirs has {} {} for {} points more "
                                "violations",

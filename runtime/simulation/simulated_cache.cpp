@@ -139,8 +139,7 @@ std::vector<planning::match> simulated_cache::near(size_t request,
     const auto& x = at(entry);
     planning::match m;
     m.entry = entry;
-    m.similarity =
-      scale_ * std::clamp(static_cast<double>(cosine), 0.0, 1.0);
+    m.similarity = scale_ * std::clamp(static_cast<double>(cosine), 0.0, 1.0);
     m.depth = x.depth;
     if (!x.picture)
       for (const auto& s : x.states)
@@ -183,13 +182,11 @@ void simulated_cache::insert(size_t request,
     return;
   // Source: Nirvana, section 5.4: the five lowest before each insertion.
   const bool full = order_.size() + count > of_.entries;
-  const size_t least =
-    of_.replace == eviction_rule::lcbfu && full && !picture
-      ? planning::nirvana::evicted_at_once
-      : 0;
+  const size_t least = of_.replace == eviction_rule::lcbfu && full && !picture
+                       ? planning::nirvana::evicted_at_once
+                       : 0;
   for (size_t gone = 0;
-       !order_.empty()
-       && (order_.size() + count > of_.entries || gone < least);
+       !order_.empty() && (order_.size() + count > of_.entries || gone < least);
        ++gone)
     evict_one();
   kept x;

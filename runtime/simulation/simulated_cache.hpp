@@ -15,8 +15,8 @@
 
 namespace atelier::runtime {
 
-/// A cache that fills as answers end, and what its prompts are like. The prompts
-/// are synthetic: none are published with the papers' traces.
+/// A cache that fills as answers end, and what its prompts are like. The
+/// prompts are synthetic: none are published with the papers' traces.
 struct cache_spec {
   /// States that it holds at most: latents, or pictures; 0: none is simulated.
   uint32_t entries = 0;
@@ -37,9 +37,9 @@ struct cache_spec {
 core::result<void> check_cache(const cache_spec& x);
 
 /// The subject of each request, and what is its prompt's own, as unit vectors.
-/// A prompt is sqrt(r) topic + sqrt(1 - r) own with r normal about `mean`, cut to
-/// 0..1: the cosine of two on one topic is about r, of others about 0. The same
-/// for the same seed, however often it is asked.
+/// A prompt is sqrt(r) topic + sqrt(1 - r) own with r normal about `mean`, cut
+/// to 0..1: the cosine of two on one topic is about r, of others about 0. The
+/// same for the same seed, however often it is asked.
 class synthetic_prompts {
 public:
   static constexpr size_t dimensions = 64;
@@ -90,9 +90,9 @@ public:
   /// Notes that the state after `skip` steps of a match was used.
   void use(uint64_t entry, uint32_t skip, double now);
 
-  /// Keeps states of a request's prompt: latents after those steps each, rising,
-  /// or its picture where there are none. What is worth the least goes before
-  /// where there is no room for them.
+  /// Keeps states of a request's prompt: latents after those steps each,
+  /// rising, or its picture where there are none. What is worth the least goes
+  /// before where there is no room for them.
   /// @param depth how many times reuse was chained up to it
   void insert(size_t request, const std::vector<uint32_t>& latents,
               uint32_t depth, double now);

@@ -105,8 +105,7 @@ BOOST_AUTO_TEST_CASE(the_same_seed_fills_it_alike_another_does_not) {
 }
 
 BOOST_AUTO_TEST_CASE(a_larger_cache_finds_more) {
-  const auto small =
-    ran(base("nirvana-no-predictor", eviction_rule::lru, 100));
+  const auto small = ran(base("nirvana-no-predictor", eviction_rule::lru, 100));
   const auto large =
     ran(base("nirvana-no-predictor", eviction_rule::lru, 4'000));
   BOOST_TEST(hit_ratio(small) < hit_ratio(large));

@@ -135,7 +135,7 @@ core::result<model_overrides> read_model_option(
   const auto facts = gpu::facts_of(*files);
   if (!facts)
     return fail(facts.why().code, "--model: {}", facts.why().text);
-  out.set.push_back("devices[0].executor=torch");
+  out.set.emplace_back("devices[0].executor=torch");
   out.set.push_back(
     fmt::format("devices[0].variants=[{}]",
                 toml_string(fmt::format(

@@ -50,10 +50,9 @@ made_plan settle(const planning::policy& by, const planning::profile& known,
     there.workers.push_back(std::move(w));
   }
   made_plan out;
-  auto now = asked;
   for (int round = 0; round < most_rounds && !out.settled; ++round) {
     const auto begin = std::chrono::steady_clock::now();
-    out.what = by.replan(now, known, there, out.what);
+    out.what = by.replan(asked, known, there, out.what);
     out.solve_ms = std::chrono::duration<double, std::milli>(
                      std::chrono::steady_clock::now() - begin)
                      .count();

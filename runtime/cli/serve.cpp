@@ -67,7 +67,7 @@ result<common_arguments> with_door_options(const serve_arguments& arguments,
     common.set.push_back("http.listen=" + toml_string(*arguments.listen));
   }
   if (arguments.insecure)
-    common.set.push_back("http.without_key=\"anywhere\"");
+    common.set.emplace_back("http.without_key=\"anywhere\"");
   return common;
 }
 
@@ -237,7 +237,7 @@ private:
     pixels_ = std::move(doors.pixels);
     chores_ = std::move(doors.chores);
     disk_chores_ = std::move(doors.disk_chores);
-    chores_.push_back(
+    chores_.emplace_back(
       [this, counted = doors.counted] { counted->note(server_->counts()); });
     return {};
   }
@@ -291,9 +291,11 @@ private:
       return;
     }
     std::vector<std::string> names;
+    names.reserve(variants.size());
     for (const auto& x : variants)
       names.push_back(x.name);
     std::vector<std::string> devices;
+    devices.reserve(settings.devices.size());
     for (const auto& x : settings.devices)
       devices.push_back(x.name);
     const bool split = settings.processes.mode == config::process_mode::split;

@@ -102,8 +102,8 @@ doors doors::make(door_context from) {
   add_admin_routes(*routes, {pictures, from.condition, all, from.settings});
   out.routes = std::move(routes);
 
-  out.chores.push_back([x = from.condition] { x->refresh(); });
-  out.disk_chores.push_back([all] { all->tick(); });
+  out.chores.emplace_back([x = from.condition] { x->refresh(); });
+  out.disk_chores.emplace_back([all] { all->tick(); });
   return out;
 }
 

@@ -18,7 +18,6 @@ namespace atelier::runtime::http {
 
 namespace {
 
-using core::ec;
 using detail::field_reader;
 using detail::picture_form;
 using exchange_ptr = std::shared_ptr<exchange>;

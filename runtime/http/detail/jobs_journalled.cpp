@@ -55,7 +55,7 @@ void jobs::impl::take_on(
       // It is answered no sooner than the first one.
       const std::lock_guard guard{mutex_};
       if (!x->journalled && !x->untaken) {
-        x->twins.push_back(std::move(later));
+        x->twins.emplace_back(std::move(later));
         return;
       }
     }

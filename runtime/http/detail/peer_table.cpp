@@ -33,7 +33,7 @@ peer_table::seat::~seat() {
 }
 
 peer_table::seat::seat(seat&& x) noexcept
-  : of_(std::exchange(x.of_, nullptr)), key_(x.key_) {}
+  : of_(std::exchange(x.of_, nullptr)), key_(std::move(x.key_)) {}
 
 peer_table::seat& peer_table::seat::operator=(seat&& x) noexcept {
   std::swap(of_, x.of_);

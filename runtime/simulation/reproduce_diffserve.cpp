@@ -161,7 +161,7 @@ scenario base(const setting& s) {
 outcome ran(experiments& e, const setting& s, const diffserve_rules& r) {
   auto x = base(s);
   x.policy = std::make_shared<planning::diffserve_policy>(r);
-  return e.run(std::move(x), fmt::format("{} {}", s.what.name, r.name));
+  return e.run(x, fmt::format("{} {}", s.what.name, r.name));
 }
 
 /// Clipper with batches of one.

@@ -7,7 +7,6 @@ namespace {
 
 using namespace atelier;
 using namespace std::chrono_literals;
-using actors::denoise;
 using core::ec;
 using ipc::slot_kind;
 using rows = std::vector<core::ticket>;

@@ -8,10 +8,8 @@ namespace {
 using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
-using actors::finish;
 using actors::prepare;
 using actors::timeline_event;
-using core::ec;
 using test::hub_rig;
 using kind = timeline_event::kind;
 

@@ -113,7 +113,8 @@ BOOST_AUTO_TEST_CASE(an_edit_takes_an_image_a_mask_and_prompts) {
   makes.handed_in.clear();
   const auto refused = [&](std::vector<std::string> arguments,
                            const std::string& says) {
-    BOOST_TEST((run(std::move(arguments)) == exit_status::bad_input));
+    const auto status = run(std::move(arguments));
+    BOOST_TEST((status == exit_status::bad_input));
     BOOST_TEST(err.str().find(says) != std::string::npos, err.str());
   };
   refused({"edit"}, "IMAGE is missing");
@@ -130,7 +131,8 @@ BOOST_AUTO_TEST_CASE(a_server_that_cannot_be_is_refused_before_it_starts) {
   const auto refused = [&](std::vector<std::string> arguments,
                            const std::string& says) {
     arguments.insert(arguments.begin(), "serve");
-    BOOST_TEST((run(std::move(arguments)) == exit_status::bad_input));
+    const auto status = run(std::move(arguments));
+    BOOST_TEST((status == exit_status::bad_input));
     BOOST_TEST(err.str().find(says) != std::string::npos, err.str());
   };
   refused({"a"}, "serve takes no argument");

@@ -22,7 +22,7 @@ worker_view worker(uint32_t id, std::vector<uint32_t> hosting,
   w.worker = core::worker_id{id};
   w.max_batch = max_batch;
   for (const auto v : hosting)
-    w.hosting.push_back(variant_id{v});
+    w.hosting.emplace_back(v);
   return w;
 }
 

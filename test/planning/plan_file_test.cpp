@@ -269,9 +269,8 @@ BOOST_AUTO_TEST_CASE(every_fault_is_told_with_its_place) {
         "plan.policy: policy: there is no 'vanila'",
         "plan.more",
         "workers[0].count: 0 is not a whole number in 1..20000",
-        "workers[0].hosting[0]: \"base@51\" is no variant of the profile, "
-        "which "
-        "has base@50, base@20, turbo@1",
+        "workers[0].hosting[0]: \"base@51\" is no variant of the "
+        "profile, which has base@50, base@20, turbo@1",
         "workers[0].batch: -1",
         "workers[1].hosting[1]: \"base@50\" stands",
         "workers[1].batch: 1.5",

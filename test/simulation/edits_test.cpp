@@ -15,7 +15,6 @@ using namespace atelier;
 using namespace std::chrono_literals;
 using runtime::edit_of;
 using runtime::fault_kind;
-using runtime::outcome;
 using runtime::scenario;
 using test::ran;
 

@@ -21,7 +21,7 @@ struct fixture {
   shelf make(uint64_t most_mib) {
     std::vector<std::optional<gpu::detail::shelf_title>> titles;
     for (const char* name : {"a", "a", "b", "c"})
-      titles.push_back(
+      titles.emplace_back(
         gpu::detail::shelf_title{name, core::dtype::float32, 10 * mib});
     titles.emplace_back();
     return shelf{

@@ -76,9 +76,10 @@ struct random_source {
       // Without any attention, none would tell how it is made.
       const bool attends = i == 0 || coin();
       x["block_out_channels"].push_back(64 * (1 + below(4)));
-      x["transformer_layers_per_block"].push_back(!attends     ? 1
-                                                  : same_depth ? depth
-                                                               : 1 + below(3));
+      x["transformer_layers_per_block"].emplace_back(!attends ? 1
+                                                     : same_depth
+                                                       ? depth
+                                                       : 1 + below(3));
       down.push_back(attends ? "CrossAttnDownBlock2D" : "DownBlock2D");
       up.insert(up.begin(), attends ? "CrossAttnUpBlock2D" : "UpBlock2D");
     }

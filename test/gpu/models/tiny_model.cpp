@@ -65,7 +65,8 @@ void tensor_box::rename(const std::string& from, const std::string& to) {
   auto node = tensors_.extract(from);
   BOOST_REQUIRE(!node.empty());
   node.key() = to;
-  BOOST_REQUIRE(tensors_.insert(std::move(node)).inserted);
+  const bool inserted = tensors_.insert(std::move(node)).inserted;
+  BOOST_REQUIRE(inserted);
 }
 
 const gpu::tensor_view& tensor_box::operator[](const std::string& name) const {

@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(many_threads_encode_with_one_tokenizer) {
     });
   for (auto& x : threads)
     x.join();
-  BOOST_CHECK_EQUAL(std::accumulate(wrong.begin(), wrong.end(), 0u), 0);
+  BOOST_CHECK_EQUAL(std::accumulate(wrong.begin(), wrong.end(), size_t{0}), 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

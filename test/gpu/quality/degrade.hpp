@@ -39,20 +39,22 @@ inline image::picture blurred(const image::picture& from, double sigma) {
   const auto at = [width](int x, int y, int c) {
     return byte_at(x, y, c, width);
   };
+  const auto weight = [&](int i) {
+    const int index = i + half;
+    return by[static_cast<size_t>(index)] / sum;
+  };
   for (auto y = 0; y < height; ++y)
     for (auto x = 0; x < width; ++x)
       for (auto c = 0; c < 3; ++c)
         for (auto i = -half; i <= half; ++i)
           once[at(x, y, c)] +=
-            by[static_cast<size_t>(i + half)] / sum
-            * from.bytes[at(std::clamp(x + i, 0, width - 1), y, c)];
+            weight(i) * from.bytes[at(std::clamp(x + i, 0, width - 1), y, c)];
   for (auto y = 0; y < height; ++y)
     for (auto x = 0; x < width; ++x)
       for (auto c = 0; c < 3; ++c) {
         auto v = 0.5;
         for (auto i = -half; i <= half; ++i)
-          v += by[static_cast<size_t>(i + half)] / sum
-             * once[at(x, std::clamp(y + i, 0, height - 1), c)];
+          v += weight(i) * once[at(x, std::clamp(y + i, 0, height - 1), c)];
         out.bytes[at(x, y, c)] = static_cast<uint8_t>(v);
       }
   return out;

@@ -133,6 +133,40 @@ BOOST_AUTO_TEST_CASE(three_legs_on_two_kinds_equal_trying_everything) {
   }
 }
 
+// lp_solve says that the first has no plan, scaled or not, and the same of the
+// relaxation of the second.
+BOOST_AUTO_TEST_CASE(cascades_that_lp_solve_gives_up_have_their_plans) {
+  const auto on = [](double one) {
+    leg l;
+    l.batches = {{1, one}, {2, one * 1.5}};
+    return l;
+  };
+  stages_problem s;
+  s.workers = {2, 1};
+  s.demand = 0.38631174967424264;
+  s.slo = 2.7935575782206472;
+  s.waits = {0.1, 0, 0.1};
+  s.legs = {{on(0.80929550452513044), on(0.13446788628342224)},
+            {leg{}, leg{}},
+            {on(0.88899417093963096), leg{}}};
+  s.gates = {{{0, 0}, {0.5, 0.00045256747878802406}, {1, 0.72092098395415161}},
+             {{0, 0}, {0.5, 0.1791566440018505}, {1, 0.85555533459616107}}};
+  const auto first = allocate_stages(s);
+  BOOST_REQUIRE(static_cast<bool>(first));
+  BOOST_TEST(first->sum == 1.0, boost::test_tools::tolerance(1e-9));
+  s.workers = {3, 1};
+  s.demand = 1.5468133090663678;
+  s.slo = 4.5940517543973121;
+  s.legs = {{on(0.77162321551165514), on(0.755174642401786)},
+            {leg{}, leg{}},
+            {on(1.0064210690389719), on(0.95522913184715663)}};
+  s.gates = {{{0, 0}, {0.5, 2.2699918757473903e-06}, {1, 0.67321445576806815}},
+             {{0, 0}, {0.5, 0.080002881477255039}, {1, 0.95815710836235068}}};
+  const auto second = allocate_stages(s);
+  BOOST_REQUIRE(static_cast<bool>(second));
+  BOOST_TEST(second->sum == 1.0, boost::test_tools::tolerance(1e-9));
+}
+
 BOOST_AUTO_TEST_CASE(parts_that_do_not_fit_are_refused) {
   stages_problem s;
   BOOST_TEST((allocate_stages(s).why().code == core::ec::invalid_argument));

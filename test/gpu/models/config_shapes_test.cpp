@@ -80,7 +80,7 @@ struct random_source {
                                                      : same_depth
                                                        ? depth
                                                        : 1 + below(3));
-      down.push_back(attends ? "CrossAttnDownBlock2D" : "DownBlock2D");
+      down.emplace_back(attends ? "CrossAttnDownBlock2D" : "DownBlock2D");
       up.insert(up.begin(), attends ? "CrossAttnUpBlock2D" : "UpBlock2D");
     }
     x["down_block_types"] = down;

@@ -16,9 +16,9 @@ inline planning::linear_program random_program(core::philox& random) {
   planning::linear_program p;
   p.maximise = random.below(2) == 0;
   const auto whole = [&](int least, int most) {
-    return static_cast<double>(least
-                               + static_cast<int>(random.below(
-                                 static_cast<uint64_t>(most - least + 1))));
+    const int values = most - least + 1;
+    return least
+         + static_cast<double>(random.below(static_cast<uint64_t>(values)));
   };
   const size_t columns = 1 + random.below(5);
   for (size_t i = 0; i < columns; ++i) {

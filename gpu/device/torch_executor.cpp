@@ -34,7 +34,7 @@ core::result<torch::Device> parse_device(std::string_view name) {
                       "device '{}' is neither cpu:N nor cuda:N", name);
   if (kind == "cpu")
     return torch::Device{torch::kCPU};
-  const auto there = static_cast<int>(torch::cuda::device_count());
+  const int there = static_cast<unsigned char>(torch::cuda::device_count());
   if (index >= there)
     return core::fail(core::ec::not_found,
                       "device '{}': LibTorch finds {} CUDA devices", name,

@@ -156,6 +156,7 @@ torch::Tensor stacked(const std::vector<torch_row*>& rows, F of) {
 void step_group(const std::vector<torch_row*>& rows) {
   const c10::InferenceMode guard;
   std::vector<step_rule> rules;
+  rules.reserve(rows.size());
   for (const auto* row : rows)
     rules.push_back(row->rule());
   const auto x = stacked(rows, [](auto& row) { return row.latent(); });

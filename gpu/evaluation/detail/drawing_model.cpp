@@ -100,7 +100,7 @@ torch::Tensor drawing_model::draw(const drawn_batch& what, const drawn_how& how,
     },
     what.noise.to(where_) * scale, run);
   // On a device steps are only queued until somebody looks.
-  const auto done = out.cpu().to(where_);
+  auto done = out.cpu().to(where_);
   took.denoise += ms_since(begun);
   return done;
 }
@@ -109,7 +109,7 @@ torch::Tensor drawing_model::decode(const torch::Tensor& latents,
                                     picture_times& took) const {
   const auto begun = clock::now();
   const c10::InferenceMode guard;
-  const auto out = model_->vae().decode(latents).to(torch::kFloat32).cpu();
+  auto out = model_->vae().decode(latents).to(torch::kFloat32).cpu();
   took.decode += ms_since(begun);
   return out;
 }

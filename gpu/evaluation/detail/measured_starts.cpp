@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -26,7 +27,7 @@ constexpr std::array<double, 5> skipped_shares{0.1, 0.2, 0.3, 0.4, 0.5};
 std::vector<uint32_t> skipped_of(uint32_t steps) {
   std::set<uint32_t> out;
   for (const auto x : skipped_shares)
-    out.insert(static_cast<uint32_t>(x * steps + 0.5));
+    out.insert(static_cast<uint32_t>(std::lround(x * steps)));
   out.erase(0);
   return {out.begin(), out.end()};
 }

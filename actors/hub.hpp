@@ -167,6 +167,10 @@ private:
   void turn_away(core::request_id id, row& r, core::error why,
                  core::timespan retry_after, core::time_point now);
   void count_choice(const row& r);
+  /// Ends a row with the picture that was found for it; false where there is
+  /// none to be had.
+  bool answer_with_match(core::request_id id, row& r, uint32_t match,
+                         core::time_point now);
   void count_waiting(core::variant_id variant, core::lane_id lane, bool comes);
   void note_retrieval(planning::retrieval_sample x, uint32_t allowed);
   uint32_t begin_of(const row& r, const planning::stage& next,

@@ -6,6 +6,7 @@
 #include <atelier/planning/unified/offers.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace atelier::actors {
@@ -19,6 +20,12 @@ constexpr uint32_t most_questions = 4;
 constexpr size_t most_retrievals = 64;
 
 constexpr size_t edit_bins = 8;
+
+constexpr ipc::process_life control_life{};
+
+/// Image slots that stay free when a found picture takes one: encoding it takes
+/// another.
+constexpr std::array<uint32_t, ipc::slot_kinds> reserve_found{0, 1, 0};
 
 /// Answers what nobody could tell: nothing is tolerated, nothing is near.
 void fill_unknown(planning::facts& known, const planning::need& asked) {
@@ -78,8 +85,14 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
     if (auto* no = std::get_if<planning::refuse>(&choice))
       return turn_away(id, r, std::move(no->why), no->retry_after, now);
     const auto& go = std::get<planning::go>(choice);
-    if (go.route.value >= plan_->routes.size()
-        || plan_->routes[go.route.value].stages.empty())
+    const auto* along = go.route.value < plan_->routes.size()
+                        ? &plan_->routes[go.route.value]
+                        : nullptr;
+    const bool found = along != nullptr && along->stages.empty()
+                    && along->from == planning::origin::image && r.known.near
+                    && go.match && *go.match < r.known.near->size()
+                    && config_.profile->reuse;
+    if (along == nullptr || (along->stages.empty() && !found))
       return turn_away(id, r,
                        core::fail(core::ec::internal,
                                   "policy {} chose no route that can be run",
@@ -88,14 +101,21 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
     r.under = plan_;
     r.along = go.route;
     r.match = go.match;
+    if (found) {
+      if (answer_with_match(id, r, *go.match, now))
+        return;
+      // It is chosen for again as if that picture had not been found.
+      r.known.near->erase(r.known.near->begin() + *go.match);
+      r.match.reset();
+      continue;
+    }
     if (r.known.mask && r.what->source) {
       r.masked = r.known.mask->ratio;
       members_changed_ = members_changed_ || !tells_rows_;
       tells_rows_ = true;
     }
     core::timespan later{0};
-    const auto first =
-      plan_->routes[go.route.value].stages.front().any_of.front();
+    const auto first = along->stages.front().any_of.front();
     if (auto why = no_room_for(first, later))
       return turn_away(id, r, std::move(*why), later, now);
     count_choice(r);
@@ -162,12 +182,46 @@ void hub::turn_away(core::request_id id, row& r, core::error why,
   refuse(std::move(what), std::move(why), retry_after, now);
 }
 
+bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,
+                            core::time_point now) {
+  // What is kept was drawn from scratch, by the variant that does that.
+  r.how = planning::recipe_of(*r.what, {}, config_.profile->reuse->full,
+                              *config_.profile);
+  // As of source files, the control process is done with the slot at once.
+  const core::ticket who{id, r.attempt};
+  constexpr std::array kinds{ipc::slot_kind::image};
+  const auto slots = keeper_.grant(who, control_life, kinds, reserve_found);
+  if (!slots)
+    return false;
+  const auto picture = slots->front();
+  ports_.slots->open(picture);
+  const bool given = ports_.facts
+                  && ports_.facts->give_picture((*r.known.near)[match].entry,
+                                                r.how.px, picture);
+  keeper_.release(picture, who);
+  if (!given) {
+    keeper_.supersede(picture);
+    return false;
+  }
+  count_choice(r);
+  planning::outcome o;
+  o.variant = r.how.variant;
+  o.image = picture;
+  r.known.best = 0;
+  r.known.done.push_back(o);
+  r.ran.push_back(r.how);
+  advance(id, r, now);
+  return true;
+}
+
 void hub::count_choice(const row& r) {
-  const auto& first = r.under->routes[r.along.value].stages.front();
-  if (first.from == planning::origin::latent
-      || first.from == planning::origin::image) {
+  const auto& along = r.under->routes[r.along.value];
+  const auto* first = along.stages.empty() ? nullptr : &along.stages.front();
+  const auto from = first != nullptr ? first->from : along.from;
+  if (from == planning::origin::latent || from == planning::origin::image) {
     ++counts_.hits;
-    raise(counts_.skips, first.skip);
+    // A picture that is the answer leaves out all.
+    raise(counts_.skips, first != nullptr ? first->skip : r.how.steps);
   }
   if (r.what->source) {
     const auto bin = static_cast<size_t>(std::clamp(r.masked, 0.0, 1.0)

@@ -97,6 +97,13 @@ public:
   virtual ~fact_finder() = default;
   virtual void find(std::shared_ptr<const core::request> of,
                     planning::need wanted) = 0;
+
+  /// Publishes the kept picture of an earlier match, as a device leaves one:
+  /// pixels of size `px` in the image slot `into`. False, and nothing is
+  /// published, where there is none of that size, or none any more. Must not
+  /// block.
+  virtual bool give_picture(uint64_t entry, core::extent px,
+                            ipc::slot_ref into) = 0;
 };
 
 /// What the hub tells the supervisor and the planner.

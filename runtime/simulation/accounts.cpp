@@ -59,7 +59,10 @@ double quality_of(const planning::profile& known, core::variant_id variant,
         return c < level.class_quality.size() ? level.class_quality[c]
                                               : level.quality;
       }
-  const double whole = known.variants[variant.value].quality;
+  const auto& v = known.variants[variant.value];
+  const double whole = v.quality;
+  if (v.steps > 0 && steps_skipped >= v.steps)
+    return planning::nirvana::found_quality * whole;
   const bool resumed = steps_skipped > 0 && known.reuse
                     && known.reuse->full == variant
                     && !known.reuse->latents.empty();

@@ -24,7 +24,7 @@ uint32_t class_of_content(const planning::ladder_profile& of, uint64_t content);
 
 /// Returns the quality of an answer: of the ladder's level that was run, for
 /// the content's class, else that of the variant, less what a start from a
-/// stored latent costs on average.
+/// stored latent, or answering with an earlier picture, costs on average.
 double quality_of(const planning::profile& known, core::variant_id variant,
                   uint32_t steps_skipped, uint64_t content);
 

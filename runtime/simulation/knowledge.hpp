@@ -4,6 +4,7 @@
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/ports.hpp>
 #include <atelier/core/timers.hpp>
+#include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/diffserve/deferral.hpp>
 #include <atelier/runtime/simulation/scenario.hpp>
 
@@ -25,8 +26,9 @@ std::optional<planning::mask_facts> edit_of(const scenario& of,
 /// Threads: those that call it and its timers must be one at a time.
 class simulated_knowledge : public actors::fact_finder {
 public:
-  /// @pre both outlive this
+  /// @pre `of` outlives this
   simulated_knowledge(const scenario& of, std::shared_ptr<core::timers> timers,
+                      std::shared_ptr<ipc::slot_store> slots,
                       core::time_point begin);
 
   /// From now on what is near comes from `cache`, which outlives this.
@@ -40,12 +42,18 @@ public:
   void find(std::shared_ptr<const core::request> of,
             planning::need wanted) override;
 
+  /// Gives what is near, unless the cache has lost it since the search: every
+  /// simulated picture has the size that is asked for.
+  bool give_picture(uint64_t entry, core::extent px,
+                    ipc::slot_ref into) override;
+
 private:
   bool strikes(fault_kind kind, double& factor) const;
   std::vector<planning::match> near(const core::request& of) const;
 
   const scenario& of_;
   std::shared_ptr<core::timers> timers_;
+  std::shared_ptr<ipc::slot_store> slots_;
   core::time_point begin_;
   actors::scheduler_actor hub_;
   simulated_cache* cache_ = nullptr;

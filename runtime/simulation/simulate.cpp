@@ -157,13 +157,14 @@ public:
     timers_ = std::make_shared<virtual_timers>(sys_);
     offload_ = std::make_shared<virtual_offload>(timers_);
     policy_ = std::make_shared<measured_policy>(of.policy, times_);
-    knowledge_ = std::make_shared<simulated_knowledge>(of, timers_, begin_);
-    if (of.cache.entries > 0)
-      make_cache();
     const auto seats = of.workers * batch_;
     const std::array<uint32_t, ipc::slot_kinds> slots{
       6 * seats + 4 * pool_seats, 6 * seats + 4 * pool_seats, 0};
     store_ = std::make_shared<ipc::heap_store>(1, slots);
+    knowledge_ =
+      std::make_shared<simulated_knowledge>(of, timers_, store_, begin_);
+    if (of.cache.entries > 0)
+      make_cache();
     make_host();
     spawn_control(slots);
     script_faults();
@@ -328,6 +329,8 @@ private:
   // What a request starts from is used; what it will leave is remembered.
   void take_route(core::request_id id, const planning::route& along,
                   const planning::facts& known, const planning::go& how) {
+    // A picture that is the answer leaves nothing, and is used when it is
+    // given.
     if (along.stages.empty())
       return;
     const auto& first = along.stages.front();

@@ -156,11 +156,10 @@ void simulated_cache::searched(const std::vector<planning::match>& found) {
   counts_.holes += nearest.states.size() < nearest.all ? 1u : 0u;
 }
 
-void simulated_cache::use(uint64_t entry, uint32_t skip, double now) {
-  // It may have gone since it was found.
+bool simulated_cache::use(uint64_t entry, uint32_t skip, double now) {
   const auto found = places_.find(entry);
   if (found == places_.end())
-    return;
+    return false;
   auto& x = kept_[found->second];
   for (auto& s : x.states)
     if (x.picture || s.skip == skip) {
@@ -171,6 +170,7 @@ void simulated_cache::use(uint64_t entry, uint32_t skip, double now) {
       order_.insert(key_of(s));
       counts_.ages_seconds.push_back(static_cast<float>(now - x.since));
     }
+  return true;
 }
 
 void simulated_cache::insert(size_t request,

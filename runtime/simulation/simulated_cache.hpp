@@ -87,8 +87,9 @@ public:
   /// Counts a search with what it found just now.
   void searched(const std::vector<planning::match>& found);
 
-  /// Notes that the state after `skip` steps of a match was used.
-  void use(uint64_t entry, uint32_t skip, double now);
+  /// Notes that the state after `skip` steps of a match was used, or its
+  /// picture. False where that prompt has gone since it was found.
+  bool use(uint64_t entry, uint32_t skip, double now);
 
   /// Keeps states of a request's prompt: latents after those steps each,
   /// rising, or its picture where there are none. What is worth the least goes

@@ -43,10 +43,10 @@ struct scripted_policy : planning::vanilla {
 
 /// A hub whose plans, facts and loadings a test plays.
 struct plan_rig {
-  plan_rig() {
+  explicit plan_rig(uint32_t slots = 16) {
     hub_rig::options o;
     o.policy = policy;
-    o.slots = {16, 16, 0};
+    o.slots = {slots, slots, 0};
     o.facts = questions;
     rig.emplace(std::move(o));
     for (auto& v : rig->profile->variants)
@@ -109,7 +109,13 @@ struct plan_rig {
       all.push_back({of->id, wanted});
     }
 
+    bool give_picture(uint64_t entry, core::extent px,
+                      ipc::slot_ref into) override {
+      return giving && giving(entry, px, into);
+    }
+
     std::vector<asked> all;
+    std::function<bool(uint64_t, core::extent, ipc::slot_ref)> giving;
   };
 
   std::shared_ptr<scripted_policy> policy = std::make_shared<scripted_policy>();

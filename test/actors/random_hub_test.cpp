@@ -9,6 +9,7 @@
 #include "actors/watched_slots.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
+#include <atelier/planning/policies/vanilla.hpp>
 
 #include <cstdlib>
 #include <deque>
@@ -62,6 +63,38 @@ core::ticket ticket_of(const actors::report& x) {
   return {};
 }
 
+// Vanilla, but for requests that find pictures: these are answered with one.
+struct finding_policy : planning::vanilla {
+  planning::plan replan(const planning::demand& asked,
+                        const planning::profile& known,
+                        const planning::cluster_view& there,
+                        const planning::plan& previous) const override {
+    auto next = vanilla::replan(asked, known, there, previous);
+    planning::route r;
+    r.name = "picture";
+    r.from = planning::origin::image;
+    next.routes.push_back(r);
+    return next;
+  }
+
+  planning::choice choose(const core::request& wanted,
+                          const planning::facts& known,
+                          const planning::profile& costs,
+                          const planning::plan& in_force,
+                          const planning::cluster_view& there,
+                          core::philox& random) const override {
+    if (!known.near && !wanted.source) {
+      planning::need n;
+      n.near = true;
+      return n;
+    }
+    if (known.near && !known.near->empty())
+      return planning::go{
+        core::route_id{static_cast<uint32_t>(in_force.routes.size() - 1)}, 0};
+    return vanilla::choose(wanted, known, costs, in_force, there, random);
+  }
+};
+
 class schedule {
 public:
   schedule(uint64_t number)
@@ -73,7 +106,14 @@ public:
     o.limits.sources_bytes = 10 + pick(60);
     image_slots_ = o.slots[1];
     sources_ = pick(3) * 40;
+    const bool finds = chance(30);
+    if (finds) {
+      o.policy = std::make_shared<finding_policy>();
+      o.facts = questions_ = std::make_shared<finder>(*this);
+    }
     rig_.emplace(o);
+    if (finds)
+      rig_->profile->reuse.emplace().full = core::variant_id{0};
     const auto devices = 1 + pick(3);
     for (uint32_t i = 1; i <= devices + 1; ++i) {
       process p;
@@ -103,6 +143,10 @@ public:
     return with_source_;
   }
 
+  size_t found() const {
+    return found_;
+  }
+
   bool met_poison() const {
     return std::any_of(
       rig_->answers.begin(), rig_->answers.end(),
@@ -113,6 +157,24 @@ private:
   uint32_t pick(uint64_t n) {
     return static_cast<uint32_t>(random_.below(n));
   }
+
+  // What is near is told later, or never; a picture may have gone until then.
+  struct finder : actors::fact_finder {
+    explicit finder(schedule& x) : of(x) {}
+
+    void find(std::shared_ptr<const core::request> what,
+              planning::need) override {
+      asked.push_back(what->id);
+    }
+
+    bool give_picture(uint64_t, core::extent, ipc::slot_ref into) override {
+      return of.chance(70)
+          && static_cast<bool>(of.rig_->store->publish(into, 1, 0));
+    }
+
+    schedule& of;
+    std::deque<core::request_id> asked;
+  };
 
   bool chance(uint32_t percent) {
     return pick(100) < percent;
@@ -389,6 +451,8 @@ private:
       submit();
     else if (what < 14)
       cancel();
+    else if (what < 18)
+      tell_what_is_near();
     else if (what < 38)
       work(any_process());
     else if (what < 62)
@@ -440,6 +504,16 @@ private:
     if (chance(70))
       of.fixed.strength = static_cast<float>(1 + pick(10)) / 10;
     return x;
+  }
+
+  void tell_what_is_near() {
+    if (!questions_ || questions_->asked.empty())
+      return;
+    actors::facts_found told;
+    told.id = questions_->asked.front();
+    questions_->asked.pop_front();
+    told.what.near.emplace(pick(3));
+    event([&](auto& h) { h.on(told, rig_->now); });
   }
 
   void cancel() {
@@ -522,6 +596,7 @@ private:
           bury(p);
       }
       take();
+      tell_what_is_near();
       if (rig_->sut->rows() == 0 && idle())
         break;
     }
@@ -550,7 +625,10 @@ private:
         || (code == ec::poison && deaths_alone_[what->id] >= 2);
       BOOST_REQUIRE_MESSAGE(known, "request " << what->id.value << ": "
                                               << to_string(code));
-      if (poison_.count(what->id) != 0 && code == ec::none)
+      const bool found =
+        code == ec::none && rig_->answers.at(what->id).route == "picture";
+      found_ += found ? 1u : 0u;
+      if (poison_.count(what->id) != 0 && code == ec::none && !found)
         BOOST_REQUIRE(core::steps_to_run(rig_->answers.at(what->id).how) == 1);
       if (code == ec::none && what->source)
         ++with_source_;
@@ -562,6 +640,7 @@ private:
   }
 
   core::philox random_;
+  std::shared_ptr<finder> questions_;
   std::optional<test::hub_rig> rig_;
   std::vector<process> processes_;
   test::watched_slots slots_;
@@ -578,6 +657,8 @@ private:
   uint32_t sources_ = 0;
   /// Answered with a picture.
   size_t with_source_ = 0;
+  /// Answered with a picture that was found.
+  size_t found_ = 0;
   bool faults_ = false;
 };
 
@@ -595,6 +676,7 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_under_random_schedules) {
   actors::counters sum;
   size_t poisoned = 0;
   size_t with_source = 0;
+  size_t found = 0;
   for (auto i = first; i < first + count; ++i)
     BOOST_TEST_CONTEXT("ATELIER_TEST_SEED=" << test::seed()
                                             << " ATELIER_TEST_SCHEDULE=" << i) {
@@ -608,17 +690,19 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_under_random_schedules) {
       sum.slot_waits += c.slot_waits;
       poisoned += one.met_poison() ? 1u : 0u;
       with_source += one.with_source();
+      found += one.found();
     }
-  BOOST_TEST_MESSAGE(count << " schedules: " << sum.answered << " answered, "
-                           << with_source << " with a source, " << sum.late
-                           << " late, " << sum.resumed << " resumed, "
-                           << sum.stale_replies << " stale replies, "
-                           << sum.slot_waits << " waits for slots, " << poisoned
-                           << " with poison");
+  BOOST_TEST_MESSAGE(
+    count << " schedules: " << sum.answered << " answered, " << with_source
+          << " with a source, " << found << " with what was found, " << sum.late
+          << " late, " << sum.resumed << " resumed, " << sum.stale_replies
+          << " stale replies, " << sum.slot_waits << " waits for slots, "
+          << poisoned << " with poison");
   // They meet what they are there for.
   if (count >= 1'000)
-    for (const auto met : {sum.answered, with_source, sum.late, sum.resumed,
-                           sum.stale_replies, sum.slot_waits, poisoned})
+    for (const auto met :
+         {sum.answered, with_source, found, sum.late, sum.resumed,
+          sum.stale_replies, sum.slot_waits, poisoned})
       BOOST_TEST(met > 0u);
   BOOST_TEST(count > 0u);
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation/ran.hpp"
+#include <atelier/planning/nirvana/step_choice.hpp>
 #include <atelier/runtime/simulation/simulate.hpp>
 
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <cmath>
 #include <string_view>
 
 namespace {
@@ -126,7 +128,6 @@ BOOST_AUTO_TEST_CASE(without_topics_in_common_nothing_is_near) {
 
 BOOST_AUTO_TEST_CASE(every_policy_runs_over_a_cache_that_fills) {
   for (const auto& policy : planning::all_policies()) {
-    // Found pictures are no route that a worker runs.
     auto x = base(policy->name(), eviction_rule::lcbfu, 50);
     x.trace.resize(80);
     x.check_every = 97;
@@ -134,6 +135,65 @@ BOOST_AUTO_TEST_CASE(every_policy_runs_over_a_cache_that_fills) {
       ran(x);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_found_is_answered_without_a_step) {
+  for (const char* policy : {"gptcache", "pinecone", "crs"}) {
+    auto x = base(policy, eviction_rule::lru, 0);
+    x.trace.resize(200);
+    x.similarity = {0.9, 0, 1};
+    x.check_every = 53;
+    const auto out = ran(x);
+    BOOST_TEST_CONTEXT(policy) {
+      BOOST_TEST(out.completed == 200u);
+      BOOST_TEST(out.cache_hits == 200u);
+      BOOST_TEST(out.saved_steps == 1);
+      BOOST_TEST(out.device_seconds == 0);
+      BOOST_TEST(std::abs(out.quality_mean - planning::nirvana::found_quality)
+                 < 1e-9);
+      // Retrieval and two ways through rings.
+      BOOST_TEST(out.latency_p50_ms >= 10);
+      BOOST_TEST(out.latency_p99_ms < 11);
+    }
+    x.similarity = {0.2, 0, 1};
+    BOOST_TEST(ran(x).saved_steps == 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(pictures_that_went_since_the_search_are_drawn) {
+  auto x = base("gptcache", eviction_rule::fifo, 12);
+  x.cache.topics = 10;
+  // Many requests are between search and answer.
+  auto p = reusing();
+  p->reuse->retrieval = 900ms;
+  x.profile = p;
+  for (auto& arrival : x.trace)
+    arrival.seconds /= 10;
+  x.check_every = 97;
+  const auto out = ran(x);
+  BOOST_TEST(out.dropped == 0u);
+  BOOST_TEST(out.cache_hits > 0u);
+  BOOST_TEST(out.cache_evicted > 0u);
+  // What is not answered as it was found is drawn, and kept.
+  BOOST_TEST(out.cache_inserted == out.requests - out.cache_hits);
+  // Where nothing goes more is answered as it was found.
+  x.cache.entries = 1'000;
+  BOOST_TEST(hit_ratio(out) < hit_ratio(ran(x)));
+}
+
+BOOST_AUTO_TEST_CASE(while_the_cache_is_lost_everything_is_drawn) {
+  using runtime::fault_kind;
+  auto x = base("gptcache", eviction_rule::lru, 0);
+  x.trace.resize(200);
+  x.similarity = {0.9, 0, 1};
+  x.faults = {{fault_kind::lost_cache, 20, 30, 0, 1, 1},
+              {fault_kind::crash, 30, 10, 0, 3, 1}};
+  x.check_every = 53;
+  const auto out = ran(x);
+  BOOST_TEST(out.dropped == 0u);
+  // Two requests a second.
+  BOOST_TEST((out.cache_hits >= 138 && out.cache_hits <= 142));
+  BOOST_TEST(out.device_seconds > 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_cache_that_nobody_could_use_is_refused) {

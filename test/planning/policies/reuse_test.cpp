@@ -114,9 +114,20 @@ BOOST_AUTO_TEST_CASE(picture_caches_answer_with_what_they_find) {
     const auto& hit = s.route(test::near_one(from, {}));
     BOOST_TEST(hit.stages.empty(), name);
     BOOST_TEST((hit.from == origin::image), name);
+    BOOST_TEST((hit.store == store_set{}), name);
     const auto& miss = s.route(test::near_one(from - 0.01, {}));
     BOOST_TEST(miss.name == "scratch", name);
     BOOST_TEST(miss.store.image, name);
+    // The nearest of what was found, while there is any.
+    auto several = test::near_one(0.95, {});
+    several.near->push_back(test::near_one(0.9, {}).near->front());
+    BOOST_TEST(std::get<go>(s.choose(several)).match.value() == 0u, name);
+    several.near->clear();
+    BOOST_TEST(s.route(several).name == "scratch", name);
+    core::request wanted;
+    wanted.deterministic = true;
+    BOOST_TEST(s.route(test::near_one(0.95, {}), wanted).name == "scratch",
+               name);
   }
   BOOST_TEST(scene_of("small-model").hosting(1) == 8u);
 }

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Requests whose answer is a picture that was found.
+
+#include "actors/hub_plan_rig.hpp"
+
+#include <set>
+
+namespace {
+
+using namespace atelier;
+using test::fast;
+using test::slow;
+
+constexpr core::route_id picture{2};
+
+struct found_rig : test::plan_rig {
+  explicit found_rig(uint32_t slots = 16) : plan_rig(slots) {
+    rig->profile->reuse.emplace().full = slow;
+    adjust = [](planning::plan& p) {
+      planning::route r;
+      r.name = "picture";
+      r.from = planning::origin::image;
+      p.routes.push_back(r);
+    };
+    policy->choosing = [](const planning::facts& known) -> planning::choice {
+      if (!known.near) {
+        planning::need n;
+        n.near = true;
+        return n;
+      }
+      if (known.near->empty())
+        return planning::go{core::route_id{fast.value}};
+      return planning::go{picture, 0};
+    };
+    questions->giving = [this](uint64_t entry, core::extent px,
+                               ipc::slot_ref into) {
+      asked_for.push_back(entry);
+      if (gone.count(entry) != 0)
+        return false;
+      BOOST_TEST((px == core::extent{32, 32}));
+      return static_cast<bool>(rig->store->publish(into, 1, 0));
+    };
+    rig->add_device(life(2));
+    publish({slow, fast}, 4, planning::joining::step);
+  }
+
+  /// Submits a request that finds these entries.
+  core::request_id submit(std::vector<uint64_t> entries) {
+    const auto id = rig->submit();
+    actors::facts_found found;
+    found.id = id;
+    found.what.near.emplace();
+    for (const auto entry : entries)
+      found.what.near->push_back({entry, 0.9, {}, 0});
+    rig->on(found);
+    return id;
+  }
+
+  std::set<uint64_t> gone;
+  std::vector<uint64_t> asked_for;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(hub_found, found_rig)
+
+BOOST_AUTO_TEST_CASE(a_found_picture_is_encoded_and_nothing_is_drawn) {
+  const auto id = submit({7, 8});
+  BOOST_TEST(rig->count<actors::prepare>() == 0u);
+  BOOST_TEST(rig->count<actors::denoise>() == 0u);
+  const auto f = rig->take<actors::finish>();
+  BOOST_TEST(static_cast<bool>(rig->store->view(f.pixels)));
+  BOOST_TEST((f.how.variant == slow));
+  rig->done(f);
+  const auto& answer = rig->answer_to(id);
+  BOOST_TEST((answer.failure.code == core::ec::none));
+  BOOST_TEST(answer.route == "picture");
+  BOOST_TEST(answer.steps_run == 0u);
+  BOOST_TEST((asked_for == std::vector<uint64_t>{7}));
+  const auto& counts = rig->sut->counts();
+  BOOST_TEST(counts.hits == 1u);
+  BOOST_TEST(
+    (counts.skips == std::vector<std::pair<uint32_t, uint64_t>>{{4, 1}}));
+  BOOST_TEST(rig->work_off());
+  BOOST_TEST(rig->quiet());
+}
+
+BOOST_AUTO_TEST_CASE(the_next_is_taken_where_a_picture_has_gone) {
+  gone = {7};
+  const auto id = submit({7, 8});
+  BOOST_TEST((asked_for == std::vector<uint64_t>{7, 8}));
+  BOOST_TEST(rig->count<actors::prepare>() == 0u);
+  BOOST_TEST(rig->work_off());
+  BOOST_TEST(rig->answer_to(id).route == "picture");
+  BOOST_TEST(rig->sut->counts().hits == 1u);
+  BOOST_TEST(rig->quiet());
+}
+
+BOOST_AUTO_TEST_CASE(it_is_drawn_where_no_picture_is_left) {
+  gone = {7, 8};
+  const auto id = submit({7, 8});
+  BOOST_TEST(rig->count<actors::finish>() == 0u);
+  BOOST_TEST((rig->take<actors::prepare>().how.variant == fast));
+  BOOST_TEST(rig->free_slots(ipc::slot_kind::image) == 16u);
+  BOOST_TEST(rig->sut->counts().hits == 0u);
+  rig->cancel(id);
+  BOOST_TEST((rig->failure_of(id) == core::ec::cancelled));
+}
+
+BOOST_AUTO_TEST_CASE(it_is_drawn_where_nobody_keeps_pictures) {
+  questions->giving = nullptr;
+  const auto id = submit({7});
+  BOOST_TEST(rig->work_off());
+  BOOST_TEST((rig->failure_of(id) == core::ec::none));
+  BOOST_TEST(rig->answer_to(id).route == "card@2");
+  BOOST_TEST(rig->quiet());
+}
+
+BOOST_AUTO_TEST_CASE(it_is_drawn_where_no_slot_is_left_for_its_encoding) {
+  found_rig small{2};
+  const auto first = small.submit({7});
+  const auto held = small.rig->take<actors::finish>();
+  BOOST_TEST(small.rig->free_slots(ipc::slot_kind::image) == 0u);
+  const auto second = small.submit({8});
+  BOOST_TEST((small.asked_for == std::vector<uint64_t>{7}));
+  small.rig->done(held);
+  BOOST_TEST(small.rig->work_off());
+  BOOST_TEST(small.rig->answer_to(first).route == "picture");
+  BOOST_TEST(small.rig->answer_to(second).route == "card@2");
+  BOOST_TEST(small.rig->quiet());
+}
+
+BOOST_AUTO_TEST_CASE(it_is_encoded_again_where_the_encoder_dies) {
+  const auto id = submit({7});
+  const auto lost = rig->take<actors::finish>();
+  rig->lose(life(1));
+  rig->add_cpu(life(3));
+  const auto again = rig->take<actors::finish>();
+  BOOST_TEST((again.pixels == lost.pixels));
+  rig->done(again);
+  BOOST_TEST((rig->failure_of(id) == core::ec::none));
+  BOOST_TEST(asked_for.size() == 1u);
+  BOOST_TEST(rig->work_off());
+  BOOST_TEST(rig->quiet());
+}
+
+BOOST_AUTO_TEST_CASE(it_can_be_cancelled_and_stopped) {
+  const auto cancelled = submit({7});
+  rig->cancel(cancelled);
+  BOOST_TEST((rig->failure_of(cancelled) == core::ec::cancelled));
+  const auto stopped = submit({8});
+  rig->stop();
+  BOOST_TEST((rig->failure_of(stopped) == core::ec::stopping));
+  BOOST_TEST(rig->work_off());
+  BOOST_TEST(rig->quiet());
+}
+
+BOOST_AUTO_TEST_CASE(a_route_without_stages_names_what_was_found) {
+  const auto refused = [&](planning::go how) {
+    policy->choosing = [how](const planning::facts&) { return how; };
+    const auto id = rig->submit();
+    BOOST_TEST((rig->failure_of(id) == core::ec::internal));
+  };
+  refused({picture, 0});
+  refused({picture, std::nullopt});
+  refused({core::route_id{3}, 0});
+  BOOST_TEST(rig->sut->counts().refused == 3u);
+  BOOST_TEST(rig->quiet());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

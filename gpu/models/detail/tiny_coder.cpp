@@ -11,6 +11,10 @@ struct overload : Functions... {
   using Functions::operator()...;
 };
 
+// clang 14 does not deduce them for aggregates.
+template <class... Functions>
+overload(Functions...) -> overload<Functions...>;
+
 } // namespace
 
 void tiny_coder::add_residuals(weights& from, const std::string& name,

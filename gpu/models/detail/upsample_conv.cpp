@@ -93,8 +93,8 @@ torch::Tensor upsample_conv::by_corners(const torch::Tensor& x) const {
   const auto height = x.size(2);
   const auto width = x.size(3);
   const auto in = x.contiguous(at::MemoryFormat::ChannelsLast);
-  const auto out = at::empty({1, channels, 2 * height, 2 * width}, in.options(),
-                             at::MemoryFormat::ChannelsLast);
+  auto out = at::empty({1, channels, 2 * height, 2 * width}, in.options(),
+                       at::MemoryFormat::ChannelsLast);
   const auto lines = stripe_lines(4 * width * channels * in.element_size());
   // Lines of corners: one more than lines of elements.
   for (int64_t first = 0; first <= height; first += lines) {

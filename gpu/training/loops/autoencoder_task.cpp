@@ -123,7 +123,8 @@ public:
                         / means.transpose(0, 1).flatten(1).std(1))
                          .mean()
                          .item<double>();
-    return {{"psnr", -10 * std::log10(squared / (evaluated_ / chunk))},
+    const auto chunks = evaluated_ / chunk;
+    return {{"psnr", -10 * std::log10(squared / chunks)},
             {"objects", drawn.objects.share()},
             {"pictures", drawn.pictures.share()},
             {"textures", drawn.textures.share()},

@@ -132,6 +132,7 @@ std::vector<std::filesystem::path> checkpoints_in(
       found.emplace_back(*steps, entry.path());
   std::sort(found.rbegin(), found.rend());
   std::vector<std::filesystem::path> out;
+  out.reserve(found.size());
   for (auto& x : found)
     out.push_back(std::move(x.second));
   return out;

@@ -84,6 +84,7 @@ torch::Tensor level_store::measure(const std::vector<caption>& prompts,
                                    const std::vector<uint64_t>& numbers) const {
   const auto n = static_cast<int64_t>(prompts.size());
   std::vector<std::string> texts;
+  texts.reserve(prompts.size());
   for (const auto& x : prompts)
     texts.push_back(x.text);
   auto streams = numbers;

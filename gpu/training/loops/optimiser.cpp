@@ -30,7 +30,7 @@ optimiser::optimiser(std::vector<trained_parameter> parameters,
 torch::Tensor optimiser::step(uint64_t number, double rate,
                               const std::vector<torch::Tensor>& gradients) {
   const torch::NoGradGuard guard;
-  const auto length = torch::stack(at::_foreach_norm(gradients)).norm();
+  auto length = torch::stack(at::_foreach_norm(gradients)).norm();
   at::_foreach_mul_(
     gradients,
     (recipe_.longest_gradient / (length + least_length)).clamp_max(1));

@@ -165,7 +165,7 @@ private:
       parts[i].gradients = torch::autograd::grad({parts[i].loss.total}, values_,
                                                  {}, std::nullopt, false, true);
     });
-    const auto length = optimiser_.step(
+    auto length = optimiser_.step(
       at.step, rate_at(recipe_.rate, at.step, at.share), sum_of(parts));
     for (const auto& x : parts) {
       means_.add(tell("loss", x.loss.total));

@@ -404,7 +404,7 @@ void hand_off(int count) {
          ++answered;
          room.release();
        },
-       [] {}, [](core::error why) { stop(why.text.c_str()); }}};
+       [] {}, [](const core::error& why) { stop(why.text.c_str()); }}};
     auto due = clock_type::now();
     for (int i = 1; i <= count; ++i) {
       if (!room.try_acquire_for(30s))

@@ -21,10 +21,9 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -94,10 +93,12 @@ tensors read(const fs::path& file) {
   return out;
 }
 
-void write(const fs::path& file, tensors x) {
+void write(const fs::path& file, const tensors& x) {
   std::vector<gpu::named_tensor> out;
-  for (auto& [name, y] : x) {
-    y = y.to(torch::kFloat32).contiguous();
+  // What `out` points into.
+  std::vector<torch::Tensor> kept;
+  for (const auto& [name, any] : x) {
+    const auto& y = kept.emplace_back(any.to(torch::kFloat32).contiguous());
     out.push_back(
       {name,
        {gpu::tensor_type::float32,

@@ -13,6 +13,7 @@
 #include <atelier/gpu/models/safetensors.hpp>
 
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -150,6 +151,7 @@ public:
       for (const auto fd : {to[0], to[1], from[0], from[1]})
         close(fd);
       std::vector<char*> arguments;
+      arguments.reserve(command.size() + 1);
       for (auto& x : command)
         arguments.push_back(x.data());
       arguments.push_back(nullptr);
@@ -287,8 +289,9 @@ int bench(int argc, char** argv) {
     if (argc > 2 && type != argv[2])
       continue;
     const auto folder = base.path / type;
-    const auto make = "'" + python + "' " ATELIER_BENCH_DIR "/vae_peer.py make "
-                    + folder.string() + " " + type + " 2> /dev/null";
+    const auto make =
+      fmt::format("'{}' {}/vae_peer.py make {} {} 2> /dev/null", python,
+                  ATELIER_BENCH_DIR, folder.string(), type);
     if (std::system(make.c_str()) != 0)
       stop("no diffusers: " + make);
     for (const auto side : sides)

@@ -4,6 +4,7 @@
 #include <atelier/actors/handler_watch.hpp>
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/ports.hpp>
+#include <atelier/core/note.hpp>
 #include <atelier/gpu/device/executor.hpp>
 #include <atelier/planning/step_batch.hpp>
 
@@ -57,7 +58,7 @@ struct denoise_step_state {
     uint32_t steps = 0;
     uint32_t steps_done = 0;
     uint32_t steps_run = 0;
-    std::vector<std::string> notes;
+    std::vector<core::note> notes;
     core::timespan opening{0};
     core::timespan denoising{0};
     int64_t first_step_ns = 0;

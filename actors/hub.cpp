@@ -46,7 +46,8 @@ hub::hub(hub_config config, hub_ports ports)
 // -- entering -----------------------------------------------------------------
 
 void hub::submit(std::shared_ptr<const core::request> what,
-                 core::time_point now) {
+                 core::time_point now, core::suspicion held,
+                 bool keeps_suspicion) {
   using core::ec;
   ++counts_.arrived;
   const auto id = what->id;
@@ -87,7 +88,11 @@ void hub::submit(std::shared_ptr<const core::request> what,
     return refuse(std::move(what), too_few_image_slots(keeper_), {}, now);
   auto& r = rows_[id];
   r.what = std::move(what);
+  r.notes = r.what->notes;
   r.under = plan_;
+  r.held = held;
+  r.noted = held.trials > 0;
+  r.keeps_suspicion = keeps_suspicion;
   text_bytes_ += bytes;
   source_bytes_ += files;
   ++live_;
@@ -106,14 +111,10 @@ void hub::begin_stage(core::request_id id, row& r, uint32_t stage,
   r.how =
     planning::recipe_of(*r.what, next, next.any_of.front(), *config_.profile);
   r.begin_at = begin_of(r, next, r.how.variant, 0);
-  r.at = phase::preparing;
   r.newest = {};
   drop_source(r);
   r.steps_done = 0;
-  r.alone = false;
-  r.strikes = 0;
-  r.losses = 0;
-  wait(id, r, now, false);
+  enter(id, r, phase::preparing, now);
 }
 
 void hub::wait(core::request_id id, row& r, core::time_point now,
@@ -131,6 +132,8 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
     set_due(id, r, r.what->deadline - entry.still_needs);
   if (r.at == phase::denoising)
     count_waiting(r.how.variant, lane, true);
+  if (r.delayed && !r.alone)
+    ++held_up_[lane];
   if (in_front)
     lanes_.push_front(lane, entry);
   else
@@ -144,7 +147,7 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
     count_waiting(r.how.variant, *at, false);
     --ahead_;
   }
-  lanes_.remove(id);
+  take_from_lane(id, r);
   r.took.queue += now - r.waiting_since;
   draw_wait(id, r, now);
   if (!r.alone)
@@ -160,9 +163,8 @@ void hub::finish_with(core::request_id id, row& r, uint32_t done,
                       core::time_point now) {
   r.pixels = r.known.done[done].image;
   r.how = r.ran[done];
-  r.at = phase::finishing;
   drop_source(r);
-  wait(id, r, now, false);
+  enter(id, r, phase::finishing, now);
 }
 
 void hub::advance(core::request_id id, row& r, core::time_point now) {
@@ -198,7 +200,8 @@ void hub::close_books(core::request_id id, row& r) {
   uncount_work(r);
   text_bytes_ -= text_size(*r.what);
   source_bytes_ -= source_size(*r.what);
-  --live_;
+  if (--live_ == 0)
+    recovery_.rest();
 }
 
 void hub::drop_source(row& r) {
@@ -327,9 +330,12 @@ void hub::stop(core::time_point now) {
     if (!is_terminal(r.state))
       ids.push_back(id);
   std::sort(ids.begin(), ids.end());
-  for (const auto id : ids)
-    end_row(id, rows_.at(id), row_state::failed,
+  for (const auto id : ids) {
+    auto& r = rows_.at(id);
+    take_trial_back(id, r);
+    end_row(id, r, row_state::failed,
             core::fail(core::ec::stopping, "the engine is stopping"), now);
+  }
   settle(now);
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/hub_lanes.hpp>
 #include <atelier/actors/local_messages.hpp>
 #include <atelier/actors/messages.hpp>
 #include <atelier/actors/ports.hpp>
+#include <atelier/actors/recovery_watch.hpp>
 #include <atelier/actors/row.hpp>
 #include <atelier/actors/timeline.hpp>
 #include <atelier/config/settings.hpp>
@@ -15,11 +17,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -73,13 +77,21 @@ struct hub_ports {
 /// (5) the keeper's invariants; every granted slot belongs to a dispatch or to
 ///     a life that is not confirmed dead;
 /// (6) a row that starts from a picture holds its source from `prepared` to the
-///     end of its stage, whoever dies meanwhile.
+///     end of its stage, whoever dies meanwhile;
+/// (7) a suspect has its worker to itself; where that prepares or encodes, the
+///     whole process.
 /// Threads: one at a time.
 class hub {
 public:
   hub(hub_config config, hub_ports ports);
 
-  void submit(std::shared_ptr<const core::request> what, core::time_point now);
+  /// @param held, keeps_suspicion as of the message `submit`
+  void submit(std::shared_ptr<const core::request> what, core::time_point now,
+              core::suspicion held = {}, bool keeps_suspicion = false);
+
+  /// What `gateway::suspected` said is written down.
+  void trial_noted(core::request_id id, core::time_point now);
+
   void cancel(core::request_id id, core::time_point now);
   void taken(core::request_id id, core::time_point now);
 
@@ -93,7 +105,8 @@ public:
   void on(const facts_found& x, core::time_point now);
 
   void suspected(ipc::process_life who, core::time_point now);
-  void lost(ipc::process_life who, bool confirmed, core::time_point now);
+  void lost(ipc::process_life who, bool confirmed, death cause,
+            core::time_point now);
 
   void publish(std::shared_ptr<const planning::plan> what,
                core::time_point now);
@@ -110,6 +123,7 @@ public:
   /// The reference holds until the next call of anything here.
   const planning::cluster_view& cluster() const;
   scheduler_status status() const;
+  recovery_counts recovery(core::time_point now) const;
   const counters& counts() const;
   const ipc::keeper& slots() const;
 
@@ -232,7 +246,6 @@ private:
   planning::waiting entry_for(core::request_id id, const row& r) const;
   void pump(core::time_point now);
   void pump_lane(core::lane_id lane, core::time_point now);
-  void pump_alone(core::lane_id lane, core::time_point now);
   bool dispatch(core::request_id id, worker& w, core::time_point now);
   bool grant(core::ticket who, const worker& w,
              std::initializer_list<ipc::slot_kind> kinds,
@@ -245,14 +258,51 @@ private:
   planning::worker_view view_of(const worker& w) const;
   core::timespan allowance_of(const row& r, const worker& w) const;
 
+  // hub_suspects.cpp: rows whose worker died under them
+  /// Begins a phase; a row that died in it too often before ends here.
+  void enter(core::request_id id, row& r, phase next, core::time_point now);
+  void take_from_lane(core::request_id id, const row& r);
+  void pump_alone(core::lane_id lane, core::time_point now);
+  void pump_pool_suspects(core::time_point now);
+  /// Returns the suspect of a lane that was tried least.
+  core::request_id next_suspect(core::lane_id lane, core::time_point now) const;
+  /// Whether its trial is written down; else asks for that.
+  bool may_try(core::request_id id, row& r);
+  void note_suspicion(core::request_id id, row& r, uint32_t trials, bool waits);
+  void forgive(core::request_id id, row& r);
+  /// The engine stops: a trial that is not over does not count.
+  void take_trial_back(core::request_id id, row& r);
+  core::error poison_of(const row& r, std::string_view last) const;
+  /// Whether rows wait there that a death delayed already, and that can go on.
+  bool delays_again(std::span<const core::lane_id> lanes) const;
+  bool has_room_for(const row& r) const;
+  /// Calls f with every worker that a suspect at `w` has to itself.
+  void each_beside(const worker& w, const std::function<void(worker&)>& f);
+  /// A pool's worker is there, perhaps in the middle of a trial.
+  void join_suspects(worker& w);
+  /// Returns what the workers of a process were working on when it died.
+  std::set<core::ticket> worked_on(const std::set<core::worker_id>& gone,
+                                   death cause) const;
+  /// Notes who waits for these workers and for nobody else.
+  void note_delayed(const std::set<core::lane_id>& served);
+
   // hub_replies.cpp: replies and deaths
+  /// How a dispatch ended without what it was for.
+  enum class loss : uint8_t {
+    /// A living worker says so.
+    told,
+    /// Its process ended, and not for its sake.
+    killed,
+    /// Its process ended while it worked on this.
+    suspicious,
+  };
   bool conclude(core::ticket who, core::time_point now, dispatched& out);
   row* current(core::ticket who);
   void discard(const dispatched& x);
-  void note(row& r, const std::vector<std::string>& what);
+  void note(row& r, const std::vector<core::note>& what);
   void count_batch(const stepped& x);
   void fall_back(core::request_id id, row& r, const dispatched& x,
-                 const core::error& why, bool died, core::time_point now);
+                 const core::error& why, loss how, core::time_point now);
   void bury(ipc::process_life who);
   worker* find(const worker_address& where);
 
@@ -325,6 +375,8 @@ private:
   std::set<core::lane_id> dirty_;
   /// Lanes whose next row found no slot.
   std::set<core::lane_id> starved_;
+  /// Rows that wait, were delayed by another's death and are no suspects.
+  std::map<core::lane_id, uint32_t> held_up_;
   std::set<std::pair<core::time_point, core::request_id>> deadlines_;
   /// Rows that ask for facts, by the end of their patience.
   std::set<std::pair<core::time_point, core::request_id>> asking_;
@@ -336,6 +388,7 @@ private:
   uint64_t source_bytes_ = 0;
   size_t live_ = 0;
   counters counts_;
+  recovery_watch recovery_;
   core::time_point last_end_;
   double seconds_per_end_ = 0;
   /// From a picture to its answer, of late.
@@ -343,13 +396,10 @@ private:
   bool stopping_ = false;
 };
 
-/// Lanes of the pools; those of devices are the policy's.
-inline constexpr core::lane_id finish_lane{0xFFFFFFFE};
-inline constexpr core::lane_id prepare_lane{0xFFFFFFFF};
+/// Deaths alone without anything gained, after which a request is poison.
+inline constexpr uint32_t most_strikes = 2;
 
-/// Returns the lane of rows that must run alone beside `lane`.
-constexpr core::lane_id alone_lane(core::lane_id lane) {
-  return core::lane_id{lane.value | 0x40000000};
-}
+/// Rows are prepared ahead for this many times the devices' seats.
+inline constexpr uint32_t ahead_per_seat = 2;
 
 } // namespace atelier::actors

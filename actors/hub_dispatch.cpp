@@ -24,9 +24,6 @@ constexpr std::array<uint32_t, ipc::slot_kinds> reserve_files{0, 1, 0};
 constexpr std::array<uint32_t, ipc::slot_kinds> reserve_denoising{0, 1, 0};
 constexpr std::array<uint32_t, ipc::slot_kinds> reserve_finishing{0, 0, 0};
 
-/// Rows are prepared ahead for this many times the devices' seats.
-constexpr uint32_t ahead_per_seat = 2;
-
 constexpr ipc::process_life control_life{};
 
 } // namespace
@@ -34,9 +31,9 @@ constexpr ipc::process_life control_life{};
 core::lane_id hub::lane_for(const row& r) const {
   switch (r.at) {
     case phase::preparing:
-      return prepare_lane;
+      return r.alone ? pool_suspects_lane : prepare_lane;
     case phase::finishing:
-      return finish_lane;
+      return r.alone ? pool_suspects_lane : finish_lane;
     case phase::denoising:
       break;
   }
@@ -68,6 +65,8 @@ void hub::pump(core::time_point now) {
 }
 
 void hub::pump_lane(core::lane_id lane, core::time_point now) {
+  if (lane == pool_suspects_lane)
+    return pump_pool_suspects(now);
   const bool pool = lane == prepare_lane || lane == finish_lane;
   if (!pool && (lane.value & alone_lane(core::lane_id{0}).value) != 0)
     return pump_alone(lane, now);
@@ -115,50 +114,6 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
         return;
       }
     }
-  }
-}
-
-void hub::pump_alone(core::lane_id lane, core::time_point now) {
-  const core::lane_id beside{lane.value ^ alone_lane(core::lane_id{0}).value};
-  auto serves = [&](const worker& w) {
-    return w.where.what == role::denoise_step && !w.suspected && !w.loading
-        && !w.next_hosting
-        && std::find(w.serves.begin(), w.serves.end(), beside)
-             != w.serves.end();
-  };
-  if (lanes_.empty(lane)) {
-    for (auto& [id, w] : workers_) {
-      if (w.draining && serves(w)) {
-        w.draining = false;
-        offer(w);
-      }
-    }
-    return;
-  }
-  worker* chosen = nullptr;
-  for (auto& [id, w] : workers_) {
-    if (!serves(w))
-      continue;
-    if (w.exclusive)
-      return;
-    if (w.draining) {
-      chosen = &w;
-      break;
-    }
-    if (chosen == nullptr || w.view.seats_taken < chosen->view.seats_taken)
-      chosen = &w;
-  }
-  if (chosen == nullptr)
-    return look_for_host(beside);
-  withdraw(*chosen);
-  chosen->draining = true;
-  if (chosen->view.seats_taken != 0)
-    return;
-  const core::lane_id served[] = {lane};
-  const auto queue = lanes_.best(served, now, config_.pace.ageing, 1);
-  if (!dispatch(queue.front().request, *chosen, now)) {
-    ++counts_.slot_waits;
-    starved_.insert(lane);
   }
 }
 
@@ -296,14 +251,15 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       x.reading = r.pixels;
       keeper_.begin_read(x.reading, who, w.where.where);
       const auto& v = config_.profile->variants[r.how.variant.value];
-      order = finish{who,    r.how,          r.what->text, v.model,
-                     v.name, r.what->output, r.pixels,     x.granted[0]};
+      order = finish{who,      r.how,        r.what->text,
+                     v.model,  v.name,       r.what->output,
+                     r.pixels, x.granted[0], r.notes};
       break;
     }
   }
   if (const auto lane = lanes_.where(id); lane && r.at == phase::denoising)
     count_waiting(waited_for, *lane, false);
-  lanes_.remove(id);
+  take_from_lane(id, r);
   r.took.queue += now - r.waiting_since;
   draw_wait(id, r, now);
   if (r.what->deadline != core::never && !r.known.best
@@ -323,9 +279,13 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   }
   ++w.view.seats_taken;
   --w.view.seats_free;
-  w.exclusive = x.alone;
-  if (x.alone)
-    w.draining = false;
+  if (x.alone) {
+    r.next_trial = trial::unasked;
+    each_beside(w, [](worker& y) {
+      y.exclusive = true;
+      y.draining = false;
+    });
+  }
   offer(w);
   ++counts_.dispatched;
   w.has.push_back(who);

@@ -69,6 +69,10 @@ size_t hub::rows() const {
   return rows_.size();
 }
 
+recovery_counts hub::recovery(core::time_point now) const {
+  return recovery_.counts(now);
+}
+
 scheduler_status hub::status() const {
   scheduler_status s;
   s.counts = counts_;
@@ -155,6 +159,13 @@ std::string hub::check() const {
     if (w.filling)
       return fmt::format("worker {} still fills its batch", id.value);
   }
+  std::map<core::lane_id, uint32_t> held_up;
+  for (const auto& [id, r] : rows_)
+    if (r.delayed && !r.alone)
+      if (const auto lane = lanes_.where(id))
+        ++held_up[*lane];
+  if (held_up != held_up_)
+    return "rows that were delayed are not counted";
   std::map<core::worker_id, uint64_t> steps_left;
   for (const auto& [who, x] : out_)
     steps_left[x.worker] += x.steps_left;
@@ -172,6 +183,17 @@ std::string hub::check() const {
       if (const auto s = keeper_.state_of(slot);
           !s || *s == ipc::slot_state::free || *s == ipc::slot_state::held)
         return fmt::format("request {} lost a granted slot", who.id.value);
+  }
+  for (const auto& [who, x] : out_) {
+    const auto& at = workers_.at(x.worker).where;
+    const bool pool = at.what != role::denoise_step;
+    for (const auto& [other, y] : out_)
+      if (const auto& there = workers_.at(y.worker).where;
+          x.alone && other != who
+          && (x.worker == y.worker
+              || (pool && there.what != role::denoise_step
+                  && there.where == at.where)))
+        return fmt::format("request {} is not alone", who.id.value);
   }
   for (const auto& [id, w] : workers_)
     if (taken[id] != w.view.seats_taken || w.has.size() != w.view.seats_taken

@@ -15,17 +15,11 @@ namespace atelier::actors {
 
 namespace {
 
-/// Deaths alone without a step gained, after which a request is poison.
-constexpr uint32_t most_strikes = 2;
-
 /// Of 0.005 each; the last one holds 1.
 constexpr size_t confidence_bins = 201;
 
 /// Batches that are counted apart.
 constexpr uint32_t most_batches = 64;
-
-/// Notes that one request keeps.
-constexpr size_t most_notes = 16;
 
 /// Whether another attempt could go better.
 bool worth_retrying(core::ec code) {
@@ -72,14 +66,17 @@ bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
   std::erase(w.batch, who);
   std::erase(w.has, who);
   w.view.steps_left -= out.steps_left;
-  if (out.alone)
-    w.exclusive = false;
   change_hosting(w);
-  offer(w);
-  if (w.where.what == role::denoise_step)
-    for (const auto lane : w.serves)
-      if (!lanes_.empty(alone_lane(lane)) || w.draining)
-        dirty_.insert(alone_lane(lane));
+  if (out.alone)
+    each_beside(w, [this](worker& x) {
+      x.exclusive = false;
+      offer(x);
+    });
+  else
+    offer(w);
+  for (const auto lane : w.serves)
+    if (!lanes_.empty(alone_lane(lane)) || w.draining)
+      dirty_.insert(alone_lane(lane));
   for (const auto& slot : out.granted)
     keeper_.release(slot, who);
   if (out.reading && !out.published)
@@ -99,9 +96,9 @@ void hub::discard(const dispatched& x) {
     keeper_.supersede(x.reading);
 }
 
-void hub::note(row& r, const std::vector<std::string>& what) {
+void hub::note(row& r, const std::vector<core::note>& what) {
   for (const auto& x : what)
-    if (r.notes.size() < most_notes
+    if (r.notes.size() < core::most_notes
         && std::find(r.notes.begin(), r.notes.end(), x) == r.notes.end())
       r.notes.push_back(x);
 }
@@ -118,6 +115,7 @@ void hub::on(const worker_ready& x, core::time_point now) {
   const core::worker_id id{next_worker_++};
   auto& w = workers_[id];
   addresses_[x.who] = id;
+  recovery_.ready(x.who.where.process, now);
   w.where = x.who;
   w.seats = x.seats;
   w.run_steps = std::max(1u, x.run_steps);
@@ -139,9 +137,11 @@ void hub::on(const worker_ready& x, core::time_point now) {
   switch (x.who.what) {
     case role::preprocess:
       w.serves = {prepare_lane};
+      join_suspects(w);
       break;
     case role::postprocess:
       w.serves = {finish_lane};
+      join_suspects(w);
       break;
     case role::denoise_step:
       w.serves = planning::lanes_of(w.view);
@@ -174,7 +174,7 @@ void hub::on(const prepared& x, core::time_point now) {
   draw_dispatch(x.who.id, done, x.failure, now);
   r->took.preprocess += x.took;
   if (x.failure.code != core::ec::none) {
-    fall_back(x.who.id, *r, done, x.failure, false, now);
+    fall_back(x.who.id, *r, done, x.failure, loss::told, now);
     return settle(now);
   }
   note(*r, x.notes);
@@ -182,8 +182,7 @@ void hub::on(const prepared& x, core::time_point now) {
   if (done.granted.size() > 1)
     r->source = done.granted[1];
   keeper_.supersede(done.reading);
-  r->at = phase::denoising;
-  wait(x.who.id, *r, now, false);
+  enter(x.who.id, *r, phase::denoising, now);
   settle(now);
 }
 
@@ -242,6 +241,7 @@ void hub::on(const stepped& x, core::time_point now) {
       keeper_.end_read(d.reading, p.who);
       keeper_.supersede(d.reading);
     }
+    recovery_.stepped(p.who.id, now);
     if (auto* r = current(p.who); r != nullptr && r->what->wants_progress)
       ports_.clients->progressed(
         p.who.id, p.steps_done, core::steps_to_run(r->how),
@@ -275,9 +275,11 @@ void hub::on(const denoised& x, core::time_point now) {
       core::time_point{core::timespan{x.first_step_ns}} - r->what->arrived;
   r->steps_run += x.steps_run;
   if (x.failure.code != core::ec::none && worth_retrying(x.failure.code)) {
-    fall_back(x.who.id, *r, done, x.failure, false, now);
+    fall_back(x.who.id, *r, done, x.failure, loss::told, now);
     return settle(now);
   }
+  // One that had all its steps is only decoded after a death.
+  recovery_.stepped(x.who.id, now);
   note(*r, x.notes);
   keeper_.supersede(done.reading);
   keeper_.supersede(done.granted[0]);
@@ -322,9 +324,10 @@ void hub::on(const finished& x, core::time_point now) {
   r->took.postprocess += x.took;
   finishing_ += (now - r->waiting_since - finishing_) / 16;
   if (x.failure.code != core::ec::none) {
-    fall_back(x.who.id, *r, done, x.failure, false, now);
+    fall_back(x.who.id, *r, done, x.failure, loss::told, now);
     return settle(now);
   }
+  recovery_.encoded(now);
   r->encoded = done.granted[0];
   answer_row(x.who.id, *r, x.bytes, x.sha256, now);
   settle(now);
@@ -333,19 +336,19 @@ void hub::on(const finished& x, core::time_point now) {
 // -- falling back -------------------------------------------------------------
 
 void hub::fall_back(core::request_id id, row& r, const dispatched& x,
-                    const core::error& why, bool died, core::time_point now) {
+                    const core::error& why, loss how, core::time_point now) {
   bool gained = false;
   if (x.at == phase::denoising) {
     const auto seq = ports_.slots->published(x.granted[0]);
     const auto held = seq && *seq > 0 ? static_cast<uint32_t>(*seq - 1) : 0;
     // A living worker tells its steps itself; of a dead one count those that it
     // told or left, also where they are lost and run again.
-    if (died)
+    if (how != loss::told)
       r.steps_run +=
         std::max({held, x.steps_done, x.steps_before}) - x.steps_before;
     if (seq && *seq > 0) {
-      gained = *seq - 1 > x.steps_before;
-      r.steps_done = static_cast<uint32_t>(*seq - 1);
+      gained = held > std::max(x.steps_before, r.reached);
+      r.steps_done = held;
       r.newest = x.granted[0];
       keeper_.supersede(x.reading);
       ++counts_.resumed;
@@ -358,24 +361,22 @@ void hub::fall_back(core::request_id id, row& r, const dispatched& x,
   }
   r.losses = gained ? 1 : r.losses + 1;
   if (gained)
-    r.strikes = 0;
-  else if (died && x.stepping && x.alone)
-    ++r.strikes;
-  if (died && x.stepping)
+    forgive(id, r);
+  if (how == loss::suspicious) {
+    if (x.alone && !gained)
+      ++r.strikes;
     r.alone = true;
+    r.reached = std::max(r.reached, r.steps_done);
+  }
   if (r.strikes >= most_strikes)
-    return end_row(id, r, row_state::failed,
-                   core::fail(core::ec::poison,
-                              "its worker died {} times while running it alone "
-                              "at step {} (last: {})",
-                              r.strikes, r.steps_done, why.text),
-                   now);
+    return end_row(id, r, row_state::failed, poison_of(r, why.text), now);
   const bool retry =
     worth_retrying(why.code) && r.losses < config_.pace.attempts;
   if (!retry)
     return end_row(id, r, row_state::failed, why, now);
   draw_fall_back(id, r, gained || r.steps_done > 0, why, now);
-  wait(id, r, now, true);
+  // Suspects take turns.
+  wait(id, r, now, !r.alone);
 }
 
 // -- death --------------------------------------------------------------------
@@ -388,6 +389,7 @@ void hub::bury(ipc::process_life who) {
 void hub::suspected(ipc::process_life who, core::time_point now) {
   keeper_.suspect(who);
   bury(who);
+  recovery_.down(who.process, now);
   bool changed = false;
   std::vector<core::worker_id> suspects;
   for (auto& [id, w] : workers_) {
@@ -406,7 +408,8 @@ void hub::suspected(ipc::process_life who, core::time_point now) {
   settle(now);
 }
 
-void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
+void hub::lost(ipc::process_life who, bool confirmed, death cause,
+               core::time_point now) {
   if (confirmed)
     keeper_.confirm_exit(who);
   else
@@ -417,16 +420,24 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
     if (w.where.where == who)
       gone.insert(id);
   std::vector<core::ticket> orphans;
+  std::vector<core::request_id> denoised;
   for (const auto& [ticket, x] : out_)
-    if (gone.count(x.worker) != 0)
+    if (gone.count(x.worker) != 0) {
       orphans.push_back(ticket);
+      if (x.at == phase::denoising && current(ticket) != nullptr)
+        denoised.push_back(ticket.id);
+    }
+  recovery_.lost(who.process, std::move(denoised), live_ > 0, now);
   // Each goes to the front of its lane: the last one first.
   std::sort(orphans.rbegin(), orphans.rend());
+  const auto suspects = worked_on(gone, cause);
   bool devices = false;
+  std::set<core::lane_id> served;
   for (const auto id : gone) {
     auto& w = workers_.at(id);
     withdraw(w);
     draw_death(w, now);
+    served.insert(w.serves.begin(), w.serves.end());
     if (w.where.what == role::denoise_step) {
       devices = true;
       device_seats_ -= w.seats;
@@ -439,21 +450,30 @@ void hub::lost(ipc::process_life who, bool confirmed, core::time_point now) {
     hosting_changed();
     ++counts_.workers_lost;
   }
-  const auto why = core::fail(
-    core::ec::unavailable, "the worker's process {} died", who.process.value);
-  for (const auto ticket : orphans) {
+  if (!suspects.empty()) {
+    ports_.watch->request_caused(who);
+    note_delayed(served);
+  }
+  const auto why =
+    core::fail(core::ec::unavailable, "the worker's process {} {}",
+               who.process.value, to_string(cause));
+  const auto give_back = [&](core::ticket ticket, loss how) {
     const auto x = std::move(out_.at(ticket));
     out_.erase(ticket);
     if (x.at == phase::preparing)
       --ahead_;
     auto* r = current(ticket);
-    if (r == nullptr) {
-      discard(x);
-      continue;
-    }
+    if (r == nullptr)
+      return discard(x);
     draw_dispatch(ticket.id, x, why, now);
-    fall_back(ticket.id, *r, x, why, true, now);
-  }
+    r->delayed = r->delayed || (how == loss::killed && !suspects.empty());
+    fall_back(ticket.id, *r, x, why, how, now);
+  };
+  for (const auto ticket : orphans)
+    if (suspects.count(ticket) == 0)
+      give_back(ticket, loss::killed);
+  for (const auto ticket : suspects)
+    give_back(ticket, loss::suspicious);
   for (const auto id : gone)
     rehome(id, now);
   if (devices)

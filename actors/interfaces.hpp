@@ -18,6 +18,8 @@ namespace atelier::actors {
 using scheduler_actor = caf::typed_actor<
   // A valid request enters; it will be answered once, through the gateway.
   caf::reacts_to<submit>,
+  // The client wrote down that it is about to be tried alone.
+  caf::reacts_to<trial_noted>,
   // The client takes it back.
   caf::reacts_to<cancel_request>,
   // The gateway copied the picture out: its slot may go.
@@ -108,6 +110,8 @@ using supervisor_actor = caf::typed_actor<
   caf::reacts_to<start_atom>,
   // The SCHEDULER finds a process silent.
   caf::reacts_to<suspect_process>,
+  // The SCHEDULER says that a request caused a process's end.
+  caf::reacts_to<request_caused>,
   // A process was started, or could not be.
   caf::reacts_to<process_started>,
   // A process gave a sign of life.

@@ -4,8 +4,10 @@
 // Messages that never leave the process: they may carry shared immutable data.
 
 #include <atelier/actors/messages.hpp>
+#include <atelier/actors/recovery_watch.hpp>
 #include <atelier/core/error.hpp>
 #include <atelier/core/request.hpp>
+#include <atelier/core/suspicion.hpp>
 #include <atelier/gpu/device/executor.hpp>
 #include <atelier/ipc/keeper.hpp>
 #include <atelier/planning/cluster.hpp>
@@ -26,6 +28,16 @@ namespace atelier::actors {
 /// A valid request enters.
 struct submit {
   std::shared_ptr<const core::request> what;
+  /// What a server before held against it.
+  core::suspicion held = {};
+  /// The client writes down what is held against it: a trial alone waits for
+  /// that (`trial_noted`).
+  bool keeps_suspicion = false;
+};
+
+/// The client wrote down that the request is about to be tried alone.
+struct trial_noted {
+  core::request_id id;
 };
 
 /// The client takes its request back.
@@ -59,12 +71,38 @@ struct process_suspected {
   ipc::process_life who;
 };
 
+/// How a process ended.
+enum class death : uint8_t {
+  /// A signal of its own making, or an exit that nobody asked for.
+  crash,
+  /// Killed by this program: it was silent, or wrote nonsense.
+  watchdog,
+  /// Killed by the kernel for memory.
+  memory,
+  /// Anything else: an operator, or nobody knows.
+  outside,
+};
+
+/// Returns what became of a process, for sentences: "crashed".
+std::string_view to_string(death x);
+
+/// Returns whether a request may be to blame for it.
+constexpr bool may_be_of_a_request(death x) {
+  return x != death::outside;
+}
+
 /// The supervisor says of a process life that it is over. All that it wrote has
 /// been delivered before. Not confirmed: it may still be there, so its slots
 /// stay quarantined until a second, confirmed message.
 struct process_lost {
   ipc::process_life who;
   bool confirmed = true;
+  death cause = death::outside;
+};
+
+/// The scheduler says that a request caused the end of a process.
+struct request_caused {
+  ipc::process_life who;
 };
 
 /// What a policy wanted to know of a request. Fields that nobody could tell
@@ -165,6 +203,7 @@ struct scheduler_status {
   uint32_t preprocess_workers = 0;
   uint32_t postprocess_workers = 0;
   std::vector<worker_line> workers;
+  recovery_counts recovery;
 };
 
 /// One process for people.
@@ -175,6 +214,8 @@ struct process_line {
   bool alive = false;
   /// Of all its lives.
   std::vector<blocked_handlers> blocked = {};
+  /// It is set up and answers.
+  bool ready = false;
 };
 
 /// A process's start went one way or the other.
@@ -188,6 +229,7 @@ struct process_started {
 struct process_exited {
   ipc::process_life who;
   std::string how;
+  death cause = death::outside;
 };
 
 /// A run of the executor ended.
@@ -215,6 +257,7 @@ using stop_atom = caf::atom_constant<caf::atom("stop")>;
 } // namespace atelier::actors
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::submit)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::trial_noted)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::cancel_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::taken_answer)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::publish_plan)
@@ -222,6 +265,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::cluster_changed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::suspect_process)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::process_suspected)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::process_lost)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::request_caused)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::counters)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::scheduler_status)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::vector<atelier::actors::process_line>)

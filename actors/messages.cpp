@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/local_messages.hpp>
 #include <atelier/actors/messages.hpp>
 
 namespace atelier::actors {
@@ -13,6 +14,20 @@ std::string_view to_string(role x) {
       return "postprocess";
   }
   return "unknown";
+}
+
+std::string_view to_string(death x) {
+  switch (x) {
+    case death::crash:
+      return "crashed";
+    case death::watchdog:
+      return "was silent and killed";
+    case death::memory:
+      return "was killed for memory";
+    case death::outside:
+      return "was ended from outside";
+  }
+  return "ended";
 }
 
 } // namespace atelier::actors

@@ -8,6 +8,7 @@
 
 #include <atelier/core/error.hpp>
 #include <atelier/core/ids.hpp>
+#include <atelier/core/note.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/core/time.hpp>
@@ -103,7 +104,7 @@ struct prepared {
   core::error failure;
   core::timespan took{0};
   /// What the client should know, a sentence each.
-  std::vector<std::string> notes;
+  std::vector<core::note> notes;
   /// When the work began, in nanoseconds on the host's monotonic clock.
   int64_t began_ns = 0;
 
@@ -222,7 +223,7 @@ struct denoised {
   /// monotonic clock; 0: none did.
   int64_t first_step_ns = 0;
   /// As those of `prepared`.
-  std::vector<std::string> notes;
+  std::vector<core::note> notes;
   /// What the judge said; 0, the worst, where there is none or it failed.
   double score = 0;
   /// When decoding ended, likewise; 0: nothing was decoded.
@@ -292,13 +293,15 @@ struct finish {
   core::encoding output;
   ipc::slot_ref pixels;
   ipc::slot_ref encoded;
+  /// What the file's metadata tell besides the parameters.
+  std::vector<core::note> notes = {};
 
   friend bool operator==(const finish&, const finish&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, finish& x) {
     return f(x.who, x.how, x.text, x.model, x.variant, x.output, x.pixels,
-             x.encoded);
+             x.encoded, x.notes);
   }
 };
 

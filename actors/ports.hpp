@@ -6,7 +6,9 @@
 
 #include <atelier/actors/messages.hpp>
 #include <atelier/core/error.hpp>
+#include <atelier/core/note.hpp>
 #include <atelier/core/request.hpp>
+#include <atelier/core/suspicion.hpp>
 #include <atelier/ipc/slot_ref.hpp>
 #include <atelier/planning/cluster.hpp>
 #include <atelier/planning/policy.hpp>
@@ -73,7 +75,7 @@ struct answer {
   std::string variant;
   std::string route;
   uint32_t steps_run = 0;
-  std::vector<std::string> notes;
+  std::vector<core::note> notes;
   row_timings took;
 };
 
@@ -87,6 +89,11 @@ public:
   /// is wanted. It may be superseded or given away before it is read.
   virtual void progressed(core::request_id id, uint32_t steps_done,
                           uint32_t steps, ipc::slot_ref state) = 0;
+
+  /// The suspicion of a request that keeps it changed. With `waits` the request
+  /// is about to be tried alone, but not before `trial_noted` says that this is
+  /// written down.
+  virtual void suspected(core::request_id, core::suspicion, bool /*waits*/) {}
 };
 
 /// Finds what policies want to know of requests: classifier and retriever.
@@ -111,6 +118,8 @@ class supervision {
 public:
   virtual ~supervision() = default;
   virtual void suspect(ipc::process_life who, std::string why) = 0;
+  /// A request that the process worked on caused its end.
+  virtual void request_caused(ipc::process_life who) = 0;
   virtual void cluster_changed(planning::cluster_view there) = 0;
 };
 

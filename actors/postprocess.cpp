@@ -2,12 +2,59 @@
 #include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/postprocess.hpp>
 #include <atelier/core/sha256.hpp>
+#include <atelier/gpu/source_format.hpp>
 #include <atelier/image/codec.hpp>
+#include <atelier/image/native_fit.hpp>
 #include <atelier/image/parameters.hpp>
 
+#include <fmt/format.h>
+
+#include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
 
 namespace atelier::actors {
+
+namespace {
+
+using named_values = std::vector<std::pair<std::string, std::string>>;
+
+// One field for all, which programs that read parameters show as it is.
+named_values told_of(const std::vector<core::note>& notes) {
+  if (notes.empty())
+    return {};
+  std::string all;
+  for (const auto& x : notes)
+    all += fmt::format("{}{} ({})", all.empty() ? "" : "; ", x.text,
+                       core::to_string(x.code));
+  return {{"Notes", std::move(all)}};
+}
+
+image::pixel_view drawn_pixels(core::extent px,
+                               std::span<const std::byte> slot) {
+  return {px, 3, {reinterpret_cast<const uint8_t*>(slot.data()), slot.size()}};
+}
+
+// The image in the size that was asked for, with what an edit keeps of its
+// source; none where it stays as it was drawn.
+core::result<std::optional<image::picture>> scaled_pixels(
+  const core::recipe& how, std::span<const std::byte> slot) {
+  if (how.scaled_to == core::extent{})
+    return std::optional<image::picture>{};
+  const auto kept = gpu::parse_kept(slot, how.px, how.scaled_to);
+  if (!kept)
+    return kept.why();
+  auto out = image::cover(
+    drawn_pixels(how.px, slot.first(gpu::drawn_bytes(how.px))), how.scaled_to);
+  if (!out)
+    return out.why();
+  image::keep_unmasked(*out, kept->pixels, kept->mask);
+  return std::optional{std::move(*out)};
+}
+
+} // namespace
 
 finished encode_picture(const finish& x, ipc::slot_store& slots) {
   finished reply;
@@ -28,11 +75,12 @@ finished encode_picture(const finish& x, ipc::slot_store& slots) {
   const auto pixels = slots.view(x.pixels);
   if (!pixels)
     return fail_with(pixels.why());
-  const image::pixel_view view{
-    x.how.px,
-    3,
-    {reinterpret_cast<const uint8_t*>(pixels->data()), pixels->size()}};
-  const auto about = image::describe(x.text, x.how, x.model);
+  const auto scaled = scaled_pixels(x.how, *pixels);
+  if (!scaled)
+    return fail_with(scaled.why());
+  const image::pixel_view view =
+    *scaled ? (*scaled)->view() : drawn_pixels(x.how.px, *pixels);
+  const auto about = image::describe(x.text, x.how, x.model, told_of(x.notes));
   const auto file = image::encode(view, x.output, image::to_text(about));
   if (!file)
     return fail_with(file.why());
@@ -63,6 +111,8 @@ postprocess_actor::behavior_type postprocess(
   return {
     [self](const finish& x) {
       auto& c = self->state.config;
+      if (c.test_crash_seed != 0 && x.how.seed == c.test_crash_seed)
+        std::abort();
       const auto begin = self->clock().now();
       auto reply = encode_picture(x, *c.slots);
       reply.took = self->clock().now() - begin;

@@ -14,6 +14,8 @@ namespace atelier::actors {
 struct postprocess_config {
   worker_address self;
   uint32_t seats = 1;
+  /// A request of this seed kills the process; 0: none does.
+  uint32_t test_crash_seed = 0;
   std::shared_ptr<ipc::slot_store> slots;
   std::shared_ptr<hub_port> hub;
 };

@@ -7,8 +7,10 @@
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/image/geometry.hpp>
+#include <atelier/image/native_fit.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 #include <vector>
 
@@ -66,6 +68,14 @@ core::error named(std::string_view field, const core::error& why) {
   return core::fail(why.code, "{}: {}", field, why.text);
 }
 
+/// Names the option by which the work was given up, if it was.
+core::error cut_off(std::string_view field, const core::error& why,
+                    const image::decode_limits& most) {
+  if (!most.stopped())
+    return named(field, why);
+  return core::fail(why.code, "{}: {} (limits.decode_ms)", field, why.text);
+}
+
 core::result<image::picture> decode_upright(std::string_view field,
                                             std::span<const uint8_t> file,
                                             const image::decode_limits& most) {
@@ -74,7 +84,7 @@ core::result<image::picture> decode_upright(std::string_view field,
     return named(field, head.why());
   auto pixels = image::decode(file, most);
   if (!pixels)
-    return named(field, pixels.why());
+    return cut_off(field, pixels.why(), most);
   return image::upright(image::opaque(*std::move(pixels)), head->orientation);
 }
 
@@ -89,46 +99,76 @@ core::result<image::picture> decode_to(std::string_view field,
   was = whole->px;
   if (was == px)
     return whole;
-  return image::resize(whole->view(), px);
+  auto scaled = image::resize(whole->view(), px, most.stop);
+  if (!scaled)
+    return cut_off(field, scaled.why(), most);
+  return scaled;
+}
+
+/// Puts a picture of the size that is answered where the drawing starts from
+/// it, and where it is kept.
+core::result<void> put_pixels(const image::picture& x, core::extent drawn,
+                              const gpu::source_buffers& into) {
+  std::copy_n(x.bytes.begin(), into.kept_pixels.size(),
+              into.kept_pixels.begin());
+  if (x.px == drawn) {
+    std::copy(x.bytes.begin(), x.bytes.end(), into.pixels.begin());
+    return {};
+  }
+  const auto smaller = image::uncover(x.view(), drawn);
+  if (!smaller)
+    return smaller.why();
+  std::copy(smaller->bytes.begin(), smaller->bytes.end(), into.pixels.begin());
+  return {};
+}
+
+void put_mask(const std::vector<uint8_t>& x, core::extent px,
+              core::extent drawn, const gpu::source_buffers& into) {
+  std::copy_n(x.begin(), into.kept_mask.size(), into.kept_mask.begin());
+  const auto smaller = px == drawn ? x : image::uncover_mask(x, px, drawn);
+  std::copy(smaller.begin(), smaller.end(), into.mask.begin());
 }
 
 core::result<void> write_source(const prepare& x, const source_files& files,
                                 const image::decode_limits& most,
                                 ipc::slot_store& slots,
-                                std::vector<std::string>& notes) {
+                                std::vector<core::note>& notes) {
   const auto buffer = slots.buffer(x.source);
   if (!buffer)
     return buffer.why();
-  const auto px = x.how.px;
+  const auto px = core::answered_px(x.how);
   const bool masked = !files.mask.empty();
-  const auto into = gpu::begin_source(*buffer, px, masked);
+  const auto kept = masked ? x.how.scaled_to : core::extent{};
+  const auto into = gpu::begin_source(*buffer, x.how.px, masked, kept);
   if (!into)
     return into.why();
   core::extent image_px;
   const auto pixels = decode_to("image", files.image, most, px, image_px);
   if (!pixels)
     return pixels.why();
-  std::copy(pixels->bytes.begin(), pixels->bytes.end(), into->pixels.begin());
+  if (auto done = put_pixels(*pixels, x.how.px, *into); !done)
+    return done.why();
   if (masked) {
     core::extent mask_px;
     const auto grey = decode_to("mask", files.mask, most, px, mask_px);
     if (!grey)
       return grey.why();
     const auto mask = image::binarize(grey->view());
-    std::copy(mask.begin(), mask.end(), into->mask.begin());
+    put_mask(mask, px, x.how.px, *into);
     if (mask_px != image_px)
-      notes.push_back(fmt::format("the mask of {}x{} was scaled to the image's "
-                                  "size, {}x{}",
-                                  mask_px.width, mask_px.height, image_px.width,
-                                  image_px.height));
+      notes.push_back({core::note_code::mask_scaled,
+                       fmt::format("the mask of {}x{} was scaled to the "
+                                   "image's size, {}x{}",
+                                   mask_px.width, mask_px.height,
+                                   image_px.width, image_px.height)});
   }
-  return slots.publish(x.source, 1, gpu::source_bytes(px, masked));
+  return slots.publish(x.source, 1, gpu::source_bytes(x.how.px, masked, kept));
 }
 
 core::result<beginning> read_source(const prepare& x,
                                     const image::decode_limits& most,
                                     ipc::slot_store& slots,
-                                    std::vector<std::string>& notes) {
+                                    std::vector<core::note>& notes) {
   if (!x.source)
     return beginning::noise;
   const auto bytes = slots.view(x.files);
@@ -195,8 +235,14 @@ preprocess_actor::behavior_type preprocess(
   return {
     [self](const prepare& x) {
       auto& c = self->state.config;
+      if (c.test_crash_seed != 0 && x.how.seed == c.test_crash_seed)
+        std::abort();
       const auto begin = self->clock().now();
-      auto reply = prepare_row(x, c.sources, *c.slots);
+      auto sources = c.sources;
+      sources.stop = [self, until = begin + c.decode] {
+        return self->clock().now() >= until;
+      };
+      auto reply = prepare_row(x, sources, *c.slots);
       reply.took = self->clock().now() - begin;
       reply.began_ns = begin.time_since_epoch().count();
       c.hub->send(std::move(reply));

@@ -3,7 +3,9 @@
 
 #include <atelier/actors/messages.hpp>
 #include <atelier/actors/ports.hpp>
+#include <atelier/core/note.hpp>
 #include <atelier/core/request.hpp>
+#include <atelier/core/suspicion.hpp>
 #include <atelier/planning/plan.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/route.hpp>
@@ -17,8 +19,10 @@
 
 namespace atelier::actors {
 
-/// What a row does next, or is doing.
-enum class phase : uint8_t { preparing, denoising, finishing };
+using core::phase;
+
+/// Whether the client wrote down that a suspect is about to be tried.
+enum class trial : uint8_t { unasked, asked, noted };
 
 /// Where a row stands. ASKING -> WAITING -> RUNNING -> WAITING | ANSWERED |
 /// FAILED | CANCELLED; the last three are terminal.
@@ -78,14 +82,26 @@ struct row {
   /// Steps that `newest` holds.
   uint32_t steps_done = 0;
   uint32_t steps_run = 0;
-  /// Lost its worker in a batch: runs without others from now on.
+  /// A suspect: its worker's process died while it worked on this. Until it
+  /// gets through the phase it runs without others.
   bool alone = false;
   /// Deaths alone without a step gained.
   uint32_t strikes = 0;
+  /// The most steps that it had at such a death.
+  uint32_t reached = 0;
+  /// The suspicion that `submit` brought; it counts from where the request was
+  /// at that time.
+  core::suspicion held;
+  bool keeps_suspicion = false;
+  /// How far its next trial is, and whether the client wrote anything down.
+  trial next_trial = trial::unasked;
+  bool noted = false;
+  /// A death that another request caused delayed it.
+  bool delayed = false;
   /// Lost workers since the last gain.
   uint32_t losses = 0;
   /// What its workers found that the client should know, each once.
-  std::vector<std::string> notes;
+  std::vector<core::note> notes;
   core::time_point waiting_since;
   /// When it expires: at its deadline, or earlier where a picture is there that
   /// must still be encoded.

@@ -59,7 +59,12 @@ scheduler_actor::behavior_type scheduler(
   };
   return {
     [self](const submit& x) {
-      handle(self, [&](hub& h, auto now) { h.submit(x.what, now); });
+      handle(self, [&](hub& h, auto now) {
+        h.submit(x.what, now, x.held, x.keeps_suspicion);
+      });
+    },
+    [self](const trial_noted& x) {
+      handle(self, [&](hub& h, auto now) { h.trial_noted(x.id, now); });
     },
     [self](const cancel_request& x) {
       handle(self, [&](hub& h, auto now) { h.cancel(x.id, now); });
@@ -79,7 +84,9 @@ scheduler_actor::behavior_type scheduler(
       handle(self, [&](hub& h, auto now) { h.suspected(x.who, now); });
     },
     [self](const process_lost& x) {
-      handle(self, [&](hub& h, auto now) { h.lost(x.who, x.confirmed, now); });
+      handle(self, [&](hub& h, auto now) {
+        h.lost(x.who, x.confirmed, x.cause, now);
+      });
     },
     [self](const publish_plan& x) {
       handle(self, [&](hub& h, auto now) { h.publish(x.what, now); });
@@ -91,7 +98,12 @@ scheduler_actor::behavior_type scheduler(
     },
     [self](stop_atom) { handle(self, [](hub& h, auto now) { h.stop(now); }); },
     [self](counts_atom) { return self->state.tables->counts(); },
-    [self](status_atom) { return self->state.tables->status(); },
+    [self](status_atom) {
+      const auto& tables = *self->state.tables;
+      auto s = tables.status();
+      s.recovery = tables.recovery(self->clock().now());
+      return s;
+    },
   };
 }
 

@@ -21,9 +21,6 @@ using pointer = self_of<supervisor_actor, supervisor_state>;
 using stage = supervisor_state::stage;
 using process = supervisor_state::process;
 
-/// A life this long earns the first pause again.
-constexpr core::timespan long_life = std::chrono::minutes{1};
-
 core::timespan tick_of(const config::process_settings& s) {
   return std::clamp<core::timespan>(s.heartbeat / 4,
                                     std::chrono::milliseconds{10},
@@ -48,9 +45,9 @@ void start(pointer self, process& p) {
   add(p.blocked_before, p.blocked);
   p.blocked.clear();
   p.at = stage::starting;
-  p.began = self->clock().now();
-  p.last_sign = p.began;
-  p.last_ping = p.began;
+  p.was_up = false;
+  p.last_sign = self->clock().now();
+  p.last_ping = p.last_sign;
   self->state.config.host->start(self->state.life_of(p), p.part);
 }
 
@@ -73,23 +70,23 @@ void schedule_restart(pointer self, process& p) {
     p.at = stage::over;
     return;
   }
-  const bool lived_long = now - p.began >= long_life;
-  p.pause = lived_long || p.pause.count() == 0
-            ? s.restart_first
-            : std::min(p.pause * 2, s.restart_most);
   p.at = stage::down;
-  p.due = now + p.pause;
+  p.due = now + pause_after_death(p.deaths, now, p.was_up, s);
   ++p.restarts;
+}
+
+/// Asks for a sign of life.
+void ping_now(pointer self, process& p) {
+  auto& st = self->state;
+  p.last_ping = self->clock().now();
+  st.config.host->ping(st.life_of(p), ++st.pings);
 }
 
 /// Asks for a sign of life, if it is time.
 void ask(pointer self, process& p) {
-  auto& st = self->state;
-  const auto now = self->clock().now();
-  if (now - p.last_ping < st.config.settings.heartbeat)
-    return;
-  p.last_ping = now;
-  st.config.host->ping(st.life_of(p), ++st.pings);
+  if (self->clock().now() - p.last_ping
+      >= self->state.config.settings.heartbeat)
+    ping_now(self, p);
 }
 
 void look(pointer self, process& p) {
@@ -125,7 +122,8 @@ void look(pointer self, process& p) {
                         "slots stay quarantined",
                         p.part, p.pid);
         p.at = stage::unconfirmed;
-        self->send(st.config.hub, process_lost{st.life_of(p), false});
+        self->send(st.config.hub,
+                   process_lost{st.life_of(p), false, death::watchdog});
       }
       break;
     case stage::starting:
@@ -174,6 +172,13 @@ supervisor_actor::behavior_type supervisor(
       if (auto* p = self->state.find(x.who))
         suspect(self, *p, x.why);
     },
+    [self](const request_caused& x) {
+      auto& s = self->state;
+      auto* p = s.find(x.who);
+      if (p != nullptr && p->at == stage::down)
+        p->due =
+          std::min(p->due, due_after_request(p->deaths, s.config.settings));
+    },
     [self](const process_started& x) {
       auto* p = self->state.find(x.who);
       if (p == nullptr || p->at == stage::over)
@@ -187,6 +192,8 @@ supervisor_actor::behavior_type supervisor(
       if (p->at == stage::starting) {
         p->at = stage::setting_up;
         p->last_sign = self->clock().now();
+        // Read as soon as it is set up: it is up before it has its workers.
+        ping_now(self, *p);
       }
     },
     [self](const pong& x) {
@@ -195,6 +202,7 @@ supervisor_actor::behavior_type supervisor(
         return;
       p->last_sign = self->clock().now();
       p->blocked = x.blocked;
+      p->was_up = true;
       if (p->at == stage::setting_up)
         p->at = stage::up;
     },
@@ -205,7 +213,7 @@ supervisor_actor::behavior_type supervisor(
         return;
       if (!s.stopping)
         core::log_warn("process {} (pid {}) ended: {}", p->part, p->pid, x.how);
-      self->send(s.config.hub, process_lost{x.who, true});
+      self->send(s.config.hub, process_lost{x.who, true, x.cause});
       schedule_restart(self, *p);
     },
     [self](tick_atom) {
@@ -238,7 +246,7 @@ supervisor_actor::behavior_type supervisor(
         add(blocked, p.blocked);
         lines.push_back({p.part, p.pid, p.restarts,
                          p.at == stage::up || p.at == stage::setting_up,
-                         std::move(blocked)});
+                         std::move(blocked), p.at == stage::up});
       }
       return lines;
     },

@@ -4,6 +4,7 @@
 #include <atelier/actors/handler_watch.hpp>
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/process_host.hpp>
+#include <atelier/actors/restart_pause.hpp>
 #include <atelier/config/settings.hpp>
 
 #include <memory>
@@ -50,10 +51,11 @@ struct supervisor_state {
     int32_t pid = 0;
     uint32_t restarts = 0;
     core::time_point due;
-    core::time_point began;
     core::time_point last_sign;
     core::time_point last_ping;
-    core::timespan pause{0};
+    /// It answered once in this life.
+    bool was_up = false;
+    past_deaths deaths;
     /// Handlers that waited: in lives before, and in this one as it last said.
     std::vector<blocked_handlers> blocked_before;
     std::vector<blocked_handlers> blocked;
@@ -74,7 +76,7 @@ struct supervisor_state {
 /// Keeps every configured process alive: pings it, kills what is silent, or not
 /// set up in time, waits
 /// for the confirmed exit, tells the scheduler, starts the next life after a
-/// pause that doubles while lives are short.
+/// pause (restart_pause.hpp).
 /// Threads: never blocks.
 supervisor_actor::behavior_type supervisor(
   self_of<supervisor_actor, supervisor_state> self, supervisor_config config);

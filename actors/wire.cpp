@@ -47,6 +47,9 @@ bool all_known(const Message& x) {
     yes = yes && at_most(x.join, planning::joining::single);
   if constexpr (requires { x.output; })
     yes = yes && at_most(x.output.format, core::image_format::webp);
+  if constexpr (requires { x.notes; })
+    for (const auto& one : x.notes)
+      yes = yes && at_most(one.code, core::note_code::field_ignored);
   return yes;
 }
 

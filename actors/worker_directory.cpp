@@ -115,6 +115,11 @@ void mailbox_supervision::suspect(ipc::process_life who, std::string why) {
     caf::anon_send(watch_, suspect_process{who, std::move(why)});
 }
 
+void mailbox_supervision::request_caused(ipc::process_life who) {
+  if (watch_)
+    caf::anon_send(watch_, actors::request_caused{who});
+}
+
 void mailbox_supervision::cluster_changed(planning::cluster_view there) {
   if (plans_)
     caf::anon_send(plans_, actors::cluster_changed{std::move(there)});

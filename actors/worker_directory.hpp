@@ -67,6 +67,7 @@ class mailbox_supervision : public supervision {
 public:
   void connect(supervisor_actor watch, planner_actor plans);
   void suspect(ipc::process_life who, std::string why) override;
+  void request_caused(ipc::process_life who) override;
   void cluster_changed(planning::cluster_view there) override;
   void clear();
 

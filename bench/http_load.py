@@ -29,12 +29,13 @@ BODY = json.dumps({"prompt": "a circle", "size": "64x64",
 
 
 class Server:
-    def __init__(self, program, *more):
+    def __init__(self, program, *more, models="", **streams):
         self.data = tempfile.TemporaryDirectory()
         self.process = subprocess.Popen(
             [program, "serve", "--json", "--listen", "127.0.0.1:0", "--data",
              self.data.name, *more], stdout=subprocess.PIPE, text=True,
-            env=dict(os.environ, ATELIER_MODELS=""))
+            env=dict(os.environ, **({} if models is None
+                                    else {"ATELIER_MODELS": models})), **streams)
         self.url = json.loads(self.process.stdout.readline())["url"]
         self.host, port = self.url.removeprefix("http://").split(":")
         self.port = int(port)

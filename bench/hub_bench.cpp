@@ -93,6 +93,8 @@ class nobody : public actors::supervision {
 public:
   void suspect(ipc::process_life, std::string) override {}
 
+  void request_caused(ipc::process_life) override {}
+
   void cluster_changed(planning::cluster_view) override {}
 };
 

@@ -104,6 +104,8 @@ struct answers : actors::gateway {
 struct nobody : actors::supervision {
   void suspect(ipc::process_life, std::string) override {}
 
+  void request_caused(ipc::process_life) override {}
+
   void cluster_changed(planning::cluster_view) override {}
 };
 

@@ -54,6 +54,13 @@ std::optional<endpoint> parse_endpoint(std::string_view text) {
   return endpoint{std::string{host}, *port};
 }
 
+std::optional<endpoint> parse_listen(std::string_view text) {
+  const auto port = text.starts_with(':') ? text.substr(1) : text;
+  if (const auto number = parse_port(port))
+    return endpoint{"127.0.0.1", *number};
+  return parse_endpoint(text);
+}
+
 bool is_origin(std::string_view text) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!text.starts_with(scheme))

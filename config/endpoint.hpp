@@ -21,6 +21,10 @@ struct endpoint {
 /// nothing up.
 std::optional<endpoint> parse_endpoint(std::string_view text);
 
+/// Reads an address to listen to: HOST:PORT, or :PORT or PORT alone, which
+/// stand for 127.0.0.1, this machine only. Looks nothing up.
+std::optional<endpoint> parse_listen(std::string_view text);
+
 /// Whether `text` is an origin as browsers send it: a scheme, http or https,
 /// and a host, perhaps with a port, in lower case and without a path.
 bool is_origin(std::string_view text);

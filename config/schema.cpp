@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view modes[] = {"single", "split"};
 constexpr std::string_view off_or_on[] = {"off", "on"};
 constexpr std::string_view keyless_from[] = {"loopback", "anywhere"};
+constexpr std::string_view link_targets[] = {"inside", "anywhere"};
 constexpr std::string_view batchings[] = {"policy", "step", "whole_batch",
                                           "single"};
 constexpr std::string_view levels[] = {"trace", "debug", "info",
@@ -87,6 +88,10 @@ const option all_options[] = {
   {"limits", "source_px",
    "Largest such image, and mask: what decoding it may take.",
    ATELIER_AT(limits.source_px), 1, 4'294'967'296},
+  {"limits", "decode_ms",
+   "Longest time that decoding and scaling the files of one request may take; "
+   "no more than half of processes.silence_ms counts.",
+   ATELIER_AT(limits.decode), 1, 60'000},
   {"limits", "sources_mib",
    "Most memory that such files of those requests hold; at least twice "
    "source_kib.",
@@ -139,7 +144,8 @@ const option all_options[] = {
    "elsewhere.",
    ATELIER_AT(processes.confirm), 1, hour_ms},
   {"processes", "restart_first_ms",
-   "First pause before a restart; it doubles with every further one.",
+   "Pause before a restart. It doubles while deaths that no request explains "
+   "are at most 10 s apart.",
    ATELIER_AT(processes.restart_first), 1, hour_ms},
   {"processes", "restart_most_ms", "Longest pause before a restart.",
    ATELIER_AT(processes.restart_most), 1, hour_ms},
@@ -149,10 +155,17 @@ const option all_options[] = {
 // NOLINTBEGIN(bugprone-macro-parentheses): a member's name, not a value.
 #define ATELIER_POOL(pool)                                                      \
   {#pool, "workers", "Workers of the pool.", ATELIER_AT(pool.workers), 1, 256}, \
+    {#pool,                                                                     \
+     "seats",                                                                   \
+     "Requests that a worker holds at a time, the running one included.",       \
+     ATELIER_AT(pool.seats),                                                    \
+     1,                                                                         \
+     4'096},                                                                    \
   {                                                                             \
-#    pool, "seats",                                                             \
-      "Requests that a worker holds at a time, the running one included.",      \
-      ATELIER_AT(pool.seats), 1, 4'096                                          \
+#    pool, "test_crash_seed",                                                   \
+      "The process crashes when it works on a request of this seed, to "        \
+      "rehearse that; 0: never.",                                               \
+      ATELIER_AT(pool.test_crash_seed), 0, 4'294'967'295                        \
   }
   ATELIER_POOL(preprocess),
   ATELIER_POOL(postprocess),
@@ -174,6 +187,11 @@ const option all_options[] = {
   {models_section, "guidance",
    "Guidance where a request names none; -1: that of the model's kind.",
    ATELIER_AT_MODEL(guidance), -1, 1'000},
+  {models_section, "links",
+   "Where links in its folder may lead: inside, into another model's folder "
+   "beside it and into the blobs of its Hugging Face cache; or anywhere, for "
+   "models that you trust.",
+   ATELIER_AT_MODEL(links), 0, 0, form::any, link_targets},
 
   {devices_section, "name", "The device; no two tables name the same.",
    ATELIER_AT_DEVICE(name), 0, 0, form::device_name},
@@ -259,7 +277,9 @@ const option all_options[] = {
   {"monitor", "windows", "How many windows are kept.",
    ATELIER_AT(monitor.windows), 1, 10'000},
 
-  {"http", "listen", "HOST:PORT to listen to; port 0 takes a free one.",
+  {"http", "listen",
+   "HOST:PORT to listen to; port 0 takes a free one. Without HOST it is "
+   "127.0.0.1: programs of this machine only.",
    ATELIER_AT(http.listen), 0, 0, form::endpoint},
   {"http", "without_key",
    "Who is served without a key: programs of this machine, which an address "
@@ -312,6 +332,10 @@ const option all_options[] = {
    ATELIER_AT(http.results_disk_bytes), 0, 1'048'576},
   {"http", "results_s", "How long they are kept.", ATELIER_AT(http.results), 1,
    day_s},
+  {"http", "retry_ms",
+   "How long a call with an Idempotency-Key goes on after its client went, for "
+   "the client to come again.",
+   ATELIER_AT(http.retry), 0, hour_ms},
   {"http", "journal",
    "on: jobs outlive the server. Each is on the disk, in jobs.sqlite of the "
    "data "

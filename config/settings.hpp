@@ -51,8 +51,8 @@ struct process_settings {
   /// A killed process whose exit is not confirmed after this keeps its slots
   /// quarantined, and its requests go on elsewhere.
   core::timespan confirm = std::chrono::seconds{5};
-  /// First pause before a restart; doubles to the most, and falls back after a
-  /// minute of life.
+  /// Pause before a restart; it doubles to the most while deaths that no
+  /// request explains follow each other within 10 s, or a start fails.
   core::timespan restart_first = std::chrono::milliseconds{200};
   core::timespan restart_most = std::chrono::seconds{30};
   /// How long stopping waits for running work.
@@ -64,6 +64,8 @@ struct pool_settings {
   uint32_t workers = 2;
   /// Requests that a worker holds at a time, the running one included.
   uint32_t seats = 4;
+  /// A request of this seed kills the process that works on it; 0: none does.
+  uint32_t test_crash_seed = 0;
 };
 
 /// One model on disk, under the name that variants use.
@@ -77,6 +79,8 @@ struct model_settings {
   std::string weights;
   /// Guidance where a request names none; below 0: that of the model's kind.
   float guidance = -1;
+  /// Where links in its folder may lead: "inside" or "anywhere".
+  std::string links = "inside";
 };
 
 /// One device and what it may host.
@@ -155,7 +159,7 @@ struct monitor_settings {
 
 /// The server's door. What a request may ask for stands in `limits`.
 struct http_settings {
-  /// HOST:PORT; port 0: a free one.
+  /// HOST:PORT; port 0: a free one. :PORT and PORT mean 127.0.0.1.
   std::string listen = "127.0.0.1:7860";
   /// Whom it serves without a key: "loopback", programs of this machine, to
   /// whose addresses alone it then listens; or "anywhere".
@@ -192,6 +196,8 @@ struct http_settings {
   /// 0: in memory alone.
   uint64_t results_disk_bytes = 2048ull << 20;
   core::timespan results = std::chrono::hours{1};
+  /// A call with an idempotency key goes on for so long without its client.
+  core::timespan retry = std::chrono::seconds{10};
   /// on: asynchronous jobs outlive the server, in a file of the data folder.
   std::string journal = "off";
 };

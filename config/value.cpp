@@ -67,12 +67,34 @@ bool well_formed(const option& x, const std::string& value) {
     case form::device_name:
       return is_device_name(value);
     case form::endpoint:
-      return parse_endpoint(value).has_value();
+      return parse_listen(value).has_value();
     case form::core_set:
       return value.empty() || parse_core_set(value).has_value();
     default:
       return true;
   }
+}
+
+std::string element_demand(const option& x) {
+  if (x.shape == form::origin_list)
+    return "http://HOST[:PORT] or https://HOST[:PORT], in lower case";
+  return fmt::format("NAME@STEPS or NAME@STEPS/TYPE, TYPE {}",
+                     detail::element_types_text());
+}
+
+bool element_is_well_formed(const option& x, const std::string& item) {
+  return x.shape == form::origin_list ? is_origin(item)
+                                      : detail::parse_variant(item).has_value();
+}
+
+/// Returns the first element that cannot be one; null where there is none.
+const std::string* bad_element(const option& x,
+                               const std::vector<std::string>& list) {
+  const auto at =
+    std::find_if_not(list.begin(), list.end(), [&](const auto& item) {
+      return element_is_well_formed(x, item);
+    });
+  return at == list.end() ? nullptr : &*at;
 }
 
 bool within(const option& x, double in_unit) {
@@ -106,13 +128,7 @@ struct checker {
   }
 
   bool operator()(const std::vector<std::string>* at) const {
-    if (at->size() > detail::most_variants)
-      return false;
-    return std::all_of(at->begin(), at->end(), [this](const auto& item) {
-      return x.shape == form::origin_list
-             ? is_origin(item)
-             : detail::parse_variant(item).has_value();
-    });
+    return at->size() <= detail::most_variants && !bad_element(x, *at);
   }
 };
 
@@ -162,13 +178,8 @@ std::string demand_of(const option& x) {
     case kind::choice:
       return choice_demand(x);
     case kind::text_list:
-      if (x.shape == form::origin_list)
-        return fmt::format("a list of at most {} texts http://HOST[:PORT] or "
-                           "https://HOST[:PORT], in lower case",
-                           detail::most_variants);
-      return fmt::format("a list of at most {} texts NAME@STEPS or "
-                         "NAME@STEPS/TYPE, TYPE {}",
-                         detail::most_variants, detail::element_types_text());
+      return fmt::format("a list of at most {} texts {}", detail::most_variants,
+                         element_demand(x));
     case kind::text:
       break;
   }
@@ -176,7 +187,7 @@ std::string demand_of(const option& x) {
     case form::nonempty:
       return "a text of at least one character";
     case form::endpoint:
-      return "HOST:PORT with PORT in 0..65535";
+      return "HOST:PORT, :PORT or PORT, with PORT in 0..65535";
     case form::device_name:
       return "\"cpu:N\" or \"cuda:N\" with N in 0..999";
     case form::core_set:
@@ -191,6 +202,11 @@ std::string demand_of(const option& x) {
 std::optional<std::string> fault_of(const option& x, const place& where) {
   if (std::visit(checker{x}, where))
     return std::nullopt;
+  auto* const* const list = std::get_if<std::vector<std::string>*>(&where);
+  if (list != nullptr && (*list)->size() <= detail::most_variants)
+    return fmt::format("{} is not {}",
+                       detail::shorten(detail::quote(*bad_element(x, **list))),
+                       element_demand(x));
   return fmt::format("{} is not {}", detail::shorten(value_text(x, where)),
                      demand_of(x));
 }

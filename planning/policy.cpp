@@ -27,37 +27,61 @@ float own_strength(bool whole_picture, const core::recipe& how) {
   return whole_picture && runs ? of_image : 1;
 }
 
+using policies = std::vector<std::shared_ptr<const policy>>;
+
 template <class Policy, class Rules>
-void add_all(std::vector<std::shared_ptr<const policy>>& to,
-             std::vector<Rules> rules) {
+policies made_of(std::vector<Rules> rules) {
+  policies made;
   for (Rules& r : rules)
-    to.push_back(std::make_shared<Policy>(std::move(r)));
+    made.push_back(std::make_shared<Policy>(std::move(r)));
+  return made;
+}
+
+// Each system with its baselines.
+std::vector<policies> policy_families() {
+  return {{std::make_shared<vanilla>(), std::make_shared<atelier_policy>()},
+          made_of<argus_policy>(all_argus_rules()),
+          made_of<diffserve_policy>(all_diffserve_rules()),
+          made_of<nirvana_policy>(all_nirvana_rules()),
+          made_of<modm_policy>(all_modm_rules()),
+          made_of<instgenie_policy>(all_instgenie_rules())};
+}
+
+// Returns a line for each family, broken where it is long.
+std::string policy_names() {
+  constexpr size_t columns = 78;
+  std::string text;
+  for (const auto& family : policy_families()) {
+    std::string line = "\n ";
+    for (const auto& one : family) {
+      const bool last = &one == &family.back();
+      const auto word = fmt::format(" {}{}", one->name(), last ? "" : ",");
+      if (line.size() + word.size() > columns) {
+        text += line;
+        line = "\n   ";
+      }
+      line += word;
+    }
+    text += line;
+  }
+  return text;
 }
 
 } // namespace
 
 std::vector<std::shared_ptr<const policy>> all_policies() {
-  std::vector<std::shared_ptr<const policy>> all{
-    std::make_shared<vanilla>(), std::make_shared<atelier_policy>()};
-  add_all<argus_policy>(all, all_argus_rules());
-  add_all<diffserve_policy>(all, all_diffserve_rules());
-  add_all<nirvana_policy>(all, all_nirvana_rules());
-  add_all<modm_policy>(all, all_modm_rules());
-  add_all<instgenie_policy>(all, all_instgenie_rules());
+  policies all;
+  for (auto& family : policy_families())
+    all.insert(all.end(), family.begin(), family.end());
   return all;
 }
 
 core::result<std::shared_ptr<const policy>> make_policy(std::string_view name) {
-  const auto all = all_policies();
-  std::vector<std::string_view> names;
-  for (const auto& one : all) {
+  for (auto& one : all_policies())
     if (one->name() == name)
       return one;
-    names.push_back(one->name());
-  }
-  return core::fail(core::ec::not_found,
-                    "policy: there is no '{}'; there are {}", name,
-                    fmt::join(names, ", "));
+  return core::fail(core::ec::not_found, "there is no policy '{}'; there are{}",
+                    name, policy_names());
 }
 
 core::lane_id policy::place_knowing(const core::request& wanted,
@@ -120,7 +144,9 @@ core::recipe recipe_of(const core::request& wanted, const stage& runs,
   if (how.from_image)
     how.strength = wanted.fixed.strength.value_or(
       own_strength(wanted.source->mask.empty(), how));
-  how.px = picture_of(v, wanted.px);
+  how.px = drawn_px(v, wanted);
+  if (wanted.px.pixels() != 0 && wanted.px != how.px)
+    how.scaled_to = wanted.px;
   how.seed = wanted.seed;
   how.noise = wanted.noise;
   how.deterministic = wanted.deterministic;

@@ -69,6 +69,11 @@ core::extent picture_of(const variant_profile& v, core::extent px) {
   return px.pixels() == 0 ? v.native_px : px;
 }
 
+core::extent drawn_px(const variant_profile& v, const core::request& wanted) {
+  return v.native_only && wanted.native_only ? v.native_px
+                                             : picture_of(v, wanted.px);
+}
+
 core::latent_shape latent_of(const variant_profile& v, core::extent px) {
   const uint32_t factor = std::max(v.latent_factor, 1u);
   const auto side = [&](uint32_t of_picture) {

@@ -37,6 +37,8 @@ struct variant_profile {
   core::dtype precision = core::dtype::float32;
   /// The size of pictures it was made for.
   core::extent native_px{512, 512};
+  /// It draws at that size only; images of others are scaled.
+  bool native_only = false;
   uint32_t latent_channels = 4;
   /// Pixels of a picture's side for each element of a latent's side.
   uint32_t latent_factor = 8;
@@ -49,6 +51,8 @@ struct variant_profile {
   uint64_t memory_bytes = 0;
   /// Mean quality of its pictures on the scale of the profile.
   double quality = 1;
+  /// Whether `quality` was measured; without, it is 1 for every policy.
+  bool rated = true;
   /// How it runs where nobody says otherwise.
   core::sampler with = core::sampler::ddim;
   float guidance = 7.5f;
@@ -203,6 +207,11 @@ core::timespan step_time(const variant_profile& v, uint32_t batch,
 /// Returns the size of picture that `v` makes where `px` is asked for: its
 /// native one where `px` is empty.
 core::extent picture_of(const variant_profile& v, core::extent px);
+
+/// Returns the size at which `v` draws what is asked for: its native one where
+/// the request names none, or where it draws at that size only and the request
+/// leaves it.
+core::extent drawn_px(const variant_profile& v, const core::request& wanted);
 
 /// Returns the predicted time of preparing a request.
 core::timespan prepare_time(const profile& p, const core::request& wanted);

@@ -35,12 +35,13 @@ json variant_json(const variant_profile& v) {
     {"sampler", core::to_string(v.with)},
     {"karras", v.karras},
     {"guidance", v.guidance},
-    {"quality", v.quality},
     {"text_ms", ms_of(v.text)},
     {"decode_ms", ms_of(v.decode)},
     {"load_ms", ms_of(v.load)},
     {"memory_bytes", v.memory_bytes},
     {"step", std::move(steps)}};
+  if (v.rated)
+    out["quality"] = v.quality;
   if (v.busy_watts != 0)
     out["busy_watts"] = v.busy_watts;
   return out;
@@ -137,6 +138,7 @@ void read_variant(json_reader& r, const json& x, const std::string& at,
       r.complain(at + ".karras", "is neither true nor false");
   }
   r.real(x, at, "guidance", 0, 1000, v.guidance, false);
+  v.rated = x.contains("quality");
   r.real(x, at, "quality", -1e6, 1e6, v.quality, false);
   r.span(x, at, "text_ms", v.text);
   r.span(x, at, "decode_ms", v.decode);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -29,6 +30,32 @@ struct failure {
   std::chrono::nanoseconds retry_after{0};
 };
 
+/// What is held against a request whose worker's process died while it worked
+/// on it: such a request is tried again alone, and after two such trials that
+/// ended so it fails as `poison`.
+struct suspicion {
+  /// Where it died: preparing, denoising or finishing; the stage of its route,
+  /// and the steps that it had.
+  std::string phase = "preparing";
+  uint32_t stage = 0;
+  uint32_t steps = 0;
+  /// Trials since it last got further, one about to begin included; 0: nothing
+  /// is held against it.
+  uint32_t trials = 0;
+};
+
+/// What to know of an image beside its pixels.
+struct note {
+  /// Stable name for programs: unknown_word, background_colour_only,
+  /// object_colour_only, not_drawable, prompt_cut, prompt_syntax, mask_scaled,
+  /// image_scaled, size_not_native, guidance, field_ignored.
+  std::string code;
+  /// A sentence.
+  std::string text;
+
+  friend bool operator==(const note&, const note&) = default;
+};
+
 /// One picture wanted. Empty fields are chosen by the policy.
 struct generation {
   /// UTF-8; empty is valid and means an unconditional picture.
@@ -45,6 +72,10 @@ struct generation {
   /// limits, else the model's own.
   uint32_t width = 0;
   uint32_t height = 0;
+  /// False: a model that draws at its own size only draws at that size all the
+  /// same. None or true: it draws at its own, and the picture is scaled by the
+  /// larger factor of both sides and cut to the middle.
+  std::optional<bool> native_only;
   /// None: a fresh one, told in the picture.
   std::optional<uint64_t> seed;
   std::optional<uint32_t> steps;
@@ -77,10 +108,15 @@ struct generation {
   /// After every so many steps a preview comes with callbacks::progressed; 0:
   /// none. They do not change the picture; with a model they cost time.
   uint32_t preview_every = 0;
+  /// What the picture is to tell first of how it was made: what the host did
+  /// with its own client's wishes. At most 16, of the codes of `note`.
+  std::vector<note> notes;
   /// What the caller calls the request in its own traces, such as a W3C
   /// traceparent: at most 128 printable ASCII characters. It stands with the
   /// request in the timeline (engine_options::timeline), and in the answer.
   std::string trace;
+  /// What an engine before held against it, as callbacks::suspected told.
+  suspicion suspected;
 };
 
 /// Where a request's time went.
@@ -123,11 +159,14 @@ struct picture {
   float strength = 1;
   uint32_t width = 0;
   uint32_t height = 0;
+  /// The size at which it was drawn: another one where it was scaled.
+  uint32_t drawn_width = 0;
+  uint32_t drawn_height = 0;
   /// Of `bytes`, in hexadecimal.
   std::string sha256;
-  /// What to know of how it was made, a sentence each: a prompt cut short, a
-  /// mask that was scaled.
-  std::vector<std::string> notes;
+  /// What to know of how it was made: words that the model does not know, a
+  /// prompt cut short, a mask that was scaled. At most 16.
+  std::vector<note> notes;
   /// As generation::trace.
   std::string trace;
   timings took;
@@ -161,6 +200,10 @@ struct progress {
 /// or destroy the engine.
 struct callbacks {
   std::function<void(const progress&)> progressed;
+  /// For callers that hand a request in again after their own end: what is held
+  /// against it changed. It is not tried alone before `go_on` was called, from
+  /// any thread, once that is written down.
+  std::function<void(const suspicion&, std::function<void()> go_on)> suspected;
   std::function<void(const answer&)> answered;
 };
 
@@ -190,6 +233,19 @@ struct process_status {
   int32_t pid = 0;
   uint32_t restarts = 0;
   bool alive = false;
+  /// It is set up and answers: until then it does no work.
+  bool ready = false;
+  /// How long it had its workers, in all its lives.
+  std::chrono::nanoseconds up_time{0};
+};
+
+/// How many times took how long.
+struct duration_status {
+  /// Upper bounds in seconds, and how many were within each and above the one
+  /// before; the last of `counts` is of those above all bounds.
+  std::vector<double> bounds;
+  std::vector<uint64_t> counts;
+  std::chrono::nanoseconds sum{0};
 };
 
 /// Handlers of one kind of actor that waited inside the engine.
@@ -197,6 +253,14 @@ struct handler_status {
   std::string actor;
   /// Since the start, in the engine's processes and this one.
   uint64_t blocked = 0;
+};
+
+/// Words of one kind that a model knows, as object_colours.
+struct word_group {
+  std::string name;
+  std::vector<std::string> words;
+  /// Words with the meaning of others: "disk" of "circle".
+  std::vector<std::pair<std::string, std::string>> also;
 };
 
 /// One way to draw that the engine knows, and how it runs where a request says
@@ -212,6 +276,12 @@ struct variant_status {
   bool karras = false;
   uint32_t width = 0;
   uint32_t height = 0;
+  /// Its model draws at that size only; images of others are scaled.
+  bool native_only = false;
+  /// The guidance beyond which its images get worse, where its model says so.
+  std::optional<float> most_guidance = std::nullopt;
+  /// The words that its model was made for; null: any.
+  std::shared_ptr<const std::vector<word_group>> vocabulary = nullptr;
 };
 
 /// One way by which the plan in force answers requests.
@@ -262,6 +332,10 @@ struct engine_status {
   std::vector<std::string> sent_away;
   std::vector<worker_status> workers;
   std::vector<process_status> processes;
+  /// From the death of a process to the first step of a request that it worked
+  /// on, and to the next encoded picture, where any request was open.
+  duration_status until_step;
+  duration_status until_picture;
   /// Handlers that took over 2 ms and waited meanwhile; those without any are
   /// left out. Actors are to compute or to wait for messages, nothing else.
   std::vector<handler_status> blocked_handlers;

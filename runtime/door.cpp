@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/source_files.hpp>
 #include <atelier/core/limits.hpp>
+#include <atelier/core/prompt_syntax.hpp>
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/image/codec.hpp>
@@ -96,7 +97,7 @@ core::extent own_size(core::extent px, const core::limits& within) {
   return {on_grid(width), on_grid(height)};
 }
 
-core::result<void> source_fits(const core::request& x,
+core::result<void> source_fits(const core::request& x, core::extent drawn,
                                const config::arena_settings& arena) {
   if (arena.image_slots < actors::image_slots_for_source)
     return core::fail(ec::invalid_argument,
@@ -109,7 +110,9 @@ core::result<void> source_fits(const core::request& x,
                       "image and mask need {} bytes, a slot holds {} "
                       "(arena.image_slot_kib)",
                       files, arena.image_slot_bytes);
-  const auto pixels = gpu::source_bytes(x.px, !x.source->mask.empty());
+  const bool masked = !x.source->mask.empty();
+  const auto kept = masked && drawn != x.px ? x.px : core::extent{};
+  const auto pixels = gpu::source_bytes(drawn, masked, kept);
   if (pixels > arena.image_slot_bytes)
     return core::fail(ec::invalid_argument,
                       "size {}x{} needs {} bytes of image and mask, a slot "
@@ -156,13 +159,14 @@ core::result<size_t> runs(const core::request& x, const known_variants& known,
 
 core::result<void> fits(const core::request& x, const config::settings& within,
                         const planning::variant_profile& v, size_t history) {
-  const auto px = x.px.width == 0 ? v.native_px : x.px;
-  const auto state = gpu::state_bytes(planning::latent_of(v, px), history);
+  const auto drawn = planning::drawn_px(v, x);
+  const auto px = planning::picture_of(v, x.px);
+  const auto state = gpu::state_bytes(planning::latent_of(v, drawn), history);
   if (state > within.arena.state_slot_bytes)
     return core::fail(ec::invalid_argument,
                       "size {}x{} needs {} bytes of state, a slot holds {} "
                       "(arena.state_slot_kib)",
-                      px.width, px.height, state,
+                      drawn.width, drawn.height, state,
                       within.arena.state_slot_bytes);
   const auto image = most_encoded_bytes(px, x.text);
   if (image > within.arena.image_slot_bytes)
@@ -171,7 +175,36 @@ core::result<void> fits(const core::request& x, const config::settings& within,
                       "holds {} (arena.image_slot_kib)",
                       px.width, px.height, image,
                       within.arena.image_slot_bytes);
-  return x.source ? source_fits(x, within.arena) : core::result<void>{};
+  return x.source ? source_fits(x, drawn, within.arena) : core::result<void>{};
+}
+
+/// Returns the notes of the client's own host, as they came.
+core::result<std::vector<core::note>> notes_of(const std::vector<note>& from) {
+  if (from.size() > core::most_notes)
+    return core::fail(ec::invalid_argument, "notes: {} outside 0..{}",
+                      from.size(), core::most_notes);
+  std::vector<core::note> out;
+  for (const auto& x : from) {
+    const auto code = core::parse_note_code(x.code);
+    if (!code)
+      return core::fail(ec::invalid_argument,
+                        "notes: '{}' is no code of a note", x.code);
+    if (x.text.size() > core::most_note_bytes)
+      return core::fail(ec::invalid_argument,
+                        "notes: a text of {} bytes outside 0..{}",
+                        x.text.size(), core::most_note_bytes);
+    out.push_back({*code, x.text});
+  }
+  return out;
+}
+
+/// Adds what the web UI would read out of a text, which is drawn as it is.
+void note_syntax(std::string_view name, std::string_view text,
+                 std::vector<core::note>& to) {
+  for (const auto& x : core::read_prompt_syntax(text).marks)
+    if (core::is_deliberate(x) && to.size() < core::most_notes)
+      to.push_back({core::note_code::prompt_syntax,
+                    fmt::format("{}: {}", name, core::told_as_text(x))});
 }
 
 } // namespace
@@ -185,6 +218,7 @@ core::result<core::request> to_request(const generation& wanted,
   x.id = id;
   x.text = {wanted.prompt, wanted.negative};
   x.px = {wanted.width, wanted.height};
+  x.native_only = wanted.native_only.value_or(true);
   x.seed = wanted.seed.value_or(fresh_seed);
   x.fixed.model = wanted.model;
   x.fixed.variant = wanted.variant;
@@ -197,6 +231,12 @@ core::result<core::request> to_request(const generation& wanted,
   x.deterministic = wanted.deterministic;
   x.preview_every = wanted.preview_every;
   x.trace = wanted.trace;
+  auto notes = notes_of(wanted.notes);
+  if (!notes)
+    return notes.why();
+  x.notes = std::move(*notes);
+  note_syntax("prompt", wanted.prompt, x.notes);
+  note_syntax("negative prompt", wanted.negative, x.notes);
   x.arrived = now;
   x.output.quality = wanted.quality;
   const auto format = one_of<core::image_format>(
@@ -263,6 +303,37 @@ core::result<core::request> to_request(const generation& wanted,
   if (auto good = fits(x, within, v, *history); !good)
     return good.why();
   return x;
+}
+
+core::result<void> can_draw(const config::settings& x,
+                            const known_variants& known) {
+  core::result<void> first;
+  const auto& all = known.costs.variants;
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    core::request own;
+    own.fixed.variant = all[i].name;
+    const auto history = runs(own, known, core::variant_id{i});
+    // That one cannot run as it is has another reason.
+    const auto good =
+      history ? fits(own, x, all[i], *history) : core::result<void>{};
+    if (good)
+      return {};
+    if (first)
+      first = core::fail(ec::bad_config,
+                         "no variant can be drawn at its own size: {}: {}",
+                         all[i].name, good.why().text);
+  }
+  return first;
+}
+
+core::result<core::suspicion> to_suspicion(const suspicion& x) {
+  const auto at = core::parse_phase(x.phase);
+  if (!at)
+    return core::fail(ec::invalid_argument,
+                      "suspected.phase '{}' is none of preparing, denoising, "
+                      "finishing",
+                      x.phase);
+  return core::suspicion{*at, x.stage, x.steps, x.trials};
 }
 
 failure to_failure(const core::error& why, core::timespan retry_after) {

@@ -3,6 +3,7 @@
 #include <atelier/atelier.hpp>
 #include <atelier/config/load.hpp>
 #include <atelier/core/version.hpp>
+#include <atelier/gpu/training/scene_vocabulary.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/shipped_models.hpp>
@@ -10,6 +11,7 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <utility>
 
@@ -31,6 +33,33 @@ void add(std::vector<handler_status>& to,
     else
       to.push_back({x.actor, x.count});
   }
+}
+
+duration_status told(const actors::duration_counts& x) {
+  return {{x.bounds.begin(), x.bounds.end()},
+          {x.buckets.begin(), x.buckets.end()},
+          x.sum};
+}
+
+/// Returns the words that a model was made for, where it says so.
+std::shared_ptr<const std::vector<word_group>> vocabulary_of(
+  const gpu::model_traits& of) {
+  if (of.captions != gpu::caption_kind::scenes)
+    return nullptr;
+  static const auto scenes = [] {
+    auto out = std::make_shared<std::vector<word_group>>();
+    for (const auto& from : gpu::scene_vocabulary()) {
+      auto& to = out->emplace_back();
+      to.name = from.name;
+      for (const auto& x : from.words) {
+        to.words.emplace_back(x.word);
+        for (const auto other : x.also)
+          to.also.emplace_back(other, x.word);
+      }
+    }
+    return out;
+  }();
+  return scenes;
 }
 
 } // namespace
@@ -97,13 +126,18 @@ std::variant<submission, failure> engine::submit(const generation& wanted,
   if (!made)
     return runtime::to_failure(made.why());
   made->wants_progress = static_cast<bool>(calls.progressed);
+  const auto held = runtime::to_suspicion(wanted.suspected);
+  if (!held)
+    return runtime::to_failure(held.why());
+  const bool keeps_suspicion = static_cast<bool>(calls.suspected);
   submission s;
   s.request = id.value;
   auto result = x.clients->expect(id, std::move(calls), most);
   if (!result)
     return full();
   s.result = std::move(*result);
-  actors::submit order{std::make_shared<const core::request>(std::move(*made))};
+  actors::submit order{std::make_shared<const core::request>(std::move(*made)),
+                       *held, keeps_suspicion};
   if (!x.caller_runs_actors) {
     caf::anon_send(x.control.scheduler, std::move(order));
     return s;
@@ -129,7 +163,8 @@ engine_status engine::status() const {
   const runtime::turnstile::visit inside{impl_->hall};
   if (!inside)
     return s;
-  if (const auto got =
+  std::map<core::process_id, core::timespan> ready;
+  if (auto got =
         impl_->ask_status<actors::scheduler_actor, actors::scheduler_status>(
           impl_->control.scheduler)) {
     s.accepted = got->counts.arrived - got->counts.refused;
@@ -150,6 +185,9 @@ engine_status engine::status() const {
     s.loads = got->counts.loads;
     s.policy = impl_->settings.policy.name;
     impl_->tell_plan(*got->plan, s);
+    s.until_step = told(got->recovery.until_step);
+    s.until_picture = told(got->recovery.until_picture);
+    ready = std::move(got->recovery.ready);
     for (const auto& w : got->workers)
       s.workers.push_back({w.device, w.variants, true, w.seats_taken, w.seats,
                            w.max_batch, w.loading});
@@ -158,7 +196,10 @@ engine_status engine::status() const {
                                          std::vector<actors::process_line>>(
         impl_->control.supervisor))
     for (const auto& p : *got) {
-      s.processes.push_back({p.part, p.pid, p.restarts, p.alive});
+      // The control process is the first one.
+      const core::process_id who{static_cast<uint32_t>(s.processes.size()) + 1};
+      s.processes.push_back(
+        {p.part, p.pid, p.restarts, p.alive, p.ready, ready[who]});
       add(s.blocked_handlers, p.blocked);
     }
   add(s.blocked_handlers, actors::count_blocked_handlers());
@@ -167,10 +208,15 @@ engine_status engine::status() const {
 
 std::vector<variant_status> engine::variants() const {
   std::vector<variant_status> all;
-  for (const auto& v : impl_->profile->variants)
+  const auto& known = impl_->known->costs.variants;
+  for (size_t i = 0; i < known.size(); ++i) {
+    const auto& v = known[i];
+    const auto& traits = impl_->known->traits[i];
     all.push_back({v.name, v.model, v.steps, v.guidance,
                    std::string{core::to_string(v.with)}, v.karras,
-                   v.native_px.width, v.native_px.height});
+                   v.native_px.width, v.native_px.height, v.native_only,
+                   traits.most_guidance, vocabulary_of(traits)});
+  }
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include <atelier/config/load.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
+#include <atelier/runtime/door.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/split/core_affinity.hpp>
 
@@ -67,6 +68,8 @@ core::result<void> engine::impl::begin() {
   if (!read)
     return read.why();
   known = std::make_shared<const runtime::known_variants>(std::move(*read));
+  if (auto any = runtime::can_draw(settings, *known); !any)
+    return any;
   profile = {known, &known->costs};
   auto made_policy = runtime::policy_of(settings, *profile);
   if (!made_policy)
@@ -93,9 +96,13 @@ core::result<void> engine::impl::begin() {
   actor_settings = std::make_unique<runtime::system_config>(
     runtime::control_threads(settings));
   sys = std::make_unique<caf::actor_system>(*actor_settings);
-  clients =
-    std::make_shared<runtime::reception>(arena, [this](core::request_id id) {
+  clients = std::make_shared<runtime::reception>(
+    arena,
+    [this](core::request_id id) {
       caf::anon_send(control.scheduler, actors::taken_answer{id});
+    },
+    [this](core::request_id id) {
+      caf::anon_send(control.scheduler, actors::trial_noted{id});
     });
   if (split) {
     auto program = runtime::find_process_program(settings.processes.program);

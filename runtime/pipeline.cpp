@@ -84,26 +84,33 @@ std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,
   using actors::role;
   std::vector<caf::actor> all;
   // Sides are bounded by the pixels alone: a panorama is a picture too.
-  const image::decode_limits sources{UINT32_MAX,
-                                     with.settings.limits.source_px};
+  image::decode_limits sources;
+  sources.side_px = UINT32_MAX;
+  sources.picture_px = with.settings.limits.source_px;
+  // A worker that decodes gives no sign meanwhile.
+  const auto longest =
+    std::min(with.settings.limits.decode, with.settings.processes.silence / 2);
   for (uint32_t i = 0; i < with.settings.preprocess.workers; ++i) {
-    auto x =
-      sys.spawn(actors::preprocess,
-                actors::preprocess_config{{with.self, role::preprocess, i},
-                                          with.settings.preprocess.seats,
-                                          sources,
-                                          with.slots,
-                                          with.hub});
+    auto x = sys.spawn(
+      actors::preprocess,
+      actors::preprocess_config{{with.self, role::preprocess, i},
+                                with.settings.preprocess.seats,
+                                with.settings.preprocess.test_crash_seed,
+                                sources,
+                                longest,
+                                with.slots,
+                                with.hub});
     with.workers->add(x);
     all.push_back(caf::actor_cast<caf::actor>(x));
   }
   for (uint32_t i = 0; i < with.settings.postprocess.workers; ++i) {
-    auto x =
-      sys.spawn(actors::postprocess,
-                actors::postprocess_config{{with.self, role::postprocess, i},
-                                           with.settings.postprocess.seats,
-                                           with.slots,
-                                           with.hub});
+    auto x = sys.spawn(
+      actors::postprocess,
+      actors::postprocess_config{{with.self, role::postprocess, i},
+                                 with.settings.postprocess.seats,
+                                 with.settings.postprocess.test_crash_seed,
+                                 with.slots,
+                                 with.hub});
     with.workers->add(x);
     all.push_back(caf::actor_cast<caf::actor>(x));
   }

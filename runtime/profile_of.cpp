@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
 #include <atelier/core/text_file.hpp>
 #include <atelier/gpu/models/model_facts.hpp>
+#include <atelier/planning/plan_needs.hpp>
 #include <atelier/planning/policies/fixed.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/profile_of.hpp>
@@ -41,6 +43,7 @@ void describe_model(const config::model_settings& model,
                     const gpu::model_facts& facts, bool on_cpu,
                     planning::variant_profile& v) {
   v.native_px = facts.native_px;
+  v.native_only = facts.traits.native_only;
   v.latent_channels = facts.latent_channels;
   v.latent_factor = facts.latent_factor;
   v.with = facts.schedule.with;
@@ -79,6 +82,7 @@ gpu::model_file_options file_options_of(const config::model_settings& x) {
   if (!x.vae.empty())
     out.vae = x.vae;
   out.variant = x.weights;
+  out.links_anywhere = x.links == "anywhere";
   out.vocabulary = vocabulary_folder();
   return out;
 }
@@ -102,6 +106,14 @@ struct known_model {
   std::shared_ptr<const gpu::scheduler_config> schedule;
 };
 
+void take_quality(const planning::variant_profile& from,
+                  planning::variant_profile& to) {
+  if (!from.rated)
+    return;
+  to.quality = from.quality;
+  to.rated = true;
+}
+
 // Takes over what was measured; what the variant is stays what its files say.
 void take_measured(const planning::profile& measured,
                    planning::variant_profile& v) {
@@ -113,7 +125,7 @@ void take_measured(const planning::profile& measured,
     v.decode = m.decode;
     v.load = m.load;
     v.memory_bytes = m.memory_bytes;
-    v.quality = m.quality;
+    take_quality(m, v);
   }
 }
 
@@ -121,7 +133,7 @@ void take_quality(const planning::profile& evaluated,
                   planning::variant_profile& v) {
   for (const auto& m : evaluated.variants)
     if (m.name == v.name)
-      v.quality = m.quality;
+      take_quality(m, v);
 }
 
 // Takes over the cascades of variants that are hosted, where their judge is.
@@ -192,6 +204,7 @@ core::result<known_variants> know_variants(const config::settings& x) {
       auto v = planning::parse_variant(name);
       if (!v)
         return v.why();
+      v->rated = false;
       if (device.executor == "torch") {
         const auto model =
           std::find_if(x.models.begin(), x.models.end(),
@@ -214,9 +227,11 @@ core::result<known_variants> know_variants(const config::settings& x) {
         describe_model(*model, facts->second.facts,
                        device.name.starts_with("cpu"), *v);
         out.schedules.push_back(facts->second.schedule);
+        out.traits.push_back(facts->second.facts.traits);
       } else {
         describe_card(device, *v);
         out.schedules.push_back(nullptr);
+        out.traits.emplace_back();
       }
       take_quality(*evaluated, *v);
       take_measured(*measured, *v);
@@ -251,7 +266,7 @@ core::result<std::shared_ptr<const planning::policy>> policy_of(
   if (!fixed) {
     auto made = planning::make_policy(x.policy.name);
     if (!made)
-      return core::fail(core::ec::bad_config, "policy.name: {}, fixed",
+      return core::fail(core::ec::bad_config, "policy.name: {}\n  fixed",
                         made.why().text);
     return made;
   }
@@ -262,6 +277,18 @@ core::result<std::shared_ptr<const planning::policy>> policy_of(
   if (!made)
     return core::fail(core::ec::bad_config, "planner.plan: {}",
                       made.why().text);
+  const auto saved = planning::parse_plan(*text, file, known);
+  if (!saved)
+    return saved.why();
+  if (auto ok =
+        planning::check_without_cache(*saved, "planner.plan: " + file, known);
+      !ok)
+    return ok.why();
+  for (const auto& route : saved->routes)
+    if (route.store != planning::store_set{})
+      core::log_warn("planner.plan: {}: route '{}': store is ignored, this "
+                     "server keeps no earlier work",
+                     file, route.name);
   if (auto ok = check_judges((*made)->replan({}, known, {}, {}), known, file);
       !ok)
     return ok.why();

@@ -19,6 +19,8 @@ struct known_variants {
   /// The noise schedule of each variant's model, by variant; null where it is
   /// the test card, which runs whatever is asked for.
   std::vector<std::shared_ptr<const gpu::scheduler_config>> schedules;
+  /// How each variant's model wants to be used, by variant.
+  std::vector<gpu::model_traits> traits;
 };
 
 /// Returns what is known of the variants that the devices of `x` host,

@@ -42,9 +42,11 @@ timings to_timings(const actors::row_timings& x) {
 } // namespace
 
 reception::reception(std::shared_ptr<ipc::slot_store> slots,
-                     std::function<void(core::request_id)> taken)
+                     std::function<void(core::request_id)> taken,
+                     std::function<void(core::request_id)> noted)
   : slots_(std::move(slots)),
     taken_(std::move(taken)),
+    noted_(std::move(noted)),
     thread_([this] { loop(); }) {}
 
 reception::~reception() {
@@ -135,6 +137,38 @@ void reception::progressed(core::request_id id, uint32_t steps_done,
   tell({id.value, std::move(x), state});
 }
 
+void reception::suspected(core::request_id id, core::suspicion how,
+                          bool waits) {
+  held_against x;
+  x.how = {std::string{core::to_string(how.at)}, how.stage, how.steps,
+           how.trials};
+  x.waits = waits;
+  tell({id.value, std::move(x)});
+}
+
+void reception::tell_suspicion(uint64_t request, const callbacks& calls,
+                               const held_against& x) {
+  auto go_on = x.waits
+               ? std::function<void()>{[weak = weak_from_this(), request] {
+                   if (const auto me = weak.lock())
+                     me->noted(request);
+                 }}
+               : std::function<void()>{[] {}};
+  try {
+    calls.suspected(x.how, go_on);
+  } catch (const std::exception& e) {
+    core::log_error("a callback of the host threw: {}", e.what());
+    go_on();
+  }
+}
+
+void reception::noted(uint64_t request) {
+  // Under the lock: whoever closes this may end the scheduler after it.
+  const std::lock_guard guard{mutex_};
+  if (!stopping_ && noted_)
+    noted_(core::request_id{request});
+}
+
 void reception::add_preview(const ipc::slot_ref& from, progress& to) const {
   // Who publishes does not wait: the state may have gone on, or be gone.
   std::vector<std::byte> bytes;
@@ -177,10 +211,15 @@ answer reception::to_answer(actors::answer& x) {
   p.eta = x.how.eta;
   p.karras = x.how.karras;
   p.strength = x.how.strength;
-  p.width = x.how.px.width;
-  p.height = x.how.px.height;
+  const auto px = core::answered_px(x.how);
+  p.width = px.width;
+  p.height = px.height;
+  p.drawn_width = x.how.px.width;
+  p.drawn_height = x.how.px.height;
   p.sha256 = std::move(x.sha256);
-  p.notes = std::move(x.notes);
+  for (auto& one : x.notes)
+    p.notes.push_back(
+      {std::string{core::to_string(one.code)}, std::move(one.text)});
   p.trace = x.what->trace;
   p.took = to_timings(x.took);
   return p;
@@ -206,6 +245,11 @@ void reception::loop() {
         add_preview(x.state, *p);
         call(c->calls.progressed, *p);
       }
+    } else if (const auto* held = std::get_if<held_against>(&x.what)) {
+      if (c && c->calls.suspected)
+        tell_suspicion(x.request, c->calls, *held);
+      else if (held->waits)
+        noted(x.request);
     } else {
       const auto a = to_answer(std::get<actors::answer>(x.what));
       if (c)

@@ -21,11 +21,14 @@ namespace atelier::runtime {
 /// The engine's gateway: keeps what clients wait for, and takes answers to
 /// them on a thread of its own, so that a slow client delays no actor.
 /// Threads: any.
-class reception : public actors::gateway {
+class reception : public actors::gateway,
+                  public std::enable_shared_from_this<reception> {
 public:
   /// @param taken called after a picture was copied out of its slot
+  /// @param noted called when a client wrote a suspicion down
   reception(std::shared_ptr<ipc::slot_store> slots,
-            std::function<void(core::request_id)> taken);
+            std::function<void(core::request_id)> taken,
+            std::function<void(core::request_id)> noted = {});
 
   ~reception() override;
 
@@ -56,6 +59,8 @@ public:
   void answered(actors::answer what) override;
   void progressed(core::request_id id, uint32_t steps_done, uint32_t steps,
                   ipc::slot_ref state) override;
+  /// @pre it is held by a shared_ptr
+  void suspected(core::request_id id, core::suspicion how, bool waits) override;
 
 private:
   struct client {
@@ -63,9 +68,14 @@ private:
     callbacks calls;
   };
 
+  struct held_against {
+    suspicion how;
+    bool waits = false;
+  };
+
   struct news {
     uint64_t request = 0;
-    std::variant<actors::answer, progress> what;
+    std::variant<actors::answer, progress, held_against> what;
     /// Of a progress: where its preview is.
     ipc::slot_ref state = {};
   };
@@ -74,10 +84,15 @@ private:
   void tell(news x);
   answer to_answer(actors::answer& x);
   void add_preview(const ipc::slot_ref& from, progress& to) const;
+  /// Lets the client write it down; the scheduler hears of that where it waits.
+  void tell_suspicion(uint64_t request, const callbacks& calls,
+                      const held_against& x);
+  void noted(uint64_t request);
   void deliver(uint64_t request, client& to, const answer& a);
 
   std::shared_ptr<ipc::slot_store> slots_;
   std::function<void(core::request_id)> taken_;
+  std::function<void(core::request_id)> noted_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable emptied_;

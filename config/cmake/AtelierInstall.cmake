@@ -3,6 +3,7 @@
 # find_package(Atelier). The build tree has the programs in the same places, so
 # that they find each other and their data by the same relative paths.
 include(CMakePackageConfigHelpers)
+include(AtelierInstallTorch)  # atelier_torch_rpath()
 set(ATELIER_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Atelier")
 
 # Collect into <out> the libraries that CMake made in <dir> and below.
@@ -59,11 +60,9 @@ foreach(program IN ITEMS atelier atelier-process)
   endif()
   set_target_properties(${program} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${destination}")
-  # An installed program finds LibTorch where it was at build time. CMake's own
-  # rule for this leaves out what lies in the source tree, as build/torch does.
   if(ATELIER_WITH_TORCH)
-    set_target_properties(${program} PROPERTIES
-      INSTALL_RPATH "${AtelierTorch_DIR}/lib")
+    atelier_torch_rpath("${destination}" rpath)
+    set_target_properties(${program} PROPERTIES INSTALL_RPATH "${rpath}")
   endif()
   install(TARGETS ${program} DESTINATION "${destination}")
 endforeach()
@@ -101,12 +100,16 @@ foreach(data IN ITEMS models config/topologies)
   endif()
 endforeach()
 
+# What set-up downloaded for models in one file.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/build/clip-vocabulary/"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/atelier/clip-vocabulary" OPTIONAL)
+
 set(ATELIER_LIBEXEC "${CMAKE_INSTALL_LIBEXECDIR}")
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/config/cmake/AtelierConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/package/AtelierConfig.cmake"
   INSTALL_DESTINATION "${ATELIER_PACKAGE_DIR}"
-  PATH_VARS ATELIER_LIBEXEC)
+  PATH_VARS ATELIER_LIBEXEC ATELIER_TORCH_HOME)
 write_basic_package_version_file(
   "${PROJECT_BINARY_DIR}/package/AtelierConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)

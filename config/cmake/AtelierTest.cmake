@@ -4,11 +4,14 @@
 #   SOURCES <file>...
 #   [LIBS <target>...]      what is under test; Boost.Test comes by itself
 #   [TORCH]                 the sources include LibTorch: 180 s at least
+#   [HEAVY]                 the sources themselves compute for long
+#   [BOTH]                  what it sees depends on LibTorch being there
 #   [LOCKS <name>...]       resources that no other test may use meanwhile
 #   [TIMEOUT <seconds>])    instead of the kind's
 #
 # Make the executable <name> and the ctest test of the same name, labelled with
-# the kind in lower case.
+# the kind in lower case. With LibTorch and without ATELIER_PLAIN_TESTS only those
+# that need it are built and run: the sanitizers' presets run the others.
 #
 # UNIT     pure, or on the deterministic scheduler; no other process      60 s
 # PROCESS  starts processes of the project                               180 s
@@ -22,11 +25,13 @@
 set(ATELIER_TEST_TIMEOUT_FACTOR 1 CACHE STRING
   "Multiplies the time limit of every test")
 set(ATELIER_TEST_LAUNCHER "" CACHE STRING "A command that runs each test")
+option(ATELIER_PLAIN_TESTS
+  "With LibTorch, build and run the tests that do not need it too" ON)
 set(ATELIER_TEST_RESULTS "${PROJECT_BINARY_DIR}/test-results")
 file(MAKE_DIRECTORY "${ATELIER_TEST_RESULTS}")
 
 function(atelier_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "KIND;TIMEOUT"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "BOTH;HEAVY;TORCH" "KIND;TIMEOUT"
     "SOURCES;LIBS;LOCKS")
   set(limit_UNIT 60)
   set(limit_PROCESS 180)
@@ -54,6 +59,16 @@ function(atelier_add_test name)
     atelier_options ${arg_LIBS} atelier_test_main Boost::unit_test_framework)
   if(arg_TORCH)
     atelier_use_torch(${name})
+  endif()
+  if(ATELIER_SANITIZE AND NOT arg_HEAVY)
+    # Optimising what Boost.Test's macros become takes longer than running it.
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
+
+  if(ATELIER_WITH_TORCH AND NOT ATELIER_PLAIN_TESTS AND NOT arg_TORCH
+     AND NOT arg_BOTH AND NOT "Atelier::gpu_torch" IN_LIST arg_LIBS)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
   endif()
 
   add_test(NAME ${name}

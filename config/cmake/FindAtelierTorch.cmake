@@ -7,6 +7,9 @@
 # holds include/ and lib/, or a virtual environment that has it; empty means
 # build/torch of the source tree. The CMake files of the wheel are not used:
 # those of a CUDA wheel demand the very CUDA toolkit that it was built with.
+#
+# COMPONENTS libraries: headers may be missing, as in a folder that
+# `cmake --install` made. That is enough to link what was compiled already.
 include(FindPackageHandleStandardArgs)
 
 set(torch_from "${ATELIER_TORCH}")
@@ -23,8 +26,9 @@ list(PREPEND torch_candidates "${torch_from}")
 
 set(AtelierTorch_DIR "AtelierTorch_DIR-NOTFOUND")
 foreach(candidate IN LISTS torch_candidates)
-  if(EXISTS "${candidate}/include/torch/csrc/api/include/torch/torch.h"
-     AND EXISTS "${candidate}/lib/libtorch_cpu.so")
+  if(EXISTS "${candidate}/lib/libtorch_cpu.so" AND
+     (EXISTS "${candidate}/include/torch/csrc/api/include/torch/torch.h"
+      OR AtelierTorch_FIND_COMPONENTS STREQUAL "libraries"))
     set(AtelierTorch_DIR "${candidate}")
     break()
   endif()
@@ -45,6 +49,11 @@ foreach(header IN ITEMS
     list(JOIN torch_version_parts "." AtelierTorch_VERSION)
   endif()
 endforeach()
+# A LibTorch archive holds this file too.
+if(NOT AtelierTorch_VERSION AND EXISTS "${AtelierTorch_DIR}/build-version")
+  file(READ "${AtelierTorch_DIR}/build-version" torch_version_text)
+  string(REGEX MATCH "^[0-9.]+" AtelierTorch_VERSION "${torch_version_text}")
+endif()
 
 find_package_handle_standard_args(AtelierTorch
   REQUIRED_VARS AtelierTorch_DIR
@@ -83,9 +92,11 @@ if(AtelierTorch_FOUND AND NOT TARGET Atelier::torch)
   # Its headers bring a {fmt} of their own that shadows the system's; no library
   # exports the symbols of that one.
   target_compile_definitions(Atelier::torch INTERFACE FMT_HEADER_ONLY)
-  target_include_directories(Atelier::torch SYSTEM INTERFACE
-    "${AtelierTorch_DIR}/include"
-    "${AtelierTorch_DIR}/include/torch/csrc/api/include")
+  if(EXISTS "${AtelierTorch_DIR}/include")
+    target_include_directories(Atelier::torch SYSTEM INTERFACE
+      "${AtelierTorch_DIR}/include"
+      "${AtelierTorch_DIR}/include/torch/csrc/api/include")
+  endif()
   # The headers of c10/cuda want those of CUDA, which come beside a CUDA wheel.
   if(AtelierTorch_CUDA)
     file(GLOB torch_cuda_headers

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/detail/assign.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -83,6 +85,10 @@ struct converter {
   }
 
   bool operator()(std::string* to) const {
+    // A port alone reads as a number.
+    if (const auto* port = std::get_if<int64_t>(&from.value);
+        port && x.shape == form::endpoint)
+      return store(std::optional{fmt::format("{}", *port)}, to);
     const auto* text = std::get_if<std::string>(&from.value);
     return text && store(std::optional{*text}, to);
   }
@@ -110,6 +116,19 @@ struct converter {
 
 bool assign(const option& x, const node& from, const place& to) {
   return std::visit(converter{x, from}, to);
+}
+
+std::string refusal_of(const option& x, const node& from) {
+  const auto whole = fmt::format("{} is not {}", describe(from), demand_of(x));
+  const auto* const items = std::get_if<list>(&from.value);
+  if (kind_of(x) != kind::text_list || items == nullptr)
+    return whole;
+  for (const auto& item : *items)
+    if (!std::holds_alternative<std::string>(item.value))
+      return fmt::format("the element {} is no text; this is {}",
+                         describe(item), demand_of(x));
+  auto texts = *converter{x, from}.texts();
+  return fault_of(x, &texts).value_or(whole);
 }
 
 } // namespace atelier::config::detail

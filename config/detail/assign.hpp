@@ -10,4 +10,7 @@ namespace atelier::config::detail {
 /// alone and returns false where it is not.
 bool assign(const option& x, const node& from, const place& to);
 
+/// Says, for people, why `assign` does not take `from`.
+std::string refusal_of(const option& x, const node& from);
+
 } // namespace atelier::config::detail

@@ -214,8 +214,7 @@ void reader::read_option(const option& x, const node& from, size_t index) {
   if (assign(x, from, x.at(values_, index)))
     origins_[std::move(key)] = {source_, from.line};
   else
-    complain(std::move(key), from.line,
-             fmt::format("{} is not {}", describe(from), demand_of(x)));
+    complain(std::move(key), from.line, refusal_of(x, from));
 }
 
 void reader::unknown(const std::string& shown, std::string_view known_as,

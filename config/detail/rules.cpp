@@ -84,6 +84,13 @@ private:
           fmt::format("{} needs a process of its own: processes.mode "
                       "\"split\"",
                       told(p.cpu_cores)));
+    for (const auto* seed :
+         {&x_.preprocess.test_crash_seed, &x_.postprocess.test_crash_seed})
+      if (*seed != 0 && p.mode == process_mode::single)
+        add({key(*seed), key(p.mode)},
+            fmt::format("{} needs a process of its own: processes.mode "
+                        "\"split\"",
+                        told(*seed)));
     if (p.restart_first > p.restart_most)
       add({key(p.restart_first), key(p.restart_most)},
           fmt::format("{} is above {}", told(p.restart_first),

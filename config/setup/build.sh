@@ -39,7 +39,8 @@ show_progress() {
 }
 
 # configure_preset PRESET [CMAKE-ARGUMENT...]: unless that was done before with
-# the same arguments. Ninja itself sees to changed CMake files.
+# the same arguments. Ninja itself sees to changed CMake files. Which sources are
+# compiled together may change with any of them.
 configure_preset() {
   local preset=$1
   shift
@@ -48,6 +49,10 @@ configure_preset() {
   wanted="$root $* $(cksum < "$root/CMakePresets.json")"
   : > "$log"
   if [[ -f $dir/build.ninja && -f $stamp && $(< "$stamp") == "$wanted" ]]; then
+    if grep -q '^ATELIER_UNITY:.*=ON$' "$dir/CMakeCache.txt"; then
+      cmake "$dir" > "$log" 2>&1 < /dev/null \
+        || fail_with_log "$log" "configuring $preset failed"
+    fi
     return
   fi
   say "configuring $preset"

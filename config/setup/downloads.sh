@@ -6,7 +6,8 @@ open_clip_version=3.3.0
 # The version of tokenizers decides which Unicode transformers knows.
 peers=(diffusers==0.42.1 transformers==5.23.0 tokenizers==0.23.3
   safetensors==0.8.0 accelerate==1.15.0 piexif==1.1.3
-  openai==3.54.0 webuiapi==0.9.17 prometheus-client==0.26.0 playwright==1.65.2)
+  openai==3.54.0 webuiapi==0.9.17 prometheus-client==0.26.0 playwright==1.65.2
+  openapi-spec-validator==0.9.0)
 
 # is_to_be_tried STAMP CONTENT: whether something is neither there nor failed
 # within the last hour. A set-up without network would wait every time.

@@ -3,6 +3,7 @@
 
 #include <atelier/core/error.hpp>
 #include <atelier/core/ids.hpp>
+#include <atelier/core/note.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/ipc/slot_ref.hpp>
@@ -65,7 +66,7 @@ struct row_report {
   core::error failure;
   /// What the client should know of its row, a sentence each; told in the row's
   /// first report that did not fail, and not again.
-  std::vector<std::string> notes = {};
+  std::vector<core::note> notes = {};
 };
 
 /// What a run did. `steps` is equal for all rows that did not fail.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/detail/part_checks.hpp>
 #include <atelier/gpu/models/diffusion_model.hpp>
+#include <atelier/gpu/models/model_facts.hpp>
+#include <atelier/gpu/models/prompt_notes.hpp>
 
 #include <c10/core/InferenceMode.h>
 
@@ -64,6 +66,7 @@ core::result<std::shared_ptr<diffusion_model>> diffusion_model::load(
                        && from.kind != pipeline_kind::latent_consistency;
   out->aesthetic_ = from.requires_aesthetics_score;
   out->words_ = from.words;
+  out->traits_ = from.traits;
   auto schedule = parse_scheduler(from.scheduler, from.scheduler_file);
   if (!schedule)
     return schedule.why();
@@ -99,6 +102,7 @@ core::result<std::shared_ptr<diffusion_model>> diffusion_model::load(
   if (!vae)
     return vae.why();
   out->vae_ = std::move(*vae);
+  out->native_px_ = native_extent(out->unet_->config(), out->vae_->factor());
   if (from.preview) {
     auto small = autoencoder::load(*from.preview, where);
     if (!small)
@@ -112,7 +116,9 @@ text_condition diffusion_model::encode(std::string_view text,
                                        bool negative) const {
   const c10::InferenceMode guard;
   text_condition out;
-  out.unknown_words = words_.note_on(text);
+  out.notes = notes_on_text(
+    text, negative ? prompt_side::negative : prompt_side::positive, words_,
+    traits_.captions);
   if (kind_ == pipeline_kind::stable_diffusion
       || kind_ == pipeline_kind::latent_consistency) {
     auto x = encode_with(*text_, *tokenizer_, text, where_.device);

@@ -3,6 +3,7 @@
 
 // Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
+#include <atelier/core/note.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/autoencoder.hpp>
@@ -20,6 +21,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace atelier::gpu {
 
@@ -31,9 +33,9 @@ struct text_condition {
   torch::Tensor pooled;
   /// Tokens of the text that the encoders could not take.
   uint32_t left_out = 0;
-  /// On words that the model does not know; empty where there are none, or
-  /// where it does not say what it knows.
-  std::string unknown_words;
+  /// What the model does not do of the text; none where it does not say what
+  /// it knows.
+  std::vector<core::note> notes;
 };
 
 /// All networks of one model in one place, put together as its pipeline in
@@ -79,6 +81,16 @@ public:
     return where_;
   }
 
+  /// The size of images that the denoiser was made for.
+  core::extent native_px() const {
+    return native_px_;
+  }
+
+  /// How it wants to be used.
+  const model_traits& traits() const {
+    return traits_;
+  }
+
   /// Bytes that all weights take on the device.
   uint64_t weight_bytes() const;
 
@@ -91,6 +103,8 @@ private:
   bool aesthetic_ = false;
   scheduler_config schedule_;
   known_words words_;
+  model_traits traits_;
+  core::extent native_px_;
   std::shared_ptr<const tokenizer> tokenizer_;
   std::shared_ptr<const tokenizer> tokenizer_2_;
   std::unique_ptr<clip_text> text_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/edit_distance.hpp>
 #include <atelier/gpu/models/detail/printable.hpp>
 #include <atelier/gpu/models/detail/word_characters.hpp>
 #include <atelier/gpu/models/known_words.hpp>
@@ -7,6 +8,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 #include <span>
 
 namespace atelier::gpu {
@@ -16,9 +19,11 @@ namespace {
 using detail::is_letter;
 using detail::lower;
 
-// Of the unknown words that a note names, and of the known ones.
-constexpr size_t most_named = 8;
-constexpr size_t most_listed = 200;
+// Unknown words that have a note of their own, and known ones in a note.
+constexpr size_t most_named = 6;
+constexpr size_t most_listed = 40;
+// Unknown words that are told apart; a model reads far fewer.
+constexpr size_t most_told = 1024;
 
 // Calls `take` with each run of characters that `belongs` says yes to.
 template <class Belongs, class Take>
@@ -32,20 +37,23 @@ void each_run(std::string_view text, Belongs belongs, Take take) {
   }
 }
 
-bool contains(const std::vector<std::string>& all, std::string_view x) {
-  return std::ranges::find(all, x) != all.end();
-}
-
 } // namespace
 
 known_words::known_words(std::string_view text) {
   const auto is_word = [](char c) {
     return c != ' ' && c != '\n' && c != '\r' && c != '\t';
   };
+  std::set<std::string_view> seen;
   each_run(text, is_word, [&](std::string_view word) {
-    if (!contains(words_, word))
+    if (seen.insert(word).second)
       words_.emplace_back(word);
   });
+  sorted_ = words_;
+  std::ranges::sort(sorted_);
+}
+
+bool known_words::knows(std::string_view word) const {
+  return std::ranges::binary_search(sorted_, word, std::less<>{});
 }
 
 std::vector<std::string> known_words::unknown_in(
@@ -53,28 +61,59 @@ std::vector<std::string> known_words::unknown_in(
   std::vector<std::string> out;
   if (words_.empty())
     return out;
+  std::set<std::string_view> seen;
   each_run(prompt, is_letter, [&](std::string_view word) {
-    if (!contains(words_, lower(word)) && !contains(out, word))
+    if (out.size() < most_told && !knows(lower(word))
+        && seen.insert(word).second)
       out.emplace_back(word);
   });
   return out;
 }
 
-std::string known_words::note_on(std::string_view prompt) const {
-  const auto unknown = unknown_in(prompt);
-  if (unknown.empty())
+std::string known_words::nearest_to(std::string_view word) const {
+  constexpr size_t longest = 24;
+  if (word.size() < 3 || word.size() > longest)
     return {};
-  std::vector<std::string> named;
-  for (size_t i = 0; i < std::min(unknown.size(), most_named); ++i)
-    named.push_back(fmt::format("'{}'", detail::printable(unknown[i])));
-  auto out = fmt::format("the model does not know {}", fmt::join(named, ", "));
-  if (unknown.size() > most_named)
-    out += fmt::format(" and {} more words", unknown.size() - most_named);
+  const auto small = lower(word);
+  auto best = small.size() < 6 ? size_t{1} : size_t{2};
+  std::string found;
+  for (const auto& x : words_) {
+    // Lengths alone make most words too far.
+    if (x.size() < 3 || x.size() + best < small.size()
+        || small.size() + best < x.size())
+      continue;
+    const auto far = core::edit_distance(small, x);
+    if (far < best || (far == best && found.empty())) {
+      best = far;
+      found = x;
+    }
+  }
+  return found;
+}
+
+std::vector<core::note> known_words::notes_on(std::string_view prompt) const {
+  using core::note_code;
+  std::vector<core::note> out;
+  const auto unknown = unknown_in(prompt);
   const auto listed =
     std::span{words_}.first(std::min(words_.size(), most_listed));
-  return out
-       + fmt::format("; it knows: {}{}", fmt::join(listed, " "),
-                     listed.size() < words_.size() ? " ..." : "");
+  for (size_t i = 0; i < std::min(unknown.size(), most_named); ++i) {
+    const auto shown =
+      detail::printable(std::string_view{unknown[i]}.substr(0, 64));
+    const auto like = nearest_to(unknown[i]);
+    out.push_back(
+      {note_code::unknown_word,
+       like.empty()
+         ? fmt::format("the model does not know '{}'; it knows: {}{}", shown,
+                       fmt::join(listed, " "),
+                       listed.size() < words_.size() ? " ..." : "")
+         : fmt::format("the model does not know '{}': use '{}'", shown, like)});
+  }
+  if (unknown.size() > most_named)
+    out.push_back({note_code::unknown_word,
+                   fmt::format("the model does not know {} more words of it",
+                               unknown.size() - most_named)});
+  return out;
 }
 
 std::string known_words::text() const {

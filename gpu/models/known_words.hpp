@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/note.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,16 +29,21 @@ public:
   /// does not matter.
   std::vector<std::string> unknown_in(std::string_view prompt) const;
 
-  /// Return one sentence on the unknown words of a prompt, with the known ones;
-  /// empty where all are known. Long lists are cut.
-  std::string note_on(std::string_view prompt) const;
+  /// Return a note for each unknown word of a prompt with the nearest known
+  /// one, or with all that are known; of more than six one for the rest.
+  std::vector<core::note> notes_on(std::string_view prompt) const;
 
   /// Return the words, a line each, as the constructor takes them.
   std::string text() const;
 
 private:
+  bool knows(std::string_view word) const;
+  std::string nearest_to(std::string_view word) const;
+
   /// In the order of the file.
   std::vector<std::string> words_;
+  /// Sorted.
+  std::vector<std::string> sorted_;
 };
 
 } // namespace atelier::gpu

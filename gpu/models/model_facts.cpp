@@ -2,7 +2,6 @@
 #include <atelier/gpu/models/autoencoder_config.hpp>
 #include <atelier/gpu/models/detail/part_checks.hpp>
 #include <atelier/gpu/models/model_facts.hpp>
-#include <atelier/gpu/models/unet_config.hpp>
 
 namespace atelier::gpu {
 
@@ -40,6 +39,12 @@ core::result<void> check_preview(const model_files& model,
 
 } // namespace
 
+core::extent native_extent(const unet_config& denoiser, uint32_t factor) {
+  const auto side =
+    static_cast<uint32_t>(denoiser.sample_size.value_or(usual_side)) * factor;
+  return {side, side};
+}
+
 core::result<model_facts> facts_of(const model_files& model) {
   model_facts out;
   const auto unet =
@@ -56,8 +61,8 @@ core::result<model_facts> facts_of(const model_files& model) {
     return core::fail(core::ec::bad_config, "{}: sample_size {} outside 1..{}",
                       model.unet.config_file, side,
                       most_side_px / out.latent_factor);
-  const auto side_px = static_cast<uint32_t>(side) * out.latent_factor;
-  out.native_px = {side_px, side_px};
+  out.native_px = native_extent(*unet, out.latent_factor);
+  out.traits = model.traits;
   auto schedule = parse_scheduler(model.scheduler, model.scheduler_file);
   if (!schedule)
     return schedule.why();

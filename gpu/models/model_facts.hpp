@@ -4,6 +4,7 @@
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/gpu/models/model_files.hpp>
+#include <atelier/gpu/models/unet_config.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 
 #include <cstdint>
@@ -22,10 +23,16 @@ struct model_facts {
   /// What its pipeline takes where nobody says otherwise.
   float guidance = 7.5f;
   uint32_t steps = 50;
+  /// How it wants to be used.
+  model_traits traits;
   /// Numbers that its denoiser, and all its networks together, consist of.
   uint64_t denoiser_parameters = 0;
   uint64_t parameters = 0;
 };
+
+/// Returns the size of images that a denoiser was made for: that of diffusers'
+/// pipelines where its configuration names none.
+core::extent native_extent(const unet_config& denoiser, uint32_t factor);
 
 /// Reads the facts out of a model's configurations, and checks that they are
 /// known and that the weights are of the shapes that they ask for.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/detail/folder_links.hpp>
 #include <atelier/gpu/models/detail/model_folder.hpp>
 #include <atelier/gpu/models/detail/single_file.hpp>
 #include <atelier/gpu/models/detail/vae_file.hpp>
@@ -28,11 +29,14 @@ core::result<model_files> open_either(const fs::path& from,
 }
 
 core::result<component> open_vae(const fs::path& from, const model_files& model,
-                                 const std::string& variant) {
+                                 const model_file_options& options) {
   std::error_code ignored;
-  return fs::is_directory(from, ignored)
-         ? detail::open_vae_folder(from, variant)
-         : detail::open_vae_file(from, model.kind);
+  if (!fs::is_directory(from, ignored))
+    return detail::open_vae_file(from, model.kind);
+  if (!options.links_anywhere)
+    if (auto good = detail::check_links(from); !good)
+      return good.why();
+  return detail::open_vae_folder(from, options.variant);
 }
 
 /// Fills what `x` lacks out of another model of the same kind.
@@ -63,6 +67,7 @@ core::result<void> borrow(model_files& x, const fs::path& from,
     x.tokenizer = std::move(lender->tokenizer);
     x.tokenizer_2 = std::move(lender->tokenizer_2);
     x.words = std::move(lender->words);
+    x.traits.captions = lender->traits.captions;
     x.force_zeros_for_empty_prompt = lender->force_zeros_for_empty_prompt;
     x.requires_aesthetics_score = lender->requires_aesthetics_score;
   }
@@ -95,7 +100,7 @@ core::result<model_files> open_parts(const fs::path& from,
   if (!out)
     return out;
   if (options.vae) {
-    auto vae = open_vae(*options.vae, *out, options.variant);
+    auto vae = open_vae(*options.vae, *out, options);
     if (!vae)
       return vae.why();
     out->vae = std::move(*vae);

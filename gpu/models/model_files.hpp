@@ -3,6 +3,7 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/known_words.hpp>
+#include <atelier/gpu/models/model_traits.hpp>
 #include <atelier/gpu/models/tensor_source.hpp>
 
 #include <cstdint>
@@ -81,6 +82,8 @@ struct model_files {
   bool requires_aesthetics_score = false;
   /// Words that the model was trained on (known_words.txt); empty: not said.
   known_words words;
+  /// How it wants to be used (atelier.json).
+  model_traits traits;
   /// Parts that are known and not used, such as "safety_checker" in a folder
   /// and "model_ema" in a file.
   std::vector<std::string> not_loaded;
@@ -101,6 +104,8 @@ struct model_file_options {
   /// Of the weight files that a folder may hold side by side (diffusers'
   /// variants): "fp16" prefers *.fp16.safetensors; empty: those without.
   std::string variant;
+  /// Links in a folder may lead anywhere: see detail/folder_links.hpp.
+  bool links_anywhere = false;
 };
 
 /// Opens a folder in diffusers' layout or a single-file checkpoint

@@ -204,6 +204,10 @@ public:
       if (auto ok = write_text(folder / "known_words.txt", model_.words.text());
           !ok)
         return ok;
+    if (model_.traits != model_traits{})
+      if (auto ok = write_text(folder / traits_file, to_text(model_.traits));
+          !ok)
+        return ok;
     return write_text(folder / "model_index.json", index_text(model_));
   }
 

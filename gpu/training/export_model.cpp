@@ -179,6 +179,8 @@ core::result<void> write_all(writer& to, const model_export& what) {
     texts.emplace_back(fs::path{"tokenizer"} / name, text);
   if (!what.words.empty())
     texts.emplace_back("known_words.txt", what.words.text());
+  if (what.traits != model_traits{})
+    texts.emplace_back(traits_file, to_text(what.traits));
   for (const auto& [name, text] : texts)
     if (auto ok = to.add_text(name, text); !ok)
       return ok;
@@ -247,11 +249,12 @@ core::result<void> export_network(const network_export& what,
   return staging->publish(what.replace);
 }
 
-model_export family_export() {
+model_export family_export(family_member x) {
   model_export out;
   out.scheduler = scheduler_config_text();
   out.tokenizer = tokenizer_texts(caption_vocabulary(), family_tokens);
   out.words = known_words{fmt::format("{}", fmt::join(caption_words(), "\n"))};
+  out.traits = family_traits(x);
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/model_files.hpp>
+#include <atelier/gpu/training/family.hpp>
 #include <atelier/gpu/training/vocabulary.hpp>
 
 #include <cstdint>
@@ -38,6 +39,7 @@ struct model_export {
   /// Files of the tokenizer by name.
   std::map<std::string, std::string> tokenizer;
   known_words words;
+  model_traits traits;
   /// Text of README.md, see model_card.hpp.
   std::string card;
   /// The type of all weights.
@@ -48,11 +50,11 @@ struct model_export {
 
 /// Write a folder that diffusers' StableDiffusionPipeline and open_model load
 /// as it is: model_index.json, unet/, vae/, text_encoder/, tokenizer/,
-/// scheduler/, and beside them vae_preview/, known_words.txt, README.md and
-/// SHA256SUMS, which sha256sum --check reads. The folder appears whole or not
-/// at all.
-/// Every network's tensors are compared with its configuration first.
-/// Errors: ec::bad_config, ec::bad_payload (a tensor missing, extra or of
+/// scheduler/, and beside them vae_preview/, known_words.txt, atelier.json,
+/// README.md and SHA256SUMS, which sha256sum --check reads. The folder appears
+/// whole or not at all. Every network's tensors are compared with its
+/// configuration first. Errors: ec::bad_config, ec::bad_payload (a tensor
+/// missing, extra or of
 ///         another shape); ec::invalid_argument (`to` is taken, a number does
 ///         not fit the type); ec::io_failed. Nothing is left behind then.
 /// Threads: any.
@@ -79,9 +81,9 @@ struct network_export {
 core::result<void> export_network(const network_export& what,
                                   const std::filesystem::path& to);
 
-/// Return an export with what all members of the family have in common: the
-/// tokenizer, the words and the noise levels.
-model_export family_export();
+/// Return an export with what needs no training: the tokenizer, the words, the
+/// noise levels, and how the member wants to be used.
+model_export family_export(family_member x = family_member::base);
 
 /// Compare a folder's files with its SHA256SUMS.
 /// Errors: ec::not_found (no such file), ec::io_failed, ec::bad_payload (a file

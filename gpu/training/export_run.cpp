@@ -247,7 +247,7 @@ private:
       first_ = first_.empty() ? trained.name : first_;
       return {};
     }
-    auto out = family_export();
+    auto out = family_export(*family_member_named(trained.name));
     out.unet = {unet_config_text(*family_member_named(trained.name)),
                 trained.part("unet."),
                 {}};

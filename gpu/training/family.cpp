@@ -95,6 +95,12 @@ std::optional<family_member> family_member_named(std::string_view name) {
   return std::nullopt;
 }
 
+model_traits family_traits(family_member x) {
+  return {.native_only = true,
+          .captions = caption_kind::scenes,
+          .most_guidance = x == family_member::turbo ? 1.0f : 3.0f};
+}
+
 std::string unet_config_text(family_member x) {
   return text_of({
     {"_class_name", "UNet2DConditionModel"},

@@ -3,6 +3,7 @@
 
 #include <atelier/gpu/models/autoencoder_config.hpp>
 #include <atelier/gpu/models/clip_text_config.hpp>
+#include <atelier/gpu/models/model_traits.hpp>
 #include <atelier/gpu/models/unet_config.hpp>
 
 #include <cstdint>
@@ -34,6 +35,10 @@ inline constexpr int64_t family_latent_side = 16;
 inline constexpr uint32_t family_tokens = 48;
 /// Width of the text encoder, hence of what the denoisers look at.
 inline constexpr int64_t family_text_width = 128;
+
+/// How it wants to be used: beyond guidance 3 edges get angular and backgrounds
+/// blotched; of turbo any guidance does that.
+model_traits family_traits(family_member x);
 
 /// The text of each network's config.json, as diffusers and transformers read
 /// it, and what this library reads from it.

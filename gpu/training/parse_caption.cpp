@@ -14,28 +14,6 @@ namespace {
 
 using detail::word_kind;
 
-std::string join_names(size_t count, std::string_view (*name)(size_t)) {
-  std::string out;
-  for (auto i = size_t{0}; i < count; ++i) {
-    if (i > 0)
-      out += i + 1 == count ? " and " : ", ";
-    out += name(i);
-  }
-  return out;
-}
-
-std::string object_colours() {
-  return join_names(colour_count, [](size_t i) {
-    return to_string(static_cast<object_colour>(i));
-  });
-}
-
-std::string background_colours() {
-  return join_names(background_colour_count, [](size_t i) {
-    return to_string(static_cast<background_colour>(i));
-  });
-}
-
 class parser {
 public:
   explicit parser(std::string_view text) : tokens_(text) {}
@@ -51,7 +29,7 @@ public:
       remark("{} objects: pictures have at most {}", out_.says.objects.size(),
              most_objects);
     if (out_.says.objects.empty())
-      remark("no shape is named");
+      remark(no_shape_remark);
     check_colours();
     return std::move(out_);
   }
@@ -69,6 +47,12 @@ private:
     out_.remarks.push_back(fmt::format(text, std::forward<Ts>(xs)...));
   }
 
+  void misplace(const std::string& word, bool on_object) {
+    const misplaced_colour x{word, on_object};
+    if (std::ranges::find(out_.misplaced, x) == out_.misplaced.end())
+      out_.misplaced.push_back(x);
+  }
+
   // ---- the background
 
   bool take_background() {
@@ -82,8 +66,7 @@ private:
       const auto named =
         detail::background_colour_named(tokens_.word_at(i)->text);
       if (!named) {
-        remark("no background is {}: they are {}", tokens_[i].text,
-               background_colours());
+        misplace(tokens_[i].text, false);
         return true;
       }
       *to = *named;
@@ -238,7 +221,7 @@ private:
     if (const auto named = detail::object_colour_named(x.word->text))
       set(next_.colour, *named, x.text);
     else
-      remark("no object is {}: they are {}", x.text, object_colours());
+      misplace(x.text, true);
   }
 
   void take_texture_noun(object_texture texture, std::string_view text) {

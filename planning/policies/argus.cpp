@@ -276,7 +276,7 @@ core::lane_id argus_policy::place_knowing(const core::request& wanted,
     c.requests = w.waiting + w.seats_taken;
     c.seconds = argus::request_seconds(
       costs.variants[variant.value],
-      picture_of(costs.variants[variant.value], wanted.px), c.level);
+      drawn_px(costs.variants[variant.value], wanted), c.level);
     candidates.push_back(c);
     ids.push_back(w.worker);
   }

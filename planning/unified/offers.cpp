@@ -232,7 +232,7 @@ void offer_cascades(offer_builder& to, const profile& known, const qualities& q,
         diffserve::lowest_equal(f, diffserve::highest_within(f, share));
       route r;
       r.name = fmt::format(
-        "{} then {}, {:.3g}", known.variants[c.light.value].name,
+        "{} then {}, threshold {:.3g}", known.variants[c.light.value].name,
         known.variants[c.heavy.value].name, diffserve::threshold_at(t));
       r.late = late_rule::answer_best;
       stage light = detail::stage_on(c.light);

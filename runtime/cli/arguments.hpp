@@ -35,6 +35,7 @@ struct generate_arguments {
   std::optional<std::string> eta;
   std::optional<std::string> sampler;
   std::optional<std::string> size;
+  std::optional<std::string> native_only;
   std::optional<std::string> negative;
   std::optional<std::string> model;
   std::optional<std::string> device;
@@ -51,6 +52,8 @@ struct generate_arguments {
   std::optional<std::string> timeline;
   std::optional<std::string> server;
   std::optional<std::string> key;
+  /// Certificates for --server: --cacert.
+  std::optional<std::string> authorities;
   /// What was asked for is `edit`.
   bool edit = false;
   bool karras = false;
@@ -74,6 +77,7 @@ struct serve_arguments {
 struct server_arguments {
   std::optional<std::string> server;
   std::optional<std::string> key;
+  std::optional<std::string> authorities;
 };
 
 /// Returns the settings' overrides that the common options stand for: those of

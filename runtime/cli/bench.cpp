@@ -52,6 +52,10 @@ CLI::App* add_bench(CLI::App& app, bench_arguments& into) {
                          const std::string& kind, const std::string& text) {
     add_text_option(*sub, names, value, text)->type_name(kind);
   };
+  const auto group = [sub](const char* name) {
+    sub->option_defaults()->group(name);
+  };
+  group("Load");
   add("--rate", into.rate, "R",
       "Requests a second that arrive by chance (Poisson)");
   add("--trace", into.trace, "FILE",
@@ -69,33 +73,39 @@ CLI::App* add_bench(CLI::App& app, bench_arguments& into) {
   add("--prompts", into.prompts_file, "FILE",
       "One prompt a line, UTF-8; -: standard input (default: drawn captions)");
   add("--seed", into.seed, "S", "Decides all that is drawn (default: 1)");
-  add("--slo-ms", into.slo_ms, "MS",
-      "Answered in this time is in time, where a request has no deadline");
   add("--warm-up", into.warm_up, "N",
       "Requests before, one by one, not counted (default: 0)");
-  add("--patience", into.patience, "S",
-      "How long answers are awaited after the last request (default: 600)");
-  add("--server", into.server, "URL",
-      "A running server (default: an engine of its own)");
-  add("--key", into.key, "KEY",
-      "With --server: a key, where it asks for one (default: $ATELIER_KEY)");
-  add("--connections", into.connections, "N",
-      "With --server: most requests under way (default: 256)");
-  add("--batching", into.batching, "HOW",
-      list_choices(choices_of("--batching"))
-        + ": when requests join a batch (default: as the policy says)");
-  add("--model", into.model, "NAME|DIR|FILE", "What the first device hosts");
-  add("--device", into.device, "NAME", "cpu:N or cuda:N");
-  add("--dtype", into.dtype, "TYPE", list_choices(choices_of("--dtype")));
-  add("--policy", into.policy, "P", "Policy that chooses routes");
-  add("--processes", into.processes, "MODE",
-      list_choices(choices_of("--processes"))
-        + ": one process, or several (default: split)");
-  add("--timeline", into.timeline, "FILE",
-      "Write what happens when, for https://ui.perfetto.dev");
+  group("Output");
+  add("--slo-ms", into.slo_ms, "MS",
+      "Answered in this time is in time, where a request has no deadline");
   add("--records", into.records, "FILE",
       "Write what became of each request, a line each (CSV)");
   sub->add_flag("--force", into.force, "Replace that file where it exists");
+  group("Where it runs");
+  add("--server", into.server, "URL",
+      "A running server (default: an engine of its own)");
+  add("--key", into.key, "KEY",
+      "With --server: a key, where it requires one (default: $ATELIER_KEY)");
+  add(
+    "--cacert", into.authorities, "FILE",
+    "With --server: trust these certificates (PEM) instead of this machine's");
+  add("--connections", into.connections, "N",
+      "With --server: most requests under way (default: 256)");
+  add("--model", into.model, "NAME|DIR|FILE", "What the first device hosts");
+  add("--device", into.device, "NAME", "cpu:N or cuda:N");
+  add("--dtype", into.dtype, "TYPE", list_choices(choices_of("--dtype")));
+  add("--processes", into.processes, "MODE",
+      list_choices(choices_of("--processes"))
+        + ": one process, or several (default: split)");
+  group("Expert");
+  add("--policy", into.policy, "P", "Policy that chooses routes");
+  add("--batching", into.batching, "HOW",
+      list_choices(choices_of("--batching"))
+        + ": when requests join a batch (default: as the policy says)");
+  add("--patience", into.patience, "S",
+      "How long answers are awaited after the last request (default: 600)");
+  add("--timeline", into.timeline, "FILE",
+      "Write what happens when, for https://ui.perfetto.dev");
   return sub;
 }
 

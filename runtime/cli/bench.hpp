@@ -30,6 +30,7 @@ struct bench_arguments {
   std::optional<std::string> patience;
   std::optional<std::string> server;
   std::optional<std::string> key;
+  std::optional<std::string> authorities;
   std::optional<std::string> connections;
   std::optional<std::string> batching;
   std::optional<std::string> model;

@@ -206,11 +206,18 @@ result<bench_plan> plan_bench(const bench_arguments& x,
       whole_or("--connections", x.connections, 1, most_connections, 256);
     if (!connections)
       return connections.why();
-    out.server =
-      server_options{*x.server, server_key(x.key),
-                     static_cast<uint32_t>(*connections), out.patience};
+    out.server = server_options{*x.server, server_key(x.key),
+                                static_cast<uint32_t>(*connections),
+                                out.patience, x.authorities.value_or("")};
     out.about["server"] = *x.server;
   } else {
+    for (const auto& [name, given] :
+         {std::pair{"--key", x.key.has_value()},
+          {"--cacert", x.authorities.has_value()},
+          {"--connections", x.connections.has_value()}})
+      if (given)
+        return fail(ec::invalid_argument,
+                    "{}: without --server it means nothing", name);
     if (auto ok = check_at_door(mix, settings, chosen->model); !ok)
       return ok.why();
     out.engine = std::move(chosen->engine);

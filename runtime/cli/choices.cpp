@@ -19,12 +19,15 @@ constexpr std::string_view levels[] = {"trace", "debug", "info",
 constexpr std::string_view number_types[] = {"float32", "float16", "bfloat16"};
 constexpr std::string_view predictions[] = {"epsilon", "v_prediction",
                                             "sample"};
+constexpr std::string_view link_targets[] = {"inside", "anywhere"};
 constexpr std::string_view model_verbs[] = {"list", "show", "import", "check"};
 constexpr std::string_view parts[] = {
   "vae",   "text",   "base",          "small",      "tiny",
   "turbo", "scorer", "discriminator", "classifier", "preview",
   "all",   "export", "import"};
 constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
+
+constexpr std::string_view switches[] = {"on", "off"};
 
 struct entry {
   std::string_view name;
@@ -41,6 +44,8 @@ constexpr entry table[] = {
   {"--log", levels},
   {"--dtype", number_types},
   {"--prediction", predictions},
+  {"--links", link_targets},
+  {"--native-only", switches},
   {"bench", benches},
   {"models", model_verbs},
   {"train", parts},

@@ -233,6 +233,9 @@ program_outline outline_of(const CLI::App& app) {
     });
     if (x.name == "completion")
       x.choices = words_of("SHELL");
+    else if (x.name == "help")
+      for (const auto* other : app.get_subcommands(every_command))
+        x.choices.push_back(other->get_name());
     else
       x.choices = words_of(x.name);
     x.files_follow = x.name == "models";

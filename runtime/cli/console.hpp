@@ -20,6 +20,10 @@ struct console {
   void complain(std::string_view text) const;
 };
 
+/// Returns whether standard output is a pipe or a terminal whose other end was
+/// closed: nobody is left to be told.
+bool reader_has_left();
+
 /// Returns a console over the process's own streams.
 console standard_console();
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/load.hpp>
+#include <atelier/planning/policies/fixed.hpp>
+#include <atelier/planning/policy.hpp>
 #include <atelier/runtime/cli/engine_options.hpp>
 #include <atelier/runtime/cli/model_option.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/shipped_models.hpp>
 
 #include <algorithm>
+#include <tuple>
 
 namespace atelier::runtime::cli {
 
@@ -24,6 +27,10 @@ result<std::vector<std::string>> read_words(const engine_arguments& arguments,
   if (arguments.policy) {
     if (auto ok = check_text("--policy", *arguments.policy, 256); !ok)
       return ok.why();
+    if (*arguments.policy != planning::fixed_name)
+      if (const auto known = planning::make_policy(*arguments.policy); !known)
+        return fail(ec::invalid_argument, "--policy: {}\n  fixed",
+                    known.why().text);
     overrides->push_back("policy.name=" + toml_string(*arguments.policy));
   }
   if (arguments.processes) {
@@ -32,6 +39,22 @@ result<std::vector<std::string>> read_words(const engine_arguments& arguments,
     overrides->push_back("processes.mode=" + toml_string(*arguments.processes));
   }
   return overrides;
+}
+
+/// Tells faults of what came from an option under that option's name.
+core::error by_option(std::vector<config::fault> faults,
+                      const engine_arguments& arguments) {
+  const std::tuple<const char*, const char*, bool> options[] = {
+    {"--device", "devices[0].name", arguments.device.has_value()},
+    {"--policy", "policy.name", arguments.policy.has_value()},
+    {"--model", "devices[0].variants", arguments.model.has_value()}};
+  for (auto& fault : faults)
+    for (const auto& [option, key, given] : options)
+      if (given && fault.source == "--set" && fault.key == key) {
+        fault.source = option;
+        fault.key.clear();
+      }
+  return config::to_error(faults);
 }
 
 } // namespace
@@ -73,13 +96,8 @@ result<chosen_engine> read_engine_options(const engine_arguments& arguments,
     set.insert(set.end(), chosen->set.begin(), chosen->set.end());
     loaded = config::load(out.engine.config_file, set);
   }
-  if (!loaded) {
-    // What came from an option of its own is told under that option's name.
-    for (const auto& fault : loaded.faults)
-      if (arguments.policy && fault.key == "policy.name")
-        return fail(ec::invalid_argument, "--policy: {}", fault.text);
-    return config::to_error(loaded.faults);
-  }
+  if (!loaded)
+    return by_option(std::move(loaded.faults), arguments);
   auto settings = with_shipped_models(std::move(loaded.values));
   if (!settings)
     return settings.why();

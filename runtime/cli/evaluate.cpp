@@ -14,6 +14,7 @@
 #include <atelier/runtime/program_folder.hpp>
 
 #include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -85,6 +86,25 @@ std::string variants_in(const std::filesystem::path& models) {
   return all.empty() ? default_variants : all;
 }
 
+/// Checks that the folder, where there is one, has the model.
+result<void> check_there(const gpu::evaluated_variant& x,
+                         const std::filesystem::path& models) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(models, error) || fs::exists(models / x.model, error))
+    return {};
+  std::vector<std::string> there;
+  for (fs::directory_iterator i{models, error}, end; !error && i != end;
+       i.increment(error)) {
+    std::error_code ignored;
+    if (fs::exists(i->path() / "model_index.json", ignored))
+      there.push_back(i->path().filename().string());
+  }
+  std::sort(there.begin(), there.end());
+  return fail(ec::not_found, "--variants: {} is no model of {}; there are {}",
+              show_value(x.model), models.string(), fmt::join(there, ", "));
+}
+
 result<gpu::evaluation_plan> plan(const evaluate_arguments& arguments) {
   gpu::evaluation_plan out;
   out.models = arguments.models ? std::filesystem::path{*arguments.models}
@@ -94,6 +114,8 @@ result<gpu::evaluation_plan> plan(const evaluate_arguments& arguments) {
     auto x = read_variant(part);
     if (!x)
       return x.why();
+    if (auto ok = check_there(*x, out.models); !ok)
+      return ok.why();
     out.variants.push_back(std::move(*x));
   }
   if (arguments.guidances) {

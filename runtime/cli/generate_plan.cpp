@@ -3,11 +3,13 @@
 #include <atelier/runtime/cli/engine_options.hpp>
 #include <atelier/runtime/cli/generate_plan.hpp>
 #include <atelier/runtime/cli/image_file.hpp>
+#include <atelier/runtime/cli/mask_rectangle.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/prompts_file.hpp>
 #include <atelier/runtime/door.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 namespace atelier::runtime::cli {
@@ -103,7 +105,8 @@ result<void> read_words(const generate_arguments& arguments,
   const std::pair<std::string_view, const std::optional<std::string>&> words[] =
     {{"--sampler", arguments.sampler},
      {"--priority", arguments.priority},
-     {"--rng", arguments.rng}};
+     {"--rng", arguments.rng},
+     {"--native-only", arguments.native_only}};
   for (const auto& [name, word] : words)
     if (word)
       if (auto ok = check_choice(name, *word); !ok)
@@ -130,6 +133,8 @@ result<void> read_words(const generate_arguments& arguments,
   out.deterministic = arguments.deterministic;
   if (arguments.karras)
     out.karras = true;
+  if (arguments.native_only)
+    out.native_only = arguments.native_only == "on";
   return {};
 }
 
@@ -155,7 +160,11 @@ result<void> read_images(const generate_arguments& arguments,
   out.image = std::move(*image);
   if (!arguments.mask)
     return {};
-  auto mask = read_image_file("--mask", *arguments.mask, within);
+  std::error_code error;
+  const auto part = parse_rectangle(*arguments.mask);
+  auto mask = part && !std::filesystem::exists(*arguments.mask, error)
+              ? mask_of(*part, out.image)
+              : read_image_file("--mask", *arguments.mask, within);
   if (!mask)
     return mask.why();
   out.mask = std::move(*mask);
@@ -217,6 +226,26 @@ result<void> check_at_door(const generate_plan& plan,
   return {};
 }
 
+/// Says what has no effect, and what draws without a prompt.
+std::vector<std::string> remarks_on(const generate_plan& plan,
+                                    const generate_arguments& arguments) {
+  std::vector<std::string> out;
+  if (arguments.quality && plan.common.format == "png")
+    out.push_back(fmt::format("--quality: {} has no effect on PNG, which loses "
+                              "nothing; it is for jpeg and webp",
+                              *arguments.quality));
+  const auto blank = std::count_if(
+    plan.prompts.begin(), plan.prompts.end(), [](const auto& prompt) {
+      return prompt.find_first_not_of(" \t\r\n") == std::string::npos;
+    });
+  if (blank > 0)
+    out.push_back(
+      fmt::format("PROMPT: {} empty: nothing says what such an "
+                  "image shows",
+                  blank == 1 ? "one is" : fmt::format("{} are", blank)));
+  return out;
+}
+
 /// Enough to fill every seat, and as much again that waits close by; few enough
 /// that finished pictures never pile up.
 uint64_t window_of(const config::settings& settings) {
@@ -239,6 +268,9 @@ result<config::settings> read_maker(const generate_arguments& arguments,
     if (arguments.key)
       return fail(ec::invalid_argument,
                   "--key: without --server it means nothing");
+    if (arguments.authorities)
+      return fail(ec::invalid_argument,
+                  "--cacert: without --server it means nothing");
     auto chosen = read_engine_options({arguments.model,
                                        arguments.device,
                                        arguments.dtype,
@@ -270,6 +302,7 @@ result<config::settings> read_maker(const generate_arguments& arguments,
   plan.server.emplace();
   plan.server->url = *arguments.server;
   plan.server->key = server_key(arguments.key);
+  plan.server->authorities = arguments.authorities.value_or("");
   return std::move(loaded.values);
 }
 
@@ -313,6 +346,7 @@ result<generate_plan> plan_generate(
       return ok.why();
   if (auto ok = check_output(plan); !ok)
     return ok.why();
+  plan.remarks = remarks_on(plan, arguments);
   return plan;
 }
 

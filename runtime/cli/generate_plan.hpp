@@ -41,6 +41,9 @@ struct generate_plan {
   /// How long to wait for what was taken back.
   std::chrono::nanoseconds grace{0};
   bool json = false;
+  /// What people are told before the work: sentences about arguments that are
+  /// taken and have no effect, or an unusual one.
+  std::vector<std::string> remarks;
 
   uint64_t pictures() const {
     return prompts.size() * count;

@@ -14,6 +14,9 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds redraw{100};
 
+/// Notes of a run that are told, so that a file of many prompts stays short.
+constexpr size_t most_told = 256;
+
 } // namespace
 
 generate_run::generate_run(const generate_plan& plan, service& makes,
@@ -122,8 +125,10 @@ void generate_run::deliver(uint64_t index, const picture& x) {
       stop_early();
     return;
   }
-  for (const auto& note : x.notes)
-    tell(fmt::format("{}: {}", path.string(), note));
+  // Once for the run: the images of one prompt share most of them.
+  for (const auto& one : x.notes)
+    if (told_.size() < most_told && told_.insert(one.text).second)
+      tell(fmt::format("note: {}", one.text));
   if (!plan_.json) {
     const double seconds = std::chrono::duration<double>(x.took.total).count();
     const auto with = core::parse_sampler(x.sampler);
@@ -139,7 +144,8 @@ void generate_run::deliver(uint64_t index, const picture& x) {
   console_.out << to_json(x, path) << '\n' << std::flush;
   if (console_.out || stopped_)
     return;
-  tell("cannot write to standard output");
+  if (!reader_has_left())
+    tell("cannot write to standard output");
   note_failure(index, exit_status::failed);
   stop_early();
 }

@@ -12,6 +12,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 
 namespace atelier::runtime::cli {
 
@@ -64,6 +66,8 @@ private:
   std::optional<time_point> stopped_;
   bool was_interrupted_ = false;
   std::optional<std::pair<uint64_t, exit_status>> first_failure_;
+  /// Notes that were printed.
+  std::set<std::string> told_;
 };
 
 } // namespace atelier::runtime::cli

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/input_file.hpp>
 #include <atelier/image/codec.hpp>
 #include <atelier/runtime/cli/image_file.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <system_error>
 
@@ -16,7 +16,7 @@ namespace {
 using core::ec;
 using core::fail;
 
-/// Reads up to `most` bytes; what is no regular file need not have an end.
+/// Reads up to `most` bytes: the file may grow meanwhile.
 std::vector<uint8_t> read_some(std::istream& from, uint64_t most) {
   constexpr uint64_t piece = 1 << 20;
   std::vector<uint8_t> bytes;
@@ -35,14 +35,13 @@ std::vector<uint8_t> read_some(std::istream& from, uint64_t most) {
 core::result<std::vector<uint8_t>> read_image_file(std::string_view argument,
                                                    const std::string& path,
                                                    const core::limits& within) {
-  std::error_code error;
-  const bool folder = std::filesystem::is_directory(path, error);
+  if (auto good = core::check_input_file(path, show_value(path)); !good)
+    return fail(ec::invalid_argument, "{}: {}", argument, good.why().text);
   errno = 0;
   std::ifstream file{path, std::ios::binary};
-  if (folder || !file)
+  if (!file)
     return fail(ec::invalid_argument, "{}: cannot read {}: {}", argument,
-                show_value(path),
-                std::generic_category().message(folder ? EISDIR : errno));
+                show_value(path), std::generic_category().message(errno));
   auto bytes = read_some(file, within.source_bytes + 1);
   if (file.bad())
     return fail(ec::invalid_argument, "{}: cannot read {} to its end", argument,

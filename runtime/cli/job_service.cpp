@@ -4,6 +4,7 @@
 #include <atelier/runtime/cli/job_service.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/http/base64.hpp>
+#include <atelier/runtime/http/note_json.hpp>
 #include <atelier/runtime/http/timings_json.hpp>
 
 #include <nlohmann/json.hpp>
@@ -53,6 +54,7 @@ json to_json(const generation& x) {
   add("eta", x.eta);
   add("karras", x.karras);
   add("strength", x.strength);
+  add("native_only", x.native_only);
   if (x.deterministic)
     out["deterministic"] = true;
   if (!x.image.empty())
@@ -331,7 +333,9 @@ private:
     out.strength = said<float>(from, "strength");
     out.width = said<uint32_t>(from, "width");
     out.height = said<uint32_t>(from, "height");
-    out.notes = said<std::vector<std::string>>(from, "notes");
+    out.drawn_width = said<uint32_t>(from, "drawn_width");
+    out.drawn_height = said<uint32_t>(from, "drawn_height");
+    out.notes = said<std::vector<note>>(from, "notes");
     out.took = http::read_timings(said<json>(from, "timings_ms"));
     out.sha256 = core::sha256_hex(reply->body);
     if (out.sha256 != said<std::string>(from, "sha256"))

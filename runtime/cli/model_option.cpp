@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/load.hpp>
 #include <atelier/gpu/models/model_facts.hpp>
 #include <atelier/planning/profile.hpp>
 #include <atelier/runtime/cli/model_option.hpp>
+#include <atelier/runtime/cli/model_store.hpp>
+#include <atelier/runtime/cli/nearest.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/profile_of.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <system_error>
 
 namespace atelier::runtime::cli {
@@ -66,6 +71,13 @@ std::optional<fs::path> find_path(const std::string& model,
   return std::nullopt;
 }
 
+std::string lower(std::string text) {
+  for (auto& c : text)
+    if (c >= 'A' && c <= 'Z')
+      c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
 // The steps that a device runs it with, where one does.
 std::optional<uint32_t> hosted_steps(const config::settings& known,
                                      std::string_view model) {
@@ -74,6 +86,31 @@ std::optional<uint32_t> hosted_steps(const config::settings& known,
       if (const auto v = planning::parse_variant(name); v && v->model == model)
         return v->steps;
   return std::nullopt;
+}
+
+core::error unknown_model(const std::string& word,
+                          const config::settings& known, const fs::path& data) {
+  std::set<std::string> names;
+  for (const auto& x : known.models)
+    names.insert(x.name);
+  for (const auto& device : known.devices)
+    for (const auto& name : device.variants)
+      if (const auto v = planning::parse_variant(name))
+        names.emplace(v->model);
+  if (!data.empty())
+    if (const auto stored = model_store{data}.list())
+      for (const auto& x : *stored)
+        names.insert(name_from(x.path));
+  const std::vector<std::string> all{names.begin(), names.end()};
+  auto close = near(lower(word), all);
+  if (close.empty())
+    close = near(word, all);
+  return fail(ec::not_found,
+              "--model: {} is no model{}; there are {}; a folder or file of a "
+              "model does as well",
+              show_value(word),
+              close.empty() ? "" : fmt::format("; the nearest is '{}'", close),
+              fmt::join(all, ", "));
 }
 
 } // namespace
@@ -93,8 +130,13 @@ core::result<model_overrides> read_model_option(
   const std::filesystem::path& data) {
   model_overrides out;
   out.model = chosen.model;
-  if (chosen.device)
+  if (chosen.device) {
     out.set.push_back("devices[0].name=" + toml_string(*chosen.device));
+    // By itself: what else is wrong is told under its own key.
+    if (const auto read = config::parse({}, "--device", out.set); !read)
+      return fail(ec::invalid_argument, "--device: {}",
+                  read.faults.front().text);
+  }
   const auto suffix = dtype_suffix(chosen.dtype);
   if (!suffix)
     return suffix.why();
@@ -115,12 +157,7 @@ core::result<model_overrides> read_model_option(
       return out;
     const auto path = find_path(*chosen.model, data);
     if (!path)
-      return fail(ec::not_found,
-                  "--model: {} is no model of the configuration, no folder or "
-                  "file, and not in {}",
-                  show_value(*chosen.model),
-                  data.empty() ? "the data folder (there is none)"
-                               : (data / "models").string());
+      return unknown_model(*chosen.model, known, data);
     std::error_code ignored;
     model.path = fs::absolute(*path, ignored).string();
     model.name = name_for(model.path);

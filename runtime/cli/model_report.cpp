@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/training/scene_vocabulary.hpp>
 #include <atelier/runtime/cli/model_report.hpp>
 
 #include <fmt/ranges.h>
@@ -69,6 +70,22 @@ std::vector<std::string> part_names(const model_outline& x) {
   return out;
 }
 
+/// The words of each kind, with those that stand for others.
+json_object vocabulary_json() {
+  auto out = json_object::object();
+  auto synonyms = json_object::object();
+  for (const auto& group : gpu::scene_vocabulary()) {
+    auto& words = out[std::string{group.name}] = json_object::array();
+    for (const auto& x : group.words) {
+      words.push_back(x.word);
+      for (const auto other : x.also)
+        synonyms[std::string{other}] = x.word;
+    }
+  }
+  out["synonyms"] = std::move(synonyms);
+  return out;
+}
+
 std::string indented(const std::string& text) {
   std::string out = "    ";
   for (const char c : text)
@@ -83,6 +100,7 @@ model_outline outline_of(const stored_model& where,
   model_outline out;
   out.name = where.name;
   out.path = where.path.string();
+  out.shipped = where.shipped;
   out.kind = gpu::to_string(model.kind);
   out.bytes = bytes_on_disk(where.path);
   std::set<std::string> types;
@@ -104,6 +122,7 @@ model_outline outline_of(const stored_model& where,
   if (model.tokenizer_2)
     out.tokenizers.emplace_back("tokenizer_2");
   out.not_loaded = model.not_loaded;
+  out.traits = model.traits;
   out.missing = gpu::missing_parts(model);
   return out;
 }
@@ -112,7 +131,7 @@ json_object to_short_json(const model_outline& x) {
   return {{"name", x.name},           {"path", x.path},
           {"kind", x.kind},           {"bytes", x.bytes},
           {"precision", x.precision}, {"parts", part_names(x)},
-          {"missing", x.missing}};
+          {"missing", x.missing},     {"shipped", x.shipped}};
 }
 
 json_object to_json(const model_outline& x) {
@@ -133,6 +152,12 @@ json_object to_json(const model_outline& x) {
                      ? json_object()
                      : json_object::parse(x.scheduler, nullptr, false);
   out["tokenizers"] = x.tokenizers;
+  out["native_only"] = x.traits.native_only;
+  out["most_guidance"] = x.traits.most_guidance
+                         ? json_object(*x.traits.most_guidance)
+                         : json_object();
+  if (x.traits.captions == gpu::caption_kind::scenes)
+    out["vocabulary"] = vocabulary_json();
   out["not_loaded"] = x.not_loaded;
   return out;
 }
@@ -163,16 +188,17 @@ json_object to_json(const stored_model& where, const gpu::model_check& x) {
 }
 
 std::string list_header() {
-  return fmt::format("{:24} {:28} {:>10}  {:18} {}\n", "name", "kind", "size",
-                     "precision", "parts");
+  return fmt::format("{:24} {:8} {:28} {:>10}  {:18} {}\n", "name", "from",
+                     "kind", "size", "precision", "parts");
 }
 
 std::string to_line(const model_outline& x) {
   auto parts = joined(part_names(x));
   if (!x.missing.empty())
     parts += " (missing: " + joined(x.missing) + ")";
-  return fmt::format("{:24} {:28} {:>10}  {:18} {}\n", x.name, x.kind,
-                     show_bytes(x.bytes), x.precision, parts);
+  return fmt::format("{:24} {:8} {:28} {:>10}  {:18} {}\n", x.name,
+                     x.shipped ? "Atelier" : "you", x.kind, show_bytes(x.bytes),
+                     x.precision, parts);
 }
 
 std::string to_text(const model_outline& x) {
@@ -186,6 +212,12 @@ std::string to_text(const model_outline& x) {
            + row("tokenizers", joined(x.tokenizers))
            + row("not loaded", joined(x.not_loaded))
            + row("missing", joined(x.missing));
+  if (x.traits.native_only)
+    out += row("draws at", "its own size alone; others are scaled");
+  if (x.traits.most_guidance)
+    out += row("guidance", fmt::format("up to {}", *x.traits.most_guidance));
+  if (x.traits.captions == gpu::caption_kind::scenes)
+    out += "\n" + gpu::vocabulary_table();
   for (const auto& part : x.parts) {
     out += fmt::format("\n{}: {}, {} tensors, {} parameters, {}, {}\n",
                        part.part, part.class_name, part.tensors,

@@ -29,6 +29,7 @@ struct part_outline {
 struct model_outline {
   std::string name;
   std::string path;
+  bool shipped = false;
   std::string kind;
   /// Of all files, used or not.
   uint64_t bytes = 0;
@@ -37,6 +38,8 @@ struct model_outline {
   std::string scheduler;
   std::vector<std::string> tokenizers;
   std::vector<std::string> not_loaded;
+  /// How it wants to be used.
+  gpu::model_traits traits;
   std::vector<std::string> missing;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/shipped_family.hpp>
 #include <atelier/core/utf8.hpp>
 #include <atelier/runtime/cli/model_store.hpp>
 #include <atelier/runtime/cli/nearest.hpp>
@@ -25,8 +26,27 @@ bool is_file_name(std::string_view name) {
 
 } // namespace
 
-core::result<std::vector<stored_model>> model_store::list() const {
+std::vector<stored_model> model_store::shipped() const {
   std::vector<stored_model> out;
+  if (family_.empty())
+    return out;
+  std::error_code ignored;
+  for (const auto& x : config::shipped_family)
+    if (const auto path = family_ / x.name;
+        fs::exists(path / "model_index.json", ignored))
+      out.push_back({std::string{x.name}, path, true});
+  return out;
+}
+
+bool model_store::is_shipped(std::string_view name) const {
+  const auto own = shipped();
+  return std::any_of(own.begin(), own.end(),
+                     [&](const auto& x) { return x.name == name; });
+}
+
+core::result<std::vector<stored_model>> model_store::list() const {
+  auto out = shipped();
+  const auto own = static_cast<std::ptrdiff_t>(out.size());
   std::error_code error;
   if (!fs::exists(folder_, error))
     return out;
@@ -43,7 +63,7 @@ core::result<std::vector<stored_model>> model_store::list() const {
   }
   if (error)
     return fail(ec::io_failed, "{}: {}", folder_.string(), error.message());
-  std::sort(out.begin(), out.end(),
+  std::sort(out.begin() + own, out.end(),
             [](const auto& a, const auto& b) { return a.name < b.name; });
   return out;
 }
@@ -52,6 +72,9 @@ core::result<stored_model> model_store::find(const std::string& word) const {
   std::error_code error;
   if (fs::exists(word, error))
     return stored_model{name_from(word), word};
+  for (const auto& own : shipped())
+    if (own.name == word)
+      return own;
   if (is_file_name(word))
     for (const auto& name : {word, word + std::string{suffix}})
       if (fs::exists(folder_ / name, error))

@@ -42,7 +42,8 @@ std::vector<option_use> uses_of(const models_arguments& x) {
           {"--vae", x.vae.has_value(), opening},
           {"--parts-from", x.parts_from.has_value(), opening},
           {"--prediction", x.prediction.has_value(), opening},
-          {"--variant", x.variant.has_value(), opening}};
+          {"--variant", x.variant.has_value(), opening},
+          {"--links", x.links.has_value(), opening}};
 }
 
 /// Returns the type of that name, whole or brief.
@@ -83,6 +84,9 @@ core::result<void> check_words(const models_arguments& x) {
   if (x.prediction)
     if (auto ok = check_choice("--prediction", *x.prediction); !ok)
       return ok;
+  if (x.links)
+    if (auto ok = check_choice("--links", *x.links); !ok)
+      return ok;
   return {};
 }
 
@@ -95,7 +99,7 @@ public:
       json_(common.json),
       world_(world),
       data_(data_folder(common)),
-      store_(data_) {}
+      store_(data_, models_folder()) {}
 
   exit_status run() {
     const auto verb =
@@ -122,6 +126,7 @@ private:
       out.parts_from = *arguments_.parts_from;
     out.prediction_type = arguments_.prediction.value_or("");
     out.variant = arguments_.variant.value_or("");
+    out.links_anywhere = arguments_.links == "anywhere";
     return out;
   }
 
@@ -145,7 +150,9 @@ private:
       return refuse(world_.terminal, all.why());
     if (all->empty())
       world_.terminal.complain("there is no model in "
-                               + store_.folder().string());
+                               + store_.folder().string()
+                               + ", and Atelier's own are not beside the "
+                                 "program");
     else if (!json_)
       world_.terminal.out << list_header();
     for (const auto& x : *all) {
@@ -213,6 +220,12 @@ private:
       store_.place(arguments_.name ? *arguments_.name : name_from(from));
     if (!to)
       return refuse(world_.terminal, to.why());
+    if (store_.is_shipped(to->filename().string()))
+      return refuse(world_.terminal,
+                    fail(ec::invalid_argument,
+                         "--name: {} is one of Atelier's own models; give "
+                         "another name",
+                         show_value(to->filename().string())));
     const auto open = resolved();
     if (!open)
       return refuse(world_.terminal, open.why());
@@ -273,18 +286,24 @@ CLI::App* add_models(CLI::App& app, models_arguments& into) {
                          const std::string& kind, const std::string& text) {
     add_text_option(*sub, names, value, text)->type_name(kind);
   };
-  add("--name", into.name, "NAME", "import: its name (default: the file's)");
+  const auto group = [sub](const char* name) {
+    sub->option_defaults()->group(name);
+  };
+  group("Import");
+  add("--name", into.name, "NAME", "Its name (default: the file's)");
   add("--dtype", into.dtype, "TYPE",
-      "import: write numbers as " + list_choices(choices_of("--dtype"))
+      "Write numbers as " + list_choices(choices_of("--dtype"))
         + " (default: as they are)");
-  sub->add_flag("--force", into.force, "import: replace a model of that name");
+  sub->add_flag("--force", into.force, "Replace a model of that name");
   add("--vocabulary", into.vocabulary, "DIR",
-      "import: CLIP's vocab.json and merges.txt, which single files lack "
-      "(default: what the set-up fetched)");
+      "CLIP's vocab.json and merges.txt, which single files lack (default: "
+      "what the set-up fetched)");
+  group("Check");
   sub->add_flag("--scan", into.scan,
-                "check: read every number, find those that are none");
+                "Read every number, find those that are none");
   sub->add_flag("--checksums", into.checksums,
-                "check: print the SHA-256 digest of every file");
+                "Print the SHA-256 digest of every file");
+  group("Show, import and check");
   add("--vae", into.vae, "NAME|DIR|FILE", "An autoencoder from elsewhere");
   add("--parts-from", into.parts_from, "NAME|DIR|FILE",
       "A model that lends the parts which this one lacks");
@@ -293,6 +312,9 @@ CLI::App* add_models(CLI::App& app, models_arguments& into) {
         + list_choices(choices_of("--prediction")));
   add("--variant", into.variant, "NAME",
       "Of weights that lie side by side, such as fp16");
+  add("--links", into.links, "WHERE",
+      "Where links in a folder may lead: " + list_choices(choices_of("--links"))
+        + " (default: inside)");
   return sub;
 }
 

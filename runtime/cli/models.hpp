@@ -25,6 +25,7 @@ struct models_arguments {
   std::optional<std::string> vocabulary;
   std::optional<std::string> prediction;
   std::optional<std::string> variant;
+  std::optional<std::string> links;
   bool force = false;
   bool scan = false;
   bool checksums = false;

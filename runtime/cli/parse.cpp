@@ -64,16 +64,17 @@ core::result<core::extent> parse_size(std::string_view argument,
     return core::extent{};
   const auto fault = [&] {
     return fail(ec::invalid_argument,
-                "{}: {} is neither auto nor WxH with sides of {}..{} pixels, "
-                "multiples of {}, and at most {} pixels in all",
+                "{}: {} is neither auto nor WxH, or one number for a square, "
+                "with sides of {}..{} pixels, multiples of {}, and at most {} "
+                "pixels in all",
                 argument, show_value(text), core::grid_px, within.side_px,
                 core::grid_px, within.picture_px);
   };
-  const auto cross = text.find('x');
-  if (cross == std::string_view::npos)
-    return fault();
+  const auto cross = text.find_first_of("xX");
   const auto width = read_all<uint32_t>(text.substr(0, cross));
-  const auto height = read_all<uint32_t>(text.substr(cross + 1));
+  const auto height = cross == std::string_view::npos
+                      ? width
+                      : read_all<uint32_t>(text.substr(cross + 1));
   const auto fits = [&](const std::optional<uint32_t>& side) {
     return side && *side > 0 && *side <= within.side_px
         && *side % core::grid_px == 0;

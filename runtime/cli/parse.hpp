@@ -26,7 +26,8 @@ core::result<float> parse_decimal(std::string_view argument,
 core::result<float> parse_share(std::string_view argument,
                                 std::string_view text);
 
-/// Reads "WxH" in pixels, or "auto" as 0x0: the model's own size.
+/// Reads "WxH" or "WXH" in pixels, "N" as a square, or "auto" as 0x0: the
+/// model's own size.
 core::result<core::extent> parse_size(std::string_view argument,
                                       std::string_view text,
                                       const core::limits& within);

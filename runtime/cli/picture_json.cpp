@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/cli/picture_json.hpp>
+#include <atelier/runtime/http/note_json.hpp>
 #include <atelier/runtime/http/timings_json.hpp>
 
 #include <nlohmann/json.hpp>
@@ -25,6 +26,8 @@ std::string to_json(const picture& x, const std::filesystem::path& path) {
     {"steps_run", x.steps_run},
     {"width", x.width},
     {"height", x.height},
+    {"drawn_width", x.drawn_width},
+    {"drawn_height", x.drawn_height},
     {"sha256", x.sha256},
     {"timings_ms", http::timings_json(x.took)},
     {"notes", x.notes},

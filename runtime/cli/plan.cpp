@@ -93,17 +93,30 @@ std::optional<double> objective_of(const planning::plan& x) {
   return std::nullopt;
 }
 
+/// What one more device would bring: fewer refusals where some cannot be
+/// avoided, else quality.
+std::string worth_of(const planning::explanation& why) {
+  constexpr double least = 1e-6;
+  if (why.bound.refused > least)
+    return fmt::format("{:.4f} requests/s fewer refused", why.helps_by);
+  if (why.bound.shortfall > least)
+    return fmt::format("{:.4f}/s less quality missing", why.helps_by);
+  return fmt::format("{:.4f} quality/s more", why.helps_by);
+}
+
 std::string reasons_of(const planning::plan& x) {
   std::string out;
   if (const auto* m = std::get_if<planning::unified_memory>(&x.memory)) {
     const auto& why = m->why;
-    out += fmt::format("refused {:.3f}/s, missing quality {:.3f}, gain {:.3f} "
-                       "(no plan exceeds {:.3f})\n",
+    out += fmt::format("refused {:.3f} requests/s, missing quality {:.3f}/s, "
+                       "gain {:.3f} quality/s (no plan exceeds {:.3f})\n"
+                       "quality/s: the answers of a second, each counted by "
+                       "its quality\n",
                        why.values.refused, why.values.shortfall,
                        why.values.gain, why.bound.gain);
     if (!why.helps_most.empty())
-      out += fmt::format("one more device '{}' would gain {:.4f}\n",
-                         why.helps_most, why.helps_by);
+      out += fmt::format("one more device '{}': {}\n", why.helps_most,
+                         worth_of(why));
   }
   if (const auto* m = std::get_if<planning::diffserve_memory>(&x.memory);
       m != nullptr && m->decided)
@@ -161,15 +174,17 @@ void print(const made_plan& made, const planning::profile& known,
       to << fmt::format("  skips {} steps", level);
     to << '\n';
   }
+  const auto digits =
+    std::to_string(std::max<size_t>(x.share.size(), 1) - 1).size();
   for (size_t c = 0; c < x.share.size(); ++c)
     for (size_t r = 0; r < x.share[c].size(); ++r)
       if (x.share[c][r] > 5e-4)
-        to << fmt::format("class {:>2}: {:5.1f} % by {}\n", c,
+        to << fmt::format("class {:>{}}: {:5.1f} % by {}\n", c, digits,
                           100 * x.share[c][r], x.routes[r].name);
   to << reasons_of(x);
   for (size_t c = 0; c < x.admitted_rates.size(); ++c)
-    to << fmt::format("class {:>2}: at most {:.3f} requests/s are taken\n", c,
-                      x.admitted_rates[c]);
+    to << fmt::format("class {:>{}}: at most {:.3f} requests/s are taken\n", c,
+                      digits, x.admitted_rates[c]);
   to << fmt::format("solved in {:.2f} ms{}{}\n", made.solve_ms,
                     x.saturated ? ", saturated" : "",
                     made.settled ? "" : ", still changing");
@@ -209,6 +224,10 @@ CLI::App* add_plan(CLI::App& app, plan_arguments& into) {
                          const std::string& kind, const std::string& text) {
     add_text_option(*sub, names, value, text)->type_name(kind);
   };
+  const auto group = [sub](const char* name) {
+    sub->option_defaults()->group(name);
+  };
+  group("Demand and devices");
   add("--profiles", into.profiles, "FILE",
       "What variants cost and how good they are");
   add("--demand", into.demand, "FILE|QPS",
@@ -219,6 +238,7 @@ CLI::App* add_plan(CLI::App& app, plan_arguments& into) {
                       "For the policy 'fixed': a plan that -o wrote; "
                       "repeatable")
     ->type_name("FILE");
+  group("Output");
   add("-o,--output", into.output, "FILE",
       "Write the plan, for --plan and planner.plan");
   sub->add_flag("--force", into.force, "Replace a file that exists");

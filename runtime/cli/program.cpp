@@ -4,6 +4,7 @@
 #include <atelier/runtime/cli/doctor.hpp>
 #include <atelier/runtime/cli/evaluate.hpp>
 #include <atelier/runtime/cli/generate.hpp>
+#include <atelier/runtime/cli/help_text.hpp>
 #include <atelier/runtime/cli/models.hpp>
 #include <atelier/runtime/cli/nearest.hpp>
 #include <atelier/runtime/cli/parse.hpp>
@@ -19,6 +20,8 @@
 #include <atelier/runtime/cli/train.hpp>
 
 #include <algorithm>
+#include <optional>
+#include <span>
 
 namespace atelier::runtime::cli {
 
@@ -30,25 +33,26 @@ quality.
 
   atelier generate "a red circle above a blue square" -o picture.png
 
-'atelier --help' lists the commands, 'atelier COMMAND --help' their options.
+'atelier help' lists the commands, 'atelier help COMMAND' their options.
 )";
 
-/// Names what a command takes besides options.
+/// Names what a command takes besides options, and puts one blank line between
+/// groups of options.
 class help_formatter : public CLI::Formatter {
 public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
     auto usage = CLI::Formatter::make_usage(app, std::move(name));
-    const auto takes = app->get_name() == "generate" ? " PROMPT..."
-                     : app->get_name() == "edit"
-                       ? " IMAGE --mask MASK PROMPT..."
-                     : app->get_name() == "completion" ? " SHELL"
-                     : app->get_name() == "train"      ? " PART"
-                     : app->get_name() == "bench"      ? " serve"
-                     : app->get_name() == "topology"   ? " FILE"
-                     : app->get_name() == "models"
-                       ? " [list | show NAME | import FILE | check NAME]"
-                       : "";
-    return usage.insert(usage.find_last_not_of('\n') + 1, takes);
+    return usage.insert(usage.find_last_not_of('\n') + 1,
+                        takes_of(app->get_name()));
+  }
+
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    auto text = CLI::Formatter::make_help(app, std::move(name), mode);
+    for (auto at = text.find("\n\n\n"); at != std::string::npos;
+         at = text.find("\n\n\n", at))
+      text.erase(at, 1);
+    return text;
   }
 };
 
@@ -95,10 +99,15 @@ public:
     evaluate_ = add_evaluate(app_, evaluate_arguments_);
     completion_ = app_.add_subcommand(
       "completion", "Print the completion script of bash, zsh or fish");
+    help_ = app_.add_subcommand("help", "Print the help of a command");
+    app_.footer(help_end(""));
     for (auto* sub : app_.get_subcommands({})) {
       sub->fallthrough();
-      sub->footer("Options of every command: --config, --set, --data, --log, "
-                  "--json, --version ('atelier --help').");
+      sub->footer(help_end(sub->get_name()));
+      // Behind the command's own options.
+      sub->set_help_flag();
+      sub->option_defaults()->group("Help");
+      sub->set_help_flag("-h,--help", "Print this and exit");
     }
   }
 
@@ -109,6 +118,8 @@ public:
     }
     // Behind the mark stand words only, whatever they look like.
     const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+    if (const auto word = misplaced_word({arguments.begin(), mark}))
+      return refuse_command(*word);
     try {
       // The parser takes its words from the back.
       app_.parse(std::vector<std::string>{std::make_reverse_iterator(mark),
@@ -132,6 +143,40 @@ public:
   }
 
 private:
+  std::vector<std::string> command_names() const {
+    std::vector<std::string> names;
+    for (const auto& x : outline_of(app_).commands)
+      names.push_back(x.name);
+    return names;
+  }
+
+  /// Returns the word that stands where the command should be; none where the
+  /// command does, or an option that is not known.
+  std::optional<std::string> misplaced_word(
+    std::span<const std::string> arguments) const {
+    const auto common = outline_of(app_).common;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const auto& word = arguments[i];
+      if (!word.starts_with('-') || word.size() == 1) {
+        const auto names = command_names();
+        if (std::find(names.begin(), names.end(), word) != names.end())
+          return std::nullopt;
+        return word;
+      }
+      const auto option =
+        std::find_if(common.begin(), common.end(), [&](const auto& x) {
+          const auto name = word.substr(0, word.find('='));
+          return std::find(x.names.begin(), x.names.end(), name)
+              != x.names.end();
+        });
+      if (option == common.end())
+        return std::nullopt;
+      if (option->takes_value && word.find('=') == std::string::npos)
+        ++i;
+    }
+    return std::nullopt;
+  }
+
   CLI::App* chosen() const {
     const auto parsed = app_.get_subcommands();
     return parsed.empty() ? nullptr : parsed.front();
@@ -163,7 +208,12 @@ private:
         return refuse("bench: name what is measured: serve");
       return bench(bench_arguments_, common_, world_);
     }
+    if (command == help_)
+      return print_help(words);
     if (command == topology_) {
+      if (words.empty())
+        return refuse("FILE is missing: a configuration, such as those in "
+                      "config/topologies");
       if (words.size() != 1)
         return refuse(
           fmt::format("FILE: {} words given, 1 is allowed", words.size()));
@@ -210,6 +260,8 @@ private:
   }
 
   exit_status print_completion(const std::vector<std::string>& words) {
+    if (words.empty())
+      return refuse("SHELL is missing: bash, zsh or fish");
     if (words.size() != 1)
       return refuse(
         fmt::format("SHELL: {} words given, 1 is allowed: bash, zsh or fish",
@@ -218,6 +270,24 @@ private:
     if (!script)
       return refuse(script.why().text);
     world_.terminal.out << *script;
+    return exit_status::done;
+  }
+
+  exit_status print_help(const std::vector<std::string>& words) const {
+    if (words.size() > 1)
+      return refuse(
+        fmt::format("COMMAND: {} words given, 1 is allowed", words.size()));
+    if (words.empty()) {
+      // App::help() would print that of the command `help`.
+      world_.terminal.out << app_.get_formatter()->make_help(
+        &app_, app_.get_name(), CLI::AppFormatMode::Normal);
+      return exit_status::done;
+    }
+    const auto names = command_names();
+    if (std::find(names.begin(), names.end(), words.front()) == names.end())
+      return refuse_command(words.front());
+    world_.terminal.out
+      << app_.get_subcommand(words.front())->help(app_.get_name());
     return exit_status::done;
   }
 
@@ -232,12 +302,15 @@ private:
   }
 
   exit_status refuse_command(const std::string& word) const {
-    std::vector<std::string> known;
-    for (const auto& x : outline_of(app_).commands)
-      known.push_back(x.name);
-    return refuse(fmt::format("unknown command {}; the nearest is '{}' (of {})",
-                              show_value(word), nearest(word, known),
-                              fmt::join(known, ", ")));
+    const auto known = command_names();
+    auto offered = known;
+    // Whoever follows a suggestion blindly ends no server.
+    std::erase(offered, "stop");
+    const auto close = near(word, offered);
+    return refuse(fmt::format(
+      "unknown command {}{}; the first word is one of {}", show_value(word),
+      close.empty() ? "" : fmt::format("; the nearest is '{}'", close),
+      fmt::join(known, ", ")));
   }
 
   exit_status refuse_option(const std::string& word) const {
@@ -275,6 +348,7 @@ private:
   CLI::App* train_ = nullptr;
   CLI::App* evaluate_ = nullptr;
   CLI::App* completion_ = nullptr;
+  CLI::App* help_ = nullptr;
   common_arguments common_;
   generate_arguments generate_arguments_;
   generate_arguments edit_arguments_;
@@ -298,7 +372,8 @@ exit_status run_program(const std::vector<std::string>& arguments,
   const auto status = command_line{world}.run(arguments);
   world.terminal.out << std::flush;
   if (!world.terminal.out && status == exit_status::done) {
-    world.terminal.complain("cannot write to standard output");
+    if (!reader_has_left())
+      world.terminal.complain("cannot write to standard output");
     return exit_status::failed;
   }
   return status;

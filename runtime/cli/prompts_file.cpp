@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/input_file.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/prompts_file.hpp>
 
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <system_error>
 
@@ -71,14 +71,13 @@ core::result<std::vector<std::string>> read_prompts_file(
   const core::limits& within) {
   if (path == "-")
     return read_prompts(standard_input, "standard input", within);
-  std::error_code error;
-  const bool folder = std::filesystem::is_directory(path, error);
+  if (auto good = core::check_input_file(path, show_value(path)); !good)
+    return fail(ec::invalid_argument, "--prompts: {}", good.why().text);
   errno = 0;
   std::ifstream file{path, std::ios::binary};
-  if (folder || !file)
+  if (!file)
     return fail(ec::invalid_argument, "--prompts: cannot read {}: {}",
-                show_value(path),
-                std::generic_category().message(folder ? EISDIR : errno));
+                show_value(path), std::generic_category().message(errno));
   return read_prompts(file, path, within);
 }
 

@@ -88,6 +88,10 @@ CLI::App* add_status(CLI::App& app, server_arguments& into) {
   add_text_option(*sub, "--key", into.key,
                   "A key, where it asks for one (default: $ATELIER_KEY)")
     ->type_name("KEY");
+  add_text_option(*sub, "--cacert", into.authorities,
+                  "With --server: trust these certificates (PEM), such as the "
+                  "server's own self-signed one, instead of this machine's")
+    ->type_name("FILE");
   return sub;
 }
 
@@ -99,6 +103,11 @@ exit_status status(const server_arguments& arguments,
                    const common_arguments& common, environment& world) {
   http::client_request ask;
   auto url = arguments.server;
+  if (arguments.authorities && !url)
+    return refuse(world.terminal,
+                  fail(ec::invalid_argument,
+                       "--cacert: without --server it means nothing"));
+  ask.authorities = arguments.authorities.value_or("");
   if (!url) {
     auto there = find_server(common);
     if (!there)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/endpoint.hpp>
 #include <atelier/core/log_control.hpp>
-#include <atelier/runtime/cli/choices.hpp>
 #include <atelier/runtime/cli/engine_options.hpp>
 #include <atelier/runtime/cli/kept_jobs.hpp>
 #include <atelier/runtime/cli/model_option.hpp>
@@ -8,14 +8,12 @@
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/serve.hpp>
 #include <atelier/runtime/cli/server_file.hpp>
-#include <atelier/runtime/cli/text_option.hpp>
 #include <atelier/runtime/http/doors.hpp>
 #include <atelier/runtime/http/engine_pictures.hpp>
 #include <atelier/runtime/http/housekeeper.hpp>
 #include <atelier/runtime/http/server.hpp>
 #include <atelier/runtime/http/settings_change.hpp>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <fcntl.h>
@@ -37,6 +35,9 @@ using json = nlohmann::ordered_json;
 
 /// How often the engine is asked how it is.
 constexpr auto refresh_period = 500ms;
+constexpr auto not_found =
+  "; 'atelier status' and 'atelier stop' will not find this one (--data DIR "
+  "gives it a folder of its own)";
 /// For replies that are on their way once the engine has stopped.
 constexpr auto flush_grace = 2s;
 
@@ -64,6 +65,11 @@ result<common_arguments> with_door_options(const serve_arguments& arguments,
   if (arguments.listen) {
     if (auto ok = check_text("--listen", *arguments.listen, 512); !ok)
       return ok.why();
+    if (!config::parse_listen(*arguments.listen))
+      return core::fail(core::ec::invalid_argument,
+                        "--listen: {} is not HOST:PORT, :PORT or PORT, with "
+                        "PORT in 0..65535",
+                        show_value(*arguments.listen));
     common.set.push_back("http.listen=" + toml_string(*arguments.listen));
   }
   if (arguments.insecure)
@@ -207,6 +213,7 @@ private:
       keys = std::move(*read);
     }
     keys_ = keys.size();
+    claim_data_folder();
     raise_descriptor_limit();
     condition_ = std::make_shared<http::health>(pictures_, world_.version, [] {
       return std::chrono::steady_clock::now();
@@ -242,6 +249,17 @@ private:
     return {};
   }
 
+  /// Where another server is found by the data folder, this one is not.
+  void claim_data_folder() {
+    const auto data = data_folder(common_);
+    if (data.empty())
+      return;
+    if (auto mine = claim_.take(data); mine)
+      file_ = server_file(data);
+    else
+      world_.terminal.complain(mine.why().text + not_found);
+  }
+
   std::optional<failure> start_engine() {
     auto options = chosen_.engine;
     options.caller_runs_actors = false;
@@ -264,12 +282,9 @@ private:
   }
 
   void announce() {
-    if (const auto data = data_folder(common_); !data.empty()) {
-      file_ = server_file(data);
+    if (!file_.empty())
       if (auto ok = write_server_file(file_, {server_->url(), getpid()}); !ok)
-        world_.terminal.complain(ok.why().text
-                                 + "; 'atelier stop' will not find the server");
-    }
+        world_.terminal.complain(ok.why().text + not_found);
     const auto variants = pictures_->variants();
     const auto& settings = chosen_.settings;
     if (common_.json) {
@@ -314,7 +329,10 @@ private:
   }
 
   exit_status close() {
-    condition_->enter(http::health::stage::stopping);
+    // Load balancers see it in /health; whoever asks for work is told when to
+    // come back.
+    condition_->end(core::after(std::chrono::steady_clock::now(),
+                                chosen_.settings.processes.grace));
     if (!common_.json)
       world_.terminal.err << "Ending: what runs is finished. Once more to "
                              "wait for nothing.\n"
@@ -332,6 +350,7 @@ private:
         }
       }
     }
+    condition_->enter(http::health::stage::stopping);
     const bool cut = world_.interrupted.count() > 1;
     server_->stop(cut ? core::timespan{0} : core::timespan{flush_grace});
     keeper_.reset();
@@ -357,6 +376,8 @@ private:
   std::vector<std::function<void()>> disk_chores_;
   size_t keys_ = 0;
   std::shared_ptr<http::access> who_;
+  server_claim claim_;
+  /// Empty where another server has it.
   std::filesystem::path file_;
   std::shared_ptr<thread_offload> pixels_;
   std::unique_ptr<http::server> server_;
@@ -365,29 +386,6 @@ private:
 };
 
 } // namespace
-
-CLI::App* add_serve(CLI::App& app, serve_arguments& into) {
-  auto* sub = app.add_subcommand("serve", "Serve pictures over HTTP");
-  const auto add = [&](const std::string& name,
-                       std::optional<std::string>& value,
-                       const std::string& kind, const std::string& text) {
-    add_text_option(*sub, name, value, text)->type_name(kind);
-  };
-  add("--listen", into.listen, "HOST:PORT",
-      "Where (default: 127.0.0.1:7860); port 0 takes a free one");
-  add("--processes", into.processes, "MODE",
-      list_choices(choices_of("--processes"))
-        + ": one process, or several (default: split)");
-  add("--policy", into.policy, "NAME", "How requests are answered");
-  add("--model", into.model, "NAME|DIR|FILE", "What the first device hosts");
-  add("--device", into.device, "NAME", "cpu:N or cuda:N");
-  add("--dtype", into.dtype, "TYPE", list_choices(choices_of("--dtype")));
-  add("--timeline", into.timeline, "FILE",
-      "Write what happens when, for https://ui.perfetto.dev");
-  sub->add_flag("--insecure", into.insecure,
-                "Serve anybody who reaches the address, without keys");
-  return sub;
-}
 
 exit_status serve(const serve_arguments& arguments,
                   const common_arguments& common, environment& world) {

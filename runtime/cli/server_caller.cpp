@@ -44,6 +44,7 @@ result<http::client_reply> server_caller::ask(std::string_view method,
   what.method = method;
   what.url = options_.url + std::string{path};
   what.headers = std::move(headers);
+  what.authorities = options_.authorities;
   if (options_.key)
     what.headers.emplace_back("Authorization", "Bearer " + *options_.key);
   if (!body.empty()) {

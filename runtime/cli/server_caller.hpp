@@ -22,6 +22,8 @@ struct server_options {
   uint32_t connections = 256;
   /// Until the reply to one of them.
   core::timespan patience = std::chrono::minutes{10};
+  /// PEM file of the certificates that are trusted; empty: this machine's.
+  std::string authorities;
 };
 
 /// Asks one server, with its key.

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/part_file.hpp>
+#include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/server_file.hpp>
 
 #include <nlohmann/json.hpp>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -25,6 +29,38 @@ using nlohmann::json;
 
 fs::path server_file(const fs::path& data) {
   return data / "server.json";
+}
+
+server_claim::~server_claim() {
+  if (folder_ >= 0)
+    close(folder_);
+}
+
+result<void> server_claim::take(const fs::path& data) {
+  if (folder_ >= 0)
+    return {};
+  std::error_code error;
+  fs::create_directories(data, error);
+  const int folder = open(data.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0)
+    return fail(ec::io_failed, "cannot open the folder {}: {}", data.string(),
+                std::strerror(errno));
+  if (flock(folder, LOCK_EX | LOCK_NB) == 0) {
+    folder_ = folder;
+    return {};
+  }
+  const int why = errno;
+  close(folder);
+  if (why != EWOULDBLOCK)
+    return fail(ec::io_failed, "cannot lock the folder {}: {}", data.string(),
+                std::strerror(why));
+  // It may not have written its file yet.
+  const auto other = read_server_file(server_file(data));
+  const auto where = other && *other ? fmt::format(" ({}, process {})",
+                                                   (*other)->url, (*other)->pid)
+                                     : std::string{};
+  return fail(ec::unavailable, "another server{} uses the data folder {}",
+              where, show_value(data.string()));
 }
 
 result<void> write_server_file(const fs::path& file, const server_place& here) {

@@ -20,6 +20,26 @@ struct server_place {
 /// Returns server.json in the data folder.
 std::filesystem::path server_file(const std::filesystem::path& data);
 
+/// The right to write server.json of a data folder. One process has it at a
+/// time, until it lets go or ends, however it ends.
+/// Threads: one.
+class server_claim {
+public:
+  server_claim() = default;
+  ~server_claim();
+
+  server_claim(const server_claim&) = delete;
+  server_claim& operator=(const server_claim&) = delete;
+
+  /// Takes it; the folder is made.
+  /// Errors: ec::unavailable (another server has it, which the text names),
+  ///         ec::io_failed.
+  core::result<void> take(const std::filesystem::path& data);
+
+private:
+  int folder_ = -1;
+};
+
 /// Writes the file, whole, for its owner alone; the folder is made.
 /// Errors: ec::io_failed.
 core::result<void> write_server_file(const std::filesystem::path& file,

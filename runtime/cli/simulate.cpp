@@ -18,6 +18,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace atelier::runtime::cli {
@@ -62,8 +63,9 @@ result<void> read_mix(const std::vector<std::string>& texts, scenario& x) {
   for (const auto& text : texts)
     if (auto ok = mix->add(text, settings.limits); !ok)
       return ok;
-  known_variants known{*x.profile, {}};
+  known_variants known{*x.profile, {}, {}};
   known.schedules.resize(known.costs.variants.size());
+  known.traits.resize(known.costs.variants.size());
   const auto made = [settings, known](generation with, core::request_id id,
                                       core::time_point now) {
     // What is drawn is not simulated.
@@ -257,10 +259,22 @@ exit_status reproduce_all(const simulate_arguments& arguments,
         !ok)
       return refuse(terminal, ok.why());
   }
-  return exit_status::done;
+  const auto end = end_of_reproduction(*found, arguments.strict);
+  if (end != exit_status::done)
+    terminal.complain("--strict: rows fail");
+  return end;
 }
 
 } // namespace
+
+exit_status end_of_reproduction(std::span<const reproduced> rows, bool strict) {
+  const auto fails = [](const reproduced& row) {
+    return row.passes == verdict::fail;
+  };
+  return strict && std::any_of(rows.begin(), rows.end(), fails)
+         ? exit_status::failed
+         : exit_status::done;
+}
 
 CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
   auto* sub =
@@ -270,27 +284,46 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
                          const std::string& kind, const std::string& text) {
     add_text_option(*sub, names, value, text)->type_name(kind);
   };
+  const auto group = [sub](const char* name) {
+    sub->option_defaults()->group(name);
+  };
+  group("Load");
   add("--trace", into.trace, "FILE",
       "Arrivals: milliseconds and, after a comma, what is asked for");
   add("--load", into.load, "KIND:LOW-HIGH:SECONDS",
       "Synthetic arrivals instead: steady, diurnal, bursty, ramp or "
       "production, in requests a second; diurnal and production are waves "
       "of a day");
-  add("--policy", into.policies, "P,P,...", "Policies, side by side");
-  add_repeated_option(*sub, "--plan", into.plans,
-                      "For the policy 'fixed': a plan that 'atelier plan -o' "
-                      "wrote; repeatable")
-    ->type_name("FILE");
-  add("--profiles", into.profiles, "FILE",
-      "What variants cost and how good they are");
-  add("--workers", into.workers, "N", "Devices (default: 16)");
-  add("--seed", into.seed, "S", "Decides all that is drawn (default: 1)");
   add_repeated_option(*sub, "--mix", into.mix,
                       "What requests differ in, drawn as 'bench serve' draws "
                       "it from the same seed, as steps=20:3,50:1; repeatable. "
                       "Fields: "
                         + load_mix::fields())
     ->type_name("FIELD=VALUE,...");
+  add("--edits", into.edits, "SHARE[,MEAN[,SPREAD]]",
+      "Share of requests that are edits, and of their masks (default: "
+      "0,0.11,0.1033)");
+  add("--seed", into.seed, "S", "Decides all that is drawn (default: 1)");
+  group("Policies and devices");
+  add("--policy", into.policies, "P,P,...", "Policies, side by side");
+  add("--profiles", into.profiles, "FILE",
+      "What variants cost and how good they are");
+  add("--workers", into.workers, "N", "Devices (default: 16)");
+  add_repeated_option(*sub, "--plan", into.plans,
+                      "For the policy 'fixed': a plan that 'atelier plan -o' "
+                      "wrote; repeatable")
+    ->type_name("FILE");
+  add("--reproduce", into.reproduce, "WHAT",
+      "Run the experiments of a paper instead: all, argus, diffserve, modm, "
+      "nirvana or instgenie; --data DIR holds published data");
+  sub->add_flag("--strict", into.strict,
+                "With --reproduce: exit status 1 where a result does not come "
+                "out");
+  group("Output");
+  add("-o,--output", into.output, "DIR",
+      "Write summary.json, series.csv and report.html there");
+  sub->add_flag("--force", into.force, "Replace files that exist");
+  group("Expert");
   add("--max-batch", into.max_batch, "N",
       "Rows of a step at most (default: the profile's largest batch)");
   add("--batching", into.batching, "HOW",
@@ -310,15 +343,6 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
       "A cache that fills and evicts, over synthetic prompts: entries=N, "
       "replace=fifo, lru, lfu, lcbfu or marginal, topics, again, recent, scale "
       "(default: what is near is drawn)");
-  add("--edits", into.edits, "SHARE[,MEAN[,SPREAD]]",
-      "Share of requests that are edits, and of their masks (default: "
-      "0,0.11,0.1033)");
-  add("--reproduce", into.reproduce, "WHAT",
-      "Run the experiments of a paper instead: all, argus, diffserve, modm, "
-      "nirvana or instgenie; --data DIR holds published data");
-  add("-o,--output", into.output, "DIR",
-      "Write summary.json, series.csv and report.html there");
-  sub->add_flag("--force", into.force, "Replace files that exist");
   return sub;
 }
 
@@ -327,6 +351,10 @@ exit_status simulate(const simulate_arguments& arguments,
   const auto& terminal = world.terminal;
   const auto mode =
     arguments.force ? on_existing::replace : on_existing::refuse;
+  if (arguments.strict && !arguments.reproduce)
+    return refuse(terminal,
+                  fail(ec::invalid_argument,
+                       "--strict: without --reproduce it means nothing"));
   if (arguments.reproduce)
     return reproduce_all(arguments, common, world, mode);
   auto wanted = read(arguments);

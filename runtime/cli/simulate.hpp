@@ -4,8 +4,10 @@
 #include <atelier/runtime/cli/arguments.hpp>
 #include <atelier/runtime/cli/environment.hpp>
 #include <atelier/runtime/cli/exit_status.hpp>
+#include <atelier/runtime/simulation/reproduce.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,9 +40,15 @@ struct simulate_arguments {
   std::optional<std::string> reproduce;
   std::optional<std::string> output;
   bool force = false;
+  /// A published result that does not come out is a failure.
+  bool strict = false;
 };
 
 CLI::App* add_simulate(CLI::App& app, simulate_arguments& into);
+
+/// Returns how a run of --reproduce ends: with --strict, a row that fails is a
+/// failure.
+exit_status end_of_reproduction(std::span<const reproduced> rows, bool strict);
 
 /// Runs policies over one trace in virtual time, or the experiments that show
 /// the papers' results: a table, and with -o DIR its series and plots.

@@ -46,8 +46,11 @@ result<train_work> read_work(const std::vector<std::string>& words,
                              bool has_output, bool has_models) {
   const auto known = choices_of("train");
   if (words.size() != 1)
-    return fail(ec::invalid_argument, "PART: {} words given, 1 is needed: {}",
-                words.size(), list_choices(known));
+    return fail(ec::invalid_argument, "PART{}: {}",
+                words.empty()
+                  ? std::string{" is missing"}
+                  : fmt::format(": {} words given, 1 is allowed", words.size()),
+                list_choices(known));
   const auto& word = words.front();
   train_work out;
   for (size_t i = 0; i < gpu::training_part_count; ++i) {
@@ -136,11 +139,31 @@ result<gpu::training_config> plan(const train_arguments& arguments) {
   return out;
 }
 
-std::string show_figures(const std::map<std::string, double>& figures) {
+// A terminal gets those that fit into two lines of it; a log, with 0 columns,
+// gets all.
+std::string show_figures(const std::map<std::string, double>& figures,
+                         uint32_t columns) {
   std::string out;
-  for (const auto& [name, x] : figures)
-    out += fmt::format("{}{} {:.4g}", out.empty() ? "" : ", ", name, x);
+  size_t shown = 0;
+  for (const auto& [name, x] : figures) {
+    const auto next =
+      fmt::format("{}{} {:.4g}", out.empty() ? "" : ", ", name, x);
+    if (columns > 0 && shown > 0 && out.size() + next.size() > 2 * columns - 40)
+      break;
+    out += next;
+    ++shown;
+  }
+  if (shown < figures.size())
+    out += fmt::format(", and {} more in a log", figures.size() - shown);
   return out;
+}
+
+// Where a network is wanted that was not trained here: what else there is.
+core::error with_advice(core::error why) {
+  if (why.code == ec::not_found && why.text.ends_with(" first"))
+    why.text += ", or 'atelier train import', which begins with the models "
+                "that come along";
+  return why;
 }
 
 std::string show_progress(std::string_view part,
@@ -181,7 +204,7 @@ result<exit_status> train_part(const gpu::training_config& wanted, bool json,
                   const std::map<std::string, double>& figures) {
         if (!figures.empty())
           line.keep(fmt::format("{} step {}: {}", part, at.step,
-                                show_figures(figures)));
+                                show_figures(figures, terminal.columns)));
         line.show(show_progress(part, at));
         return world.interrupted.count() == 0;
       });
@@ -214,7 +237,8 @@ CLI::App* add_train(CLI::App& app, train_arguments& into) {
   };
   add("--minutes", into.minutes, "M",
       "Time spent in steps, all runs together; 'all': of all networks "
-      "(default: 30)");
+      "(default: 30). Loading, drawing data and the figures at the end take "
+      "more: a minute or two.");
   add("--steps", into.steps, "N", "End after so many steps instead");
   sub->add_flag("--resume", into.resume,
                 "Continue at the last checkpoint, if there is one");
@@ -262,7 +286,7 @@ exit_status train(const train_arguments& arguments,
       wanted->minutes = minutes * shares_of_all[static_cast<size_t>(part)];
     const auto done = train_part(*wanted, common.json, world);
     if (!done)
-      return refuse(terminal, done.why());
+      return refuse(terminal, with_advice(done.why()));
     if (*done != exit_status::done)
       return *done;
   }
@@ -271,7 +295,7 @@ exit_status train(const train_arguments& arguments,
   const auto written =
     gpu::export_run({wanted->folder, *arguments.output, arguments.force});
   if (!written)
-    return refuse(terminal, written.why());
+    return refuse(terminal, with_advice(written.why()));
   uint64_t all = 0;
   for (const auto& x : *written) {
     all += x.bytes;

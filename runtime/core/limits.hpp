@@ -37,6 +37,8 @@ struct limits {
   uint64_t source_bytes = 12ull << 20;
   /// Largest source image, and mask, in pixels: what decoding may take.
   uint64_t source_px = 8192ull * 4096;
+  /// Longest time that decoding and scaling the files of one request may take.
+  timespan decode = std::chrono::milliseconds{1500};
   /// Most bytes that the files of accepted requests hold.
   uint64_t sources_bytes = 512ull << 20;
 };

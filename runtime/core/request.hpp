@@ -3,6 +3,7 @@
 
 #include <atelier/core/float_bits.hpp>
 #include <atelier/core/ids.hpp>
+#include <atelier/core/note.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/core/time.hpp>
 
@@ -127,6 +128,9 @@ struct request {
   /// empty.
   std::shared_ptr<const source_images> source;
   extent px;
+  /// A model that draws at its own size only may draw there, and its image is
+  /// scaled; else it draws at `px`.
+  bool native_only = true;
   uint64_t seed = 0;
   noise_source noise = noise_source::torch_cpu;
   encoding output;
@@ -142,6 +146,8 @@ struct request {
   uint32_t preview_every = 0;
   /// What the caller calls it in its own traces; empty: nothing.
   std::string trace;
+  /// What is known at the door that its image's client should know.
+  std::vector<note> notes;
   time_point arrived;
   time_point deadline = never;
 };
@@ -165,7 +171,10 @@ struct recipe {
   /// Share of the schedule that runs, above 0, at most 1; 1 where the run does
   /// not start from a picture.
   float strength = 1;
+  /// The size at which it is drawn.
   extent px;
+  /// The size to which the image is scaled and cut; empty: it stays as drawn.
+  extent scaled_to;
   uint64_t seed = 0;
   noise_source noise = noise_source::torch_cpu;
   bool deterministic = false;
@@ -176,10 +185,15 @@ struct recipe {
   friend typename Inspector::result_type inspect(Inspector& f, recipe& x) {
     return f(x.variant, x.with, x.steps, float_bits{x.guidance},
              float_bits{x.guidance_rescale}, float_bits{x.eta}, x.karras,
-             x.from_image, float_bits{x.strength}, x.px, x.seed, x.noise,
-             x.deterministic);
+             x.from_image, float_bits{x.strength}, x.px, x.scaled_to, x.seed,
+             x.noise, x.deterministic);
   }
 };
+
+/// Returns the size of the image that a run answers with.
+inline extent answered_px(const recipe& how) {
+  return how.scaled_to == extent{} ? how.px : how.scaled_to;
+}
 
 /// Returns how many steps of a schedule of `steps` run at `strength`, the last
 /// ones: floor(steps x strength), of flow matching the next whole number above,

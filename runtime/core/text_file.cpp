@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/input_file.hpp>
 #include <atelier/core/text_file.hpp>
 
 #include <algorithm>
@@ -21,10 +22,9 @@ result<std::string> read_text_file(const std::string& path, size_t most_bytes,
                 "{} has more than {} bytes, the most it may have", shown,
                 most_bytes);
   };
+  if (auto good = check_input_file(path, shown); !good)
+    return good.why();
   std::error_code error;
-  // A folder opens, and fails at the first byte.
-  if (std::filesystem::is_directory(path, error))
-    return unreadable(EISDIR);
   errno = 0;
   std::ifstream file{path, std::ios::binary};
   if (!file)

@@ -9,8 +9,8 @@
 
 namespace atelier::core {
 
-/// Reads a file whole, whatever it is: no more than `most_bytes` and a part are
-/// kept of it.
+/// Reads a file whole: no more than `most_bytes` and a part are kept of it.
+/// What check_input_file refuses is refused.
 /// @param shown how the file is named in errors
 /// Errors: ec::io_failed where it cannot be read; ec::bad_payload where it has
 ///         more bytes.

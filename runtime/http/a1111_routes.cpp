@@ -8,6 +8,8 @@
 #include <atelier/runtime/http/detail/a1111_lists.hpp>
 #include <atelier/runtime/http/detail/a1111_progress.hpp>
 #include <atelier/runtime/http/detail/a1111_reply.hpp>
+#include <atelier/runtime/http/detail/hints.hpp>
+#include <atelier/runtime/http/detail/idempotency.hpp>
 
 #include <fmt/format.h>
 
@@ -99,7 +101,9 @@ void a1111_api::elsewhere(const exchange_ptr& x, std::function<void()> work) {
 void a1111_api::make(const exchange_ptr& x, a1111_kind kind) {
   if (kind == a1111_kind::txt2img)
     return hand_in(x, kind);
-  elsewhere(x, [me = shared_from_this(), x, kind] { me->hand_in(x, kind); });
+  detail::run_unless_gone(with_, x, shape, [me = shared_from_this(), x, kind] {
+    me->hand_in(x, kind);
+  });
 }
 
 void a1111_api::hand_in(const exchange_ptr& x, a1111_kind kind) {
@@ -110,6 +114,10 @@ void a1111_api::hand_in(const exchange_ptr& x, a1111_kind kind) {
     return x->reply(std::move(*faulty));
   const auto call = std::make_shared<detail::a1111_call>(
     std::move(std::get<detail::a1111_call>(read)));
+  if (auto faulty = detail::read_idempotency_key(asked, shape, call->what))
+    return x->reply(std::move(*faulty));
+  if (!call->what.idempotency_key.empty())
+    call->what.fingerprint = detail::fingerprint_of(asked);
   std::shared_ptr<held_bytes> held;
   if (call->plan) {
     held = std::make_shared<held_bytes>(held_, call->plan->image.size()
@@ -131,18 +139,26 @@ void a1111_api::hand_in(const exchange_ptr& x, a1111_kind kind) {
     const auto alive = me.lock();
     if (!alive)
       return;
-    if (!call->plan || v.state == job_state::failed)
+    if ((!call->plan && !lacks_bytes(v)) || v.state == job_state::failed)
       return alive->answer(x, v, *how, *call);
-    alive->elsewhere(
-      x, [alive, x, v, call, how, held] { alive->answer(x, v, *how, *call); });
+    // In files are those of a call that comes again.
+    alive->elsewhere(x, [alive, x, v, call, how, held] {
+      const auto whole = alive->all_->with_bytes(v);
+      if (!v.expired && whole.expired)
+        return x->reply(detail::failure_reply(
+          shape, to_failure(core::fail(
+                   ec::internal, "a picture of the call before is gone"))));
+      alive->answer(x, whole, *how, *call);
+    });
   };
-  const auto got = all_->submit(std::move(what), std::move(news));
+  const auto got = all_->attend(std::move(what), std::move(news));
   if (const auto* why = std::get_if<failure>(&got))
-    return x->reply(detail::failure_reply(shape, *why));
+    return x->reply(detail::refusal_reply(shape, *why));
   detail::note_handed_in(with_, asked);
-  x->on_gone([all = std::weak_ptr{all_}, id = std::get<job_view>(got).id] {
+  x->on_gone([all = std::weak_ptr{all_},
+              number = std::get<jobs::attendance>(got).number] {
     if (const auto alive = all.lock())
-      alive->cancel(id);
+      alive->abandon(number);
   });
 }
 
@@ -159,7 +175,9 @@ void a1111_api::answer(const exchange_ptr& x, const job_view& v,
       files.push_back(p->bytes);
       continue;
     }
-    auto whole = detail::paste_back(*call.plan, with_.limits, *p, call.quality);
+    const auto stop = detail::give_up_after(with_);
+    auto whole =
+      detail::paste_back(*call.plan, with_.limits, *p, call.quality, stop);
     if (!whole)
       return x->reply(detail::failure_reply(shape, to_failure(whole.why())));
     files.push_back(std::move(*whole));
@@ -206,13 +224,13 @@ void a1111_api::task_progress(const exchange_ptr& x) {
   const auto v =
     id.empty() ? std::nullopt : detail::find_a1111_job(*all_, asked, id);
   x->reply(detail::json_reply(detail::task_progress_json(
-    v, !v && all_->forgotten(id), seen, with_image)));
+    v, !v && detail::is_forgotten(*all_, asked, id), seen, with_image)));
 }
 
 void a1111_api::interrupt(const exchange_ptr& x) {
   const auto& asked = x->asked();
   if (const auto v = detail::find_a1111_job(*all_, asked, job_named(asked)))
-    all_->cancel(v->id);
+    all_->cancel(name_of(*v));
   x->reply(detail::json_reply(reply_json::object()));
 }
 
@@ -228,19 +246,22 @@ void a1111_api::get_options(const exchange_ptr& x) {
   const auto model = !set.sd_model_checkpoint.empty() ? set.sd_model_checkpoint
                    : known.empty()                    ? std::string{}
                                                       : known.front().model;
-  x->reply(detail::json_reply(
-    {{"sd_model_checkpoint", model},
-     {"sd_checkpoint_hash", ""},
-     {"sd_vae", "Automatic"},
-     {"CLIP_stop_at_last_layers", 1},
-     {"eta_noise_seed_delta", 0},
-     {"randn_source", "CPU"},
-     {"samples_format", set.samples_format},
-     {"jpeg_quality", set.jpeg_quality},
-     {"samples_save", false},
-     {"enable_pnginfo", true},
-     {"live_previews_enable", set.live_previews_enable},
-     {"show_progress_every_n_steps", set.show_progress_every_n_steps}}));
+  reply_json all{
+    {"sd_model_checkpoint", model},
+    {"sd_checkpoint_hash", ""},
+    {"sd_vae", "Automatic"},
+    {"CLIP_stop_at_last_layers", 1},
+    {"eta_noise_seed_delta", 0},
+    {"randn_source", "CPU"},
+    {"samples_format", set.samples_format},
+    {"jpeg_quality", set.jpeg_quality},
+    {"samples_save", false},
+    {"enable_pnginfo", true},
+    {"live_previews_enable", set.live_previews_enable},
+    {"show_progress_every_n_steps", set.show_progress_every_n_steps}};
+  for (const auto& [name, value] : set.hints.items())
+    all[name] = value;
+  x->reply(detail::json_reply(all));
 }
 
 void a1111_api::read_option(field_reader& r, a1111_options& into) const {
@@ -265,10 +286,13 @@ void a1111_api::read_option(field_reader& r, a1111_options& into) const {
   if (const auto every = r.whole("show_progress_every_n_steps", -1, 1000))
     into.show_progress_every_n_steps =
       *every < 0 ? 0 : static_cast<uint32_t>(*every);
-  r.only("CLIP_stop_at_last_layers", {1});
+  r.hint("a1111 options");
+  for (const auto& x : detail::hints())
+    if (x.api == "a1111 options")
+      if (const auto* value = r.find(x.field))
+        into.hints[std::string{x.field}] = *value;
   r.only("sd_vae", {"Automatic", "None", ""});
   r.only("eta_noise_seed_delta", {0});
-  r.only("randn_source", {"CPU"});
 }
 
 void a1111_api::set_options(const exchange_ptr& x) {

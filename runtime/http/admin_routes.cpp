@@ -21,7 +21,7 @@ using detail::json_reply;
 using detail::reply_json;
 using exchange_ptr = std::shared_ptr<exchange>;
 
-constexpr auto shape = error_shape::plain;
+constexpr auto shape = error_shape::openai;
 
 struct admin_api {
   admin_context with;

@@ -20,6 +20,8 @@ struct api_context {
   /// Most pictures of one call.
   uint32_t pictures_of_call = 64;
   std::function<std::chrono::system_clock::time_point()> wall;
+  /// Never goes back; empty: work on pixels may take any time.
+  std::function<core::time_point()> steady;
   /// Random bits, for seeds that clients left open.
   std::function<uint64_t()> draw;
   /// Has work on pixels done elsewhere than on the threads that read sockets;

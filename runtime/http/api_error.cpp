@@ -68,23 +68,12 @@ std::string_view openai_type(unsigned status) {
 
 json body_of(error_shape how, unsigned status, std::string_view code,
              std::string_view text, std::string_view param) {
-  switch (how) {
-    case error_shape::openai: {
-      json error{{"message", text},
-                 {"type", openai_type(status)},
-                 {"param", nullptr},
-                 {"code", code}};
-      if (!param.empty())
-        error["param"] = param;
-      return {{"error", std::move(error)}};
-    }
-    case error_shape::a1111:
-      return {
-        {"error", code}, {"detail", text}, {"body", ""}, {"errors", text}};
-    case error_shape::plain:
-      break;
-  }
-  json error{{"code", code}, {"message", text}};
+  if (how == error_shape::a1111)
+    return {{"error", code}, {"detail", text}, {"body", ""}, {"errors", text}};
+  json error{{"message", text},
+             {"type", openai_type(status)},
+             {"param", nullptr},
+             {"code", code}};
   if (!param.empty())
     error["param"] = param;
   return {{"error", std::move(error)}};

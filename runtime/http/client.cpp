@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/endpoint.hpp>
 #include <atelier/runtime/http/client.hpp>
+#include <atelier/runtime/http/detail/tls_doubt.hpp>
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
@@ -125,19 +126,48 @@ private:
     if (what_.any_certificate) {
       context_.set_verify_mode(asio::ssl::verify_none, error);
     } else {
-      context_.set_default_verify_paths(error);
+      if (what_.authorities.empty())
+        context_.set_default_verify_paths(error);
+      else
+        context_.load_verify_file(what_.authorities, error);
+      if (error)
+        return refuse_authorities(error);
+      detail::trust_any_in_chain(context_.native_handle());
       context_.set_verify_mode(asio::ssl::verify_peer, error);
       context_.set_verify_callback(
-        asio::ssl::host_name_verification{to_.where.host}, error);
+        [this](bool trusted, asio::ssl::verify_context& at) {
+          auto doubt = detail::doubt_of(
+            trusted, at.native_handle(), to_.where.host,
+            asio::ssl::host_name_verification{to_.where.host}(trusted, at));
+          if (doubt)
+            doubt_ = std::move(doubt);
+          return !doubt_;
+        },
+        error);
     }
     tls_.emplace(socket_, context_);
     SSL_set_tlsext_host_name(tls_->native_handle(), to_.where.host.c_str());
     tls_->async_handshake(asio::ssl::stream_base::client,
                           [this](error_code failed) {
                             if (failed)
-                              return end(failed, "agree on TLS with");
+                              return end_handshake(failed);
                             talk(*tls_);
                           });
+  }
+
+  void refuse_authorities(error_code error) {
+    ended_ = true;
+    why_ = fail(ec::invalid_argument,
+                "--cacert: cannot read certificates from "
+                "'{}': {}",
+                what_.authorities, error.message());
+  }
+
+  void end_handshake(error_code error) {
+    ended_ = true;
+    why_ =
+      fail(ec::unavailable, "cannot agree on TLS with {}: {}", to_.authority,
+           doubt_ ? *doubt_ : detail::handshake_fault(error));
   }
 
   template <class Stream>
@@ -174,8 +204,11 @@ private:
     if (!error)
       return;
     const bool there = parser_.got_some() || request_was_sent();
-    why_ = fail(there ? ec::io_failed : ec::unavailable, "cannot {} {}: {}",
-                doing, to_.authority, error.message());
+    // A server that waits for TLS ends what does not begin with it.
+    const bool unheard = !to_.tls && error == beast::http::error::end_of_stream;
+    why_ = fail(there ? ec::io_failed : ec::unavailable, "cannot {} {}: {}{}",
+                doing, to_.authority, error.message(),
+                unheard ? "; where it speaks TLS, use https://" : "");
   }
 
   bool request_was_sent() const {
@@ -209,6 +242,8 @@ private:
   beast::flat_buffer buffer_;
   std::optional<error_code> written_;
   std::optional<core::error> why_;
+  /// Why the certificate is not trusted.
+  std::optional<std::string> doubt_;
   bool ended_ = false;
 };
 

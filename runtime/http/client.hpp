@@ -25,6 +25,9 @@ struct client_request {
   /// Over TLS, whether any certificate will do: for this machine's own server
   /// alone, which nobody else can stand in for.
   bool any_certificate = false;
+  /// PEM file of the certificates that are trusted instead of this machine's;
+  /// empty: this machine's, or those that SSL_CERT_FILE names.
+  std::string authorities;
 };
 
 struct client_reply {
@@ -35,9 +38,10 @@ struct client_reply {
 };
 
 /// Asks, and waits for the whole reply. One connection a call.
-/// Errors: ec::invalid_argument (the address), ec::unavailable (nobody answers
-///         there, or not by TLS that can be believed), ec::deadline_missed,
-///         ec::io_failed (the reply breaks off, or is none).
+/// Errors: ec::invalid_argument (the address, the authorities), ec::unavailable
+///         (nobody answers there, or not by TLS that can be trusted: the text
+///         has the reason and a remedy), ec::deadline_missed, ec::io_failed
+///         (the reply breaks off, or is none).
 /// Threads: any; it blocks.
 core::result<client_reply> ask_server(const client_request& what);
 

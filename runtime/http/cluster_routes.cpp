@@ -26,7 +26,8 @@ json variants_json(const picture_service& from) {
                    {"sampler", v.sampler},
                    {"karras", v.karras},
                    {"width", v.width},
-                   {"height", v.height}});
+                   {"height", v.height},
+                   {"native_only", v.native_only}});
   return {{"data", std::move(all)}};
 }
 

@@ -2,6 +2,7 @@
 #include <atelier/runtime/http/a1111_routes.hpp>
 #include <atelier/runtime/http/admin_routes.hpp>
 #include <atelier/runtime/http/cluster_routes.hpp>
+#include <atelier/runtime/http/description_routes.hpp>
 #include <atelier/runtime/http/doors.hpp>
 #include <atelier/runtime/http/drained_pictures.hpp>
 #include <atelier/runtime/http/job_routes.hpp>
@@ -40,6 +41,7 @@ job_limits limits_of(const config::http_settings& x) {
   out.kept_bytes = x.results_bytes;
   out.kept_disk_bytes = x.results_disk_bytes;
   out.kept = x.results;
+  out.retry = x.retry;
   return out;
 }
 
@@ -77,6 +79,7 @@ doors doors::make(door_context from) {
   with.limits = from.settings.limits;
   with.pictures_of_call = http.pictures;
   with.wall = wall_now;
+  with.steady = steady_now;
   with.draw = draw;
   with.elsewhere = run_on(out.pixels);
   with.handed_in = [counted = out.counted](core::time_point received) {
@@ -95,6 +98,7 @@ doors doors::make(door_context from) {
   auto routes = std::make_shared<route_table>();
   add_health_route(*routes, from.condition);
   add_page_routes(*routes);
+  add_description_routes(*routes);
   add_job_routes(*routes, all, with);
   add_openai_routes(*routes, all, with);
   add_a1111_routes(*routes, all, with);

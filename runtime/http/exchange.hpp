@@ -45,6 +45,8 @@ struct request_message {
   /// The W3C traceparent of this exchange, with a span of this server's; empty
   /// where the client sent none that is valid.
   std::string trace;
+  /// The name of this exchange, as x-request-id in its reply.
+  std::string request_id;
   /// The key's name; empty where none was asked for.
   std::string key;
   scope who = scope::anyone;

@@ -30,8 +30,27 @@ json processes_of(const engine_status& x) {
     out.push_back({{"role", p.role},
                    {"pid", p.pid},
                    {"alive", p.alive},
+                   {"ready", p.ready},
                    {"restarts", p.restarts}});
   return out;
+}
+
+/// Returns the names of the processes that do no work: killed, starting or
+/// loading.
+std::vector<std::string> parts_down(const engine_status& x) {
+  std::vector<std::string> out;
+  for (const auto& p : x.processes)
+    if (!p.ready)
+      out.push_back(p.role);
+  return out;
+}
+
+/// Whether every request has to wait for a process that is down.
+bool is_blocked(const engine_status& x) {
+  constexpr std::string_view for_all = "cpu";
+  return std::any_of(
+    x.processes.begin(), x.processes.end(),
+    [&](const auto& p) { return p.role == for_all && !p.ready; });
 }
 
 } // namespace
@@ -48,6 +67,12 @@ void health::enter(stage x) {
   stage_ = x;
 }
 
+void health::end(core::time_point until) {
+  const std::lock_guard guard{mutex_};
+  stage_ = stage::draining;
+  ends_at_ = until;
+}
+
 void health::drain(bool wanted) {
   const std::lock_guard guard{mutex_};
   draining_ = wanted;
@@ -55,7 +80,11 @@ void health::drain(bool wanted) {
 
 bool health::draining() const {
   const std::lock_guard guard{mutex_};
-  return draining_;
+  return draining_now();
+}
+
+bool health::draining_now() const {
+  return draining_ || stage_ == stage::draining || stage_ == stage::stopping;
 }
 
 void health::refresh() {
@@ -79,12 +108,12 @@ std::string_view health::word_now() const {
     return "starting";
   if (stage_ == stage::stopping)
     return "stopping";
-  if (draining_)
+  if (draining_now())
     return "draining";
   const bool alive =
     std::any_of(last_.workers.begin(), last_.workers.end(),
                 [](const worker_status& x) { return x.alive; });
-  return alive ? "ok" : "degraded";
+  return alive && !is_blocked(last_) ? "ok" : "degraded";
 }
 
 reply_message health::reply(scope to) const {
@@ -96,7 +125,13 @@ reply_message health::reply(scope to) const {
             {"uptime_s", std::round(core::to_ms(clock_() - since_)) / 1000},
             {"waiting", last_.waiting},
             {"running", last_.running},
+            {"draining", draining_now()},
+            {"down", parts_down(last_)},
             {"workers", workers_of(last_, whole)}};
+  if (stage_ == stage::draining && ends_at_)
+    body["drain_left_s"] =
+      std::round(std::max(0.0, core::to_seconds(*ends_at_ - clock_())) * 1000)
+      / 1000;
   if (whole) {
     body["accepted"] = last_.accepted;
     body["answered"] = last_.answered;
@@ -114,7 +149,7 @@ reply_message health::reply(scope to) const {
 }
 
 void add_health_route(route_table& to, std::shared_ptr<const health> how) {
-  to.add({"GET", "/health", scope::anyone, error_shape::plain,
+  to.add({"GET", "/health", scope::anyone, error_shape::openai,
           [how = std::move(how)](const std::shared_ptr<exchange>& x) {
             x->reply(how->reply(x->asked().who));
           }});

@@ -34,6 +34,13 @@ struct journalled_end {
   std::vector<std::shared_ptr<const picture>> pictures;
 };
 
+/// What is held against a picture of an open job: see atelier::suspicion.
+struct journalled_suspicion {
+  uint64_t number = 0;
+  uint32_t index = 0;
+  suspicion how;
+};
+
 /// What a journal has of the servers before.
 struct journal_contents {
   struct job {
@@ -45,7 +52,7 @@ struct journal_contents {
   /// By number.
   std::vector<job> jobs;
   /// Names of jobs that were forgotten, oldest first.
-  std::vector<std::string> forgotten;
+  std::vector<job_name> forgotten;
 };
 
 /// Keeps asynchronous jobs for the next start of the server.
@@ -62,6 +69,11 @@ public:
 
   /// Calls `then` once all `accept` before have been told their result.
   virtual void after_accepts(std::function<void()> then) = 0;
+
+  /// Writes what is held against a picture, in place of what was before; with
+  /// no trials, that nothing is. `then` is called once, from any thread,
+  /// whether it is written or cannot be.
+  virtual void suspect(journalled_suspicion x, std::function<void()> then) = 0;
 
   /// Writes how a job ended, in place of what was told of it before. Where that
   /// fails it is tried again.

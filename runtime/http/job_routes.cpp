@@ -3,6 +3,7 @@
 #include <atelier/core/sha256.hpp>
 #include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
+#include <atelier/runtime/http/detail/idempotency.hpp>
 #include <atelier/runtime/http/detail/job_json.hpp>
 #include <atelier/runtime/http/detail/job_stream.hpp>
 #include <atelier/runtime/http/job_routes.hpp>
@@ -22,7 +23,7 @@ using detail::field_reader;
 using detail::picture_form;
 using exchange_ptr = std::shared_ptr<exchange>;
 
-constexpr auto shape = error_shape::plain;
+constexpr auto shape = error_shape::openai;
 
 reply_message no_such_job(std::string_view id) {
   return error_reply(shape, 404, "not_found",
@@ -45,11 +46,10 @@ struct job_api {
   std::optional<job_view> find(exchange& x) const {
     const auto& asked = x.asked();
     const std::string id{find_field(asked.parts, "id")};
-    auto found = all->find(id);
-    if (!found || !detail::may_see(asked, *found)) {
-      x.reply(!found && all->forgotten(id) ? gone(id) : no_such_job(id));
-      return std::nullopt;
-    }
+    auto found = detail::find_job(*all, asked, id);
+    if (!found)
+      x.reply(detail::is_forgotten(*all, asked, id) ? gone(id)
+                                                    : no_such_job(id));
     return found;
   }
 
@@ -130,10 +130,8 @@ void job_api::read(field_reader& r, job_request& into) const {
 
 /// Why a job was not taken on.
 reply_message refusal(const failure& why) {
-  if (why.code == jobs::key_reused)
-    return error_reply(shape, 422, why.code, why.text, "Idempotency-Key");
   if (why.code != jobs::not_journalled)
-    return detail::failure_reply(shape, why);
+    return detail::refusal_reply(shape, why);
   auto reply = error_reply(shape, 507, why.code, why.text);
   reply.headers.emplace_back(
     "Retry-After",
@@ -143,19 +141,14 @@ reply_message refusal(const failure& why) {
 }
 
 void job_api::submit(const exchange_ptr& x) const {
-  constexpr size_t longest_key = 255;
   const auto& asked = x->asked();
   job_request what;
   what.owner = asked.key;
   what.trace = asked.trace;
+  what.request_id = asked.request_id;
   what.keeps = true;
-  what.idempotency_key = find_field(asked.headers, "idempotency-key");
-  if (what.idempotency_key.size() > longest_key)
-    return x->reply(error_reply(
-      shape, 400, "invalid_argument",
-      fmt::format("Idempotency-Key has {} characters, outside 1..{}",
-                  what.idempotency_key.size(), longest_key),
-      "Idempotency-Key"));
+  if (auto faulty = detail::read_idempotency_key(asked, shape, what))
+    return x->reply(std::move(*faulty));
   if (!what.idempotency_key.empty())
     what.fingerprint = core::sha256_hex(asked.body);
   const auto object = detail::parse_object(asked.body);
@@ -232,8 +225,8 @@ void job_api::cancel(const exchange_ptr& x) const {
   const auto v = find(*x);
   if (!v)
     return;
-  if (all->cancel(v->id) == jobs::cancelled::yes) {
-    const auto now = all->find(v->id).value_or(*v);
+  if (all->cancel(name_of(*v)) == jobs::cancelled::yes) {
+    const auto now = all->find(name_of(*v)).value_or(*v);
     return x->reply(detail::json_reply(detail::job_json(now)));
   }
   if (v->expired)
@@ -250,21 +243,21 @@ void job_api::listen(const exchange_ptr& x) const {
   const auto how = form_of(asked, picture_form::url);
   if (!how)
     return x->reply(no_such_form(asked));
-  const auto begin = [all = all, x, how = *how, id = v->id,
+  const auto begin = [all = all, x, how = *how, name = name_of(*v),
                       base = detail::base_url(asked, with)] {
     const auto stream = std::make_shared<detail::job_stream>(
       x, how, base, [all = std::weak_ptr{all}](job_view seen) {
         const auto alive = all.lock();
         return alive ? alive->with_bytes(std::move(seen)) : seen;
       });
-    const auto me = all->listen(id, stream->listener(stream));
-    const auto now = all->find(id);
+    const auto me = all->listen(name, stream->listener(stream));
+    const auto now = all->find(name);
     if (me == 0 || !now)
-      return x->reply(gone(id));
+      return x->reply(gone(name.id));
     stream->open(*now);
-    x->on_gone([all = std::weak_ptr{all}, id, me] {
+    x->on_gone([all = std::weak_ptr{all}, name, me] {
       if (const auto alive = all.lock())
-        alive->leave(id, me);
+        alive->leave(name, me);
     });
   };
   // Who comes late may be told what is in files.

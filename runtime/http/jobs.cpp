@@ -23,6 +23,10 @@ std::string_view to_string(job_state x) {
   return "unknown";
 }
 
+job_name name_of(const job_view& x) {
+  return {x.id, x.owner};
+}
+
 bool lacks_bytes(const job_view& x) {
   return std::any_of(x.results.begin(), x.results.end(),
                      [](const auto& p) { return p && p->bytes.empty(); });
@@ -43,6 +47,15 @@ std::variant<job_view, failure> jobs::submit(job_request what,
   return impl_->submit(std::move(what), std::move(news));
 }
 
+std::variant<jobs::attendance, failure> jobs::attend(job_request what,
+                                                     job_listener news) {
+  return impl_->attend(std::move(what), std::move(news));
+}
+
+void jobs::abandon(uint64_t number) {
+  impl_->abandon(number);
+}
+
 void jobs::take_on(job_request what,
                    std::function<void(std::variant<job_view, failure>)> then) {
   impl_->take_on(std::move(what), std::move(then));
@@ -52,20 +65,28 @@ void jobs::restore(journal_contents from) {
   impl_->restore(std::move(from));
 }
 
-uint64_t jobs::listen(const std::string& id, job_listener news) {
-  return impl_->listen(id, std::move(news));
+uint64_t jobs::listen(const job_name& name, job_listener news) {
+  return impl_->listen(name, std::move(news));
 }
 
-void jobs::leave(const std::string& id, uint64_t listener) {
-  impl_->leave(id, listener);
+void jobs::leave(const job_name& name, uint64_t listener) {
+  impl_->leave(name, listener);
 }
 
-std::optional<job_view> jobs::find(const std::string& id) const {
-  return impl_->find(id);
+std::optional<job_view> jobs::find(const job_name& name) const {
+  return impl_->find(name);
 }
 
-bool jobs::forgotten(const std::string& id) const {
-  return impl_->forgotten(id);
+std::vector<job_view> jobs::find_all(const std::string& id) const {
+  return impl_->find_all(id);
+}
+
+bool jobs::forgotten(const job_name& name) const {
+  return impl_->forgotten(name);
+}
+
+bool jobs::forgotten_of_anyone(const std::string& id) const {
+  return impl_->forgotten_of_anyone(id);
 }
 
 std::vector<job_view> jobs::list(const std::optional<std::string>& owner,
@@ -73,8 +94,8 @@ std::vector<job_view> jobs::list(const std::optional<std::string>& owner,
   return impl_->list(owner, most);
 }
 
-jobs::cancelled jobs::cancel(const std::string& id) {
-  return impl_->cancel(id);
+jobs::cancelled jobs::cancel(const job_name& name) {
+  return impl_->cancel(name);
 }
 
 job_view jobs::with_bytes(job_view x) {

@@ -6,12 +6,14 @@
 #include <atelier/runtime/http/result_files.hpp>
 
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -30,6 +32,21 @@ enum class job_state : uint8_t {
 
 std::string_view to_string(job_state x);
 
+/// What a job is found by: a client's own names are those of one key, and say
+/// nothing to others.
+struct job_name {
+  /// @param of the name of the key; empty where none is asked for
+  job_name(std::string called, std::string of = {})
+    : id(std::move(called)), owner(std::move(of)) {}
+
+  job_name(const char* called) : id(called) {}
+
+  auto operator<=>(const job_name&) const = default;
+
+  std::string id;
+  std::string owner;
+};
+
 /// What a client wants with one call.
 struct job_request {
   /// generation, edit or variation.
@@ -39,15 +56,18 @@ struct job_request {
   /// The name of the key that asks; empty where none is asked for.
   std::string owner;
   /// The client's own name for it (1..128 of [A-Za-z0-9_.()-], not beginning
-  /// with "job_"); empty: one is made, which nobody can guess.
+  /// with "job_"), one among those of its key; empty: one is made, which nobody
+  /// can guess.
   std::string id;
   /// The same one again, from the same owner, is the same job. Empty: none.
   std::string idempotency_key;
-  /// Of the call's body: with a key that is known it must be the same, else the
-  /// call is another one.
+  /// Of the call: with a key that is known it must be the same, else the call
+  /// is another one.
   std::string fingerprint;
   /// The W3C traceparent of the call that asks; empty: none.
   std::string trace;
+  /// The x-request-id of the call that asks.
+  std::string request_id;
   /// Its pictures can be asked for after it ended, until they expire; else they
   /// are forgotten with the last news of it.
   bool keeps = false;
@@ -60,6 +80,7 @@ struct job_view {
   std::string owner;
   /// As in the request.
   std::string trace;
+  std::string request_id;
   job_state state = job_state::queued;
   std::chrono::system_clock::time_point created;
   std::optional<std::chrono::system_clock::time_point> started;
@@ -89,6 +110,8 @@ struct job_view {
   bool expired = false;
 };
 
+job_name name_of(const job_view& x);
+
 /// Whether a picture of it is in a file.
 bool lacks_bytes(const job_view& x);
 
@@ -115,6 +138,8 @@ struct job_limits {
   /// How long they are kept.
   core::timespan kept = std::chrono::hours{1};
   uint64_t kept_disk_bytes = 2048ull << 20;
+  /// How long a call with an idempotency key goes on for nobody.
+  core::timespan retry = std::chrono::seconds{10};
 };
 
 /// All jobs of a server.
@@ -155,6 +180,25 @@ public:
   std::variant<job_view, failure> submit(job_request what,
                                          job_listener news = {});
 
+  /// A client that waits for its job on a connection.
+  struct attendance {
+    job_view job;
+    /// Of this server's jobs; never that of another one.
+    uint64_t number = 0;
+  };
+
+  /// Likewise, for a client that waits. With an idempotency key the job keeps
+  /// its pictures, and the same call again joins it or gets them; one that
+  /// failed, was cancelled or keeps its pictures no longer is drawn anew.
+  std::variant<attendance, failure> attend(job_request what,
+                                           job_listener news = {});
+
+  /// A client that attended went away before its answer; to be called once.
+  /// Where no other waits for the job, it is cancelled: at once without an
+  /// idempotency key, else by `tick` where nobody has come again in
+  /// `job_limits::retry`. News still come.
+  void abandon(uint64_t number);
+
   /// Likewise without a listener, for a job that is to outlive the server:
   /// where there is a journal, `then` is called when the job is in it, from any
   /// thread, else before this returns. Once.
@@ -172,17 +216,23 @@ public:
 
   /// Listens to a job from now on too; where it ended, `ended` is called at
   /// once. Returns a number to leave by, 0 where it is not known.
-  uint64_t listen(const std::string& id, job_listener news);
+  uint64_t listen(const job_name& name, job_listener news);
 
   /// Listens no longer; a call under way still comes.
-  void leave(const std::string& id, uint64_t listener);
+  void leave(const job_name& name, uint64_t listener);
 
   /// None where it is not known (any more).
-  std::optional<job_view> find(const std::string& id) const;
+  std::optional<job_view> find(const job_name& name) const;
+
+  /// Those of this id, whosever they are, the newest first.
+  std::vector<job_view> find_all(const std::string& id) const;
 
   /// Whether a job of that name was here and is forgotten, as far as is
   /// remembered: the last `jobs` names.
-  bool forgotten(const std::string& id) const;
+  bool forgotten(const job_name& name) const;
+
+  /// Likewise, whosever it was.
+  bool forgotten_of_anyone(const std::string& id) const;
 
   /// Newest first; without an owner everybody's.
   std::vector<job_view> list(const std::optional<std::string>& owner,
@@ -192,17 +242,18 @@ public:
 
   /// Ends it and takes back what is not done of it; its listeners are told by
   /// `ended`. Pictures that were done stay.
-  cancelled cancel(const std::string& id);
+  cancelled cancel(const job_name& name);
 
   /// Returns the view with the bytes of all pictures that it has; where one's
   /// file is gone, it says that they expired. It waits for the disk where
   /// lacks_bytes(x). Counts as asking for them.
   job_view with_bytes(job_view x);
 
-  /// Forgets what expired, hands in again what `restore` brought, and brings
-  /// pictures of jobs that ended from memory into files; where that fails they
-  /// stay in memory, and the next call tries again. To be called about every
-  /// second, by one thread: it waits for the disk.
+  /// Forgets what expired, cancels what was abandoned, hands in again what
+  /// `restore` brought, and brings pictures of jobs that ended from memory into
+  /// files; where that fails they stay in memory, and the next call tries
+  /// again. To be called about every second, by one thread: it waits for the
+  /// disk.
   void tick();
 
   /// Jobs that did not end yet.

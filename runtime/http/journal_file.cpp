@@ -33,13 +33,14 @@ constexpr int64_t mark = 0x41544c52;
 constexpr const char* tables = R"(
 CREATE TABLE job (
   number INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
+  id TEXT NOT NULL,
   owner TEXT NOT NULL,
   idempotency_key TEXT NOT NULL,
   fingerprint TEXT NOT NULL,
   created_us INTEGER NOT NULL,
   wanted TEXT NOT NULL,
-  ended TEXT
+  ended TEXT,
+  UNIQUE (id, owner)
 );
 CREATE TABLE file (
   job INTEGER NOT NULL,
@@ -49,7 +50,41 @@ CREATE TABLE file (
 );
 CREATE TABLE forgotten (
   at INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL
+  id TEXT NOT NULL,
+  owner TEXT NOT NULL DEFAULT ''
+);
+)";
+
+/// What makes a file of version 1 one of version 2: an id was then one of all
+/// keys. Whose the forgotten ones were is not known; they count as nobody's.
+constexpr const char* from_version_1 = R"(
+CREATE TABLE job_2 (
+  number INTEGER PRIMARY KEY,
+  id TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  idempotency_key TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  created_us INTEGER NOT NULL,
+  wanted TEXT NOT NULL,
+  ended TEXT,
+  UNIQUE (id, owner)
+);
+INSERT INTO job_2 SELECT number, id, owner, idempotency_key, fingerprint,
+  created_us, wanted, ended FROM job;
+DROP TABLE job;
+ALTER TABLE job_2 RENAME TO job;
+ALTER TABLE forgotten ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+)";
+
+constexpr const char* later_tables = R"(
+CREATE TABLE IF NOT EXISTS suspicion (
+  job INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  phase TEXT NOT NULL,
+  stage INTEGER NOT NULL,
+  steps INTEGER NOT NULL,
+  trials INTEGER NOT NULL,
+  PRIMARY KEY (job, place)
 );
 )";
 
@@ -93,8 +128,8 @@ std::string fault_of(database& in) {
     return {};
   if (found != mark)
     return "is a database of another program";
-  if (version != journal_file::version)
-    return fmt::format("has version {} of its schema; this program knows {}",
+  if (version < 1 || version > journal_file::version)
+    return fmt::format("has version {} of its schema; this program knows 1..{}",
                        version, journal_file::version);
   if (const auto said = in.text("PRAGMA quick_check(1)"); said != "ok")
     throw database_error{SQLITE_CORRUPT, said};
@@ -119,10 +154,14 @@ public:
     in_.run("PRAGMA journal_mode = WAL");
     in_.run("PRAGMA synchronous = FULL");
     in_.run("PRAGMA journal_size_limit = 67108864");
-    if (in_.number("PRAGMA application_id") == mark)
+    const bool made = in_.number("PRAGMA application_id") == mark;
+    if (made && in_.number("PRAGMA user_version") == version) {
+      in_.run(later_tables);
       return {};
+    }
     in_.run("BEGIN");
-    in_.run(tables);
+    in_.run(made ? from_version_1 : tables);
+    in_.run(later_tables);
     in_.run(fmt::format("PRAGMA application_id = {}", mark));
     in_.run(fmt::format("PRAGMA user_version = {}", version));
     in_.run("COMMIT");
@@ -146,14 +185,16 @@ public:
       x.was.wanted.fingerprint = all.get_text(4);
       x.was.wanted.keeps = true;
       x.was.created = detail::read_wall(all.get_number(5));
-      if (open)
+      if (open) {
+        read_suspicions(x.was);
         continue;
+      }
       x.end = detail::read_end(all.get_text(7));
       x.end->number = x.was.number;
     }
-    statement names{in_, "SELECT id FROM forgotten ORDER BY at"};
+    statement names{in_, "SELECT id, owner FROM forgotten ORDER BY at"};
     while (names.next())
-      out.forgotten.push_back(names.get_text(0));
+      out.forgotten.emplace_back(names.get_text(0), names.get_text(1));
     return out;
   }
 
@@ -191,8 +232,44 @@ private:
     return out;
   }
 
+  void read_suspicions(journalled_job& of) {
+    statement all{in_, "SELECT place, phase, stage, steps, trials"
+                       " FROM suspicion WHERE job = ?"};
+    all.put(static_cast<int64_t>(of.number));
+    while (all.next())
+      of.wanted.pictures.at(static_cast<size_t>(all.get_number(0)))
+        .suspected = {all.get_text(1), static_cast<uint32_t>(all.get_number(2)),
+                      static_cast<uint32_t>(all.get_number(3)),
+                      static_cast<uint32_t>(all.get_number(4))};
+  }
+
+  void put(const journalled_suspicion& x) {
+    const auto number = static_cast<int64_t>(x.number);
+    const auto place = static_cast<int64_t>(x.index);
+    if (x.how.trials == 0) {
+      statement{in_, "DELETE FROM suspicion WHERE job = ? AND place = ?"}
+        .put(number)
+        .put(place)
+        .run();
+      return;
+    }
+    statement{in_, "INSERT OR REPLACE INTO suspicion"
+                   " (job, place, phase, stage, steps, trials)"
+                   " SELECT number, ?, ?, ?, ?, ? FROM job"
+                   " WHERE number = ? AND ended IS NULL"}
+      .put(place)
+      .put(x.how.phase)
+      .put(static_cast<int64_t>(x.how.stage))
+      .put(static_cast<int64_t>(x.how.steps))
+      .put(static_cast<int64_t>(x.how.trials))
+      .put(number)
+      .run();
+  }
+
   void put(const journalled_job& x) {
     const auto number = static_cast<int64_t>(x.number);
+    // A build that does not know the table may have left some of this number.
+    remove_suspicions(number);
     std::vector<std::span<const uint8_t>> files;
     const auto text = detail::wanted_text(x.wanted, files);
     statement{in_, "INSERT INTO job (number, id, owner, idempotency_key,"
@@ -218,24 +295,29 @@ private:
       .put(detail::end_text(x))
       .put(number)
       .run();
-    remove_files(number);
+    remove_parts(number);
   }
 
   void put(const forgotten_job& x) {
     const auto number = static_cast<int64_t>(x.number);
-    statement{in_, "INSERT INTO forgotten (id) SELECT id FROM job"
+    statement{in_, "INSERT INTO forgotten (id, owner) SELECT id, owner FROM job"
                    " WHERE number = ?"}
       .put(number)
       .run();
     statement{in_, "DELETE FROM job WHERE number = ?"}.put(number).run();
-    remove_files(number);
+    remove_parts(number);
     statement{in_, "DELETE FROM forgotten WHERE at <="
                    " (SELECT max(at) FROM forgotten) - ?"}
       .put(static_cast<int64_t>(names_))
       .run();
   }
 
-  void remove_files(int64_t job) {
+  void remove_suspicions(int64_t job) {
+    statement{in_, "DELETE FROM suspicion WHERE job = ?"}.put(job).run();
+  }
+
+  void remove_parts(int64_t job) {
+    remove_suspicions(job);
     statement{in_, "DELETE FROM file WHERE job = ?"}.put(job).run();
   }
 

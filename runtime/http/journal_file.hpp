@@ -20,10 +20,12 @@ public:
     uint64_t number = 0;
   };
 
-  using record = std::variant<journalled_job, journalled_end, forgotten_job>;
+  using record = std::variant<journalled_job, journalled_suspicion,
+                              journalled_end, forgotten_job>;
 
-  /// Of the schema, in the file's `user_version`.
-  static constexpr int version = 1;
+  /// Of the schema, in the file's `user_version`. The table of suspicions came
+  /// later without a number of its own: it is made where it is missing.
+  static constexpr int version = 2;
 
   /// Opens the file, or makes it, its owner's alone, with the folder. One that
   /// is refused stays as it is.

@@ -50,6 +50,12 @@ void journal_writer::after_accepts(std::function<void()> then) {
         [then = std::move(then)](const core::result<void>&) { then(); }});
 }
 
+void journal_writer::suspect(journalled_suspicion x,
+                             std::function<void()> then) {
+  push({std::move(x),
+        [then = std::move(then)](const core::result<void>&) { then(); }});
+}
+
 void journal_writer::end(journalled_end x) {
   push({std::move(x), {}});
 }

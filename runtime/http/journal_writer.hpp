@@ -32,6 +32,7 @@ public:
   void accept(journalled_job x,
               std::function<void(core::result<void>)> then) override;
   void after_accepts(std::function<void()> then) override;
+  void suspect(journalled_suspicion x, std::function<void()> then) override;
   void end(journalled_end x) override;
   void forget(uint64_t number) override;
 

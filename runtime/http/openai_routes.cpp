@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/detail/event_feed.hpp>
+#include <atelier/runtime/http/detail/generation_fields.hpp>
+#include <atelier/runtime/http/detail/idempotency.hpp>
 #include <atelier/runtime/http/detail/openai_call.hpp>
 #include <atelier/runtime/http/detail/openai_reply.hpp>
 #include <atelier/runtime/http/openai_routes.hpp>
@@ -9,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <utility>
 
 namespace atelier::runtime::http {
@@ -30,14 +33,37 @@ struct openai_api {
   void list_models(const exchange_ptr& x) const;
   void look_at_model(const exchange_ptr& x) const;
   void fetch(const exchange_ptr& x) const;
+
+  /// Returns what calls `then` with a job that ended, with the bytes of its
+  /// pictures: they may be in files where a call comes again.
+  std::function<void(const job_view&)> with_whole(
+    const exchange_ptr& x, std::function<void(const job_view&)> then) const;
 };
 
-job_listener replying(const exchange_ptr& x, detail::openai_echo how) {
-  return {{}, {}, [x, how = std::move(how)](const job_view& v) {
-            x->reply(v.state == job_state::completed
-                       ? detail::openai_reply(v, how)
-                       : detail::failure_reply(shape, v.why));
-          }};
+std::function<void(const job_view&)> openai_api::with_whole(
+  const exchange_ptr& x, std::function<void(const job_view&)> then) const {
+  // A listener must not be what keeps the jobs.
+  return [jobs = std::weak_ptr{all}, with = with, x,
+          then = std::move(then)](const job_view& v) {
+    if (!lacks_bytes(v))
+      return then(v);
+    detail::run_elsewhere(with, x, shape, [jobs, v, then] {
+      const auto alive = jobs.lock();
+      auto whole = alive ? alive->with_bytes(v) : v;
+      if (!alive || whole.expired) {
+        whole.state = job_state::failed;
+        whole.why = {"internal", "a picture of the call before is gone", {}};
+      }
+      then(whole);
+    });
+  };
+}
+
+void reply_with(const exchange_ptr& x, const job_view& v,
+                const detail::openai_echo& how) {
+  x->reply(v.state == job_state::completed
+             ? detail::openai_reply(v, how)
+             : detail::failure_reply(shape, v.why));
 }
 
 /// The events of one call.
@@ -81,6 +107,10 @@ void openai_api::make(const exchange_ptr& x, openai_kind kind) const {
   if (auto* faulty = std::get_if<reply_message>(&read))
     return x->reply(std::move(*faulty));
   auto& call = std::get<detail::openai_call>(read);
+  if (auto faulty = detail::read_idempotency_key(x->asked(), shape, call.what))
+    return x->reply(std::move(*faulty));
+  if (!call.what.idempotency_key.empty())
+    call.what.fingerprint = detail::fingerprint_of(x->asked());
   auto how = detail::echo_of(call, detail::base_url(x->asked(), with));
   std::shared_ptr<openai_stream> stream;
   job_listener news;
@@ -89,20 +119,37 @@ void openai_api::make(const exchange_ptr& x, openai_kind kind) const {
       x, kind == openai_kind::generation ? "image_generation" : "image_edit",
       call.partial_images, std::move(how));
     news.progressed = [stream](const job_view& v) { stream->progressed(v); };
-    news.ended = [stream](const job_view& v) { stream->ended(v); };
+    news.ended =
+      with_whole(x, [stream](const job_view& v) { stream->ended(v); });
   } else {
-    news = replying(x, std::move(how));
+    news.ended = with_whole(x, [x, how = std::move(how)](const job_view& v) {
+      reply_with(x, v, how);
+    });
   }
-  const auto got = all->submit(std::move(call.what), std::move(news));
+  const auto got = all->attend(std::move(call.what), std::move(news));
   if (const auto* why = std::get_if<failure>(&got))
-    return x->reply(detail::failure_reply(shape, *why));
+    return x->reply(detail::refusal_reply(shape, *why));
   detail::note_handed_in(with, x->asked());
   if (stream)
     stream->feed.open();
-  x->on_gone([all = std::weak_ptr{all}, id = std::get<job_view>(got).id] {
+  x->on_gone([all = std::weak_ptr{all},
+              number = std::get<jobs::attendance>(got).number] {
     if (const auto alive = all.lock())
-      alive->cancel(id);
+      alive->abandon(number);
   });
+}
+
+/// Each kind of words, and those that stand for others.
+detail::reply_json vocabulary_json(const std::vector<word_group>& from) {
+  detail::reply_json out;
+  auto synonyms = detail::reply_json::object();
+  for (const auto& x : from) {
+    out[x.name] = x.words;
+    for (const auto& [word, meaning] : x.also)
+      synonyms[word] = meaning;
+  }
+  out["synonyms"] = std::move(synonyms);
+  return out;
 }
 
 detail::reply_json model_json(const std::vector<variant_status>& known,
@@ -115,12 +162,19 @@ detail::reply_json model_json(const std::vector<variant_status>& known,
                           {"guidance", v.guidance},
                           {"sampler", v.sampler},
                           {"width", v.width},
-                          {"height", v.height}});
-  return {{"id", name},
-          {"object", "model"},
-          {"created", began},
-          {"owned_by", "atelier"},
-          {"variants", variants}};
+                          {"height", v.height},
+                          {"native_only", v.native_only}});
+  detail::reply_json out{{"id", name},
+                         {"object", "model"},
+                         {"created", began},
+                         {"owned_by", "atelier"},
+                         {"variants", variants}};
+  const auto own = std::find_if(known.begin(), known.end(), [&](const auto& v) {
+    return v.model == name && v.vocabulary;
+  });
+  if (own != known.end())
+    out["vocabulary"] = vocabulary_json(*own->vocabulary);
+  return out;
 }
 
 void openai_api::list_models(const exchange_ptr& x) const {
@@ -142,9 +196,22 @@ void openai_api::look_at_model(const exchange_ptr& x) const {
   for (const auto& v : known)
     if (v.model == name)
       return x->reply(detail::json_reply(model_json(known, v.model, began)));
-  x->reply(error_reply(
-    shape, 404, "model_not_found",
-    fmt::format("model '{}' is not there", name.substr(0, 128)), "model"));
+  if (!known.empty() && detail::is_openai_name(name)) {
+    const auto& first = known.front().model;
+    auto v = model_json(known, first, began);
+    v["id"] = name;
+    v["stands_for"] = first;
+    return x->reply(detail::json_reply(v));
+  }
+  std::string names;
+  for (const auto& v : known)
+    if (names.find("'" + v.model + "'") == std::string::npos)
+      names += (names.empty() ? "'" : ", '") + v.model + "'";
+  x->reply(error_reply(shape, 404, "model_not_found",
+                       fmt::format("model '{}' is not there; there are {}",
+                                   name.substr(0, 128),
+                                   names.empty() ? "none" : names),
+                       "model"));
 }
 
 /// Needs no key, as the pages that show a picture have none to send: the name
@@ -166,8 +233,10 @@ void openai_api::fetch(const exchange_ptr& x) const {
   if (!job.starts_with("job_") || fault != std::errc{}
       || end != digits.data() + digits.size())
     return none(404, "not_found", "is not there");
-  const auto v = all->find(job);
-  if ((!v && all->forgotten(job)) || (v && v->expired))
+  // A name that the server drew is one key's alone.
+  const auto found = all->find_all(job);
+  const auto v = found.empty() ? std::nullopt : std::optional{found.front()};
+  if ((!v && all->forgotten_of_anyone(job)) || (v && v->expired))
     return none(410, "expired", "is kept no longer");
   if (!v || index >= v->results.size() || !v->results[index])
     return none(404, "not_found", "is not there");
@@ -208,8 +277,8 @@ void add_openai_routes(route_table& to, std::shared_ptr<jobs> all,
           // Only a mask is looked at here.
           if (kind != openai_kind::edit)
             return api->make(x, kind);
-          detail::run_elsewhere(api->with, x, shape,
-                                [api, x] { api->make(x, openai_kind::edit); });
+          detail::run_unless_gone(
+            api->with, x, shape, [api, x] { api->make(x, openai_kind::edit); });
         });
   add("GET", "/v1/images/{id}/content", scope::anyone,
       [api](const exchange_ptr& x) { api->fetch(x); });

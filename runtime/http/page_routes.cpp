@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/page_files.hpp>
 #include <atelier/runtime/http/page_routes.hpp>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -23,31 +27,34 @@ std::string content_type(std::string_view name) {
                                 : "text/javascript; charset=utf-8";
 }
 
-void add_file(route_table& to, std::string pattern, const page_file& file) {
-  route x;
-  x.method = "GET";
-  x.pattern = std::move(pattern);
-  x.needs = scope::anyone;
-  x.answer = [file](const std::shared_ptr<exchange>& with) {
-    reply_message reply;
-    reply.content_type = content_type(file.name);
-    reply.headers = {{"Content-Security-Policy", content_policy},
-                     {"Referrer-Policy", "no-referrer"},
-                     {"Cache-Control", "no-cache"}};
-    reply.body = file.text;
-    with->reply(std::move(reply));
-  };
-  to.add(std::move(x));
+void show(exchange& x, std::string_view name) {
+  const auto files = page_files();
+  const auto i = std::find_if(files.begin(), files.end(),
+                              [&](const auto& y) { return y.name == name; });
+  if (i == files.end())
+    return x.reply(error_reply(
+      error_shape::openai, 404, "not_found",
+      fmt::format("the page has no file '{}'", name.substr(0, 128))));
+  reply_message reply;
+  reply.content_type = content_type(i->name);
+  reply.headers = {{"Content-Security-Policy", content_policy},
+                   {"Referrer-Policy", "no-referrer"},
+                   {"Cache-Control", "no-cache"}};
+  reply.body = i->text;
+  x.reply(std::move(reply));
 }
 
 } // namespace
 
 void add_page_routes(route_table& to) {
-  for (const auto& file : page_files())
-    add_file(to,
-             file.name == "index.html" ? std::string{"/"}
-                                       : "/page/" + std::string{file.name},
-             file);
+  const auto add = [&](const char* pattern, handler answer) {
+    to.add(
+      {"GET", pattern, scope::anyone, error_shape::openai, std::move(answer)});
+  };
+  add("/", [](const std::shared_ptr<exchange>& x) { show(*x, "index.html"); });
+  add("/page/{file}", [](const std::shared_ptr<exchange>& x) {
+    show(*x, find_field(x->asked().parts, "file"));
+  });
 }
 
 } // namespace atelier::runtime::http

@@ -23,10 +23,13 @@ bool is_name(std::string_view segment) {
   return segment.size() > 2 && segment.front() == '{' && segment.back() == '}';
 }
 
-/// Returns the named parts of a path that fits the pattern. Both begin with a
+/// Returns the named parts of a path that fits the pattern, which begins with a
 /// slash.
 std::optional<fields> fit(std::string_view pattern, std::string_view path) {
   fields parts;
+  // "*" is none.
+  if (!path.starts_with('/'))
+    return std::nullopt;
   while (!pattern.empty() && !path.empty()) {
     const auto wanted = take_segment(pattern);
     const auto there = take_segment(path);
@@ -65,6 +68,22 @@ void route_table::add(route x) {
                                }),
                   "a route is added once");
   routes_.push_back(std::move(x));
+}
+
+std::vector<std::string> route_table::nearest(std::string_view path,
+                                              size_t most) const {
+  std::vector<std::pair<size_t, const std::string*>> all;
+  for (const auto& x : routes_)
+    if (std::none_of(all.begin(), all.end(),
+                     [&](const auto& y) { return *y.second == x.pattern; }))
+      all.emplace_back(shared_length(x.pattern, path), &x.pattern);
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return a.first > b.first;
+  });
+  std::vector<std::string> out;
+  for (size_t i = 0; i < std::min(most, all.size()); ++i)
+    out.push_back(*all[i].second);
+  return out;
 }
 
 route_table::match route_table::find(std::string_view method,

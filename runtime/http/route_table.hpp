@@ -11,8 +11,6 @@ namespace atelier::runtime::http {
 
 /// How an API words its errors.
 enum class error_shape : uint8_t {
-  /// {"error": {"code", "message"}}
-  plain,
   /// {"error": {"message", "type", "param", "code"}}
   openai,
   /// {"error", "detail", "body", "errors"}
@@ -26,7 +24,7 @@ struct route {
   std::string pattern;
   /// The least that it needs where keys are asked for.
   scope needs = scope::user;
-  error_shape errors = error_shape::plain;
+  error_shape errors = error_shape::openai;
   handler answer;
 };
 
@@ -44,11 +42,15 @@ public:
     /// Where only the method is wrong: those that there are, as "GET, POST".
     std::string allowed;
     /// That of the routes beside it, where none is found.
-    error_shape errors = error_shape::plain;
+    error_shape errors = error_shape::openai;
   };
 
   /// HEAD finds what GET does.
   match find(std::string_view method, std::string_view path) const;
+
+  /// Returns the patterns of routes whose paths begin most like this one, the
+  /// nearest first, each once.
+  std::vector<std::string> nearest(std::string_view path, size_t most) const;
 
   const std::vector<route>& all() const {
     return routes_;

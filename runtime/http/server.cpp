@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/endpoint.hpp>
+#include <atelier/core/input_file.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/detail/connection.hpp>
+#include <atelier/runtime/http/detail/request_id.hpp>
 #include <atelier/runtime/http/server.hpp>
 
 #include <boost/asio/bind_executor.hpp>
@@ -31,9 +33,10 @@ constexpr auto accept_pause = std::chrono::milliseconds{100};
 
 /// Looks the host up; the first address of IPv4 goes before others.
 result<tcp::endpoint> resolve(asio::io_context& io, const std::string& listen) {
-  const auto where = config::parse_endpoint(listen);
+  const auto where = config::parse_listen(listen);
   if (!where)
-    return fail(ec::bad_config, "http.listen: '{}' is not HOST:PORT", listen);
+    return fail(ec::bad_config,
+                "http.listen: '{}' is not HOST:PORT, :PORT or PORT", listen);
   error_code error;
   const auto address = asio::ip::make_address(where->host, error);
   if (!error)
@@ -86,6 +89,11 @@ result<std::shared_ptr<asio::ssl::context>> make_tls(
   if (from.certificate.empty() || from.private_key.empty())
     return fail(ec::bad_config, "http.certificate and http.private_key: one "
                                 "without the other");
+  for (const auto& [option, file] :
+       {std::pair{"http.certificate", &from.certificate},
+        std::pair{"http.private_key", &from.private_key}})
+    if (auto good = core::check_input_file(*file, *file); !good)
+      return fail(ec::bad_config, "{}: {}", option, good.why().text);
   auto out =
     std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
   error_code error;
@@ -290,10 +298,11 @@ private:
                  std::string_view why) {
     error_code ignored;
     if (tls_ == nullptr) {
-      auto reply = error_reply(error_shape::plain, status, code, why);
+      auto reply = error_reply(error_shape::openai, status, code, why);
       reply.headers.emplace_back("Retry-After", "1");
       detail::reply_form how;
       how.keep_alive = false;
+      how.request_id = detail::request_id_of({}, server_state::draw);
       const auto text = head_text(reply, how, reply.body.size()) + reply.body;
       x.non_blocking(true, ignored);
       x.write_some(asio::buffer(text), ignored);

@@ -155,7 +155,7 @@ std::optional<std::string> read_text(std::span<const uint8_t> file) {
 namespace detail {
 
 core::result<void> check_extent(core::extent px, const decode_limits& within,
-                                image_format format) {
+                                image_format format, size_t file_bytes) {
   if (px.width == 0 || px.height == 0 || px.width > within.side_px
       || px.height > within.side_px)
     return fail(ec::bad_payload,
@@ -165,7 +165,16 @@ core::result<void> check_extent(core::extent px, const decode_limits& within,
     return fail(
       ec::bad_payload, "{} image of {}x{} has {} pixels, outside 1..{}",
       to_string(format), px.width, px.height, px.pixels(), within.picture_px);
+  if (px.pixels() > free_px && px.pixels() / most_px_per_byte > file_bytes)
+    return fail(
+      ec::bad_payload,
+      "{} image of {}x{} has {} bytes, too few for more than {} pixels",
+      to_string(format), px.width, px.height, file_bytes, free_px);
   return {};
+}
+
+core::error stopped(image_format format) {
+  return broken(format, "it takes longer to decode than it may");
 }
 
 core::error no_format(size_t file_bytes) {

@@ -5,22 +5,27 @@
 #include <atelier/image/pixels.hpp>
 
 #include <cstdint>
+#include <functional>
 
 namespace atelier::image {
 
-/// Scales pixels to `to`, whatever their proportions: Lanczos' filter of three
-/// lobes, widened where the picture shrinks. Every channel by itself, also A;
-/// the same bits on every machine, and those of Pillow.
+/// Scales pixels of one, three or four channels to `to`, whatever their
+/// proportions: Lanczos' filter of three lobes, widened where the picture
+/// shrinks. Every channel by itself, also A; the same bits on every machine,
+/// and those of Pillow.
+/// @param stop asked for each row; true gives the work up
 /// Errors:  ec::invalid_argument if the bytes do not fit the extent or a side
-///          is 0; ec::out_of_resources.
+///          is 0; ec::out_of_resources; ec::bad_payload if stopped.
 /// Threads: any.
 /// Source:  Pillow 13, Image.resize(size, LANCZOS) on 8 bits (Resample.c).
 /// Older
 ///          ones scale rows before columns also where the picture becomes wider
 ///          and lower.
-core::result<picture> resize(const pixel_view& from, core::extent to);
+core::result<picture> resize(const pixel_view& from, core::extent to,
+                             const std::function<bool()>& stop = {});
 
-/// Returns the picture as it is meant to be looked at.
+/// Returns the picture as it is meant to be looked at. Takes a byte for each
+/// pixel meanwhile.
 /// @param orientation of EXIF, 1..8; others change nothing
 picture upright(picture x, uint32_t orientation);
 

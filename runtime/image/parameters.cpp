@@ -90,7 +90,7 @@ struct field_views {
 std::vector<field_views> find_fields(std::string_view line) {
   std::vector<field_views> found;
   size_t at = 0;
-  while (at < line.size()) {
+  while (at < line.size() && found.size() < most_fields) {
     const size_t from = skip(line, at, [](char c) { return !is_word(c); });
     const size_t to = skip(line, from, is_name);
     // Wherever else in this run a name started, it would end here as well: so
@@ -143,8 +143,11 @@ parameters describe(const core::prompt_pair& text, const core::recipe& how,
     fields.emplace_back("Schedule type", "Karras");
   fields.emplace_back("CFG scale", fmt::to_string(how.guidance));
   fields.emplace_back("Seed", fmt::to_string(how.seed));
-  fields.emplace_back("Size",
-                      fmt::format("{}x{}", how.px.width, how.px.height));
+  const auto px = core::answered_px(how);
+  fields.emplace_back("Size", fmt::format("{}x{}", px.width, px.height));
+  if (px != how.px)
+    fields.emplace_back("Drawn size",
+                        fmt::format("{}x{}", how.px.width, how.px.height));
   fields.emplace_back("Model", std::string{model});
   if (how.from_image)
     fields.emplace_back("Denoising strength", fmt::to_string(how.strength));

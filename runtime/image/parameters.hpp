@@ -3,6 +3,7 @@
 
 #include <atelier/core/request.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,7 +28,8 @@ struct parameters {
 };
 
 /// Returns the fields of a run in the web UI's names and order: Steps, Sampler,
-/// Schedule type (of Karras' alone), CFG scale, Seed, Size, Model, Denoising
+/// Schedule type (of Karras' alone), CFG scale, Seed, Size, Drawn size (where
+/// the image was scaled), Model, Denoising
 /// strength (where it starts from a picture), RNG, Eta DDIM and CFG Rescale
 /// (where they are not 0), then `more`, then Version.
 parameters describe(const core::prompt_pair& text, const core::recipe& how,
@@ -39,9 +41,13 @@ parameters describe(const core::prompt_pair& text, const core::recipe& how,
 /// line break are quoted as JSON strings.
 std::string to_text(const parameters& what);
 
+/// Most fields that are read out of a text.
+inline constexpr size_t most_fields = 256;
+
 /// Reads such a text by the web UI's own rules; every text has a meaning. The
 /// last line counts as fields if it holds three or more, and else belongs to
-/// the prompts. White space around lines is dropped.
+/// the prompts. Those beyond `most_fields` are dropped. White space around
+/// lines is dropped.
 parameters parse_parameters(std::string_view text);
 
 /// Returns the web UI's name of a sampler, such as "Euler a".

@@ -75,8 +75,12 @@ accounts::accounts(const scenario& of, core::time_point begin)
   out_.seed = of.seed;
   out_.requests = of.trace.size();
   out_.digest = 0xCBF29CE484222325ull;
-  for (const auto& v : of.profile->variants)
+  const auto& known = *of.profile;
+  out_.rated = !known.ladders.empty() || known.reuse.has_value();
+  for (const auto& v : known.variants) {
     out_.variants.push_back(v.name);
+    out_.rated = out_.rated || v.rated;
+  }
   latencies_ms_.reserve(of.trace.size());
   judged_.assign(of.trace.size(), 0);
   ran_.resize(of.profile->variants.size());

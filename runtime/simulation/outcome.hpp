@@ -53,6 +53,9 @@ struct outcome {
   uint64_t dropped = 0;
   uint64_t late = 0;
   double quality_mean = 0;
+  /// Whether the profile says how good its variants' pictures are. Without,
+  /// `quality_mean` counts each answer as 1.
+  bool rated = true;
   /// By the cascade's table at the share that the light variant answered; below
   /// 0: there is none.
   double fid = -1;

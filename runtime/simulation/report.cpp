@@ -53,8 +53,9 @@ std::vector<column> columns_for(std::span<const outcome> all) {
      [](const outcome& x) {
        return fmt::format("{:.2f}", 100 * x.violation_ratio());
      }},
-    {"quality",
-     [](const outcome& x) { return fmt::format("{:.4f}", x.quality_mean); }}};
+    {"quality", [](const outcome& x) {
+       return x.rated ? fmt::format("{:.4f}", x.quality_mean) : "-";
+     }}};
   if (fid) {
     out.push_back(
       {"FID", [](const outcome& x) { return fmt::format("{:.2f}", x.fid); }});
@@ -161,17 +162,20 @@ std::vector<chart> charts_for(std::span<const outcome> all) {
     all, "Requests late or dropped, mean of 5 intervals",
     "share of the arrivals (%)",
     [](auto& i) { return i.arrived > 0 ? 100 * i.violation_ratio() : -1; }, 5));
-  auto quality = chart_of(
-    all, "Quality of the answers, mean of 5 intervals",
-    "mean quality (the profile's scale)",
-    [](auto& i) {
-      return i.completed() > 0
-             ? i.quality_sum / static_cast<double>(i.completed())
-             : -1;
-    },
-    5);
-  quality.from_zero = false;
-  out.push_back(quality);
+  if (std::any_of(all.begin(), all.end(),
+                  [](const outcome& x) { return x.rated; })) {
+    auto quality = chart_of(
+      all, "Quality of the answers, mean of 5 intervals",
+      "mean quality (the profile's scale)",
+      [](auto& i) {
+        return i.completed() > 0
+               ? i.quality_sum / static_cast<double>(i.completed())
+               : -1;
+      },
+      5);
+    quality.from_zero = false;
+    out.push_back(quality);
+  }
   if (std::any_of(all.begin(), all.end(),
                   [](const outcome& x) { return x.fid >= 0; })) {
     out.push_back(chart_of(
@@ -232,7 +236,10 @@ std::string to_json(const outcome& x) {
   j["dropped"] = x.dropped;
   j["violations"] = x.violations();
   j["violation_ratio"] = x.violation_ratio();
-  j["quality_mean"] = x.quality_mean;
+  if (x.rated)
+    j["quality_mean"] = x.quality_mean;
+  else
+    j["quality_mean"] = nullptr;
   if (x.fid >= 0) {
     j["fid"] = x.fid;
     j["light_share"] = x.light_share;
@@ -303,10 +310,12 @@ std::string to_csv(std::span<const outcome> all) {
     "searches,hits,threshold,open,cached,variant,workers\n";
   for (const auto& x : all)
     for (const auto& i : x.series) {
+      const auto quality =
+        x.rated ? fmt::format("{:.6f}", i.quality_sum) : std::string{};
       const auto head =
-        fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{}", x.policy,
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}", x.policy,
                     i.begin_seconds, i.arrived, i.in_time, i.late, i.dropped,
-                    i.answered_here, i.quality_sum, i.light, i.searches, i.hits,
+                    i.answered_here, quality, i.light, i.searches, i.hits,
                     i.threshold < 0 ? "" : fmt::format("{}", i.threshold),
                     i.open, i.cached);
       if (i.workers.empty())

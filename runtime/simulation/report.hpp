@@ -19,8 +19,8 @@ std::string to_table(std::span<const outcome> all);
 std::string to_csv(std::span<const outcome> all);
 
 /// Returns a page that needs nothing else: the table, and plots of demand,
-/// throughput, violations, quality, workers by variant and cache hits over
-/// time.
+/// throughput, violations, quality where the profile knows it, workers by
+/// variant and cache hits over time.
 /// @param title what was simulated
 std::string to_html(std::span<const outcome> all, const std::string& title);
 

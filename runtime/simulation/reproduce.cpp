@@ -216,16 +216,21 @@ core::result<std::vector<reproduced>> reproduce(
 }
 
 std::string rows_to_markdown(std::span<const reproduced> rows) {
+  // Rows of one paper need not follow each other.
+  std::vector<std::string> papers;
+  for (const auto& r : rows)
+    if (std::find(papers.begin(), papers.end(), r.paper) == papers.end())
+      papers.push_back(r.paper);
   std::string out;
-  std::string last;
-  for (const auto& r : rows) {
-    if (r.paper != last)
-      out += fmt::format("{}## {}\n\n| result | published | ours | condition | "
-                         "verdict | reason |\n|---|---|---|---|---|---|\n",
-                         last.empty() ? "" : "\n", r.paper);
-    last = r.paper;
-    out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", r.what, r.published,
-                       r.ours, r.condition, to_string(r.passes), r.reason);
+  for (const auto& paper : papers) {
+    out += fmt::format("{}## {}\n\n| result | published | ours | condition | "
+                       "verdict | reason |\n|---|---|---|---|---|---|\n",
+                       out.empty() ? "" : "\n", paper);
+    for (const auto& r : rows)
+      if (r.paper == paper)
+        out +=
+          fmt::format("| {} | {} | {} | {} | {} | {} |\n", r.what, r.published,
+                      r.ours, r.condition, to_string(r.passes), r.reason);
   }
   return out;
 }

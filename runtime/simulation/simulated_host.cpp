@@ -30,6 +30,7 @@ struct simulated_host::life {
   bool hung = false;
   /// Why its end is certain; empty where it is not.
   std::string ending;
+  actors::death cause = actors::death::outside;
   /// Read from the ring while it stood still.
   std::deque<std::pair<actors::worker_address, actors::work>> unread;
 };
@@ -154,18 +155,18 @@ void simulated_host::ping(ipc::process_life who, uint64_t number) {
 void simulated_host::ask_to_leave(ipc::process_life who) {
   auto* x = find(who);
   if (x != nullptr && !x->hung && !x->script.ignores_leave)
-    end(*x, "left");
+    end(*x, "left", actors::death::outside);
 }
 
 void simulated_host::kill(ipc::process_life who) {
   if (auto* x = find(who))
-    end(*x, "killed");
+    end(*x, "killed", actors::death::watchdog);
 }
 
-void simulated_host::crash(core::process_id which) {
+void simulated_host::crash(core::process_id which, actors::death cause) {
   if (auto* x = up(which)) {
     end_actors(*x);
-    end(*x, "crashed");
+    end(*x, "crashed", cause);
   }
 }
 
@@ -213,10 +214,11 @@ void simulated_host::end_actors(life& x) {
   x.body.actors.clear();
 }
 
-void simulated_host::end(life& x, std::string how) {
+void simulated_host::end(life& x, std::string how, actors::death cause) {
   if (!x.ending.empty())
     return;
   x.ending = std::move(how);
+  x.cause = cause;
   if (!x.started)
     return;
   if (!x.script.ignores_kill)
@@ -237,7 +239,7 @@ void simulated_host::exit_later(life& x) {
                             auto* over = host ? host->find(who) : nullptr;
                             if (over == nullptr)
                               return;
-                            process_exited told{who, over->ending};
+                            process_exited told{who, over->ending, over->cause};
                             host->lives_.erase(who.process);
                             host->exited_(std::move(told));
                           });

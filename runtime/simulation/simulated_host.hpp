@@ -81,8 +81,9 @@ public:
 
   // -- faults -----------------------------------------------------------------
 
-  /// Ends a process at once, as SIGKILL from outside does.
-  void crash(core::process_id which);
+  /// Ends a process at once.
+  void crash(core::process_id which,
+             actors::death cause = actors::death::crash);
 
   /// Stops a process, as SIGSTOP does: silent until it wakes or is killed.
   void hang(core::process_id which);
@@ -106,7 +107,7 @@ private:
   void come_up(life& x, const std::string& part);
   void set_up(life& x, const std::string& part);
   void end_actors(life& x);
-  void end(life& x, std::string how);
+  void end(life& x, std::string how, actors::death cause);
   void exit_later(life& x);
 
   simulated_host_config config_;

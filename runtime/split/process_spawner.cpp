@@ -29,6 +29,24 @@ std::string describe_end(const siginfo_t& info) {
                      strsignal(info.si_status));
 }
 
+/// Signals that a process brings upon itself.
+bool is_own_fault(int signal) {
+  switch (signal) {
+    case SIGABRT:
+    case SIGBUS:
+    case SIGFPE:
+    case SIGILL:
+    case SIGSEGV:
+    case SIGSYS:
+    case SIGTRAP:
+    case SIGXCPU:
+    case SIGXFSZ:
+      return true;
+    default:
+      return false;
+  }
+}
+
 } // namespace
 
 process_spawner::process_spawner(options how)
@@ -128,6 +146,7 @@ void process_spawner::kill(ipc::process_life who) {
   const auto i = children_.find(who);
   if (i == children_.end() || i->second->pidfd < 0 || i->second->gone)
     return;
+  i->second->killed = true;
   syscall(SYS_pidfd_send_signal, i->second->pidfd, SIGKILL, nullptr, 0);
 }
 
@@ -220,6 +239,17 @@ void process_spawner::spawn(const order& x) {
   started_(std::move(news));
 }
 
+actors::death process_spawner::cause_of(const siginfo_t& info, bool killed) {
+  using actors::death;
+  const bool memory = memory_.more();
+  // It may have crashed before it was killed; either counts.
+  if (killed)
+    return death::watchdog;
+  if (info.si_code == CLD_EXITED || is_own_fault(info.si_status))
+    return death::crash;
+  return info.si_status == SIGKILL && memory ? death::memory : death::outside;
+}
+
 void process_spawner::reap(ipc::process_life who) {
   std::shared_ptr<child> c;
   {
@@ -237,6 +267,8 @@ void process_spawner::reap(ipc::process_life who) {
     const std::lock_guard guard{mutex_};
     c->gone = true;
     c->how = unknown ? "unknown end" : describe_end(info);
+    c->cause = unknown && !c->killed ? actors::death::outside
+                                     : cause_of(info, c->killed);
     close(c->pidfd);
     c->pidfd = -1;
   }
@@ -253,6 +285,7 @@ void process_spawner::forget(ipc::process_life who) {
     if (i == children_.end())
       return;
     news.how = i->second->how;
+    news.cause = i->second->cause;
     ended_.push_back(std::move(i->second));
     children_.erase(i);
   }

@@ -4,8 +4,10 @@
 #include <atelier/actors/ports.hpp>
 #include <atelier/actors/process_host.hpp>
 #include <atelier/ipc/arena.hpp>
+#include <atelier/runtime/split/memory_kills.hpp>
 #include <atelier/runtime/split/ring_link.hpp>
 
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -63,6 +65,9 @@ private:
     int32_t pid = 0;
     int pidfd = -1;
     std::string how;
+    actors::death cause = actors::death::outside;
+    /// By this program.
+    bool killed = false;
     std::unique_ptr<ring_link> link;
     bool gone = false;
     bool told_to_leave = false;
@@ -76,6 +81,7 @@ private:
   void loop();
   void spawn(const order& x);
   void reap(ipc::process_life who);
+  actors::death cause_of(const siginfo_t& info, bool killed);
   void forget(ipc::process_life who);
   void wake();
   void send(ipc::process_life to, const actors::to_process& x);
@@ -84,6 +90,8 @@ private:
   std::function<void(actors::process_started)> started_;
   std::function<void(actors::process_exited)> exited_;
   int wake_fd_ = -1;
+  /// Of the thread alone.
+  memory_kills memory_;
 
   std::mutex mutex_;
   /// Guarded by the mutex, as all below but the thread.

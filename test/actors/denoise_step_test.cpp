@@ -81,11 +81,12 @@ BOOST_AUTO_TEST_CASE(what_the_device_notes_of_a_row_is_told_with_its_end) {
   x.steps = 3;
   for (const auto who : last_run())
     x.rows.push_back({who, who == row(1) ? 4u : 3u, true, {}, {}});
-  x.rows.at(0).notes = {"cut short"};
+  const core::note cut{core::note_code::prompt_cut, "cut short"};
+  x.rows.at(0).notes = {cut};
   device->events.ran(x);
   run();
   decoded(1);
-  BOOST_TEST((replies().at(0).notes == std::vector<std::string>{"cut short"}));
+  BOOST_TEST((replies().at(0).notes == std::vector<core::note>{cut}));
   ran(1, {4});
   decoded(2);
   BOOST_TEST(replies().at(1).notes.empty());

@@ -116,7 +116,8 @@ public:
 
   /// Submits a request of card@4; `adjust` changes it first.
   template <class F>
-  core::request_id submit(F adjust) {
+  core::request_id submit(F adjust, core::suspicion held = {},
+                          bool keeps_suspicion = false) {
     auto what = std::make_shared<core::request>();
     what->id = core::request_id{++last_id};
     what->text.positive = "a red ball";
@@ -124,7 +125,7 @@ public:
     what->arrived = now;
     adjust(*what);
     const auto id = what->id;
-    event([&](auto& h) { h.submit(what, now); });
+    event([&](auto& h) { h.submit(what, now, held, keeps_suspicion); });
     return id;
   }
 
@@ -163,8 +164,18 @@ public:
     event([&](auto& h) { h.suspected(who, now); });
   }
 
-  void lose(ipc::process_life who, bool confirmed = true) {
-    event([&](auto& h) { h.lost(who, confirmed, now); });
+  void lose(ipc::process_life who, bool confirmed = true,
+            actors::death cause = actors::death::crash) {
+    event([&](auto& h) { h.lost(who, confirmed, cause, now); });
+  }
+
+  /// An operator kills it.
+  void kill(ipc::process_life who) {
+    lose(who, true, actors::death::outside);
+  }
+
+  void trial_noted(core::request_id id) {
+    event([&](auto& h) { h.trial_noted(id, now); });
   }
 
   void tick(core::timespan later = {}) {
@@ -376,7 +387,20 @@ public:
   };
 
   std::vector<progress> told;
+
+  struct note {
+    core::request_id id;
+    core::suspicion how;
+    bool waits = false;
+  };
+
+  /// What clients were told to write down.
+  std::vector<note> notes;
   std::vector<ipc::process_life> suspects;
+  /// Why, in the same order.
+  std::vector<std::string> reasons;
+  /// Processes that requests ended.
+  std::vector<ipc::process_life> blamed;
   std::vector<planning::cluster_view> clusters;
   std::optional<actors::hub> sut;
 
@@ -407,14 +431,24 @@ private:
       rig.told.push_back({id, steps_done, steps, state});
     }
 
+    void suspected(core::request_id id, core::suspicion how,
+                   bool waits) override {
+      rig.notes.push_back({id, how, waits});
+    }
+
     hub_rig& rig;
   };
 
   struct watch_port : actors::supervision {
     explicit watch_port(hub_rig& x) : rig(x) {}
 
-    void suspect(ipc::process_life who, std::string) override {
+    void suspect(ipc::process_life who, std::string why) override {
       rig.suspects.push_back(who);
+      rig.reasons.push_back(std::move(why));
+    }
+
+    void request_caused(ipc::process_life who) override {
+      rig.blamed.push_back(who);
     }
 
     void cluster_changed(planning::cluster_view there) override {

@@ -308,29 +308,34 @@ BOOST_AUTO_TEST_CASE(the_files_that_wait_are_bounded) {
 BOOST_AUTO_TEST_CASE(notes_of_all_workers_reach_the_answer_once_each) {
   add_cpu();
   add_device(device);
-  id = submit_image();
+  const core::note early{core::note_code::prompt_syntax, "at the door"};
+  const core::note scaled{core::note_code::mask_scaled, "mask scaled"};
+  const core::note cut{core::note_code::prompt_cut, "prompt cut short"};
+  id = submit_image([&](core::request& x) { x.notes = {early}; });
   const auto p = take<prepare>();
   BOOST_REQUIRE(store->publish(p.state, 1, 0));
   BOOST_REQUIRE(store->publish(p.source, 1, 0));
   actors::prepared ready;
   ready.who = p.who;
-  ready.notes = {"mask scaled"};
+  ready.notes = {scaled};
   on(ready);
   auto d = take<denoise>();
   actors::denoised failed;
   failed.who = d.who;
   failed.failure = core::fail(ec::out_of_resources, "no memory");
-  failed.notes = {"not told"};
+  failed.notes = {{core::note_code::prompt_cut, "not told"}};
   on(failed);
   d = take<denoise>();
   BOOST_REQUIRE(store->publish(d.image, 1, 0));
   actors::denoised ended;
   ended.who = d.who;
-  ended.notes = {"prompt cut short", "mask scaled"};
+  ended.notes = {cut, scaled};
   on(ended);
-  done(take<finish>());
-  BOOST_TEST((answer_to(id).notes
-              == std::vector<std::string>{"mask scaled", "prompt cut short"}));
+  const auto last = take<finish>();
+  const std::vector<core::note> all{early, scaled, cut};
+  BOOST_TEST((last.notes == all));
+  done(last);
+  BOOST_TEST((answer_to(id).notes == all));
 }
 
 BOOST_AUTO_TEST_CASE(preparing_a_large_image_may_take_its_time) {

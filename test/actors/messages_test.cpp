@@ -102,6 +102,13 @@ public:
     return x;
   }
 
+  std::vector<core::note> notes() {
+    std::vector<core::note> x(below(4));
+    for (auto& one : x)
+      one = {static_cast<core::note_code>(below(11)), text()};
+    return x;
+  }
+
   void fill(worker_ready& x) {
     x = {address(),        u32(),   text(),
          {text(), text()}, texts(), random_.next_u64(),
@@ -127,7 +134,7 @@ public:
   }
 
   void fill(prepared& x) {
-    x = {ticket(), error(), span(), texts(), span().count()};
+    x = {ticket(), error(), span(), notes(), span().count()};
   }
 
   void fill(denoise& x) {
@@ -163,7 +170,7 @@ public:
          span(),
          random_.next_u64(),
          span().count(),
-         texts(),
+         notes(),
          random_.uniform(),
          span().count()};
   }
@@ -171,7 +178,7 @@ public:
   void fill(finish& x) {
     x = {ticket(), recipe(), prompts(),
          text(),   text(),   {static_cast<core::image_format>(below(3)), u32()},
-         slot(),   slot()};
+         slot(),   slot(),   notes()};
   }
 
   void fill(finished& x) {

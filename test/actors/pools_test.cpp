@@ -2,9 +2,13 @@
 #include "actors/recorders.hpp"
 #include <atelier/actors/postprocess.hpp>
 #include <atelier/actors/preprocess.hpp>
+#include <atelier/actors/source_files.hpp>
 #include <atelier/actors/worker_directory.hpp>
+#include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/image/codec.hpp>
+#include <atelier/image/native_fit.hpp>
+#include <atelier/image/parameters.hpp>
 
 namespace {
 
@@ -60,6 +64,13 @@ struct fixture : test::deterministic_system {
     for (size_t i = 0; i < 32 * 32 * 3; ++i)
       (*into)[i] = static_cast<std::byte>(i);
     BOOST_REQUIRE(slots->publish(pixel_slot, 1, 32 * 32 * 3));
+  }
+
+  std::vector<uint8_t> file_bytes() {
+    const auto file = slots->view(file_slot);
+    BOOST_REQUIRE(file);
+    const auto* const at = reinterpret_cast<const uint8_t*>(file->data());
+    return {at, at + file->size()};
   }
 
   actors::prepared prepared() const {
@@ -146,6 +157,33 @@ BOOST_AUTO_TEST_CASE(work_that_comes_twice_is_refused_the_second_time) {
   BOOST_TEST((finished().failure.code == ec::invalid_argument));
 }
 
+BOOST_AUTO_TEST_CASE(files_are_given_up_by_the_actors_clock) {
+  const std::vector<uint8_t> grey(8 * 8 * 3, 100);
+  core::source_images files;
+  files.image = *image::encode({{8, 8}, 3, grey}, {});
+  auto x = noise();
+  x.how.px = {32, 32};
+  x.how.from_image = true;
+  x.files = pixel_slot;
+  x.source = file_slot;
+  BOOST_REQUIRE(actors::write_source_files(*slots->buffer(pixel_slot), files));
+  BOOST_REQUIRE(
+    slots->publish(pixel_slot, 1, actors::source_files_bytes(files)));
+  // The clock of a test stands still.
+  tell(preprocess, x);
+  BOOST_TEST((prepared().failure.code == ec::none));
+  actors::preprocess_config hasty;
+  hasty.self = {test::hub_rig::life(1), actors::role::preprocess, 1};
+  hasty.decode = core::timespan{0};
+  hasty.slots = slots;
+  hasty.hub = hub;
+  slots->open(state_slot);
+  slots->open(file_slot);
+  tell(spawn(actors::preprocess, hasty), x);
+  BOOST_TEST((prepared().failure.code == ec::bad_payload));
+  BOOST_TEST(prepared().failure.text.ends_with("(limits.decode_ms)"));
+}
+
 BOOST_AUTO_TEST_CASE(pixels_become_a_file_with_its_parameters) {
   draw_pixels();
   tell(postprocess, picture());
@@ -158,6 +196,58 @@ BOOST_AUTO_TEST_CASE(pixels_become_a_file_with_its_parameters) {
   const std::string_view text{reinterpret_cast<const char*>(file->data()),
                               file->size()};
   BOOST_TEST(text.find("a red ball") != std::string_view::npos);
+}
+
+BOOST_AUTO_TEST_CASE(an_image_is_scaled_to_the_size_asked_for) {
+  draw_pixels();
+  auto x = picture();
+  x.how.scaled_to = {48, 24};
+  tell(postprocess, x);
+  BOOST_TEST((finished().failure.code == ec::none));
+  const auto file = file_bytes();
+  std::vector<uint8_t> drawn(32 * 32 * 3);
+  for (size_t i = 0; i < drawn.size(); ++i)
+    drawn[i] = static_cast<uint8_t>(i);
+  BOOST_TEST((image::decode(file)->bytes
+              == image::cover({{32, 32}, 3, drawn}, {48, 24})->bytes));
+  const auto told = image::parse_parameters(*image::read_text(file));
+  BOOST_TEST(told.find("Size").value_or("") == "48x24");
+  BOOST_TEST(told.find("Drawn size").value_or("") == "32x32");
+}
+
+BOOST_AUTO_TEST_CASE(what_an_edit_keeps_is_put_over_the_scaled_image) {
+  const core::extent asked{40, 16};
+  const auto into = slots->buffer(pixel_slot);
+  const auto bytes = gpu::drawn_bytes({32, 32}, asked);
+  std::fill_n(into->begin(), 32 * 32 * 3, std::byte{200});
+  const auto kept = into->subspan(32 * 32 * 3, bytes - 32 * 32 * 3);
+  for (size_t i = 0; i < asked.pixels() * 3; ++i)
+    kept[i] = static_cast<std::byte>(i % 101);
+  for (size_t i = 0; i < asked.pixels(); ++i)
+    kept[asked.pixels() * 3 + i] = i % 3 == 0 ? std::byte{255} : std::byte{0};
+  BOOST_REQUIRE(slots->publish(pixel_slot, 1, bytes));
+  auto x = picture();
+  x.how.scaled_to = asked;
+  tell(postprocess, x);
+  BOOST_TEST((finished().failure.code == ec::none));
+  const auto made = *image::decode(file_bytes());
+  for (size_t i = 0; i < asked.pixels(); ++i)
+    for (size_t c = 0; c < 3; ++c)
+      BOOST_REQUIRE(made.bytes[3 * i + c]
+                    == (i % 3 == 0 ? 200u : (3 * i + c) % 101));
+}
+
+BOOST_AUTO_TEST_CASE(notes_stand_in_the_file_beside_the_parameters) {
+  draw_pixels();
+  auto x = picture();
+  x.notes = {{core::note_code::unknown_word, "prompt: 'ball', is not known"},
+             {core::note_code::prompt_cut, "cut"}};
+  tell(postprocess, x);
+  const auto text = image::read_text(file_bytes());
+  BOOST_REQUIRE(text);
+  BOOST_TEST(image::parse_parameters(*text).find("Notes").value_or("")
+             == "prompt: 'ball', is not known (unknown_word); cut "
+                "(prompt_cut)");
 }
 
 BOOST_AUTO_TEST_CASE(pixels_that_are_not_there_are_an_error) {

@@ -9,6 +9,7 @@
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/image/geometry.hpp>
+#include <atelier/image/native_fit.hpp>
 #include <atelier/ipc/heap_store.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -127,6 +128,33 @@ BOOST_AUTO_TEST_CASE(transparency_is_dropped) {
   BOOST_TEST(equal(source().pixels, image::opaque(image).bytes));
 }
 
+BOOST_AUTO_TEST_CASE(a_source_of_another_size_is_scaled_to_the_models_own) {
+  work.how.px = {16, 16};
+  work.how.scaled_to = {32, 24};
+  const auto image = gradient({32, 24});
+  BOOST_TEST((prepare(file_of(image)).failure.code == ec::none));
+  BOOST_TEST((source().px == extent{16, 16}));
+  BOOST_TEST(
+    equal(source().pixels, image::uncover(image.view(), {16, 16})->bytes));
+  // Nothing is kept where all is drawn.
+  BOOST_TEST(source().kept.pixels.empty());
+}
+
+BOOST_AUTO_TEST_CASE(an_edit_keeps_its_source_in_the_size_asked_for) {
+  work.how.px = {16, 16};
+  work.how.scaled_to = {32, 24};
+  const auto image = gradient({32, 24});
+  const auto reply = prepare(file_of(image), file_of(half_white({32, 24})));
+  BOOST_TEST((reply.failure.code == ec::none));
+  const auto parts = source();
+  BOOST_TEST((parts.kept.px == extent{32, 24}));
+  BOOST_TEST(equal(parts.kept.pixels, image.bytes));
+  for (size_t i = 0; i < parts.kept.mask.size(); ++i)
+    BOOST_REQUIRE(parts.kept.mask[i] == (i % 32 < 16 ? 0 : 255));
+  for (size_t i = 0; i < parts.mask.size(); ++i)
+    BOOST_REQUIRE(parts.mask[i] == (i % 16 < 8 ? 0 : 255));
+}
+
 BOOST_AUTO_TEST_CASE(a_mask_is_scaled_and_then_divided_in_two) {
   const auto reply =
     prepare(file_of(gradient({32, 24})), file_of(half_white({64, 6})));
@@ -136,8 +164,9 @@ BOOST_AUTO_TEST_CASE(a_mask_is_scaled_and_then_divided_in_two) {
   for (size_t i = 0; i < parts.mask.size(); ++i)
     BOOST_REQUIRE(parts.mask[i] == (i % 32 < 16 ? 0 : 255));
   BOOST_TEST((reply.notes
-              == std::vector<std::string>{"the mask of 64x6 was scaled to the "
-                                          "image's size, 32x24"}));
+              == std::vector<core::note>{
+                {core::note_code::mask_scaled,
+                 "the mask of 64x6 was scaled to the image's size, 32x24"}}));
 }
 
 BOOST_AUTO_TEST_CASE(a_mask_of_the_images_size_is_nothing_to_note) {
@@ -215,6 +244,27 @@ BOOST_AUTO_TEST_CASE(a_source_that_does_not_fit_its_slot_is_an_error) {
   work.how.px = {64, 64};
   const auto reply = prepare(file_of(gradient({8, 8})));
   BOOST_TEST((reply.failure.code == ec::out_of_resources));
+}
+
+BOOST_AUTO_TEST_CASE(what_takes_too_long_fails_with_field_and_option) {
+  const auto image = file_of(gradient({64, 48}));
+  // At the first question, and in scaling, behind the last one of the decoder.
+  for (const int patience : {0, 3}) {
+    int asked = 0;
+    fixture fresh;
+    fresh.most.stop = [&] { return ++asked > patience; };
+    const auto reply = fresh.prepare(image);
+    BOOST_TEST((reply.failure.code == ec::bad_payload));
+    BOOST_TEST(reply.failure.text.starts_with("image: "));
+    BOOST_TEST(reply.failure.text.ends_with("(limits.decode_ms)"));
+  }
+  // The mask's share of the time is what the image left.
+  int asked = 0;
+  most.stop = [&] { return ++asked > 60; };
+  const auto reply =
+    prepare(file_of(gradient({32, 24})), file_of(half_white({640, 480})));
+  BOOST_TEST((reply.failure.code == ec::bad_payload));
+  BOOST_TEST(reply.failure.text.starts_with("mask: "));
 }
 
 BOOST_AUTO_TEST_CASE(files_that_are_not_there_are_an_error) {

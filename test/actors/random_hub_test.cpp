@@ -19,7 +19,9 @@ namespace {
 
 using namespace atelier;
 using namespace std::chrono_literals;
+using actors::death;
 using core::ec;
+using core::phase;
 
 // One row in a device.
 struct device_row {
@@ -40,6 +42,10 @@ struct process {
   bool hung = false;
   bool suspected = false;
   bool lost = false;
+  // Where it is not alive.
+  death cause = death::outside;
+  // The workers that the hub found silent; none: the supervisor did.
+  std::set<actors::role> silent;
   std::deque<std::pair<actors::worker_address, actors::work>> inbox;
   std::deque<actors::report> outbox;
   std::map<core::ticket, device_row> rows;
@@ -47,11 +53,33 @@ struct process {
   // As the hub knows them.
   std::vector<core::ticket> heard;
   std::set<core::ticket> outstanding;
+  // Of a pool's worker, in order.
+  std::map<actors::role, std::deque<core::ticket>> orders;
+  // Those of its workers that the hub took on.
+  std::set<actors::role> there;
 
   ipc::process_life who() const {
     return {core::process_id{index}, core::incarnation{life}};
   }
 };
+
+phase phase_of(const actors::work& x) {
+  if (std::holds_alternative<actors::prepare>(x))
+    return phase::preparing;
+  return std::holds_alternative<actors::denoise>(x) ? phase::denoising
+                                                    : phase::finishing;
+}
+
+bool succeeded(const actors::report& x) {
+  return std::visit(
+    [](const auto& y) {
+      if constexpr (requires { y.failure; })
+        return y.failure.code == ec::none;
+      else
+        return false;
+    },
+    x);
+}
 
 core::ticket ticket_of(const actors::report& x) {
   if (const auto* p = std::get_if<actors::prepared>(&x))
@@ -100,13 +128,16 @@ public:
   schedule(uint64_t number)
     : random_(test::seed(), core::purpose::test, core::request_id{number}) {
     test::hub_rig::options o;
+    roomy_ = chance(40);
     o.slots = {2 + pick(4), 2 + pick(4), 0};
+    if (roomy_)
+      o.slots = {256, 256, 0};
     o.pace.attempts = pick(4) == 0 ? 3 : 20;
     o.limits.requests = 4 + pick(16);
     o.limits.sources_bytes = 10 + pick(60);
     image_slots_ = o.slots[1];
     sources_ = pick(3) * 40;
-    const bool finds = chance(30);
+    const bool finds = !roomy_ && chance(30);
     if (finds) {
       o.policy = std::make_shared<finding_policy>();
       o.facts = questions_ = std::make_shared<finder>(*this);
@@ -147,10 +178,24 @@ public:
     return found_;
   }
 
-  bool met_poison() const {
+  size_t trials() const {
+    return trials_;
+  }
+
+  size_t held_before() const {
+    return held_before_;
+  }
+
+  // Whether a request was poison in that phase.
+  bool met_poison(phase at) const {
+    const auto* const text = at == phase::preparing ? "preparing it"
+                           : at == phase::denoising ? "running it"
+                                                    : "encoding its";
     return std::any_of(
-      rig_->answers.begin(), rig_->answers.end(),
-      [](const auto& x) { return x.second.failure.code == ec::poison; });
+      rig_->answers.begin(), rig_->answers.end(), [&](const auto& x) {
+        return x.second.failure.code == ec::poison
+            && x.second.failure.text.find(text) != std::string::npos;
+      });
   }
 
 private:
@@ -203,33 +248,104 @@ private:
       if (!std::holds_alternative<actors::cancel_work>(x.what)) {
         const auto who = test::ticket_of(x.what);
         BOOST_REQUIRE(!p.suspected);
-        if (std::holds_alternative<actors::denoise>(x.what)) {
-          const bool lone = must_run_alone_.count(who.id) != 0;
-          BOOST_REQUIRE_MESSAGE(p.outstanding.empty() || !lone,
-                                "a suspect of a death runs with others");
-          for (const auto other : p.outstanding)
-            BOOST_REQUIRE_MESSAGE(must_run_alone_.count(other.id) == 0
-                                    || rig_->answered(other.id),
-                                  "others join a suspect of a death");
-          p.outstanding.insert(who);
-        }
+        handed_off(p, who, phase_of(x.what));
+        p.outstanding.insert(who);
+        if (!p.device)
+          p.orders[x.to.what].push_back(who);
       }
       if (p.alive)
         p.inbox.emplace_back(x.to, std::move(x.what));
     }
     for (const auto id : std::exchange(rig_->untaken, {}))
       untaken_.push_back(id);
-    for (const auto who : std::exchange(rig_->suspects, {}))
+    for (auto& x : std::exchange(rig_->notes, {}))
+      if (x.waits)
+        unwritten_.push_back(x.id);
+    const auto reasons = std::exchange(rig_->reasons, {});
+    const auto suspects = std::exchange(rig_->suspects, {});
+    for (size_t i = 0; i < suspects.size(); ++i)
+      if (auto& p = processes_.at(suspects[i].process.value - 1);
+          p.who() == suspects[i] && !p.lost)
+        for (const auto what :
+             {actors::role::preprocess, actors::role::postprocess,
+              actors::role::denoise_step})
+          if (reasons[i].starts_with(actors::to_string(what)))
+            p.silent.insert(what);
+    for (const auto who : suspects)
       if (auto& p = processes_.at(who.process.value - 1);
           p.who() == who && !p.suspected)
         suspect(p);
   }
 
+  // A suspect has what works on it to itself, and is tried only once that is
+  // written down; nobody is delayed by a trial who was delayed before.
+  void handed_off(process& p, core::ticket who, phase at) {
+    const auto id = who.id;
+    at_[id] = at;
+    if (const auto i = held_.find(id); i != held_.end() && i->second.at == at) {
+      suspects_[id] = at;
+      held_.erase(i);
+    }
+    if (const auto i = suspects_.find(id);
+        i != suspects_.end() && i->second != at)
+      suspects_.erase(i);
+    const bool lone = suspects_.count(id) != 0;
+    BOOST_REQUIRE_MESSAGE(p.outstanding.empty() || !lone,
+                          "a suspect of a death runs with others");
+    for (const auto other : p.outstanding)
+      BOOST_REQUIRE_MESSAGE(suspects_.count(other.id) == 0
+                              || rig_->answered(other.id),
+                            "others join a suspect of a death");
+    if (!lone)
+      return;
+    ++trials_;
+    if (keeps_.count(id) != 0)
+      BOOST_REQUIRE_MESSAGE(written_.erase(id) == 1,
+                            "a trial that is not written down");
+    if (!roomy_ || (p.device && processes_.size() > 2))
+      return;
+    for (const auto other : delayed_)
+      if (!is_suspect(other) && waits(other)) {
+        const auto there = at_.at(other);
+        const bool same = there == at;
+        const bool encodes =
+          at == phase::preparing && there == phase::finishing;
+        BOOST_REQUIRE_MESSAGE(!same && !encodes, "request "
+                                                   << other.value
+                                                   << " may be delayed again");
+      }
+  }
+
+  // Now, or from the begin of its phase on for what a server before held
+  // against it.
+  bool is_suspect(core::request_id id) const {
+    const auto now = suspects_.find(id);
+    const auto held = held_.find(id);
+    return (now != suspects_.end() && now->second == at_.at(id))
+        || (held != held_.end() && held->second.at == at_.at(id));
+  }
+
+  bool waits(core::request_id id) const {
+    return !rig_->answered(id)
+        && std::none_of(
+          processes_.begin(), processes_.end(), [&](const auto& p) {
+            return std::any_of(p.outstanding.begin(), p.outstanding.end(),
+                               [&](auto who) { return who.id == id; });
+          });
+  }
+
   void report(process& p, const actors::report& x) {
     if (const auto* s = std::get_if<actors::stepping>(&x))
       p.heard = s->rows;
-    if (const auto who = ticket_of(x); who.id.value != 0)
-      p.outstanding.erase(who);
+    if (const auto* w = std::get_if<actors::worker_ready>(&x);
+        w != nullptr && !p.suspected && !p.lost)
+      p.there.insert(w->who.what);
+    if (const auto who = ticket_of(x); p.outstanding.erase(who) != 0) {
+      for (auto& [what, orders] : p.orders)
+        std::erase(orders, who);
+      if (auto& at = at_[who.id]; succeeded(x) && at != phase::finishing)
+        at = static_cast<phase>(static_cast<int>(at) + 1);
+    }
     event([&](auto& h) {
       std::visit([&](const auto& y) { h.on(y, rig_->now); }, x);
     });
@@ -251,6 +367,9 @@ private:
     ++p.life;
     p.alive = true;
     p.hung = p.suspected = p.lost = false;
+    p.silent.clear();
+    p.orders.clear();
+    p.there.clear();
     p.inbox.clear();
     p.outbox.clear();
     p.rows.clear();
@@ -274,7 +393,9 @@ private:
   }
 
   // The process ends; what it wrote into its ring stays.
-  void die(process& p) {
+  void die(process& p, death cause) {
+    if (p.alive)
+      p.cause = cause;
     p.alive = false;
     p.inbox.clear();
     p.rows.clear();
@@ -288,21 +409,52 @@ private:
   }
 
   void lose(process& p, bool confirmed) {
-    if (!p.lost)
-      for (const auto who : p.heard)
-        if (p.outstanding.count(who) != 0 && !rig_->answered(who.id)
-            && !must_run_alone_.insert(who.id).second)
-          ++deaths_alone_[who.id];
+    const auto cause = p.suspected ? death::watchdog : p.cause;
+    if (!p.lost && cause != death::outside)
+      blame(p, cause);
     p.lost = true;
     p.outstanding.clear();
+    p.orders.clear();
     if (confirmed)
       slots_.gone(p.who());
-    event([&](auto& h) { h.lost(p.who(), confirmed, rig_->now); });
+    event([&](auto& h) { h.lost(p.who(), confirmed, cause, rig_->now); });
+  }
+
+  // What it worked on is suspected; all others there were delayed.
+  void blame(const process& p, death cause) {
+    std::set<core::ticket> worked_on;
+    for (const auto who : p.heard)
+      if (p.outstanding.count(who) != 0)
+        worked_on.insert(who);
+    const bool named = cause == death::watchdog && !p.silent.empty();
+    for (const auto& [what, orders] : p.orders)
+      if (!orders.empty() && (!named || p.silent.count(what) != 0))
+        worked_on.insert(orders.front());
+    if (worked_on.empty())
+      return;
+    for (const auto& what : requests_) {
+      constexpr actors::role roles[] = {actors::role::preprocess,
+                                        actors::role::denoise_step,
+                                        actors::role::postprocess};
+      const auto wants = roles[static_cast<size_t>(at_[what->id])];
+      // With several devices another one serves them.
+      const bool elsewhere = p.device && processes_.size() > 2;
+      if (!elsewhere && !is_suspect(what->id) && p.there.count(wants) != 0
+          && waits(what->id))
+        delayed_.insert(what->id);
+    }
+    for (const auto who : p.outstanding)
+      if (worked_on.count(who) == 0)
+        delayed_.insert(who.id);
+    for (const auto who : worked_on)
+      if (!rig_->answered(who.id)
+          && !suspects_.emplace(who.id, at_.at(who.id)).second)
+        ++deaths_alone_[who.id];
   }
 
   // Its end is certain: the ring is read to the end first.
   void bury(process& p) {
-    die(p);
+    die(p, chance(50) ? death::crash : death::outside);
     while (!p.outbox.empty())
       deliver_report(p);
     lose(p, true);
@@ -322,6 +474,9 @@ private:
     const auto x = std::move(p.inbox.front().second);
     p.inbox.pop_front();
     auto& store = *rig_->store;
+    if (!std::holds_alternative<actors::cancel_work>(x)
+        && dies_at(test::ticket_of(x).id, phase_of(x)) && !p.device)
+      return die(p, death::crash);
     if (const auto* a = std::get_if<actors::prepare>(&x)) {
       actors::prepared r;
       r.who = a->who;
@@ -392,8 +547,8 @@ private:
       send(p, actors::stepping{test::hub_rig::device_at(p.who()), rows});
     p.told = rows;
     for (const auto who : rows)
-      if (poison_.count(who.id) != 0 && p.rows.at(who).steps_done >= 1)
-        return die(p);
+      if (dies_at(who.id, phase::denoising) && p.rows.at(who).steps_done >= 1)
+        return die(p, death::memory);
     actors::stepped sign;
     sign.who = test::hub_rig::device_at(p.who());
     for (const auto who : rows) {
@@ -417,7 +572,7 @@ private:
     }
     send(p, sign);
     if (faults_ && chance(2))
-      return die(p);
+      return die(p, chance(50) ? death::crash : death::outside);
     for (const auto who : rows)
       if (const auto& row = p.rows.at(who);
           row.cancelled || row.steps_done == core::steps_to_run(row.what.how)
@@ -443,6 +598,11 @@ private:
     send(p, r);
   }
 
+  bool dies_at(core::request_id id, phase at) const {
+    const auto i = poison_.find(id);
+    return i != poison_.end() && i->second == at;
+  }
+
   // -- the schedule -----------------------------------------------------------
 
   void act() {
@@ -451,8 +611,10 @@ private:
       submit();
     else if (what < 14)
       cancel();
-    else if (what < 18)
+    else if (what < 16)
       tell_what_is_near();
+    else if (what < 18)
+      write_down();
     else if (what < 38)
       work(any_process());
     else if (what < 62)
@@ -487,10 +649,30 @@ private:
     what->wants_progress = chance(30);
     if (chance(20))
       what->deadline = rig_->now + core::timespan{pick(8'000'000'000)};
-    if (faults_ && chance(5))
-      poison_.insert(id);
+    if (faults_ && chance(6))
+      poison_.emplace(id, static_cast<phase>(pick(3)));
+    core::suspicion held;
+    if (chance(5)) {
+      held = {static_cast<phase>(pick(3)), 0, pick(3), 1 + pick(2)};
+      held_.emplace(id, held);
+      deaths_alone_[id] = held.trials;
+      ++held_before_;
+    }
+    const bool keeps = chance(40);
+    if (keeps)
+      keeps_.insert(id);
     requests_.push_back(what);
-    event([&](auto& h) { h.submit(what, rig_->now); });
+    at_[id] = phase::preparing;
+    event([&](auto& h) { h.submit(what, rig_->now, held, keeps); });
+  }
+
+  void write_down() {
+    if (unwritten_.empty())
+      return;
+    const auto id = unwritten_.front();
+    unwritten_.pop_front();
+    written_.insert(id);
+    event([&](auto& h) { h.trial_noted(id, rig_->now); });
   }
 
   std::shared_ptr<const core::source_images> draw_source(core::request& of) {
@@ -561,7 +743,7 @@ private:
   void fault(process& p) {
     switch (pick(6)) {
       case 0:
-        return die(p);
+        return die(p, chance(50) ? death::crash : death::outside);
       case 1:
         p.hung = true;
         return;
@@ -597,6 +779,7 @@ private:
       }
       take();
       tell_what_is_near();
+      write_down();
       if (rig_->sut->rows() == 0 && idle())
         break;
     }
@@ -628,8 +811,14 @@ private:
       const bool found =
         code == ec::none && rig_->answers.at(what->id).route == "picture";
       found_ += found ? 1u : 0u;
-      if (poison_.count(what->id) != 0 && code == ec::none && !found)
-        BOOST_REQUIRE(core::steps_to_run(rig_->answers.at(what->id).how) == 1);
+      if (const auto i = poison_.find(what->id);
+          i != poison_.end() && code == ec::none) {
+        if (i->second == phase::denoising)
+          BOOST_REQUIRE(
+            found || core::steps_to_run(rig_->answers.at(what->id).how) == 1);
+        else
+          BOOST_REQUIRE(found && i->second == phase::preparing);
+      }
       if (code == ec::none && what->source)
         ++with_source_;
     }
@@ -648,9 +837,22 @@ private:
   std::vector<core::request_id> untaken_;
   std::vector<std::pair<uint32_t, actors::report>> late_;
   std::set<core::request_id> cancelled_;
-  std::set<core::request_id> poison_;
-  std::set<core::request_id> must_run_alone_;
+  // With the phase that kills.
+  std::map<core::request_id, phase> poison_;
+  // What a request does next or is in, and those that must do it alone.
+  std::map<core::request_id, phase> at_;
+  std::map<core::request_id, phase> suspects_;
+  std::map<core::request_id, core::suspicion> held_;
   std::map<core::request_id, uint32_t> deaths_alone_;
+  // By a death that another request caused.
+  std::set<core::request_id> delayed_;
+  std::set<core::request_id> keeps_;
+  std::deque<core::request_id> unwritten_;
+  std::set<core::request_id> written_;
+  size_t trials_ = 0;
+  size_t held_before_ = 0;
+  // There is a slot for everybody.
+  bool roomy_ = false;
   size_t most_requests_ = 0;
   uint32_t image_slots_ = 0;
   /// Of a hundred requests.
@@ -674,9 +876,11 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_under_random_schedules) {
     count = 1;
   }
   actors::counters sum;
-  size_t poisoned = 0;
+  std::array<size_t, 3> poisoned{};
   size_t with_source = 0;
   size_t found = 0;
+  size_t trials = 0;
+  size_t held_before = 0;
   for (auto i = first; i < first + count; ++i)
     BOOST_TEST_CONTEXT("ATELIER_TEST_SEED=" << test::seed()
                                             << " ATELIER_TEST_SCHEDULE=" << i) {
@@ -688,7 +892,10 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_under_random_schedules) {
       sum.stale_replies += c.stale_replies;
       sum.resumed += c.resumed;
       sum.slot_waits += c.slot_waits;
-      poisoned += one.met_poison() ? 1u : 0u;
+      for (size_t at = 0; at < poisoned.size(); ++at)
+        poisoned[at] += one.met_poison(static_cast<phase>(at)) ? 1u : 0u;
+      trials += one.trials();
+      held_before += one.held_before();
       with_source += one.with_source();
       found += one.found();
     }
@@ -697,12 +904,16 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_under_random_schedules) {
           << " with a source, " << found << " with what was found, " << sum.late
           << " late, " << sum.resumed << " resumed, " << sum.stale_replies
           << " stale replies, " << sum.slot_waits << " waits for slots, "
-          << poisoned << " with poison");
+          << trials << " trials alone, " << held_before
+          << " suspects of a server before; with poison in preparing "
+          << poisoned[0] << ", in denoising " << poisoned[1]
+          << ", in finishing " << poisoned[2]);
   // They meet what they are there for.
   if (count >= 1'000)
     for (const auto met :
          {sum.answered, with_source, found, sum.late, sum.resumed,
-          sum.stale_replies, sum.slot_waits, poisoned})
+          sum.stale_replies, sum.slot_waits, trials, held_before,
+          uint64_t{poisoned[0]}, uint64_t{poisoned[1]}, uint64_t{poisoned[2]}})
       BOOST_TEST(met > 0u);
   BOOST_TEST(count > 0u);
 }

@@ -46,7 +46,8 @@ struct totals {
   uint64_t resumed = 0;
   uint64_t lost = 0;
   uint64_t stale = 0;
-  uint64_t poisoned = 0;
+  /// By phase.
+  std::array<uint64_t, 3> poisoned{};
   uint64_t events = 0;
 };
 
@@ -72,6 +73,10 @@ public:
     most_requests_ = 1 + pick(10);
     sources_ = o.slots[1] >= 3 && pick(3) != 0;
     rig_.emplace(std::move(o));
+    rig_->on_pool = [this](core::ticket who, core::phase at) {
+      if (faults_ && dies_at(who.id, at))
+        rig_->host->crash(core::process_id{1}, actors::death::memory);
+    };
     rig_->on_denoise = [this](const actors::denoise& x) {
       trace_ += fmt::format(
         "{} {}.{} {} {}\n", rig_->det.now().time_since_epoch().count(),
@@ -94,7 +99,8 @@ public:
     sum.resumed += c.resumed;
     sum.lost += c.workers_lost;
     sum.stale += c.stale_replies;
-    sum.poisoned += poisoned_;
+    for (size_t at = 0; at < poisoned_.size(); ++at)
+      sum.poisoned[at] += poisoned_[at];
     sum.events += steps_;
   }
 
@@ -218,9 +224,9 @@ private:
     if (pick(5) == 0)
       what->deadline = what->arrived + core::timespan{pick(4'000'000'000)};
     if (faults_ && pick(12) == 0)
-      poison_.insert(what->id);
+      poison_.emplace(what->id, static_cast<core::phase>(pick(3)));
     requests_.push_back(what);
-    rig_->submit(std::move(what));
+    rig_->submit(std::move(what), pick(2) == 0);
   }
 
   void bring_source(core::request& to) {
@@ -248,7 +254,7 @@ private:
   void poison(const actors::denoise& x) {
     if (!faults_)
       return;
-    if (poison_.count(x.who.id) != 0) {
+    if (dies_at(x.who.id, core::phase::denoising)) {
       rig_->timers->after(25ms, [this, who = x.who] {
         for (uint32_t i = 2; i <= rig_->options.devices + 1; ++i)
           if (holds(core::process_id{i}, who))
@@ -260,6 +266,11 @@ private:
                               core::fail(ec::out_of_resources, "scripted"));
       });
     }
+  }
+
+  bool dies_at(core::request_id id, core::phase at) const {
+    const auto i = poison_.find(id);
+    return i != poison_.end() && i->second == at;
   }
 
   // Whether the process runs that row right now.
@@ -276,7 +287,8 @@ private:
   void fault(core::process_id which) {
     switch (pick(3)) {
       case 0:
-        return rig_->host->crash(which);
+        return rig_->host->crash(which, pick(2) == 0 ? actors::death::crash
+                                                     : actors::death::outside);
       case 1:
         return rig_->host->hang(which);
       default:
@@ -292,7 +304,7 @@ private:
     rig_->offload->refuse(false);
     for (uint32_t i = 1; i <= rig_->options.devices + 1; ++i)
       rig_->host->wake(core::process_id{i});
-    // Poison goes on killing; each restart waits longer, up to 30 s.
+    // Poison goes on killing, until it is found.
     for (int i = 0; i < 1'000 && !over(); ++i) {
       pass(i < 200 ? 50ms : 2s);
       while (!rig_->untaken.empty())
@@ -317,9 +329,12 @@ private:
     BOOST_REQUIRE_EQUAL(rig_->tables().rows(), 0u);
     BOOST_REQUIRE(all_free());
     for (const auto& what : requests_) {
-      const auto code = rig_->answers.at(what->id).failure.code;
+      const auto& why = rig_->answers.at(what->id).failure;
+      const auto code = why.code;
       if (code == ec::poison)
-        ++poisoned_;
+        ++poisoned_[why.text.find("preparing it") != std::string::npos ? 0
+                    : why.text.find("running it") != std::string::npos ? 1
+                                                                       : 2];
       const auto known =
         code == ec::none || code == ec::unavailable || code == ec::poison
         || (code == ec::out_of_resources)
@@ -366,8 +381,8 @@ private:
       BOOST_REQUIRE(
         slots->publish(files, 1, actors::source_files_bytes(*what.source)));
     }
-    BOOST_REQUIRE(
-      (actors::prepare_row(p, {}, *slots).failure.code == ec::none));
+    const auto made = actors::prepare_row(p, {}, *slots);
+    BOOST_REQUIRE((made.failure.code == ec::none));
     gpu::detail::test_card_rows rows{rig_->options.profile, slots};
     gpu::open_job job;
     job.who = p.who;
@@ -389,6 +404,7 @@ private:
     f.output = what.output;
     f.pixels = image;
     f.encoded = file;
+    f.notes = made.notes;
     BOOST_REQUIRE((actors::encode_picture(f, *slots).failure.code == ec::none));
     const auto bytes = slots->view(file);
     return {bytes->begin(), bytes->end()};
@@ -404,11 +420,11 @@ private:
   size_t most_requests_ = 0;
   uint64_t last_id_ = 0;
   uint64_t steps_ = 0;
-  uint64_t poisoned_ = 0;
+  std::array<uint64_t, 3> poisoned_{};
   std::string trace_;
   std::vector<std::shared_ptr<const core::request>> requests_;
   std::set<core::request_id> cancelled_;
-  std::set<core::request_id> poison_;
+  std::map<core::request_id, core::phase> poison_;
   // Last: it ends first.
   std::optional<test::system_rig> rig_;
 };
@@ -435,11 +451,14 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_by_the_real_actors) {
           << " answered, " << sum.with_source << " with a source, "
           << sum.pictures << " pictures compared, " << sum.resumed
           << " resumed, " << sum.lost << " workers lost, " << sum.stale
-          << " stale replies, " << sum.poisoned << " poisoned");
+          << " stale replies, poisoned in preparing " << sum.poisoned[0]
+          << ", in denoising " << sum.poisoned[1] << ", in finishing "
+          << sum.poisoned[2]);
   // They meet what they are there for.
   if (count >= 500)
-    for (const auto met : {sum.answered, sum.with_source, sum.pictures,
-                           sum.resumed, sum.lost, sum.stale, sum.poisoned})
+    for (const auto met :
+         {sum.answered, sum.with_source, sum.pictures, sum.resumed, sum.lost,
+          sum.stale, sum.poisoned[0], sum.poisoned[1], sum.poisoned[2]})
       BOOST_TEST(met > 0u);
   BOOST_TEST(count > 0u);
 }

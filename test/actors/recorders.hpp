@@ -100,6 +100,8 @@ struct scripted_executor : gpu::executor {
 struct heard_by_hub {
   std::vector<ipc::process_life> suspected;
   std::vector<std::pair<ipc::process_life, bool>> lost;
+  /// Of those lost, in the same order.
+  std::vector<actors::death> causes;
   std::vector<std::shared_ptr<const planning::plan>> plans;
   actors::counters counts;
   /// Whether it answers for its counts.
@@ -112,6 +114,7 @@ inline actors::scheduler_actor::behavior_type listening_hub(
   using namespace actors;
   return {
     [](const submit&) {},
+    [](const trial_noted&) {},
     [](const cancel_request&) {},
     [](const taken_answer&) {},
     [](const worker_ready&) {},
@@ -125,6 +128,7 @@ inline actors::scheduler_actor::behavior_type listening_hub(
     [into](const process_suspected& x) { into->suspected.push_back(x.who); },
     [into](const process_lost& x) {
       into->lost.emplace_back(x.who, x.confirmed);
+      into->causes.push_back(x.cause);
     },
     [into](const publish_plan& x) { into->plans.push_back(x.what); },
     [](tick_atom) {},

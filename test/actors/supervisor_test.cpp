@@ -42,6 +42,7 @@ struct recording_host : actors::process_host {
 
 using lives = std::vector<ipc::process_life>;
 using losses = std::vector<std::pair<ipc::process_life, bool>>;
+using causes = std::vector<actors::death>;
 
 struct fixture : test::deterministic_system {
   fixture() {
@@ -85,6 +86,10 @@ struct fixture : test::deterministic_system {
 
   void suspect(ipc::process_life who = first) {
     tell(sut, actors::suspect_process{who, "silent"});
+  }
+
+  core::timespan pause() {
+    return state<supervisor_state>(sut).processes[0].due - now();
   }
 
   // Lets time pass while the process answers.
@@ -280,14 +285,13 @@ BOOST_AUTO_TEST_CASE(an_exit_that_is_not_confirmed_is_told_as_such) {
   BOOST_TEST(host->started.size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(pauses_double_to_the_most_while_lives_are_short) {
+BOOST_AUTO_TEST_CASE(pauses_double_to_the_most_while_it_never_comes_up) {
   std::vector<core::timespan> pauses;
   for (uint32_t life = 1; life <= 12; ++life) {
     const auto who = test::hub_rig::life(1, life);
-    up(who);
+    started(who);
     exited(who);
-    const auto& p = state<supervisor_state>(sut).processes[0];
-    pauses.push_back(p.due - now());
+    pauses.push_back(pause());
     advance(31s);
   }
   BOOST_TEST((pauses[0] == 200ms));
@@ -297,18 +301,72 @@ BOOST_AUTO_TEST_CASE(pauses_double_to_the_most_while_lives_are_short) {
   BOOST_TEST((pauses[11] == 30s));
 }
 
-BOOST_AUTO_TEST_CASE(a_minute_of_life_earns_the_first_pause_again) {
+BOOST_AUTO_TEST_CASE(deaths_within_ten_seconds_double_the_pause) {
   for (uint32_t life = 1; life <= 4; ++life) {
-    up(test::hub_rig::life(1, life));
-    exited(test::hub_rig::life(1, life));
-    advance(10s);
+    const auto who = test::hub_rig::life(1, life);
+    up(who);
+    exited(who);
+    BOOST_TEST((pause() == 200ms * (1 << (life - 1))));
+    live(2s, test::hub_rig::life(1, life + 1));
   }
-  const auto who = test::hub_rig::life(1, 5);
+}
+
+BOOST_AUTO_TEST_CASE(deaths_further_apart_have_the_first_pause) {
+  for (uint32_t life = 1; life <= 3; ++life) {
+    const auto who = test::hub_rig::life(1, life);
+    up(who);
+    exited(who);
+    BOOST_TEST((pause() == 200ms));
+    advance(1s);
+    const auto next = test::hub_rig::life(1, life + 1);
+    up(next);
+    live(9s + 250ms, next);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(deaths_that_a_request_caused_have_the_first_pause) {
+  for (uint32_t life = 1; life <= 5; ++life) {
+    const auto who = test::hub_rig::life(1, life);
+    up(who);
+    exited(who);
+    tell(sut, actors::request_caused{who});
+    BOOST_TEST((pause() == 200ms));
+    // What is said of another life is late.
+    tell(sut, actors::request_caused{test::hub_rig::life(1, life + 1)});
+    advance(500ms);
+    BOOST_TEST(host->started.size() == life + 1);
+  }
+  // The next one that nothing explains begins anew.
+  const auto who = test::hub_rig::life(1, 6);
   up(who);
-  live(1min, who);
   exited(who);
-  const auto& p = state<supervisor_state>(sut).processes[0];
-  BOOST_TEST((p.due - now() == 200ms));
+  BOOST_TEST((pause() == 200ms));
+}
+
+BOOST_AUTO_TEST_CASE(the_cause_of_an_end_is_passed_on) {
+  up();
+  tell(sut, actors::process_exited{first, "signal 11", actors::death::crash});
+  BOOST_TEST((heard->causes == causes{actors::death::crash}));
+  advance(500ms);
+  up(second);
+  suspect(second);
+  advance(5s + 250ms);
+  BOOST_TEST((heard->causes.back() == actors::death::watchdog));
+}
+
+BOOST_AUTO_TEST_CASE(a_process_is_ready_once_it_answered) {
+  const auto ready = [&] {
+    return ask<std::vector<actors::process_line>>(sut,
+                                                  actors::status_atom::value)
+      .front()
+      .ready;
+  };
+  started();
+  BOOST_TEST(!ready());
+  pong();
+  BOOST_TEST(ready());
+  exited();
+  BOOST_TEST(!ready());
 }
 
 BOOST_AUTO_TEST_CASE(a_start_that_fails_is_tried_again) {

@@ -118,8 +118,10 @@ public:
     caf::anon_send(scheduler, std::move(x));
   }
 
-  void submit(std::shared_ptr<const core::request> what) {
-    tell(actors::submit{std::move(what)});
+  /// @param keeps_suspicion the client writes down what is held against it
+  void submit(std::shared_ptr<const core::request> what,
+              bool keeps_suspicion = false) {
+    tell(actors::submit{std::move(what), {}, keeps_suspicion});
   }
 
   /// The gateway copied the picture of a request.
@@ -155,6 +157,8 @@ public:
   std::vector<core::request_id> untaken;
   /// Told of each state slot that is handed off to a device.
   std::function<void(const actors::denoise&)> on_denoise;
+  /// Told of what is handed off to the pools.
+  std::function<void(core::ticket, core::phase)> on_pool;
 
 private:
   void make_host() {
@@ -227,6 +231,12 @@ private:
       if (const auto* d = std::get_if<actors::denoise>(&what);
           d != nullptr && rig.on_denoise)
         rig.on_denoise(*d);
+      if (rig.on_pool) {
+        if (const auto* p = std::get_if<actors::prepare>(&what))
+          rig.on_pool(p->who, core::phase::preparing);
+        else if (const auto* f = std::get_if<actors::finish>(&what))
+          rig.on_pool(f->who, core::phase::finishing);
+      }
       rig.host->send(to, std::move(what));
     }
 
@@ -276,6 +286,12 @@ private:
                     ipc::slot_ref) override {
       if (rig.answers.count(id) != 0)
         rig.wrong = "progress after the answer";
+    }
+
+    void suspected(core::request_id id, core::suspicion, bool waits) override {
+      if (waits)
+        rig.timers->after(std::chrono::milliseconds{3},
+                          [this, id] { rig.tell(actors::trial_noted{id}); });
     }
 
     system_rig& rig;

@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_well_comes_with_advice) {
   for (const auto* subject :
        {"GPU", "cores", "open files", "file size", "data folder"}) {
     const auto sut = about(subject, machine);
-    BOOST_TEST((sut.how == note), subject);
+    BOOST_TEST((sut.how == finding::grade::note), subject);
     BOOST_TEST(!sut.advice.empty(), subject);
   }
 }
@@ -63,7 +63,8 @@ BOOST_AUTO_TEST_CASE(little_shared_memory_hinders_several_processes_only) {
   auto machine = healthy();
   machine.shm_free_bytes = 64ull << 20;
   config::outcome configuration;
-  BOOST_TEST((about("shared memory", machine, configuration).how == note));
+  BOOST_TEST((about("shared memory", machine, configuration).how
+              == finding::grade::note));
   configuration.values.processes.mode = config::process_mode::split;
   BOOST_TEST((about("shared memory", machine, configuration).how == problem));
   machine.shm_bytes.reset();

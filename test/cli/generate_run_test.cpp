@@ -67,13 +67,17 @@ BOOST_AUTO_TEST_CASE(json_is_one_object_a_line_and_nothing_else) {
 BOOST_AUTO_TEST_CASE(what_is_to_be_known_is_told_beside_the_picture) {
   makes.decide = [](const generation& x) -> answer {
     auto made = test::fake_service::make_picture(x);
+    made.notes = {{"unknown_word", "prompt: 'cat' is not known"}};
     if (x.seed == 6)
-      made.notes = {"prompt cut short by 3 tokens"};
+      made.notes.push_back({"prompt_cut", "prompt: cut by 3 tokens"});
     return made;
   };
   BOOST_TEST((run() == exit_status::done));
-  BOOST_TEST(lines_of(err.str()) == 6u);
-  BOOST_TEST(err.str().find("00001-6.png: prompt cut short by 3 tokens\n")
+  // A line for each picture, and each note once.
+  BOOST_TEST(lines_of(err.str()) == 6u, err.str());
+  BOOST_TEST(err.str().find("note: prompt: 'cat' is not known\n")
+             != std::string::npos);
+  BOOST_TEST(err.str().find("note: prompt: cut by 3 tokens\n")
              != std::string::npos);
 }
 

@@ -98,19 +98,32 @@ def case_more_than_ten_million_arrivals_are_refused(program):
 
 def case_files_without_an_end_are_refused(program):
     write(program, "x")
-    refused(program, [*SIMULATE, "--trace", "/dev/zero"],
-            "--trace: '/dev/zero' has more than 536870912 bytes")
-    refused(program, [*PLAN, "--demand", "/dev/zero"],
-            "--demand: '/dev/zero' has more than 67108864 bytes")
-    refused(program, ["plan", "--policy", "vanilla", "--demand", "1",
-                      "--profiles", "/dev/zero"],
-            "--profiles: '/dev/zero' has more than")
-    refused(program, ["simulate", "--policy", "fixed", "--load",
-                      "steady:1-1:10", "--profiles", "p.json", "--plan",
-                      "/dev/zero"], "--plan: '/dev/zero' has more than")
-    refused(program, ["generate", "a", "-o", "x.png", "--set",
-                      "planner.profile='/dev/zero'"],
-            "planner.profile: /dev/zero has more than")
+    os.mkfifo(program.folder / "pipe")
+    for name, kind in (("/dev/zero", "a device"), ("pipe", "a pipe"),
+                       ("/proc/kmsg", "a file of the kernel|permitted|denied"),
+                       ("/proc/self/status", "a file of the kernel")):
+        quoted = "'" + name + "': .*(" + kind + ")"
+        refused(program, [*SIMULATE, "--trace", name],
+                "--trace: cannot read " + quoted)
+        refused(program, [*PLAN, "--demand", name],
+                "--demand: cannot read " + quoted)
+        refused(program, ["plan", "--policy", "vanilla", "--demand", "1",
+                          "--profiles", name],
+                "--profiles: cannot read " + quoted)
+        refused(program, ["simulate", "--policy", "fixed", "--load",
+                          "steady:1-1:10", "--profiles", "p.json", "--plan",
+                          name], "--plan: cannot read " + quoted)
+        refused(program, ["generate", "a", "-o", "x.png", "--set",
+                          f"planner.profile='{name}'"],
+                f"planner.profile: .*cannot read {name}: .*({kind})")
+        refused(program, ["edit", name, "a", "-o", "x.png"],
+                "cannot read " + quoted)
+        refused(program, ["generate", "a", "--init", name, "-o", "x.png"],
+                "--init: cannot read " + quoted)
+        refused(program, ["generate", "--prompts", name, "-o", "x"],
+                "--prompts: cannot read " + quoted)
+        refused(program, ["generate", "a", "--config", name, "-o", "x.png"],
+                name)
 
 
 # What can be wrong with a document, whatever its format: its text, and what is

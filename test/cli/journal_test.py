@@ -245,6 +245,42 @@ def case_a_full_disk_refuses_jobs_and_loses_none(program):
         expect(end_of(process, signal.SIGTERM)[0] == 0)
 
 
+def case_what_kills_its_process_is_poison_after_a_kill_too(program):
+    poison = [*JOURNAL, "--processes", "split", "--set",
+              "preprocess.test_crash_seed=666"]
+    # Long enough to look.
+    slow = ["--set", "processes.restart_first_ms=2000"]
+
+    def restarts(url):
+        return [x["restarts"] for x in json.loads(ask(url)[1])["processes"]
+                if x["role"] == "cpu"][0]
+
+    def seen(url, job):
+        return json.loads(call(url, "GET", f"/v1/jobs/{job}")[1])
+
+    with server(program, *poison, *slow) as (process, told):
+        status, text = call(told["url"], "POST", "/v1/jobs",
+                            {"prompt": "a", "size": "64x64", "seed": 666})
+        expect(status == 202, text)
+        job = json.loads(text)["id"]
+        # The first trial alone ended as the first attempt did.
+        program.wait_for(lambda: restarts(told["url"]) == 2, process)
+        kill_all(process, told["url"])
+    with sqlite3.connect(journal_file(program)) as journal:
+        held = journal.execute("SELECT phase, trials FROM suspicion").fetchall()
+    journal.close()
+    expect(held == [("preparing", 1)], held)
+    with server(program, *poison) as (process, told):
+        program.wait_for(lambda: seen(told["url"], job)["status"] == "failed",
+                         process)
+        expect(seen(told["url"], job)["error"]["code"] == "poison",
+               seen(told["url"], job))
+        # One trial was left.
+        program.wait_for(lambda: restarts(told["url"]) == 1, process)
+        expect(by_job(told["url"], 1)[0] is not None)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
 def all_cases():
     for name, function in list(globals().items()):
         if name.startswith("case_"):

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/models/tiny_model.hpp"
+#include "scratch_folder.hpp"
 #include <atelier/runtime/cli/model_option.hpp>
 
 #include <boost/test/unit_test.hpp>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -57,6 +59,39 @@ BOOST_AUTO_TEST_CASE(what_is_no_model_is_told_by_the_options_name) {
   BOOST_REQUIRE(!found);
   BOOST_TEST((found.why().code == core::ec::not_found));
   BOOST_TEST(found.why().text.find("--model: 'nowhere'") == 0u,
+             found.why().text);
+}
+
+BOOST_AUTO_TEST_CASE(a_name_in_other_letters_gets_a_suggestion) {
+  const configured of{{"other@9", "m@4"}};
+  test::scratch_folder data;
+  std::filesystem::create_directories(data.path / "models" / "stored");
+  const auto told = [&](const char* name) {
+    model_choice chosen;
+    chosen.model = name;
+    const auto found = read_model_option(chosen, of.x, data.path);
+    BOOST_REQUIRE(!found);
+    BOOST_TEST((found.why().code == core::ec::not_found));
+    return found.why().text;
+  };
+  BOOST_TEST(told("M")
+             == "--model: 'M' is no model; the nearest is 'm'; there "
+                "are m, other, stored; a folder or file of a model "
+                "does as well");
+  BOOST_TEST(told("OTHER").find("the nearest is 'other'") != std::string::npos);
+  BOOST_TEST(told("stord").find("the nearest is 'stored'")
+             != std::string::npos);
+  BOOST_TEST(told("something").find("nearest") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_device_that_cannot_be_is_told_by_the_options_name) {
+  const configured of{{"m@4"}};
+  model_choice chosen;
+  chosen.device = "gpu";
+  const auto found = read_model_option(chosen, of.x, {});
+  BOOST_REQUIRE(!found);
+  BOOST_TEST((found.why().code == core::ec::invalid_argument));
+  BOOST_TEST(found.why().text.starts_with("--device: the text \"gpu\" is not"),
              found.why().text);
 }
 

@@ -9,6 +9,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
 #include <sstream>
 
 using namespace atelier;
@@ -23,8 +26,19 @@ using words = std::vector<std::string>;
 /// A data folder, beside a model in a folder and the same in a file.
 struct fixture : test::scratch_folder {
   fixture() {
+    // What comes along is no part of most cases.
+    if (const char* named = std::getenv("ATELIER_MODELS"))
+      named_before = named;
+    setenv("ATELIER_MODELS", "", 1);
     tiny_checkpoint(model).write(path / "file.safetensors");
     std::filesystem::create_directories(store.folder());
+  }
+
+  ~fixture() {
+    if (named_before)
+      setenv("ATELIER_MODELS", named_before->c_str(), 1);
+    else
+      unsetenv("ATELIER_MODELS");
   }
 
   exit_status run(words arguments) {
@@ -49,6 +63,7 @@ struct fixture : test::scratch_folder {
     return out.str().find(what) != std::string::npos;
   }
 
+  std::optional<std::string> named_before;
   test::tiny_folder model;
   model_store store{path / "data"};
   test::fake_interruption interrupted;
@@ -119,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_name_is_a_files_name_and_nothing_else) {
 BOOST_AUTO_TEST_CASE(an_imported_model_is_listed_and_shown) {
   BOOST_TEST((import({"--dtype", "bf16"}) == exit_status::done), err.str());
   BOOST_TEST((run({"models"}) == exit_status::done));
-  BOOST_TEST(printed("tiny                     stable_diffusion"));
+  BOOST_TEST(printed("tiny                     you      stable_diffusion"));
   BOOST_TEST(printed("bfloat16"));
   BOOST_TEST(printed("unet, vae, text_encoder"));
   BOOST_TEST((run({"models", "show", "tiny"}) == exit_status::done));
@@ -173,6 +188,34 @@ BOOST_AUTO_TEST_CASE(a_broken_model_does_not_hide_the_others) {
   BOOST_TEST(printed("\ntiny "));
   BOOST_TEST((run({"models", "--json"}) == exit_status::done));
   BOOST_TEST(out.str().starts_with("{\"name\":\"broken\",\"path\":"));
+}
+
+BOOST_AUTO_TEST_CASE(models_that_come_along_are_listed_shown_and_checked) {
+  const auto family = path / "family";
+  std::filesystem::create_directory(family);
+  std::filesystem::copy(model.path, family / "base",
+                        std::filesystem::copy_options::recursive);
+  std::filesystem::create_directory(family / "scorer");
+  setenv("ATELIER_MODELS", family.c_str(), 1);
+  BOOST_TEST((run({"models", "import", model.path.string(), "--name", "mine"})
+              == exit_status::done),
+             err.str());
+  BOOST_TEST((run({"models"}) == exit_status::done));
+  BOOST_TEST(printed("\nbase                     Atelier  stable_diffusion"));
+  BOOST_TEST(printed("\nmine                     you      stable_diffusion"));
+  BOOST_TEST(!printed("scorer"));
+  BOOST_TEST((run({"models", "--json"}) == exit_status::done));
+  BOOST_TEST(printed("\"shipped\":true"));
+  BOOST_TEST(printed("\"shipped\":false"));
+  BOOST_TEST((run({"models", "show", "base"}) == exit_status::done));
+  BOOST_TEST(printed("unet: UNet2DConditionModel, "));
+  BOOST_TEST((run({"models", "check", "base"}) == exit_status::done));
+  BOOST_TEST(printed("sound: "));
+  BOOST_TEST((run({"models", "show", "bsae"}) == exit_status::not_there));
+  BOOST_TEST(told("the nearest is 'base'"));
+  BOOST_TEST((run({"models", "import", model.path.string(), "--name", "base"})
+              == exit_status::bad_input));
+  BOOST_TEST(told("--name: 'base' is one of Atelier's own models"));
 }
 
 BOOST_AUTO_TEST_CASE(a_wish_to_stop_ends_an_import_and_a_check) {

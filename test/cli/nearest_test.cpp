@@ -29,6 +29,13 @@ BOOST_AUTO_TEST_CASE(the_nearest_is_the_first_of_the_nearest) {
   BOOST_TEST(nearest("x", {}) == "");
 }
 
+BOOST_AUTO_TEST_CASE(what_is_far_away_is_not_near) {
+  const std::vector<std::string> known = {"stop", "status"};
+  BOOST_TEST(near("stauts", known) == "status");
+  BOOST_TEST(near("help", known) == "");
+  BOOST_TEST(near("x", {}) == "");
+}
+
 BOOST_AUTO_TEST_CASE(every_code_has_its_status) {
   using enum exit_status;
   BOOST_TEST((status_of("invalid_argument") == bad_input));

@@ -20,6 +20,8 @@ BOOST_AUTO_TEST_CASE(the_object_has_these_keys_in_this_order) {
   x.steps_run = 21;
   x.width = 8;
   x.height = 16;
+  x.drawn_width = 4;
+  x.drawn_height = 4;
   x.sha256 = "00";
   x.took = {1ms, 2ms, 3ms, 4ms, 5ms, 6ms, 7ms, 8ms, 9ms, 36500us};
   BOOST_TEST(
@@ -27,13 +29,13 @@ BOOST_AUTO_TEST_CASE(the_object_has_these_keys_in_this_order) {
     == R"({"path":"o/p.png","seed":18446744073709551615,"prompt":"a \"b\"\n)"
        "\u00e9"
        R"(","model":"m","variant":"v","route":"r","sampler":"ddim","steps":20,)"
-       R"("steps_run":21,"width":8,"height":16,"sha256":"00","timings_ms":)"
+       R"("steps_run":21,"width":8,"height":16,"drawn_width":4,"drawn_height":4,"sha256":"00","timings_ms":)"
        R"({"queue":1.0,"classify":2.0,"retrieve":3.0,"preprocess":4.0,)"
        R"("text":5.0,"denoise":6.0,"decode":7.0,"postprocess":8.0,)"
        R"("total":36.5},"notes":[]})");
-  x.notes = {"a \"b\"", "c"};
-  BOOST_TEST(
-    runtime::cli::to_json(x, "p").ends_with(R"(,"notes":["a \"b\"","c"]})"));
+  x.notes = {{"c", "a \"b\""}};
+  BOOST_TEST(runtime::cli::to_json(x, "p").ends_with(
+    R"(,"notes":[{"code":"c","text":"a \"b\""}]})"));
 }
 
 BOOST_AUTO_TEST_CASE(a_path_of_any_bytes_gives_valid_json) {

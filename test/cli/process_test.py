@@ -28,9 +28,10 @@ import xml.etree.ElementTree as ElementTree
 import tiny_checkpoint
 
 PATIENCE_S = 60
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 KEYS = ["path", "seed", "prompt", "model", "variant", "route", "sampler",
-        "steps", "steps_run", "width", "height", "sha256", "timings_ms",
-        "notes"]
+        "steps", "steps_run", "width", "height", "drawn_width", "drawn_height",
+        "sha256", "timings_ms", "notes"]
 TIMINGS = ["queue", "classify", "retrieve", "preprocess", "text", "denoise",
            "decode", "postprocess", "total"]
 SIGNATURES = {"png": b"\x89PNG\r\n\x1a\n", "jpg": b"\xff\xd8\xff",
@@ -43,6 +44,13 @@ BAD = [
     (["generate", "--"], 2, r"PROMPT is missing"),
     (["generat", "a"], 2, r"unknown command 'generat'.*'generate'"),
     (["docter"], 2, r"'doctor'"),
+    (["foo", "generate", "a"], 2, r"unknown command 'foo'"),
+    (["foo", "bar", "generate", "a red circle", "-o", "two/"], 2,
+     r"unknown command 'foo'"),
+    (["a red circle", "generate"], 2, r"unknown command 'a red circle'"),
+    (["--log", "off", "foo", "generate", "a"], 2, r"unknown command 'foo'"),
+    (["stopp"], 2, r"unknown command 'stopp'; the first word is one of"),
+    (["help", "generat"], 2, r"'generat'; the nearest is 'generate'"),
     (["generate", "a", "--sede", "1"], 2, r"--sede.*--seed"),
     (["generate", "a", "--seed"], 2, r"--seed"),
     (["generate", "a", "--seed", ""], 2, r"--seed: ''.*0\.\.18446744073709551615"),
@@ -54,6 +62,8 @@ BAD = [
     (["generate", "a", "-n", "0"], 2, r"-n: '0'.*1\.\."),
     (["generate", "a", "-n", "x"], 2, r"-n: 'x'"),
     (["generate", "a", "-n", "1000000000"], 2, r"-n: "),
+    (["generate", "a", "--native-only", "maybe"], 2,
+     r"--native-only: 'maybe'.*on.*off"),
     (["generate", "a", "--steps", "0"], 2, r"--steps: '0'.*1\.\.150"),
     (["generate", "a", "--steps", "151"], 2, r"--steps: '151'.*1\.\.150"),
     (["generate", "a", "--steps", "1.5"], 2, r"--steps: '1\.5'"),
@@ -65,7 +75,8 @@ BAD = [
     (["generate", "a", "--eta", "x"], 2, r"--eta: 'x'.*0\.\.1"),
     (["generate", "a", "--init", "no.png"], 2, r"--init: .*'no\.png'.*No such"),
     (["generate", "a", "--init", "/etc/passwd"], 2, r"--init: .*neither PNG"),
-    (["generate", "a", "--init", "/dev/zero"], 2, r"--init: .*source_kib"),
+    (["generate", "a", "--init", "/dev/zero"], 2,
+     r"--init: .* is a device, not a regular file"),
     (["generate", "a", "--strength", "0.5"], 2, r"--strength: .*--init"),
     (["generate", "a", "--strength", "0"], 2, r"--strength: '0'.*above 0"),
     (["edit"], 2, r"IMAGE is missing[\s\S]*Usage: atelier edit"),
@@ -78,12 +89,23 @@ BAD = [
     (["generate", "a", "--size", "100x100"], 2, r"--size: '100x100'.*8"),
     (["generate", "a", "--size", "0x0"], 2, r"--size: "),
     (["generate", "a", "--size", "4096x4096"], 2, r"--size: .*2048"),
-    (["generate", "a", "--size", "64"], 2, r"--size: "),
+    (["generate", "a", "--size", "65"], 2, r"--size: '65'.*one number"),
+    (["generate", "a", "--device", "gpu"], 2,
+     r"^atelier: --device: .*\"gpu\".*cuda:N"),
+    (["profile", "--device", "gpu"], 2, r"^atelier: --device: .*\"gpu\""),
+    (["generate", "a", "--cacert", "x.pem"], 2, r"--cacert: without --server"),
+    (["generate", "a", "--server", "https://localhost:1", "--cacert", "x.pem"],
+     3, r"cannot connect"),
+    (["serve", "--listen", "here"], 2, r"^atelier: --listen: 'here'.*PORT"),
+    (["serve", "--listen", "65536"], 2, r"--listen: '65536'"),
+    (["status", "--cacert", "x.pem"], 2, r"--cacert: without --server"),
+    (["simulate", "--strict"], 2, r"--strict: without --reproduce"),
     (["generate", "a", "--priority", "urgent"], 2, r"--priority: .*high"),
     (["generate", "a", "--rng", "dice"], 2, r"--rng: .*philox"),
     (["generate", "a", "--deadline-ms", "0"], 2, r"--deadline-ms: '0'"),
     (["generate", "a", "--processes", "three"], 2, r"--processes: .*split"),
-    (["generate", "a", "--policy", "nosuch"], 2, r"policy.*nosuch.*vanilla"),
+    (["generate", "a", "--policy", "nosuch"], 2, 
+     r"^atelier: --policy: there is no policy 'nosuch'[\s\S]*\n  vanilla, "),
     (["generate", "abcde", "--set", "limits.prompt_bytes=4"], 2,
      r"PROMPT: .*5.*4"),
     (["generate", "a", "--negative", "abcde", "--set",
@@ -118,7 +140,8 @@ BAD = [
     (["generate", "a", "-o", "n" * 300 + ".png"], 2, r"-o: .*n{50}"),
     (["generate", "--prompts", "no.txt"], 2, r"--prompts: .*'no\.txt'"),
     (["generate", "--prompts", "/"], 2, r"--prompts: .*directory"),
-    (["generate", "--prompts", "/dev/null"], 2, r"--prompts: .*no prompt"),
+    (["generate", "--prompts", "/dev/null"], 2,
+     r"--prompts: .* is a device, not a regular file"),
     (["generate", "a", "--model", "no-such-model"], 3, r"no-such-model"),
     (["config", "x"], 2, r"config takes no argument"),
     (["bench"], 2, r"bench: name what is measured: serve"),
@@ -130,7 +153,7 @@ BAD = [
      r"--batching: 'all'.*whole_batch"),
     (["bench", "serve", "--rate", "1", "--server", "http://127.0.0.1:1"], 3,
      r"127\.0\.0\.1"),
-    (["topology"], 2, r"FILE: 0 words"),
+    (["topology"], 2, r"FILE is missing"),
     (["topology", "none.toml"], 2, r"none\.toml"),
     (["topology", "none.toml", "-o", "x.png"], 2, r"neither \.svg nor \.txt"),
     (["generate", "a", "--timeline", ""], 2, r"--timeline: '' names no file"),
@@ -156,10 +179,12 @@ BAD = [
     (["models", "list", "--scan"], 2, r"--scan goes with models check"),
     (["models", "check", "x", "--force"], 2, r"--force goes with models imp"),
     (["models", "show", "x", "--nam", "y"], 2, r"--nam.*--name"),
-    (["completion"], 2, r"SHELL"),
+    (["completion"], 2, r"SHELL is missing: bash, zsh or fish"),
     (["completion", "csh"], 2, r"SHELL: 'csh'.*fish"),
     (["--json"], 2, r"a command is missing"),
-    (["train"], 2, r"PART: 0 words.*vae, text, base"),
+    (["train"], 2, r"PART is missing: vae, text, base"),
+    (["train", "tiny", "--dir", "nowhere"], 3,
+     r"first, or 'atelier train import', which begins|not built in"),
     (["train", "vea"], 2, r"PART: 'vea'.*vae, text, base.*all, export or import"),
     (["train", "vae", "text"], 2, r"PART: 2 words"),
     (["train", "vae", "--minutes", "0"], 2, r"--minutes: '0'.*above 0"),
@@ -215,7 +240,8 @@ BROKEN = [
     (b"[[devices]]\nname = 'cpu:0'\n[[devices]]\nname = 'cpu:0'\n",
      r"devices\[1\]\.name: .*cpu:0"),
     (b"[[devices]]\nname = '../../etc'\n", r"devices\[0\]\.name"),
-    (b"[[devices]]\nvariants = ['card']\n", r"devices\[0\]\.variants"),
+    (b"[[devices]]\nvariants = ['a@4', 'card']\n",
+     r"c\.toml:2: devices\[0\]\.variants: \"card\" is not NAME@STEPS"),
     (b"[[devices]]\nvariants = ['card@2']\n",
      r"devices\[0\]\.variants: .*card@2.*names no model"),
     (b"[[devices]]\nexecutor = 'magic'\n",
@@ -248,6 +274,8 @@ GOOD = [
       "euler", "--guidance", "0", "--negative", "b", "--priority", "high",
       "--rng", "philox", "--deterministic", "--deadline-ms", "60000"],
      ["x.png"]),
+    (["a", "-o", "x.png", "--size", "64"], ["x.png"]),
+    (["a", "-o", "x.png", "--size", "64X48"], ["x.png"]),
     (["a", "-o", "x.png", "--size", "auto", "--processes", "single"],
      ["x.png"]),
 ]
@@ -401,8 +429,9 @@ def case_a_picture_is_edited_under_a_mask(program):
     expect(code == 0, err)
     made = json.loads(out)
     expect(made["steps_run"] == 20, out)
-    expect(made["notes"] == ["the mask of 32x32 was scaled to the image's size,"
-                             " 64x64"], out)
+    expect(made["notes"] == [{
+        "code": "mask_scaled", "text":
+        "the mask of 32x32 was scaled to the image's size, 64x64"}], out)
     expect("the mask of 32x32 was scaled" in err, err)
     data = (program.folder / "c.png").read_bytes()
     expect(b"Schedule type: Karras" in data, "not told in the file")
@@ -410,6 +439,23 @@ def case_a_picture_is_edited_under_a_mask(program):
     code, _, err = program.run(["edit", "a.png", "--mask", "m.png", "a hat",
                                 "-o", "a.png"])
     expect(code == 2 and "a.png exists" in err, code, err)
+
+
+def case_a_part_of_a_picture_is_a_mask(program):
+    make_picture(program, "a.png", "64x64", 1)
+    sums = []
+    for more in (["--mask", "32x32+32+0"], ["--mask", "32x32+0+0"],
+                 ["--mask", "32x32+32+0", "--processes", "split"]):
+        code, out, err = program.run(
+            ["edit", "a.png", *more, "a hat", "-o", "c.png", "--seed", "3",
+             "--json", "--force"])
+        expect(code == 0 and json.loads(out)["notes"] == [], code, err)
+        sums.append(json.loads(out)["sha256"])
+    expect(sums[0] == sums[2] != sums[1], sums)
+    code, _, err = program.run(["edit", "a.png", "--mask", "32x32+33+0", "a",
+                                "-o", "d.png"])
+    expect(code == 2 and "--mask: 32x32+33+0 is not a part of the image, which "
+           "has 64x64 pixels" in err, code, err)
 
 
 def case_an_image_that_breaks_off_is_told(program):
@@ -436,6 +482,18 @@ def case_without_json_standard_output_is_empty(program):
     expect((code, out) == (0, ""), code, out)
     expect("x.png" in err, err)
     expect("\r" not in err and "\x1b" not in err, "a bar on a pipe", err)
+
+
+def case_a_note_is_printed_once_for_all_pictures(program):
+    code, out, err = program.run(["generate", "a (red:1.3) ring", "-n", "3",
+                                  "-o", "noted/", "--json"])
+    expect(code == 0, err)
+    note = ("prompt: '(red:1.3)' is read as plain text, because the weight of "
+            "words is not supported; write 'red' instead")
+    expect(err.count(f"note: {note}\n") == 1, err)
+    for line in out.splitlines():
+        expect(json.loads(line)["notes"] ==
+               [{"code": "prompt_syntax", "text": note}], line)
 
 
 def case_an_existing_file_is_kept_unless_forced(program):
@@ -519,7 +577,78 @@ def case_a_reader_that_goes_away_ends_it(program):
     process.stdout.close()
     err = process.stderr.read().decode()
     expect(process.wait(PATIENCE_S) == 1, process.returncode, err)
-    expect("standard output" in err, err)
+    expect("standard output" not in err, err)
+
+
+def case_a_closed_pipe_is_silent(program):
+    for arguments in (["config", "--example"], ["--help"], ["doctor"],
+                      ["completion", "bash"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        code, _, err = program.run(arguments, stdout=writer)
+        os.close(writer)
+        expect("standard output" not in err and "write" not in err, arguments,
+               err)
+        expect(code == 1, arguments, code)
+    # A full disk is.
+    with open("/dev/full", "wb") as full:
+        code, _, err = program.run(["config", "--example"], stdout=full)
+    expect(code == 1 and "cannot write to standard output" in err, code, err)
+
+
+def case_an_argument_without_effect_is_told(program):
+    code, _, err = program.run(["generate", "a", "--quality", "50", "-o",
+                                "q.png"])
+    expect(code == 0 and "--quality: 50 has no effect on PNG" in err, err)
+    code, _, err = program.run(["generate", "", "-o", "e.png"])
+    expect(code == 0 and "PROMPT: one is empty" in err, err)
+    code, _, err = program.run(["generate", "a", "--quality", "50", "-o",
+                                "q.jpg"])
+    expect(code == 0 and "--quality" not in err, err)
+
+
+def case_one_seed_is_for_all_prompts(program):
+    code, out, err = program.run(["generate", "a", "b", "--json"])
+    expect(code == 0, err)
+    seeds = {json.loads(line)["seed"] for line in out.splitlines()}
+    expect(len(seeds) == 1, seeds)
+    _, out, _ = program.run(["generate", "--help"])
+    expect("for all prompts of" in out, out)
+
+
+def case_models_that_come_along_are_models(program):
+    family = REPOSITORY / "models"
+    if not (family / "base" / "model_index.json").exists():
+        return "skipped"
+    program.environment["ATELIER_MODELS"] = str(family)
+    listed = {x["name"]: x for x in objects_of(program, ["models"])}
+    expect({"base", "turbo"} <= set(listed), listed)
+    expect(all(x["shipped"] for x in listed.values()), listed)
+    shown, = objects_of(program, ["models", "show", "turbo"])
+    expect(shown["shipped"] and shown["parts"], shown)
+    found, = objects_of(program, ["models", "check", "base"])
+    expect(found["sound"], found)
+    code, _, err = program.run(
+        ["generate", "a", "--model", "Base", "--set",
+         "devices[0].variants=['base@50','turbo@4']"])
+    expect(code == 3 and "--model: 'Base' is no model; the nearest is 'base'"
+           in err, code, err)
+    code, _, err = program.run(["evaluate", "--variants", "foo@1"])
+    expect(code == 3 and re.search(r"--variants: 'foo' is no model of .*; there "
+                                   r"are base, .*turbo", err), code, err)
+    return None
+
+
+def case_topologies_that_come_along_start_here(program):
+    cores = len(os.sched_getaffinity(0))
+    for file in sorted((REPOSITORY / "config" / "topologies").glob("*.toml")):
+        needed = re.search(r"-(\d+)-cores$", file.stem)
+        if file.stem == "cuda" or needed and int(needed[1]) > cores:
+            continue
+        code, _, err = program.run(["generate", "a", "--config", str(file),
+                                    "--size", "64", "--steps", "2", "-o",
+                                    f"{file.stem}.png"])
+        expect(code == 0, file, code, err)
 
 
 def case_a_full_disk_is_told_before_the_work(program):
@@ -567,6 +696,9 @@ def case_a_terminal_gets_a_bar(program):
 def case_help_and_version_end_well(program):
     for arguments, part in ((["--help"], "generate"), ([], "atelier generate"),
                             (["generate", "--help"], "PROMPT..."),
+                            (["help"], "generate"),
+                            (["help", "generate"], "PROMPT..."),
+                            (["help", "bench"], "Exit status:"),
                             (["--version"], "atelier 0."),
                             (["doctor", "--version"], "atelier 0.")):
         code, out, err = program.run(arguments)
@@ -592,7 +724,7 @@ def check_profile(text, variants, batches, pixels):
     expect([v["name"] for v in x["variants"]] == variants, x["variants"])
     for v in x["variants"]:
         expect(list(v) == ["name", "native", "latent", "sampler", "karras",
-                           "guidance", "quality", "text_ms", "decode_ms",
+                           "guidance", "text_ms", "decode_ms",
                            "load_ms", "memory_bytes", "step"], v)
         expect([(p["batch"], p["pixels"]) for p in v["step"]]
                == [(b, p) for p in pixels for b in batches], v["step"])
@@ -693,6 +825,34 @@ def case_a_killed_training_continues_as_if_it_had_not_been(program):
     expect(tensors[0] == tensors[1] and tensors[0], "other weights")
 
 
+def case_figures_of_a_training_fit_on_a_terminal(program):
+    columns = 80
+    master, slave = pty.openpty()
+    process = program.start(["train", "text", "--steps", "2", "--threads", "2",
+                             "--dir", "d"], stderr=slave)
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:  # its other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(master)
+    process.communicate(timeout=PATIENCE_S)
+    text = shown.decode()
+    if process.returncode == 3 and "not built in" in text:
+        return "skipped"
+    expect(process.returncode == 0, text)
+    # What was cleared again is no line.
+    lines = [x.split("\x1b[K")[-1] for x in text.splitlines()]
+    figures = [x for x in lines if " step 2: " in x]
+    expect(figures and all(len(x) <= 2 * columns for x in figures), lines)
+    return None
+
+
 def case_an_interrupted_training_leaves_a_checkpoint(program):
     process = program.start(["train", "text", "--minutes", "60", "--dir", "d"])
     started = time.monotonic()
@@ -730,9 +890,10 @@ def case_a_model_is_imported_listed_shown_and_checked(program):
     arguments = small_model(program)
     made, = objects_of(program, [*arguments, "--dtype", "float16"])
     expect(list(made) == ["name", "path", "kind", "bytes", "precision",
-                          "parts", "missing"], made)
-    expect((made["name"], made["kind"], made["precision"], made["missing"])
-           == ("m", "stable_diffusion", "float16", []), made)
+                          "parts", "missing", "shipped"], made)
+    expect((made["name"], made["kind"], made["precision"], made["missing"],
+            made["shipped"])
+           == ("m", "stable_diffusion", "float16", [], False), made)
     expect(made["parts"] == ["unet", "vae", "text_encoder"], made)
     expect(objects_of(program, ["models"]) == [made], "listed otherwise")
     shown, = objects_of(program, ["models", "show", "m"])

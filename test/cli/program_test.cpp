@@ -6,7 +6,10 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <cstring>
 #include <sstream>
+#include <utility>
 
 using namespace atelier;
 using namespace atelier::runtime::cli;
@@ -136,7 +139,9 @@ BOOST_AUTO_TEST_CASE(a_server_that_cannot_be_is_refused_before_it_starts) {
     BOOST_TEST(err.str().find(says) != std::string::npos, err.str());
   };
   refused({"a"}, "serve takes no argument");
-  refused({"--listen", "here"}, "http.listen");
+  refused({"--listen", "here"}, "atelier: --listen: 'here' is not HOST:PORT");
+  refused({"--listen", "7861x"}, "--listen: '7861x'");
+  refused({"--device", "gpu"}, "atelier: --device: the text \"gpu\" is not ");
   refused({"--listen", "0.0.0.0:0"}, "http.keys");
   refused({"--processes", "many"}, "--processes: 'many'");
   refused({"--policy", "none", "--listen", "127.0.0.1:0"}, "'none'");
@@ -168,6 +173,153 @@ BOOST_AUTO_TEST_CASE(unknown_words_get_a_suggestion) {
   BOOST_TEST((run({"doctor", "a"}) == exit_status::bad_input));
   BOOST_TEST((run({"--json"}) == exit_status::bad_input));
   BOOST_TEST(makes.handed_in.empty());
+}
+
+BOOST_AUTO_TEST_CASE(no_suggestion_ends_a_server) {
+  for (const auto* word : {"stp", "stopp", "Stop", "halp"}) {
+    BOOST_TEST((run({word}) == exit_status::bad_input));
+    BOOST_TEST(err.str().find("nearest is 'stop'") == std::string::npos, word);
+  }
+  BOOST_TEST((run({"draw"}) == exit_status::bad_input));
+  BOOST_TEST(err.str().find("nearest") == std::string::npos, err.str());
+}
+
+BOOST_AUTO_TEST_CASE(the_first_word_is_the_command) {
+  for (const auto& arguments :
+       {words{"foo", "generate", "a"},
+        {"foo", "bar", "generate", "a"},
+        {"--json", "foo", "generate", "a"},
+        {"--set", "limits.steps=30", "foo", "generate", "a"},
+        {"--set=limits.steps=30", "foo", "generate", "a"},
+        {"foo", "generate", "--help"},
+        {"-", "generate", "a"}}) {
+    const auto status = run(arguments);
+    BOOST_TEST((status == exit_status::bad_input));
+    const auto stray = arguments.front() == "-" ? "'-'" : "'foo'";
+    BOOST_TEST(err.str().find(std::string{"unknown command "} + stray)
+                 != std::string::npos,
+               err.str());
+    BOOST_TEST(out.str() == "");
+  }
+  BOOST_TEST(makes.handed_in.empty());
+  // The value of an option is no word.
+  BOOST_TEST((run({"--log", "off", "generate", "a", "-o", path.string()})
+              == exit_status::done),
+             err.str());
+}
+
+BOOST_AUTO_TEST_CASE(help_is_a_command) {
+  BOOST_TEST((run({"--help"}) == exit_status::done));
+  const auto all = out.str();
+  BOOST_TEST((run({"help"}) == exit_status::done));
+  BOOST_TEST(out.str() == all);
+  for (const auto* command :
+       {"generate", "edit", "serve", "status", "stop", "models", "config",
+        "doctor", "profile", "plan", "simulate", "bench", "topology", "train",
+        "evaluate", "completion", "help"}) {
+    BOOST_TEST((run({command, "--help"}) == exit_status::done));
+    const auto own = out.str();
+    BOOST_TEST((run({"help", command}) == exit_status::done));
+    BOOST_TEST(out.str() == own);
+    // Two examples of this command, and what its statuses mean.
+    const auto examples =
+      own.substr(std::min(own.find("\nExamples:\n"), own.size()));
+    size_t found = 0;
+    for (size_t at = 0;
+         (at = examples.find("atelier ", at)) != std::string::npos; ++at)
+      if (examples.compare(at + 8, std::strlen(command), command) == 0)
+        ++found;
+    BOOST_TEST(found >= 2u, command << examples);
+    BOOST_TEST(examples.find("\nExit status:\n  0 ") != std::string::npos,
+               command);
+  }
+  BOOST_TEST((run({"help", "generat"}) == exit_status::bad_input));
+  BOOST_TEST(err.str().find("the nearest is 'generate'") != std::string::npos);
+  BOOST_TEST((run({"help", "a", "b"}) == exit_status::bad_input));
+  BOOST_TEST(makes.handed_in.empty());
+}
+
+BOOST_AUTO_TEST_CASE(long_helps_are_grouped) {
+  const std::pair<const char*, words> all[] = {
+    {"generate", {"Image:", "Output:", "Where it runs:", "Expert:"}},
+    {"edit", {"Image:", "Output:", "Where it runs:", "Expert:"}},
+    {"bench", {"Load:", "Output:", "Where it runs:", "Expert:"}},
+    {"simulate", {"Load:", "Policies and devices:", "Output:", "Expert:"}},
+    {"plan", {"Demand and devices:", "Output:"}},
+    {"models", {"Import:", "Check:", "Show, import and check:"}}};
+  for (const auto& [command, groups] : all) {
+    BOOST_TEST((run({command, "--help"}) == exit_status::done));
+    size_t last = 0;
+    for (const auto& group : groups) {
+      const auto at = out.str().find("\n" + group + "\n");
+      BOOST_TEST_REQUIRE(at != std::string::npos, command << " " << group);
+      BOOST_TEST(at > last);
+      last = at;
+    }
+    BOOST_TEST(out.str().find("\nOptions:\n") == std::string::npos, command);
+    BOOST_TEST(out.str().find("\n\n\n") == std::string::npos, command);
+  }
+  BOOST_TEST((run({"generate", "--help"}) == exit_status::done));
+  BOOST_TEST(out.str().find("for all prompts of") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(what_has_no_effect_is_told) {
+  const auto to = path.string();
+  BOOST_TEST(
+    (run({"generate", "a", "--quality", "50", "-o", to}) == exit_status::done));
+  BOOST_TEST(err.str().starts_with("atelier: --quality: 50 has no effect on "
+                                   "PNG"),
+             err.str());
+  BOOST_TEST(
+    (run({"generate", "a", "--quality", "50", "-o", to, "--format", "webp"})
+     == exit_status::done));
+  BOOST_TEST(err.str().find("--quality") == std::string::npos);
+  BOOST_TEST((run({"generate", "", "a", " ", "-o", to, "--force"})
+              == exit_status::done));
+  BOOST_TEST(err.str().starts_with("atelier: PROMPT: 2 are empty"), err.str());
+  BOOST_TEST((run({"generate", "", "-o", to, "--force"}) == exit_status::done));
+  BOOST_TEST(err.str().starts_with("atelier: PROMPT: one is empty"), err.str());
+}
+
+BOOST_AUTO_TEST_CASE(what_goes_with_a_server_needs_one) {
+  for (const auto& arguments :
+       {words{"generate", "a", "--cacert", "x"},
+        {"edit", "a", "--mask", "a", "b", "--cacert", "x"},
+        {"status", "--cacert", "x"},
+        {"bench", "serve", "--rate", "1", "--cacert", "x"},
+        {"bench", "serve", "--rate", "1", "--key", "x"},
+        {"bench", "serve", "--rate", "1", "--connections", "3"}}) {
+    BOOST_TEST((run(arguments) == exit_status::bad_input));
+    BOOST_TEST(err.str().find("without --server it means nothing")
+                 != std::string::npos,
+               err.str());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_policy_gets_a_list_that_can_be_read) {
+  BOOST_TEST(
+    (run({"generate", "a", "--policy", "nosuch"}) == exit_status::bad_input));
+  std::istringstream lines{err.str()};
+  size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    BOOST_TEST(line.size() <= 80u, line);
+  BOOST_TEST(count > 5u);
+  BOOST_TEST(err.str().starts_with("atelier: --policy: there is no policy "
+                                   "'nosuch'; there are\n  vanilla, atelier\n"
+                                   "  argus, "),
+             err.str());
+  BOOST_TEST(err.str().ends_with("\n  fixed\n"));
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_word_is_told_as_missing) {
+  BOOST_TEST((run({"completion"}) == exit_status::bad_input));
+  BOOST_TEST(err.str().starts_with("atelier: SHELL is missing: bash, zsh or"),
+             err.str());
+  BOOST_TEST((run({"topology"}) == exit_status::bad_input));
+  BOOST_TEST(err.str().starts_with("atelier: FILE is missing"), err.str());
+  BOOST_TEST((run({"train"}) == exit_status::bad_input));
+  BOOST_TEST(err.str().starts_with("atelier: PART is missing: vae, "),
+             err.str());
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_prompt_prints_the_usage) {

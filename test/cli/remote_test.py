@@ -9,7 +9,9 @@ import hashlib
 import http.client
 import json
 import os
+import shutil
 import signal
+import subprocess
 import sys
 import termios
 import urllib.parse
@@ -115,6 +117,73 @@ def case_what_a_server_cannot_do_is_told(program):
         expect(end_of(process, signal.SIGTERM)[0] == 0)
     refused(3, "connect", "--server", url)
     refused(2, "no address", "--server", "nonsense")
+
+
+def own_certificate(program, name):
+    """A self-signed pair of files for localhost; none without openssl."""
+    if not shutil.which("openssl"):
+        return None
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+         "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+         f"/CN={name}", "-addext", "subjectAltName=DNS:localhost", "-keyout",
+         f"{name}-key.pem", "-out", f"{name}.pem"], cwd=program.folder,
+        check=True, capture_output=True, timeout=PATIENCE_S)
+    return ["--set", f"http.certificate={name}.pem",
+            "--set", f"http.private_key={name}-key.pem"]
+
+
+def case_a_certificate_that_is_not_trusted_is_told_with_a_remedy(program):
+    files = own_certificate(program, "studio")
+    if not files:
+        return "skipped"
+    own_certificate(program, "other")
+    with server(program, *files) as (process, told):
+        port = urllib.parse.urlsplit(told["url"]).port
+        by_name = f"https://localhost:{port}"
+
+        def asked(url, *more):
+            made = program.run(["generate", "a", "--size", "64", "--server",
+                                url, "-o", "x.png", "--force", *more])
+            state = program.run(["status", "--server", url, *more])
+            expect(made[0] == state[0], made, state)
+            load = program.run(["bench", "serve", "--rate", "50", "--requests",
+                                "2", "--mix", "size=64x64", "--server", url,
+                                *more])
+            expect(load[0] == made[0], made, load)
+            for _, _, err in (made, state, load):
+                expect(made[0] == 0 or err.count("\n") == 1, err)
+            return made[0], made[2]
+
+        for url, more, status, parts in (
+                (by_name, [], 3, ["self-signed", "--cacert FILE"]),
+                (by_name, ["--cacert", "studio.pem"], 0, ["x.png"]),
+                (by_name, ["--cacert", "other.pem"], 3, ["--cacert FILE"]),
+                (by_name, ["--cacert", "none.pem"], 2,
+                 ["--cacert: cannot read certificates from 'none.pem'"]),
+                (by_name, ["--cacert", "studio-key.pem"], 2,
+                 ["--cacert: cannot read certificates"]),
+                (f"https://127.0.0.1:{port}", ["--cacert", "studio.pem"], 3,
+                 ["is for 'localhost', not for '127.0.0.1'", "use that name"]),
+                (f"http://localhost:{port}", [], 1, ["use https://"])):
+            code, err = asked(url, *more)
+            expect(code == status and all(x in err for x in parts), url, more,
+                   code, err)
+        # This machine's store may be another one.
+        program.environment["SSL_CERT_FILE"] = "studio.pem"
+        code, err = asked(by_name)
+        expect(code == 0, err)
+        del program.environment["SSL_CERT_FILE"]
+        # Its own data folder's server needs no trust.
+        expect(program.run(["status"])[0] == 0)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+    with server(program) as (process, told):
+        port = urllib.parse.urlsplit(told["url"]).port
+        code, _, err = program.run(["generate", "a", "-o", "y.png", "--server",
+                                    f"https://localhost:{port}"])
+        expect(code == 3 and "http://" in err, code, err)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+    return None
 
 
 def case_a_full_server_is_asked_until_the_deadline(program):

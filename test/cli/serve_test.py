@@ -254,6 +254,50 @@ def case_every_request_is_answered_while_processes_die(program):
         expect(code == 0, code, err)
 
 
+def case_health_names_the_part_that_is_down(program):
+    with server(program, "--processes", "split", "--set",
+                "processes.restart_first_ms=600000", "--set",
+                "processes.restart_most_ms=600000") as (process, told):
+        url = told["url"]
+
+        def health():
+            status, text = ask(url)
+            return status, json.loads(text)
+
+        pids = {x["role"]: x["pid"] for x in health()[1]["processes"]}
+        for role, known in (("cpu:0", ["cpu:0"]), ("cpu", ["cpu", "cpu:0"])):
+            expect(health()[1]["down"] != known, health())
+            os.kill(pids[role], signal.SIGKILL)
+            program.wait_for(lambda: health()[1]["down"] == known, process)
+            status, told_now = health()
+            expect(status == 503 and told_now["status"] == "degraded",
+                   told_now)
+        code, err = end_of(process, signal.SIGTERM)
+        expect(code == 0, code, err)
+
+
+def case_a_plan_that_cannot_be_done_is_refused(program):
+    plan = {"format": "atelier.plan", "version": 1, "policy": "diffserve",
+            "workers": [{"count": 1, "batch": 1,
+                         "hosting": ["test_card@20"]}],
+            "routes": [{"route": 0, "name": "test_card@20", "stages": [
+                {"any_of": ["test_card@20"], "from": "stage_image",
+                 "skip": 10}]}],
+            "share": [{"0": 1.0}]}
+    (program.folder / "plan.json").write_text(json.dumps(plan))
+    code, out, err = program.run(
+        ["serve", "--set", "devices=[{name='cpu:0',executor='test_card',"
+         "variants=['test_card@20']}]", "--set", "policy.name='fixed'",
+         "--set", "planner.plan='plan.json'"])
+    expect(code == 2 and "plan.routes[0].stages[0].skip: 10" in err, code, err)
+
+
+def case_an_arena_for_no_picture_is_refused(program):
+    for option in ("arena.state_slot_kib", "arena.image_slot_kib"):
+        code, out, err = program.run(["serve", *CARD, "--set", f"{option}=4"])
+        expect(code == 2 and option in err and "256x256" in err, code, err)
+
+
 def case_results_of_jobs_lie_in_the_data_folder(program):
     folder = program.folder / "data" / "atelier" / "results"
 
@@ -386,6 +430,157 @@ def case_a_rebound_name_is_refused(program):
         status, _ = ask(told["url"], headers={"Host": "evil.example"})
         expect(status == 403, status)
         expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
+def raw(url, text, end=True):
+    """What the server says to these bytes; with `end` nothing follows them."""
+    parts = urllib.parse.urlsplit(url)
+    with socket.create_connection((parts.hostname, parts.port),
+                                  timeout=PATIENCE_S) as c:
+        c.sendall(text.encode())
+        if end:
+            c.shutdown(socket.SHUT_WR)
+        out = b""
+        while b"\r\n\r\n" not in out:
+            more = c.recv(65536)
+            if not more:
+                break
+            out += more
+    return out.decode()
+
+
+def case_what_readers_take_differently_is_refused(program):
+    with server(program) as (process, told):
+        url = told["url"]
+        body = '{"prompt": "a"}'
+        post = "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\n"
+        chunked = post + "Transfer-Encoding: chunked\r\n\r\n"
+        for text in (
+                post + f"Content-Length:\r\n {len(body)}\r\n\r\n{body}",
+                post + f"Origin: {url}\r\nOrigin: https://evil.example\r\n"
+                + f"Content-Length: {len(body)}\r\n\r\n{body}",
+                "GET /health HTTP/1.1\r\nHost:\r\n\r\n",
+                "GET /health HTTP/1.1\nHost: localhost\n\n",
+                "GET /health HTTP/1.1\rHost: localhost\r\r",
+                "GET * HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                chunked + "0" * 5000 + f"{len(body):x}\r\n{body}\r\n0\r\n\r\n"):
+            head = raw(url, text).lower()
+            expect(" 400 " in head.splitlines()[0], text[:80], head)
+            expect("x-request-id: req_" in head, head)
+        # At once, and not when the time to read is over.
+        began = time.monotonic()
+        expect(" 413 " in raw(url, chunked + "ffffffffffffffff\r\n", False))
+        expect(time.monotonic() - began < 25, "it was waited for")
+        status, text = call(url, "POST", "/v1/jobs",
+                            {"prompt": "a", "image": ""})
+        expect(status == 400 and json.loads(text)["error"]["param"] == "image",
+               text)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
+def case_names_of_jobs_are_of_one_key(program):
+    keys = program.folder / "keys"
+    keys.write_text("".join(
+        f"{name} {role} {hashlib.sha256(name.encode()).hexdigest()}\n"
+        for name, role in (("ann", "user"), ("bob", "user"), ("eve", "admin"))))
+    keys.chmod(0o600)
+    more = ["--set", "http.keys=keys", "--set", "http.journal=on"]
+
+    def asked(url, key, method, path, body=None):
+        parts = urllib.parse.urlsplit(url)
+        c = http.client.HTTPConnection(parts.hostname, parts.port,
+                                       timeout=PATIENCE_S)
+        c.request(method, path, body and json.dumps(body),
+                  {"X-API-Key": key, "X-Request-ID": "mine-7"})
+        reply = c.getresponse()
+        expect(reply.headers["x-request-id"] == "mine-7", reply.headers)
+        return reply.status, json.loads(reply.read())
+
+    job = {"prompt": "a", "size": "64x64", "id": "mine"}
+    with server(program, *more) as (process, told):
+        url = told["url"]
+        for key in ("ann", "bob"):
+            expect(asked(url, key, "GET", "/v1/jobs/mine")[0] == 404)
+            status, got = asked(url, key, "POST", "/v1/jobs", job)
+            expect(status == 202 and got["request_id"] == "mine-7", got)
+            expect(asked(url, key, "POST", "/v1/jobs", job)[0] == 400)
+        end_of(process, signal.SIGTERM)
+    # The journal keeps them apart too.
+    with server(program, *more) as (process, told):
+        url = told["url"]
+        for key in ("ann", "bob"):
+            status, got = asked(url, key, "GET", "/v1/jobs/mine?images=none")
+            expect(status == 200 and got["key"] == key, got)
+            expect(got["request_id"] == "mine-7", got)
+            status, got = asked(url, "eve", "GET",
+                                f"/v1/jobs/mine?images=none&key={key}")
+            expect(status == 200 and got["key"] == key, got)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
+def case_it_describes_itself(program):
+    with server(program) as (process, told):
+        url = told["url"]
+        whole = json.loads(ask(url, "/openapi.json")[1])
+        expect(whole["openapi"] == "3.1.0", whole["openapi"])
+        expect(whole["info"]["version"]
+               == json.loads(ask(url)[1])["version"], whole["info"])
+        paths = {x["path"] for x in json.loads(ask(url, "/v1")[1])["endpoints"]}
+        expect(paths == set(whole["paths"]), paths ^ set(whole["paths"]))
+        status, text = ask(url, "/v1/chat/completions", method="POST")
+        error = json.loads(text)["error"]
+        expect(status == 404 and set(error)
+               == {"message", "type", "param", "code"}, text)
+        expect("/openapi.json" in error["message"], error)
+        status, text = ask(url, "/v1/models/gpt-image-1")
+        expect(status == 200 and json.loads(text)["id"] == "gpt-image-1", text)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+def case_a_second_server_leaves_the_first_to_be_found(program):
+    with server(program) as (first, told):
+        mine = json.loads(state_file(program).read_text())
+        second = program.start(["serve", "--json", *CARD])
+        log = Lines(second)
+        try:
+            other = json.loads(second.stdout.readline())
+            expect(other["url"] != told["url"], other)
+            log.wait("another server", told["url"], str(first.pid),
+                     "will not find this one")
+            expect(json.loads(state_file(program).read_text()) == mine)
+            second.send_signal(signal.SIGTERM)
+            expect(second.wait(PATIENCE_S) == 0, log.all)
+        finally:
+            second.kill()
+            second.wait()
+        # The second one ended: the first is still there to be found.
+        expect(json.loads(state_file(program).read_text()) == mine)
+        code, out, err = program.run(["status"])
+        expect(code == 0 and told["url"] in out, out, err)
+        code, _, err = program.run(["stop"])
+        expect(code == 0, err)
+        expect(first.wait(PATIENCE_S) == 0, first.returncode)
+    # One that was killed leaves no lock.
+    with server(program) as (killed, _):
+        killed.kill()
+        killed.wait()
+        with server(program) as (process, told):
+            expect(json.loads(state_file(program).read_text())["pid"]
+                   == process.pid)
+            code, err = end_of(process, signal.SIGTERM)
+            expect(code == 0 and "another server" not in err, err)
+
+
+def case_a_port_alone_listens_on_this_machine(program):
+    for arguments in (["--listen", ":0"], ["--listen", "0"],
+                      ["--set", "http.listen=:0"], ["--set", "http.listen=0"]):
+        process = program.start(["serve", "--json", *CARD[:2], *arguments])
+        try:
+            told = json.loads(process.stdout.readline())
+            expect(told["url"].startswith("http://127.0.0.1:"), told)
+            expect(ask(told["url"], "/v1/models")[0] == 200)
+            expect(end_of(process, signal.SIGTERM)[0] == 0)
+        finally:
+            process.kill()
+            process.wait()
 
 
 def case_a_stale_file_is_no_server(program):

@@ -39,6 +39,30 @@ BOOST_AUTO_TEST_CASE(a_file_of_another_server_is_kept) {
   BOOST_TEST(!read_server_file(file)->has_value());
 }
 
+BOOST_AUTO_TEST_CASE(one_server_at_a_time_has_a_data_folder) {
+  const auto data = path / "new" / "data";
+  server_claim second;
+  {
+    server_claim first;
+    BOOST_TEST(first.take(data).operator bool());
+    BOOST_TEST(first.take(data).operator bool());
+    const auto refused = second.take(data);
+    BOOST_TEST_REQUIRE(!refused);
+    BOOST_TEST((refused.why().code == core::ec::unavailable));
+    BOOST_TEST(refused.why().text
+               == "another server uses the data folder '" + data.string()
+                    + "'");
+    BOOST_TEST_REQUIRE(
+      write_server_file(server_file(data), {"http://a", 7}).operator bool());
+    BOOST_TEST(second.take(data).why().text.find(" (http://a, process 7) ")
+               != std::string::npos);
+  }
+  BOOST_TEST(second.take(data).operator bool());
+  write("file", "x");
+  server_claim none;
+  BOOST_TEST((none.take(path / "file").why().code == core::ec::io_failed));
+}
+
 BOOST_AUTO_TEST_CASE(nonsense_is_no_place) {
   for (const auto* text : {"", "{}", "[]", R"({"url":1,"pid":2})",
                            R"({"url":"a","pid":"b"})", R"({"url":"a"})"}) {

@@ -2,6 +2,7 @@
 #include "fake_service.hpp"
 #include "scratch_folder.hpp"
 #include <atelier/runtime/cli/program.hpp>
+#include <atelier/runtime/cli/simulate.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
@@ -107,6 +108,11 @@ BOOST_AUTO_TEST_CASE(a_folder_gets_summary_series_and_report) {
   BOOST_TEST((simulate({"-o", at("out")}) == exit_status::done));
   for (const char* name : {"summary.json", "series.csv", "report.html"})
     BOOST_TEST(!read(std::string{"out/"} + name).empty(), name);
+  // The profile says nothing of its variants' quality.
+  BOOST_TEST(read("out/report.html").find("Quality of the answers")
+             == std::string::npos);
+  BOOST_TEST(read("out/summary.json").find("\"quality_mean\":null")
+             != std::string::npos);
   BOOST_TEST((simulate({"-o", at("out")}) == exit_status::bad_input));
   BOOST_TEST(complains("summary.json"));
   BOOST_TEST((simulate({"-o", at("out"), "--force"}) == exit_status::done));
@@ -266,6 +272,13 @@ BOOST_AUTO_TEST_CASE(a_plan_is_printed_with_its_reasons) {
               == exit_status::done));
   const auto x = nlohmann::json::parse(out.str());
   BOOST_TEST(x["policy"] == "atelier");
+  BOOST_TEST((run({"plan", "--profiles", at("p.json"), "--demand", "6"})
+              == exit_status::done));
+  for (const char* part :
+       {"class 0: ", "requests/s", " quality/s (no plan exceeds",
+        "quality/s: the answers of a second"})
+    BOOST_TEST(out.str().find(part) != std::string::npos,
+               part << " in " << out.str());
   uint64_t workers = 0;
   for (const auto& w : x["workers"])
     workers += w["count"].get<uint64_t>();
@@ -354,6 +367,19 @@ BOOST_AUTO_TEST_CASE(bad_demands_are_told) {
   BOOST_TEST(complains("windows[0].arrived"));
   BOOST_TEST((run({"plan", "--demand", "1"}) == exit_status::bad_input));
   BOOST_TEST(complains("--profiles"));
+}
+
+BOOST_AUTO_TEST_CASE(strict_makes_a_failing_row_a_failure) {
+  using runtime::reproduced;
+  using runtime::verdict;
+  std::vector<reproduced> rows(3);
+  rows[0].passes = verdict::pass;
+  rows[1].passes = verdict::told;
+  rows[2].passes = verdict::open;
+  BOOST_TEST((end_of_reproduction(rows, true) == exit_status::done));
+  rows[1].passes = verdict::fail;
+  BOOST_TEST((end_of_reproduction(rows, false) == exit_status::done));
+  BOOST_TEST((end_of_reproduction(rows, true) == exit_status::failed));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

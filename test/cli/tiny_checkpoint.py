@@ -56,12 +56,16 @@ def unet(to, width=32):
     to.conv(f"{start}out.2", width, 4)
 
 
-def vae(to, width=32, start="first_stage_model."):
-    """Add an autoencoder of one level."""
+def vae(to, width=32, start="first_stage_model.", levels=1):
+    """Add an autoencoder; each level but one halves an image's sides."""
     for half, row, layers in (("encoder", "down", 1), ("decoder", "up", 2)):
         half = start + half
         blocks = [f"{half}.mid.block_1", f"{half}.mid.block_2"]
-        blocks += [f"{half}.{row}.0.block.{i}" for i in range(layers)]
+        blocks += [f"{half}.{row}.{level}.block.{i}"
+                   for level in range(levels) for i in range(layers)]
+        for level in range(1, levels):
+            at = level - 1 if row == "down" else level
+            to.conv(f"{half}.{row}.{at}.{row}sample.conv", width, width)
         for name in blocks:
             to.norm(f"{name}.norm1", width)
             to.conv(f"{name}.conv1", width, width)
@@ -94,11 +98,11 @@ def text(to, width=64):
         to.norm(name, width)
 
 
-def checkpoint(without=(), more=()):
+def checkpoint(without=(), more=(), levels=1):
     """Return the tensors of a small SD 1.x, name -> shape."""
     out = Layers()
     unet(out)
-    vae(out)
+    vae(out, levels=levels)
     text(out)
     for name in without:
         del out[name]

@@ -2,7 +2,10 @@
 #include "printing.hpp"
 #include <atelier/config/core_set.hpp>
 
+#include <algorithm>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace atelier::config {
 
@@ -52,7 +55,25 @@ BOOST_AUTO_TEST_CASE(every_topology_that_comes_along_is_valid) {
     }
     ++files;
   }
-  BOOST_TEST(files >= 4u);
+  BOOST_TEST(files >= 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_topology_that_needs_more_than_two_cores_says_so) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator{ATELIER_TOPOLOGIES})
+    BOOST_TEST_CONTEXT(entry.path()) {
+      const auto x = load(entry.path()).values;
+      std::vector<std::string> sets{x.processes.cpu_cores};
+      for (const auto& device : x.devices)
+        sets.push_back(device.cores);
+      uint32_t needed = 0;
+      for (const auto& set : sets)
+        if (const auto cores = parse_core_set(set); cores && !cores->empty())
+          needed = std::max(needed, cores->back() + 1);
+      const auto name = entry.path().stem().string();
+      if (needed > 2)
+        BOOST_TEST(name.ends_with("-" + std::to_string(needed) + "-cores"));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -30,6 +30,22 @@ BOOST_AUTO_TEST_CASE(what_is_no_endpoint_is_none) {
   BOOST_CHECK(!parse_endpoint(std::string(254, 'a') + ":80"));
 }
 
+BOOST_AUTO_TEST_CASE(a_port_alone_listens_on_this_machine_only) {
+  for (const auto& [text, host, port] : {std::tuple{"7861", "127.0.0.1", 7861},
+                                         {":7861", "127.0.0.1", 7861},
+                                         {":0", "127.0.0.1", 0},
+                                         {"0.0.0.0:7861", "0.0.0.0", 7861},
+                                         {"[::1]:7861", "::1", 7861}}) {
+    const auto x = parse_listen(text);
+    BOOST_REQUIRE_MESSAGE(x, text);
+    BOOST_CHECK_EQUAL(x->host, host);
+    BOOST_CHECK_EQUAL(x->port, port);
+  }
+  for (const auto* const text :
+       {"", ":", "65536", ":65536", "::1:80", "::", "-1", "+1", "a", "7861:"})
+    BOOST_CHECK_MESSAGE(!parse_listen(text), text);
+}
+
 BOOST_AUTO_TEST_CASE(origins_are_told_from_other_texts) {
   for (const auto* const text : {"http://localhost", "http://localhost:3000",
                                  "https://a.example", "https://[::1]:8443"})

@@ -30,6 +30,15 @@ BOOST_AUTO_TEST_CASE(bare_word_is_a_text) {
   BOOST_CHECK_EQUAL(read.values.policy.name, "x");
 }
 
+BOOST_AUTO_TEST_CASE(port_alone_is_an_address_to_listen_to) {
+  for (const auto* const text : {"http.listen=7861", "http.listen=:7861"})
+    BOOST_CHECK_MESSAGE(is_valid(with({text})), text);
+  BOOST_CHECK_EQUAL(with({"http.listen=7861"}).values.http.listen, "7861");
+  BOOST_CHECK(!with({"http.listen=65536"}));
+  BOOST_CHECK(!with({"http.listen=-1"}));
+  BOOST_CHECK(!with({"log.level=3"}));
+}
+
 BOOST_AUTO_TEST_CASE(empty_value_is_the_empty_text) {
   const auto read = with({"processes.program="}, "processes.program = 'x'");
   BOOST_REQUIRE(is_valid(read));

@@ -5,9 +5,8 @@
 #include <atelier/core/philox.hpp>
 
 #include <boost/test/unit_test.hpp>
-#include <process/engine_fixture.hpp>
+#include <fault/watched.hpp>
 #include <process/process_table.hpp>
-#include <support/eventually.hpp>
 #include <support/scale.hpp>
 #include <support/seed.hpp>
 
@@ -18,40 +17,20 @@
 
 using namespace atelier;
 using namespace std::chrono_literals;
+using test::card;
+using test::check_at_rest;
 using test::come_to_moment;
 using test::eventually;
+using test::kill_process;
 using test::mode;
+using test::quick_restarts;
+using test::restarts_of;
+using test::undisturbed;
+using test::wanted_picture;
+using test::watched;
+using test::with_card;
 
 namespace {
-
-const std::vector<std::string> quick_restarts{
-  "processes.heartbeat_ms=20",    "processes.silence_ms=1000",
-  "processes.setup_ms=5000",      "processes.restart_first_ms=1",
-  "processes.restart_most_ms=10", "scheduler.attempts=1000"};
-
-std::vector<std::string> with_card(const std::string& card,
-                                   std::vector<std::string> more = {}) {
-  auto all = quick_restarts;
-  all.push_back("devices=[" + card + "]");
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
-/// One device whose step takes `step_ms`.
-std::string card(int step_ms, int publish_every = 1) {
-  return "{name='cpu:0',max_batch=4,seats=4,test_card_step_ms="
-       + std::to_string(step_ms)
-       + ",publish_every=" + std::to_string(publish_every) + "}";
-}
-
-generation wanted_picture(uint32_t steps, uint32_t side = 64) {
-  generation x;
-  x.prompt = "a death";
-  x.width = x.height = side;
-  x.steps = steps;
-  x.seed = 99;
-  return x;
-}
 
 /// An edit that runs `steps` of twice as many.
 generation wanted_edit(uint32_t steps, uint32_t side = 64) {
@@ -60,60 +39,6 @@ generation wanted_edit(uint32_t steps, uint32_t side = 64) {
   x.mask = test::image_file(side, side, 2, core::image_format::jpeg);
   x.strength = 0.5f;
   return x;
-}
-
-picture undisturbed(const generation& wanted) {
-  auto sut = test::start(mode::single);
-  return test::picture_in(test::answers_to(*sut, {wanted})[0]);
-}
-
-/// A request in flight whose steps can be watched.
-struct watched {
-  std::shared_ptr<std::atomic<uint32_t>> steps =
-    std::make_shared<std::atomic<uint32_t>>(0);
-  std::shared_ptr<std::atomic<uint32_t>> answers =
-    std::make_shared<std::atomic<uint32_t>>(0);
-  submission accepted;
-
-  watched(engine& to, const generation& wanted) {
-    callbacks calls;
-    calls.progressed = [s = steps](const progress& p) { *s = p.steps_done; };
-    calls.answered = [n = answers](const answer&) { ++*n; };
-    auto got = to.submit(wanted, std::move(calls));
-    BOOST_TEST_REQUIRE(std::holds_alternative<submission>(got));
-    accepted = std::get<submission>(std::move(got));
-  }
-
-  bool comes_to_step(uint32_t n) const {
-    return eventually([&] { return *steps >= n; });
-  }
-
-  answer wait() {
-    BOOST_TEST_REQUIRE(
-      (accepted.result.wait_for(120s) == std::future_status::ready));
-    return accepted.result.get();
-  }
-};
-
-void kill_process(const engine& of, const std::string& role, int signal) {
-  pid_t pid = 0;
-  BOOST_TEST_REQUIRE(
-    eventually([&] { return (pid = test::pid_of(of, role)) != 0; }));
-  kill(pid, signal);
-}
-
-uint32_t restarts_of(const engine& of, const std::string& role) {
-  for (const auto& p : of.status().processes)
-    if (p.role == role)
-      return p.restarts;
-  return 0;
-}
-
-void check_at_rest(engine& sut) {
-  BOOST_TEST(test::comes_to_rest(sut));
-  const auto s = sut.status();
-  BOOST_TEST(s.slots_in_use == 0u);
-  BOOST_TEST(s.accepted == s.answered + s.failed + s.cancelled);
 }
 
 void come_to_moment(uint64_t us, const watched& x) {
@@ -305,38 +230,6 @@ BOOST_AUTO_TEST_CASE(a_stopped_process_is_found_and_replaced) {
     BOOST_TEST(eventually([&] { return !test::is_alive(stopped); }));
     check_at_rest(*sut);
   }
-}
-
-BOOST_AUTO_TEST_CASE(a_request_that_dies_again_and_again_is_poison) {
-  core::philox random{test::seed(), core::purpose::fault};
-  auto sut = test::start(mode::split, with_card(card(10'000)));
-  watched x{*sut, wanted_picture(3)};
-  const auto answered = [&] { return x.answers->load() > 0; };
-  // The batch is told before its step begins, and a death between the two does
-  // not count: at least three deaths, and few more.
-  uint32_t deaths = 0;
-  while (!answered() && deaths < 20) {
-    BOOST_TEST_REQUIRE(eventually([&] {
-      const auto s = sut->status();
-      return answered()
-          || (!s.workers.empty() && s.workers[0].running == 1
-              && test::pid_of(*sut, "cpu:0") != 0);
-    }));
-    if (answered())
-      break;
-    come_to_moment(random.below(100'000), x);
-    kill_process(*sut, "cpu:0", SIGKILL);
-    ++deaths;
-    BOOST_TEST_REQUIRE(
-      eventually([&] { return restarts_of(*sut, "cpu:0") == deaths; }));
-  }
-  const auto a = x.wait();
-  BOOST_TEST_REQUIRE(test::code_of(a) == "poison");
-  BOOST_TEST(deaths >= 3u);
-  BOOST_TEST(std::get<failure>(a).text.starts_with(
-               "its worker died 2 times while running it alone at step 0 "),
-             std::get<failure>(a).text);
-  check_at_rest(*sut);
 }
 
 BOOST_AUTO_TEST_CASE(a_death_while_starting_is_survived) {

@@ -50,6 +50,44 @@ BOOST_AUTO_TEST_CASE(a_source_that_does_not_fit_is_refused) {
   BOOST_CHECK(begin_source(bytes, px, false));
 }
 
+BOOST_AUTO_TEST_CASE(what_is_kept_in_another_size_is_read) {
+  constexpr core::extent kept{10, 6};
+  std::vector<std::byte> bytes(source_bytes(px, true, kept));
+  const auto into = begin_source(bytes, px, true, kept);
+  BOOST_REQUIRE(into);
+  into->kept_pixels.back() = 7;
+  into->kept_mask[3] = 255;
+  const auto parts = parse_source(bytes);
+  BOOST_REQUIRE(parts);
+  BOOST_TEST((parts->kept.px == kept));
+  BOOST_TEST(parts->kept.pixels.size() == 180u);
+  BOOST_TEST(parts->kept.pixels.back() == 7);
+  BOOST_TEST(parts->kept.mask.size() == 60u);
+  BOOST_TEST(parts->kept.mask[3] == 255);
+  for (size_t n = 0; n < bytes.size(); ++n)
+    BOOST_CHECK(!parse_source(std::span{bytes}.first(n)));
+  into->kept_mask[3] = 1;
+  BOOST_CHECK(!parse_source(bytes));
+}
+
+BOOST_AUTO_TEST_CASE(a_drawn_image_has_what_it_keeps_behind_it) {
+  constexpr core::extent kept{10, 6};
+  std::vector<std::byte> bytes(drawn_bytes(px, kept));
+  bytes[45] = std::byte{9};
+  bytes.back() = std::byte{255};
+  const auto parts = parse_kept(bytes, px, kept);
+  BOOST_REQUIRE(parts);
+  BOOST_TEST((parts->px == kept));
+  BOOST_TEST(parts->pixels.front() == 9);
+  BOOST_TEST(parts->mask.back() == 255);
+  const auto alone =
+    parse_kept(std::span{bytes}.first(drawn_bytes(px)), px, kept);
+  BOOST_REQUIRE(alone);
+  BOOST_TEST(alone->mask.empty());
+  BOOST_CHECK(!parse_kept(std::span{bytes}.first(100), px, kept));
+  BOOST_CHECK(!parse_kept(bytes, px, {}));
+}
+
 BOOST_AUTO_TEST_CASE(every_cut_is_refused) {
   for (const bool masked : {false, true}) {
     auto bytes = sample(masked);

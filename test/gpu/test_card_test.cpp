@@ -111,8 +111,8 @@ BOOST_AUTO_TEST_CASE(every_part_of_the_request_shows) {
 BOOST_AUTO_TEST_CASE(the_source_shows_in_the_steps) {
   const std::vector<uint8_t> pixels(64 * 64 * 3, 7);
   std::vector<uint8_t> mask(64 * 64, 255);
-  const source_parts plain{{64, 64}, pixels, {}};
-  const source_parts masked{{64, 64}, pixels, mask};
+  const source_parts plain{{64, 64}, pixels, {}, {}};
+  const source_parts masked{{64, 64}, pixels, mask, {}};
   const auto sum = test_card_sum(plain);
   BOOST_TEST(sum != 0u);
   BOOST_TEST(sum != test_card_sum(masked));
@@ -148,7 +148,8 @@ BOOST_AUTO_TEST_CASE(the_card_lies_over_its_source) {
     const source_parts source{{64, 64},
                               pixels,
                               masked ? std::span<const uint8_t>{mask}
-                                     : std::span<const uint8_t>{}};
+                                     : std::span<const uint8_t>{},
+                              {}};
     std::vector<std::byte> rgb(card.size());
     test_card_decode(latent, {4, 8, 8}, with, sample_text, rgb, &source);
     return rgb;

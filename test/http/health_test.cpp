@@ -40,6 +40,37 @@ BOOST_AUTO_TEST_CASE(it_is_starting_until_told_otherwise) {
   BOOST_TEST(told(scope::anyone, 503)["status"] == "stopping");
 }
 
+BOOST_AUTO_TEST_CASE(it_says_that_it_drains_and_for_how_long) {
+  pictures->now.workers = {{"cpu:0", {"test_card@20"}, true, 1}};
+  sut.refresh();
+  sut.enter(health::stage::running);
+  auto seen = told(scope::anyone, 200);
+  BOOST_TEST(seen["draining"] == false);
+  sut.drain(true);
+  seen = told(scope::anyone, 503);
+  BOOST_TEST(seen["status"] == "draining");
+  BOOST_TEST(seen["draining"] == true);
+  // Nothing ends by itself.
+  BOOST_TEST(!seen.contains("drain_left_s"));
+  sut.drain(false);
+  BOOST_TEST(!sut.draining());
+  sut.end(now + 10s);
+  now += 2500ms;
+  seen = told(scope::anyone, 503);
+  BOOST_TEST(seen["status"] == "draining");
+  BOOST_TEST(seen["draining"] == true);
+  BOOST_TEST(seen["drain_left_s"].get<double>() == 7.5);
+  // The end of a server is not taken back.
+  sut.drain(false);
+  BOOST_TEST(sut.draining());
+  now += 1h;
+  BOOST_TEST(told(scope::anyone, 503)["drain_left_s"].get<double>() == 0.0);
+  sut.enter(health::stage::stopping);
+  seen = told(scope::anyone, 503);
+  BOOST_TEST(seen["status"] == "stopping");
+  BOOST_TEST(seen["draining"] == true);
+}
+
 BOOST_AUTO_TEST_CASE(one_live_worker_is_enough) {
   sut.enter(health::stage::running);
   BOOST_TEST(told(scope::anyone, 503)["status"] == "degraded");
@@ -52,9 +83,32 @@ BOOST_AUTO_TEST_CASE(one_live_worker_is_enough) {
   BOOST_TEST(told(scope::anyone, 503)["status"] == "degraded");
 }
 
+BOOST_AUTO_TEST_CASE(a_part_that_is_down_is_named) {
+  sut.enter(health::stage::running);
+  pictures->now.workers = {{"cpu:1", {}, true, 0}};
+  pictures->now.processes = {{"cpu", 1, 0, true, true},
+                             {"cpu:0", 2, 1, true, false},
+                             {"cpu:1", 3, 0, true, true}};
+  sut.refresh();
+  // One device draws, so requests are answered.
+  const auto device = told(scope::anyone, 200);
+  BOOST_TEST(device["status"] == "ok");
+  BOOST_TEST(device["down"] == json::array({"cpu:0"}));
+  pictures->now.processes[1].ready = true;
+  pictures->now.processes[0].ready = false;
+  sut.refresh();
+  // Nothing is prepared or encoded.
+  const auto pools = told(scope::anyone, 503);
+  BOOST_TEST(pools["status"] == "degraded");
+  BOOST_TEST(pools["down"] == json::array({"cpu"}));
+  pictures->now.processes[0].ready = true;
+  sut.refresh();
+  BOOST_TEST(told(scope::anyone, 200)["down"] == json::array());
+}
+
 BOOST_AUTO_TEST_CASE(strangers_are_told_less) {
   pictures->now.workers = {{"cpu:0", {"base@50"}, true, 2}};
-  pictures->now.processes = {{"cpu", 42, 3, true}};
+  pictures->now.processes = {{"cpu", 42, 3, true, true}};
   pictures->now.waiting = 5;
   sut.enter(health::stage::running);
   sut.refresh();

@@ -38,9 +38,9 @@ BOOST_AUTO_TEST_CASE(a_field_cannot_begin_a_line_of_its_own) {
 }
 
 BOOST_AUTO_TEST_CASE(connections_end_as_their_version_says) {
-  BOOST_TEST(
-    has(head_text({}, {11, false, false, {}, {}}, 0), "Connection: close\r\n"));
-  BOOST_TEST(has(head_text({}, {10, true, false, {}, {}}, 0),
+  BOOST_TEST(has(head_text({}, {11, false, false, {}, {}, {}}, 0),
+                 "Connection: close\r\n"));
+  BOOST_TEST(has(head_text({}, {10, true, false, {}, {}, {}}, 0),
                  "Connection: keep-alive\r\n"));
 }
 
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_reply_without_a_body_has_no_length) {
 
 BOOST_AUTO_TEST_CASE(an_origin_is_let_read) {
   const auto text =
-    head_text({}, {11, true, false, "https://a.example", {}}, 0);
+    head_text({}, {11, true, false, "https://a.example", {}, {}}, 0);
   BOOST_TEST(has(text, "Access-Control-Allow-Origin: https://a.example\r\n"));
   BOOST_TEST(has(text, "Vary: Origin\r\n"));
 }

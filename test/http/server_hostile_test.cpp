@@ -58,6 +58,31 @@ BOOST_AUTO_TEST_CASE(what_could_smuggle_a_request_ends_the_connection) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_readers_take_differently_is_refused_with_400) {
+  with.settings.body_bytes = 100'000;
+  start();
+  const std::string post = "POST /echo HTTP/1.1\r\nHost: localhost\r\n";
+  const std::string chunked = post + "Transfer-Encoding: chunked\r\n\r\n";
+  for (const auto& text :
+       {post + "Content-Length:\r\n 2\r\n\r\nab",
+        post + "Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n",
+        post
+          + "Origin: http://localhost\r\nOrigin: https://evil.com\r\n"
+            "Content-Length: 2\r\n\r\nab",
+        std::string{"GET /hello HTTP/1.1\r\nHost:\r\n\r\n"},
+        std::string{"GET /hello HTTP/1.1\nHost: localhost\n\n"},
+        std::string{"GET /hello HTTP/1.1\rHost: localhost\r\r"},
+        request("GET", "*"), chunked + std::string(5000, '0') + "\r\n\r\n"}) {
+    auto c = client();
+    const auto x = c.ask(text);
+    BOOST_TEST(x.status == 400u, text.substr(0, 100));
+    BOOST_TEST(has(x.body, "\"type\":\"invalid_request_error\""));
+  }
+  // At once, not when the time to read is over.
+  BOOST_TEST(ask(chunked + "ffffffffffffffff\r\n").status == 413u);
+  BOOST_TEST(ask(request("OPTIONS", "*")).status == 204u);
+}
+
 BOOST_AUTO_TEST_CASE(a_large_head_is_refused) {
   with.settings.header_bytes = 4096;
   start();

@@ -169,6 +169,45 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_is_told_in_the_words_of_the_api) {
   BOOST_TEST(c.ask(request("OPTIONS", "/x")).status == 404u);
 }
 
+BOOST_AUTO_TEST_CASE(a_missing_endpoint_names_those_that_there_are) {
+  start();
+  const auto x = ask(request("POST", "/v1/chat/completions"));
+  BOOST_TEST(x.status == 404u);
+  BOOST_TEST(x.body
+             == R"({"error":{"code":"not_found","message":"no such endpoint: )"
+                R"(POST /v1/chat/completions; this server has /hello, /echo, )"
+                R"(/kept","param":null,"type":"invalid_request_error"}})");
+}
+
+BOOST_AUTO_TEST_CASE(every_answer_has_a_request_id) {
+  with.settings.body_bytes = 10;
+  std::string seen;
+  add("GET", "/id", [&](const auto& x) {
+    seen = x->asked().request_id;
+    x->reply({});
+  });
+  start();
+  auto c = client();
+  const auto own = c.ask(request("GET", "/id", "X-Request-ID: mine-7\r\n"));
+  BOOST_TEST(own.field("x-request-id") == "mine-7");
+  BOOST_TEST(seen == "mine-7");
+  const auto made = c.ask(request("GET", "/id")).field("x-request-id");
+  BOOST_TEST(made.size() == 36u);
+  BOOST_TEST(made.starts_with("req_"));
+  BOOST_TEST(seen == made);
+  BOOST_TEST(c.ask(request("GET", "/id")).field("x-request-id") != made);
+  // Also where no handler sees it.
+  BOOST_TEST(
+    c.ask(request("GET", "/no", "X-Request-ID: a\r\n")).field("x-request-id")
+    == "a");
+  BOOST_TEST(c.ask(request("OPTIONS", "/id")).field("x-request-id").size()
+             == 36u);
+  for (const auto& text :
+       {std::string{"nonsense\r\n\r\n"}, request("GET", "/../a"),
+        request("POST", "/echo", {}, std::string(11, 'x'))})
+    BOOST_TEST(ask(text).field("x-request-id").size() == 36u, text);
+}
+
 BOOST_AUTO_TEST_CASE(a_handler_that_throws_is_answered_for) {
   add("GET", "/throws",
       [](const auto&) { throw std::runtime_error{"/secret/path"}; });

@@ -31,20 +31,30 @@ struct own_certificate {
   }
 
   /// Puts another pair in the place of the one before.
-  void write(int64_t serial) const {
+  /// @param from, to seconds from now in which it is valid
+  /// @param foreign signed by an authority that nobody knows
+  void write(int64_t serial, int64_t from = 0, int64_t to = 3600,
+             bool foreign = false) const {
     auto* const pair = EVP_EC_gen("P-256");
+    auto* const signer = foreign ? EVP_EC_gen("P-256") : pair;
     auto* const x = X509_new();
     X509_set_version(x, 2);
     ASN1_INTEGER_set_int64(X509_get_serialNumber(x), serial);
-    X509_gmtime_adj(X509_getm_notBefore(x), 0);
-    X509_gmtime_adj(X509_getm_notAfter(x), 3600);
+    X509_gmtime_adj(X509_getm_notBefore(x), from);
+    X509_gmtime_adj(X509_getm_notAfter(x), to);
     X509_set_pubkey(x, pair);
     auto* const name = X509_get_subject_name(x);
     X509_NAME_add_entry_by_txt(
       name, "CN", MBSTRING_ASC,
       reinterpret_cast<const unsigned char*>("localhost"), -1, -1, 0);
     X509_set_issuer_name(x, name);
-    BOOST_TEST_REQUIRE(X509_sign(x, pair, EVP_sha256()) > 0);
+    if (foreign)
+      X509_NAME_add_entry_by_txt(
+        X509_get_issuer_name(x), "O", MBSTRING_ASC,
+        reinterpret_cast<const unsigned char*>("authority"), -1, -1, 0);
+    BOOST_TEST_REQUIRE(X509_sign(x, signer, EVP_sha256()) > 0);
+    if (foreign)
+      EVP_PKEY_free(signer);
     auto* out = std::fopen(certificate.c_str(), "w");
     PEM_write_X509(out, x);
     std::fclose(out);
@@ -74,8 +84,23 @@ struct tls_rig : server_rig {
     return plain_client{port, true};
   }
 
+  /// Asks by that host, trusting `authorities`; returns why it was not
+  /// answered.
+  std::string doubt(const std::string& host,
+                    const std::string& authorities = {}) const {
+    runtime::http::client_request x;
+    x.url = "https://" + host + ":" + std::to_string(port) + "/hello";
+    x.authorities = authorities;
+    const auto reply = ask_server(x);
+    return reply ? "none: " + reply->body : reply.why().text;
+  }
+
   own_certificate own;
 };
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
 
 } // namespace
 
@@ -167,6 +192,60 @@ BOOST_AUTO_TEST_CASE(the_programs_client_believes_no_stranger) {
   const auto reply = ask_server(x);
   BOOST_TEST_REQUIRE(reply.operator bool());
   BOOST_TEST(reply->body == "hello");
+}
+
+BOOST_AUTO_TEST_CASE(the_client_tells_why_it_does_not_trust_and_what_helps) {
+  start();
+  const auto unknown = doubt("localhost");
+  BOOST_TEST(has(unknown, "self-signed"), unknown);
+  BOOST_TEST(has(unknown, "--cacert FILE"), unknown);
+  BOOST_TEST(doubt("localhost", own.certificate) == "none: hello");
+  const auto other = doubt("127.0.0.1", own.certificate);
+  BOOST_TEST(has(other, "is for 'localhost', not for '127.0.0.1'"), other);
+  const auto missing = doubt("localhost", "/nonexistent");
+  BOOST_TEST(has(missing, "--cacert: cannot read certificates from "
+                          "'/nonexistent'"),
+             missing);
+  BOOST_TEST(has(doubt("localhost", own.key), "--cacert: cannot read"));
+}
+
+BOOST_AUTO_TEST_CASE(a_certificate_out_of_its_time_is_told_with_the_time) {
+  own.write(2, -7200, -3600);
+  start();
+  const auto past = doubt("localhost", own.certificate);
+  BOOST_TEST(has(past, "its certificate expired at 20"), past);
+  own.write(3, 7200, 10'800);
+  BOOST_TEST(static_cast<bool>(server->renew(with.settings)));
+  BOOST_TEST(eventually([&] {
+    return has(doubt("localhost", own.certificate), "is valid from 20");
+  }));
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_authority_is_told) {
+  own.write(2, 0, 3600, true);
+  start();
+  const auto why = doubt("localhost");
+  BOOST_TEST(has(why, "the authority that signed its certificate"), why);
+  BOOST_TEST(has(why, "--cacert FILE"), why);
+  // The server's own certificate is trusted without its authority.
+  BOOST_TEST(doubt("localhost", own.certificate) == "none: hello");
+}
+
+BOOST_AUTO_TEST_CASE(the_client_tells_the_scheme_that_fits) {
+  start();
+  runtime::http::client_request x;
+  x.url = "http://localhost:" + std::to_string(port) + "/hello";
+  const auto plain = ask_server(x);
+  BOOST_TEST_REQUIRE(!plain);
+  BOOST_TEST(has(plain.why().text, "use https://"), plain.why().text);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_without_tls_is_told_as_such) {
+  with.settings.certificate.clear();
+  with.settings.private_key.clear();
+  start();
+  const auto why = doubt("localhost");
+  BOOST_TEST(has(why, "http://"), why);
 }
 
 BOOST_AUTO_TEST_CASE(files_that_are_no_certificates_are_told) {

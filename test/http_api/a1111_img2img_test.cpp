@@ -212,7 +212,17 @@ BOOST_AUTO_TEST_CASE(faulty_calls_name_their_field) {
   BOOST_TEST(
     refused({{"mask", image}, {"init_images", {"Zm9v"}}}).starts_with("image"));
   BOOST_TEST(refused({{"resize_mode", 3}}).starts_with("resize_mode"));
-  BOOST_TEST(refused({{"inpainting_fill", 2}}).starts_with("inpainting_fill"));
+  BOOST_TEST(refused({{"resize_mode", 3}})
+             == "resize_mode 3 (latent upscale) is not supported; it can be 0 "
+                "(stretch), 1 (crop) or 2 (fill)");
+  BOOST_TEST(
+    refused({{"inpainting_fill", 2}})
+    == "inpainting_fill 2 (latent noise) is not supported; it can be 0 "
+       "(fill) or 1 (original)");
+  BOOST_TEST(
+    refused({{"inpainting_fill", 3}})
+    == "inpainting_fill 3 (latent nothing) is not supported; it can be "
+       "0 (fill) or 1 (original)");
   BOOST_TEST(refused({{"mask_blur", 65}}).starts_with("mask_blur"));
   BOOST_TEST(
     refused({{"denoising_strength", 0}}).starts_with("denoising_strength"));

@@ -92,6 +92,68 @@ BOOST_AUTO_TEST_CASE(a_picture_comes_with_its_info) {
   BOOST_TEST(info["job_timestamp"] == "20231114221320");
 }
 
+BOOST_AUTO_TEST_CASE(a_size_may_be_drawn_as_it_is_asked_for) {
+  rig r;
+  BOOST_TEST(!r.order_of({{"width", 512}, {"height", 512}}).native_only);
+  BOOST_TEST(!*r.order_of({{"native_only", "off"}}).native_only);
+}
+
+BOOST_AUTO_TEST_CASE(notes_are_comments_each_once) {
+  rig r;
+  r.pictures->notes = {{"unknown_word", "prompt: 'cat' is not known"},
+                       {"prompt_cut", "cut"}};
+  const auto got = r.draw({{"prompt", "a cat"}, {"n_iter", 2}});
+  r.pictures->finish(1);
+  r.pictures->finish(2);
+  const auto info = json::parse(got->body()["info"].get<std::string>());
+  BOOST_TEST(info["comments"] == "prompt: 'cat' is not known\ncut\n");
+}
+
+BOOST_AUTO_TEST_CASE(marks_of_the_prompt_are_taken_out_and_noted) {
+  rig r;
+  const auto g = r.order_of({{"prompt", "a (red:1.3) circle BREAK on white"},
+                             {"negative_prompt", "[dogs|cats]"}});
+  BOOST_TEST(g.prompt == "a red circle  on white");
+  BOOST_TEST(g.negative == "dogs");
+  BOOST_TEST_REQUIRE(g.notes.size() == 3u);
+  for (const auto& x : g.notes)
+    BOOST_TEST(x.code == "prompt_syntax");
+  BOOST_TEST(g.notes[0].text
+             == "prompt: '(red:1.3)' is read as 'red', because the weight of "
+                "words is not supported");
+  BOOST_TEST(g.notes[2].text.starts_with("negative_prompt: '[dogs|cats]'"));
+}
+
+BOOST_AUTO_TEST_CASE(a_network_in_a_prompt_is_refused_by_name) {
+  rig r;
+  for (const auto* field : {"prompt", "negative_prompt"})
+    for (const auto* mark : {"<lora:x:1>", "<hypernet:y:0.5>", "<lyco:z>"}) {
+      const auto got = r.draw({{field, std::string{"a circle "} + mark}});
+      BOOST_TEST(got->status() == 400u);
+      const auto why = got->body()["detail"].get<std::string>();
+      BOOST_TEST(why.find(mark) != std::string::npos, why);
+      BOOST_TEST(why.starts_with(field), why);
+    }
+  BOOST_TEST(r.pictures->count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_scale_beyond_the_models_is_lowered_and_noted) {
+  rig r;
+  BOOST_TEST(*r.order_of({{"cfg_scale", 7}}).guidance == 7);
+  r.pictures->known[0].guidance = 2;
+  r.pictures->known[0].most_guidance = 3;
+  const auto lowered = r.order_of({{"cfg_scale", 7}});
+  BOOST_TEST(*lowered.guidance == 2);
+  BOOST_TEST_REQUIRE(lowered.notes.size() == 1u);
+  BOOST_TEST(lowered.notes[0].code == "guidance");
+  BOOST_TEST(lowered.notes[0].text
+             == "cfg_scale 7 is lowered to 2: beyond 3 the model's images get "
+                "worse");
+  const auto kept = r.order_of({{"cfg_scale", 2.5}});
+  BOOST_TEST(*kept.guidance == 2.5);
+  BOOST_TEST(kept.notes.empty());
+}
+
 BOOST_AUTO_TEST_CASE(samplers_and_schedulers_have_many_names) {
   rig r;
   const auto sampler = [&](const json& body) {
@@ -113,7 +175,8 @@ BOOST_AUTO_TEST_CASE(samplers_and_schedulers_have_many_names) {
   const auto got = r.draw({{"sampler_name", "Heun"}});
   BOOST_TEST(got->status() == 404u);
   BOOST_TEST(got->body()["detail"]
-             == "sampler_name 'Heun' is not there: see /sdapi/v1/samplers");
+             == "sampler_name 'Heun' is not there; there are Euler, Euler a, "
+                "DPM++ 2M, DDIM, LCM, Flow match Euler");
   BOOST_TEST(r.draw({{"scheduler", "Exponential"}})->status() == 400u);
 }
 
@@ -139,7 +202,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_is_refused_by_name) {
   rig r;
   for (const auto& [field, value] : std::vector<std::pair<std::string, json>>{
          {"enable_hr", true},
-         {"restore_faces", true},
+         {"restore_faces", "yes"},
          {"tiling", true},
          {"styles", {"nice"}},
          {"script_name", "xyz"},
@@ -152,7 +215,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_is_refused_by_name) {
          {"cfg_scale", 99},
          {"width", 4},
          {"batch_size", 11},
-         {"override_settings", {{"CLIP_stop_at_last_layers", 2}}},
+         {"override_settings", {{"CLIP_stop_at_last_layers", 99}}},
          {"override_settings", {{"unknown", 2}}},
          {"override_settings", 5}}) {
     BOOST_TEST_CONTEXT(field << " " << value) {

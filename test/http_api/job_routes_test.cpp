@@ -170,31 +170,34 @@ BOOST_AUTO_TEST_CASE(faults_name_their_field) {
     BOOST_TEST(got->status() == status);
     return got->body()["error"].value("param", "");
   };
-  for (const auto& [field, value] :
-       std::vector<std::pair<std::string, json>>{{"prompt", 1},
-                                                 {"n", 0},
-                                                 {"n", 11},
-                                                 {"size", "64"},
-                                                 {"size", "64x"},
-                                                 {"size", "65x64"},
-                                                 {"size", "64x9999999"},
-                                                 {"size", "64x64x64"},
-                                                 {"steps", 0},
-                                                 {"steps", 151},
-                                                 {"guidance", 51},
-                                                 {"sampler", "heun"},
-                                                 {"strength", 0},
-                                                 {"priority", "urgent"},
-                                                 {"deadline_ms", 0},
-                                                 {"format", "gif"},
-                                                 {"quality", 101},
-                                                 {"image", "http://a/b.png"},
-                                                 {"image", "%"},
-                                                 {"mask", "Zm9v"},
-                                                 {"policy", "teacache"},
-                                                 {"level", 3},
-                                                 {"bogus", 1},
-                                                 {"seed", -7}}) {
+  for (const auto& [field, value] : std::vector<std::pair<std::string, json>>{
+         {"prompt", 1},
+         {"n", 0},
+         {"n", 11},
+         {"size", "64"},
+         {"size", "64x"},
+         {"size", "65x64"},
+         {"size", "64x9999999"},
+         {"size", "64x64x64"},
+         {"steps", 0},
+         {"steps", 151},
+         {"guidance", 51},
+         {"sampler", "heun"},
+         {"strength", 0},
+         {"priority", "urgent"},
+         {"deadline_ms", 0},
+         {"format", "gif"},
+         {"quality", 101},
+         {"image", "http://a/b.png"},
+         {"image", "%"},
+         {"image", ""},
+         {"image", "data:image/png;base64,"},
+         {"mask", ""},
+         {"mask", "Zm9v"},
+         {"policy", "teacache"},
+         {"level", 3},
+         {"bogus", 1},
+         {"seed", -7}}) {
     BOOST_TEST_CONTEXT(field << " " << value) {
       BOOST_TEST(refused({{field, value}}) == field);
     }
@@ -336,6 +339,48 @@ BOOST_AUTO_TEST_CASE(owners_see_their_own_jobs_and_admins_all) {
   BOOST_TEST(r.get("/v1/jobs?limit=0")->status() == 400u);
   BOOST_TEST(r.get("/v1/jobs?limit=x")->status() == 400u);
   BOOST_TEST(r.get("/v1/jobs/" + of_ann)->status() == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(names_are_of_one_key) {
+  rig r{{10, 64, 1u << 20, 1h}};
+  const json body{{"prompt", "a"}, {"id", "mine"}};
+  BOOST_TEST(r.post_json("/v1/jobs", body)->status() == 202u);
+  BOOST_TEST(r.post_json("/v1/jobs", body)->status() == 400u);
+  r.pictures->finish(1);
+  r.key = "bob";
+  // Another key's name is neither found nor taken.
+  BOOST_TEST(r.get("/v1/jobs/mine")->status() == 404u);
+  BOOST_TEST(r.post_json("/v1/jobs", body)->status() == 202u);
+  BOOST_TEST(r.get("/v1/jobs/mine")->body()["status"] == "queued");
+  BOOST_TEST(r.get("/v1/jobs/mine")->body()["key"] == "bob");
+  BOOST_TEST(r.post("/v1/jobs/mine/cancel", "")->status() == 200u);
+  BOOST_TEST(r.pictures->at(2).cancelled);
+  r.key = "ann";
+  BOOST_TEST(r.get("/v1/jobs/mine")->body()["status"] == "completed");
+  r.who = scope::admin;
+  r.key = "root";
+  BOOST_TEST(r.get("/v1/jobs/mine?key=ann")->body()["status"] == "completed");
+  BOOST_TEST(r.get("/v1/jobs/mine?key=bob")->body()["status"] == "cancelled");
+  BOOST_TEST(r.get("/v1/jobs/mine")->body()["key"] == "bob");
+  BOOST_TEST(r.get("/v1/jobs/mine?key=eve")->status() == 404u);
+  // What is over is over for its own key.
+  r.now += 2h;
+  r.all->tick();
+  BOOST_TEST(r.get("/v1/jobs/mine")->status() == 410u);
+  r.who = scope::user;
+  BOOST_TEST(r.get("/v1/jobs/mine")->status() == 404u);
+  r.key = "ann";
+  BOOST_TEST(r.get("/v1/jobs/mine")->status() == 410u);
+}
+
+BOOST_AUTO_TEST_CASE(a_job_knows_the_request_that_made_it) {
+  rig r;
+  request_message x;
+  x.method = "POST";
+  x.path = "/v1/jobs";
+  x.body = R"({"prompt":"a"})";
+  x.request_id = "mine-7";
+  BOOST_TEST(r.ask(std::move(x))->body()["request_id"] == "mine-7");
 }
 
 BOOST_AUTO_TEST_CASE(events_tell_of_a_job_as_it_goes) {

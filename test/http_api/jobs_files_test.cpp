@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_picture_goes_from_memory_into_a_file) {
   BOOST_TEST(r.image_of(id) == 200u);
   r.filed->tick();
   BOOST_TEST(r.count() == 1u);
-  BOOST_TEST(r.filed->find(id)->results[0]->bytes.empty());
+  BOOST_TEST(r.filed->find({id, r.key})->results[0]->bytes.empty());
   const auto got = r.get("/v1/jobs/" + id + "/images/0");
   BOOST_TEST(got->answered->body == std::string(1000, 'a'));
   // The other ways to the same bytes.

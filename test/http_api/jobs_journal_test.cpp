@@ -228,6 +228,42 @@ BOOST_AUTO_TEST_CASE(an_open_job_is_drawn_again_after_a_kill) {
   BOOST_TEST(r.status_of(id) == "404");
 }
 
+BOOST_AUTO_TEST_CASE(what_is_held_against_a_picture_comes_back_after_a_kill) {
+  rig r;
+  r.job({{"prompt", "a"}, {"n", 2}});
+  r.journal->holds = true;
+  size_t gone_on = 0;
+  r.engine->at(2).calls.suspected({"finishing", 0, 3, 1}, [&] { ++gone_on; });
+  // It is tried once that is on the disk.
+  BOOST_TEST(gone_on == 0u);
+  r.journal->write();
+  BOOST_TEST(gone_on == 1u);
+  r.kill();
+  r.kept->tick();
+  BOOST_TEST(r.engine->at(1).wanted.suspected.trials == 0u);
+  const auto held = r.engine->at(2).wanted.suspected;
+  BOOST_TEST(held.phase == "finishing");
+  BOOST_TEST(held.steps == 3u);
+  BOOST_TEST(held.trials == 1u);
+  // It goes on from there.
+  r.engine->at(2).calls.suspected({"finishing", 0, 3, 2}, [&] { ++gone_on; });
+  BOOST_TEST(gone_on == 2u);
+  r.kill();
+  r.kept->tick();
+  BOOST_TEST(r.engine->at(2).wanted.suspected.trials == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_journalled_is_tried_at_once) {
+  rig r;
+  r.post_json("/v1/images/generations",
+              {{"prompt", "a"}, {"response_format", "url"}});
+  r.journal->holds = true;
+  bool goes_on = false;
+  r.engine->at(1).calls.suspected({"preparing", 0, 0, 1},
+                                  [&] { goes_on = true; });
+  BOOST_TEST(goes_on);
+}
+
 BOOST_AUTO_TEST_CASE(an_ended_job_keeps_its_pictures_after_a_kill) {
   rig r;
   const std::string id =
@@ -266,7 +302,7 @@ BOOST_AUTO_TEST_CASE(failed_and_cancelled_jobs_stay_so) {
   const std::string failed = r.job({{"prompt", "a"}})->body()["id"];
   const std::string cancelled = r.job({{"prompt", "b"}})->body()["id"];
   r.engine->fail(1, "poison", "twice");
-  r.kept->cancel(cancelled);
+  r.kept->cancel({cancelled, r.key});
   r.kill();
   BOOST_TEST(r.status_of(failed) == "failed");
   BOOST_TEST(r.get("/v1/jobs/" + failed)->body()["error"]["code"] == "poison");
@@ -454,7 +490,7 @@ BOOST_AUTO_TEST_CASE(a_restored_job_can_be_cancelled_and_listened_to) {
   const std::string a = r.job({{"prompt", "a"}})->body()["id"];
   const std::string b = r.job({{"prompt", "b"}})->body()["id"];
   r.kill();
-  BOOST_TEST((r.kept->cancel(a) == jobs::cancelled::yes));
+  BOOST_TEST((r.kept->cancel({a, r.key}) == jobs::cancelled::yes));
   const auto stream = r.get("/v1/jobs/" + b + "/events");
   r.kept->tick();
   BOOST_TEST(r.engine->count() == 1u);

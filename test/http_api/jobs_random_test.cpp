@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(threads_that_race_end_every_job_once) {
     std::jthread canceller{[&] {
       while (!handed_in)
         for (const auto& v : rig.all->list({}, 2))
-          rig.all->cancel(v.id);
+          rig.all->cancel(name_of(v));
     }};
     for (size_t i = 0; i < count; ++i)
       rig.enter(rig.wish(3), seen[i]->listener());

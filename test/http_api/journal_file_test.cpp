@@ -80,6 +80,7 @@ journalled_job job(uint64_t number) {
   w.idempotency_key = "k\xff\x01" + std::to_string(number);
   w.fingerprint = "print";
   w.trace = "trace";
+  w.request_id = "req_1";
   w.keeps = true;
   generation g;
   g.prompt = "a \"circle\" \xc3\xa9";
@@ -126,7 +127,7 @@ journalled_end end(uint64_t number) {
   p->width = 64;
   p->height = 72;
   p->sha256 = "ab";
-  p->notes = {"cut"};
+  p->notes = {{"prompt_cut", "cut"}};
   p->took.total = 12ms;
   return {number,
           job_state::failed,
@@ -168,6 +169,7 @@ BOOST_AUTO_TEST_CASE(what_was_written_is_read_back_whole) {
   BOOST_TEST(x.was.wanted.idempotency_key == y.wanted.idempotency_key);
   BOOST_TEST(x.was.wanted.fingerprint == y.wanted.fingerprint);
   BOOST_TEST(x.was.wanted.trace == y.wanted.trace);
+  BOOST_TEST(x.was.wanted.request_id == y.wanted.request_id);
   BOOST_REQUIRE(x.was.wanted.pictures.size() == 2u);
   for (size_t i = 0; i < 2; ++i) {
     const auto& a = x.was.wanted.pictures[i];
@@ -235,6 +237,54 @@ BOOST_AUTO_TEST_CASE(an_end_is_read_back_and_files_of_images_go) {
   BOOST_TEST((x.pictures[1]->took.total == 12ms));
 }
 
+BOOST_AUTO_TEST_CASE(what_is_held_against_a_picture_is_read_back) {
+  const auto held = [&](int64_t job_at = 0) {
+    const auto sut = open();
+    BOOST_REQUIRE(sut);
+    const auto got = (*sut)->read();
+    BOOST_REQUIRE(got);
+    return got->jobs.at(static_cast<size_t>(job_at)).was.wanted.pictures;
+  };
+  const auto write = [&](const journal_file::record& x) {
+    const auto sut = open();
+    BOOST_REQUIRE(sut);
+    put(**sut, x);
+  };
+  write(job(3));
+  write(journalled_suspicion{3, 1, {"denoising", 1, 7, 1}});
+  write(journalled_suspicion{3, 1, {"denoising", 1, 8, 2}});
+  // Of a job that is not there: nothing.
+  write(journalled_suspicion{9, 0, {"denoising", 0, 0, 1}});
+  BOOST_TEST(held()[0].suspected.trials == 0u);
+  BOOST_TEST(held()[1].suspected.trials == 2u);
+  BOOST_TEST(held()[1].suspected.phase == "denoising");
+  BOOST_TEST(held()[1].suspected.stage == 1u);
+  BOOST_TEST(held()[1].suspected.steps == 8u);
+  write(journalled_suspicion{3, 1, {"denoising", 1, 8, 0}});
+  BOOST_TEST(held()[1].suspected.trials == 0u);
+  // It ends with its job, and is not the next one's of the same number.
+  write(journalled_suspicion{3, 0, {"preparing", 0, 0, 1}});
+  write(journal_file::forgotten_job{3});
+  write(job(3));
+  BOOST_TEST(held()[0].suspected.trials == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(an_older_journal_is_opened) {
+  {
+    const auto sut = open();
+    BOOST_REQUIRE(sut);
+    put(**sut, job(3));
+  }
+  tamper("DROP TABLE suspicion");
+  const auto sut = open();
+  BOOST_REQUIRE(sut);
+  BOOST_REQUIRE((*sut)->read());
+  put(**sut, journalled_suspicion{3, 0, {"preparing", 0, 0, 1}});
+  const auto got = (*sut)->read();
+  BOOST_REQUIRE(got);
+  BOOST_TEST(got->jobs.at(0).was.wanted.pictures[0].suspected.trials == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(names_of_forgotten_jobs_are_remembered_as_many_as_may_be) {
   {
     const auto sut = open(2);
@@ -250,7 +300,64 @@ BOOST_AUTO_TEST_CASE(names_of_forgotten_jobs_are_remembered_as_many_as_may_be) {
   const auto got = (*sut)->read();
   BOOST_REQUIRE(got->jobs.size() == 1u);
   BOOST_TEST(got->jobs[0].was.number == 4u);
-  BOOST_TEST((got->forgotten == std::vector<std::string>{"job_2", "job_3"}));
+  BOOST_TEST((got->forgotten
+              == std::vector<job_name>{{"job_2", "ann"}, {"job_3", "ann"}}));
+}
+
+BOOST_AUTO_TEST_CASE(names_are_of_one_owner) {
+  auto of_bob = job(2);
+  of_bob.wanted.id = "job_1";
+  of_bob.wanted.owner = "bob";
+  const auto sut = open();
+  put(**sut, job(1));
+  put(**sut, of_bob);
+  put(**sut, journal_file::forgotten_job{2});
+  const auto got = (*sut)->read();
+  BOOST_REQUIRE(got->jobs.size() == 1u);
+  BOOST_TEST(got->jobs[0].was.wanted.owner == "ann");
+  BOOST_TEST((got->forgotten == std::vector<job_name>{{"job_1", "bob"}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_of_version_1_is_brought_forward) {
+  {
+    const auto sut = open();
+    put(**sut, job(1));
+    put(**sut, job(2));
+    put(**sut, end(2));
+  }
+  // As the version before had it.
+  tamper(R"(
+    CREATE TABLE old (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+      owner TEXT NOT NULL, idempotency_key TEXT NOT NULL,
+      fingerprint TEXT NOT NULL, created_us INTEGER NOT NULL,
+      wanted TEXT NOT NULL, ended TEXT);
+    INSERT INTO old SELECT * FROM job;
+    DROP TABLE job;
+    ALTER TABLE old RENAME TO job;
+    UPDATE job SET wanted = json_remove(wanted, '$.request_id');
+    DROP TABLE forgotten;
+    CREATE TABLE forgotten (at INTEGER PRIMARY KEY AUTOINCREMENT,
+      id TEXT NOT NULL);
+    INSERT INTO forgotten (id) VALUES ('gone');
+    PRAGMA user_version = 1;)");
+  for (int i = 0; i < 2; ++i) {
+    const auto sut = open();
+    BOOST_TEST_REQUIRE(static_cast<bool>(sut));
+    const auto got = (*sut)->read();
+    BOOST_REQUIRE(got);
+    BOOST_REQUIRE(got->jobs.size() == 2u);
+    BOOST_TEST(got->jobs[0].was.wanted.owner == "ann");
+    BOOST_TEST(got->jobs[0].was.wanted.pictures.size() == 2u);
+    BOOST_TEST(got->jobs[0].was.wanted.request_id.empty());
+    BOOST_TEST(got->jobs[1].end.has_value());
+    BOOST_TEST((got->forgotten == std::vector<job_name>{"gone"}));
+  }
+  // An id is one of one key from now on.
+  const auto sut = open();
+  auto of_bob = job(3);
+  of_bob.wanted.id = "job_1";
+  of_bob.wanted.owner = "bob";
+  put(**sut, of_bob);
 }
 
 BOOST_AUTO_TEST_CASE(records_are_written_together_or_not_at_all) {
@@ -297,8 +404,8 @@ BOOST_AUTO_TEST_CASE(a_database_of_another_program_is_refused) {
 
 BOOST_AUTO_TEST_CASE(a_newer_version_is_refused) {
   BOOST_REQUIRE(open());
-  tamper("PRAGMA user_version = 2");
-  expect_refused("version 2");
+  tamper("PRAGMA user_version = 3");
+  expect_refused("version 3");
 }
 
 BOOST_AUTO_TEST_CASE(a_torn_file_is_refused) {

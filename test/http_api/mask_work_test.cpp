@@ -147,6 +147,28 @@ BOOST_AUTO_TEST_CASE(pictures_are_resized_in_three_ways) {
   BOOST_TEST((*thin == plain(to, 9)));
 }
 
+BOOST_AUTO_TEST_CASE(a_mask_is_resized_as_its_picture_would_be) {
+  const auto mask = mask_with({50, 30}, {7, 5, {21, 13}});
+  for (const auto how :
+       {resize_mode::stretch, resize_mode::crop, resize_mode::fill})
+    for (const core::extent to :
+         {core::extent{50, 30}, {16, 16}, {99, 7}, {8, 64}}) {
+      const auto got = resize_mask(how, mask, to);
+      const auto whole = resize_as(how, picture_of(mask), to);
+      BOOST_TEST_REQUIRE(got.operator bool());
+      BOOST_TEST_REQUIRE(whole.operator bool());
+      BOOST_TEST((got->px == to));
+      BOOST_TEST((got->bytes == mask_of(*whole).bytes));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(work_on_pixels_stops_when_it_is_told) {
+  const auto got = resize_as(resize_mode::stretch, plain({64, 64}, 9), {16, 16},
+                             [] { return true; });
+  BOOST_TEST_REQUIRE(!got);
+  BOOST_TEST((got.why().code == core::ec::bad_payload));
+}
+
 BOOST_AUTO_TEST_CASE(a_part_is_cut_out) {
   auto x = plain({4, 3}, 0);
   std::iota(x.bytes.begin(), x.bytes.end(), uint8_t{0});

@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(faulty_edits_name_their_field) {
     })
     == "mask");
   BOOST_TEST(with([&](form& x) { x.file("other", image); }) == "other");
-  BOOST_TEST(with([](form& x) { x.text("input_fidelity", "high"); })
+  BOOST_TEST(with([](form& x) { x.text("input_fidelity", "most"); })
              == "input_fidelity");
   BOOST_TEST(with([](form& x) { x.text("n", "many"); }) == "n");
   BOOST_TEST(with([](form& x) { x.text("bogus", "1"); }) == "bogus");

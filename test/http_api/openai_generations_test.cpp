@@ -64,6 +64,38 @@ BOOST_AUTO_TEST_CASE(pictures_come_with_their_seeds) {
   BOOST_TEST(r.all->list({}, 1).empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_size_may_be_drawn_as_it_is_asked_for) {
+  rig r;
+  BOOST_TEST(!r.order_of({}).native_only);
+  for (const json& off : {json("off"), json(false)})
+    BOOST_TEST(!*r.order_of({{"native_only", off}}).native_only);
+  BOOST_TEST(*r.order_of({{"native_only", "on"}}).native_only);
+  BOOST_TEST(r.generate({{"native_only", "maybe"}})->body()["error"]["param"]
+             == "native_only");
+}
+
+BOOST_AUTO_TEST_CASE(notes_stand_with_each_picture) {
+  rig r;
+  const auto got = r.generate({{"n", 2}});
+  r.pictures->notes = {{"unknown_word", "prompt: 'cat' is not known"}};
+  r.pictures->finish(1);
+  r.pictures->notes.clear();
+  r.pictures->finish(2);
+  const auto data = got->body()["data"];
+  BOOST_TEST((data[0]["notes"] == json::parse(R"([{"code": "unknown_word",
+                                  "text": "prompt: 'cat' is not known"}])")));
+  BOOST_TEST(data[1]["notes"] == json::array());
+}
+
+BOOST_AUTO_TEST_CASE(the_last_event_of_a_stream_has_the_notes) {
+  rig r;
+  r.pictures->notes = {{"prompt_cut", "cut"}};
+  const auto got = r.generate({{"stream", true}});
+  r.pictures->finish(1);
+  BOOST_TEST(got->event_names() == "image_generation.completed");
+  BOOST_TEST(got->event_data(0)["notes"][0]["code"] == "prompt_cut");
+}
+
 BOOST_AUTO_TEST_CASE(without_a_seed_a_fresh_one_of_32_bits_is_taken) {
   rig r;
   const auto a = r.order_of({});
@@ -115,6 +147,31 @@ BOOST_AUTO_TEST_CASE(models_are_ours_or_those_that_clients_are_born_with) {
              == "model \"flux\" is not there; there are 'tiny', 'other'");
 }
 
+BOOST_AUTO_TEST_CASE(a_model_is_found_by_each_name_that_calls_may_use) {
+  rig r;
+  for (const auto* name : {"gpt-image-1", "dall-e-3", "default"}) {
+    const auto v = r.get(std::string{"/v1/models/"} + name)->body();
+    BOOST_TEST(v["id"] == name);
+    BOOST_TEST(v["object"] == "model");
+    BOOST_TEST(v["stands_for"] == "tiny");
+    BOOST_TEST(v["variants"].size() == 2u);
+  }
+  BOOST_TEST(!r.get("/v1/models/tiny")->body().contains("stands_for"));
+  const auto none = r.get("/v1/models/flux");
+  BOOST_TEST(none->status() == 404u);
+  BOOST_TEST(none->body()["error"]["message"]
+             == "model 'flux' is not there; there are 'tiny', 'other'");
+}
+
+BOOST_AUTO_TEST_CASE(what_localai_s_clients_send_is_fine) {
+  rig r;
+  const auto g =
+    r.order_of({{"size", "256x256"}, {"n", 1}, {"mode", 0}, {"step", 12}});
+  BOOST_TEST(*g.steps == 12u);
+  BOOST_TEST(!r.order_of({{"step", 0}}).steps.has_value());
+  BOOST_TEST(r.generate({{"step", -1}})->body()["error"]["param"] == "step");
+}
+
 BOOST_AUTO_TEST_CASE(quality_low_runs_half_the_steps) {
   rig r;
   for (const auto* quality : {"auto", "medium", "high", "standard", "hd"})
@@ -145,7 +202,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_is_refused_by_name) {
                                                  {"n", 11},
                                                  {"size", "big"},
                                                  {"quality", "best"},
-                                                 {"style", "natural"},
+                                                 {"style", "loud"},
                                                  {"background", "transparent"},
                                                  {"output_format", "gif"},
                                                  {"output_compression", 101},
@@ -155,12 +212,10 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_is_refused_by_name) {
                                                  {"stream", "yes"},
                                                  {"lora", "x"},
                                                  {"nvext", {{"seed", 1}}},
-                                                 {"enable_teacache", true},
                                                  {"true_cfg_scale", 4},
                                                  {"flow_shift", 3.0},
                                                  {"policy", "fast"},
                                                  {"level", 2},
-                                                 {"input_fidelity", "low"},
                                                  {"prmpt", "x"}}) {
     BOOST_TEST_CONTEXT(field << " " << value) {
       const auto got = r.generate({{field, value}});
@@ -339,6 +394,13 @@ BOOST_AUTO_TEST_CASE(models_are_listed_with_their_variants) {
   BOOST_TEST(v["data"][0]["object"] == "model");
   BOOST_TEST(v["data"][0]["variants"].size() == 2u);
   BOOST_TEST(r.get("/v1/models/other")->body()["id"] == "other");
+  BOOST_TEST(!r.get("/v1/models/other")->body().contains("vocabulary"));
+  r.pictures->known[2].vocabulary =
+    std::make_shared<const std::vector<word_group>>(std::vector<word_group>{
+      {"shapes", {"circle", "star"}, {{"disk", "circle"}}}});
+  BOOST_TEST((r.get("/v1/models/other")->body()["vocabulary"]
+              == json{{"shapes", {"circle", "star"}},
+                      {"synonyms", {{"disk", "circle"}}}}));
   const auto none = r.get("/v1/models/flux");
   BOOST_TEST(none->status() == 404u);
   BOOST_TEST(none->body()["error"]["code"] == "model_not_found");

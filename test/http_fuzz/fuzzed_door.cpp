@@ -104,8 +104,7 @@ bool has_shape(const json& x, error_shape how) {
   if (!error.is_object() || !is_text(error, "message")
       || !is_text(error, "code"))
     return false;
-  return how == error_shape::plain
-      || (is_text(error, "type") && error.contains("param"));
+  return is_text(error, "type") && error.contains("param");
 }
 
 bool is_head(std::string_view text) {

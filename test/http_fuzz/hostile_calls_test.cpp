@@ -32,7 +32,8 @@ constexpr std::array apis{
               R"({"prompt":"a","image":"@"})"},
   hostile_api{"/sdapi/v1/img2img", error_shape::a1111,
               R"({"prompt":"a","init_images":["@"],"steps":4})"},
-  hostile_api{"/v1/jobs", error_shape::plain, R"({"prompt":"a","image":"@"})"}};
+  hostile_api{"/v1/jobs", error_shape::openai,
+              R"({"prompt":"a","image":"@"})"}};
 
 /// Calls that mean ill, over a socket, to each API.
 struct hostile_calls {
@@ -188,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_prompt_of_100_mb_that_may_come_is_refused_by_its_field) {
   const auto body = "{\"prompt\":\"" + std::string(100'000'000, 'x') + "\"}";
   for (const auto* path :
        {"/v1/images/generations", "/sdapi/v1/txt2img", "/v1/jobs"}) {
-    auto how = error_shape::plain;
+    auto how = error_shape::openai;
     for (const auto& api : apis)
       if (std::string_view{path}.substr(0, 7)
           == std::string_view{api.path}.substr(0, 7))

@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(every_fault_is_told_with_its_place) {
   for (const char* part :
        {"p.json: plan.format: \"atelier.plans\"",
         "plan.version: 2",
-        "plan.policy: policy: there is no 'vanila'",
+        "plan.policy: there is no policy 'vanila'",
         "plan.more",
         "workers[0].count: 0 is not a whole number in 1..20000",
         "workers[0].hosting[0]: \"base@51\" is no variant of the "

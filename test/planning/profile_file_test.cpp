@@ -63,6 +63,17 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {
   BOOST_TEST((*read == sample()));
 }
 
+BOOST_AUTO_TEST_CASE(a_quality_that_nobody_measured_stays_unknown) {
+  auto x = sample();
+  x.variants[0].rated = false;
+  x.variants[0].quality = 1;
+  const auto read = planning::parse_profile(planning::to_json(x), "p");
+  BOOST_TEST_REQUIRE(read.operator bool());
+  BOOST_TEST(!read->variants[0].rated);
+  BOOST_TEST(read->variants[0].quality == 1.0);
+  BOOST_TEST(read->variants[1].rated);
+}
+
 BOOST_AUTO_TEST_CASE(each_fault_is_told_with_its_place_and_range) {
   check_fault("\"ms\": 1.5", "\"ms\": -1.5",
               "p.json: variants[0].step[0].ms: -1.5 is not a number in "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/sample.hpp"
 #include "support/scale.hpp"
+#include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -125,6 +126,32 @@ BOOST_AUTO_TEST_CASE(an_empty_size_is_the_native_one) {
   v.native_px = {64, 32};
   BOOST_TEST((picture_of(v, {}) == core::extent{64, 32}));
   BOOST_TEST((picture_of(v, {8, 16}) == core::extent{8, 16}));
+}
+
+BOOST_AUTO_TEST_CASE(a_model_of_one_size_draws_there_unless_it_may_not) {
+  profile known;
+  auto& v = known.variants.emplace_back();
+  v.native_px = {64, 64};
+  core::request wanted;
+  const auto how = [&] {
+    return recipe_of(wanted, {}, core::variant_id{0}, known);
+  };
+  wanted.px = {128, 32};
+  BOOST_TEST((how().px == wanted.px));
+  BOOST_TEST((how().scaled_to == core::extent{}));
+  v.native_only = true;
+  BOOST_TEST((how().px == v.native_px));
+  BOOST_TEST((how().scaled_to == wanted.px));
+  BOOST_TEST((core::answered_px(how()) == wanted.px));
+  wanted.native_only = false;
+  BOOST_TEST((how().px == wanted.px));
+  BOOST_TEST((how().scaled_to == core::extent{}));
+  wanted.native_only = true;
+  for (const auto px : {core::extent{}, v.native_px}) {
+    wanted.px = px;
+    BOOST_TEST((how().px == v.native_px));
+    BOOST_TEST((how().scaled_to == core::extent{}));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

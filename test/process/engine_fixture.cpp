@@ -186,7 +186,7 @@ void check_same_picture(const picture& a, const picture& b) {
   BOOST_TEST(a.eta == b.eta);
   BOOST_TEST(a.karras == b.karras);
   BOOST_TEST(a.strength == b.strength);
-  BOOST_TEST(a.notes == b.notes, boost::test_tools::per_element());
+  BOOST_TEST((a.notes == b.notes));
 }
 
 pid_t pid_of(const engine& x, const std::string& role) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engines that run a small model with random weights.
+#include <atelier/image/codec.hpp>
+#include <atelier/image/native_fit.hpp>
+#include <atelier/image/parameters.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/measure.hpp>
 
@@ -132,6 +135,105 @@ BOOST_DATA_TEST_CASE(what_the_schedule_cannot_run_is_refused_at_once, modes,
   BOOST_TEST(s.accepted + s.refused + s.failed == 0u);
   auto good = test::hand_in(*sut, small());
   BOOST_TEST(test::picture_in(test::await(good)).steps_run == 3u);
+}
+
+BOOST_DATA_TEST_CASE(what_a_model_does_not_do_is_told_with_the_image, modes,
+                     how) {
+  write_at("known_words.txt", "a red circle");
+  write_at("atelier.json", R"({"most_guidance": 3})");
+  auto sut = start(how);
+  auto wanted = small();
+  wanted.width = wanted.height = 128;
+  wanted.prompt = "a (red:1.2) cirle";
+  wanted.guidance = 8;
+  auto asked = test::hand_in(*sut, wanted);
+  const auto made = test::picture_in(test::await(asked));
+  std::vector<std::string> codes;
+  for (const auto& x : made.notes)
+    codes.push_back(x.code);
+  const std::vector<std::string> expected{"prompt_syntax", "guidance",
+                                          "unknown_word"};
+  BOOST_TEST(codes == expected, boost::test_tools::per_element());
+  const auto text = image::read_text(made.bytes);
+  BOOST_TEST_REQUIRE(text.operator bool());
+  for (const auto& x : made.notes)
+    BOOST_TEST(text->find(x.text) != std::string::npos, x.text);
+  wanted.prompt = "a red circle";
+  wanted.guidance = 2;
+  auto plain = test::hand_in(*sut, wanted);
+  BOOST_TEST(test::picture_in(test::await(plain)).notes.empty());
+}
+
+BOOST_DATA_TEST_CASE(a_model_of_one_size_has_its_image_scaled, modes, how) {
+  const core::extent asked{192, 64};
+  auto wanted = small();
+  wanted.width = wanted.height = 128;
+  auto plain = start(how);
+  auto before = test::hand_in(*plain, wanted);
+  const auto drawn = image::decode(test::picture_in(test::await(before)).bytes);
+  BOOST_TEST_REQUIRE(drawn.operator bool());
+  wanted.width = asked.width;
+  wanted.height = asked.height;
+  auto as_asked = test::hand_in(*plain, wanted);
+  const auto wide = test::picture_in(test::await(as_asked));
+  BOOST_TEST(wide.drawn_width == asked.width);
+  plain.reset();
+
+  write_at("atelier.json", R"({"native_only": true})");
+  auto sut = start(how);
+  BOOST_TEST(sut->variants().front().native_only);
+  auto scaled = test::hand_in(*sut, wanted);
+  const auto made = test::picture_in(test::await(scaled));
+  BOOST_TEST(made.width == asked.width);
+  BOOST_TEST(made.height == asked.height);
+  BOOST_TEST(made.drawn_width == 128u);
+  BOOST_TEST(made.drawn_height == 128u);
+  BOOST_TEST(
+    (*image::decode(made.bytes) == *image::cover(drawn->view(), asked)));
+  BOOST_TEST_REQUIRE(made.notes.size() == 1u);
+  BOOST_TEST(made.notes[0].code == "image_scaled");
+  const auto told = image::parse_parameters(*image::read_text(made.bytes));
+  BOOST_TEST(told.find("Size").value_or("") == "192x64");
+  BOOST_TEST(told.find("Drawn size").value_or("") == "128x128");
+  wanted.native_only = false;
+  auto exact = test::hand_in(*sut, wanted);
+  const auto again = test::picture_in(test::await(exact));
+  BOOST_TEST((*image::decode(again.bytes) == *image::decode(wide.bytes)));
+  BOOST_TEST_REQUIRE(again.notes.size() == 1u);
+  BOOST_TEST(again.notes[0].code == "size_not_native");
+}
+
+BOOST_DATA_TEST_CASE(an_edit_of_another_size_keeps_its_pixels, modes, how) {
+  write_at("atelier.json", R"({"native_only": true})");
+  auto sut = start(how);
+  const core::extent px{200, 72};
+  std::mt19937_64 random{test::seed()};
+  image::picture source{px, 3, std::vector<uint8_t>(px.pixels() * 3)};
+  for (auto& b : source.bytes)
+    b = static_cast<uint8_t>(random());
+  image::picture mask{px, 3, std::vector<uint8_t>(px.pixels() * 3, 0)};
+  for (size_t y = 10; y < 50; ++y)
+    std::fill_n(mask.bytes.begin()
+                  + static_cast<ptrdiff_t>(3 * (y * px.width + 60)),
+                3 * 70, uint8_t{255});
+  auto wanted = small();
+  wanted.width = wanted.height = 0;
+  wanted.image = *image::encode(source.view(), {});
+  wanted.mask = *image::encode(mask.view(), {});
+  auto asked = test::hand_in(*sut, wanted);
+  const auto made = test::picture_in(test::await(asked));
+  BOOST_TEST(made.drawn_width == 128u);
+  const auto pixels = image::decode(made.bytes);
+  BOOST_TEST_REQUIRE(pixels.operator bool());
+  BOOST_TEST((pixels->px == px));
+  size_t changed = 0;
+  for (size_t i = 0; i < pixels->bytes.size(); ++i) {
+    const bool differs = pixels->bytes[i] != source.bytes[i];
+    if (mask.bytes[i] == 0)
+      BOOST_REQUIRE(!differs);
+    changed += differs ? 1 : 0;
+  }
+  BOOST_TEST(changed > 3u * 70 * 40 / 2);
 }
 
 BOOST_DATA_TEST_CASE(previews_show_what_the_picture_becomes, modes, how) {

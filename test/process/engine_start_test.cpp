@@ -94,6 +94,24 @@ BOOST_AUTO_TEST_CASE(a_ring_too_small_for_the_longest_text_is_told) {
   test::start(mode::split, {"arena.ring_kib=64", "limits.prompt_bytes=1000"});
 }
 
+BOOST_AUTO_TEST_CASE(an_arena_too_small_for_any_picture_is_told) {
+  for (const auto how : {mode::single, mode::split})
+    for (const std::string option :
+         {"arena.state_slot_kib", "arena.image_slot_kib"}) {
+      const auto why = expect_failure(how, {option + "=4"});
+      BOOST_TEST(why.code == "bad_config");
+      BOOST_TEST(says(why, "size 256x256 needs"), why.text);
+      BOOST_TEST(says(why, option), why.text);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_must_crash_is_not_this_one) {
+  const auto why =
+    expect_failure(mode::single, {"preprocess.test_crash_seed=1"});
+  BOOST_TEST(why.code == "bad_config");
+  BOOST_TEST(says(why, "preprocess.test_crash_seed"), why.text);
+}
+
 BOOST_AUTO_TEST_CASE(an_arena_too_large_for_the_machine_is_told) {
   for (const auto how : {mode::single, mode::split}) {
     const auto why = expect_failure(

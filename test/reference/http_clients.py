@@ -19,9 +19,11 @@ import urllib.request
 
 import served
 
-served.needs(sys.argv[2], "openai", "webuiapi", "PIL", "prometheus_client")
+served.needs(sys.argv[2], "openai", "webuiapi", "PIL", "prometheus_client",
+             "openapi_spec_validator")
 
 import openai
+import openapi_spec_validator
 import webuiapi
 from PIL import Image
 from prometheus_client.parser import text_string_to_metric_families
@@ -73,11 +75,40 @@ def generations(client):
                                    extra_body=more)
     check(again.data[0].b64_json == first.data[0].b64_json,
           "the same seed gives another picture")
+    check(again._request_id.startswith("req_"), "x-request-id")
+    named = client.images.generate(
+        prompt="a cat", size="64x64", style="natural",
+        extra_headers={"X-Request-ID": "mine-7"}, extra_body={"mode": 1})
+    check(named._request_id == "mine-7", "the client's own x-request-id")
+    check([x["code"] for x in named.data[0].notes].count("field_ignored") == 2,
+          f"notes {named.data[0]}")
+    check(client.models.retrieve("gpt-image-1").id == "gpt-image-1", "gpt-image")
     kept = client.images.generate(prompt="a cat", model="dall-e-3",
                                   size="64x64")
     with urllib.request.urlopen(kept.data[0].url) as reply:
         check(reply.headers["content-type"] == "image/png", "type of an image")
         check(Image.open(reply).size == SIZE, "image of an address")
+
+
+def notes(client, api):
+    """Every door tells what a prompt does not do."""
+    text = "'(red:1.3)' is read as"
+    got = client.images.generate(prompt="a (red:1.3) cat", size="64x64")
+    found = got.data[0].notes
+    check(len(found) == 1 and found[0]["code"] == "prompt_syntax"
+          and text in found[0]["text"], f"notes {found}")
+    events = list(client.images.generate(prompt="a (red:1.3) cat",
+                                         size="64x64", stream=True))
+    check(text in events[-1].notes[0]["text"], "notes of a last event")
+    got = api.txt2img(prompt="a (red:1.3) cat", width=64, height=64, steps=4)
+    check(text in got.info["comments"], f"comments {got.info['comments']}")
+    check(text in got.info["infotexts"][0], "notes in the file")
+    try:
+        api.txt2img(prompt="a cat <lora:x:1>", width=64, height=64, steps=4)
+    except RuntimeError as x:
+        check("<lora:x:1>" in str(x), f"a network: {x}")
+    else:
+        check(False, "a network in a prompt is not refused")
 
 
 def streams(client):
@@ -130,6 +161,20 @@ def refusals(client):
                   f"{call}: {x.status_code} {x.param}")
         else:
             check(False, f"{call} is not refused")
+    try:
+        client.chat.completions.create(model="x", messages=[])
+    except openai.NotFoundError as x:
+        check(x.type == "invalid_request_error" and "/openapi.json" in x.message,
+              f"{x}")
+    else:
+        check(False, "a chat is not refused")
+
+
+def description(url):
+    """The OpenAPI document, by those who wrote down what one is."""
+    with urllib.request.urlopen(url + "/openapi.json") as reply:
+        whole = json.load(reply)
+    openapi_spec_validator.validate(whole)
 
 
 def web_ui(api):
@@ -160,6 +205,11 @@ def web_ui(api):
     check(model in [m["title"] for m in api.get_sd_models()], f"model {model}")
     api.set_options({"sd_model_checkpoint": model})
     check("Euler a" in [s["name"] for s in api.get_samplers()], "samplers")
+    got = api.txt2img(prompt="a cat", width=64, height=64, steps=2,
+                      restore_faces=True,
+                      override_settings={"CLIP_stop_at_last_layers": 2})
+    check(got.info["comments"].count("it has no effect") == 2,
+          f"comments {got.info['comments']}")
     for ask in (api.get_upscalers, api.get_cmd_flags, api.get_memory,
                 api.get_hypernetworks, api.get_face_restorers,
                 api.get_realesrgan_models, api.get_prompt_styles,
@@ -186,6 +236,65 @@ def interruption(api):
     thread.join(30)
     check(calls and calls[0].info["interrupted"], "interrupted")
     check(len(calls[0].images) < 8, "an interrupted call drew all")
+
+
+def ended(url, outcome):
+    with urllib.request.urlopen(url + "/metrics") as reply:
+        text = reply.read().decode()
+    found = re.search(f'atelier_requests_total{{outcome="{outcome}"}} (.*)',
+                      text)
+    return int(float(found[1]))
+
+
+def wait_until(holds, what):
+    end = time.monotonic() + 60
+    while not holds():
+        check(time.monotonic() < end, what)
+        time.sleep(0.05)
+
+
+def retries(program):
+    """The SDK tries again after a time-out; without a key of its own it sends
+    none."""
+    slow = ("--set", "devices[0].test_card_step_ms=60000")
+    with served.Server(program, *slow, "--set",
+                       "processes.grace_ms=0") as server:
+        client = openai.OpenAI(base_url=server.url + "/v1", api_key="none",
+                               timeout=0.5)
+        check(client.max_retries == 2, f"max_retries {client.max_retries}")
+        try:
+            client.images.generate(prompt="x", size="64x64")
+            check(False, "a picture of an hour came in time")
+        except openai.APITimeoutError:
+            pass
+        # The first one and two more: none of them is worked on for nobody.
+        wait_until(lambda: ended(server.url, "cancelled") == 3,
+                   "an attempt that was given up goes on")
+        check(ended(server.url, "answered") == 0, "answered")
+    # Each takes longer than the client's patience, all attempts together not.
+    slow = ("--set", "devices[0].test_card_step_ms=700")
+    with served.Server(program, *slow) as server:
+        client = openai.OpenAI(base_url=server.url + "/v1", api_key="none",
+                               timeout=2, max_retries=10)
+        more = {"extra_body": {"steps": 4, "seed": 1}}
+        # Its form gets a new boundary with each attempt.
+        image = file_of(Image.new("RGB", SIZE, RED))
+        calls = (lambda k: client.images.generate(
+                     prompt="x", size="64x64", extra_headers=k, **more),
+                 lambda k: client.images.edit(
+                     image=image.getvalue(), prompt="x", extra_headers=k,
+                     **more))
+        for n, draw in enumerate(calls, 1):
+            key = {"Idempotency-Key": f"call {n}"}
+            first = draw(key)
+            wait_until(lambda n=n: ended(server.url, "answered") == n,
+                       f"call {n} was not drawn once")
+            again = draw(key)
+            check(again.data[0].b64_json == first.data[0].b64_json,
+                  "another picture with the same key")
+            check(ended(server.url, "answered") == n
+                  and ended(server.url, "cancelled") == 0,
+                  "a retry with a key was drawn for itself")
 
 
 def metrics(url):
@@ -219,12 +328,15 @@ def main():
         host, port = url.removeprefix("http://").split(":")
         api = webuiapi.WebUIApi(host=host, port=int(port))
         generations(client)
+        notes(client, api)
         streams(client)
         edits(client)
         refusals(client)
         web_ui(api)
         interruption(api)
         metrics(url)
+        description(url)
+    retries(sys.argv[1])
     print(f"openai {openai.__version__} and webuiapi are served")
 
 

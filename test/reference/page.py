@@ -60,6 +60,16 @@ def main():
             assert "seed 42" in cards().first.inner_text()
             assert made.evaluate("x => x.naturalWidth") == 256
 
+        def what_a_prompt_does_not_do_is_told():
+            page.get_by_label("Prompt").fill("a (red:1.3) circle")
+            page.get_by_role("button", name="Draw").click()
+            expect(cards().first.locator(".notes li")).to_contain_text(
+                "'(red:1.3)' is read as plain text")
+            expect(cards()).to_have_count(2)
+            assert cards().nth(1).locator(".notes").is_hidden()
+            page.evaluate(
+                "document.querySelector('#gallery > li').remove()")
+
         def its_parameters_are_used_again():
             page.get_by_label("Prompt").fill("something else")
             page.get_by_label("Seed").fill("")
@@ -226,6 +236,7 @@ def main():
             assert not troubles, troubles
 
         served.run([a_picture_is_drawn_with_previews,
+                    what_a_prompt_does_not_do_is_told,
                     its_parameters_are_used_again,
                     a_mask_is_painted_and_the_rest_kept,
                     a_request_is_cancelled, faults_are_told_with_their_field,

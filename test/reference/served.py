@@ -24,15 +24,19 @@ def needs(folder, *names):
 
 class Server:
     """`atelier serve` with the test card, on a free port, until the end of the
-    block; what it says goes to standard error."""
+    block; what it says goes to standard error. `models`: the folder of the
+    shipped models instead, None: the program's own."""
 
-    def __init__(self, program, *more):
+    def __init__(self, program, *more, models=""):
         self.program = program
         self.more = more
+        self.models = models
 
     def __enter__(self):
         self.data = tempfile.TemporaryDirectory()
-        env = dict(os.environ, ATELIER_MODELS="")
+        env = dict(os.environ)
+        if self.models is not None:
+            env["ATELIER_MODELS"] = self.models
         self.process = subprocess.Popen(
             [self.program, "serve", "--listen", "127.0.0.1:0", "--json",
              "--data", self.data.name, *self.more],

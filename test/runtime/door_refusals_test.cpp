@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_source_that_no_slot_can_hold_is_refused) {
   got = enter(wanted, small);
   BOOST_TEST_REQUIRE(!got);
   BOOST_TEST(got.why().text
-             == "size 520x520 needs 1081616 bytes of image and mask, a slot "
+             == "size 520x520 needs 1081624 bytes of image and mask, a slot "
                 "holds 1048576 (arena.image_slot_kib)");
   wanted.width = wanted.height = 64;
   BOOST_TEST(enter(wanted, small).operator bool());

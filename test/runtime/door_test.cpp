@@ -44,6 +44,44 @@ BOOST_AUTO_TEST_CASE(what_is_left_out_stays_open) {
   BOOST_TEST(!got->wants_progress);
 }
 
+BOOST_AUTO_TEST_CASE(syntax_that_has_no_effect_is_noted) {
+  generation wanted;
+  wanted.prompt = "a (red:1.3) circle (round) <lora:x:1>";
+  wanted.negative = "[blue]";
+  wanted.notes = {{"field_ignored", "style has no effect"}};
+  const auto got = enter(wanted);
+  BOOST_TEST_REQUIRE(got.operator bool());
+  // It is drawn as it is written.
+  BOOST_TEST(got->text.positive == wanted.prompt);
+  BOOST_TEST_REQUIRE(got->notes.size() == 4u);
+  BOOST_TEST(
+    (got->notes[0]
+     == core::note{core::note_code::field_ignored, "style has no effect"}));
+  BOOST_TEST((got->notes[1].code == core::note_code::prompt_syntax));
+  BOOST_TEST(got->notes[1].text
+             == "prompt: '(red:1.3)' is read as plain text, because the weight "
+                "of words is not supported; write 'red' instead");
+  BOOST_TEST(got->notes[2].text
+             == "prompt: '<lora:x:1>' is read as plain text, because a network "
+                "named in the prompt is not supported; write nothing instead");
+  BOOST_TEST(got->notes[3].text.starts_with("negative prompt: '[blue]'"));
+}
+
+BOOST_AUTO_TEST_CASE(notes_of_a_host_are_checked) {
+  const auto refused = [](std::vector<note> notes) {
+    generation wanted;
+    wanted.notes = std::move(notes);
+    const auto got = enter(wanted);
+    return got ? std::string{} : got.why().text;
+  };
+  BOOST_TEST(refused({{"nonsense", ""}})
+             == "notes: 'nonsense' is no code of a note");
+  BOOST_TEST(refused({{"guidance", std::string(513, 'x')}})
+             == "notes: a text of 513 bytes outside 0..512");
+  BOOST_TEST(refused(std::vector<note>(17, {"guidance", ""}))
+             == "notes: 17 outside 0..16");
+}
+
 BOOST_AUTO_TEST_CASE(what_is_said_is_taken_over) {
   generation wanted;
   wanted.prompt = "a";

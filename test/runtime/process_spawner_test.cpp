@@ -113,9 +113,30 @@ struct stage {
   }
 };
 
+/// Whether it counts against what it worked on.
+actors::death cause_of_end(const std::string& script, bool kill_it = false) {
+  stage s{script};
+  s.start();
+  if (kill_it)
+    s.sut->kill(life(1, 1));
+  s.how_it_ended();
+  return s.exited.back().cause;
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(process_spawner_test)
+
+BOOST_AUTO_TEST_CASE(the_cause_of_an_end_is_told) {
+  using actors::death;
+  for (const auto* fault :
+       {"kill -SEGV $$", "kill -ABRT $$", "kill -BUS $$", "exit 1", "exit 0"})
+    BOOST_TEST((cause_of_end(fault) == death::crash), fault);
+  // Nobody killed it for memory: an operator did.
+  for (const auto* kill : {"kill -KILL $$", "kill -TERM $$"})
+    BOOST_TEST((cause_of_end(kill) == death::outside), kill);
+  BOOST_TEST((cause_of_end("exec sleep 1000", true) == death::watchdog));
+}
 
 BOOST_AUTO_TEST_CASE(an_exit_status_is_told) {
   stage s{"exit 7"};

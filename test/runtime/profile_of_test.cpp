@@ -135,6 +135,22 @@ BOOST_AUTO_TEST_CASE(quality_is_taken_over_and_nothing_that_was_timed) {
   BOOST_TEST((known.variants[0].step[0].took != std::chrono::milliseconds{3}));
 }
 
+BOOST_AUTO_TEST_CASE(a_measurement_without_quality_keeps_what_was_evaluated) {
+  evaluated of;
+  of.x.devices[0].variants = {"b@1", "c@1"};
+  const auto file = of.folder.path / "measured.json";
+  auto measured = *runtime::profile_of(of.x);
+  measured.variants[0].rated = false;
+  BOOST_TEST(!measured.variants[1].rated);
+  std::ofstream{file} << planning::to_json(measured);
+  of.x.planner.profile = file.string();
+  const auto known = *runtime::profile_of(of.x);
+  BOOST_TEST(known.variants[0].quality == 0.75);
+  BOOST_TEST(known.variants[0].rated);
+  BOOST_TEST(known.variants[1].quality == 1.0);
+  BOOST_TEST(!known.variants[1].rated);
+}
+
 BOOST_AUTO_TEST_CASE(cascades_are_of_variants_and_judges_that_are_there) {
   evaluated of;
   const auto known = *runtime::profile_of(of.x);
@@ -163,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_plan_and_the_policy_that_answers_by_it_go_together) {
   of.x.policy.name = "fixed";
   refused("planner.plan is empty");
   of.x.policy.name = "nobody";
-  refused("policy.name: policy: there is no 'nobody'");
+  refused("policy.name: there is no policy 'nobody'");
   planning::plan plain;
   const auto vanilla = *planning::make_policy("vanilla");
   plain = vanilla->replan({}, known, {}, plain);
@@ -185,6 +201,13 @@ BOOST_AUTO_TEST_CASE(a_plan_and_the_policy_that_answers_by_it_go_together) {
   plain.routes[1].stages[0].check->judge = "stranger";
   write(plain);
   refused("asks the judge 'stranger', which is not there");
+  plain.routes[1].stages[0].check.reset();
+  plain.routes[1].stages[0].from = planning::origin::stage_image;
+  plain.routes[1].stages[0].skip = 1;
+  plain.share = {{0, 1}};
+  write(plain);
+  refused("plan.json: plan.routes[1].stages[0].skip: 1: this server draws a "
+          "stage after another in full");
   of.x.planner.plan = "nowhere.json";
   refused("planner.plan: cannot read nowhere.json");
 }

@@ -73,7 +73,7 @@ actors::answer picture_of(uint64_t id, ipc::slot_ref image) {
   a.how.eta = 0.25f;
   a.how.karras = true;
   a.how.strength = 0.75f;
-  a.notes = {"a note", "another"};
+  a.notes = {{core::note_code::prompt_cut, "a note"}};
   return a;
 }
 
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_picture_is_copied_and_its_slot_given_back) {
   BOOST_TEST(p.eta == 0.25f);
   BOOST_TEST(p.karras);
   BOOST_TEST(p.strength == 0.75f);
-  BOOST_TEST((p.notes == std::vector<std::string>{"a note", "another"}));
+  BOOST_TEST((p.notes == std::vector<note>{{"prompt_cut", "a note"}}));
   BOOST_TEST((d.given_back() == std::vector<uint64_t>{1}));
 }
 
@@ -306,6 +306,47 @@ BOOST_AUTO_TEST_CASE(the_pace_of_answers_is_measured) {
   }
   BOOST_TEST(d.sut.seconds_per_answer() > 0);
   BOOST_TEST(d.sut.seconds_per_answer() < 30);
+}
+
+BOOST_AUTO_TEST_CASE(a_trial_goes_on_once_the_client_wrote_it_down) {
+  std::mutex mutex;
+  std::vector<uint64_t> noted;
+  const auto sut = std::make_shared<runtime::reception>(
+    desk{}.store, [](core::request_id) {},
+    [&](core::request_id id) {
+      const std::lock_guard guard{mutex};
+      noted.push_back(id.value);
+    });
+  const auto count = [&] {
+    const std::lock_guard guard{mutex};
+    return noted.size();
+  };
+  std::promise<std::function<void()>> go_on;
+  std::promise<suspicion> told;
+  callbacks calls;
+  calls.suspected = [&](const suspicion& x, std::function<void()> then) {
+    told.set_value(x);
+    go_on.set_value(std::move(then));
+  };
+  auto first = sut->expect(core::request_id{1}, calls);
+  auto second = sut->expect(core::request_id{2}, {});
+  sut->suspected(core::request_id{1}, {core::phase::denoising, 1, 7, 2}, true);
+  const auto then = go_on.get_future().get();
+  const auto x = told.get_future().get();
+  BOOST_TEST(x.phase == "denoising");
+  BOOST_TEST(x.stage == 1u);
+  BOOST_TEST(x.steps == 7u);
+  BOOST_TEST(x.trials == 2u);
+  BOOST_TEST(count() == 0u);
+  then();
+  BOOST_TEST(count() == 1u);
+  // A client that keeps nothing holds nobody up.
+  sut->suspected(core::request_id{2}, {core::phase::denoising, 0, 0, 1}, true);
+  BOOST_TEST(eventually([&] { return count() == 2; }));
+  // Who comes too late is heard no more.
+  sut->close();
+  then();
+  BOOST_TEST(count() == 2u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

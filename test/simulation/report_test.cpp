@@ -106,6 +106,27 @@ BOOST_AUTO_TEST_CASE(a_page_has_every_plot_and_needs_nothing_else) {
   BOOST_TEST(!to_html({}, "none").empty());
 }
 
+BOOST_AUTO_TEST_CASE(quality_that_no_profile_knows_is_a_dash) {
+  auto with = sample("one");
+  auto without = sample("two");
+  with.quality_mean = without.quality_mean = 0.875;
+  without.rated = false;
+  BOOST_TEST(to_table(std::vector{with}).find("0.8750") != std::string::npos);
+  const auto table = to_table(std::vector{without});
+  BOOST_TEST(table.find("0.8750") == std::string::npos);
+  BOOST_TEST(table.find("  -  ") != std::string::npos, table);
+  BOOST_TEST(to_json(with).find("\"quality_mean\":0.875") != std::string::npos);
+  BOOST_TEST(to_json(without).find("\"quality_mean\":null")
+             != std::string::npos);
+  BOOST_TEST(to_csv(std::vector{with}).find(",22,20.000000,0,")
+             != std::string::npos);
+  BOOST_TEST(to_csv(std::vector{without}).find(",22,,0,") != std::string::npos);
+  BOOST_TEST(to_html(std::vector{with}, "t").find("Quality of the answers")
+             != std::string::npos);
+  BOOST_TEST(to_html(std::vector{without}, "t").find("Quality of the answers")
+             == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(energy_is_told_where_it_is_known) {
   auto with = sample("one");
   const auto without = sample("two");

@@ -27,8 +27,11 @@ BOOST_AUTO_TEST_CASE(nirvanas_results_hold) {
   options.seeds = 1;
   const auto rows = reproduce(options);
   BOOST_REQUIRE_MESSAGE(rows, (rows ? "" : rows.why().text));
+  const auto page = rows_to_markdown(*rows);
+  BOOST_TEST(page.find("## Nirvana\n") == page.rfind("## Nirvana\n"));
   for (const auto& r : *rows) {
     BOOST_TEST(!r.ours.empty());
+    BOOST_TEST(page.find("| " + r.what + " |") != std::string::npos, r.what);
     if (r.paper == "Nirvana" && r.passes != verdict::open)
       BOOST_TEST((r.passes == verdict::pass), r.what << ": " << r.ours);
     BOOST_TEST((r.passes != verdict::fail || !r.reason.empty()), r.what);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/device/detail/torch_row.hpp>
+#include <atelier/gpu/models/prompt_notes.hpp>
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
@@ -107,7 +108,7 @@ void torch_row::read(prompt_cache& prompts) {
   positive_ = prompts.find(model_, job_.text.positive, false);
   if (how.guidance > 1 && !model_->embeds_guidance())
     negative_ = prompts.find(model_, job_.text.negative, true);
-  note_left_out();
+  make_notes();
 }
 
 void torch_row::read_source() {
@@ -259,7 +260,9 @@ std::optional<core::result<decoded_row>> torch_row::decode_part(
 decoded_row torch_row::write(torch::Tensor pixels, const picture_judge* judge) {
   const auto into = taken(slots_.buffer(job_.image));
   const auto& px = job_.how.px;
-  const size_t bytes = px.pixels() * 3;
+  const auto kept = kept_source();
+  const size_t pixel_bytes = px.pixels() * 3;
+  const size_t bytes = drawn_bytes(px, kept.px);
   if (bytes > into.size())
     throw model_error{
       core::fail(core::ec::out_of_resources,
@@ -283,9 +286,21 @@ decoded_row torch_row::write(torch::Tensor pixels, const picture_judge* judge) {
       torch::where(picture_mask_ > 0.5, pixels, source_.to(torch::kFloat32));
   const auto out =
     pixels.to(torch::kUInt8).permute({1, 2, 0}).to(torch::kCPU).contiguous();
-  std::memcpy(into.data(), out.data_ptr<uint8_t>(), bytes);
+  auto* const to = into.data();
+  std::memcpy(to, out.data_ptr<uint8_t>(), pixel_bytes);
+  if (!kept.mask.empty()) {
+    std::memcpy(to + pixel_bytes, kept.pixels.data(), kept.pixels.size());
+    std::memcpy(to + pixel_bytes + kept.pixels.size(), kept.mask.data(),
+                kept.mask.size());
+  }
   taken(slots_.publish(job_.image, 1, bytes));
   return {bytes, judge ? judge->score(pixels, job_.text.positive) : 0.0};
+}
+
+kept_parts torch_row::kept_source() const {
+  if (!job_.source)
+    return {};
+  return taken(parse_source(taken(slots_.view(job_.source)))).kept;
 }
 
 row_report torch_row::report() {
@@ -295,17 +310,15 @@ row_report torch_row::report() {
   return out;
 }
 
-void torch_row::note_left_out() {
-  const auto tell = [&](std::string_view what, const text_condition& x) {
+void torch_row::make_notes() {
+  const auto add = [&](prompt_side side, const text_condition& x) {
     if (x.left_out > 0)
-      notes_.push_back(
-        fmt::format("{}: {} tokens did not fit the model and were left out",
-                    what, x.left_out));
-    if (!x.unknown_words.empty())
-      notes_.push_back(fmt::format("{}: {}", what, x.unknown_words));
+      notes_.push_back(note_on_cut(side, x.left_out));
+    notes_.insert(notes_.end(), x.notes.begin(), x.notes.end());
   };
-  tell("prompt", positive_);
-  tell("negative prompt", negative_);
+  notes_ = notes_on_run(job_.how, model_->native_px(), model_->traits());
+  add(prompt_side::positive, positive_);
+  add(prompt_side::negative, negative_);
 }
 
 } // namespace atelier::gpu::detail

@@ -10,6 +10,7 @@
 #include <atelier/gpu/device/picture_judge.hpp>
 #include <atelier/gpu/models/diffusion_model.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
+#include <atelier/gpu/source_format.hpp>
 #include <atelier/ipc/slot_store.hpp>
 
 #include <torch/torch.h>
@@ -102,11 +103,13 @@ public:
 
 private:
   void read(prompt_cache& prompts);
-  void note_left_out();
+  void make_notes();
   void read_source();
   void start();
   void publish(const torch::Tensor& x0);
   bool due(uint32_t step) const;
+  /// What an edit's image keeps in its own size; empty where there is nothing.
+  kept_parts kept_source() const;
   decoded_row write(torch::Tensor pixels, const picture_judge* judge);
 
   open_job job_;
@@ -133,7 +136,7 @@ private:
   /// What the decoding has come to, and its parts that are done.
   torch::Tensor drawing_;
   size_t parts_done_ = 0;
-  std::vector<std::string> notes_;
+  std::vector<core::note> notes_;
   core::error failure_;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/detail/folder_links.hpp>
 #include <atelier/gpu/models/detail/inferred_config.hpp>
 #include <atelier/gpu/models/detail/json_file.hpp>
 #include <atelier/gpu/models/detail/model_folder.hpp>
@@ -106,6 +107,8 @@ public:
         return ok.why();
     }
     if (auto ok = read_words(); !ok)
+      return ok.why();
+    if (auto ok = read_traits(); !ok)
       return ok.why();
     if (auto ok = read_preview(); !ok)
       return ok.why();
@@ -269,6 +272,20 @@ private:
     return {};
   }
 
+  core::result<void> read_traits() {
+    const auto file = folder_ / traits_file;
+    if (!is_there(file))
+      return {};
+    const auto text = read_text(file, most_config_bytes);
+    if (!text)
+      return text.why();
+    auto read = parse_traits(*text, file.string());
+    if (!read)
+      return read.why();
+    out_.traits = *read;
+    return {};
+  }
+
   // No part of diffusers' pipelines, which do not look for it. It is of the
   // model's own autoencoder.
   core::result<void> read_preview() {
@@ -390,6 +407,9 @@ core::result<std::optional<tokenizer_files>> find_tokenizer(
 
 core::result<model_files> open_model_folder(const fs::path& folder,
                                             const model_file_options& options) {
+  if (!options.links_anywhere)
+    if (auto good = check_links(folder); !good)
+      return good.why();
   if (is_there(folder / "model_index.json"))
     return folder_reader{folder, options}.read();
   if (is_there(folder / "config.json"))

@@ -218,6 +218,34 @@ core::result<void> check_direction(std::string_view file, const json& from,
   return {};
 }
 
+/// Without merges a text stays single characters, and longer tokens are never
+/// met: the list was lost, most often with a download that broke off.
+core::result<void> check_merges(std::string_view file, std::string_view key,
+                                const vocabulary& x) {
+  constexpr std::string_view word_end = "</w>";
+  if (!x.merges.empty())
+    return {};
+  // The first of them, so that the message does not vary.
+  std::string_view longer;
+  for (const auto& [token, id] : x.ids) {
+    std::string_view text = token;
+    if (text.starts_with('<') && text.ends_with('>'))
+      continue;
+    if (text.ends_with(word_end))
+      text.remove_suffix(word_end.size());
+    const auto characters = std::count_if(
+      text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; });
+    if (characters > 1 && (longer.empty() || token < longer))
+      longer = token;
+  }
+  if (longer.empty())
+    return {};
+  return bad_key(file, key,
+                 fmt::format("no merges, though the vocabulary has tokens of "
+                             "several characters, such as {}",
+                             in_quotes(longer)));
+}
+
 } // namespace
 
 core::result<vocabulary> read_vocabulary(const std::filesystem::path& vocab,
@@ -258,6 +286,8 @@ core::result<vocabulary> read_vocabulary(const std::filesystem::path& vocab,
     if (auto why = add_merge(out, merges_name, key, pair->first, pair->second))
       return *why;
   }
+  if (auto good = check_merges(merges_name, {}, out); !good)
+    return good.why();
   return out;
 }
 
@@ -298,6 +328,8 @@ core::result<vocabulary> read_tokenizer_json(
   out.ids = std::move(*ids);
   if (auto ok = parse_merge_list(name, *merges, out); !ok)
     return ok.why();
+  if (auto good = check_merges(name, "model.merges", out); !good)
+    return good.why();
 
   const auto* added = member(*parsed, "added_tokens");
   if (added == nullptr)

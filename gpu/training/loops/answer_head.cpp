@@ -8,7 +8,7 @@ namespace atelier::gpu {
 
 namespace {
 
-constexpr double deviation = 0.02;
+constexpr double initial_deviation = 0.02;
 constexpr float never = -1e4f;
 
 } // namespace
@@ -23,8 +23,9 @@ answer_head::answer_head(std::string name,
   for (int64_t i = 0; i < questions_; ++i)
     missing_[i].slice(0, 0, questions[static_cast<size_t>(i)].classes).zero_();
   missing_ = missing_.to(where);
-  weight_ =
-    draw_noise({questions_ * classes, width}, from).mul_(deviation).to(where);
+  weight_ = draw_noise({questions_ * classes, width}, from)
+              .mul_(initial_deviation)
+              .to(where);
   weight_.set_requires_grad(true);
   bias_ =
     torch::zeros({questions_ * classes}, weight_.options().requires_grad(true));

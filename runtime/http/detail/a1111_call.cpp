@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
+#include <atelier/core/note.hpp>
+#include <atelier/core/prompt_syntax.hpp>
+#include <atelier/image/codec.hpp>
 #include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/detail/a1111_call.hpp>
@@ -27,17 +30,19 @@ uint32_t side(field_reader& r, const char* name, const core::limits& within) {
   return static_cast<uint32_t>(x) / core::grid_px * core::grid_px;
 }
 
-void read_overrides(field_reader& r, const api_context& with,
-                    generation& into) {
+/// Those of the call, and hints among the options that were set before.
+void read_overrides(field_reader& r, const a1111_options& set,
+                    const api_context& with, generation& into) {
   const auto* const all = r.find("override_settings");
   r.ignore({"override_settings_restore_afterwards"});
-  if (all == nullptr)
-    return;
-  if (!all->is_object())
+  if (all != nullptr && !all->is_object())
     return r.refuse(
       "override_settings",
       fmt::format("override_settings {} is not an object", shown(*all)));
-  field_reader o{*all};
+  auto both = set.hints;
+  if (all != nullptr)
+    both.update(*all);
+  field_reader o{both};
   const auto model = o.text("sd_model_checkpoint", 256).value_or("");
   if (!model.empty()
       && !choose_checkpoint(with.pictures->variants(), model, into))
@@ -51,17 +56,18 @@ void read_overrides(field_reader& r, const api_context& with,
     into.format = format == "jpg" ? "jpeg" : format;
   if (const auto quality = o.whole("jpeg_quality", 1, 100))
     into.quality = static_cast<uint32_t>(*quality);
-  o.only("CLIP_stop_at_last_layers", {1});
+  o.hint("a1111 options");
   o.only("sd_vae", {"Automatic", "None", ""});
   o.only("eta_noise_seed_delta", {0});
-  o.only("randn_source", {"CPU"});
+  o.only("forge_additional_modules", {json::array()});
   o.ignore({"save_images_add_number", "save_txt", "save_to_dirs", "filter_nsfw",
             "grid_save", "samples_save", "enable_pnginfo", "return_grid",
             "do_not_show_images"});
   o.no_others();
   if (!o.good())
-    r.refuse("override_settings", "override_settings: " + o.why().text,
-             o.why().code);
+    return r.refuse("override_settings", "override_settings: " + o.why().text,
+                    o.why().code);
+  note_ignored_fields(o.notes(), into);
 }
 
 /// What the web UI has besides, at values with which it does nothing.
@@ -72,7 +78,7 @@ void read_what_is_not_there(field_reader& r) {
   r.only("subseed_strength", {0});
   r.only("seed_resize_from_h", {-1, 0});
   r.only("seed_resize_from_w", {-1, 0});
-  r.only("restore_faces", {false});
+  r.hint("a1111");
   r.only("tiling", {false});
   r.only("s_min_uncond", {0});
   r.only("s_churn", {0});
@@ -101,16 +107,53 @@ void read_eta(field_reader& r, const api_context& with, generation& into) {
     r.refuse("eta", fmt::format("eta {} is supported with DDIM alone", *eta));
 }
 
+/// Takes the marks of the web UI's syntax out of a prompt, none of which has an
+/// effect here, and notes each; what names a network is refused.
+std::string read_prompt(field_reader& r, const char* name,
+                        const core::limits& within, generation& one) {
+  const auto text = r.text(name, within.prompt_bytes).value_or("");
+  auto read = core::read_prompt_syntax(text);
+  for (const auto& x : read.marks) {
+    if (x.what == core::prompt_mark::network)
+      r.refuse(name, fmt::format("{}: '{}' names a network, which is not "
+                                 "supported",
+                                 name, x.written));
+    if (one.notes.size() < core::most_notes)
+      one.notes.push_back(
+        {std::string{core::to_string(core::note_code::prompt_syntax)},
+         fmt::format("{}: {}", name, core::told_as_left_out(x))});
+  }
+  return std::move(read.plain);
+}
+
+/// Clients send the web UI's own scale where nobody chose one: beyond what the
+/// model was made for it is its own.
+void bound_guidance(const api_context& with, generation& one) {
+  const auto known = with.pictures->variants();
+  const auto* const v = variant_for(known, one);
+  if (v == nullptr || !v->most_guidance || !one.guidance
+      || *one.guidance <= *v->most_guidance
+      || one.notes.size() == core::most_notes)
+    return;
+  one.notes.push_back(
+    {std::string{core::to_string(core::note_code::guidance)},
+     fmt::format("cfg_scale {} is lowered to {}: beyond {} the model's images "
+                 "get worse",
+                 *one.guidance, v->guidance, *v->most_guidance)});
+  one.guidance = v->guidance;
+}
+
 void read_common(field_reader& r, const a1111_options& set,
                  const api_context& with, a1111_call& call, generation& one) {
   const auto& limits = with.limits;
-  one.prompt = r.text("prompt", limits.prompt_bytes).value_or("");
-  one.negative = r.text("negative_prompt", limits.prompt_bytes).value_or("");
+  one.prompt = read_prompt(r, "prompt", limits, one);
+  one.negative = read_prompt(r, "negative_prompt", limits, one);
   one.seed = r.seed("seed");
   one.width = side(r, "width", limits);
   one.height = side(r, "height", limits);
   if ((one.width == 0) != (one.height == 0))
     r.refuse("width", "width and height go together");
+  read_native_only(r, one);
   if (const auto steps = r.whole("steps", 1, limits.steps))
     one.steps = static_cast<uint32_t>(*steps);
   if (const auto scale = r.real("cfg_scale", 0, limits.guidance))
@@ -127,9 +170,11 @@ void read_common(field_reader& r, const a1111_options& set,
   one.quality = set.jpeg_quality;
   choose_checkpoint(with.pictures->variants(), set.sd_model_checkpoint, one);
   read_a1111_sampler(r, one);
-  read_overrides(r, with, one);
+  read_overrides(r, set, with, one);
   read_eta(r, with, one);
+  bound_guidance(with, one);
   read_what_is_not_there(r);
+  note_ignored_fields(r.notes(), one);
   call.quality = one.quality;
   call.send_images = r.flag("send_images").value_or(true);
   call.what.id = r.text("force_task_id", 128).value_or("");
@@ -171,8 +216,13 @@ void read_source(field_reader& r, const api_context& with, a1111_call& call,
   constexpr double most_blur = 64;
   inpaint_plan plan;
   plan.image = read_init_image(r, with.limits);
-  plan.mask = r.file("mask", with.limits.source_bytes);
+  // The web UI takes an empty text for none.
+  if (const auto* mask = r.find("mask"); mask != nullptr && *mask != "")
+    plan.mask = r.file("mask", with.limits.source_bytes);
   plan.px = {one.width, one.height};
+  if (const auto* mode = r.find("resize_mode"); mode != nullptr && *mode == 3)
+    r.refuse("resize_mode", "resize_mode 3 (latent upscale) is not supported; "
+                            "it can be 0 (stretch), 1 (crop) or 2 (fill)");
   plan.resize =
     static_cast<resize_mode>(r.whole("resize_mode", 0, 2).value_or(0));
   plan.invert = loose_flag(r, "inpainting_mask_invert", false);
@@ -181,6 +231,13 @@ void read_source(field_reader& r, const api_context& with, a1111_call& call,
   plan.blur_y = r.real("mask_blur_y", 0, most_blur).value_or(4);
   if (both)
     plan.blur_x = plan.blur_y = *both;
+  if (const auto* fill = r.find("inpainting_fill");
+      fill != nullptr && (*fill == 2 || *fill == 3))
+    r.refuse("inpainting_fill",
+             fmt::format(
+               "inpainting_fill {} ({}) is not supported; it can be 0 "
+               "(fill) or 1 (original)",
+               shown(*fill), *fill == 2 ? "latent noise" : "latent nothing"));
   plan.keeps_original = r.whole("inpainting_fill", 0, 1).value_or(0) == 1;
   plan.only_masked = loose_flag(r, "inpaint_full_res", true);
   plan.padding = static_cast<uint32_t>(
@@ -194,7 +251,7 @@ void read_source(field_reader& r, const api_context& with, a1111_call& call,
     one.image = std::move(plan.image);
     return;
   }
-  if (auto good = prepare(plan, with.limits, one); !good) {
+  if (auto good = prepare(plan, with.limits, one, give_up_after(with)); !good) {
     r.refuse(good.why().text.starts_with("mask") ? "mask" : "init_images",
              good.why().text, good.why().code);
     return;
@@ -228,6 +285,11 @@ std::variant<a1111_call, reply_message> read_a1111_call(
   if (const auto i = object->find("infotext");
       i != object->end() && i->is_string()) {
     const auto text = i->get<std::string>();
+    if (text.size() > image::most_text_bytes)
+      return error_reply(shape, 400, "invalid_argument",
+                         fmt::format("infotext has {} bytes, outside 0..{}",
+                                     text.size(), image::most_text_bytes),
+                         "infotext");
     add_infotext(*object, text);
   }
   field_reader r{*object};
@@ -256,6 +318,7 @@ std::variant<a1111_call, reply_message> read_a1111_call(
   call.what.kind = kind == a1111_kind::txt2img ? "txt2img" : "img2img";
   call.what.owner = asked.key;
   call.what.trace = asked.trace;
+  call.what.request_id = asked.request_id;
   object->erase("init_images");
   object->erase("mask");
   call.echo = std::move(*object);

@@ -7,6 +7,7 @@
 #include <atelier/runtime/http/exchange.hpp>
 #include <atelier/runtime/http/jobs.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <variant>
@@ -22,6 +23,8 @@ struct a1111_options {
   /// After every so many steps a preview is made.
   uint32_t show_progress_every_n_steps = 10;
   bool live_previews_enable = true;
+  /// Those of hints.hpp, as they were set: images say that they have no effect.
+  json hints = json::object();
 };
 
 /// A call of txt2img or img2img, understood.

@@ -40,10 +40,8 @@ std::optional<job_view> find_a1111_job(const jobs& all,
                                        const request_message& asked,
                                        std::string_view id) {
   constexpr size_t most = 200;
-  if (!id.empty()) {
-    auto v = all.find(std::string{id});
-    return v && may_see(asked, *v) ? v : std::nullopt;
-  }
+  if (!id.empty())
+    return find_job(all, asked, std::string{id});
   std::optional<job_view> waiting;
   for (auto& v : all.list(asked.key, most)) {
     if (!is_of_web_ui(v) || v.state >= job_state::completed)

@@ -9,6 +9,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 namespace atelier::runtime::http::detail {
 
 namespace {
@@ -16,6 +19,24 @@ namespace {
 std::string sampler_label(const picture& p) {
   const auto x = core::parse_sampler(p.sampler);
   return x ? std::string{image::webui_name(*x)} : p.sampler;
+}
+
+/// A line for each note, each once, as the web UI writes its own.
+std::string comments_of(const job_view& v) {
+  std::vector<std::string_view> told;
+  std::string out;
+  for (const auto& p : v.results) {
+    if (!p)
+      continue;
+    for (const auto& x : p->notes) {
+      if (std::find(told.begin(), told.end(), x.text) != told.end())
+        continue;
+      told.push_back(x.text);
+      out += x.text;
+      out += '\n';
+    }
+  }
+  return out;
 }
 
 /// What is told of the pictures that are there: of none, what was wanted.
@@ -40,20 +61,26 @@ reply_json info_of(const job_view& v, const a1111_echo& how,
       continue;
     if (seeds.empty())
       // Without its file, which may be large.
-      shown = picture{p->request,  {},
-                      p->format,   p->seed,
-                      p->prompt,   p->negative,
-                      p->model,    p->variant,
-                      p->route,    p->sampler,
-                      p->steps,    p->steps_run,
-                      p->guidance, p->guidance_rescale,
-                      p->eta,      p->karras,
-                      p->strength, p->width,
-                      p->height,   p->sha256,
-                      p->notes,    p->trace,
+      shown = picture{p->request,      {},
+                      p->format,       p->seed,
+                      p->prompt,       p->negative,
+                      p->model,        p->variant,
+                      p->route,        p->sampler,
+                      p->steps,        p->steps_run,
+                      p->guidance,     p->guidance_rescale,
+                      p->eta,          p->karras,
+                      p->strength,     p->width,
+                      p->height,       p->drawn_width,
+                      p->drawn_height, p->sha256,
+                      p->notes,        p->trace,
                       p->took};
-    prompts.push_back(p->prompt);
-    negatives.push_back(p->negative);
+    // Images in files are kept without their texts.
+    if (p->prompt.empty())
+      shown.prompt = how.first.prompt;
+    if (p->negative.empty())
+      shown.negative = how.first.negative;
+    prompts.push_back(shown.prompt);
+    negatives.push_back(shown.negative);
     seeds.push_back(p->seed);
     subseeds.push_back(0);
   }
@@ -86,6 +113,7 @@ reply_json info_of(const job_view& v, const a1111_echo& how,
   info["denoising_strength"] =
     how.first.strength ? reply_json(*how.first.strength) : reply_json();
   info["extra_generation_params"] = reply_json::object();
+  info["comments"] = comments_of(v);
   info["index_of_first_image"] = 0;
   info["infotexts"] = texts;
   info["styles"] = reply_json::array();

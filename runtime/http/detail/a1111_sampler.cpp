@@ -43,6 +43,15 @@ std::optional<sampler> sampler_of(const std::string& name) {
   return core::parse_sampler(small);
 }
 
+std::string sampler_names() {
+  std::string all;
+  for (const auto x :
+       {sampler::euler, sampler::euler_ancestral, sampler::dpmpp_2m,
+        sampler::ddim, sampler::lcm, sampler::flow_match_euler})
+    all += (all.empty() ? "" : ", ") + std::string{image::webui_name(x)};
+  return all;
+}
+
 } // namespace
 
 void read_a1111_sampler(field_reader& r, generation& into) {
@@ -62,8 +71,8 @@ void read_a1111_sampler(field_reader& r, generation& into) {
       into.sampler = std::string{core::to_string(*x)};
     else
       r.refuse(field,
-               fmt::format("{} '{}' is not there: see /sdapi/v1/samplers",
-                           field, *name),
+               fmt::format("{} '{}' is not there; there are {}", field, *name,
+                           sampler_names()),
                ec::not_found);
   }
   const auto scheduler = lower(r.text("scheduler", 100).value_or(""));

@@ -24,10 +24,12 @@ uint32_t factor_for(core::extent px, uint64_t most) {
 
 } // namespace
 
-core::result<std::vector<uint8_t>> white_mask_of(std::span<const uint8_t> file,
-                                                 const core::limits& within) {
+core::result<std::vector<uint8_t>> white_mask_of(
+  std::span<const uint8_t> file, const core::limits& within,
+  const std::function<bool()>& stop) {
   image::decode_limits most;
   most.picture_px = within.source_px;
+  most.stop = stop;
   const auto head = image::read_header(file);
   if (!head)
     return core::fail(head.why().code, "mask: {}", head.why().text);

@@ -7,6 +7,7 @@
 #include <boost/asio/buffer.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -22,6 +23,8 @@ constexpr size_t small_block = 1024;
 constexpr size_t large_block = 64 << 10;
 /// What a client may send ahead of its reply before it is left waiting.
 constexpr size_t most_ahead = 16 << 10;
+/// When a client may find the server that comes after this one.
+constexpr auto after_a_restart = std::chrono::seconds{5};
 /// A refused request's body up to here is read, so that the connection lives.
 constexpr uint64_t small_body = 64 << 10;
 
@@ -177,7 +180,8 @@ void connection::judge_head() {
   const auto most = settings_->body_bytes;
   if (!entry_.refused && server_->stopping)
     entry_.refused =
-      error_reply(entry_.errors, 503, "stopping", "the server is stopping");
+      error_reply(entry_.errors, failure{"stopping", "the server is stopping",
+                                         after_a_restart});
   if (!entry_.refused && declared > most)
     entry_.refused =
       error_reply(entry_.errors, 413, "too_large",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answering half of connection.cpp.
 #include <atelier/runtime/http/detail/connection.hpp>
+#include <atelier/runtime/http/detail/request_id.hpp>
 
 #include <boost/asio/buffer.hpp>
 
@@ -16,8 +17,8 @@ using tcp = asio::ip::tcp;
 constexpr size_t joined_body = 16 << 10;
 
 reply_form connection::form() const {
-  return {version_, keep_alive_, method_ == "HEAD", entry_.origin,
-          entry_.trace};
+  return {version_,      keep_alive_,  method_ == "HEAD",
+          entry_.origin, entry_.trace, entry_.request_id};
 }
 
 void connection::answer(reply_message x) {
@@ -46,6 +47,7 @@ void connection::refuse(reply_message x) {
   if (!judged_) {
     method_.clear();
     version_ = 11;
+    entry_.request_id = request_id_of({}, server_state::draw);
   }
   answer(std::move(x));
 }

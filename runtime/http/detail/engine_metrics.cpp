@@ -4,7 +4,9 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -17,6 +19,10 @@ using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
+double seconds(std::chrono::nanoseconds x) {
+  return std::chrono::duration<double>(x).count();
+}
+
 /// One family under construction.
 class family {
 public:
@@ -26,6 +32,22 @@ public:
     made_.name = std::move(name);
     made_.help = std::move(help);
     made_.type = type;
+  }
+
+  family& add(const duration_status& x, ClientMetric::Label label) {
+    ClientMetric m;
+    m.label.push_back(std::move(label));
+    uint64_t sum = 0;
+    for (size_t i = 0; i < x.counts.size(); ++i) {
+      sum += x.counts[i];
+      m.histogram.bucket.push_back(
+        {sum, i < x.bounds.size() ? x.bounds[i]
+                                  : std::numeric_limits<double>::infinity()});
+    }
+    m.histogram.sample_count = sum;
+    m.histogram.sample_sum = seconds(x.sum);
+    made_.metric.push_back(std::move(m));
+    return *this;
   }
 
   family(const family&) = delete;
@@ -143,10 +165,19 @@ public:
               "1 while a process of the engine is alive."};
     family restarts{to_, MetricType::Counter, "atelier_process_restarts_total",
                     "Restarts of a process of the engine."};
+    family ready{to_, MetricType::Counter,
+                 "atelier_process_ready_seconds_total",
+                 "How long a process of the engine had its workers."};
     for (const auto& p : now_.engine.processes) {
       up.add(p.alive ? 1 : 0, {{"process", p.role}});
       restarts.add(p.restarts, {{"process", p.role}});
+      ready.add(seconds(p.up_time), {{"process", p.role}});
     }
+    family{to_, MetricType::Histogram, "atelier_recovery_seconds",
+           "From the death of a process until work went on: the first step of "
+           "a request that it had, the next encoded picture."}
+      .add(now_.engine.until_step, {"until", "step"})
+      .add(now_.engine.until_picture, {"until", "picture"});
     family blocked{to_, MetricType::Counter, "atelier_blocking_handlers_total",
                    "Handlers of actors that waited for over 2 ms."};
     for (const auto& h : now_.engine.blocked_handlers)

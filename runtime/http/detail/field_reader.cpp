@@ -2,6 +2,7 @@
 #include <atelier/core/error.hpp>
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/detail/field_reader.hpp>
+#include <atelier/runtime/http/detail/hints.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -208,9 +209,13 @@ std::vector<uint8_t> field_reader::file(std::string_view name,
   }
   auto got =
     from_image_text(name, x->get_ref<const std::string&>(), most_bytes);
-  if (got)
+  if (!got)
+    refuse(name, got.why().text);
+  else if (got->empty())
+    refuse(name,
+           fmt::format("{} is empty: leave it out or send an image", name));
+  else
     return std::move(*got);
-  refuse(name, got.why().text);
   return {};
 }
 
@@ -229,6 +234,24 @@ void field_reader::only(std::string_view name,
   refuse(name, fmt::format("{} {} is not supported; {}", name, shown(*x),
                            all.empty() ? std::string{"leave it out"}
                                        : "it can be " + all));
+}
+
+void field_reader::hint(std::string_view api) {
+  for (const auto& x : hints())
+    if (x.api == api)
+      hint(x);
+}
+
+void field_reader::hint(const detail::hint& x) {
+  const auto* value = find(x.field);
+  if (value == nullptr)
+    return;
+  const auto v = value_of(*value);
+  if (!x.takes(v))
+    return refuse(x.field, fmt::format("{} {} is not supported; it can be {}",
+                                       x.field, shown(*value), x.values));
+  if (!x.is_quiet(v))
+    notes_.push_back(fmt::format("{} {}: {}", x.field, shown(v), x.note));
 }
 
 void field_reader::ignore(std::initializer_list<std::string_view> names) {

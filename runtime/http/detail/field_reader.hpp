@@ -24,6 +24,8 @@ core::result<json> parse_object(std::string_view text);
 /// Returns the value for an error's text, shortened.
 std::string shown(const json& x);
 
+struct hint;
+
 /// What is wrong with a call.
 struct field_fault {
   std::string field;
@@ -82,6 +84,14 @@ public:
   /// for is not there.
   void only(std::string_view name, std::initializer_list<json> values);
 
+  /// Takes the hints of an API: see hints.hpp.
+  void hint(std::string_view api);
+
+  /// What is to be said of the call with its images.
+  const std::vector<std::string>& notes() const {
+    return notes_;
+  }
+
   /// Allows fields that change no picture, whatever they say.
   void ignore(std::initializer_list<std::string_view> names);
 
@@ -89,6 +99,8 @@ public:
   void no_others();
 
 private:
+  void hint(const detail::hint& x);
+
   /// Numbers and flags of a form, as the texts that they are.
   json value_of(const json& x) const;
 
@@ -96,6 +108,7 @@ private:
   from how_;
   std::set<std::string_view> known_;
   std::optional<field_fault> fault_;
+  std::vector<std::string> notes_;
 };
 
 } // namespace atelier::runtime::http::detail

@@ -2,6 +2,7 @@
 #include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/detail/gatekeeper.hpp>
 #include <atelier/runtime/http/detail/origin.hpp>
+#include <atelier/runtime/http/detail/request_id.hpp>
 #include <atelier/runtime/http/detail/target.hpp>
 #include <atelier/runtime/http/detail/trace_context.hpp>
 
@@ -49,6 +50,7 @@ gatekeeper::entry gatekeeper::judge(request_message& asked,
                                     const std::string& text,
                                     core::time_point now) const {
   entry out;
+  asked.request_id = out.request_id = request_id_of(asked.headers, with_.draw);
   if (with_.draw)
     asked.trace = out.trace = own_span(asked.headers, with_.draw());
   auto to = parse_target(text);
@@ -62,6 +64,11 @@ gatekeeper::entry gatekeeper::judge(request_message& asked,
       && find_field(asked.headers, "host") != to->authority) {
     out.refused = error_reply(out.errors, 400, "bad_request",
                               "the address and the Host field differ");
+    return out;
+  }
+  if (to->path == "*" && asked.method != "OPTIONS") {
+    out.refused = error_reply(out.errors, 400, "bad_request",
+                              "the address '*' is for OPTIONS alone");
     return out;
   }
   asked.path = std::move(to->path);
@@ -91,8 +98,7 @@ gatekeeper::entry gatekeeper::judge(request_message& asked,
     return out;
   if (out.to == nullptr) {
     if (match.allowed.empty()) {
-      out.refused = error_reply(out.errors, 404, "not_found",
-                                "there is nothing at this address");
+      out.refused = no_such_endpoint(asked, out.errors);
       return out;
     }
     out.refused = error_reply(out.errors, 405, "method_not_allowed",
@@ -102,6 +108,23 @@ gatekeeper::entry gatekeeper::judge(request_message& asked,
   }
   out.refused = judge_key(asked, out, now);
   return out;
+}
+
+/// Names what there is instead.
+reply_message gatekeeper::no_such_endpoint(const request_message& asked,
+                                           error_shape how) const {
+  constexpr size_t most_named = 5;
+  constexpr size_t most_shown = 200;
+  std::string known;
+  for (const auto& x : with_.routes->nearest(asked.path, most_named))
+    known += (known.empty() ? "" : ", ") + x;
+  return error_reply(
+    how, 404, "not_found",
+    fmt::format("no such endpoint: {} {}; this server has {}{}", asked.method,
+                asked.path.substr(0, most_shown), known,
+                with_.routes->find("GET", "/openapi.json").found != nullptr
+                  ? ", and the rest in /openapi.json"
+                  : ""));
 }
 
 std::optional<reply_message> gatekeeper::judge_origin(
@@ -119,8 +142,7 @@ reply_message gatekeeper::options_reply(const request_message& asked,
                                         const entry& so_far,
                                         const std::string& allowed) const {
   if (allowed.empty() && asked.path != "*")
-    return error_reply(so_far.errors, 404, "not_found",
-                       "there is nothing at this address");
+    return no_such_endpoint(asked, so_far.errors);
   const auto method =
     find_field(asked.headers, "access-control-request-method");
   const bool preflight =

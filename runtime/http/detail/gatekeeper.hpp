@@ -29,18 +29,20 @@ public:
     /// must name this machine, which that of a page elsewhere does not, even
     /// where its name was made to point here.
     bool only_loopback_hosts = false;
-    /// Random bits, for numbers of spans.
+    /// Random bits, for numbers of spans and names of requests.
     std::function<uint64_t()> draw;
   };
 
   /// What came of a head.
   struct entry {
     const route* to = nullptr;
-    error_shape errors = error_shape::plain;
+    error_shape errors = error_shape::openai;
     /// The request's Origin header, where it is an allowed one.
     std::string origin;
     /// As the request has it.
     std::string trace;
+    /// Likewise.
+    std::string request_id;
     /// In place of what the route would say.
     std::optional<reply_message> refused;
   };
@@ -61,6 +63,9 @@ public:
 
 private:
   bool is_allowed_origin(std::string_view origin) const;
+
+  reply_message no_such_endpoint(const request_message& asked,
+                                 error_shape how) const;
 
   std::optional<reply_message> judge_origin(const request_message& asked,
                                             const entry& so_far) const;

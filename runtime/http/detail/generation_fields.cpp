@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/note.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
 
@@ -19,12 +20,6 @@ uint32_t side_of(std::string_view text) {
   const auto [end, fault] =
     std::from_chars(text.data(), text.data() + text.size(), side);
   return fault == std::errc{} && end == text.data() + text.size() ? side : 0;
-}
-
-bool is_openai_name(std::string_view model) {
-  return model.empty() || model == "default" || model == "dall-e-2"
-      || model == "dall-e-3" || model.starts_with("gpt-image-")
-      || model == "chatgpt-image-latest";
 }
 
 template <class T, class Value>
@@ -62,6 +57,20 @@ void read_sides(field_reader& r, const api_context& with, generation& into) {
 
 } // namespace
 
+bool is_openai_name(std::string_view model) {
+  return model.empty() || model == "default" || model == "dall-e-2"
+      || model == "dall-e-3" || model.starts_with("gpt-image-")
+      || model == "chatgpt-image-latest";
+}
+
+void note_ignored_fields(const std::vector<std::string>& texts,
+                         generation& into) {
+  for (const auto& text : texts)
+    if (into.notes.size() < core::most_notes)
+      into.notes.push_back(
+        {std::string{core::to_string(core::note_code::field_ignored)}, text});
+}
+
 void read_size(field_reader& r, const api_context& with, generation& into) {
   const auto text = r.text("size", 64);
   if (!text || text->empty() || *text == "auto")
@@ -84,6 +93,17 @@ void read_size(field_reader& r, const api_context& with, generation& into) {
   }
   into.width = width;
   into.height = height;
+}
+
+void read_native_only(field_reader& r, generation& into) {
+  constexpr const char* name = "native_only";
+  const auto* const x = r.find(name);
+  if (x == nullptr)
+    return;
+  if (x->is_string() && (*x == "on" || *x == "off"))
+    into.native_only = *x == "on";
+  else
+    take(into.native_only, r.flag(name));
 }
 
 void read_model(field_reader& r, const api_context& with, generation& into) {
@@ -118,8 +138,12 @@ void read_generation(field_reader& r, const api_context& with,
   take(into.negative, r.text("negative_prompt", limits.prompt_bytes));
   read_size(r, with, into);
   read_sides(r, with, into);
+  read_native_only(r, into);
   take(into.seed, r.seed("seed"));
   take(into.steps, r.whole("num_inference_steps", 1, most_steps));
+  // LocalAI's name; 0 stands for the model's own.
+  if (const auto steps = r.whole("step", 0, most_steps); steps && *steps > 0)
+    into.steps = static_cast<uint32_t>(*steps);
   take(into.steps, r.whole("steps", 1, most_steps));
   take(into.guidance, r.real("guidance_scale", 0, limits.guidance));
   take(into.guidance, r.real("guidance", 0, limits.guidance));

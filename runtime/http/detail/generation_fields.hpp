@@ -15,10 +15,10 @@ namespace atelier::runtime::http::detail {
 
 /// Reads what the JSON APIs share, in the words of `generation` and in those of
 /// other servers: prompt, negative_prompt, size or width and height, seed,
-/// steps (num_inference_steps), guidance (guidance_scale), guidance_rescale,
-/// eta, karras, sampler, strength, model, variant, priority, noise,
-/// deadline_ms, deterministic, preview_every; and policy and level, at what
-/// they can be today.
+/// native_only, steps (num_inference_steps), guidance (guidance_scale),
+/// guidance_rescale, eta, karras, sampler, strength, model, variant, priority,
+/// noise, deadline_ms, deterministic, preview_every; and policy and level, at
+/// what they can be today.
 void read_generation(field_reader& r, const api_context& with,
                      generation& into);
 
@@ -26,8 +26,19 @@ void read_generation(field_reader& r, const api_context& with,
 /// OpenAI's clients are born with stand for the first model.
 void read_model(field_reader& r, const api_context& with, generation& into);
 
+/// Has each picture say that fields of its call had no effect.
+void note_ignored_fields(const std::vector<std::string>& texts,
+                         generation& into);
+
+/// Whether clients of OpenAI are born with this name: it stands for the first
+/// model.
+bool is_openai_name(std::string_view model);
+
 /// Reads `size`: "auto" or "WIDTHxHEIGHT".
 void read_size(field_reader& r, const api_context& with, generation& into);
+
+/// Reads `native_only`: on or off, or a flag.
+void read_native_only(field_reader& r, generation& into);
 
 /// The variant that draws; null where there is none of that name.
 const variant_status* variant_for(const std::vector<variant_status>& known,

@@ -18,9 +18,11 @@ core::error at(std::string_view field, const core::error& why) {
 
 core::result<image::picture> decode(std::string_view field,
                                     const std::vector<uint8_t>& file,
-                                    const core::limits& within) {
+                                    uint64_t most_px,
+                                    const stop_predicate& stop) {
   image::decode_limits most;
-  most.picture_px = within.source_px;
+  most.picture_px = most_px;
+  most.stop = stop;
   const auto head = image::read_header(file);
   if (!head)
     return at(field, head.why());
@@ -28,6 +30,15 @@ core::result<image::picture> decode(std::string_view field,
   if (!got)
     return at(field, got.why());
   return image::upright(std::move(*got), head->orientation);
+}
+
+core::result<soft_mask> decode_mask(const std::vector<uint8_t>& file,
+                                    uint64_t most_px,
+                                    const stop_predicate& stop) {
+  const auto mask = decode("mask", file, most_px, stop);
+  if (!mask)
+    return mask.why();
+  return mask_of(*mask);
 }
 
 core::extent own_size(core::extent px, const core::limits& within) {
@@ -50,23 +61,27 @@ struct easel {
   core::extent px;
 };
 
-core::result<easel> set_up(const inpaint_plan& how,
-                           const core::limits& within) {
-  auto image = decode("image", how.image, within);
+core::result<easel> set_up(const inpaint_plan& how, const core::limits& within,
+                           const stop_predicate& stop) {
+  const bool masked = !how.mask.empty();
+  const auto image_px = masked && how.only_masked
+                        ? std::min(within.source_px, 4 * within.picture_px)
+                        : within.source_px;
+  auto image = decode("image", how.image, image_px, stop);
   if (!image)
     return image.why();
   easel x;
   x.canvas = image::opaque(std::move(*image));
   x.px = how.px == core::extent{} ? own_size(x.canvas.px, within) : how.px;
-  if (!how.mask.empty()) {
-    auto mask = decode("mask", how.mask, within);
+  if (masked) {
+    auto mask = decode_mask(how.mask, within.source_px, stop);
     if (!mask)
       return mask.why();
     auto scaled =
-      resize_as(resize_mode::stretch, picture_of(mask_of(*mask)), x.canvas.px);
+      resize_mask(resize_mode::stretch, std::move(*mask), x.canvas.px, stop);
     if (!scaled)
-      return scaled.why();
-    x.mask = mask_of(*scaled);
+      return at("mask", scaled.why());
+    x.mask = std::move(*scaled);
     if (how.invert)
       invert(x.mask);
     if (how.only_masked) {
@@ -78,17 +93,17 @@ core::result<easel> set_up(const inpaint_plan& how,
       // Nothing is repainted: as with the whole picture.
     }
   }
-  auto canvas = resize_as(how.resize, x.canvas, x.px);
+  auto canvas = resize_as(how.resize, std::move(x.canvas), x.px, stop);
   if (!canvas)
-    return canvas.why();
+    return at("image", canvas.why());
   x.canvas = std::move(*canvas);
   x.part = {0, 0, x.px};
-  if (how.mask.empty())
+  if (!masked)
     return x;
-  const auto mask = resize_as(how.resize, picture_of(x.mask), x.px);
+  auto mask = resize_mask(how.resize, std::move(x.mask), x.px, stop);
   if (!mask)
-    return mask.why();
-  x.mask = mask_of(*mask);
+    return at("mask", mask.why());
+  x.mask = std::move(*mask);
   blur(x.mask, how.blur_x, how.blur_y);
   return x;
 }
@@ -96,24 +111,24 @@ core::result<easel> set_up(const inpaint_plan& how,
 } // namespace
 
 core::result<void> prepare(const inpaint_plan& how, const core::limits& within,
-                           generation& into) {
-  const auto x = set_up(how, within);
+                           generation& into, const stop_predicate& stop) {
+  auto x = set_up(how, within, stop);
   if (!x)
     return x.why();
   into.width = x->px.width;
   into.height = x->px.height;
-  auto source = resize_as(resize_mode::stretch, cut(x->canvas, x->part), x->px);
+  auto source = resize_as(resize_mode::stretch,
+                          cut(std::move(x->canvas), x->part), x->px, stop);
   if (!source)
-    return source.why();
+    return at("image", source.why());
   if (!how.mask.empty()) {
-    const auto scaled =
-      resize_as(resize_mode::stretch, cut(picture_of(x->mask), x->part), x->px);
-    if (!scaled)
-      return scaled.why();
-    const auto mask = mask_of(*scaled);
+    const auto mask = resize_mask(
+      resize_mode::stretch, cut(std::move(x->mask), x->part), x->px, stop);
+    if (!mask)
+      return at("mask", mask.why());
     if (!how.keeps_original)
-      fill_masked(*source, mask);
-    auto file = image::encode(picture_of(mask).view(), {});
+      fill_masked(*source, *mask);
+    auto file = image::encode(picture_of(*mask).view(), {});
     if (!file)
       return file.why();
     into.mask = std::move(*file);
@@ -128,17 +143,22 @@ core::result<void> prepare(const inpaint_plan& how, const core::limits& within,
 core::result<std::vector<uint8_t>> paste_back(const inpaint_plan& how,
                                               const core::limits& within,
                                               const picture& made,
-                                              uint32_t quality) {
-  auto x = set_up(how, within);
+                                              uint32_t quality,
+                                              const stop_predicate& stop) {
+  auto x = set_up(how, within, stop);
   if (!x)
     return x.why();
-  const auto drawn = image::decode(made.bytes);
+  auto drawn = image::decode(made.bytes);
   if (!drawn)
     return drawn.why();
-  const auto fitting = resize_as(resize_mode::stretch, *drawn, x->part.px);
-  if (!fitting)
-    return fitting.why();
-  blend(x->canvas, image::opaque(*fitting), x->part, x->mask);
+  {
+    auto fitting =
+      resize_as(resize_mode::stretch, std::move(*drawn), x->part.px, stop);
+    if (!fitting)
+      return at("image", fitting.why());
+    blend(x->canvas, image::opaque(std::move(*fitting)), x->part, x->mask);
+    x->mask = {};
+  }
   core::encoding format;
   format.format =
     core::parse_image_format(made.format).value_or(core::image_format::png);

@@ -32,10 +32,13 @@ struct inpaint_plan {
 };
 
 /// Sets the image, mask and size that the engine gets.
+/// Where only the masked part is drawn, the whole image is the answer's size:
+/// it may have four times the pixels of the largest picture.
+/// @param stop asked again and again; true gives the work up
 /// Errors:  ec::bad_payload, ec::out_of_resources, with "image" or "mask".
 /// Threads: any; takes as long as decoding and scaling do.
 core::result<void> prepare(const inpaint_plan& how, const core::limits& within,
-                           generation& into);
+                           generation& into, const stop_predicate& stop = {});
 
 /// Returns a finished picture's file with what was not repainted as it was, and
 /// the same parameters within.
@@ -43,6 +46,7 @@ core::result<void> prepare(const inpaint_plan& how, const core::limits& within,
 core::result<std::vector<uint8_t>> paste_back(const inpaint_plan& how,
                                               const core::limits& within,
                                               const picture& made,
-                                              uint32_t quality);
+                                              uint32_t quality,
+                                              const stop_predicate& stop = {});
 
 } // namespace atelier::runtime::http::detail

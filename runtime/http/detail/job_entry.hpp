@@ -51,6 +51,10 @@ struct job_entry {
   bool keeps = false;
   /// Its name was the client's own.
   bool named = false;
+  /// Clients that wait for it on their connections.
+  uint32_t attending = 0;
+  /// When the last of them went; none while there is one.
+  std::optional<core::time_point> abandoned_at;
   std::vector<picture_row> rows;
   /// All pictures were handed in: until then nobody is told anything.
   bool handed_in = false;

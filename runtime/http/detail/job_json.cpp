@@ -2,6 +2,7 @@
 #include <atelier/core/time.hpp>
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/detail/job_json.hpp>
+#include <atelier/runtime/http/note_json.hpp>
 #include <atelier/runtime/http/timings_json.hpp>
 
 #include <fmt/format.h>
@@ -58,6 +59,10 @@ reply_json job_json(const job_view& x) {
                {"step", x.steps_done},
                {"steps", x.steps},
                {"eta_s", seconds_json(x.remaining)}};
+  if (!x.owner.empty())
+    v["key"] = x.owner;
+  if (!x.request_id.empty())
+    v["request_id"] = x.request_id;
   if (!x.trace.empty())
     v["traceparent"] = x.trace;
   if (x.state == job_state::failed || x.state == job_state::cancelled)
@@ -68,13 +73,22 @@ reply_json job_json(const job_view& x) {
 std::string picture_text(const job_view& x, uint32_t index, picture_form how,
                          std::string_view base) {
   const auto& p = *x.results[index];
-  reply_json v{{"index", index},         {"seed", p.seed},
-               {"width", p.width},       {"height", p.height},
-               {"steps", p.steps},       {"steps_run", p.steps_run},
-               {"strength", p.strength}, {"sampler", p.sampler},
-               {"guidance", p.guidance}, {"model", p.model},
-               {"variant", p.variant},   {"route", p.route},
-               {"sha256", p.sha256},     {"timings_ms", timings_json(p.took)},
+  reply_json v{{"index", index},
+               {"seed", p.seed},
+               {"width", p.width},
+               {"height", p.height},
+               {"drawn_width", p.drawn_width},
+               {"drawn_height", p.drawn_height},
+               {"steps", p.steps},
+               {"steps_run", p.steps_run},
+               {"strength", p.strength},
+               {"sampler", p.sampler},
+               {"guidance", p.guidance},
+               {"model", p.model},
+               {"variant", p.variant},
+               {"route", p.route},
+               {"sha256", p.sha256},
+               {"timings_ms", timings_json(p.took)},
                {"notes", p.notes}};
   if (how == picture_form::b64_json)
     return with_plain_text(v, "b64_json", to_base64(p.bytes));

@@ -27,9 +27,25 @@ uint64_t weight_of_file(uint64_t bytes) {
   return bytes + overhead;
 }
 
-std::shared_ptr<job_entry> job_table::find(const std::string& id) const {
-  const auto i = by_id_.find(id);
-  return i == by_id_.end() ? nullptr : i->second;
+std::shared_ptr<job_entry> job_table::find(const job_name& name) const {
+  const auto i = by_name_.find(name);
+  return i == by_name_.end() ? nullptr : i->second;
+}
+
+std::vector<std::shared_ptr<job_entry>> job_table::find_all(
+  const std::string& id) const {
+  std::vector<std::shared_ptr<job_entry>> out;
+  for (auto i = by_name_.lower_bound({id});
+       i != by_name_.end() && i->first.id == id; ++i)
+    out.push_back(i->second);
+  std::sort(out.begin(), out.end(),
+            [](const auto& a, const auto& b) { return a->number > b->number; });
+  return out;
+}
+
+std::shared_ptr<job_entry> job_table::find(uint64_t number) const {
+  const auto i = by_number_.find(number);
+  return i == by_number_.end() ? nullptr : i->second;
 }
 
 std::shared_ptr<job_entry> job_table::find_twin(const std::string& owner,
@@ -52,8 +68,9 @@ job_table::place job_table::place_of(const job_entry& x) {
 }
 
 void job_table::enter(const std::shared_ptr<job_entry>& x) {
-  ATELIER_EXPECTS(!by_id_.contains(x->known.id), "a job's name is free");
-  by_id_.emplace(x->known.id, x);
+  ATELIER_EXPECTS(!by_name_.contains(name_of(x->known)),
+                  "a job's name is free");
+  by_name_.emplace(name_of(x->known), x);
   by_number_.emplace(x->number, x);
   if (!x->idempotency_key.empty())
     twins_.emplace(std::pair{x->known.owner, x->idempotency_key}, x);
@@ -227,7 +244,7 @@ void job_table::remove(const job_entry& x) {
   const auto held = i->second;
   begin(*held);
   by_number_.erase(i);
-  by_id_.erase(held->known.id);
+  by_name_.erase(name_of(held->known));
   if (!held->idempotency_key.empty())
     twins_.erase({held->known.owner, held->idempotency_key});
   if (held->journalled && held->has_ended_for_good())
@@ -237,13 +254,13 @@ void job_table::remove(const job_entry& x) {
   forget_pictures(*held);
   // Names that no client knows are not worth a place.
   if (held->keeps || held->named)
-    remember(held->known.id);
+    remember(name_of(held->known));
 }
 
-void job_table::remember(const std::string& id) {
-  if (!forgotten_.insert(id).second)
+void job_table::remember(const job_name& name) {
+  if (!forgotten_.insert(name).second)
     return;
-  forgotten_order_.push_back(id);
+  forgotten_order_.push_back(name);
   while (forgotten_order_.size() > within_.jobs) {
     forgotten_.erase(forgotten_order_.front());
     forgotten_order_.pop_front();

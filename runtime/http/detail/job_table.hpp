@@ -8,9 +8,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -30,7 +29,13 @@ public:
       in_memory_{within.kept_bytes, 0, {}},
       on_disk_{within.kept_disk_bytes, 0, {}} {}
 
-  std::shared_ptr<job_entry> find(const std::string& id) const;
+  std::shared_ptr<job_entry> find(const job_name& name) const;
+
+  /// Those of this id, whosever they are, the newest first.
+  std::vector<std::shared_ptr<job_entry>> find_all(const std::string& id) const;
+
+  /// Null where it is not known (any more).
+  std::shared_ptr<job_entry> find(uint64_t number) const;
 
   /// The job that this owner handed in with this idempotency key.
   std::shared_ptr<job_entry> find_twin(const std::string& owner,
@@ -95,13 +100,18 @@ public:
   std::vector<std::shared_ptr<job_entry>> take_expired();
 
   /// Remembers the name of a job that was here.
-  void remember(const std::string& id);
+  void remember(const job_name& name);
 
   /// Forgets what is kept for longer than may be.
   void expire(core::time_point now);
 
-  bool forgotten(const std::string& id) const {
-    return forgotten_.contains(id);
+  bool forgotten(const job_name& name) const {
+    return forgotten_.contains(name);
+  }
+
+  bool forgotten_of_anyone(const std::string& id) const {
+    const auto i = forgotten_.lower_bound({id});
+    return i != forgotten_.end() && i->id == id;
   }
 
   size_t open() const {
@@ -154,7 +164,7 @@ private:
   void enter(const std::shared_ptr<job_entry>& x);
 
   job_limits within_;
-  std::unordered_map<std::string, std::shared_ptr<job_entry>> by_id_;
+  std::map<job_name, std::shared_ptr<job_entry>> by_name_;
   std::map<uint64_t, std::shared_ptr<job_entry>, std::greater<>> by_number_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<job_entry>>
     twins_;
@@ -172,8 +182,8 @@ private:
   std::vector<std::pair<uint64_t, uint32_t>> dropped_;
   std::vector<uint64_t> removed_;
   std::vector<std::shared_ptr<job_entry>> expired_;
-  std::unordered_set<std::string> forgotten_;
-  std::deque<std::string> forgotten_order_;
+  std::set<job_name> forgotten_;
+  std::deque<job_name> forgotten_order_;
 };
 
 } // namespace atelier::runtime::http::detail

@@ -11,12 +11,12 @@ namespace atelier::runtime::http {
 using core::ec;
 using detail::job_news;
 
-uint64_t jobs::impl::listen(const std::string& id, job_listener news) {
+uint64_t jobs::impl::listen(const job_name& name, job_listener news) {
   entry x;
   uint64_t me = 0;
   {
     const std::lock_guard guard{mutex_};
-    x = table_.find(id);
+    x = table_.find(name);
     if (!x)
       return 0;
     me = add_listener(*x, std::move(news));
@@ -27,10 +27,10 @@ uint64_t jobs::impl::listen(const std::string& id, job_listener news) {
   return me;
 }
 
-void jobs::impl::leave(const std::string& id, uint64_t listener) {
+void jobs::impl::leave(const job_name& name, uint64_t listener) {
   std::shared_ptr<const job_listener> gone;
   const std::lock_guard guard{mutex_};
-  const auto x = table_.find(id);
+  const auto x = table_.find(name);
   if (!x)
     return;
   if (const auto i = x->listeners.find(listener); i != x->listeners.end()) {
@@ -39,17 +39,30 @@ void jobs::impl::leave(const std::string& id, uint64_t listener) {
   }
 }
 
-std::optional<job_view> jobs::impl::find(const std::string& id) const {
+std::optional<job_view> jobs::impl::find(const job_name& name) const {
   const std::lock_guard guard{mutex_};
-  const auto x = table_.find(id);
+  const auto x = table_.find(name);
   if (!x)
     return std::nullopt;
   return view(*x);
 }
 
-bool jobs::impl::forgotten(const std::string& id) const {
+std::vector<job_view> jobs::impl::find_all(const std::string& id) const {
+  std::vector<job_view> found;
   const std::lock_guard guard{mutex_};
-  return table_.forgotten(id);
+  for (const auto& x : table_.find_all(id))
+    found.push_back(view(*x));
+  return found;
+}
+
+bool jobs::impl::forgotten(const job_name& name) const {
+  const std::lock_guard guard{mutex_};
+  return table_.forgotten(name);
+}
+
+bool jobs::impl::forgotten_of_anyone(const std::string& id) const {
+  const std::lock_guard guard{mutex_};
+  return table_.forgotten_of_anyone(id);
 }
 
 std::vector<job_view> jobs::impl::list(const std::optional<std::string>& owner,
@@ -65,23 +78,72 @@ std::vector<job_view> jobs::impl::list(const std::optional<std::string>& owner,
   return found;
 }
 
-jobs::cancelled jobs::impl::cancel(const std::string& id) {
+jobs::cancelled jobs::impl::cancel(const job_name& name) {
   entry x;
   std::vector<uint64_t> requests;
   {
     const std::lock_guard guard{mutex_};
-    x = table_.find(id);
+    x = table_.find(name);
     if (!x)
       return cancelled::unknown;
     if (x->has_ended())
       return cancelled::ended;
-    requests =
-      end(x, job_state::cancelled,
-          to_failure(core::fail(ec::cancelled, "job {} was taken back", id)));
+    requests = call_off(x);
   }
   take_back(requests);
   tell(x);
   return cancelled::yes;
+}
+
+std::vector<uint64_t> jobs::impl::call_off(const entry& x) {
+  return end(x, job_state::cancelled,
+             to_failure(core::fail(ec::cancelled, "job {} was taken back",
+                                   x->known.id)));
+}
+
+std::variant<jobs::attendance, failure> jobs::impl::attend(job_request what,
+                                                           job_listener news) {
+  // Who comes again after the last reply was lost finds the pictures.
+  what.keeps = what.keeps || !what.idempotency_key.empty();
+  return submit(std::move(what), std::move(news), true);
+}
+
+void jobs::impl::abandon(uint64_t number) {
+  entry x;
+  std::vector<uint64_t> requests;
+  {
+    const std::lock_guard guard{mutex_};
+    x = table_.find(number);
+    if (!x || x->attending == 0 || --x->attending > 0 || x->has_ended())
+      return;
+    if (!x->idempotency_key.empty() && within_.retry > core::timespan{0}) {
+      x->abandoned_at = when_.steady();
+      abandoned_.emplace(x->number, x);
+      return;
+    }
+    requests = call_off(x);
+  }
+  take_back(requests);
+  tell(x);
+}
+
+void jobs::impl::call_off_abandoned() {
+  std::vector<entry> late;
+  std::vector<uint64_t> requests;
+  {
+    const std::lock_guard guard{mutex_};
+    const auto now = when_.steady();
+    for (const auto& [number, x] : abandoned_)
+      if (now >= core::after(*x->abandoned_at, within_.retry))
+        late.push_back(x);
+    for (const auto& x : late) {
+      const auto more = call_off(x);
+      requests.insert(requests.end(), more.begin(), more.end());
+    }
+  }
+  take_back(requests);
+  for (const auto& x : late)
+    tell(x);
 }
 
 jobs::kept_pictures jobs::impl::kept() const {

@@ -38,12 +38,20 @@ jobs::impl::impl(std::shared_ptr<picture_service> from, job_limits within,
 
 std::variant<job_view, failure> jobs::impl::submit(job_request what,
                                                    job_listener news) {
-  bool twin = false;
-  auto entered = enter(what, news, twin);
-  if (auto* why = std::get_if<failure>(&entered))
+  auto got = submit(std::move(what), std::move(news), false);
+  if (auto* why = std::get_if<failure>(&got))
     return std::move(*why);
-  const auto x = std::get<entry>(std::move(entered));
-  if (!twin) {
+  return std::get<attendance>(std::move(got)).job;
+}
+
+std::variant<jobs::attendance, failure> jobs::impl::submit(job_request what,
+                                                           job_listener news,
+                                                           bool waits) {
+  auto got = enter(what, news, waits);
+  if (auto* why = std::get_if<failure>(&got))
+    return std::move(*why);
+  const auto x = std::get<entered>(got).job;
+  if (!std::get<entered>(got).twin) {
     std::optional<failure> refused;
     hand_in(x, what.pictures, refused);
     if (refused)
@@ -54,7 +62,7 @@ std::variant<job_view, failure> jobs::impl::submit(job_request what,
     return view(*x);
   }();
   tell(x);
-  return seen;
+  return attendance{std::move(seen), x->number};
 }
 
 core::result<void> jobs::impl::check(const job_request& what) const {
@@ -69,9 +77,9 @@ core::result<void> jobs::impl::check(const job_request& what) const {
   return {};
 }
 
-std::variant<jobs::impl::entry, failure> jobs::impl::enter(job_request& what,
-                                                           job_listener& news,
-                                                           bool& twin) {
+std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
+                                                             job_listener& news,
+                                                             bool waits) {
   if (auto good = check(what); !good)
     return to_failure(good.why());
   const std::lock_guard guard{mutex_};
@@ -85,13 +93,23 @@ std::variant<jobs::impl::entry, failure> jobs::impl::enter(job_request& what,
                                    "body was another one",
                                    known->known.id),
                        {}};
-      twin = true;
-      const auto me = add_listener(*known, std::move(news));
-      if (known->has_ended())
-        push(*known, job_news::kind::ended, 0, me);
-      return known;
+      const bool useless =
+        known->has_ended()
+        && (known->known.state != job_state::completed || known->known.expired);
+      if (!waits || !useless) {
+        const auto me = add_listener(*known, std::move(news));
+        if (known->has_ended())
+          push(*known, job_news::kind::ended, 0, me);
+        if (waits) {
+          ++known->attending;
+          known->abandoned_at.reset();
+          abandoned_.erase(known->number);
+        }
+        return entered{known, true};
+      }
+      table_.remove(*known);
     }
-  if (!what.id.empty() && table_.find(what.id))
+  if (!what.id.empty() && table_.find({what.id, what.owner}))
     return to_failure(
       core::fail(ec::invalid_argument, "id '{}' is taken", what.id));
   if (!table_.make_room())
@@ -103,6 +121,7 @@ std::variant<jobs::impl::entry, failure> jobs::impl::enter(job_request& what,
   auto x = std::make_shared<job_entry>();
   x->number = ++last_number_;
   x->named = !what.id.empty();
+  x->attending = waits ? 1 : 0;
   x->keeps = what.keeps;
   x->idempotency_key = std::move(what.idempotency_key);
   x->fingerprint = std::move(what.fingerprint);
@@ -115,6 +134,7 @@ std::variant<jobs::impl::entry, failure> jobs::impl::enter(job_request& what,
   for (auto& picture : what.pictures)
     picture.trace = what.trace;
   x->known.trace = std::move(what.trace);
+  x->known.request_id = std::move(what.request_id);
   x->known.created = when_.wall();
   x->known.results.resize(what.pictures.size());
   x->rows.resize(what.pictures.size());
@@ -123,7 +143,7 @@ std::variant<jobs::impl::entry, failure> jobs::impl::enter(job_request& what,
       x->rows[i].steps = what.pictures[i].steps.value_or(0);
   add_listener(*x, std::move(news));
   table_.add(x);
-  return x;
+  return entered{std::move(x), false};
 }
 
 std::string jobs::impl::draw_name() {
@@ -141,6 +161,12 @@ callbacks jobs::impl::calls_for(const entry& x, uint32_t index) {
     if (const auto alive = me.lock())
       alive->answered(x, index, a);
   };
+  if (journal_)
+    calls.suspected = [me = weak_from_this(), x, index](
+                        const suspicion& how, std::function<void()> go_on) {
+      if (const auto alive = me.lock())
+        alive->suspected(x, index, how, std::move(go_on));
+    };
   return calls;
 }
 
@@ -302,6 +328,7 @@ std::vector<uint64_t> jobs::impl::end(const entry& x, job_state how,
   table_.end(x);
   x->restored.clear();
   restored_.erase(x->number);
+  abandoned_.erase(x->number);
   note_end(*x);
   return requests;
 }

@@ -24,6 +24,12 @@ namespace atelier::runtime::http {
 ///              failed and the rest of it is taken back
 ///   last news  one that keeps nothing is forgotten
 ///
+/// Of a client that waits on its connection:
+///
+///   attend     submit; with an idempotency key that is known it joins the job
+///   abandon    the client went: the last one's job ends, at once or, with a
+///              key, where nobody comes again in time
+///
 /// With a journal, one that is taken on:
 ///
 ///   take_on    likewise; then the journal is told, and `then` once it is there
@@ -46,13 +52,17 @@ public:
                std::function<void(std::variant<job_view, failure>)> then);
   void restore(journal_contents from);
   std::variant<job_view, failure> submit(job_request what, job_listener news);
-  uint64_t listen(const std::string& id, job_listener news);
-  void leave(const std::string& id, uint64_t listener);
-  std::optional<job_view> find(const std::string& id) const;
-  bool forgotten(const std::string& id) const;
+  std::variant<attendance, failure> attend(job_request what, job_listener news);
+  void abandon(uint64_t number);
+  uint64_t listen(const job_name& name, job_listener news);
+  void leave(const job_name& name, uint64_t listener);
+  std::optional<job_view> find(const job_name& name) const;
+  std::vector<job_view> find_all(const std::string& id) const;
+  bool forgotten(const job_name& name) const;
+  bool forgotten_of_anyone(const std::string& id) const;
   std::vector<job_view> list(const std::optional<std::string>& owner,
                              size_t most) const;
-  cancelled cancel(const std::string& id);
+  cancelled cancel(const job_name& name);
   job_view with_bytes(job_view x);
   void tick();
   size_t open() const;
@@ -60,9 +70,18 @@ public:
   void close();
 
 private:
+  /// A job that was entered, or was there.
+  struct entered {
+    entry job;
+    bool twin = false;
+  };
+
   /// Enters it, or finds the job that it is once more.
-  std::variant<entry, failure> enter(job_request& what, job_listener& news,
-                                     bool& twin);
+  /// @param waits a client waits for it, see attend
+  std::variant<entered, failure> enter(job_request& what, job_listener& news,
+                                       bool waits);
+  std::variant<attendance, failure> submit(job_request what, job_listener news,
+                                           bool waits);
   core::result<void> check(const job_request& what) const;
   std::string draw_name();
   callbacks calls_for(const entry& x, uint32_t index);
@@ -72,6 +91,8 @@ private:
 
   void progressed(const entry& x, uint32_t index, const progress& p);
   void answered(const entry& x, uint32_t index, const answer& a);
+  void suspected(const entry& x, uint32_t index, const suspicion& how,
+                 std::function<void()> go_on);
 
   // With the lock held:
   job_view view(const detail::job_entry& x) const;
@@ -83,6 +104,8 @@ private:
             uint32_t index = 0, uint64_t first = 1);
 
   void note_end(const detail::job_entry& x);
+  /// Ends a job that is open, for nobody wants it.
+  std::vector<uint64_t> call_off(const entry& x);
   void restore_open(const entry& x, journalled_job was);
   void restore_ended(const entry& x, journalled_end end);
 
@@ -90,6 +113,7 @@ private:
   void write_down(const entry& x, job_request what,
                   std::function<void(std::variant<job_view, failure>)> then);
   std::variant<job_view, failure> outcome(const entry& x) const;
+  void call_off_abandoned();
   void hand_in_again();
   bool hand_in_again(const entry& x);
   void tell_journal();
@@ -114,6 +138,8 @@ private:
   bool closed_ = false;
   /// Jobs that were restored and are open, by number.
   std::map<uint64_t, entry> restored_;
+  /// Open jobs that nobody attends any more and somebody may come again for.
+  std::map<uint64_t, entry> abandoned_;
   /// Of `tick` alone: it is told once.
   bool disk_fails_ = false;
 };

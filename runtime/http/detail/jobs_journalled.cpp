@@ -37,13 +37,12 @@ core::timespan age_of(std::chrono::system_clock::time_point x,
 
 void jobs::impl::take_on(
   job_request what, std::function<void(std::variant<job_view, failure>)> then) {
-  bool twin = false;
   job_listener nobody;
-  auto entered = enter(what, nobody, twin);
-  if (auto* why = std::get_if<failure>(&entered))
+  auto got = enter(what, nobody, false);
+  if (auto* why = std::get_if<failure>(&got))
     return then(std::move(*why));
-  const auto x = std::get<entry>(std::move(entered));
-  if (twin) {
+  const auto x = std::get<entered>(got).job;
+  if (std::get<entered>(got).twin) {
     tell(x);
     auto later = [me = weak_from_this(), x, then = std::move(then)] {
       if (const auto alive = me.lock())
@@ -83,6 +82,7 @@ void jobs::impl::write_down(
     what.kind = x->known.kind;
     what.owner = x->known.owner;
     what.trace = x->known.trace;
+    what.request_id = x->known.request_id;
     what.idempotency_key = x->idempotency_key;
     what.fingerprint = x->fingerprint;
     record = {x->number, std::move(what), x->known.created};
@@ -136,6 +136,19 @@ void jobs::impl::note_end(const job_entry& x) {
   journal_->end(std::move(end));
 }
 
+void jobs::impl::suspected(const entry& x, uint32_t index, const suspicion& how,
+                           std::function<void()> go_on) {
+  {
+    const std::lock_guard guard{mutex_};
+    // Handed in once more it is as suspect.
+    if (index < x->restored.size())
+      x->restored[index].suspected = how;
+    if (x->journalled && !x->has_ended())
+      return journal_->suspect({x->number, index, how}, std::move(go_on));
+  }
+  go_on();
+}
+
 void jobs::impl::tell_journal() {
   if (!journal_)
     return;
@@ -152,8 +165,8 @@ void jobs::impl::tell_journal() {
 
 void jobs::impl::restore(journal_contents from) {
   const std::lock_guard guard{mutex_};
-  for (const auto& id : from.forgotten)
-    table_.remember(id);
+  for (const auto& name : from.forgotten)
+    table_.remember(name);
   for (auto& job : from.jobs) {
     auto& was = job.was;
     auto x = std::make_shared<job_entry>();
@@ -166,6 +179,7 @@ void jobs::impl::restore(journal_contents from) {
     x->known.kind = std::move(was.wanted.kind);
     x->known.owner = std::move(was.wanted.owner);
     x->known.trace = std::move(was.wanted.trace);
+    x->known.request_id = std::move(was.wanted.request_id);
     x->known.created = was.created;
     x->known.results.resize(was.wanted.pictures.size());
     x->rows.resize(was.wanted.pictures.size());

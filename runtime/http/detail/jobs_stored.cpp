@@ -11,7 +11,7 @@ job_view jobs::impl::with_bytes(job_view x) {
   uint64_t number = 0;
   {
     const std::lock_guard guard{mutex_};
-    if (const auto known = table_.find(x.id)) {
+    if (const auto known = table_.find(name_of(x))) {
       number = known->number;
       table_.use(*known, when_.steady());
     }
@@ -40,6 +40,7 @@ void jobs::impl::tick() {
     const std::lock_guard guard{mutex_};
     table_.expire(when_.steady());
   }
+  call_off_abandoned();
   hand_in_again();
   remove_dropped();
   store_all();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/detail/journal_json.hpp>
+#include <atelier/runtime/http/note_json.hpp>
 #include <atelier/runtime/http/timings_json.hpp>
 
 #include <nlohmann/json.hpp>
@@ -39,6 +40,10 @@ public:
       to_[name] = *x;
   }
 
+  void operator()(const char* name, uint32_t x, uint32_t) {
+    to_[name] = x;
+  }
+
 private:
   json& to_;
 };
@@ -58,6 +63,17 @@ public:
       x = i->get<T>();
   }
 
+  // Older journals do not have it.
+  void operator()(const char* name, uint32_t& x, uint32_t otherwise) {
+    x = from_.value(name, otherwise);
+  }
+
+  // Older journals do not have them with what is wanted.
+  void operator()(const char* name, std::vector<note>& x) {
+    if (const auto i = from_.find(name); i != from_.end())
+      i->get_to(x);
+  }
+
 private:
   const json& from_;
 };
@@ -68,6 +84,7 @@ void visit_generation(Visitor& f, Generation& x) {
   f("negative", x.negative);
   f("width", x.width);
   f("height", x.height);
+  f("native_only", x.native_only);
   f("seed", x.seed);
   f("steps", x.steps);
   f("guidance", x.guidance);
@@ -84,6 +101,7 @@ void visit_generation(Visitor& f, Generation& x) {
   f("noise", x.noise);
   f("deterministic", x.deterministic);
   f("preview_every", x.preview_every);
+  f("notes", x.notes);
   f("trace", x.trace);
 }
 
@@ -105,6 +123,8 @@ void visit_picture(Visitor& f, Picture& x) {
   f("strength", x.strength);
   f("width", x.width);
   f("height", x.height);
+  f("drawn_width", x.drawn_width, x.width);
+  f("drawn_height", x.drawn_height, x.height);
   f("sha256", x.sha256);
   f("notes", x.notes);
   f("trace", x.trace);
@@ -149,7 +169,10 @@ std::string wanted_text(const job_request& x,
       one["mask"] = place_of(g.mask, files);
     all.push_back(std::move(one));
   }
-  return text_of({{"kind", x.kind}, {"trace", x.trace}, {"pictures", all}});
+  return text_of({{"kind", x.kind},
+                  {"trace", x.trace},
+                  {"request_id", x.request_id},
+                  {"pictures", all}});
 }
 
 job_request read_wanted(std::string_view text,
@@ -158,6 +181,8 @@ job_request read_wanted(std::string_view text,
   job_request x;
   from.at("kind").get_to(x.kind);
   from.at("trace").get_to(x.trace);
+  // Files of version 1 have none.
+  x.request_id = from.value("request_id", std::string{});
   for (const auto& one : from.at("pictures")) {
     generation g;
     reader read{one};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace atelier::runtime::http::detail {
 
@@ -82,13 +83,13 @@ void fill_from(level& x, const level& coarse) {
 
 } // namespace
 
-core::result<image::picture> resize_as(resize_mode how,
-                                       const image::picture& from,
-                                       core::extent to) {
+core::result<image::picture> resize_as(resize_mode how, image::picture from,
+                                       core::extent to,
+                                       const stop_predicate& stop) {
   if (from.px == to)
     return from;
   if (how == resize_mode::stretch)
-    return image::resize(from.view(), to);
+    return image::resize(from.view(), to, stop);
   const auto wide = static_cast<double>(to.width) / from.px.width;
   const auto high = static_cast<double>(to.height) / from.px.height;
   const auto scale =
@@ -105,12 +106,11 @@ core::result<image::picture> resize_as(resize_mode how,
       std::clamp<uint32_t>(
         static_cast<uint32_t>(std::lround(to.height / scale)), 1,
         from.px.height)};
-    return image::resize(cut(from, {(from.px.width - part.width) / 2,
-                                    (from.px.height - part.height) / 2, part})
-                           .view(),
-                         to);
+    const region middle{(from.px.width - part.width) / 2,
+                        (from.px.height - part.height) / 2, part};
+    return image::resize(cut(std::move(from), middle).view(), to, stop);
   }
-  auto scaled = image::resize(from.view(), px);
+  auto scaled = image::resize(from.view(), px, stop);
   if (!scaled)
     return scaled;
   image::picture out{to, from.channels, {}};
@@ -129,6 +129,17 @@ core::result<image::picture> resize_as(resize_mode how,
                   from.channels,
                   &out.bytes[(size_t{y} * to.width + x) * from.channels]);
   return out;
+}
+
+core::result<soft_mask> resize_mask(resize_mode how, soft_mask from,
+                                    core::extent to,
+                                    const stop_predicate& stop) {
+  auto scaled = resize_as(how, {from.px, 1, std::move(from.bytes)}, to, stop);
+  if (!scaled)
+    return scaled.why();
+  for (auto& b : scaled->bytes)
+    b = b >= 128 ? 255 : 0;
+  return soft_mask{to, std::move(scaled->bytes)};
 }
 
 soft_mask mask_of(const image::picture& x) {
@@ -211,17 +222,23 @@ std::optional<region> region_of(const soft_mask& x, uint32_t padding,
   return region{left, top, {right - left, bottom - top}};
 }
 
-image::picture cut(const image::picture& from, const region& part) {
-  image::picture x{part.px, from.channels, {}};
+image::picture cut(image::picture from, const region& part) {
   const auto row = size_t{part.px.width} * from.channels;
-  x.bytes.reserve(row * part.px.height);
-  for (uint32_t y = 0; y < part.px.height; ++y) {
+  auto* to = from.bytes.data();
+  for (uint32_t y = 0; y < part.px.height; ++y, to += row) {
     const auto at =
       (size_t{part.y + y} * from.px.width + part.x) * from.channels;
-    const auto begin = from.bytes.begin() + static_cast<ptrdiff_t>(at);
-    x.bytes.insert(x.bytes.end(), begin, begin + static_cast<ptrdiff_t>(row));
+    // Never behind where it is read.
+    std::copy_n(from.bytes.data() + at, row, to);
   }
-  return x;
+  from.px = part.px;
+  from.bytes.resize(row * part.px.height);
+  return from;
+}
+
+soft_mask cut(soft_mask from, const region& part) {
+  auto x = cut(image::picture{from.px, 1, std::move(from.bytes)}, part);
+  return {x.px, std::move(x.bytes)};
 }
 
 void fill_masked(image::picture& x, const soft_mask& mask) {

@@ -6,6 +6,7 @@
 #include <atelier/image/pixels.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -36,10 +37,18 @@ enum class resize_mode : uint8_t {
   fill = 2,
 };
 
+/// Asked again and again during work on pixels; true gives it up.
+using stop_predicate = std::function<bool()>;
+
 /// Returns `from` in the size `to`.
-core::result<image::picture> resize_as(resize_mode how,
-                                       const image::picture& from,
-                                       core::extent to);
+core::result<image::picture> resize_as(resize_mode how, image::picture from,
+                                       core::extent to,
+                                       const stop_predicate& stop = {});
+
+/// Returns the mask in the size `to`, divided in two again.
+core::result<soft_mask> resize_mask(resize_mode how, soft_mask from,
+                                    core::extent to,
+                                    const stop_predicate& stop = {});
 
 /// Returns what a mask's picture says: where it has transparency, what is
 /// opaque, else what is light.
@@ -60,7 +69,10 @@ void blur(soft_mask& x, double deviation_x, double deviation_y);
 std::optional<region> region_of(const soft_mask& x, uint32_t padding,
                                 core::extent like);
 
-image::picture cut(const image::picture& from, const region& part);
+/// Cuts a part out, in place.
+image::picture cut(image::picture from, const region& part);
+
+soft_mask cut(soft_mask from, const region& part);
 
 /// Paints what is repainted in the colours around it.
 void fill_masked(image::picture& x, const soft_mask& mask);

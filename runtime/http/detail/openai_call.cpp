@@ -78,7 +78,7 @@ bytes take_file(field_reader& r, const call_body& body, std::string_view name,
                                found.size() + (from_text.empty() ? 0 : 1)));
     return {};
   }
-  if (found.front().size() > within.source_bytes) {
+  if (found.front().empty() || found.front().size() > within.source_bytes) {
     r.refuse(name, fmt::format("{} has {} bytes, outside 1..{}", name,
                                found.front().size(), within.source_bytes));
     return {};
@@ -104,7 +104,7 @@ void read_images(field_reader& r, const call_body& body, openai_kind kind,
     return;
   if (!into.mask.empty())
     return r.refuse("mask", "mask and mask_image do not go together");
-  auto white = white_mask_of(alpha, with.limits);
+  auto white = white_mask_of(alpha, with.limits, give_up_after(with));
   if (white)
     into.mask = std::move(*white);
   else
@@ -112,21 +112,17 @@ void read_images(field_reader& r, const call_body& body, openai_kind kind,
 }
 
 /// Fields of other servers that stand for what is not there.
-void read_what_is_not_there(field_reader& r, openai_kind kind) {
+void read_what_is_not_there(field_reader& r) {
   const auto nothing = json::object();
-  r.only("style", {"vivid"});
   r.only("true_cfg_scale", {0, 1});
-  r.only("generator_device", {"cpu"});
   r.only("flow_shift", {});
-  r.only("enable_teacache", {false});
   r.only("lora", {"", nothing, json::array()});
   r.only("extra_params", {nothing});
   r.only("diffusers_kwargs", {nothing});
   r.only("nvext", {nothing});
   r.only("reference_image", {""});
   r.only("url", {"", json::array()});
-  if (kind == openai_kind::edit)
-    r.only("input_fidelity", {"low"});
+  r.hint("openai");
   r.ignore({"user", "safety_identifier", "moderation", "metadata", "store",
             "save_images", "service_tier"});
 }
@@ -189,13 +185,15 @@ std::variant<openai_call, reply_message> read_openai_call(
     one.strength = 0.6f;
   read_output(r, call, one);
   read_quality(r, with, call, one);
-  read_what_is_not_there(r, kind);
+  read_what_is_not_there(r);
   const auto n = r.whole("n", 1, with.pictures_of_call).value_or(1);
   if (n > 1 && call.stream)
-    r.refuse("n", fmt::format("n {} does not go with stream: one picture is "
-                              "streamed at a time",
+    r.refuse("n", fmt::format("n {} does not go with stream: its events do not "
+                              "say which image they are of; ask for one image, "
+                              "or leave stream out",
                               n));
   r.no_others();
+  note_ignored_fields(r.notes(), one);
   if (r.good() && call.partial_images > 0)
     one.preview_every =
       std::max(1u, steps_that_run(with.pictures->variants(), one)
@@ -213,6 +211,7 @@ std::variant<openai_call, reply_message> read_openai_call(
                                                    : "variation";
   call.what.owner = asked.key;
   call.what.trace = asked.trace;
+  call.what.request_id = asked.request_id;
   call.what.keeps = call.as_url;
   return call;
 }

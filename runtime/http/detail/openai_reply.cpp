@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/detail/openai_reply.hpp>
+#include <atelier/runtime/http/note_json.hpp>
 
 #include <fmt/format.h>
 
@@ -37,7 +38,7 @@ std::string size_of(const picture& p) {
 std::string data_text(const job_view& v, uint32_t index,
                       const openai_echo& how) {
   const auto& p = *v.results[index];
-  reply_json x{{"seed", p.seed}};
+  reply_json x{{"seed", p.seed}, {"notes", p.notes}};
   if (how.as_url) {
     x["url"] = fmt::format("{}/v1/images/{}-{}/content", how.base, v.id, index);
     return text_of(x);
@@ -98,6 +99,7 @@ std::string completed_event(std::string_view type, const job_view& v,
                           {"quality", how.quality},
                           {"size", size_of(p)},
                           {"seed", p.seed},
+                          {"notes", p.notes},
                           {"usage", usage_of(v, how)}},
                          "b64_json", to_base64(p.bytes));
 }

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <exception>
+#include <memory>
 
 namespace atelier::runtime::http::detail {
 
@@ -77,8 +79,23 @@ std::vector<uint8_t> encode_preview(const preview& x, std::string_view format) {
   return file ? std::move(*file) : std::vector<uint8_t>{};
 }
 
-bool may_see(const request_message& asked, const job_view& x) {
-  return asked.who == scope::admin || asked.key == x.owner;
+std::optional<job_view> find_job(const jobs& all, const request_message& asked,
+                                 const std::string& id) {
+  const bool admin = asked.who == scope::admin;
+  const auto whose = find_field(asked.query, "key");
+  if (admin && !whose.empty())
+    return all.find({id, std::string{whose}});
+  auto own = all.find({id, asked.key});
+  if (own || !admin)
+    return own;
+  const auto others = all.find_all(id);
+  return others.empty() ? std::nullopt : std::optional{others.front()};
+}
+
+bool is_forgotten(const jobs& all, const request_message& asked,
+                  const std::string& id) {
+  return asked.who == scope::admin ? all.forgotten_of_anyone(id)
+                                   : all.forgotten({id, asked.key});
 }
 
 std::string_view field_of(std::string_view error_text) {
@@ -130,6 +147,28 @@ void run_elsewhere(const api_context& with, const std::shared_ptr<exchange>& x,
     with.elsewhere(std::move(guarded));
   else
     guarded();
+}
+
+std::function<bool()> give_up_after(const api_context& with) {
+  if (!with.steady)
+    return {};
+  return [now = with.steady,
+          until = core::after(with.steady(), with.limits.decode)] {
+    return now() >= until;
+  };
+}
+
+void run_unless_gone(const api_context& with,
+                     const std::shared_ptr<exchange>& x, error_shape how,
+                     std::function<void()> work) {
+  const auto gone = std::make_shared<std::atomic<bool>>(false);
+  x->on_gone([gone] { *gone = true; });
+  run_elsewhere(with, x, how, [x, how, gone, work = std::move(work)] {
+    if (!*gone)
+      return work();
+    x->reply(failure_reply(
+      how, to_failure(core::fail(core::ec::cancelled, "the client went"))));
+  });
 }
 
 int64_t unix_seconds(std::chrono::system_clock::time_point x) {

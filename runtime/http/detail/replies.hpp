@@ -11,6 +11,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,8 +47,14 @@ std::string base_url(const request_message& asked, const api_context& with);
 /// Returns a preview's file; empty where it cannot be encoded.
 std::vector<uint8_t> encode_preview(const preview& x, std::string_view format);
 
-/// Whether the caller may know of the job.
-bool may_see(const request_message& asked, const job_view& x);
+/// Returns the caller's job of this id. An admin's is also that of the key that
+/// the query names as `key`, else the newest of anybody's.
+std::optional<job_view> find_job(const jobs& all, const request_message& asked,
+                                 const std::string& id);
+
+/// Whether such a job was there and is forgotten.
+bool is_forgotten(const jobs& all, const request_message& asked,
+                  const std::string& id);
 
 /// The field that an engine's error speaks of; empty where it is none.
 std::string_view field_of(std::string_view error_text);
@@ -65,6 +74,16 @@ void note_handed_in(const api_context& with, const request_message& asked);
 /// Runs `work` where pixels are worked on; what it throws is answered.
 void run_elsewhere(const api_context& with, const std::shared_ptr<exchange>& x,
                    error_shape how, std::function<void()> work);
+
+/// Returns what becomes true when the files of one request have been worked on
+/// for as long as they may, from now on (limits.decode_ms).
+std::function<bool()> give_up_after(const api_context& with);
+
+/// Runs `work` as run_elsewhere does, unless the client went while it waited
+/// before its call was handed in.
+void run_unless_gone(const api_context& with,
+                     const std::shared_ptr<exchange>& x, error_shape how,
+                     std::function<void()> work);
 
 int64_t unix_seconds(std::chrono::system_clock::time_point x);
 

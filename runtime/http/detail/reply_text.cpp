@@ -111,9 +111,12 @@ std::string head_text(const reply_message& x, const reply_form& how,
     add("Cache-Control", "no-store");
   if (!how.origin.empty()) {
     add("Access-Control-Allow-Origin", how.origin);
-    add("Access-Control-Expose-Headers", "Location, Retry-After, traceparent");
+    add("Access-Control-Expose-Headers",
+        "Location, Retry-After, traceparent, x-request-id");
     add("Vary", "Origin");
   }
+  if (!how.request_id.empty())
+    add("x-request-id", how.request_id);
   if (!how.trace.empty())
     add("traceparent", how.trace);
   for (const auto& [name, value] : x.headers)

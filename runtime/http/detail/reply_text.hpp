@@ -21,6 +21,8 @@ struct reply_form {
   std::string origin;
   /// The exchange's traceparent; empty: none.
   std::string trace;
+  /// The exchange's name; empty: none.
+  std::string request_id;
 };
 
 /// Returns the head of a reply, with the empty line behind it. What would break

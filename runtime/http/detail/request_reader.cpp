@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
 #include <atelier/runtime/http/detail/request_reader.hpp>
+#include <atelier/runtime/http/detail/strict_framing.hpp>
 
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/basic_parser.hpp>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace atelier::runtime::http::detail {
 
@@ -23,6 +25,10 @@ constexpr uint64_t first_body_bytes = 64 << 10;
 
 /// Of a body in chunks: "0", and two empty lines.
 constexpr size_t shortest_end = 5;
+
+/// Fields of which one reader may take the first and another the last.
+constexpr std::array<std::string_view, 5> single_fields{
+  "origin", "authorization", "x-api-key", "content-type", "expect"};
 
 std::string to_lower(string_view x) {
   std::string out{x.data(), x.size()};
@@ -41,6 +47,13 @@ bool is_number(std::string_view x) {
   return !x.empty() && x.size() <= 19
       && std::all_of(x.begin(), x.end(),
                      [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// What a first line asks for, where it goes so far.
+std::string target_of(std::string_view line) {
+  line.remove_prefix(std::min(line.find(' '), line.size()));
+  line.remove_prefix(std::min<size_t>(1, line.size()));
+  return std::string{line.substr(0, line.find(' '))};
 }
 
 bool same_word(std::string_view a, std::string_view b) {
@@ -78,12 +91,26 @@ public:
     const bool in_head = where == stage::head;
     // Beast asks for as much when it sees the last chunk a second time, and
     // there is no shorter end.
-    if (!in_head && chunked() && bytes.size() < shortest_end)
+    const bool in_chunks = !in_head && chunked();
+    if (in_head || in_chunks) {
+      const auto fresh = bytes.substr(looked_);
+      looked_ +=
+        in_head ? framing_.look_at_head(fresh) : framing_.look_at_chunks(fresh);
+      if (!framing_.fault().empty()) {
+        if (target.empty())
+          target = target_of(framing_.first_line());
+        fail(400, "bad_request",
+             fmt::format("the request is malformed: {}", framing_.fault()));
+        return 0;
+      }
+    }
+    if (in_chunks && bytes.size() < shortest_end)
       return 0;
     error_code error;
     const auto used = put(net::const_buffer{bytes.data(), bytes.size()}, error);
     if (in_head)
       head_bytes_ += used;
+    looked_ -= std::min(looked_, used);
     if (error == beast::http::error::need_more) {
       if (in_head
             ? head_bytes_ + bytes.size() - used > within_.head_bytes
@@ -184,6 +211,14 @@ private:
       return fail(
         400, "bad_request",
         fmt::format("the request has {} Host fields, not one", hosts));
+    if (hosts == 1 && find_field(in, "host").empty())
+      return fail(400, "bad_request", "the Host field is empty");
+    for (const auto name : single_fields)
+      if (const auto times = count_of(in, name); times > 1)
+        return fail(400, "bad_request",
+                    fmt::format("the request has {} fields {}, where one is "
+                                "allowed",
+                                times, name));
     const auto lengths = count_of(in, "content-length");
     const auto encodings = count_of(in, "transfer-encoding");
     if (lengths + encodings > 1)
@@ -219,7 +254,14 @@ private:
     return take(body, error);
   }
 
-  void on_chunk_header_impl(std::uint64_t, string_view, error_code&) override {}
+  void on_chunk_header_impl(std::uint64_t size, string_view,
+                            error_code& error) override {
+    // Before any of it comes.
+    if (size > within_.body_bytes - taken_) {
+      refuse_body();
+      stop(error);
+    }
+  }
 
   size_t on_chunk_body_impl(std::uint64_t, string_view body,
                             error_code& error) override {
@@ -241,6 +283,9 @@ private:
   }
 
   limits within_;
+  strict_framing framing_;
+  /// What it has seen of the bytes that come again.
+  size_t looked_ = 0;
   uint64_t head_bytes_ = 0;
   uint64_t taken_ = 0;
 };

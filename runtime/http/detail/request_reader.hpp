@@ -21,9 +21,10 @@ struct refusal {
 
 /// Reads one request of HTTP/1.0 or 1.1 from bytes as they come. What two
 /// readers could understand differently is refused: several or odd lengths,
-/// a length beside an encoding, no host or two of them.
-/// Source: RFC 7230, sections 3.3.3 and 5.4.
-/// Threads: one at a time.
+/// a length beside an encoding, no host, an empty one or two of them, fields
+/// that are folded or repeated where one is meant, lines that end otherwise
+/// than by CR LF, sizes of chunks with more than 16 digits. Source: RFC 9112,
+/// sections 2.2, 3.2, 5.2, 6.3 and 7.1. Threads: one at a time.
 class request_reader {
 public:
   struct limits {

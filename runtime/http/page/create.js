@@ -6,7 +6,8 @@ import {MaskEditor} from './mask.js';
 
 const $ = (id) => document.getElementById(id);
 const numbers = ['steps', 'guidance', 'width', 'height', 'seed', 'n'];
-const texts = ['prompt', 'negative_prompt', 'variant', 'sampler', 'priority'];
+const texts = ['prompt', 'negative_prompt', 'variant', 'sampler', 'priority',
+  'native_only'];
 const mostCards = 200;
 
 let editor;
@@ -61,9 +62,11 @@ class Card {
     this.frame = element('div', {className: 'frame'}, 'waiting');
     this.bar = element('progress', {max: 1, value: 0, ariaLabel: 'Progress'});
     this.facts = element('p', {className: 'facts'});
+    this.notes = element('ul', {className: 'notes', hidden: true});
     this.buttons = element('div', {className: 'row'});
     this.root = element('li', {className: 'card'}, this.frame, this.bar,
-      element('p', {}, what.prompt || '(no prompt)'), this.facts, this.buttons);
+      element('p', {}, what.prompt || '(no prompt)'), this.facts, this.notes,
+      this.buttons);
   }
 
   waiting(job) {
@@ -98,6 +101,9 @@ class Card {
       if (image[name] != null) facts.push(`${name} ${image[name]}`);
     if (image.seconds != null) facts.push(`${image.seconds.toFixed(2)} s`);
     this.facts.textContent = facts.join(', ');
+    const notes = image.notes || [];
+    this.notes.replaceChildren(...notes.map((x) => element('li', {}, x.text)));
+    this.notes.hidden = notes.length === 0;
     this.buttons.replaceChildren(
       element('button', {type: 'button', onclick: () => useAgain(this.what, image)},
         'Use again'),
@@ -209,10 +215,33 @@ function showDefaults() {
   $('height').placeholder = v.height;
 }
 
+// Puts a word behind the others of the prompt.
+function addWord(word) {
+  const prompt = $('prompt');
+  const before = prompt.value.trimEnd();
+  prompt.value = before ? `${before} ${word}` : word;
+  prompt.focus();
+}
+
+// The words of the model that draws, where it knows certain ones only.
+async function fillVocabulary() {
+  const v = variants.find((x) => x.name === $('variant').value) || variants[0];
+  const known = v
+    ? (await get(`/v1/models/${encodeURIComponent(v.model)}`)).vocabulary : null;
+  $('words').hidden = !known;
+  const rows = Object.entries(known || {}).filter(([, x]) => Array.isArray(x));
+  $('vocabulary').replaceChildren(...rows.flatMap(([name, words]) => [
+    element('dt', {}, name.replaceAll('_', ' ')),
+    element('dd', {}, ...words.map((word) => element('button',
+      {type: 'button', className: 'chip', onclick: () => addWord(word)}, word))),
+  ]));
+}
+
 export async function refreshVariants() {
   try {
     variants = (await get('/v1/variants')).data;
     fillVariants();
+    await fillVocabulary();
     fail('');
   } catch (e) {
     fail(e.message);
@@ -226,7 +255,10 @@ export function start() {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
       $('wanted').requestSubmit();
   });
-  $('variant').addEventListener('change', showDefaults);
+  $('variant').addEventListener('change', () => {
+    showDefaults();
+    fillVocabulary().catch((e) => fail(e.message));
+  });
   $('file').addEventListener('change', () => {
     if ($('file').files[0]) editThis($('file').files[0]);
   });

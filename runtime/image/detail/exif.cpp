@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/image/codec.hpp>
 #include <atelier/image/detail/exif.hpp>
 #include <atelier/image/detail/text_codes.hpp>
 
@@ -142,7 +143,8 @@ std::optional<std::string> read_exif(bytes_view block) {
   const size_t at = x->u32(*entry + 8);
   // Four bytes or fewer would stand in the entry itself; a comment has eight
   // for its code alone.
-  if (count < 8 || at > block.size() || count > block.size() - at)
+  if (count < 8 || at > block.size() || count > block.size() - at
+      || count > most_text_bytes)
     return std::nullopt;
   return read_comment(block.subspan(at, count));
 }

@@ -14,6 +14,7 @@ namespace atelier::image::detail {
 
 core::result<bytes> encode_png(const pixel_view& pixels, std::string_view text);
 core::result<picture> decode_png(bytes_view file, const decode_limits& within);
+std::optional<core::extent> read_png_size(bytes_view file);
 std::optional<header> read_png_header(bytes_view file);
 std::optional<std::string> read_png_text(bytes_view file);
 
@@ -29,9 +30,12 @@ core::result<picture> decode_webp(bytes_view file, const decode_limits& within);
 std::optional<header> read_webp_header(bytes_view file);
 std::optional<std::string> read_webp_text(bytes_view file);
 
-/// Checks the extent that a file of that format claims.
+/// Checks the extent that a file of that format and size claims.
 core::result<void> check_extent(core::extent px, const decode_limits& within,
-                                core::image_format format);
+                                core::image_format format, size_t file_bytes);
+
+/// Says that the caller gave up the decoding of a file of that format.
+core::error stopped(core::image_format format);
 
 /// Says that a file is of no format that is known.
 core::error no_format(size_t file_bytes);

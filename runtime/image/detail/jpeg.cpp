@@ -15,6 +15,8 @@
 #include <atelier/image/detail/formats.hpp>
 #include <atelier/image/detail/text_codes.hpp>
 
+#include <fmt/format.h>
+
 namespace atelier::image::detail {
 
 namespace {
@@ -43,6 +45,15 @@ struct error_state {
   char text[JMSG_LENGTH_MAX];
 };
 
+struct progress_state {
+  jpeg_progress_mgr manager{};
+  const decode_limits* within = nullptr;
+  bool too_many_scans = false;
+  bool stopped = false;
+};
+
+static_assert(offsetof(progress_state, manager) == 0);
+
 extern "C" {
 
 static void atelier_jpeg_fail(j_common_ptr codec) {
@@ -61,9 +72,13 @@ static void atelier_jpeg_message(j_common_ptr codec, int level) {
     atelier_jpeg_fail(codec);
 }
 
+/// Called for every row of blocks of every scan, and for every row of pixels.
 static void atelier_jpeg_progress(j_common_ptr codec) {
+  auto* state = reinterpret_cast<progress_state*>(codec->progress);
   auto* decoder = reinterpret_cast<j_decompress_ptr>(codec);
-  if (decoder->input_scan_number > most_scans)
+  state->too_many_scans = decoder->input_scan_number > most_scans;
+  state->stopped = state->within->stopped();
+  if (state->too_many_scans || state->stopped)
     ERREXIT(codec, JERR_BAD_PROGRESSION);
 }
 
@@ -98,13 +113,14 @@ struct encoder {
 
 struct decoder {
   jpeg_decompress_struct codec{};
-  jpeg_progress_mgr progress{};
+  progress_state progress{};
   error_state errors{};
 
-  decoder() {
+  explicit decoder(const decode_limits& within) {
     set_errors(errors);
     codec.err = &errors.manager;
-    progress.progress_monitor = atelier_jpeg_progress;
+    progress.manager.progress_monitor = atelier_jpeg_progress;
+    progress.within = &within;
   }
 
   ~decoder() {
@@ -160,18 +176,22 @@ bool read_header(decoder& jpeg, bytes_view file) {
   if (setjmp(jpeg.errors.back) != 0)
     return false;
   jpeg_create_decompress(&jpeg.codec);
-  jpeg.codec.progress = &jpeg.progress;
+  jpeg.codec.progress = &jpeg.progress.manager;
   jpeg_mem_src(&jpeg.codec, file.data(), file.size());
   jpeg_read_header(&jpeg.codec, TRUE);
   return true;
 }
 
-/// Reads rows of `components` bytes a pixel.
-bool read_rows(decoder& jpeg, J_COLOR_SPACE as, uint8_t* out, size_t stride) {
+/// Reads rows of `components` bytes a pixel. What a progressive file needs for
+/// all its scans is refused where it is more than `working_bytes`: libjpeg has
+/// no other place for it.
+bool read_rows(decoder& jpeg, J_COLOR_SPACE as, uint8_t* out, size_t stride,
+               uint64_t working_bytes) {
   if (setjmp(jpeg.errors.back) != 0)
     return false;
   jpeg_decompress_struct& codec = jpeg.codec;
   codec.out_color_space = as;
+  codec.mem->max_memory_to_use = static_cast<long>(working_bytes);
   jpeg_start_decompress(&codec);
   while (codec.output_scanline < codec.output_height) {
     JSAMPROW row = out + codec.output_scanline * stride;
@@ -208,19 +228,33 @@ void for_each_marker(bytes_view file, F use) {
   }
 }
 
-/// Turns inks into light. Adobe's files hold the inks inverted, and nearly all
-/// files with four channels are Adobe's.
-bytes rgb_of_cmyk(bytes_view cmyk, bool inverted) {
-  bytes rgb;
-  rgb.reserve(cmyk.size() / 4 * 3);
+/// Turns inks into light, in place. Adobe's files hold the inks inverted, and
+/// nearly all files with four channels are Adobe's.
+void turn_to_rgb(bytes& inks, bool inverted) {
   const auto light = [&](uint8_t ink) -> unsigned {
     return inverted ? ink : 255u - ink;
   };
-  for (size_t i = 0; i + 4 <= cmyk.size(); i += 4)
+  size_t to = 0;
+  for (size_t i = 0; i + 4 <= inks.size(); i += 4) {
+    const auto black = light(inks[i + 3]);
     for (size_t k = 0; k < 3; ++k)
-      rgb.push_back(static_cast<uint8_t>(
-        (light(cmyk[i + k]) * light(cmyk[i + 3]) + 127) / 255));
-  return rgb;
+      inks[to++] =
+        static_cast<uint8_t>((light(inks[i + k]) * black + 127) / 255);
+  }
+  inks.resize(to);
+}
+
+core::error why_not(const decoder& jpeg) {
+  if (jpeg.progress.stopped)
+    return stopped(image_format::jpeg);
+  if (jpeg.progress.too_many_scans)
+    return broken(image_format::jpeg,
+                  fmt::format("it has more than {} scans", most_scans));
+  if (jpeg.errors.manager.msg_code == JERR_NO_BACKING_STORE)
+    return broken(image_format::jpeg,
+                  "its scans need more memory than they may: it is "
+                  "progressive, and large");
+  return broken(image_format::jpeg, jpeg.errors.text);
 }
 
 } // namespace
@@ -253,22 +287,22 @@ core::result<bytes> encode_jpeg(const pixel_view& pixels, uint32_t quality,
 
 core::result<picture> decode_jpeg(bytes_view file,
                                   const decode_limits& within) {
-  decoder jpeg;
+  decoder jpeg{within};
   if (!read_header(jpeg, file))
-    return broken(image_format::jpeg, jpeg.errors.text);
+    return why_not(jpeg);
   const core::extent px{jpeg.codec.image_width, jpeg.codec.image_height};
-  if (auto ok = check_extent(px, within, image_format::jpeg); !ok)
+  if (auto ok = check_extent(px, within, image_format::jpeg, file.size()); !ok)
     return ok.why();
   const bool inks = jpeg.codec.jpeg_color_space == JCS_CMYK
                  || jpeg.codec.jpeg_color_space == JCS_YCCK;
   const uint32_t channels = inks ? 4 : 3;
   picture result{px, 3, bytes(bytes_of(px, channels))};
+  const auto working = within.working_bytes + (4 - channels) * px.pixels();
   if (!read_rows(jpeg, inks ? JCS_CMYK : JCS_RGB, result.bytes.data(),
-                 size_t{px.width} * channels))
-    return broken(image_format::jpeg, jpeg.errors.text);
+                 size_t{px.width} * channels, working))
+    return why_not(jpeg);
   if (inks)
-    result.bytes =
-      rgb_of_cmyk(result.bytes, jpeg.codec.saw_Adobe_marker != FALSE);
+    turn_to_rgb(result.bytes, jpeg.codec.saw_Adobe_marker != FALSE);
   return result;
 }
 
@@ -299,10 +333,10 @@ std::optional<std::string> read_jpeg_text(bytes_view file) {
     if (code == marker_app1 && starts_with(data, exif_prefix))
       text = read_exif(part(data, exif_prefix.size()));
     if (code == marker_comment)
-      append(comments, data);
+      append(comments, part(data, 0, most_text_bytes + 1 - comments.size()));
     return !text;
   });
-  if (text || comments.empty())
+  if (text || comments.empty() || comments.size() > most_text_bytes)
     return text;
   return utf8_or_latin1(comments);
 }

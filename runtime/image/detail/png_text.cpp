@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/image/codec.hpp>
 #include <atelier/image/detail/formats.hpp>
 #include <atelier/image/detail/png_text.hpp>
 #include <atelier/image/detail/text_codes.hpp>
@@ -15,9 +16,6 @@ using namespace std::string_view_literals;
 namespace {
 
 constexpr auto keyword = "parameters\0"sv;
-
-/// A compressed text that claims to be longer is not believed.
-constexpr size_t most_text_bytes = 1 << 20;
 
 /// Neither form of text may hold U+0000.
 std::string without_nul(std::string_view text) {
@@ -68,10 +66,12 @@ std::optional<std::string> read_international(bytes_view x) {
   return utf8_or_latin1(*plain);
 }
 
+/// @pre the data begin with the keyword
 std::optional<std::string> read_chunk(std::string_view type, bytes_view data) {
-  if (!starts_with(data, keyword))
-    return std::nullopt;
   const bytes_view rest = part(data, keyword.size());
+  // A packed one is bounded by what it may become.
+  if (rest.size() > most_text_bytes)
+    return std::nullopt;
   if (type == "tEXt")
     return from_latin1(rest);
   if (type == "iTXt")
@@ -111,8 +111,13 @@ void append_png_text(bytes& to, std::string_view text) {
 std::optional<std::string> read_png_text(bytes_view file) {
   std::optional<std::string> text;
   for_each_png_chunk(file, [&](std::string_view type, bytes_view data) {
+    if ((type != "tEXt" && type != "iTXt" && type != "zTXt")
+        || !starts_with(data, keyword))
+      return true;
+    // The first one counts, also where it is faulty: a file of many would have
+    // each of them unpacked.
     text = read_chunk(type, data);
-    return !text;
+    return false;
   });
   return text;
 }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/image/detail/exif.hpp>
 #include <atelier/image/detail/formats.hpp>
+#include <atelier/image/detail/webp_lossless.hpp>
 
+#include <fmt/format.h>
 #include <webp/decode.h>
 #include <webp/encode.h>
 
+#include <algorithm>
+#include <memory>
 #include <new>
 
 namespace atelier::image::detail {
@@ -123,6 +127,68 @@ bytes with_exif(bytes_view plain, const pixel_view& pixels,
   return file;
 }
 
+/// Refuses a lossless stream, of colours or of transparency, that would take
+/// too much memory beside its pixels.
+core::result<void> check_lossless(bytes_view file, const picture& made,
+                                  const decode_limits& within) {
+  // Signature, width, height and flags; method and filter.
+  constexpr size_t colours_head = 5;
+  constexpr size_t alpha_head = 1;
+  core::result<void> verdict;
+  for_each_chunk(file, [&](std::string_view type, bytes_view data) {
+    const bool colours = type == "VP8L";
+    const bool packed_alpha =
+      type == "ALPH" && !data.empty() && (data[0] & 3) == 1;
+    if (!colours && !packed_alpha)
+      return type != "VP8 ";
+    const auto need = lossless_working_bytes(
+      part(data, colours ? colours_head : alpha_head), made.px);
+    const auto spare = (4 - made.channels) * made.px.pixels();
+    if (!need)
+      verdict = broken(image_format::webp, "its codes are broken or cut short");
+    else if (*need > within.working_bytes + spare)
+      verdict = broken(
+        image_format::webp,
+        fmt::format("it needs {} bytes beside its pixels, the most is {}",
+                    *need, within.working_bytes + spare));
+    return verdict && !colours;
+  });
+  return verdict;
+}
+
+/// Hands the file over in parts, and asks between them whether to stop. A
+/// lossless stream's codes are read anew with each part: these are few.
+core::result<void> decode_into(bytes_view file, picture& into,
+                               const decode_limits& within) {
+  constexpr size_t least_part = 1 << 16;
+  constexpr size_t parts = 16;
+  WebPDecBuffer out;
+  if (WebPInitDecBuffer(&out) == 0)
+    throw std::bad_alloc{};
+  out.colorspace = into.channels == 4 ? MODE_RGBA : MODE_RGB;
+  out.is_external_memory = 1;
+  out.u.RGBA.rgba = into.bytes.data();
+  out.u.RGBA.stride = static_cast<int>(into.px.width * into.channels);
+  out.u.RGBA.size = into.bytes.size();
+  const std::unique_ptr<WebPIDecoder, decltype(&WebPIDelete)> decoder{
+    WebPINewDecoder(&out), WebPIDelete};
+  if (!decoder)
+    throw std::bad_alloc{};
+  const auto step = std::max(least_part, file.size() / parts + 1);
+  auto status = VP8_STATUS_SUSPENDED;
+  for (size_t n = 0; n < file.size() && status == VP8_STATUS_SUSPENDED;) {
+    if (within.stopped())
+      return stopped(image_format::webp);
+    n = std::min(n + step, file.size());
+    status = WebPIUpdate(decoder.get(), file.data(), n);
+  }
+  if (status == VP8_STATUS_OUT_OF_MEMORY)
+    throw std::bad_alloc{};
+  if (status != VP8_STATUS_OK)
+    return broken(image_format::webp, "its data is broken or cut short");
+  return {};
+}
+
 } // namespace
 
 core::result<bytes> encode_webp(const pixel_view& pixels, uint32_t quality,
@@ -156,19 +222,18 @@ core::result<picture> decode_webp(bytes_view file,
     return broken(image_format::webp, "no valid header");
   if (features.has_animation != 0)
     return broken(image_format::webp, "it is an animation");
+  if (uint64_t{le32(file.subspan(4))} + 8 > file.size())
+    return broken(image_format::webp, "it is cut short");
   const core::extent px{static_cast<uint32_t>(features.width),
                         static_cast<uint32_t>(features.height)};
-  if (auto ok = check_extent(px, within, image_format::webp); !ok)
+  if (auto ok = check_extent(px, within, image_format::webp, file.size()); !ok)
     return ok.why();
   picture result{px, features.has_alpha != 0 ? 4u : 3u, {}};
+  if (auto ok = check_lossless(file, result, within); !ok)
+    return ok.why();
   result.bytes.resize(bytes_of(px, result.channels));
-  const int stride = static_cast<int>(px.width * result.channels);
-  const auto decode_into =
-    result.channels == 4 ? WebPDecodeRGBAInto : WebPDecodeRGBInto;
-  if (decode_into(file.data(), file.size(), result.bytes.data(),
-                  result.bytes.size(), stride)
-      == nullptr)
-    return broken(image_format::webp, "its data is broken or cut short");
+  if (auto ok = decode_into(file, result, within); !ok)
+    return ok.why();
   return result;
 }
 

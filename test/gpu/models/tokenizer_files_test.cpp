@@ -44,6 +44,16 @@ BOOST_AUTO_TEST_CASE(missing_files_are_named) {
                 core::ec::not_found);
 }
 
+BOOST_AUTO_TEST_CASE(a_vocabulary_without_merges_is_refused) {
+  for (const auto* text : {"", "#version: 0.2\n"}) {
+    small files;
+    files.merges = text;
+    check_refused(files.load(), "merges.txt",
+                  "no merges, though the vocabulary has tokens of several "
+                  "characters, such as \"at\"");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_faulty_vocabulary_is_named_with_its_key) {
   const auto refused = [](const std::string& vocab, const char* key) {
     small files;

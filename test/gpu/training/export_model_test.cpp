@@ -79,9 +79,11 @@ BOOST_AUTO_TEST_CASE(an_export_is_a_model_without_fault) {
   const auto model = open_model(to, {});
   BOOST_REQUIRE(model);
   BOOST_TEST((model->kind == pipeline_kind::stable_diffusion));
-  BOOST_TEST(
-    model->words.note_on("a red elephant")
-      .starts_with("the model does not know 'elephant'; it knows: a an the"));
+  const auto notes = model->words.notes_on("a red elephant");
+  BOOST_REQUIRE(notes.size() == 1u);
+  BOOST_TEST(notes[0].text.starts_with(
+    "the model does not know 'elephant'; it knows: a an the"));
+  BOOST_TEST((model->traits == family_traits(family_member::base)));
   BOOST_TEST((model->unet.weights->find("conv_in.weight")->type
               == tensor_type::float16));
   BOOST_REQUIRE(model->preview);

@@ -34,6 +34,15 @@ public:
     order(std::move(then));
   }
 
+  void suspect(runtime::http::journalled_suspicion x,
+               std::function<void()> then) override {
+    order([this, x = std::move(x), then = std::move(then)] {
+      if (const auto i = by_number.find(x.number); i != by_number.end())
+        there.jobs[i->second].was.wanted.pictures.at(x.index).suspected = x.how;
+      then();
+    });
+  }
+
   void end(runtime::http::journalled_end x) override {
     order([this, x = std::move(x)] {
       ++ends;
@@ -47,7 +56,8 @@ public:
       const auto i = by_number.find(number);
       if (i == by_number.end())
         return;
-      there.forgotten.push_back(there.jobs[i->second].was.wanted.id);
+      const auto& was = there.jobs[i->second].was.wanted;
+      there.forgotten.emplace_back(was.id, was.owner);
       there.jobs.erase(there.jobs.begin()
                        + static_cast<std::ptrdiff_t>(i->second));
       by_number.clear();

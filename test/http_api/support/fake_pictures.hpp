@@ -100,6 +100,8 @@ public:
     p.strength = x.wanted.strength.value_or(1);
     p.width = x.wanted.width > 0 ? x.wanted.width : known.front().width;
     p.height = x.wanted.height > 0 ? x.wanted.height : known.front().height;
+    p.notes = x.wanted.notes;
+    p.notes.insert(p.notes.end(), notes.begin(), notes.end());
     return p;
   }
 
@@ -147,6 +149,8 @@ public:
   /// Called before submit returns.
   std::function<void(uint64_t)> on_submit;
   std::function<std::vector<uint8_t>(const generation&)> bytes_of;
+  /// What the engine notes on every picture.
+  std::vector<note> notes;
   std::vector<variant_status> known{
     {"tiny@8", "tiny", 8, 4.5f, "dpmpp_2m", true, 64, 64},
     {"tiny@50", "tiny", 50, 4.5f, "ddim", false, 64, 64},

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Rows whose worker's process died while it worked on them. Each is tried
+// alone, so that a second death proves that it was to blame:
+//
+//   suspect --two deaths alone, nothing gained--> poison
+//   suspect --its phase ends--> like any other row
+//
+// A death alone delays who waits for the same worker. So none is risked while
+// somebody waits there whom another request's death delayed already: everybody
+// is delayed once at most.
+
+#include <atelier/actors/hub.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace atelier::actors {
+
+namespace {
+
+bool is_pool(role x) {
+  return x != role::denoise_step;
+}
+
+} // namespace
+
+void hub::each_beside(const worker& w, const std::function<void(worker&)>& f) {
+  for (auto& [id, x] : workers_)
+    if (&x == &w
+        || (is_pool(w.where.what) && is_pool(x.where.what)
+            && x.where.where == w.where.where))
+      f(x);
+}
+
+core::request_id hub::next_suspect(core::lane_id lane,
+                                   core::time_point now) const {
+  const core::lane_id served[] = {lane};
+  core::request_id next;
+  // Finishing a row frees the slots that preparing waits for.
+  std::pair<bool, uint32_t> least{true, std::numeric_limits<uint32_t>::max()};
+  for (const auto& x :
+       lanes_.best(served, now, config_.pace.ageing, lanes_.size(lane))) {
+    const auto& r = rows_.at(x.request);
+    if (const std::pair rank{r.at == phase::preparing, r.strikes};
+        rank < least) {
+      next = x.request;
+      least = rank;
+    }
+  }
+  return next;
+}
+
+void hub::take_from_lane(core::request_id id, const row& r) {
+  if (const auto at = lanes_.where(id); at && r.delayed && !r.alone)
+    if (const auto i = held_up_.find(*at); --i->second == 0)
+      held_up_.erase(i);
+  lanes_.remove(id);
+}
+
+bool hub::delays_again(std::span<const core::lane_id> lanes) const {
+  return std::any_of(lanes.begin(), lanes.end(), [&](core::lane_id x) {
+    return held_up_.count(x) != 0 && starved_.count(x) == 0;
+  });
+}
+
+bool hub::has_room_for(const row& r) const {
+  const auto free = [&](ipc::slot_kind kind) {
+    return keeper_.census(kind).free;
+  };
+  if (r.at == phase::finishing)
+    return free(ipc::slot_kind::image) >= 1;
+  // `grant` and `grant_with_source` need the same.
+  return ahead_ < std::max(4u, ahead_per_seat * device_seats_)
+      && free(ipc::slot_kind::state) >= 2
+      && (r.what->source == nullptr || free(ipc::slot_kind::image) >= 3);
+}
+
+// -- trials -------------------------------------------------------------------
+
+void hub::pump_alone(core::lane_id lane, core::time_point now) {
+  const core::lane_id beside{lane.value ^ alone_lane(core::lane_id{0}).value};
+  auto serves = [&](const worker& w) {
+    return w.where.what == role::denoise_step && !w.suspected && !w.loading
+        && !w.next_hosting
+        && std::find(w.serves.begin(), w.serves.end(), beside)
+             != w.serves.end();
+  };
+  if (lanes_.empty(lane)) {
+    for (auto& [id, w] : workers_) {
+      if (w.draining && serves(w)) {
+        w.draining = false;
+        offer(w);
+      }
+    }
+    return;
+  }
+  worker* chosen = nullptr;
+  bool waits = false;
+  for (auto& [id, w] : workers_) {
+    if (!serves(w))
+      continue;
+    if (w.exclusive)
+      return;
+    if (delays_again(w.serves)) {
+      waits = true;
+      if (std::exchange(w.draining, false))
+        offer(w);
+    } else if (chosen == nullptr || (w.draining && !chosen->draining)
+               || (w.draining == chosen->draining
+                   && w.view.seats_taken < chosen->view.seats_taken)) {
+      chosen = &w;
+    }
+  }
+  if (chosen == nullptr) {
+    if (!waits)
+      return look_for_host(beside);
+    starved_.insert(lane);
+    return;
+  }
+  const auto next = next_suspect(lane, now);
+  if (!may_try(next, rows_.at(next)))
+    return;
+  withdraw(*chosen);
+  chosen->draining = true;
+  if (chosen->view.seats_taken == 0 && !dispatch(next, *chosen, now)) {
+    ++counts_.slot_waits;
+    starved_.insert(lane);
+  }
+}
+
+void hub::pump_pool_suspects(core::time_point now) {
+  // Draining ends where no trial can begin: what waits for it frees its slots.
+  const auto go_on = [this] {
+    for (auto& [id, w] : workers_)
+      if (w.draining && is_pool(w.where.what)) {
+        w.draining = false;
+        offer(w);
+      }
+  };
+  constexpr auto lane = pool_suspects_lane;
+  if (lanes_.empty(lane))
+    return go_on();
+  const auto next = next_suspect(lane, now);
+  auto& r = rows_.at(next);
+  const auto wanted =
+    r.at == phase::preparing ? role::preprocess : role::postprocess;
+  worker* chosen = nullptr;
+  for (auto& [id, w] : workers_) {
+    if (w.where.what != wanted || w.suspected)
+      continue;
+    if (w.exclusive)
+      return;
+    if (chosen == nullptr || (w.draining && !chosen->draining))
+      chosen = &w;
+  }
+  if (chosen == nullptr)
+    return go_on();
+  // Finishing frees slots, preparing takes them.
+  constexpr std::array others{finish_lane, prepare_lane};
+  const std::span first{others.data(), r.at == phase::finishing ? 1u : 2u};
+  if (delays_again(first) || !has_room_for(r)) {
+    starved_.insert(lane);
+    return go_on();
+  }
+  if (!may_try(next, r))
+    return go_on();
+  bool busy = false;
+  each_beside(*chosen, [&](worker& w) {
+    withdraw(w);
+    w.draining = true;
+    busy = busy || w.view.seats_taken != 0;
+  });
+  if (!busy && !dispatch(next, *chosen, now)) {
+    ++counts_.slot_waits;
+    starved_.insert(lane);
+    go_on();
+  }
+}
+
+void hub::join_suspects(worker& w) {
+  for (const auto& [id, x] : workers_)
+    if (&x != &w && is_pool(x.where.what) && x.where.where == w.where.where) {
+      w.exclusive = w.exclusive || x.exclusive;
+      w.draining = w.draining || x.draining;
+    }
+  dirty_.insert(pool_suspects_lane);
+}
+
+bool hub::may_try(core::request_id id, row& r) {
+  if (!r.keeps_suspicion || r.next_trial == trial::noted)
+    return true;
+  if (r.next_trial == trial::unasked) {
+    r.next_trial = trial::asked;
+    note_suspicion(id, r, r.strikes + 1, true);
+  }
+  return false;
+}
+
+void hub::trial_noted(core::request_id id, core::time_point now) {
+  const auto i = rows_.find(id);
+  if (i == rows_.end() || i->second.next_trial != trial::asked)
+    return;
+  i->second.next_trial = trial::noted;
+  if (const auto lane = lanes_.where(id))
+    dirty_.insert(*lane);
+  settle(now);
+}
+
+// -- what is held against a row -----------------------------------------------
+
+void hub::enter(core::request_id id, row& r, phase next, core::time_point now) {
+  if (r.alone)
+    forgive(id, r);
+  r.at = next;
+  r.alone = false;
+  r.strikes = 0;
+  r.losses = 0;
+  r.reached = 0;
+  r.next_trial = trial::unasked;
+  if (const auto was = r.held;
+      was.trials > 0 && was.at == next && was.stage == r.stage) {
+    r.held = {};
+    r.alone = true;
+    r.strikes = was.trials;
+    r.reached = was.steps;
+  }
+  wait(id, r, now, false);
+  if (r.strikes >= most_strikes)
+    end_row(id, r, row_state::failed,
+            poison_of(r, "before the server was started again"), now);
+}
+
+void hub::note_suspicion(core::request_id id, row& r, uint32_t trials,
+                         bool waits) {
+  r.noted = trials > 0;
+  ports_.clients->suspected(
+    id, {r.at, r.stage, std::max(r.reached, r.steps_done), trials}, waits);
+}
+
+void hub::forgive(core::request_id id, row& r) {
+  r.strikes = 0;
+  if (r.noted && r.keeps_suspicion)
+    note_suspicion(id, r, 0, false);
+}
+
+void hub::take_trial_back(core::request_id id, row& r) {
+  if (r.alone && r.noted && r.keeps_suspicion)
+    note_suspicion(id, r, r.strikes, false);
+}
+
+core::error hub::poison_of(const row& r, std::string_view last) const {
+  const auto where = r.at == phase::denoising
+                     ? fmt::format("running it alone at step {}", r.steps_done)
+                   : r.at == phase::preparing
+                     ? std::string{"preparing it alone"}
+                     : std::string{"encoding its picture alone"};
+  return core::fail(core::ec::poison,
+                    "its worker died {} times while {} (last: {})", r.strikes,
+                    where, last);
+}
+
+// -- deaths -------------------------------------------------------------------
+
+std::set<core::ticket> hub::worked_on(const std::set<core::worker_id>& gone,
+                                      death cause) const {
+  std::set<core::ticket> out;
+  if (!may_be_of_a_request(cause))
+    return out;
+  // Where one of them was silent, the others are beside the point.
+  const bool named = cause == death::watchdog
+                  && std::any_of(gone.begin(), gone.end(),
+                                 [&](auto id) { return workers_.at(id).told; });
+  for (const auto id : gone) {
+    const auto& w = workers_.at(id);
+    if (named && !w.told)
+      continue;
+    // A pool's worker does one after the other, in the order of its orders.
+    if (is_pool(w.where.what)) {
+      if (!w.has.empty())
+        out.insert(w.has.front());
+      continue;
+    }
+    for (const auto who : w.has)
+      if (out_.at(who).stepping)
+        out.insert(who);
+  }
+  return out;
+}
+
+void hub::note_delayed(const std::set<core::lane_id>& served) {
+  for (const auto lane : served) {
+    const bool others =
+      std::any_of(workers_.begin(), workers_.end(), [&](const auto& x) {
+        const auto& w = x.second;
+        return !w.suspected
+            && std::find(w.serves.begin(), w.serves.end(), lane)
+                 != w.serves.end();
+      });
+    if (others)
+      continue;
+    for (const auto id : lanes_.of(lane))
+      if (auto& r = rows_.at(id); !std::exchange(r.delayed, true))
+        ++held_up_[lane];
+  }
+}
+
+} // namespace atelier::actors

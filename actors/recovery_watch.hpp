@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/ids.hpp>
+#include <atelier/core/time.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace atelier::actors {
+
+/// How many times took how long.
+struct duration_counts {
+  /// Upper bounds of all but the last bucket, in seconds.
+  static constexpr std::array bounds{0.01, 0.02, 0.05, 0.1,  0.2,  0.5,  1.0,
+                                     2.0,  5.0,  10.0, 20.0, 50.0, 100.0};
+
+  std::array<uint64_t, bounds.size() + 1> buckets{};
+  core::timespan sum{0};
+
+  void add(core::timespan x);
+
+  friend bool operator==(const duration_counts&,
+                         const duration_counts&) = default;
+};
+
+/// How the processes of an engine were there, and how soon work went on after
+/// one died.
+struct recovery_counts {
+  /// From a death to the first step of a request that was denoised there.
+  duration_counts until_step;
+  /// From a death while work was open to the next encoded picture.
+  duration_counts until_picture;
+  /// How long each process had workers that were not suspected.
+  std::map<core::process_id, core::timespan> ready;
+};
+
+/// Follows the deaths of processes. A death counts from the suspicion, where
+/// there was one.
+/// Threads: one at a time.
+class recovery_watch {
+public:
+  /// A worker of the process announced itself.
+  void ready(core::process_id who, core::time_point now);
+
+  /// The process is suspected: its workers get nothing more.
+  void down(core::process_id who, core::time_point now);
+
+  /// The process is gone.
+  /// @param denoised the requests that were denoised there
+  /// @param open whether any request is open
+  void lost(core::process_id who, std::vector<core::request_id> denoised,
+            bool open, core::time_point now);
+
+  /// A step of the request ran.
+  void stepped(core::request_id who, core::time_point now);
+
+  /// A picture was encoded.
+  void encoded(core::time_point now);
+
+  /// No request is open any more: nothing that is waited for will come.
+  void rest();
+
+  recovery_counts counts(core::time_point now) const;
+
+private:
+  struct part {
+    std::optional<core::time_point> since;
+    core::timespan before{0};
+    /// When it went down, until that is known for certain.
+    std::optional<core::time_point> died;
+  };
+
+  struct death {
+    core::time_point at;
+    /// None: their step was seen, or there are none.
+    std::vector<core::request_id> rows;
+    bool waits_for_picture = true;
+  };
+
+  void forget_answered();
+
+  std::map<core::process_id, part> parts_;
+  /// Oldest first, few.
+  std::vector<death> deaths_;
+  duration_counts until_step_;
+  duration_counts until_picture_;
+};
+
+} // namespace atelier::actors

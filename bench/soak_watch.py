@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What soak.py sees of a server while it runs, and the deaths that it causes."""
+import json
+import os
+import random
+import re
+import signal
+import threading
+import time
+
+from soak_cases import call
+
+LINE = re.compile(r'^(\w+)(?:\{(.*)\})? (\S+)$', re.M)
+
+
+def metrics(server):
+    """All lines of /metrics: {(name, labels): value}."""
+    return {(name, labels): float(value) for name, labels, value
+            in LINE.findall(server.ask("/metrics").decode())}
+
+
+def alive(server, field="alive"):
+    """The pids of the engine's processes by their names, and the server's."""
+    # 503 while a part is away that nothing goes without.
+    _, text = call(server.url, "GET", "/health")
+    found = {x["role"]: x["pid"] for x in json.loads(text)["processes"]
+             if x[field]}
+    return dict(found, server=server.process.pid)
+
+
+def look_at(pid):
+    """Memory of its own in KiB, descriptors and threads; none where it went."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as file:
+            lines = dict(x.split(":", 1) for x in file if ":" in x)
+        return {"anon_kib": int(lines["RssAnon"].split()[0]),
+                "descriptors": len(os.listdir(f"/proc/{pid}/fd")),
+                "threads": int(lines["Threads"])}
+    except (OSError, KeyError):
+        return None
+
+
+def until_idle(server, roles, patience=120):
+    """Waits until all parts are there, nothing is open and nobody connected.
+    Returns what is held then."""
+    end = time.monotonic() + patience
+    while True:
+        now = metrics(server)
+        parts = alive(server)
+        if (set(parts) >= set(roles)
+                and now[("atelier_requests_running", "")] == 0
+                and now[("atelier_requests_waiting", "")] == 0
+                and now[("atelier_jobs_open", "")] == 0
+                # The one that asks.
+                and now[("atelier_http_connections", "")] <= 1):
+            break
+        assert time.monotonic() < end, ("never idle", parts, now)
+        time.sleep(0.1)
+    # The counts of the engine are up to half a second old. A file or connection
+    # of a moment is held at some looks alone.
+    time.sleep(1)
+    parts = {}
+    for _ in range(10):
+        for role, pid in alive(server).items():
+            seen = look_at(pid)
+            parts[role] = {x: min(seen[x], parts.get(role, seen)[x])
+                           for x in seen}
+        time.sleep(0.1)
+    return {"slots": metrics(server)[("atelier_arena_slots_used", "")],
+            "parts": parts}
+
+
+class Watch:
+    """Samples memory, and each recovery as soon as it is counted."""
+
+    def __init__(self, server, period, young):
+        self.server = server
+        self.period = period
+        # Those that are ready for less than this are not sampled: they load.
+        self.young = young
+        self.samples = {}
+        self.recoveries = {"step": [], "picture": []}
+        self.ending = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def run(self):
+        begin = time.monotonic()
+        due = begin
+        seen = {}
+        born = {}
+        while not self.ending.wait(0.2):
+            now = metrics(self.server)
+            for until, all_of_them in self.recoveries.items():
+                label = f'until="{until}"'
+                count, total = (now[(f"atelier_recovery_seconds_{x}", label)]
+                                for x in ("count", "sum"))
+                count_before, sum_before = seen.get(until, (count, total))
+                seen[until] = count, total
+                more = int(count - count_before)
+                # Of two between two looks only the mean is known.
+                all_of_them += [(total - sum_before) / max(more, 1)] * more
+            if time.monotonic() < due:
+                continue
+            due += self.period
+            for role, pid in alive(self.server, "ready").items():
+                first = born.setdefault(pid, time.monotonic())
+                old = time.monotonic() - first >= self.young
+                if (old or role == "server") and (x := look_at(pid)):
+                    self.samples.setdefault(role, []).append(
+                        (time.monotonic() - begin, x["anon_kib"]))
+
+    def start(self):
+        self.thread.start()
+
+    def end(self):
+        self.ending.set()
+        self.thread.join()
+
+
+class Killer:
+    """Kills a random part of the engine again and again."""
+
+    def __init__(self, server, every, seed):
+        self.server = server
+        self.every = every
+        self.chance = random.Random(f"{seed} kills")
+        self.kills = {}
+        self.ending = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def run(self):
+        while not self.ending.wait(self.every):
+            parts = alive(self.server)
+            del parts["server"]
+            # One that is away already is not killed: none else is instead.
+            known = sorted(set(parts) | set(self.kills))
+            role = self.chance.choice(known)
+            pid = parts.get(role)
+            if pid:
+                os.kill(pid, signal.SIGKILL)
+                self.kills[role] = self.kills.get(role, 0) + 1
+
+    def start(self):
+        self.thread.start()
+
+    def end(self):
+        self.ending.set()
+        self.thread.join()

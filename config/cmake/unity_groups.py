@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Divide the sources of a target into groups that one compiler run can take.
+
+usage: unity_groups.py FOLDER LINES FILE...
+
+Two sources are kept apart if one uses a name that the other declares for itself
+alone (in an anonymous namespace, as an alias, a constant or a macro), or if they
+open different namespaces with `using namespace`. Sources are read line by line:
+clang-format puts every such declaration at the beginning of a line. A group
+holds at most LINES lines, unless one file alone is longer. Each line of output
+is the name of a file and the number of its group; a file that is alone has the
+number 0.
+"""
+import re
+import sys
+from pathlib import Path
+
+ALIAS = re.compile(r"using (\w+)\s*=\s*(.*)")
+ONE_NAME = re.compile(r"using ([\w:]*::)?(\w+);")
+NAMESPACE = re.compile(r"using namespace ([\w:]+);")
+TYPE = re.compile(r"(?:struct|class|union|enum(?: class)?) (?:\[\[.*?\]\] )?(\w+)\b(?!::)")
+MACRO = re.compile(r"#\s*define (\w+)")
+FUNCTION = re.compile(r"[\w:<>,*&\s\[\]]*?(?<![:\w])(\w+)\(")
+VARIABLE = re.compile(r"(?:constexpr|const|static|inline|thread_local|volatile|std::|[a-z_]\w*)"
+                      r"[\w:<>,*&\s\[\]]*?(?<![:\w])(\w+)(?:\[\w*\])*\s*(?:=|\{|;)")
+# Lines at namespace scope that declare nothing.
+NOTHING = re.compile(r"[\s#/}{)\]*]|namespace\b|template\b|extern\b|public:|private:|protected:"
+                     r"|BOOST_|ATELIER_|CAF_|typedef\b|return\b|case\b|default\b")
+
+
+WORD = re.compile(r"(?<![\w.:])(?<!->)([A-Za-z_]\w*)")
+RAW = re.compile(r'\bR"(\w*)\(')
+COMMENT = re.compile(r"//.*|\"(?:\\.|[^\"\\])*\"")
+
+
+class Source:
+    """What a source declares for itself, opens, and uses."""
+
+    def __init__(self, path: Path):
+        text = path.read_text(encoding="utf-8")
+        self.lines = text.count("\n")
+        self.own: dict[str, str] = {}
+        self.opened: set[str] = set()
+        self.words: set[str] = set()
+        hidden, end = False, ""
+        for line in text.splitlines():
+            if end:
+                if end in line:
+                    end = ""
+                continue
+            if (found := RAW.search(line)) and f'){found[1]}"' not in line:
+                end = f'){found[1]}"'
+            if not line.startswith("#include"):
+                self.words.update(WORD.findall(COMMENT.sub(" ", line)))
+            if line == "namespace {":
+                hidden = True
+            elif line == "} // namespace":
+                hidden = False
+            else:
+                self.read(line, hidden)
+
+    def read(self, line: str, hidden: bool) -> None:
+        if found := MACRO.match(line):
+            self.declare(found[1], "macro")
+            return
+        line = line.removeprefix("[[maybe_unused]] ")
+        alone = hidden or line.startswith("static ")
+        line = line.removeprefix("inline ").removeprefix("static ")
+        if not line or NOTHING.match(line):
+            return
+        if found := NAMESPACE.match(line):
+            self.opened.add(found[1])
+        elif found := ALIAS.match(line):
+            # The same alias twice is one alias.
+            self.declare(found[1], f"alias {found[2]} {hidden}")
+        elif found := ONE_NAME.match(line):
+            self.declare(found[2], f"using {found[1]} {hidden}")
+        elif found := TYPE.match(line):
+            if alone:
+                self.declare(found[1], "own")
+        elif found := FUNCTION.match(line):
+            if alone:
+                self.declare(found[1], "own")
+        elif found := VARIABLE.match(line):
+            self.declare(found[1], "own")
+
+    def declare(self, name: str, meaning: str) -> None:
+        if self.own.setdefault(name, meaning) != meaning:
+            self.own[name] = "own"
+
+    def disturbs(self, other: "Source") -> bool:
+        """Whether a name of this one alone would be seen by the other."""
+        return any(name in other.words
+                   and (meaning == "own" or other.own.get(name) != meaning)
+                   for name, meaning in self.own.items())
+
+
+def main() -> int:
+    folder, most = Path(sys.argv[1]), int(sys.argv[2])
+    groups: list[list[tuple[str, Source]]] = []
+    for file in sys.argv[3:]:
+        source = Source(folder / file)
+        for group in groups:
+            if (sum(x.lines for _, x in group) + source.lines <= most
+                    and all(x.opened == source.opened
+                            and not x.disturbs(source)
+                            and not source.disturbs(x) for _, x in group)):
+                group.append((file, source))
+                break
+        else:
+            groups.append([(file, source)])
+    number = 0
+    for group in groups:
+        number += len(group) > 1
+        for file, _ in group:
+            print(file, number if len(group) > 1 else 0)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

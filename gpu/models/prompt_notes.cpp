@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/prompt_syntax.hpp>
+#include <atelier/gpu/models/prompt_notes.hpp>
+#include <atelier/gpu/training/caption_notes.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace atelier::gpu {
+
+namespace {
+
+using core::note;
+using core::note_code;
+
+std::string_view name_of(prompt_side x) {
+  return x == prompt_side::positive ? "prompt" : "negative prompt";
+}
+
+// Known words may be long. Cut between characters of UTF-8.
+std::string shorten(std::string text) {
+  if (text.size() <= core::most_note_bytes)
+    return text;
+  auto end = core::most_note_bytes - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+    --end;
+  text.resize(end);
+  return text + "...";
+}
+
+bool is_far_from(core::extent px, core::extent native) {
+  return px.pixels() > 2 * native.pixels() || 2 * px.pixels() < native.pixels();
+}
+
+} // namespace
+
+std::vector<note> notes_on_text(std::string_view text, prompt_side side,
+                                const known_words& words,
+                                caption_kind captions) {
+  const auto plain = core::read_prompt_syntax(text).plain;
+  auto found = captions == caption_kind::scenes && side == prompt_side::positive
+               ? caption_notes(plain)
+               : words.notes_on(plain);
+  // Nobody lists what shall not be there by the words that a model knows.
+  if (side == prompt_side::negative && !found.empty())
+    found = {{note_code::unknown_word,
+              fmt::format("the model does not know {} of its words, which "
+                          "have no effect",
+                          words.unknown_in(plain).size())}};
+  for (auto& x : found)
+    x.text = shorten(fmt::format("{}: {}", name_of(side), x.text));
+  return found;
+}
+
+note note_on_cut(prompt_side side, uint32_t left_out) {
+  return {note_code::prompt_cut,
+          fmt::format("{}: its last {} tokens did not fit the model and were "
+                      "left out",
+                      name_of(side), left_out)};
+}
+
+std::vector<note> notes_on_run(const core::recipe& how, core::extent native,
+                               const model_traits& traits) {
+  std::vector<note> out;
+  const auto& px = how.px;
+  if (const auto& to = how.scaled_to; to != core::extent{})
+    out.push_back({note_code::image_scaled,
+                   fmt::format("drawn at {}x{}, the model's own size, and "
+                               "scaled to {}x{}; native_only=off draws at the "
+                               "size asked for",
+                               px.width, px.height, to.width, to.height)});
+  const bool off = traits.native_only ? px != native : is_far_from(px, native);
+  if (off)
+    out.push_back(
+      {note_code::size_not_native,
+       fmt::format("drawn at {}x{}; the model was made for {}x{}", px.width,
+                   px.height, native.width, native.height)});
+  if (traits.most_guidance && how.guidance > *traits.most_guidance)
+    out.push_back({note_code::guidance,
+                   fmt::format("guidance {} is more than the {} up to which "
+                               "the model draws well",
+                               how.guidance, *traits.most_guidance)});
+  return out;
+}
+
+} // namespace atelier::gpu

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/plan_needs.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace atelier::planning {
+
+namespace {
+
+bool takes(const std::vector<std::vector<double>>& rows, size_t route) {
+  return std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+    return route < row.size() && row[route] > 0;
+  });
+}
+
+bool is_taken(const saved_plan& x, size_t route) {
+  const auto* unified = std::get_if<unified_memory>(&x.memory);
+  return takes(x.share, route)
+      || (unified != nullptr && takes(unified->blind, route));
+}
+
+/// Returns the most steps that a stage leaves out of how many; the fewest of
+/// its variants count.
+struct left_out {
+  uint64_t skip = 0;
+  uint32_t of = 0;
+};
+
+left_out skipped(const stage& x, const profile& known) {
+  left_out out;
+  for (const auto v : x.any_of) {
+    const auto steps =
+      x.steps != 0 ? x.steps : known.variants.at(v.value).steps;
+    const auto skip =
+      x.skip_of != 0 ? uint64_t{x.skip} * steps / x.skip_of : x.skip;
+    if (out.of == 0 || steps < out.of)
+      out = {skip, steps};
+  }
+  return out;
+}
+
+class checker {
+public:
+  explicit checker(std::string_view where) : where_(where) {}
+
+  void check(const saved_plan& x, const stage& s, const std::string& at,
+             const profile& known) {
+    switch (s.from) {
+      case origin::latent:
+        complain(at, "from", "\"latent\": this server stores no latents");
+        break;
+      case origin::image:
+        complain(at, "from", "\"image\": this server stores no images");
+        break;
+      case origin::noise:
+      case origin::stage_image:
+      case origin::template_image:
+        break;
+    }
+    const auto most_level = std::max_element(
+      x.workers.begin(), x.workers.end(),
+      [](const auto& a, const auto& b) { return a.level < b.level; });
+    if (s.level_of_worker && most_level != x.workers.end()
+        && most_level->level > 0)
+      complain(at, "level_of_worker",
+               fmt::format("true: this server stores no latents, so that the "
+                           "{} steps of a worker's level cannot be skipped",
+                           most_level->level));
+    if (s.skip == 0 || s.level_of_worker)
+      return;
+    const auto left = skipped(s, known);
+    if (left.skip >= left.of)
+      complain(
+        at, "skip",
+        fmt::format("{} leaves none of {} steps to run", s.skip, left.of));
+    else if (s.from == origin::noise || s.from == origin::template_image)
+      complain(
+        at, "skip",
+        fmt::format("{}: nothing can be skipped from \"{}\"", s.skip,
+                    s.from == origin::noise ? "noise" : "template_image"));
+    else if (s.from == origin::stage_image)
+      complain(at, "skip",
+               fmt::format("{}: this server draws a stage after another in "
+                           "full",
+                           s.skip));
+  }
+
+  core::result<void> result() const {
+    if (faults_.empty())
+      return {};
+    return core::fail(core::ec::bad_config, "{}", faults_);
+  }
+
+private:
+  void complain(const std::string& at, std::string_view field,
+                const std::string& why) {
+    faults_ += fmt::format("{}{}: {}.{}: {}", faults_.empty() ? "" : "\n",
+                           where_, at, field, why);
+  }
+
+  const std::string where_;
+  std::string faults_;
+};
+
+} // namespace
+
+core::result<void> check_without_cache(const saved_plan& x,
+                                       std::string_view where,
+                                       const profile& known) {
+  checker out{where};
+  for (size_t r = 0; r < x.routes.size(); ++r)
+    if (is_taken(x, r))
+      for (size_t s = 0; s < x.routes[r].stages.size(); ++s)
+        out.check(x, x.routes[r].stages[s],
+                  fmt::format("plan.routes[{}].stages[{}]", r, s), known);
+  return out.result();
+}
+
+} // namespace atelier::planning

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/planning/plan_file.hpp>
+#include <atelier/planning/profile.hpp>
+
+#include <string_view>
+
+namespace atelier::planning {
+
+/// Checks that a server which keeps no earlier work can do what a plan has it
+/// do: no stage of a route with a share starts from a stored latent or image,
+/// or leaves steps out.
+/// Errors: ec::bad_config with every fault at once, a line each: `where`, the
+///         stage and its field, the value, and why not.
+core::result<void> check_without_cache(const saved_plan& x,
+                                       std::string_view where,
+                                       const profile& known);
+
+} // namespace atelier::planning

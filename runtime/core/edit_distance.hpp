@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace atelier::core {
+
+/// Returns the fewest insertions, removals, replacements and swaps of
+/// neighbouring bytes that turn `a` into `b` (optimal string alignment). Takes
+/// time in proportion to the product of both lengths.
+size_t edit_distance(std::string_view a, std::string_view b);
+
+} // namespace atelier::core

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/prompt_syntax.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace atelier::core {
+
+namespace {
+
+constexpr size_t most_marks = 16;
+constexpr size_t most_shown_bytes = 80;
+
+bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+      || (c >= '0' && c <= '9') || c == '_'
+      || static_cast<unsigned char>(c) >= 0x80;
+}
+
+std::string_view strip(std::string_view x) {
+  while (!x.empty() && is_space(x.front()))
+    x.remove_prefix(1);
+  while (!x.empty() && is_space(x.back()))
+    x.remove_suffix(1);
+  return x;
+}
+
+/// On one line, and cut between characters of UTF-8.
+std::string shorten(std::string_view x) {
+  auto end = std::min(x.size(), most_shown_bytes);
+  while (end < x.size() && end > 0
+         && (static_cast<unsigned char>(x[end]) & 0xC0) == 0x80)
+    --end;
+  std::string out{x.substr(0, end)};
+  std::ranges::replace_if(
+    out, [](char c) { return is_space(c); }, ' ');
+  return end < x.size() ? out + "..." : out;
+}
+
+bool is_number(std::string_view x) {
+  x = strip(x);
+  if (!x.empty() && (x.front() == '-' || x.front() == '+'))
+    x.remove_prefix(1);
+  const auto digits =
+    std::ranges::count_if(x, [](char c) { return c >= '0' && c <= '9'; });
+  const auto dots = std::ranges::count(x, '.');
+  return digits > 0 && dots <= 1
+      && static_cast<size_t>(digits + dots) == x.size();
+}
+
+/// Where something of a bracket stands in the prompt.
+struct open_bracket {
+  size_t at;
+  /// Its own bars and colons.
+  std::optional<size_t> bar = std::nullopt;
+  std::optional<size_t> first_colon = std::nullopt;
+  std::optional<size_t> last_colon = std::nullopt;
+};
+
+class reader {
+public:
+  explicit reader(std::string_view text)
+    : text_(text), dropped_(text.size() + 1, 0) {}
+
+  unmarked_prompt run() {
+    for (size_t i = 0; i < text_.size();) {
+      const char c = text_[i];
+      if (c == '\\' && i + 1 < text_.size() && is_bracket(text_[i + 1])) {
+        drop(i, i + 1);
+        i += 2;
+        continue;
+      }
+      if (c == '<') {
+        i = take_network(i);
+        continue;
+      }
+      if (const auto end = take_word(i); end > i) {
+        i = end;
+        continue;
+      }
+      take_sign(i);
+      ++i;
+    }
+    out_.plain = text_of(0, text_.size());
+    return std::move(out_);
+  }
+
+private:
+  static bool is_bracket(char c) {
+    return c == '(' || c == ')' || c == '[' || c == ']';
+  }
+
+  /// Leaves [from, to) out of the plain text.
+  void drop(size_t from, size_t to) {
+    if (from >= to)
+      return;
+    ++dropped_[from];
+    --dropped_[to];
+  }
+
+  void add(prompt_mark what, size_t from, size_t to) {
+    ++out_.count;
+    // One network is always told.
+    const bool first_network =
+      what == prompt_mark::network && !std::exchange(has_network_, true);
+    if (out_.marks.size() >= most_marks && !first_network)
+      return;
+    // What is shown of a mark is short: of a long one the beginning.
+    const auto most = std::min(to, from + 4 * most_shown_bytes);
+    out_.marks.push_back({what, shorten(text_.substr(from, to - from)),
+                          shorten(strip(text_of(from, most)))});
+  }
+
+  /// What is left of [from, to). @pre no range that is dropped begins before
+  /// `from` and ends in it, or from is 0
+  std::string text_of(size_t from, size_t to) const {
+    std::string out;
+    int64_t depth = 0;
+    for (size_t i = from; i < to; ++i) {
+      depth += dropped_[i];
+      if (depth <= 0)
+        out += text_[i];
+    }
+    return out;
+  }
+
+  void take_sign(size_t i) {
+    switch (text_[i]) {
+      case '(':
+        round_.push_back({i});
+        last_is_round_.push_back(true);
+        break;
+      case '[':
+        square_.push_back({i});
+        last_is_round_.push_back(false);
+        break;
+      case ')':
+        close(i, true);
+        break;
+      case ']':
+        close(i, false);
+        break;
+      case '|':
+        if (!last_is_round_.empty() && !last_is_round_.back()
+            && !square_.back().bar)
+          square_.back().bar = i;
+        break;
+      case ':':
+        if (!last_is_round_.empty())
+          note_colon((last_is_round_.back() ? round_ : square_).back(), i);
+        break;
+      default:
+        break;
+    }
+  }
+
+  static void note_colon(open_bracket& of, size_t i) {
+    if (!of.first_colon)
+      of.first_colon = i;
+    of.last_colon = i;
+  }
+
+  /// Brackets of the other kind that are still open within have no partner.
+  void close(size_t i, bool round) {
+    auto& mine = round ? round_ : square_;
+    if (mine.empty())
+      return;
+    while (last_is_round_.back() != round) {
+      (round ? square_ : round_).pop_back();
+      last_is_round_.pop_back();
+    }
+    const auto x = mine.back();
+    mine.pop_back();
+    last_is_round_.pop_back();
+    drop(x.at, x.at + 1);
+    drop(i, i + 1);
+    add(round ? close_round(x, i) : close_square(x, i), x.at, i + 1);
+  }
+
+  prompt_mark close_round(const open_bracket& x, size_t end) {
+    if (!x.last_colon
+        || !is_number(text_.substr(*x.last_colon + 1, end - *x.last_colon - 1)))
+      return prompt_mark::emphasis;
+    drop(*x.last_colon, end);
+    return prompt_mark::weight;
+  }
+
+  prompt_mark close_square(const open_bracket& x, size_t end) {
+    if (x.bar) {
+      drop(*x.bar, end);
+      return prompt_mark::alternation;
+    }
+    if (!x.last_colon
+        || !is_number(text_.substr(*x.last_colon + 1, end - *x.last_colon - 1)))
+      return prompt_mark::emphasis;
+    const auto first = *x.first_colon;
+    const auto last = *x.last_colon;
+    const auto from = strip(text_.substr(x.at + 1, first - x.at - 1));
+    if (first != last && from.empty()) {
+      // [:other:0.5]
+      drop(x.at + 1, first + 1);
+      drop(last, end);
+    } else {
+      drop(first, end);
+    }
+    return prompt_mark::schedule;
+  }
+
+  /// Returns where to go on.
+  size_t take_network(size_t i) {
+    constexpr std::array<std::string_view, 3> kinds{
+      "lora:", "hypernet:", "lyco:"};
+    const auto rest = text_.substr(i + 1);
+    const bool one = std::ranges::any_of(kinds, [&](std::string_view kind) {
+      if (rest.size() < kind.size())
+        return false;
+      return std::ranges::equal(
+        rest.substr(0, kind.size()), kind, [](char x, char y) {
+          return (x >= 'A' && x <= 'Z' ? x + 32 : x) == y;
+        });
+    });
+    constexpr size_t longest = 512;
+    const auto end =
+      one ? rest.substr(0, longest).find('>') : std::string_view::npos;
+    if (end == std::string_view::npos)
+      return i + 1;
+    const auto behind = i + 1 + end + 1;
+    drop(i, behind);
+    add(prompt_mark::network, i, behind);
+    return behind;
+  }
+
+  /// BREAK and AND. Returns where to go on; `i` where there is none.
+  size_t take_word(size_t i) {
+    if (i > 0 && is_word(text_[i - 1]))
+      return i;
+    for (const auto& [word, what] :
+         {std::pair<std::string_view, prompt_mark>{"BREAK", prompt_mark::chunk},
+          {"AND", prompt_mark::composition}}) {
+      const auto end = i + word.size();
+      if (text_.substr(i, word.size()) != word
+          || (end < text_.size() && is_word(text_[end])))
+        continue;
+      if (what == prompt_mark::composition && !has_small_letters())
+        return end;
+      if (what == prompt_mark::chunk)
+        drop(i, end);
+      add(what, i, end);
+      return end;
+    }
+    return i;
+  }
+
+  /// Where all letters are capitals, AND is a word as the others.
+  bool has_small_letters() {
+    if (!small_)
+      small_ =
+        std::ranges::any_of(text_, [](char c) { return c >= 'a' && c <= 'z'; });
+    return *small_;
+  }
+
+  std::string_view text_;
+  /// Where ranges that are left out begin and end, counted.
+  std::vector<int32_t> dropped_;
+  std::vector<open_bracket> round_;
+  std::vector<open_bracket> square_;
+  /// Of all that are open, in order.
+  std::vector<bool> last_is_round_;
+  std::optional<bool> small_;
+  bool has_network_ = false;
+  unmarked_prompt out_;
+};
+
+std::string_view name_of(prompt_mark x) {
+  switch (x) {
+    case prompt_mark::weight:
+    case prompt_mark::emphasis:
+      return "the weight of words";
+    case prompt_mark::alternation:
+      return "alternation of words";
+    case prompt_mark::schedule:
+      return "a change of words between steps";
+    case prompt_mark::chunk:
+      return "BREAK";
+    case prompt_mark::composition:
+      return "AND";
+    case prompt_mark::network:
+      return "a network named in the prompt";
+  }
+  return {};
+}
+
+// What is left of it, quoted.
+std::string left_of(const marked_text& x) {
+  if (x.what == prompt_mark::composition)
+    return "'and'";
+  return x.plain.empty() || x.what == prompt_mark::chunk
+         ? std::string{"nothing"}
+         : fmt::format("'{}'", x.plain);
+}
+
+} // namespace
+
+unmarked_prompt read_prompt_syntax(std::string_view prompt) {
+  return reader{prompt}.run();
+}
+
+bool is_deliberate(const marked_text& x) {
+  // [word] has hardly another meaning.
+  return x.what != prompt_mark::emphasis || x.written.starts_with('[');
+}
+
+std::string told_as_text(const marked_text& x) {
+  return fmt::format("'{}' is read as plain text, because {} is not supported; "
+                     "write {} instead",
+                     x.written, name_of(x.what), left_of(x));
+}
+
+std::string told_as_left_out(const marked_text& x) {
+  return fmt::format("'{}' is read as {}, because {} is not supported",
+                     x.written, left_of(x), name_of(x.what));
+}
+
+} // namespace atelier::core

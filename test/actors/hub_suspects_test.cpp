@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What becomes of rows whose worker's process died while it worked on them, and
+// of those beside them. Long, because the rules are read together.
+
+#include "actors/hub_rig.hpp"
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using actors::death;
+using actors::denoise;
+using actors::finish;
+using actors::prepare;
+using core::ec;
+using core::phase;
+using test::hub_rig;
+
+constexpr auto cpu = hub_rig::life(1);
+constexpr auto device = hub_rig::life(2);
+
+constexpr ipc::process_life cpu_life(uint32_t n) {
+  return hub_rig::life(1, n);
+}
+
+// A CPU process, in its next life, and a device.
+struct rig : hub_rig {
+  explicit rig(options o = {}) : hub_rig(std::move(o)) {
+    add_cpu();
+    add_device(device);
+  }
+
+  void rebirth() {
+    add_cpu(cpu_life(++life_now));
+  }
+
+  void die(death cause = death::crash) {
+    lose(cpu_life(life_now), true, cause);
+  }
+
+  // The preparation of `id` kills its process.
+  void die_preparing(core::request_id id, death cause = death::crash) {
+    const auto x = take<prepare>();
+    BOOST_TEST((x.who.id == id));
+    die(cause);
+    rebirth();
+  }
+
+  uint32_t life_now = 1;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(hub_suspects_test)
+
+// -- poison in every phase ----------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(two_deaths_alone_while_preparing_are_poison) {
+  for (const auto cause : {death::crash, death::watchdog, death::memory}) {
+    rig sut;
+    const auto id = sut.submit();
+    for (int i = 0; i < 3; ++i) {
+      BOOST_TEST(!sut.answered(id));
+      sut.die_preparing(id, cause);
+    }
+    BOOST_TEST((sut.failure_of(id) == ec::poison));
+    BOOST_TEST(sut.answer_to(id).failure.text.starts_with(
+                 "its worker died 2 times while preparing it alone (last: "),
+               sut.answer_to(id).failure.text);
+    BOOST_TEST(sut.quiet());
+    BOOST_TEST(sut.blamed.size() == 3u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(two_deaths_alone_while_finishing_are_poison) {
+  rig sut;
+  const auto id = sut.submit();
+  sut.done(sut.take<prepare>());
+  sut.done(sut.take<denoise>());
+  for (int i = 0; i < 3; ++i) {
+    BOOST_TEST(!sut.answered(id));
+    sut.take<finish>();
+    sut.die();
+    sut.rebirth();
+  }
+  BOOST_TEST((sut.failure_of(id) == ec::poison));
+  BOOST_TEST(sut.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(what_an_operator_kills_is_no_suspect) {
+  rig sut;
+  const auto id = sut.submit();
+  for (int i = 0; i < 15; ++i)
+    sut.die_preparing(id, death::outside);
+  BOOST_TEST(sut.blamed.empty());
+  sut.done(sut.take<prepare>());
+  for (uint32_t life = 1; life <= 3; ++life) {
+    const auto d = sut.take<denoise>();
+    sut.stepping({d.who}, hub_rig::life(2, life));
+    sut.kill(hub_rig::life(2, life));
+    sut.add_device(hub_rig::life(2, life + 1));
+  }
+  // It is not alone either.
+  sut.submit();
+  sut.done(sut.take<prepare>());
+  BOOST_TEST(sut.count<denoise>() == 2u);
+  BOOST_REQUIRE(sut.work_off());
+  BOOST_TEST((sut.failure_of(id) == ec::none));
+}
+
+BOOST_AUTO_TEST_CASE(kills_from_outside_end_after_all_attempts) {
+  hub_rig::options o;
+  o.pace.attempts = 3;
+  rig sut{o};
+  const auto id = sut.submit();
+  for (int i = 0; i < 3; ++i)
+    sut.die_preparing(id, death::outside);
+  BOOST_TEST((sut.failure_of(id) == ec::unavailable));
+}
+
+BOOST_AUTO_TEST_CASE(a_phase_that_ends_forgives) {
+  rig sut;
+  const auto id = sut.submit();
+  sut.die_preparing(id);
+  sut.die_preparing(id);
+  sut.done(sut.take<prepare>());
+  sut.done(sut.take<denoise>());
+  // A suspect in preparing, not in encoding.
+  for (int i = 0; i < 2; ++i) {
+    sut.take<finish>();
+    sut.die();
+    sut.rebirth();
+  }
+  BOOST_REQUIRE(sut.work_off());
+  BOOST_TEST((sut.failure_of(id) == ec::none));
+}
+
+// -- who is suspected ---------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(only_what_was_worked_on_is_suspected) {
+  rig sut;
+  const auto first = sut.submit();
+  const auto second = sut.submit();
+  BOOST_TEST(sut.count<prepare>() == 2u);
+  sut.sent.clear();
+  sut.die();
+  sut.rebirth();
+  // The one that waited behind it goes on, and goes first.
+  const auto free = sut.take<prepare>();
+  BOOST_TEST((free.who.id == second));
+  BOOST_TEST(sut.count<prepare>() == 0u);
+  sut.done(free);
+  const auto alone = sut.take<prepare>();
+  BOOST_TEST((alone.who.id == first));
+}
+
+BOOST_AUTO_TEST_CASE(the_silent_worker_of_a_process_is_to_blame) {
+  rig sut;
+  const auto encoded = sut.submit();
+  sut.done(sut.take<prepare>());
+  sut.done(sut.take<denoise>());
+  const auto lost = sut.take<finish>();
+  sut.tick(4s);
+  const auto stuck = sut.submit();
+  sut.take<prepare>();
+  // The encoder has been silent for too long, the other one not yet.
+  sut.tick(2s);
+  BOOST_REQUIRE(sut.suspects.size() == 1u);
+  sut.die(death::watchdog);
+  sut.rebirth();
+  // Neither waits for the other: the one that prepares is no suspect.
+  const auto p = sut.take<prepare>();
+  BOOST_TEST((p.who.id == stuck));
+  BOOST_TEST(sut.count<finish>() == 0u);
+  sut.done(p);
+  const auto again = sut.take<finish>();
+  BOOST_TEST((again.who.id == encoded));
+  BOOST_TEST((again.pixels == lost.pixels));
+}
+
+BOOST_AUTO_TEST_CASE(what_was_cancelled_makes_nobody_suspect) {
+  rig sut;
+  const auto id = sut.submit();
+  const auto other = sut.submit();
+  sut.cancel(id);
+  sut.sent.clear();
+  for (int i = 0; i < 3; ++i) {
+    sut.die();
+    sut.rebirth();
+    if (i == 0)
+      BOOST_TEST(sut.blamed.size() == 1u);
+    const auto p = sut.take<prepare>();
+    BOOST_TEST((p.who.id == other));
+    // Its own deaths count from here on: it is worked on now.
+    if (i == 0) {
+      const auto third = sut.submit();
+      const auto q = sut.take<prepare>();
+      BOOST_TEST((q.who.id == third));
+      sut.done(q);
+    }
+  }
+  BOOST_TEST(!sut.answered(other));
+}
+
+// -- alone --------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_suspect_has_the_process_to_itself) {
+  rig sut;
+  const auto busy = sut.submit();
+  sut.done(sut.take<prepare>());
+  const auto d = sut.take<denoise>();
+  const auto suspect = sut.submit();
+  sut.die_preparing(suspect);
+  const auto alone = sut.take<prepare>();
+  BOOST_TEST((alone.who.id == suspect));
+  // Nothing is prepared or encoded beside it.
+  sut.submit();
+  sut.done(d);
+  BOOST_TEST(sut.count<prepare>() == 0u);
+  BOOST_TEST(sut.count<finish>() == 0u);
+  sut.done(alone);
+  BOOST_TEST(sut.count<prepare>() == 1u);
+  BOOST_TEST(sut.count<finish>() == 1u);
+  BOOST_REQUIRE(sut.work_off());
+  BOOST_TEST((sut.failure_of(busy) == ec::none));
+  BOOST_TEST((sut.failure_of(suspect) == ec::none));
+  BOOST_TEST(sut.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(a_trial_begins_when_the_process_is_empty) {
+  rig sut;
+  const auto suspect = sut.submit();
+  sut.take<prepare>();
+  sut.die();
+  const auto first = sut.submit();
+  sut.rebirth();
+  const auto p = sut.take<prepare>();
+  BOOST_TEST((p.who.id == first));
+  // Nobody was delayed by the death: from now on they may wait.
+  const auto second = sut.submit();
+  BOOST_TEST(sut.count<prepare>() == 0u);
+  sut.done(p);
+  const auto alone = sut.take<prepare>();
+  BOOST_TEST((alone.who.id == suspect));
+  BOOST_TEST(sut.count<prepare>() == 0u);
+  sut.done(alone);
+  BOOST_TEST((sut.take<prepare>().who.id == second));
+}
+
+BOOST_AUTO_TEST_CASE(draining_ends_with_the_suspect) {
+  rig sut;
+  const auto suspect = sut.submit();
+  sut.die_preparing(suspect);
+  const auto alone = sut.take<prepare>();
+  sut.submit();
+  BOOST_TEST(sut.count<prepare>() == 0u);
+  sut.cancel(suspect);
+  // The worker still has it.
+  BOOST_TEST(sut.count<prepare>() == 0u);
+  sut.reply_prepared(alone.who);
+  BOOST_TEST(sut.count<prepare>() == 1u);
+  BOOST_REQUIRE(sut.work_off());
+  BOOST_TEST(sut.quiet());
+}
+
+// -- once ---------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_death_delays_those_who_wait_once) {
+  hub_rig::options o;
+  o.slots = {32, 32, 0};
+  rig sut{o};
+  const auto suspect = sut.submit();
+  sut.take<prepare>();
+  std::vector<core::request_id> others;
+  for (int i = 0; i < 6; ++i)
+    others.push_back(sut.submit());
+  sut.sent.clear();
+  sut.die();
+  sut.rebirth();
+  // Whoever waited then is prepared before the suspect is tried again.
+  for (const auto id : others) {
+    const auto p = sut.take<prepare>();
+    BOOST_TEST((p.who.id == id));
+    sut.done(p);
+  }
+  BOOST_TEST((sut.take<prepare>().who.id == suspect));
+  // The trial delays another one; it goes before the next trial.
+  const auto late = sut.submit();
+  sut.die();
+  sut.rebirth();
+  const auto p = sut.take<prepare>();
+  BOOST_TEST((p.who.id == late));
+  BOOST_TEST(sut.count<prepare>() == 0u);
+  sut.done(p);
+  sut.die_preparing(suspect);
+  BOOST_TEST((sut.failure_of(suspect) == ec::poison));
+  BOOST_REQUIRE(sut.work_off());
+  for (const auto id : others)
+    BOOST_TEST((sut.failure_of(id) == ec::none));
+  BOOST_TEST(sut.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(suspects_take_turns) {
+  rig sut;
+  const auto a = sut.submit();
+  sut.die_preparing(a);
+  BOOST_TEST((sut.take<prepare>().who.id == a));
+  const auto b = sut.submit();
+  sut.die();
+  sut.rebirth();
+  // The second one was delayed: it goes first, and dies, too.
+  sut.die_preparing(b);
+  // It was tried less often.
+  sut.die_preparing(b);
+  sut.die_preparing(a);
+  BOOST_TEST((sut.failure_of(a) == ec::poison));
+  sut.die_preparing(b);
+  BOOST_TEST((sut.failure_of(b) == ec::poison));
+  BOOST_TEST(sut.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(a_full_arena_holds_no_trial_up_for_ever) {
+  hub_rig::options o;
+  o.slots = {3, 3, 0};
+  rig sut{o};
+  const auto suspect = sut.submit_image();
+  sut.take<prepare>();
+  const auto other = sut.submit_image();
+  sut.die();
+  sut.rebirth();
+  BOOST_REQUIRE(sut.work_off());
+  BOOST_TEST((sut.failure_of(other) == ec::none));
+  BOOST_TEST((sut.failure_of(suspect) == ec::none));
+  BOOST_TEST(sut.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(a_lone_row_of_a_device_lets_others_go_first) {
+  rig sut;
+  std::vector<denoise> rows;
+  for (int i = 0; i < 2; ++i) {
+    sut.submit();
+    sut.done(sut.take<prepare>());
+    rows.push_back(sut.take<denoise>());
+  }
+  sut.stepping({rows[0].who});
+  sut.lose(device);
+  const auto late = sut.submit();
+  sut.done(sut.take<prepare>());
+  sut.add_device(hub_rig::life(2, 2), 1, 1);
+  const auto free = sut.take<denoise>();
+  BOOST_TEST((free.who.id == rows[1].who.id));
+  sut.done(free);
+  // The one that came later was delayed by nobody.
+  const auto alone = sut.take<denoise>();
+  BOOST_TEST((alone.who.id == rows[0].who.id));
+  sut.done(alone);
+  BOOST_TEST((sut.take<denoise>().who.id == late));
+}
+
+// -- the count that outlives the server ---------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_trial_waits_until_it_is_written_down) {
+  rig sut;
+  const auto id = sut.submit([](core::request&) {}, {}, true);
+  sut.die_preparing(id);
+  BOOST_REQUIRE(sut.notes.size() == 1u);
+  BOOST_TEST((sut.notes[0].id == id));
+  BOOST_TEST((sut.notes[0].how == core::suspicion{phase::preparing, 0, 0, 1}));
+  BOOST_TEST(sut.notes[0].waits);
+  BOOST_TEST(sut.count<prepare>() == 0u);
+  // Others go on meanwhile.
+  const auto other = sut.submit();
+  const auto p = sut.take<prepare>();
+  BOOST_TEST((p.who.id == other));
+  sut.done(p);
+  sut.trial_noted(id);
+  sut.die_preparing(id);
+  BOOST_TEST(sut.notes.back().how.trials == 2u);
+  sut.trial_noted(id);
+  sut.die_preparing(id);
+  BOOST_TEST((sut.failure_of(id) == ec::poison));
+}
+
+BOOST_AUTO_TEST_CASE(what_got_further_is_written_down) {
+  rig sut;
+  const auto id = sut.submit([](core::request&) {}, {}, true);
+  sut.die_preparing(id);
+  sut.trial_noted(id);
+  sut.done(sut.take<prepare>());
+  BOOST_REQUIRE(sut.notes.size() == 2u);
+  BOOST_TEST(sut.notes.back().how.trials == 0u);
+  BOOST_TEST(!sut.notes.back().waits);
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_takes_a_trial_back_that_is_not_over) {
+  rig sut;
+  const auto id = sut.submit([](core::request&) {}, {}, true);
+  sut.die_preparing(id);
+  sut.trial_noted(id);
+  sut.die_preparing(id);
+  sut.trial_noted(id);
+  sut.take<prepare>();
+  sut.stop();
+  BOOST_TEST(sut.notes.back().how.trials == 1u);
+  BOOST_TEST(!sut.notes.back().waits);
+}
+
+BOOST_AUTO_TEST_CASE(the_count_goes_on_where_it_was) {
+  rig sut;
+  const core::suspicion held{phase::preparing, 0, 0, 1};
+  const auto id = sut.submit([](core::request&) {}, held, true);
+  BOOST_REQUIRE(sut.notes.size() == 1u);
+  BOOST_TEST(sut.notes[0].how.trials == 2u);
+  sut.trial_noted(id);
+  sut.die_preparing(id);
+  BOOST_TEST((sut.failure_of(id) == ec::poison));
+  // A trial too many was begun before.
+  const core::suspicion over{phase::preparing, 0, 0, 2};
+  const auto last = sut.submit([](core::request&) {}, over, true);
+  BOOST_TEST((sut.failure_of(last) == ec::poison));
+  BOOST_TEST(sut.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(the_count_is_that_of_a_phase_and_its_steps) {
+  rig sut;
+  const core::suspicion held{phase::denoising, 0, 2, 1};
+  const auto id = sut.submit([](core::request&) {}, held, true);
+  // Preparing is no trial.
+  sut.done(sut.take<prepare>());
+  BOOST_REQUIRE(sut.notes.size() == 1u);
+  BOOST_TEST((sut.notes[0].how == core::suspicion{phase::denoising, 0, 2, 2}));
+  sut.trial_noted(id);
+  const auto d = sut.take<denoise>();
+  sut.stepping({d.who});
+  // Two steps are what it had: nothing is gained.
+  sut.stepped(d, 2);
+  sut.lose(device);
+  BOOST_TEST((sut.failure_of(id) == ec::poison));
+  BOOST_TEST(sut.quiet());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/prompt_notes.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+using namespace atelier;
+using namespace atelier::gpu;
+using core::note;
+using core::note_code;
+
+namespace {
+
+using notes = std::vector<note>;
+
+const known_words colours{"a red circle"};
+
+core::recipe run_at(uint32_t width, uint32_t height, float guidance = 1) {
+  core::recipe how;
+  how.px = {width, height};
+  how.guidance = guidance;
+  return how;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(prompt_notes_test)
+
+BOOST_AUTO_TEST_CASE(a_note_names_the_text_that_it_is_of) {
+  BOOST_TEST((notes_on_text("a red cirle", prompt_side::positive, colours,
+                            caption_kind::free)
+              == notes{{note_code::unknown_word,
+                        "prompt: the model does not know 'cirle': use "
+                        "'circle'"}}));
+  BOOST_TEST((notes_on_text("blurry, red hands", prompt_side::negative, colours,
+                            caption_kind::scenes)
+              == notes{{note_code::unknown_word,
+                        "negative prompt: the model does not know 2 of its "
+                        "words, which have no effect"}}));
+  BOOST_TEST((note_on_cut(prompt_side::positive, 3)
+              == note{note_code::prompt_cut,
+                      "prompt: its last 3 tokens did not fit the model and "
+                      "were left out"}));
+}
+
+BOOST_AUTO_TEST_CASE(marks_of_the_web_ui_are_no_words) {
+  BOOST_TEST(notes_on_text("a (red:1.3) [circle|a:0.5]", prompt_side::positive,
+                           colours, caption_kind::free)
+               .empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_model_without_a_list_has_nothing_to_say) {
+  BOOST_TEST(notes_on_text("x y", prompt_side::positive, {}, caption_kind::free)
+               .empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_size_far_from_the_models_is_told) {
+  const core::extent native{512, 512};
+  const auto far = [&](uint32_t width, uint32_t height) {
+    const auto all = notes_on_run(run_at(width, height), native, {});
+    return !all.empty() && all.front().code == note_code::size_not_native;
+  };
+  BOOST_TEST(!far(512, 512));
+  BOOST_TEST(!far(512, 768));
+  BOOST_TEST(!far(384, 512));
+  BOOST_TEST(far(256, 256));
+  BOOST_TEST(far(1024, 1024));
+  model_traits own;
+  own.native_only = true;
+  BOOST_TEST((notes_on_run(run_at(512, 520), native, own)
+              == notes{{note_code::size_not_native,
+                        "drawn at 512x520; the model was made for 512x512"}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_scaled_image_is_told_with_both_sizes) {
+  model_traits own;
+  own.native_only = true;
+  auto how = run_at(128, 128);
+  how.scaled_to = {512, 256};
+  BOOST_TEST((notes_on_run(how, {128, 128}, own)
+              == notes{{note_code::image_scaled,
+                        "drawn at 128x128, the model's own size, and scaled to "
+                        "512x256; native_only=off draws at the size asked "
+                        "for"}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_guidance_beyond_the_models_is_told) {
+  model_traits traits;
+  traits.most_guidance = 3;
+  const core::extent native{128, 128};
+  BOOST_TEST(notes_on_run(run_at(128, 128, 3), native, traits).empty());
+  BOOST_TEST((notes_on_run(run_at(128, 128, 7.5f), native, traits)
+              == notes{{note_code::guidance,
+                        "guidance 7.5 is more than the 3 up to which the model "
+                        "draws well"}}));
+  BOOST_TEST(notes_on_run(run_at(128, 128, 30), native, {}).empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/plan_needs.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+using namespace atelier;
+using namespace atelier::planning;
+
+namespace {
+
+/// Two variants, and a plan that draws in two stages.
+struct scene {
+  scene() {
+    for (const uint32_t steps : {20u, 4u}) {
+      variant_profile v;
+      v.name = "base@" + std::to_string(steps);
+      v.steps = steps;
+      known.variants.push_back(v);
+    }
+    plan.routes.resize(2);
+    plan.routes[0].stages.resize(1);
+    plan.routes[0].stages[0].any_of = {core::variant_id{0}};
+    plan.routes[1].stages.resize(2);
+    plan.routes[1].stages[0].any_of = {core::variant_id{1}};
+    plan.routes[1].stages[1].any_of = {core::variant_id{0}};
+    plan.share = {{0, 1}};
+    plan.workers.resize(1);
+  }
+
+  stage& second() {
+    return plan.routes[1].stages[1];
+  }
+
+  std::string fault() const {
+    const auto x = check_without_cache(plan, "p.json", known);
+    if (x)
+      return {};
+    BOOST_TEST((x.why().code == core::ec::bad_config));
+    return x.why().text;
+  }
+
+  profile known;
+  saved_plan plan;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(plan_needs_test, scene)
+
+BOOST_AUTO_TEST_CASE(what_draws_in_full_is_served) {
+  BOOST_TEST(fault() == "");
+  second().from = origin::stage_image;
+  BOOST_TEST(fault() == "");
+  second().from = origin::template_image;
+  second().level_of_worker = true;
+  BOOST_TEST(fault() == "");
+}
+
+BOOST_AUTO_TEST_CASE(what_was_stored_is_not_there) {
+  second().from = origin::latent;
+  second().skip = 10;
+  BOOST_TEST(fault().starts_with("p.json: plan.routes[1].stages[1].from: "
+                                 "\"latent\": this server stores no latents"));
+  second().from = origin::image;
+  BOOST_TEST(fault().starts_with("p.json: plan.routes[1].stages[1].from: "
+                                 "\"image\": this server stores no images"));
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_skipped) {
+  second().skip = 10;
+  BOOST_TEST(fault()
+             == "p.json: plan.routes[1].stages[1].skip: 10: nothing can be "
+                "skipped from \"noise\"");
+  second().from = origin::template_image;
+  BOOST_TEST(fault()
+             == "p.json: plan.routes[1].stages[1].skip: 10: nothing can be "
+                "skipped from \"template_image\"");
+  second().from = origin::stage_image;
+  BOOST_TEST(fault()
+             == "p.json: plan.routes[1].stages[1].skip: 10: this server draws "
+                "a stage after another in full");
+}
+
+BOOST_AUTO_TEST_CASE(a_skip_beyond_the_steps_is_told_as_such) {
+  second().skip = 1000;
+  BOOST_TEST(fault()
+             == "p.json: plan.routes[1].stages[1].skip: 1000 leaves none of 20 "
+                "steps to run");
+  second().skip = 5;
+  second().skip_of = 4;
+  BOOST_TEST(fault()
+             == "p.json: plan.routes[1].stages[1].skip: 5 leaves none of 20 "
+                "steps to run");
+}
+
+BOOST_AUTO_TEST_CASE(a_level_that_skips_needs_latents) {
+  second().level_of_worker = true;
+  plan.workers[0].level = 5;
+  BOOST_TEST(fault().starts_with(
+    "p.json: plan.routes[1].stages[1].level_of_worker: true: "));
+}
+
+BOOST_AUTO_TEST_CASE(a_route_that_nobody_takes_does_no_harm) {
+  second().from = origin::latent;
+  plan.share = {{1, 0}};
+  BOOST_TEST(fault() == "");
+  unified_memory memory;
+  memory.blind = {{0.5, 0.5}};
+  plan.memory = memory;
+  BOOST_TEST(fault() != "");
+}
+
+BOOST_AUTO_TEST_CASE(every_fault_is_told_at_once) {
+  second().from = origin::latent;
+  plan.routes[1].stages[0].skip = 2;
+  const auto all = fault();
+  BOOST_TEST(all.find("stages[0].skip") != std::string::npos);
+  BOOST_TEST(all.find("\np.json: plan.routes[1].stages[1].from")
+             != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -97,7 +97,7 @@ core::result<planning::profile> read_profile(std::string_view option,
   const auto text =
     core::read_text_file(file, planning::most_profile_bytes, file);
   if (!text)
-    return core::fail(text.why().code, "{}: {}", option, text.why().text);
+    return core::fail(core::ec::bad_config, "{}: {}", option, text.why().text);
   return planning::parse_profile(*text, file);
 }
 

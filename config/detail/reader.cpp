@@ -80,9 +80,9 @@ std::variant<node, syntax_fault> read_value(std::string_view text) {
     // A line feed in the value must not smuggle in further keys.
     if (parsed->size() != 1)
       return syntax_fault{0, "holds more than one value"};
-    auto value = std::move(parsed->front().second);
+    auto& value = parsed->front().second;
     value.line = 0;
-    return value;
+    return std::move(value);
   }
   constexpr std::string_view quoted = "\"'[{";
   if (!text.empty() && quoted.find(text.front()) != std::string_view::npos)

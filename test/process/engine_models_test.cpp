@@ -154,10 +154,10 @@ BOOST_DATA_TEST_CASE(what_a_model_does_not_do_is_told_with_the_image, modes,
   const std::vector<std::string> expected{"prompt_syntax", "guidance",
                                           "unknown_word"};
   BOOST_TEST(codes == expected, boost::test_tools::per_element());
-  const auto text = image::read_text(made.bytes);
-  BOOST_TEST_REQUIRE(text.operator bool());
+  const auto written = image::read_text(made.bytes);
+  BOOST_TEST_REQUIRE(written.operator bool());
   for (const auto& x : made.notes)
-    BOOST_TEST(text->find(x.text) != std::string::npos, x.text);
+    BOOST_TEST(written->find(x.text) != std::string::npos, x.text);
   wanted.prompt = "a red circle";
   wanted.guidance = 2;
   auto plain = test::hand_in(*sut, wanted);

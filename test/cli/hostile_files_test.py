@@ -116,7 +116,7 @@ def case_files_without_an_end_are_refused(program):
         refused(program, ["generate", "a", "-o", "x.png", "--set",
                           f"planner.profile='{name}'"],
                 f"planner.profile: .*cannot read {name}: .*({kind})")
-        refused(program, ["edit", name, "a", "-o", "x.png"],
+        refused(program, ["edit", name, "a", "--mask", name, "-o", "x.png"],
                 "cannot read " + quoted)
         refused(program, ["generate", "a", "--init", name, "-o", "x.png"],
                 "--init: cannot read " + quoted)

@@ -143,10 +143,10 @@ BOOST_AUTO_TEST_CASE(a_form_of_10000_parts_is_refused) {
                 "Content-Type: multipart/form-data; boundary=XX\r\n", body)),
               400, api.errors, api.path);
     // The other APIs have no forms at all.
-    BOOST_TEST(
-      has(text, std::string_view{api.path} == "/v1/images/edits" ? "64 parts"
-                                                                 : "JSON object"),
-      text);
+    BOOST_TEST(has(text, std::string_view{api.path} == "/v1/images/edits"
+                           ? "64 parts"
+                           : "JSON object"),
+               text);
   }
 }
 

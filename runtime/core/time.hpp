@@ -40,7 +40,8 @@ constexpr timespan from_seconds(double seconds) {
 
 /// Returns `from + by`, or `never` where the sum would leave the clock's range.
 constexpr time_point after(time_point from, timespan by) {
-  if (from == never || by > never - from)
+  // A moment before the clock's zero leaves the range of the difference.
+  if (from == never || (from > time_point{} && by > never - from))
     return never;
   return from + by;
 }

@@ -28,6 +28,8 @@ BOOST_AUTO_TEST_CASE(after_saturates_at_never) {
   BOOST_TEST((after(never, from_seconds(1)) == never));
   BOOST_TEST((after(never, from_seconds(-1)) == never));
   BOOST_TEST((after(start + from_seconds(5), timespan::max()) == never));
+  BOOST_TEST((after(start - from_seconds(5), from_seconds(1))
+              == start - from_seconds(4)));
 }
 
 BOOST_AUTO_TEST_CASE(shapes_count_without_overflow) {

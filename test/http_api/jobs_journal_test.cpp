@@ -440,6 +440,23 @@ BOOST_AUTO_TEST_CASE(pictures_expire_as_if_the_server_had_not_ended) {
   BOOST_TEST(r.status_of(id) == "410");
 }
 
+BOOST_AUTO_TEST_CASE(what_ended_before_the_machine_started_expires_too) {
+  job_limits within;
+  within.kept = 10s;
+  rig r{within};
+  const std::string id = r.job({{"prompt", "a"}})->body()["id"];
+  r.engine->fail(1, "poison", "twice");
+  // Its end lies before the zero of the clock that does not stand still.
+  r.set_off += 9s;
+  r.kill();
+  r.kept->tick();
+  BOOST_TEST(r.status_of(id) == "failed");
+  r.set_off += 1s;
+  r.kill();
+  r.kept->tick();
+  BOOST_TEST(r.status_of(id) == "410");
+}
+
 BOOST_AUTO_TEST_CASE(a_picture_that_somebody_removed_is_told_as_expired) {
   rig r;
   const std::string id = r.job({{"prompt", "a"}, {"n", 2}})->body()["id"];

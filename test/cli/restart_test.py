@@ -90,7 +90,10 @@ def case_what_it_does_not_finish_in_time_is_the_next_ones(program):
     jobs.draw_undisturbed(program)
     with server(program, *slow) as (process, told):
         jobs.check(told["url"])
-        expect(json.loads(ask(told["url"])[1])["answered"] >= left)
+        # /health looks at the engine now and then.
+        program.wait_for(
+            lambda: json.loads(ask(told["url"])[1])["answered"] >= left,
+            process)
         expect(end_of(process, signal.SIGTERM)[0] == 0)
 
 

@@ -10,8 +10,9 @@ went on with its steps and the next picture was encoded, and memory, descriptors
 threads and slots. Exit status 0: all that such a run can judge is as wanted.
 Python's standard library alone.
 
-usage: soak.py ATELIER [--seconds S] [--kill-every S] [--clients N] [--seed N]
-               [--test-card] [--set KEY=VALUE]... [--report FILE] [--log FILE]
+usage: soak.py ATELIER [--seconds S] [--kill-every S] [--clients N] [--pause S]
+               [--seed N] [--test-card] [--set KEY=VALUE]... [--report FILE]
+               [--log FILE]
 """
 import argparse
 import json
@@ -62,7 +63,8 @@ def ready_seconds(server):
 
 def soak(given, server):
     """Runs all of it; returns the report."""
-    load = Load(server.url, given.test_card, given.clients, given.seed)
+    load = Load(server.url, given.test_card, given.clients, given.seed,
+                given.pause)
     roles = alive(server)
     load.draw_all()
     before = until_idle(server, roles)
@@ -88,7 +90,8 @@ def soak(given, server):
     from_half = spent / 2 if spent < WARM_S + LEAST_SLOPE_S else WARM_S
     return {
         "seconds": round(spent, 1), "seed": given.seed,
-        "clients": given.clients, "kill_every_s": given.every,
+        "clients": given.clients, "pause_s": given.pause,
+        "kill_every_s": given.every,
         "kills": killer.kills, "calls": load.counts, "faults": load.faults,
         **counted,
         "ready_share": {x: round((after_kills[x] - ready[x]) / spent, 4)
@@ -162,6 +165,8 @@ def main():
     words.add_argument("--seconds", type=float, default=7200)
     words.add_argument("--kill-every", dest="every", type=float, default=10)
     words.add_argument("--clients", type=int, default=4)
+    words.add_argument("--pause", type=float, default=0,
+                       help="seconds between a client's answer and its next call")
     words.add_argument("--seed", type=int, default=1)
     words.add_argument("--test-card", action="store_true",
                        help="in place of the shipped models")

@@ -196,10 +196,11 @@ def spoil(url, body):
 class Load:
     """Clients that call until they are told to stop."""
 
-    def __init__(self, url, card, clients, seed):
+    def __init__(self, url, card, clients, seed, pause_s=0):
         self.url = url
         self.cases = cases(card)
         self.seed = seed
+        self.pause_s = pause_s
         self.whole = {}
         self.lock = threading.Lock()
         self.ending = threading.Event()
@@ -233,7 +234,7 @@ class Load:
 
     def run(self, number):
         chance = random.Random(f"{self.seed} {number}")
-        while not self.ending.is_set():
+        while not self.ending.wait(self.pause_s):
             at = chance.randrange(len(self.cases))
             draw, body = self.cases[at]
             try:

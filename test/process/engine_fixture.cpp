@@ -34,7 +34,7 @@ engine_options options_of(mode how, std::vector<std::string> more) {
            "arena.state_slots=16",
            "arena.image_slots=12",
            "arena.image_slot_kib=1024",
-           "arena.state_slot_kib=64",
+           "arena.state_slot_kib=128",
            "log.level=off"};
   x.set.insert(x.set.end(), more.begin(), more.end());
   return x;

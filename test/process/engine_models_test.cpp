@@ -380,17 +380,17 @@ BOOST_AUTO_TEST_CASE(models_come_and_go_where_memory_is_short) {
 }
 
 BOOST_AUTO_TEST_CASE(a_state_with_history_must_fit_its_slot_too) {
-  // 96x96 pixels: 48x48 places of 4 channels are 36 KiB, twice that with the
+  // 128x128 pixels: 64x64 places of 4 channels are 64 KiB, twice that with the
   // prediction before.
   auto sut = start(mode::single);
   auto wanted = small();
-  wanted.width = wanted.height = 96;
+  wanted.width = wanted.height = 128;
   wanted.sampler = "dpmpp_2m";
   const auto got = sut->submit(wanted);
   const auto* const why = std::get_if<failure>(&got);
   BOOST_TEST_REQUIRE(why != nullptr);
   BOOST_TEST(why->text
-             == "size 96x96 needs 73768 bytes of state, a slot holds 65536 "
+             == "size 128x128 needs 131112 bytes of state, a slot holds 131072 "
                 "(arena.state_slot_kib)");
   wanted.sampler = "euler";
   auto good = test::hand_in(*sut, wanted);

@@ -211,7 +211,7 @@ note note_on(std::string_view word) {
     return {note_code::unknown_word,
             fmt::format("the model does not know '{}': {}", shown, instead)};
   return {note_code::unknown_word,
-          fmt::format("the model does not know '{}' and draws nothing for it: "
+          fmt::format("the model does not know '{}' and cannot draw it: "
                       "its shapes are {}",
                       shown, list(group("shapes")))};
 }

@@ -162,6 +162,8 @@ void jobs::impl::close() {
   tell_journal();
   std::vector<uint64_t> requests;
   std::vector<entry> held;
+  // What they hold, the engine too, may hold these jobs' pictures in turn.
+  std::vector<decltype(detail::job_entry::listeners)> listeners;
   {
     const std::lock_guard guard{mutex_};
     closed_ = true;
@@ -176,6 +178,7 @@ void jobs::impl::close() {
     for (const auto& x : held) {
       x->outbox.clear();
       x->twins.clear();
+      listeners.push_back(std::exchange(x->listeners, {}));
       // The next server has its pictures.
       if (!x->journalled)
         table_.remove(*x);

@@ -112,13 +112,13 @@ core::result<std::shared_ptr<diffusion_model>> diffusion_model::load(
   return out;
 }
 
-text_condition diffusion_model::encode(std::string_view text,
+text_condition diffusion_model::encode(std::string_view asked,
                                        bool negative) const {
   const c10::InferenceMode guard;
   text_condition out;
-  out.notes = notes_on_text(
-    text, negative ? prompt_side::negative : prompt_side::positive, words_,
-    traits_.captions);
+  const auto side = negative ? prompt_side::negative : prompt_side::positive;
+  out.notes = notes_on_text(asked, side, words_, traits_.captions);
+  const auto text = text_to_encode(asked, side, words_, traits_.captions);
   if (kind_ == pipeline_kind::stable_diffusion
       || kind_ == pipeline_kind::latent_consistency) {
     auto x = encode_with(*text_, *tokenizer_, text, where_.device);

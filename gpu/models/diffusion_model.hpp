@@ -47,9 +47,9 @@ public:
   static core::result<std::shared_ptr<diffusion_model>> load(
     const model_files& from, const placement& where);
 
-  /// Encodes a text. An empty `negative` is embedded as zeros where the model
-  /// asks for that.
-  text_condition encode(std::string_view text, bool negative) const;
+  /// Encodes what the model takes of a text (text_to_encode). An empty
+  /// `negative` is embedded as zeros where the model asks for that.
+  text_condition encode(std::string_view asked, bool negative) const;
 
   /// Returns the micro-conditioning of a picture of `px`, [1, 5 or 6];
   /// undefined where the denoiser takes none.

@@ -70,6 +70,31 @@ std::vector<std::string> known_words::unknown_in(
   return out;
 }
 
+std::string known_words::known_phrases_of(std::string_view prompt,
+                                          with words) const {
+  std::string out;
+  bool all = true;
+  const auto is_part = [](char c) { return c != ','; };
+  each_run(prompt, is_part, [&](std::string_view phrase) {
+    size_t known = 0;
+    size_t unknown = 0;
+    each_run(phrase, is_letter, [&](std::string_view word) {
+      ++(words_.empty() || knows(lower(word)) ? known : unknown);
+    });
+    if (unknown > 0 && (known == 0 || words == with::all_known)) {
+      all = false;
+      return;
+    }
+    if (out.empty())
+      phrase.remove_prefix(
+        std::min(phrase.find_first_not_of(" \t\r\n"), phrase.size()));
+    else
+      out += ',';
+    out += phrase;
+  });
+  return all ? std::string{prompt} : out;
+}
+
 std::string known_words::nearest_to(std::string_view word) const {
   constexpr size_t longest = 24;
   if (word.size() < 3 || word.size() > longest)

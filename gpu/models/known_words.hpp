@@ -3,6 +3,7 @@
 
 #include <atelier/core/note.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,19 @@ public:
   /// Return a note for each unknown word of a prompt with the nearest known
   /// one, or with all that are known; of more than six one for the rest.
   std::vector<core::note> notes_on(std::string_view prompt) const;
+
+  /// Which phrases of a prompt stay.
+  enum class with : uint8_t {
+    /// Those with a known word.
+    any_known,
+    /// Those without an unknown one.
+    all_known
+  };
+
+  /// Return a prompt without the phrases between commas of which too little is
+  /// known. A small model takes such phrases, which clients put before each
+  /// prompt ("best quality, ..."), for anything.
+  std::string known_phrases_of(std::string_view prompt, with words) const;
 
   /// Return the words, a line each, as the constructor takes them.
   std::string text() const;

@@ -53,6 +53,16 @@ std::vector<note> notes_on_text(std::string_view text, prompt_side side,
   return found;
 }
 
+std::string text_to_encode(std::string_view text, prompt_side side,
+                           const known_words& words, caption_kind captions) {
+  if (captions != caption_kind::scenes)
+    return std::string{text};
+  if (side == prompt_side::negative)
+    return words.known_phrases_of(text, known_words::with::all_known);
+  auto said = words.known_phrases_of(text, known_words::with::any_known);
+  return said.empty() ? std::string{text} : said;
+}
+
 note note_on_cut(prompt_side side, uint32_t left_out) {
   return {note_code::prompt_cut,
           fmt::format("{}: its last {} tokens did not fit the model and were "

@@ -8,6 +8,7 @@
 #include <atelier/gpu/models/model_traits.hpp>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,13 @@ enum class prompt_side : uint8_t { positive, negative };
 std::vector<core::note> notes_on_text(std::string_view text, prompt_side side,
                                       const known_words& words,
                                       caption_kind captions);
+
+/// Return what a model is given of a text. One that learned captions of scenes
+/// gets no phrases between commas of which it knows no word, unless it knows
+/// none at all, and of a negative text only those that it knows to the last
+/// word. What is left out has its notes.
+std::string text_to_encode(std::string_view text, prompt_side side,
+                           const known_words& words, caption_kind captions);
 
 /// Return the note on a text of which the last `left_out` tokens did not fit.
 core::note note_on_cut(prompt_side side, uint32_t left_out);

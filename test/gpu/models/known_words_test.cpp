@@ -35,6 +35,28 @@ BOOST_AUTO_TEST_CASE(a_note_names_the_word_and_the_nearest_or_all) {
   BOOST_TEST(many.back().text == "the model does not know 4 more words of it");
 }
 
+BOOST_AUTO_TEST_CASE(phrases_of_unknown_words_are_left_out) {
+  using with = known_words::with;
+  const known_words sut{"a red circle on white"};
+  const auto said = [&](std::string_view text) {
+    return sut.known_phrases_of(text, with::any_known);
+  };
+  BOOST_TEST(said("best quality, absurdres, aesthetic, a red circle")
+             == "a red circle");
+  BOOST_TEST(said("a red circle, (masterpiece:1.2) on white")
+             == "a red circle, (masterpiece:1.2) on white");
+  BOOST_TEST(said("a Red circel, 4k,on white, (best:1.2)")
+             == "a Red circel,on white");
+  BOOST_TEST(said(" a circle ,, ") == " a circle ,, ");
+  BOOST_TEST(said("lowres, text") == "");
+  BOOST_TEST(said("") == "");
+  BOOST_TEST(
+    sut.known_phrases_of("lowres, red hands, a circle, 4k", with::all_known)
+    == "a circle");
+  BOOST_TEST(known_words{}.known_phrases_of("any, thing", with::all_known)
+             == "any, thing");
+}
+
 BOOST_AUTO_TEST_CASE(a_note_is_one_line_of_bounded_length_whatever_is_in_it) {
   std::string many;
   for (auto i = 0; i < 1000; ++i)

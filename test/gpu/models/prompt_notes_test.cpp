@@ -42,6 +42,21 @@ BOOST_AUTO_TEST_CASE(a_note_names_the_text_that_it_is_of) {
                       "were left out"}));
 }
 
+BOOST_AUTO_TEST_CASE(a_model_of_scenes_is_given_what_it_knows) {
+  const auto given = [](std::string_view text, prompt_side side,
+                        caption_kind captions = caption_kind::scenes) {
+    return text_to_encode(text, side, colours, captions);
+  };
+  BOOST_TEST(given("best quality, a red cirle", prompt_side::positive)
+             == "a red cirle");
+  BOOST_TEST(given("best, quality", prompt_side::positive) == "best, quality");
+  BOOST_TEST(given("blurry, red hands", prompt_side::negative) == "");
+  BOOST_TEST(given("blurry, a red circle", prompt_side::negative)
+             == "a red circle");
+  BOOST_TEST(given("best, red", prompt_side::positive, caption_kind::free)
+             == "best, red");
+}
+
 BOOST_AUTO_TEST_CASE(marks_of_the_web_ui_are_no_words) {
   BOOST_TEST(notes_on_text("a (red:1.3) [circle|a:0.5]", prompt_side::positive,
                            colours, caption_kind::free)

@@ -140,14 +140,18 @@ demand_window read_window(json_reader& r, const json& x,
 } // namespace
 
 demand demand_of_rate(double qps) {
-  // Whole counts: long windows, so that small rates have some.
-  constexpr double seconds = 1000;
+  // Counts are whole: a window is as long as its own take at this rate.
+  constexpr double shortest = 1000;
+  constexpr double longest = 1e7;
   demand out;
+  const double count =
+    std::max(1.0, std::round(qps * shortest));
+  const double seconds = qps * longest >= 1 ? count / qps : shortest;
   for (int i = 0; i < 20; ++i) {
     demand_window w;
     w.begin = core::after(core::time_point{}, core::from_seconds(seconds * i));
     w.length = core::from_seconds(seconds);
-    w.arrived = static_cast<uint64_t>(std::llround(qps * seconds));
+    w.arrived = qps * longest >= 1 ? static_cast<uint64_t>(count) : 0;
     w.answered = w.arrived;
     out.now = core::after(w.begin, w.length);
     out.windows.push_back(std::move(w));

@@ -8,6 +8,7 @@
 #include <atelier/planning/argus/shift.hpp>
 #include <atelier/planning/diffserve/queueing.hpp>
 #include <atelier/planning/policies/atelier.hpp>
+#include <atelier/planning/policies/detail/atelier_shares.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 
 #include <algorithm>
@@ -24,8 +25,7 @@ using unified::offers;
 // Old scores lose half of their weight in this time.
 constexpr core::timespan fading = std::chrono::minutes{10};
 
-// Requests a second below this are noise.
-constexpr double no_rate = 1e-6;
+using detail::no_rate;
 
 void take_in(unified_memory& memory, const demand& asked) {
   for (const demand_window& w : detail::windows_since(asked, memory.seen))
@@ -148,74 +148,6 @@ void explain(unified_memory& memory, const offers& o, const decision& d) {
     }
 }
 
-// Writes the share of each class by route; one that nothing was planned for
-// takes what costs least where there are devices.
-// `known_enough`: what is near has been searched for often enough to plan by.
-void write_shares(plan& next, const offers& o, const decision& d,
-                  bool known_enough, unified_memory& memory) {
-  next.share.assign(o.asked.classes.size(),
-                    std::vector<double>(next.routes.size(), 0.0));
-  std::vector<double> sum(o.asked.classes.size(), 0.0);
-  for (size_t i = 0; i < o.asked.columns.size(); ++i) {
-    const unified::column& c = o.asked.columns[i];
-    next.share[c.of][memory.first_route + c.key] += d.taken[i];
-    sum[c.of] += d.taken[i];
-  }
-  for (size_t k = 0; k < sum.size(); ++k) {
-    auto& row = next.share[k];
-    if (sum[k] > no_rate * o.asked.classes[k].rate && sum[k] > 0) {
-      for (double& x : row)
-        x /= sum[k];
-      continue;
-    }
-    std::fill(row.begin(), row.end(), 0.0);
-    size_t at = 0;
-    double least = 0;
-    bool any = false;
-    for (const unified::column& c : o.asked.columns) {
-      if (c.of != k)
-        continue;
-      double work = 0;
-      bool runs = true;
-      for (const unified::pool_work& w : c.works()) {
-        work += w.seconds;
-        runs = runs && d.count[w.pool] > 0;
-      }
-      if (runs && (!any || work < least)) {
-        any = true;
-        least = work;
-        at = memory.first_route + c.key;
-      }
-    }
-    row[at] = 1;
-  }
-  const auto& map = memory.classes;
-  memory.searches.assign(map.labels, known_enough ? 0 : 1);
-  for (size_t i = 0; i < map.of.size(); ++i)
-    for (size_t r = 0; r < o.reuses.size(); ++r)
-      if (o.reuses[r] != 0 && next.share[map.of[i]][memory.first_route + r] > 0)
-        memory.searches[i / map.skips.size()] = 1;
-  // Over all that may be near, by how many of them there are, without the
-  // routes that need to know it.
-  memory.blind.assign(map.labels, std::vector<double>(next.routes.size(), 0.0));
-  for (size_t label = 0; label < map.labels; ++label) {
-    auto& row = memory.blind[label];
-    for (size_t skip = 0; skip < map.skips.size(); ++skip) {
-      const uint32_t k = map.of[label * map.skips.size() + skip];
-      for (size_t r = 0; r < o.reuses.size(); ++r)
-        if (o.reuses[r] == 0)
-          row[memory.first_route + r] +=
-            o.asked.classes[k].rate * next.share[k][memory.first_route + r];
-    }
-    const double all = std::accumulate(row.begin(), row.end(), 0.0);
-    if (all > 0)
-      for (double& x : row)
-        x /= all;
-    else
-      row = next.share[map.of[label * map.skips.size()]];
-  }
-}
-
 } // namespace
 
 plan atelier_policy::replan(const demand& asked, const profile& known,
@@ -296,7 +228,8 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   uint64_t searches = 0;
   for (const demand_window& w : asked.windows)
     searches += w.searched;
-  write_shares(next, o, *found, searches >= rules_.least_searches, memory);
+  detail::write_shares(next, o, *found, searches >= rules_.least_searches,
+                       memory);
   double refused = 0;
   for (const double u : found->refused)
     refused += u;

@@ -209,6 +209,25 @@ void offer_images(offer_builder& to, const profile& known, const qualities& q) {
     }
 }
 
+// A measured quality such as FID is one of all answers together: what gates let
+// through counts by the light share of all that they answer, so that the best
+// mix is where the measurement is best, whichever class is how light. Nothing
+// where classes differ in what the heavy variant is worth to them.
+std::optional<uint32_t> mix_of(
+  offer_builder& to, const cascade_profile& c, const qualities& q,
+  const std::vector<std::pair<double, double>>& heavy_shares) {
+  if (c.fid.empty() || to.classes().empty())
+    return std::nullopt;
+  const double heavy = q.of(c.heavy, to.classes().front().first);
+  for (const auto& [label, skip] : to.classes())
+    if (q.of(c.heavy, label) != heavy)
+      return std::nullopt;
+  std::vector<std::pair<double, double>> points;
+  for (const auto& [share, value] : heavy_shares)
+    points.emplace_back(1 - share, heavy * value);
+  return to.add_mix({segments_of(envelope(std::move(points), most_gates))});
+}
+
 void offer_cascades(offer_builder& to, const profile& known, const qualities& q,
                     const std::vector<diffserve::deferral_profile>& deferred) {
   for (size_t k = 0; k < known.cascades.size(); ++k) {
@@ -224,7 +243,9 @@ void offer_cascades(offer_builder& to, const profile& known, const qualities& q,
     std::vector<std::pair<double, double>> points;
     for (size_t t = 0; t < diffserve::thresholds; ++t)
       points.emplace_back(f[t], c.fid.empty() ? f[t] : relative(f[t]));
-    for (const auto& [share, value] : envelope(points, most_gates)) {
+    const auto gates = envelope(points, most_gates);
+    const auto mix = mix_of(to, c, q, gates);
+    for (const auto& [share, value] : gates) {
       // Everything and nothing deferred need no judge.
       if (share <= 0 || share >= 1)
         continue;
@@ -251,7 +272,8 @@ void offer_cascades(offer_builder& to, const profile& known, const qualities& q,
         to.add(of, at,
                c.fid.empty() ? light_quality + (heavy - light_quality) * share
                              : heavy * value,
-               false, {first, second});
+               false, {first, second},
+               mix ? std::optional{std::pair{*mix, 1 - share}} : std::nullopt);
       }
     }
   }

@@ -131,6 +131,9 @@ struct decision {
   phase_values values;
   /// The same with parts of devices allowed: no plan does better.
   phase_values bound;
+  /// By pool: what a second of its devices is worth, in quality; 0 where it has
+  /// none.
+  std::vector<double> price;
   /// By kind: what one more device would gain, in the first phase that is not
   /// met in full, else in quality a second.
   std::vector<double> worth;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/unified/detail/counts.hpp>
 #include <atelier/planning/unified/detail/master.hpp>
 #include <atelier/planning/unified/solve.hpp>
 
@@ -27,36 +28,6 @@ core::result<void> inside(std::string_view what, size_t at, size_t index,
     return {};
   return core::fail(ec::invalid_argument, "{} {} names {} of {}", what, at,
                     index, size);
-}
-
-std::vector<double> busy_with(const problem& asked,
-                              std::span<const double> devices) {
-  std::vector<double> out;
-  for (size_t p = 0; p < asked.pools.size(); ++p)
-    out.push_back(busy_of(asked.pools[p], std::max(devices[p], 1.0)));
-  return out;
-}
-
-std::vector<double> as_parts(std::span<const uint32_t> count) {
-  return {count.begin(), count.end()};
-}
-
-core::result<decision> spread_over(const problem& asked,
-                                   std::span<const uint32_t> count,
-                                   const solve_options& with,
-                                   std::span<const uint32_t> hints = {}) {
-  master m{asked, form::fixed, busy_with(asked, as_parts(count)), count};
-  m.add_first();
-  for (const uint32_t i : hints)
-    m.add(i);
-  if (with.rounds == 0)
-    for (uint32_t i = 0; i < asked.columns.size(); ++i)
-      m.add(i);
-  if (auto ok = m.solve(with.rounds, with.effort, with.gap); !ok)
-    return std::move(ok).why();
-  auto out = m.found();
-  out.count.assign(count.begin(), count.end());
-  return out;
 }
 
 // Whole devices near to parts of them: rounded down, then one more for the
@@ -107,66 +78,6 @@ std::vector<uint32_t> rounded(const problem& asked,
     left[kind(p)] -= more;
   }
   return out;
-}
-
-std::vector<uint32_t> used_columns(const decision& d) {
-  std::vector<uint32_t> out;
-  for (uint32_t i = 0; i < d.taken.size(); ++i)
-    if (d.taken[i] > 0)
-      out.push_back(i);
-  return out;
-}
-
-void count_in(decision& into, const decision& of) {
-  into.solves += of.solves;
-  into.generated = std::max(into.generated, of.generated);
-}
-
-// Moves single devices from where they are worth least to where they are worth
-// most, as long as that is better.
-core::result<void> improve(const problem& asked, const solve_options& with,
-                           std::span<const double> parts,
-                           std::span<const double> worth, decision& best) {
-  const size_t pools = asked.pools.size();
-  const auto kind = [&](size_t p) {
-    return asked.hostings[asked.pools[p].of].kind;
-  };
-  auto quick = with;
-  // The columns that there are, and what they lead to at once.
-  quick.rounds = std::min<uint32_t>(with.rounds, 1);
-  // By how much rounding changed them.
-  const auto missing = [&](size_t p) { return parts[p] - best.count[p]; };
-  for (uint32_t i = 0; i < with.swaps; ++i) {
-    std::optional<size_t> to;
-    std::optional<size_t> from;
-    for (size_t p = 0; p < pools; ++p)
-      if (missing(p) > 1e-6
-          && (!to || missing(p) * worth[p] > missing(*to) * worth[*to]))
-        to = p;
-    if (!to)
-      break;
-    for (size_t p = 0; p < pools; ++p)
-      if (p != *to && best.count[p] > 0 && kind(p) == kind(*to)
-          && (!from || missing(p) * worth[p] < missing(*from) * worth[*from]))
-        from = p;
-    if (!from)
-      break;
-    auto count = best.count;
-    ++count[*to];
-    --count[*from];
-    const auto found = spread_over(asked, count, quick, used_columns(best));
-    if (!found)
-      return found.why();
-    count_in(best, *found);
-    if (!better(found->values, best.values))
-      break;
-    const auto solves = best.solves;
-    const auto generated = best.generated;
-    best = *found;
-    best.solves = solves;
-    best.generated = generated;
-  }
-  return {};
 }
 
 } // namespace
@@ -238,7 +149,7 @@ core::result<decision> spread(const problem& asked,
   if (count.size() != asked.pools.size())
     return core::fail(ec::invalid_argument, "{} counts for {} pools",
                       count.size(), asked.pools.size());
-  return spread_over(asked, count, with);
+  return spread_over(asked, count, with, {});
 }
 
 core::result<decision> solve(const problem& asked, const solve_options& with) {
@@ -284,16 +195,29 @@ core::result<decision> solve(const problem& asked, const solve_options& with) {
       break;
   }
 
-  auto out = spread_over(asked, rounded(asked, parts, worth), with, used);
-  if (!out)
-    return out;
-  count_in(*out, bound);
-  out->bound = bound.bound;
-  out->worth = bound.worth;
-  if (auto ok = improve(asked, with, parts, worth, *out); !ok)
-    return std::move(ok).why();
-  if (devices <= with.exact_devices
-      && asked.columns.size() <= with.exact_columns) {
+  const auto out = [&](std::vector<uint32_t> count) {
+    return spread_over(asked, count, with, used);
+  };
+  std::vector<uint32_t> floored;
+  for (const double part : parts)
+    floored.push_back(
+      static_cast<uint32_t>(std::max(0.0, std::floor(part + 1e-6))));
+  auto best = out(rounded(asked, parts, worth));
+  if (!best)
+    return best;
+  const auto offer = [&](core::result<decision> other) {
+    if (!other)
+      return;
+    other->solves += best->solves;
+    if (better(other->values, best->values))
+      best = std::move(other);
+    else
+      best->solves = other->solves;
+  };
+  // Head-room that costs nothing is none where it splits a pool.
+  offer(out(floored));
+  const bool few = devices <= with.exact_devices;
+  if (few && asked.columns.size() <= with.exact_columns) {
     // With the busy shares of the parts; then what they are with whole devices.
     master m{asked, form::whole, busy};
     for (uint32_t i = 0; i < asked.columns.size(); ++i)
@@ -302,25 +226,14 @@ core::result<decision> solve(const problem& asked, const solve_options& with) {
       std::vector<uint32_t> count;
       for (const double n : m.devices())
         count.push_back(static_cast<uint32_t>(n));
-      auto all = with;
-      all.rounds = 0;
-      auto exact = spread_over(asked, count, all);
-      if (exact) {
-        exact->solves += out->solves + 3;
-        if (better(exact->values, out->values)) {
-          exact->worth = out->worth;
-          exact->bound = out->bound;
-          exact->generated = std::max(exact->generated, out->generated);
-          out = std::move(exact);
-        } else {
-          out->solves = exact->solves;
-        }
-      }
+      offer(out(std::move(count)));
     }
   }
-  out->bound = bound.bound;
-  out->worth = bound.worth;
-  return out;
+  search_counts(asked, with, few ? with.looks : with.looks_of_many, *best);
+  count_in(*best, bound);
+  best->bound = bound.bound;
+  best->worth = bound.worth;
+  return best;
 }
 
 } // namespace atelier::planning::unified

@@ -16,8 +16,10 @@ struct solve_options {
   double gap = 1e-3;
   /// Passes over how busy pools may be, which depends on their devices.
   uint32_t passes = 3;
-  /// Devices moved one by one after rounding.
-  uint32_t swaps = 10;
+  /// Other counts that are looked at after rounding, with few devices and with
+  /// more than `exact_devices`.
+  uint32_t looks = 200;
+  uint32_t looks_of_many = 16;
   /// Whole numbers are found by branch and bound up to so many devices, if
   /// there are at most so many columns.
   uint32_t exact_devices = 64;
@@ -38,9 +40,10 @@ struct solve_options {
 ///   sum of devices of a kind <= alive
 /// There is always a solution: everything may be refused. Columns are generated
 /// by price; whole devices come from the parts by rounding down, filling up by
-/// worth, and moving single ones; up to `exact_devices` from branch and bound.
-/// The same input gives the same decision, whatever the machine.
-/// Errors: ec::invalid_argument: an index or number of `asked` that is none;
+/// worth, and moving those of one pool to another; up to `exact_devices` also
+/// from branch and bound. The same input gives the same decision, whatever the
+/// machine. Errors: ec::invalid_argument: an index or number of `asked` that is
+/// none;
 ///         the text names it. ec::unavailable, ec::internal: the solver gave
 ///         up.
 core::result<decision> solve(const problem& asked,

@@ -410,6 +410,10 @@ decision master::found() const {
                                                     : 2;
   for (const lp_row_id row : kind_row_)
     out.worth.push_back(at_[phase].duals[row.value]);
+  out.price.assign(asked_.pools.size(), 0.0);
+  for (size_t p = 0; p < pool_row_.size(); ++p)
+    if (pool_row_[p])
+      out.price[p] = std::max(0.0, at_[2].duals[pool_row_[p]->value]);
   out.solves = solves_;
   out.generated = static_cast<uint32_t>(answers_.size());
   return out;

@@ -61,13 +61,23 @@ uint32_t offer_builder::add_threshold(double t) {
   return static_cast<uint32_t>(out_.thresholds.size() - 1);
 }
 
+uint32_t offer_builder::add_mix(mix x) {
+  out_.asked.mixes.push_back(std::move(x));
+  return static_cast<uint32_t>(out_.asked.mixes.size() - 1);
+}
+
 void offer_builder::add(uint32_t of, uint32_t route, double quality, bool fresh,
-                        const std::vector<leg>& legs) {
+                        const std::vector<leg>& legs,
+                        std::optional<std::pair<uint32_t, double>> part) {
   column c;
   c.of = of;
   c.key = route;
   c.quality = std::max(0.0, quality);
   c.fresh = fresh;
+  if (part) {
+    c.mix = part->first;
+    c.light = part->second;
+  }
   bind(c, legs, 0, 0);
 }
 

@@ -55,10 +55,15 @@ public:
   /// Returns the threshold's index.
   uint32_t add_threshold(double t);
 
+  /// Returns the mix's index.
+  uint32_t add_mix(mix x);
+
   /// Adds a column for every way to bind the legs to pools of their variants
-  /// that ends in time.
+  /// that ends in time. `part`: the mix that its answers belong to, and the
+  /// share of them that the light variant makes.
   void add(uint32_t of, uint32_t route, double quality, bool fresh,
-           const std::vector<leg>& legs);
+           const std::vector<leg>& legs,
+           std::optional<std::pair<uint32_t, double>> part = {});
 
 private:
   void bind(column& c, const std::vector<leg>& legs, size_t at, double seconds);

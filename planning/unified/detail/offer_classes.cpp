@@ -13,13 +13,6 @@
 
 namespace atelier::planning::unified {
 
-namespace {
-
-// A class that nobody asks for now has a share all the same.
-constexpr double least_share = 1e-4;
-
-} // namespace
-
 void offer_builder::add_classes(const demand& asked) {
   class_map& map = out_.classes;
   std::vector<double> labels{1};
@@ -73,9 +66,7 @@ void offer_builder::add_classes(const demand& asked) {
                        ? order.size()
                        : most_classes - 1 - edits.size();
   const auto add = [&](std::string name, double part) {
-    out_.asked.classes.push_back(
-      {std::move(name), std::max(rate * part, least_share * (0.01 + rate)), 0,
-       1});
+    out_.asked.classes.push_back({std::move(name), rate * part, 0, 1});
     return static_cast<uint32_t>(out_.asked.classes.size() - 1);
   };
   const auto add_plain = [&](std::string name, double part, uint32_t label,

@@ -144,8 +144,7 @@ demand demand_of_rate(double qps) {
   constexpr double shortest = 1000;
   constexpr double longest = 1e7;
   demand out;
-  const double count =
-    std::max(1.0, std::round(qps * shortest));
+  const double count = std::max(1.0, std::round(qps * shortest));
   const double seconds = qps * longest >= 1 ? count / qps : shortest;
   for (int i = 0; i < 20; ++i) {
     demand_window w;

@@ -6,12 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <string_view>
-
-#ifdef __GLIBC__
-#  include <malloc.h>
-#endif
 
 namespace atelier::runtime::http::detail {
 
@@ -40,37 +35,11 @@ core::result<image::picture> decode(std::string_view field,
 core::result<soft_mask> decode_mask(const std::vector<uint8_t>& file,
                                     uint64_t most_px,
                                     const stop_predicate& stop) {
-  const auto mask = decode("mask", file, most_px, stop);
+  auto mask = decode("mask", file, most_px, stop);
   if (!mask)
     return mask.why();
-  return mask_of(*mask);
+  return mask_of(std::move(*mask));
 }
-
-/// Has the system take back what work on a large picture freed, at its end:
-/// glibc keeps blocks of up to 32 MiB, and the work on the answer would come on
-/// top of them.
-class frees_at_end {
-public:
-  explicit frees_at_end(const inpaint_plan& of) {
-    constexpr uint64_t large_px = 1 << 22;
-    for (const auto* file : {&of.image, &of.mask})
-      if (const auto head = image::read_header(*file))
-        large_ = large_ || head->px.pixels() > large_px;
-  }
-
-  ~frees_at_end() {
-#ifdef __GLIBC__
-    if (large_)
-      malloc_trim(0);
-#endif
-  }
-
-  frees_at_end(const frees_at_end&) = delete;
-  frees_at_end& operator=(const frees_at_end&) = delete;
-
-private:
-  bool large_ = false;
-};
 
 core::extent own_size(core::extent px, const core::limits& within) {
   const auto scale = std::min(
@@ -143,7 +112,6 @@ core::result<easel> set_up(const inpaint_plan& how, const core::limits& within,
 
 core::result<void> prepare(const inpaint_plan& how, const core::limits& within,
                            generation& into, const stop_predicate& stop) {
-  const frees_at_end memory{how};
   auto x = set_up(how, within, stop);
   if (!x)
     return x.why();
@@ -177,7 +145,6 @@ core::result<std::vector<uint8_t>> paste_back(const inpaint_plan& how,
                                               const picture& made,
                                               uint32_t quality,
                                               const stop_predicate& stop) {
-  const frees_at_end memory{how};
   auto x = set_up(how, within, stop);
   if (!x)
     return x.why();

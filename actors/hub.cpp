@@ -100,6 +100,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
   if (r.due != core::never)
     deadlines_.emplace(r.due, id);
   draw_entry(r);
+  probe(r.what, now);
   choose_route(id, r, now);
   settle(now);
 }

@@ -186,7 +186,15 @@ private:
   bool answer_with_match(core::request_id id, row& r, uint32_t match,
                          core::time_point now);
   void count_waiting(core::variant_id variant, core::lane_id lane, bool comes);
-  void note_retrieval(planning::retrieval_sample x, uint32_t allowed);
+  void note_retrieval(planning::retrieval_sample x);
+  void note_allowed(uint32_t allowed);
+
+  // hub_probes.cpp: searches that no request waits for
+  /// Begins one where the plan wants it, after what one like `asked` asks for;
+  /// ends one that took too long.
+  void probe(const std::shared_ptr<const core::request>& asked,
+             core::time_point now);
+  bool probe_found(const facts_found& x, core::time_point now);
   uint32_t begin_of(const row& r, const planning::stage& next,
                     core::variant_id variant, uint32_t level) const;
 
@@ -380,6 +388,17 @@ private:
   std::set<std::pair<core::time_point, core::request_id>> deadlines_;
   /// Rows that ask for facts, by the end of their patience.
   std::set<std::pair<core::time_point, core::request_id>> asking_;
+
+  struct open_probe {
+    core::request_id id;
+    core::time_point since;
+  };
+
+  std::optional<open_probe> probe_;
+  core::time_point last_probe_;
+  uint64_t probes_ = 0;
+  /// Version of the last plan after which retrievals called for another one.
+  std::optional<uint64_t> called_for_;
   std::vector<core::worker_id> filling_;
   /// Rows prepared, or being prepared, that no device took yet.
   uint32_t ahead_ = 0;

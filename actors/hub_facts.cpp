@@ -124,16 +124,19 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
 }
 
 void hub::on(const facts_found& x, core::time_point now) {
+  if (probe_found(x, now))
+    return settle(now);
   const auto i = rows_.find(x.id);
   if (i == rows_.end() || i->second.state != row_state::asking)
     return;
   auto& r = i->second;
   asking_.erase({r.asks_until, x.id});
-  if (r.wanted.near)
-    note_retrieval({core::to_seconds(now - r.asks_since), !x.what.near},
-                   x.what.near ? planning::unified::allowed_by(*config_.profile,
-                                                               *x.what.near)
-                               : 0);
+  if (r.wanted.near) {
+    note_retrieval({core::to_seconds(now - r.asks_since), !x.what.near, now});
+    note_allowed(x.what.near ? planning::unified::allowed_by(*config_.profile,
+                                                             *x.what.near)
+                             : 0);
+  }
   if (r.wanted.tolerated)
     r.known.tolerated = x.what.tolerated;
   if (r.wanted.hit_likely)
@@ -157,20 +160,32 @@ void hub::on(const facts_found& x, core::time_point now) {
 void hub::go_on_without(core::request_id id, row& r, core::time_point now) {
   asking_.erase({r.asks_until, id});
   ++counts_.facts_late;
-  if (r.wanted.near)
-    note_retrieval({core::to_seconds(now - r.asks_since), true}, 0);
+  if (r.wanted.near) {
+    note_retrieval({core::to_seconds(now - r.asks_since), true, now});
+    note_allowed(0);
+  }
   fill_unknown(r.known, r.wanted);
   r.state = row_state::waiting;
   choose_route(id, r, now);
 }
 
-void hub::note_retrieval(planning::retrieval_sample x, uint32_t allowed) {
+void hub::note_allowed(uint32_t allowed) {
   raise(counts_.allowed, allowed);
+}
+
+void hub::note_retrieval(planning::retrieval_sample x) {
   auto& kept = counts_.retrievals;
   if (kept.size() >= most_retrievals)
     kept.erase(kept.begin());
   kept.push_back(x);
   ++counts_.retrieved;
+  // Once for a plan: the one that is called for takes all of them in.
+  if (called_for_ == plan_->version || !config_.policy->plan_due(*plan_, kept))
+    return;
+  called_for_ = plan_->version;
+  auto there = cluster();
+  there.retrievals = kept;
+  ports_.watch->cluster_changed(std::move(there));
 }
 
 void hub::turn_away(core::request_id id, row& r, core::error why,

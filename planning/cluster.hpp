@@ -48,12 +48,27 @@ struct worker_view {
   friend bool operator==(const worker_view&, const worker_view&) = default;
 };
 
+/// One retrieval as it went.
+struct retrieval_sample {
+  double seconds = 0;
+  /// It timed out, or the index or its store was down.
+  bool failed = false;
+  /// When it ended.
+  core::time_point at{};
+
+  friend bool operator==(const retrieval_sample&,
+                         const retrieval_sample&) = default;
+};
+
 /// All living denoise workers, by rising worker_id.
 struct cluster_view {
   std::vector<worker_view> workers;
   /// Variants that stages wait for and that no worker hosts, or will: the one
   /// that is waited for the longest first. Told when that begins.
   std::vector<core::variant_id> unhosted = {};
+  /// The last retrievals, oldest first; told where the policy calls for a plan
+  /// because of them.
+  std::vector<retrieval_sample> retrievals = {};
 };
 
 /// One stage that waits in a lane.
@@ -69,16 +84,6 @@ struct waiting {
   core::lane_id lane;
 
   friend bool operator==(const waiting&, const waiting&) = default;
-};
-
-/// One retrieval as it went.
-struct retrieval_sample {
-  double seconds = 0;
-  /// It timed out, or the index or its store was down.
-  bool failed = false;
-
-  friend bool operator==(const retrieval_sample&,
-                         const retrieval_sample&) = default;
 };
 
 /// Counts of one window, as the monitor keeps them: the raw material of every
@@ -121,6 +126,8 @@ struct demand {
   uint64_t backlog = 0;
   /// When it was asked.
   core::time_point now;
+  /// Between two plans that no event asks for; 0: not told.
+  core::timespan period{0};
   /// By variant: stages that wait for it.
   std::vector<uint64_t> waiting;
   /// By variant: those of them in the lane that all its hosts serve, and nobody

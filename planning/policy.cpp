@@ -92,6 +92,24 @@ core::lane_id policy::place_knowing(const core::request& wanted,
   return place(wanted, next, in_force, there, random);
 }
 
+bool policy::plan_due(const plan&, std::span<const retrieval_sample>) const {
+  return false;
+}
+
+std::string_view to_string(feasibility x) {
+  switch (x) {
+    case feasibility::unchecked:
+      return "unchecked";
+    case feasibility::yes:
+      return "yes";
+    case feasibility::no:
+      return "no";
+    case feasibility::never:
+      return "never";
+  }
+  return "unknown";
+}
+
 core::class_id class_of(const core::request&, const facts& known,
                         const plan& in_force) {
   const size_t rows = in_force.share.size();

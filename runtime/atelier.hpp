@@ -327,6 +327,9 @@ struct engine_status {
   std::vector<double> thresholds;
   /// By it the workers cannot do all that is asked for.
   bool saturated = false;
+  /// What the plan cannot meet, such as a deadline; empty: nothing is known of
+  /// that kind.
+  std::string infeasible;
   /// Variants that host_model wants to be there, and away.
   std::vector<std::string> wanted;
   std::vector<std::string> sent_away;

@@ -50,7 +50,6 @@ std::string_view to_string(switch_phase x);
 struct switch_state {
   switch_phase phase = switch_phase::latents;
   core::time_point since;
-  core::time_point last_probe;
   /// Seconds of the last retrievals or, while smaller models run, of probes,
   /// oldest first.
   std::vector<double> seconds;
@@ -73,6 +72,8 @@ struct switch_scale {
   uint32_t steps = 50;
   /// Steps skipped by the mean request.
   double mean_skip = 0;
+
+  friend bool operator==(const switch_scale&, const switch_scale&) = default;
 };
 
 /// Adds a retrieval. Returns whether the phase changed: to `leaving` at once
@@ -87,10 +88,11 @@ bool note_retrieval(switch_state& state, const retrieval& what,
 /// latents). Returns whether the phase changed.
 bool all_loaded(switch_state& state, core::time_point now);
 
-/// Whether a probe is due: while smaller models run, and while nobody retrieves
-/// because no level in use skips a step.
-bool probe_due(const switch_state& state, const switch_scale& scale,
-               core::time_point now, const switch_rules& rules = {});
+/// Returns the time between two probes, which retrieve although no request
+/// does: while smaller models run, and while no level in use skips a step. 0:
+/// no probe is wanted.
+core::timespan probe_every(const switch_state& state, const switch_scale& scale,
+                           const switch_rules& rules = {});
 
 /// Returns which strategy's ladder, classifier and histogram apply.
 strategy strategy_of(switch_phase phase);

@@ -11,6 +11,8 @@
 #include <atelier/planning/policies/detail/atelier_shares.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -125,16 +127,47 @@ std::vector<uint32_t> assign(plan& next, const offers& o,
   return ready;
 }
 
-// `noise`: requests a second by which the demand may be off by chance.
-bool changes_enough(const decision& now, const decision& kept,
-                    double least_gain, double noise) {
-  if (!unified::better(now.values, kept.values))
-    return false;
-  if (now.values.refused < kept.values.refused - std::max(noise, no_rate)
-      || now.values.shortfall < kept.values.shortfall - no_rate)
+// What other counts of devices bring, in parts of the quality that there is,
+// and how many of them load.
+hosting_change change_to(const offers& o, const decision& now,
+                         const decision& kept) {
+  std::vector<int64_t> more(o.asked.hostings.size(), 0);
+  for (size_t p = 0; p < now.count.size(); ++p)
+    more[o.asked.pools[p].of] += int64_t{now.count[p]} - int64_t{kept.count[p]};
+  hosting_change out;
+  out.workers = 0;
+  for (const unified::device_kind& k : o.asked.kinds)
+    out.workers += k.alive;
+  for (size_t h = 0; h < more.size(); ++h)
+    if (more[h] > 0) {
+      out.moves += static_cast<uint32_t>(more[h]);
+      out.load_seconds =
+        std::max(out.load_seconds, o.asked.hostings[h].load_seconds);
+    }
+  out.gain = (kept.values.shortfall - now.values.shortfall + now.values.gain
+              - kept.values.gain)
+           / std::max(std::abs(kept.values.gain), no_rate);
+  return out;
+}
+
+// Whether to leave the devices that there are for others: at once where fewer
+// are refused than chance explains, else where that is worth the loads.
+bool changes_enough(unified_memory& memory, const offers& o,
+                    const decision& now, const decision& kept,
+                    double least_gain, core::time_point at) {
+  if (now.values.refused < kept.values.refused - std::max(o.noise, no_rate))
     return true;
-  return now.values.gain
-       > kept.values.gain + least_gain * std::abs(kept.values.gain);
+  const auto change = change_to(o, now, kept);
+  if (!unified::better(now.values, kept.values)
+      || now.values.refused > kept.values.refused + no_rate) {
+    memory.settled = {};
+    return false;
+  }
+  if (change.moves == 0)
+    return change.gain > least_gain;
+  settling_rules rules;
+  rules.least_gain = least_gain;
+  return worth_moving(memory.settled, change, at, rules);
 }
 
 void explain(unified_memory& memory, const offers& o, const decision& d) {
@@ -187,7 +220,8 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
       2 * core::from_seconds(detail::window_seconds(asked));
     const bool settled = asked.now < core::after(memory.changed, two_periods);
     if (kept
-        && (!changes_enough(*found, *kept, rules_.least_gain, o.noise)
+        && (!changes_enough(memory, o, *found, *kept, rules_.least_gain,
+                            asked.now)
             || (settled && kept->values.refused < no_rate))) {
       auto stays = *kept;
       stays.worth = found->worth;
@@ -233,6 +267,16 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   double refused = 0;
   for (const double u : found->refused)
     refused += u;
+  next.feasible = refused > no_rate ? feasibility::no : feasibility::yes;
+  if (refused > no_rate)
+    next.reason = fmt::format(
+      "demand: of {:.6g} requests a second, head-room and what waits included, "
+      "{:.6g} cannot be answered in time",
+      std::accumulate(o.asked.classes.begin(), o.asked.classes.end(), 0.0,
+                      [](double sum, const unified::request_class& c) {
+                        return sum + c.rate;
+                      }),
+      refused);
   if (refused > no_rate)
     for (size_t k = 0; k < found->refused.size(); ++k)
       next.admitted_rates.push_back(o.asked.classes[k].rate

@@ -95,6 +95,9 @@ bool simulated_knowledge::strikes(fault_kind kind, double& factor) const {
 
 std::vector<planning::match> simulated_knowledge::near(
   const core::request& of) const {
+  // What a probe finds is nobody's.
+  if (of.kind == core::request_kind::probe)
+    return {};
   if (cache_ != nullptr)
     return cache_->near(of.id.value - 1, nearest_kept);
   auto any = stream(of_, of.id, draw::found);
@@ -114,8 +117,8 @@ void simulated_knowledge::find(std::shared_ptr<const core::request> of,
   actors::facts_found told;
   told.id = of->id;
   core::timespan takes{0};
-  const auto content = of_.trace[of->id.value - 1].content;
   if (wanted.tolerated) {
+    const auto content = of_.trace[of->id.value - 1].content;
     takes = classifying;
     auto random = stream(of_, of->id, draw::label);
     auto& labels = told.what.tolerated.emplace();
@@ -154,7 +157,7 @@ void simulated_knowledge::find(std::shared_ptr<const core::request> of,
       takes = std::max(takes, search);
       if (strikes(fault_kind::lost_cache, factor))
         return;
-      if (cache_ != nullptr)
+      if (cache_ != nullptr && of->kind != core::request_kind::probe)
         cache_->searched(found);
       told.what.near = found;
     }

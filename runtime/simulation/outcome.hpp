@@ -101,6 +101,8 @@ struct outcome {
   uint64_t events = 0;
   /// Of every answer's request, time, kind and variant, in order.
   uint64_t digest = 0;
+  /// Why the last plan could answer nothing; empty: it could.
+  std::string infeasible;
   /// The first invariant that did not hold; empty: all held.
   std::string broken;
   std::vector<interval> series;

@@ -54,13 +54,18 @@ std::vector<column> columns_for(std::span<const outcome> all) {
        return fmt::format("{:.2f}", 100 * x.violation_ratio());
      }},
     {"quality", [](const outcome& x) {
-       return x.rated ? fmt::format("{:.4f}", x.quality_mean) : "-";
+       return x.rated && x.completed > 0 ? fmt::format("{:.4f}", x.quality_mean)
+                                         : "-";
      }}};
   if (fid) {
-    out.push_back(
-      {"FID", [](const outcome& x) { return fmt::format("{:.2f}", x.fid); }});
+    out.push_back({"FID", [](const outcome& x) {
+                     return x.completed > 0 ? fmt::format("{:.2f}", x.fid)
+                                            : "-";
+                   }});
     out.push_back({"light %", [](const outcome& x) {
-                     return fmt::format("{:.1f}", 100 * x.light_share);
+                     return x.completed > 0
+                            ? fmt::format("{:.1f}", 100 * x.light_share)
+                            : "-";
                    }});
   }
   if (energy) {
@@ -236,13 +241,18 @@ std::string to_json(const outcome& x) {
   j["dropped"] = x.dropped;
   j["violations"] = x.violations();
   j["violation_ratio"] = x.violation_ratio();
-  if (x.rated)
+  if (!x.infeasible.empty())
+    j["infeasible"] = x.infeasible;
+  if (x.rated && x.completed > 0)
     j["quality_mean"] = x.quality_mean;
   else
     j["quality_mean"] = nullptr;
-  if (x.fid >= 0) {
+  if (x.fid >= 0 && x.completed > 0) {
     j["fid"] = x.fid;
     j["light_share"] = x.light_share;
+  } else if (x.fid >= 0) {
+    j["fid"] = nullptr;
+    j["light_share"] = nullptr;
   }
   j["throughput_qps"] = x.throughput_qps;
   j["latency_ms"] = {{"mean", x.latency_mean_ms},
@@ -301,6 +311,9 @@ std::string to_table(std::span<const outcome> all) {
   std::string out;
   for (const auto& line : lines)
     out += line + "\n";
+  for (const auto& x : all)
+    if (!x.infeasible.empty())
+      out += fmt::format("{}: {}\n", x.policy, x.infeasible);
   return out;
 }
 

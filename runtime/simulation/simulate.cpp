@@ -225,6 +225,9 @@ public:
     auto out = books_.close(clock.now());
     out.events = events_;
     out.broken = std::move(broken);
+    const auto& plan = *state_of<actors::planner_state>(planner_).in_force;
+    if (plan.feasible == planning::feasibility::never)
+      out.infeasible = plan.reason;
     out.plans = times_->plans_ms.size();
     out.wall_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - wall)

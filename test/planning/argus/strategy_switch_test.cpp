@@ -86,16 +86,15 @@ BOOST_AUTO_TEST_CASE(one_slow_or_failed_probe_starts_the_count_again) {
   BOOST_TEST(note_retrieval(s, {0.03, false}, scale, at_s(100)));
 }
 
-BOOST_AUTO_TEST_CASE(probes_are_due_each_second_where_nobody_retrieves) {
+BOOST_AUTO_TEST_CASE(probes_are_wanted_each_second_where_nobody_retrieves) {
+  using namespace std::chrono_literals;
   auto s = in_models(0);
-  s.last_probe = at_s(5);
-  BOOST_TEST(!probe_due(s, scale, at_s(5)));
-  BOOST_TEST(probe_due(s, scale, at_s(6)));
+  BOOST_TEST((probe_every(s, scale) == 1s));
   s.phase = switch_phase::latents;
-  BOOST_TEST(!probe_due(s, scale, at_s(9)));
-  BOOST_TEST(probe_due(s, {4.2, 50, 0}, at_s(9)));
+  BOOST_TEST((probe_every(s, scale) == 0s));
+  BOOST_TEST((probe_every(s, {4.2, 50, 0}) == 1s));
   s.phase = switch_phase::leaving;
-  BOOST_TEST(!probe_due(s, scale, at_s(9)));
+  BOOST_TEST((probe_every(s, scale) == 0s));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

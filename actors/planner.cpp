@@ -36,8 +36,9 @@ plan_made solved(uint64_t number, const planning::policy& by,
                                         known, there);
     made = planning::with_wishes(std::move(made), std::move(wanted.wishes),
                                  wanted.told_to_leave, known, there);
-    out.what = std::make_shared<const planning::plan>(
-      planning::hosting_waiting(std::move(made), asked, known, there));
+    if (!made.grouped)
+      made = planning::hosting_waiting(std::move(made), asked, known, there);
+    out.what = std::make_shared<const planning::plan>(std::move(made));
   } catch (const std::exception& e) {
     out.failure = core::fail(core::ec::internal, "policy {} cannot plan: {}",
                              by.name(), e.what());
@@ -62,6 +63,7 @@ void solve(pointer self, planning::demand asked) {
   st.solving = runs;
   if (runs) {
     st.there.unhosted.clear();
+    st.there.waiting.clear();
     st.told_to_leave.clear();
   }
 }

@@ -41,6 +41,8 @@ struct worker_view {
   uint32_t level = 0;
   /// Requests that wait in its own lane.
   uint64_t waiting = 0;
+  /// Of its rows: the variants that they run, by rising id.
+  std::vector<core::variant_id> running = {};
   /// Its rows, running ones first; empty: not told, as long as no mask is
   /// known.
   std::vector<worker_row> rows;
@@ -54,6 +56,9 @@ struct cluster_view {
   /// Variants that stages wait for and that no worker hosts, or will: the one
   /// that is waited for the longest first. Told when that begins.
   std::vector<core::variant_id> unhosted = {};
+  /// By variant: stages that wait in the lane that all its hosts serve. Told
+  /// where the plan in force groups rows and some found no seat; else empty.
+  std::vector<uint64_t> waiting = {};
 };
 
 /// One stage that waits in a lane.

@@ -380,11 +380,14 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
     if (i == workers_.end())
       continue;
     const auto before = i->second.view.hosting;
+    const auto becoming = i->second.view.becoming;
     apply(x, i->second, now);
     const auto& after = i->second.view.hosting;
-    changed = changed || (!after.empty() && after != before);
+    changed = changed || (!after.empty() && after != before)
+           || (plan_->grouped && i->second.view.becoming != becoming);
   }
-  // Those that load are told when they have.
+  // Those that load are told when they have, but where the next plan goes by
+  // what is under way.
   if (changed)
     ports_.watch->cluster_changed(cluster());
   settle(now);
@@ -395,7 +398,7 @@ void hub::settle(core::time_point now) {
   starved_.clear();
   look_anew();
   pump(now);
-  tell_unhosted();
+  tell_waiting();
   end_filling();
 }
 

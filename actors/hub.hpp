@@ -219,8 +219,9 @@ private:
   void look_anew();
   /// Notes a variant whose lane nobody serves, nor will.
   void look_for_host(core::lane_id lane);
-  /// Tells the planner of those that were noted.
-  void tell_unhosted();
+  /// Tells the planner of those that were noted, and of rows that found no
+  /// seat where the plan groups them.
+  void tell_waiting();
   void serve(worker& w);
   bool takes_more(const worker& w) const;
   void end_filling();
@@ -327,6 +328,8 @@ private:
   core::timespan still_needs(const row& r) const;
   core::timespan completion_at(const row& r, const worker& w) const;
   worker& choose_worker(core::lane_id lane, core::time_point now);
+  /// Where the plan groups rows: null where the lane's next one waits.
+  worker* seat_in_group(core::lane_id lane, core::time_point now);
   void note_pace(const worker& w, const stepped& x);
 
   // hub_timeline.cpp: what happened when, for people
@@ -364,6 +367,10 @@ private:
   std::set<core::lane_id> looked_;
   bool looks_anew_ = false;
   std::vector<core::variant_id> unhosted_;
+  /// Rows of a plan that groups them found no seat; how many waited when that
+  /// was told.
+  bool crowded_ = false;
+  size_t told_waiting_ = 0;
   /// From the first known mask on, views tell the rows of their workers: before
   /// nobody needs them.
   bool tells_rows_ = false;

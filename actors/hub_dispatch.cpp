@@ -78,13 +78,25 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
     }
     const auto candidates = open_.find(lane);
     if (candidates == open_.end() || candidates->second.empty()) {
-      if (!pool)
+      if (!pool) {
         look_for_host(lane);
+        crowded_ = crowded_ || plan_->grouped;
+      }
       return;
     }
-    auto& w = choose_worker(lane, now);
-    auto queue = lanes_.best(w.serves, now, config_.pace.ageing,
-                             pool ? 1 : w.view.max_batch);
+    const bool grouped = plan_->grouped && !pool && !planning::worker_of(lane);
+    auto* seat = grouped ? seat_in_group(lane, now) : &choose_worker(lane, now);
+    if (seat == nullptr) {
+      crowded_ = true;
+      return;
+    }
+    auto& w = *seat;
+    const core::lane_id group[] = {lane};
+    const auto from = grouped && w.view.seats_taken > 0
+                      ? std::span<const core::lane_id>{group}
+                      : std::span<const core::lane_id>{w.serves};
+    auto queue =
+      lanes_.best(from, now, config_.pace.ageing, pool ? 1 : w.view.max_batch);
     // Where it would go now is known: so is how long it would take there.
     if (!pool && w.join == planning::joining::step)
       for (auto& x : queue)
@@ -173,6 +185,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   x.worker = w.view.worker;
   x.at = r.at;
   x.since = now;
+  x.variant = r.how.variant;
   x.steps_before = r.steps_done;
   x.steps_done = r.steps_done;
   x.alone = r.alone;
@@ -220,6 +233,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
           }
         r.begin_at = begin_of(r, next, r.how.variant, w.view.level);
       }
+      x.variant = r.how.variant;
       denoise d;
       d.who = who;
       d.how = r.how;

@@ -206,8 +206,10 @@ void hub::look_for_host(core::lane_id lane) {
     unhosted_.push_back(wanted);
 }
 
-void hub::tell_unhosted() {
-  if (unhosted_.empty())
+void hub::tell_waiting() {
+  const bool crowded =
+    std::exchange(crowded_, false) && lanes_.size() != told_waiting_;
+  if (unhosted_.empty() && !crowded)
     return;
   std::map<core::variant_id, core::time_point> since;
   for (const auto v : unhosted_)
@@ -222,6 +224,10 @@ void hub::tell_unhosted() {
                    [&](auto a, auto b) { return since[a] < since[b]; });
   auto there = cluster();
   there.unhosted = std::exchange(unhosted_, {});
+  if (plan_->grouped) {
+    there.waiting = counts_.waiting_shared;
+    told_waiting_ = lanes_.size();
+  }
   ports_.watch->cluster_changed(std::move(there));
 }
 

@@ -33,6 +33,12 @@ const planning::cluster_view& hub::cluster() const {
 
 planning::worker_view hub::view_of(const worker& w) const {
   auto out = w.view;
+  for (const auto who : w.has) {
+    const auto v = out_.at(who).variant;
+    const auto at = std::lower_bound(out.running.begin(), out.running.end(), v);
+    if (at == out.running.end() || *at != v)
+      out.running.insert(at, v);
+  }
   if (!tells_rows_)
     return out;
   for (const auto who : w.has) {

@@ -4,6 +4,7 @@
 // answers soonest.
 
 #include <atelier/actors/hub.hpp>
+#include <atelier/planning/grouping.hpp>
 #include <atelier/planning/walk.hpp>
 
 #include <algorithm>
@@ -14,6 +15,9 @@ namespace {
 
 /// Workers that are compared for one row.
 constexpr size_t most_compared = 16;
+
+/// Rows that join within this share of their time end together.
+constexpr double fresh_share = 0.05;
 
 } // namespace
 
@@ -132,6 +136,44 @@ hub::worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
     }
   }
   return *best;
+}
+
+hub::worker* hub::seat_in_group(core::lane_id lane, core::time_point now) {
+  size_t workers = 0;
+  size_t idle = 0;
+  for (const auto& [id, w] : workers_)
+    if (w.where.what == role::denoise_step && !w.suspected) {
+      ++workers;
+      if (w.view.seats_taken == 0 && takes_more(w))
+        ++idle;
+    }
+  const core::lane_id own[] = {lane};
+  const auto first = lanes_.best(own, now, config_.pace.ageing, 1).front();
+  const auto beginning = core::from_seconds(
+    fresh_share * core::to_seconds(still_needs(rows_.at(first.request))));
+  std::vector<worker*> seats;
+  std::vector<planning::seat_offer> offers;
+  for (const auto& [taken, id] : open_.at(lane)) {
+    auto& w = workers_.at(id);
+    planning::seat_offer x{taken, false};
+    if (taken > 0) {
+      const auto& last = out_.at(w.has.back());
+      const bool same =
+        std::all_of(w.has.begin(), w.has.end(), [&](const auto who) {
+          return planning::lane_of(out_.at(who).variant) == lane;
+        });
+      const auto next =
+        lanes_.best(w.serves, now, config_.pace.ageing, 1).front();
+      if (!same || taken >= w.view.max_batch
+          || !planning::may_join_before(first, next, now))
+        continue;
+      x.fresh = now - last.since <= beginning;
+    }
+    seats.push_back(&w);
+    offers.push_back(x);
+  }
+  const auto chosen = planning::choose_seat(offers, idle, workers);
+  return chosen ? seats[*chosen] : nullptr;
 }
 
 void hub::note_pace(const worker& w, const stepped& x) {

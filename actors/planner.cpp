@@ -37,7 +37,8 @@ plan_made solved(uint64_t number, const planning::policy& by,
                                         known, there);
     made = planning::with_wishes(std::move(made), std::move(wanted.wishes),
                                  wanted.told_to_leave, known, there);
-    made = planning::hosting_waiting(std::move(made), asked, known, there);
+    if (!made.grouped)
+      made = planning::hosting_waiting(std::move(made), asked, known, there);
     out.what = std::make_shared<const planning::plan>(
       planning::judged(std::move(made), known));
   } catch (const std::exception& e) {
@@ -66,6 +67,7 @@ void solve(pointer self, planning::demand asked) {
   if (runs) {
     st.there.unhosted.clear();
     st.there.retrievals.clear();
+    st.there.waiting.clear();
     st.told_to_leave.clear();
   }
 }

@@ -133,6 +133,7 @@ inline double masked_as_it_runs(const row& r) {
 struct dispatched {
   core::worker_id worker;
   phase at = phase::preparing;
+  core::variant_id variant;
   /// When it was handed off.
   core::time_point since;
   /// Written by the worker, by this ticket.

@@ -41,6 +41,8 @@ struct worker_view {
   uint32_t level = 0;
   /// Requests that wait in its own lane.
   uint64_t waiting = 0;
+  /// Of its rows: the variants that they run, by rising id.
+  std::vector<core::variant_id> running = {};
   /// Its rows, running ones first; empty: not told, as long as no mask is
   /// known.
   std::vector<worker_row> rows;
@@ -69,6 +71,9 @@ struct cluster_view {
   /// The last retrievals, oldest first; told where the policy calls for a plan
   /// because of them.
   std::vector<retrieval_sample> retrievals = {};
+  /// By variant: stages that wait in the lane that all its hosts serve. Told
+  /// where the plan in force groups rows and some found no seat; else empty.
+  std::vector<uint64_t> waiting = {};
 };
 
 /// One stage that waits in a lane.

@@ -3,6 +3,7 @@
 
 #include <atelier/core/ids.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/planning/demand/popularity.hpp>
 #include <atelier/planning/policy_memory.hpp>
 #include <atelier/planning/route.hpp>
 
@@ -86,7 +87,13 @@ struct plan {
   core::timespan probe_every{0};
   /// Made in haste: a better one follows as soon as it is solved.
   bool provisional = false;
+  /// It sees to what stages wait for: nobody need give them hosts besides. A
+  /// worker runs rows of one variant at a time, and those of one variant share
+  /// a worker where workers are short (grouping.hpp).
+  bool grouped = false;
   hosting_wishes wishes = {};
+  /// How often each variant is asked for, as far as hosting goes by it.
+  popularity asked_for = {};
   /// What the policy that made it remembers.
   policy_memory memory;
 

@@ -28,6 +28,22 @@ struct step_cost {
   friend bool operator==(const step_cost&, const step_cost&) = default;
 };
 
+/// How load times are distributed: linear between these shares of them, and
+/// the outer ones beyond.
+struct load_times {
+  core::timespan p50{0};
+  core::timespan p90{0};
+  core::timespan p99{0};
+
+  friend bool operator==(const load_times&, const load_times&) = default;
+};
+
+/// Returns the load time that a share `part`, 0..1, of all lies below.
+core::timespan load_at(const load_times& of, double part);
+
+/// Returns the mean of a distribution of load times.
+core::timespan mean_of(const load_times& of);
+
 /// What is known of one variant on one kind of device.
 struct variant_profile {
   /// "model@steps" or "model@steps/dtype", as users write it.
@@ -47,7 +63,9 @@ struct variant_profile {
   /// Once for each request.
   core::timespan text{0};
   core::timespan decode{0};
+  /// The mean where `loads` is known.
   core::timespan load{0};
+  std::optional<load_times> loads{};
   uint64_t memory_bytes = 0;
   /// Mean quality of its pictures on the scale of the profile.
   double quality = 1;

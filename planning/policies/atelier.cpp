@@ -7,6 +7,7 @@
 // memory: devices by pool, classes, confidences, saturation, an explanation
 #include <atelier/planning/argus/shift.hpp>
 #include <atelier/planning/diffserve/queueing.hpp>
+#include <atelier/planning/hosting_by_demand.hpp>
 #include <atelier/planning/policies/atelier.hpp>
 #include <atelier/planning/policies/detail/atelier_shares.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
@@ -190,6 +191,8 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   // Variants that nothing relates to each other do not stand in for each other.
   const bool related =
     !known.ladders.empty() || !known.cascades.empty() || known.reuse;
+  if (!related && known.variants.size() > 1)
+    return host_by_demand(std::move(next), asked, known, there, previous);
   if (!related || known.variants.empty() || there.workers.empty())
     return next;
   unified_memory memory;

@@ -55,6 +55,18 @@ std::optional<planning::mask_facts> edit_of(const scenario& of,
   return out;
 }
 
+std::optional<planning::mask_facts> mask_of(const scenario& of,
+                                            core::request_id image) {
+  const auto& traced = of.trace[image.value - 1];
+  const core::request_id id{uint64_t{traced.request} + 1};
+  if (traced.masked <= 0)
+    return edit_of(of, id);
+  planning::mask_facts out;
+  out.ratio = traced.masked;
+  out.recorded = stream(of, id, draw::recorded).uniform() < of.edits.recorded;
+  return out;
+}
+
 simulated_knowledge::simulated_knowledge(const scenario& of,
                                          std::shared_ptr<core::timers> timers,
                                          std::shared_ptr<ipc::slot_store> slots,
@@ -131,7 +143,7 @@ void simulated_knowledge::find(std::shared_ptr<const core::request> of,
   double factor = 1;
   if (wanted.mask) {
     auto& mask = told.what.mask.emplace();
-    mask = edit_of(of_, of->id).value_or(mask);
+    mask = mask_of(of_, of->id).value_or(mask);
     if (strikes(fault_kind::lost_cache, factor))
       mask.recorded = false;
   }

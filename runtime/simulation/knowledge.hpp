@@ -21,6 +21,11 @@ namespace atelier::runtime {
 std::optional<planning::mask_facts> edit_of(const scenario& of,
                                             core::request_id id);
 
+/// Returns the mask of an image's request: the trace's, else the drawn one.
+/// @pre the trace has one entry for each image
+std::optional<planning::mask_facts> mask_of(const scenario& of,
+                                            core::request_id image);
+
 /// Stands for classifier and retriever: what they would find is drawn from the
 /// scenario, by seed and request, after the profile's time for it.
 /// Threads: those that call it and its timers must be one at a time.

@@ -4,6 +4,7 @@
 #include <atelier/core/request.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/planning/demand/trace.hpp>
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/plan.hpp>
 #include <atelier/planning/policy.hpp>
@@ -87,15 +88,22 @@ struct edit_spec {
 struct scenario {
   std::shared_ptr<const planning::profile> profile;
   std::shared_ptr<const planning::policy> policy;
-  /// Rising; the content decides labels and scores of a request.
+  /// Rising; the content decides labels and scores of a request, and `variant`
+  /// is the profile's. A request of n images is n rows that arrive together; it
+  /// is answered when all are, and lost when one is.
   std::vector<planning::traced_arrival> trace;
+  /// Lines of the trace that were put into the order of their times.
+  size_t trace_moved = 0;
   uint32_t workers = 16;
+  /// Bytes of models that a worker holds at a time; 0: no bound.
+  uint64_t memory_bytes = 0;
   /// Rows of one step at most; 0: the largest batch that the profile knows.
   uint32_t max_batch = 0;
   /// When rows join a batch, whatever plans say; none: as they say.
   std::optional<planning::joining> join;
   /// Puts into a request what its client asks for besides its content: by its
-  /// id alone, which counts arrivals from 1 on. Empty: nothing.
+  /// id alone, which counts requests from 1 on. Empty: nothing. What the trace
+  /// says goes before it.
   std::function<void(core::request&)> wish;
   uint64_t seed = 1;
   /// Spread of execution times about the profile's, as a share of them.

@@ -15,7 +15,7 @@ outcome sample(std::string policy) {
   x.policy = std::move(policy);
   x.variants = {"light@1", "heavy@50"};
   x.requests = 100;
-  x.completed = 90;
+  x.images = x.completed = 90;
   x.dropped = 10;
   x.late = 5;
   x.fid = 18.5;

@@ -111,7 +111,7 @@ void hub::begin_stage(core::request_id id, row& r, uint32_t stage,
   r.stage = stage;
   r.how =
     planning::recipe_of(*r.what, next, next.any_of.front(), *config_.profile);
-  r.begin_at = begin_of(r, next, r.how.variant, 0);
+  r.saved = saved_by(r, next, r.how.variant, 0);
   r.newest = {};
   drop_source(r);
   r.steps_done = 0;
@@ -135,6 +135,7 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
     count_waiting(r.how.variant, lane, true);
   if (r.delayed && !r.alone)
     ++held_up_[lane];
+  later_stages_ += r.stage > 0 ? 1u : 0u;
   if (in_front)
     lanes_.push_front(lane, entry);
   else
@@ -374,6 +375,7 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
   if (what->version <= plan_->version)
     return;
   plan_ = std::move(what);
+  admission_.follow(*plan_, now);
   bool changed = false;
   for (const auto& x : plan_->workers) {
     const auto i = workers_.find(x.worker);

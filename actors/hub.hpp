@@ -11,6 +11,7 @@
 #include <atelier/config/settings.hpp>
 #include <atelier/ipc/keeper.hpp>
 #include <atelier/ipc/slot_store.hpp>
+#include <atelier/planning/admission.hpp>
 #include <atelier/planning/backlog.hpp>
 #include <atelier/planning/lanes.hpp>
 #include <atelier/planning/policy.hpp>
@@ -46,8 +47,6 @@ struct hub_config {
   std::shared_ptr<const planning::plan> initial_plan;
   /// How rows join batches, whatever plans say; none: as they say.
   std::optional<planning::joining> join = {};
-  /// A request goes on without facts that did not come in this time.
-  core::timespan facts_budget = std::chrono::seconds{1};
   /// A picture that is there when time runs out is answered with so long before
   /// the deadline, beside twice what finishing takes of late.
   core::timespan answer_margin = std::chrono::milliseconds{25};
@@ -136,6 +135,8 @@ public:
 private:
   struct worker {
     worker_address where;
+    /// Name of its device; empty for CPU pools.
+    std::string device;
     uint32_t seats = 1;
     uint32_t run_steps = 1;
     planning::worker_view view;
@@ -181,6 +182,8 @@ private:
   void turn_away(core::request_id id, row& r, core::error why,
                  core::timespan retry_after, core::time_point now);
   void count_choice(const row& r);
+  /// A row on its route could wait for image slots for ever.
+  std::optional<core::error> too_few_slots_for(const row& r) const;
   /// Ends a row with the picture that was found for it; false where there is
   /// none to be had.
   bool answer_with_match(core::request_id id, row& r, uint32_t match,
@@ -188,6 +191,12 @@ private:
   void count_waiting(core::variant_id variant, core::lane_id lane, bool comes);
   void note_retrieval(planning::retrieval_sample x);
   void note_allowed(uint32_t allowed);
+  /// Returns the steps that earlier work saves a stage.
+  uint32_t saved_by(const row& r, const planning::stage& next,
+                    core::variant_id variant, uint32_t level) const;
+  /// Has a row start from earlier work that has so many steps, if that is to be
+  /// had; else from what its slot holds.
+  void start_from_earlier(core::ticket who, row& r, uint32_t steps);
 
   // hub_probes.cpp: searches that no request waits for
   /// Begins one where the plan wants it, after what one like `asked` asks for;
@@ -195,8 +204,6 @@ private:
   void probe(const std::shared_ptr<const core::request>& asked,
              core::time_point now);
   bool probe_found(const facts_found& x, core::time_point now);
-  uint32_t begin_of(const row& r, const planning::stage& next,
-                    core::variant_id variant, uint32_t level) const;
 
   // hub_hosting.cpp: what workers host and how they batch
   void apply(const planning::assignment& x, worker& w, core::time_point now);
@@ -256,16 +263,34 @@ private:
   void pump(core::time_point now);
   void pump_lane(core::lane_id lane, core::time_point now);
   bool dispatch(core::request_id id, worker& w, core::time_point now);
-  bool grant(core::ticket who, const worker& w,
-             std::initializer_list<ipc::slot_kind> kinds,
-             std::array<uint32_t, ipc::slot_kinds> reserve, dispatched& into);
-  bool grant_with_source(core::ticket who, const worker& w,
-                         const core::source_images& files, dispatched& into);
+  /// Rows are prepared for all seats and more.
+  bool far_ahead() const;
+  /// Dispatches a row that has had a stage, where one that has not must wait
+  /// for slots: such a row holds some, and gives them back only at its end.
+  bool dispatch_later_stage(const std::vector<core::lane_id>& lanes, worker& w,
+                            core::time_point now);
+  prepare preparation(core::ticket who, const row& r,
+                      const dispatched& x) const;
+  /// Has a row run by what its worker hosts, from earlier work where its route
+  /// says so.
+  void settle_start(core::ticket who, row& r, const worker& w);
   void withdraw(worker& w);
   void offer(worker& w);
   void view_changed(const worker& w);
   planning::worker_view view_of(const worker& w) const;
   core::timespan allowance_of(const row& r, const worker& w) const;
+
+  // hub_slots.cpp: what a dispatch is given
+  bool grant(core::ticket who, const worker& w,
+             std::initializer_list<ipc::slot_kind> kinds,
+             std::array<uint32_t, ipc::slot_kinds> reserve, dispatched& into);
+  /// Returns the slots that must stay free, by kind, when a row is given what
+  /// its phase takes, so that what is further along can always go on.
+  std::array<uint32_t, ipc::slot_kinds> left_for_next(const row& r) const;
+  bool grant_with_source(core::ticket who, const row& r, const worker& w,
+                         dispatched& into);
+  bool grant_for_preparing(core::ticket who, const row& r, const worker& w,
+                           dispatched& into);
 
   // hub_suspects.cpp: rows whose worker died under them
   /// Begins a phase; a row that died in it too often before ends here.
@@ -309,6 +334,8 @@ private:
   row* current(core::ticket who);
   void discard(const dispatched& x);
   void note(row& r, const std::vector<core::note>& what);
+  /// Counts what a judge told; returns what its gate compares.
+  double note_score(double told);
   void count_batch(const stepped& x);
   void fall_back(core::request_id id, row& r, const dispatched& x,
                  const core::error& why, loss how, core::time_point now);
@@ -324,6 +351,10 @@ private:
   void uncount_work(row& r);
   std::optional<core::error> no_room_for(core::variant_id variant,
                                          core::timespan& retry_after) const;
+  /// Why the plan does not admit a row now.
+  std::optional<core::error> not_admitted(const row& r,
+                                          core::timespan& retry_after,
+                                          core::time_point now);
   /// What the rest of a row takes at least; what it takes at a worker.
   core::timespan still_needs(const row& r) const;
   core::timespan completion_at(const row& r, const worker& w) const;
@@ -385,6 +416,7 @@ private:
   /// Sees the workers where `seen_` is made.
   mutable planning::backlog backlog_;
   planning::measured_pace pace_;
+  planning::admission admission_;
   /// Workers with free seats by lane, least loaded first.
   std::map<core::lane_id, std::set<std::pair<uint32_t, core::worker_id>>> open_;
   std::set<core::lane_id> dirty_;
@@ -410,6 +442,8 @@ private:
   /// Rows prepared, or being prepared, that no device took yet.
   uint32_t ahead_ = 0;
   uint32_t device_seats_ = 0;
+  /// Rows that wait for a stage after their first.
+  uint32_t later_stages_ = 0;
   uint64_t text_bytes_ = 0;
   uint64_t source_bytes_ = 0;
   size_t live_ = 0;

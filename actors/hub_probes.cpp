@@ -18,7 +18,7 @@ constexpr uint64_t probe_bit = uint64_t{1} << 63;
 
 void hub::probe(const std::shared_ptr<const core::request>& asked,
                 core::time_point now) {
-  if (probe_ && now >= core::after(probe_->since, config_.facts_budget)) {
+  if (probe_ && now >= core::after(probe_->since, config_.pace.facts)) {
     const auto took = core::to_seconds(now - probe_->since);
     probe_.reset();
     note_retrieval({took, true, now});
@@ -34,7 +34,7 @@ void hub::probe(const std::shared_ptr<const core::request>& asked,
   probe_ = open_probe{like->id, now};
   planning::need wanted;
   wanted.near = true;
-  ports_.facts->find(std::move(like), wanted);
+  ports_.facts->find(std::move(like), wanted, 0);
 }
 
 bool hub::probe_found(const facts_found& x, core::time_point now) {

@@ -91,8 +91,7 @@ bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
 void hub::discard(const dispatched& x) {
   for (const auto& slot : x.granted)
     keeper_.supersede(slot);
-  // The files are for this attempt alone.
-  if (x.at == phase::preparing)
+  if (x.reads_files)
     keeper_.supersede(x.reading);
 }
 
@@ -121,7 +120,8 @@ void hub::on(const worker_ready& x, core::time_point now) {
   w.run_steps = std::max(1u, x.run_steps);
   w.last_sign = now;
   w.view.worker = id;
-  w.view.device_kind = x.device;
+  w.device = x.device;
+  w.view.device_kind = planning::device_kind_of(x.device);
   w.view.max_batch = std::max(1u, x.max_batch);
   w.view.seats_free = x.seats;
   for (const auto& name : x.variants)
@@ -181,7 +181,8 @@ void hub::on(const prepared& x, core::time_point now) {
   r->newest = done.granted[0];
   if (done.granted.size() > 1)
     r->source = done.granted[1];
-  keeper_.supersede(done.reading);
+  if (done.reads_files)
+    keeper_.supersede(done.reading);
   enter(x.who.id, *r, phase::denoising, now);
   settle(now);
 }
@@ -251,6 +252,18 @@ void hub::on(const stepped& x, core::time_point now) {
   settle(now);
 }
 
+double hub::note_score(double told) {
+  const bool judged = std::isfinite(told) && told >= 0;
+  const auto score = judged ? std::min(told, 1.0) : 0;
+  // What nobody could judge is deferred like the worst.
+  counts_.confidences.resize(confidence_bins, 0);
+  ++counts_.confidences[static_cast<size_t>(score * (confidence_bins - 1))];
+  if (judged)
+    return score;
+  ++counts_.judge_failures;
+  return planning::unjudged;
+}
+
 void hub::on(const denoised& x, core::time_point now) {
   dispatched done;
   if (!conclude(x.who, now, done))
@@ -287,12 +300,9 @@ void hub::on(const denoised& x, core::time_point now) {
   o.stage = r->stage;
   o.variant = r->how.variant;
   o.failure = x.failure.code;
-  o.score = std::isfinite(x.score) ? std::clamp(x.score, 0.0, 1.0) : 0;
   if (const auto& ran = r->under->routes[r->along.value].stages[r->stage];
-      ran.check && x.failure.code == core::ec::none) {
-    counts_.confidences.resize(confidence_bins, 0);
-    ++counts_.confidences[static_cast<size_t>(o.score * (confidence_bins - 1))];
-  }
+      ran.check && x.failure.code == core::ec::none)
+    o.score = note_score(x.score);
   if (x.failure.code == core::ec::none) {
     o.image = done.granted[1];
     r->known.best = static_cast<uint32_t>(r->known.done.size());

@@ -73,6 +73,26 @@ std::optional<core::error> hub::no_room_for(core::variant_id variant,
                     core::to_seconds(config_.limits.queue));
 }
 
+std::optional<core::error> hub::not_admitted(const row& r,
+                                             core::timespan& retry_after,
+                                             core::time_point now) {
+  // Rates that were planned with a guess are a guess.
+  const auto& all = config_.profile->variants;
+  if (std::any_of(all.begin(), all.end(),
+                  [](const auto& v) { return v.guessed; }))
+    return std::nullopt;
+  const auto of =
+    planning::admission_class(*r.what, r.known, *config_.profile, *plan_);
+  const auto wait = admission_.admit(of, r.what->prio, now);
+  if (wait == core::timespan{0})
+    return std::nullopt;
+  retry_after = std::max(plan_->retry_after, wait);
+  return core::fail(core::ec::overloaded,
+                    "more requests come than the plan admits, of priority {} "
+                    "the next one in {:.1f} s",
+                    core::to_string(r.what->prio), core::to_seconds(wait));
+}
+
 core::timespan hub::retry_after() const {
   cluster();
   // Until a tenth of what is accepted has ended: as its work is predicted, or,

@@ -7,10 +7,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace atelier::planning {
+
+/// Returns the kind of a device by its name: "cpu" of "cpu:0".
+inline std::string device_kind_of(std::string_view device) {
+  return std::string{device.substr(0, device.find(':'))};
+}
 
 /// One row at a worker, or waiting in its own lane.
 struct worker_row {

@@ -75,6 +75,9 @@ struct variant_profile {
   core::sampler with = core::sampler::ddim;
   float guidance = 7.5f;
   bool karras = false;
+  /// Its times are a guess: nothing is refused, left out or called late for
+  /// them.
+  bool guessed = false;
   /// What a device draws that runs it; 0: not measured.
   double busy_watts = 0;
 
@@ -126,6 +129,9 @@ struct fixed_cascade {
 
   friend bool operator==(const fixed_cascade&, const fixed_cascade&) = default;
 };
+
+/// The deadline of what has none, as far as plans look.
+inline constexpr core::timespan no_deadline = std::chrono::hours{24};
 
 /// A light variant, a judge, and a heavy variant for what does not pass.
 struct cascade_profile {

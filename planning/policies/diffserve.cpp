@@ -281,8 +281,10 @@ plan diffserve_policy::replan(const demand& asked, const profile& known,
     const bool heavy = target[i].value_or(0) == 1;
     a.batch = std::min(heavy ? p.heavy_batch : p.light_batch,
                        std::max(there.workers[i].max_batch, 1u));
-    a.batch_time = core::from_seconds(
-      batch_seconds(heavy ? problem.heavy : problem.light, a.batch));
+    // By a guess nothing is taken for late.
+    if (!known.variants[(heavy ? c.heavy : c.light).value].guessed)
+      a.batch_time = core::from_seconds(
+        batch_seconds(heavy ? problem.heavy : problem.light, a.batch));
   }
 
   route cascade;

@@ -125,9 +125,10 @@ std::vector<planning::match> simulated_knowledge::near(
 }
 
 void simulated_knowledge::find(std::shared_ptr<const core::request> of,
-                               planning::need wanted) {
+                               planning::need wanted, uint32_t question) {
   actors::facts_found told;
   told.id = of->id;
+  told.question = question;
   core::timespan takes{0};
   if (wanted.tolerated) {
     const auto content = of_.trace[of->id.value - 1].content;
@@ -189,6 +190,11 @@ bool simulated_knowledge::give_picture(uint64_t entry, core::extent,
       && !cache_->use(entry, 0, core::to_seconds(timers_->now() - begin_)))
     return false;
   return static_cast<bool>(slots_->publish(into, 1, 0));
+}
+
+bool simulated_knowledge::give_state(uint64_t, uint32_t steps,
+                                     ipc::slot_ref into) {
+  return static_cast<bool>(slots_->publish(into, uint64_t{steps} + 1, 0));
 }
 
 simulated_scores::simulated_scores(const scenario& of) : of_(of) {

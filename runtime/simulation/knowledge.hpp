@@ -44,13 +44,16 @@ public:
   void connect(actors::scheduler_actor hub);
   void clear();
 
-  void find(std::shared_ptr<const core::request> of,
-            planning::need wanted) override;
+  void find(std::shared_ptr<const core::request> of, planning::need wanted,
+            uint32_t question) override;
 
   /// Gives what is near, unless the cache has lost it since the search: every
   /// simulated picture has the size that is asked for.
   bool give_picture(uint64_t entry, core::extent px,
                     ipc::slot_ref into) override;
+
+  /// Gives what was found, as far along as it is asked for.
+  bool give_state(uint64_t entry, uint32_t steps, ipc::slot_ref into) override;
 
 private:
   bool strikes(fault_kind kind, double& factor) const;

@@ -29,6 +29,7 @@ core::lane_id hub::lane_for(const row& r) const {
 planning::waiting hub::entry_for(core::request_id id, const row& r) const {
   planning::waiting x;
   x.request = id;
+  x.tenant = r.what->tenant;
   x.prio = r.what->prio;
   x.since = r.waiting_since;
   x.deadline = r.what->deadline;
@@ -235,6 +236,8 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       break;
     }
   }
+  if (r.at == phase::denoising)
+    lanes_.charge(r.what->tenant, still_needs(r), now);
   if (const auto lane = lanes_.where(id); lane && r.at == phase::denoising)
     count_waiting(waited_for, *lane, false);
   take_from_lane(id, r);

@@ -85,6 +85,7 @@ struct cluster_view {
 /// One stage that waits in a lane.
 struct waiting {
   core::request_id request;
+  core::tenant_id tenant = {};
   core::priority prio = core::priority::normal;
   core::time_point since;
   core::time_point deadline = core::never;

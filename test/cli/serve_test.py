@@ -518,6 +518,38 @@ def case_names_of_jobs_are_of_one_key(program):
         expect(end_of(process, signal.SIGTERM)[0] == 0)
 
 
+def case_a_key_with_little_to_do_goes_before_one_with_much(program):
+    keys = program.folder / "keys"
+    keys.write_text("".join(
+        f"{name} user {hashlib.sha256(name.encode()).hexdigest()}\n"
+        for name in ("ann", "bob")))
+    keys.chmod(0o600)
+
+    def asked(url, key, method, path, body=None):
+        parts = urllib.parse.urlsplit(url)
+        c = http.client.HTTPConnection(parts.hostname, parts.port,
+                                       timeout=PATIENCE_S)
+        c.request(method, path, body and json.dumps(body), {"X-API-Key": key})
+        reply = c.getresponse()
+        return reply.status, json.loads(reply.read())
+
+    slow = "devices=[{name='cpu:0',executor='test_card',test_card_step_ms=5}]"
+    with server(program, "--set", slow, "--set", "http.keys=keys") as (_, told):
+        url = told["url"]
+        for number in range(40):
+            status, got = asked(url, "ann", "POST", "/v1/jobs", {
+                "prompt": "a", "size": "64x64", "steps": 20, "n": 8,
+                "id": f"ann-{number}"})
+            expect(status == 202, status, got)
+        # Four seconds of work: whoever waits for all of it comes too late.
+        for _ in range(2):
+            status, got = asked(url, "bob", "POST", "/v1/images/generations", {
+                "prompt": "a", "size": "64x64"})
+            expect(status == 200, status, got)
+        status, got = asked(url, "ann", "GET", "/v1/jobs/ann-39?images=none")
+        expect(status == 200 and got["status"] in ("queued", "running"), got)
+
+
 def case_it_describes_itself(program):
     with server(program) as (process, told):
         url = told["url"]

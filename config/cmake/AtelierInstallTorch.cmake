@@ -10,12 +10,6 @@ if(NOT ATELIER_WITH_TORCH)
   return()
 endif()
 
-cmake_path(IS_PREFIX PROJECT_SOURCE_DIR "${AtelierTorch_DIR}" NORMALIZE
-  torch_goes_with_the_tree)
-option(ATELIER_INSTALL_TORCH
-  "Install LibTorch's libraries too (default: when they lie in this tree)"
-  ${torch_goes_with_the_tree})
-
 set(ATELIER_TORCH_HOME "${AtelierTorch_DIR}")
 if(ATELIER_INSTALL_TORCH)
   set(ATELIER_TORCH_HOME "${CMAKE_INSTALL_LIBDIR}/atelier/torch")

@@ -27,3 +27,12 @@ function(atelier_cacheable_header target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 endfunction()
+
+# Declared before the tests, which are told of it.
+if(ATELIER_WITH_TORCH)
+  cmake_path(IS_PREFIX PROJECT_SOURCE_DIR "${AtelierTorch_DIR}" NORMALIZE
+    torch_goes_with_the_tree)
+  option(ATELIER_INSTALL_TORCH
+    "Install LibTorch's libraries too (default: when they lie in this tree)"
+    ${torch_goes_with_the_tree})
+endif()

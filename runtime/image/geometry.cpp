@@ -16,6 +16,12 @@ using core::fail;
 
 using stop_type = std::function<bool()>;
 
+uint8_t light_or_dark(const uint8_t* rgb) {
+  const auto luma =
+    (rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16;
+  return luma >= 128 ? 255 : 0;
+}
+
 picture with_rows_scaled(const pixel_view& from, uint32_t to,
                          const stop_type& stop) {
   return detail::scale_rows(from, detail::windows_of(from.px.width, to), stop);
@@ -127,12 +133,20 @@ std::vector<uint8_t> binarize(const pixel_view& x) {
   std::vector<uint8_t> result(x.px.pixels());
   const auto* at = x.bytes.data();
   for (auto& out : result) {
-    const auto luma =
-      (at[0] * 19595 + at[1] * 38470 + at[2] * 7471 + 0x8000) >> 16;
-    out = luma >= 128 ? 255 : 0;
+    out = light_or_dark(at);
     at += x.channels;
   }
   return result;
+}
+
+picture binarized(picture x) {
+  const auto n = x.px.pixels();
+  const auto* at = x.bytes.data();
+  for (size_t i = 0; i < n; ++i, at += x.channels)
+    x.bytes[i] = light_or_dark(at);
+  x.bytes.resize(n);
+  x.channels = 1;
+  return x;
 }
 
 } // namespace atelier::image

@@ -37,4 +37,7 @@ picture opaque(picture x);
 /// Source: Pillow's convert("L"), then diffusers' VaeImageProcessor.binarize.
 std::vector<uint8_t> binarize(const pixel_view& x);
 
+/// Returns the same as a picture of one channel, in the memory of `x`.
+picture binarized(picture x);
+
 } // namespace atelier::image

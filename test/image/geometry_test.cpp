@@ -141,6 +141,9 @@ BOOST_AUTO_TEST_CASE(half_of_the_light_divides_black_from_white) {
                    // Green counts most, blue least.
                    0, 255, 0, 0, 0, 255}};
   BOOST_TEST((binarize(x.view()) == std::vector<uint8_t>{0, 255, 255, 0}));
+  BOOST_TEST((binarized(x) == picture{{4, 1}, 1, {0, 255, 255, 0}}));
+  const picture clear{{2, 1}, 4, {255, 255, 255, 0, 0, 0, 0, 255}};
+  BOOST_TEST((binarized(clear) == picture{{2, 1}, 1, {255, 0}}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -11,7 +11,11 @@ function(run)
 endfunction()
 
 # What an installation finds, it finds by its own place.
-run("${CMAKE_COMMAND}" --install "${ATELIER_BUILD}" --prefix "${prefix}.first")
+# Thousands of lines of names would hide what fails after them.
+execute_process(
+  COMMAND "${CMAKE_COMMAND}" --install "${ATELIER_BUILD}"
+    --prefix "${prefix}.first"
+  OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 file(RENAME "${prefix}.first" "${prefix}")
 
 # Without a folder of the tree, where the kernel lets a user hide one. Elsewhere

@@ -35,10 +35,10 @@ core::result<image::picture> decode(std::string_view field,
 core::result<soft_mask> decode_mask(const std::vector<uint8_t>& file,
                                     uint64_t most_px,
                                     const stop_predicate& stop) {
-  const auto mask = decode("mask", file, most_px, stop);
+  auto mask = decode("mask", file, most_px, stop);
   if (!mask)
     return mask.why();
-  return mask_of(*mask);
+  return mask_of(std::move(*mask));
 }
 
 core::extent own_size(core::extent px, const core::limits& within) {

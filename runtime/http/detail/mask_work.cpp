@@ -142,22 +142,19 @@ core::result<soft_mask> resize_mask(resize_mode how, soft_mask from,
   return soft_mask{to, std::move(scaled->bytes)};
 }
 
-soft_mask mask_of(const image::picture& x) {
-  soft_mask m{x.px, {}};
-  if (x.channels != 4) {
-    m.bytes = image::binarize(x.view());
-    return m;
-  }
-  m.bytes.resize(x.px.pixels());
+soft_mask mask_of(image::picture x) {
+  const auto n = x.px.pixels();
   bool opaque = true;
-  for (size_t i = 0; i < m.bytes.size(); ++i) {
-    const auto alpha = x.bytes[i * 4 + 3];
-    opaque = opaque && alpha == 255;
-    m.bytes[i] = alpha > 128 ? 255 : 0;
+  for (size_t i = 0; opaque && x.channels == 4 && i < n; ++i)
+    opaque = x.bytes[i * 4 + 3] == 255;
+  if (opaque) {
+    auto light = image::binarized(std::move(x));
+    return {light.px, std::move(light.bytes)};
   }
-  if (opaque)
-    m.bytes = image::binarize(image::opaque(x).view());
-  return m;
+  for (size_t i = 0; i < n; ++i)
+    x.bytes[i] = x.bytes[i * 4 + 3] > 128 ? 255 : 0;
+  x.bytes.resize(n);
+  return {x.px, std::move(x.bytes)};
 }
 
 void invert(soft_mask& x) {

@@ -51,9 +51,9 @@ core::result<soft_mask> resize_mask(resize_mode how, soft_mask from,
                                     const stop_predicate& stop = {});
 
 /// Returns what a mask's picture says: where it has transparency, what is
-/// opaque, else what is light.
+/// opaque, else what is light. It takes no memory beside that of `x`.
 /// Source: the web UI's create_binary_mask (modules/processing.py).
-soft_mask mask_of(const image::picture& x);
+soft_mask mask_of(image::picture x);
 
 void invert(soft_mask& x);
 

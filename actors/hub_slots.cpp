@@ -96,10 +96,9 @@ bool hub::grant_for_preparing(core::ticket who, const row& r, const worker& w,
   if (r.what->source)
     return grant_with_source(who, r, w, into);
   if (!r.how.from_image)
-    return grant(who, w, {slot_kind::state},
-                 {left_for_next(r)[static_cast<size_t>(slot_kind::state)], 0,
-                  0},
-                 into);
+    return grant(
+      who, w, {slot_kind::state},
+      {left_for_next(r)[static_cast<size_t>(slot_kind::state)], 0, 0}, into);
   if (!grant(who, w, {slot_kind::state, slot_kind::image}, left_for_next(r),
              into))
     return false;

@@ -156,8 +156,8 @@ public:
     c.priority = static_cast<int64_t>(prio);
     if (!seek(c, core::time_point::min(), now_, ageing_))
       return;
-    oldest_ = std::min(oldest_, tree.first_since(core::time_point::min())
-                                  ->what.since);
+    oldest_ =
+      std::min(oldest_, tree.first_since(core::time_point::min())->what.since);
     cursors_.push_back(c);
   }
 
@@ -291,9 +291,8 @@ std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
         || std::find(seen.begin(), seen.end(), served[i]) != seen.end())
       continue;
     for (const auto& [tenant, all] : at->second.by_tenant) {
-      auto to = std::find_if(turns.begin(), turns.end(), [&](const turn& x) {
-        return x.tenant == tenant;
-      });
+      auto to = std::find_if(turns.begin(), turns.end(),
+                             [&](const turn& x) { return x.tenant == tenant; });
       if (to == turns.end()) {
         turns.push_back(turn{tenant, tenant_reader{now, ageing},
                              accounts_.at(tenant).used, now});
@@ -311,9 +310,10 @@ std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
     std::erase_if(turns, [](turn& x) { return x.rows.peek() == nullptr; });
     if (turns.empty())
       break;
-    auto& next = *std::min_element(
-      turns.begin(), turns.end(),
-      [&](turn& a, turn& b) { return goes_before(a, b, now, ageing); });
+    auto& next =
+      *std::min_element(turns.begin(), turns.end(), [&](turn& a, turn& b) {
+        return goes_before(a, b, now, ageing);
+      });
     found.push_back(next.rows.next()->what);
     next.used += core::to_seconds(found.back().still_needs);
     next.unserved = now;

@@ -120,9 +120,13 @@ settled_split plan_settled(uint32_t workers, double large_speed,
     smalls.empty() ? 0 : static_cast<uint32_t>(smalls.size() - 1);
   if (!m.started) {
     m.started = true;
-    m.large = m.more = workers;
+    m.more = workers;
     m.since = now;
   }
+  // Who joins is large, as all are at the start, until the loads say otherwise.
+  if (workers > m.workers)
+    m.large += workers - m.workers;
+  m.workers = workers;
   m.large = std::min(m.large, workers);
   m.small = std::min(m.small, last);
   if (smalls.empty() || workers == 0)

@@ -49,6 +49,8 @@ struct settled_rules {
 
 struct settled_memory {
   bool started = false;
+  /// Those that were there at the last plan.
+  uint32_t workers = 0;
   uint32_t large = 0;
   /// Index of the small model.
   uint32_t small = 0;
@@ -87,10 +89,10 @@ struct settled_split {
 /// loads cost. More large workers, or a better small model, come after they
 /// would have done for `patience` seconds, or for as long as their loads take
 /// to pay: a hit that a small worker refines loses up to 1 - `kept_quality`.
-/// Too few requests: the split in force, all large at the start. No small
-/// model: all large. `large_load`: seconds that a worker takes to load the
-/// large model. Source: the improvement of MoDM, section 5.3, whose controller
-/// overshoots.
+/// Too few requests: the split in force, all large at the start, and who joins
+/// is large. No small model: all large. `large_load`: seconds that a worker
+/// takes to load the large model. Source: the improvement of MoDM, section 5.3,
+/// whose controller overshoots.
 settled_split plan_settled(uint32_t workers, double large_speed,
                            double large_load,
                            std::span<const small_choice> smalls,

@@ -156,6 +156,8 @@ hosting_change change_to(const offers& o, const decision& now,
 bool changes_enough(unified_memory& memory, const offers& o,
                     const decision& now, const decision& kept,
                     double least_gain, core::time_point at) {
+  // What was planned in haste is put right at once.
+  const bool hasty = memory.urgent;
   if (now.values.refused < kept.values.refused - std::max(o.noise, no_rate))
     return true;
   const auto change = change_to(o, now, kept);
@@ -168,6 +170,8 @@ bool changes_enough(unified_memory& memory, const offers& o,
     return change.gain > least_gain;
   settling_rules rules;
   rules.least_gain = least_gain;
+  if (hasty)
+    rules.patience = 0;
   return worth_moving(memory.settled, change, at, rules);
 }
 
@@ -225,7 +229,7 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
     if (kept
         && (!changes_enough(memory, o, *found, *kept, rules_.least_gain,
                             asked.now)
-            || (settled && kept->values.refused < no_rate))) {
+            || (settled && !memory.urgent && kept->values.refused < no_rate))) {
       auto stays = *kept;
       stays.worth = found->worth;
       stays.bound = found->bound;

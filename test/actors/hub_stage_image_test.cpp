@@ -128,8 +128,7 @@ BOOST_AUTO_TEST_CASE(a_light_image_each_does_not_fill_the_arena) {
       few.publish_refining(skip);
       std::vector<core::request_id> all;
       for (int i = 0; i < 20; ++i)
-        all.push_back(with_image ? few.rig->submit_image()
-                                 : few.rig->submit());
+        all.push_back(with_image ? few.rig->submit_image() : few.rig->submit());
       BOOST_TEST(few.rig->work_off());
       for (const auto id : all)
         BOOST_TEST((few.rig->failure_of(id) == core::ec::none));

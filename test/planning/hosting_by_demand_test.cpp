@@ -128,8 +128,13 @@ BOOST_AUTO_TEST_CASE(a_long_queue_brings_more_hosts) {
   };
   // A load takes longer than the batch that runs.
   BOOST_TEST(hosts_with(8) == 0);
+  // The fewer workers are busy, the less a load must gain.
+  BOOST_TEST(hosts_with(24) == 2);
+  BOOST_TEST(hosts_with(64) == 3);
+  // All but one of them busy, and for long.
+  for (size_t i = 1; i < 3; ++i)
+    there.workers[i] = running(there.workers[i], 8);
   BOOST_TEST(hosts_with(24) == 1);
-  BOOST_TEST(hosts_with(64) > 1);
 }
 
 BOOST_AUTO_TEST_CASE(an_idle_host_is_enough) {

@@ -340,9 +340,9 @@ BOOST_AUTO_TEST_CASE(nobody_saves_up_turns_while_nothing_waits) {
   for (uint64_t i = 2; i <= 9; ++i)
     sut.push(first, of_tenant(light, i, 1));
   const auto some = taken_from(sut, 1, 8);
-  BOOST_TEST(std::count_if(some.begin(), some.end(),
-                           [](uint64_t x) { return x < 10; })
-             == 4);
+  BOOST_TEST(
+    std::count_if(some.begin(), some.end(), [](uint64_t x) { return x < 10; })
+    == 4);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

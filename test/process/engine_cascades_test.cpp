@@ -112,8 +112,7 @@ BOOST_AUTO_TEST_CASE(a_cascade_of_guessed_costs_defers_as_planned) {
   };
   const auto planned = [&] {
     const auto s = sut->status();
-    return s.thresholds.size() == 1 && s.thresholds[0] < 1
-        && cascaded(s) == 1;
+    return s.thresholds.size() == 1 && s.thresholds[0] < 1 && cascaded(s) == 1;
   };
   for (int i = 0; i < 60 && !planned(); ++i)
     submit();
@@ -141,8 +140,7 @@ BOOST_AUTO_TEST_CASE(a_cascade_of_guessed_costs_defers_as_planned) {
 BOOST_AUTO_TEST_CASE(what_no_judge_can_judge_is_drawn_by_the_heavy_variant) {
   // Its judge is another one than that of the folder.
   auto sut = start("score-cascade");
-  BOOST_TEST_REQUIRE(
-    eventually([&] { return cascaded(sut->status()) == 1; }));
+  BOOST_TEST_REQUIRE(eventually([&] { return cascaded(sut->status()) == 1; }));
   std::vector<generation> all;
   for (uint64_t i = 1; i <= 3; ++i)
     all.push_back(wanted(i));

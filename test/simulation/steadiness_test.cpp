@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(full_runs_for_the_cache_are_within_the_plan) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cache_that_is_well_again_is_searched_again) {
-  auto x = base("argus-a100", "argus", 2.5, 2400);
+  auto x = base("argus-a100", "argus", 5, 2400);
   x.window = 60s;
   x.period = 60s;
   x.faults = {{fault_kind::slow_cache, 1200, 600, 0, 1, 100}};

@@ -124,4 +124,18 @@ BOOST_AUTO_TEST_CASE(too_few_requests_move_nobody) {
   BOOST_TEST(plan_settled(0, 1, 10, smalls, few, 60, {}, at_s(5)).large == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(workers_that_join_one_by_one_are_all_large) {
+  const std::vector<small_choice> smalls{{{4, 0.5}, 10}};
+  settled_split x;
+  for (uint32_t workers = 1; workers <= 16; ++workers) {
+    x = plan_settled(workers, 1, 10, smalls, {}, 0, x.memory, at_s(workers));
+    BOOST_TEST(x.large == workers);
+  }
+  // One dies and comes again.
+  x = plan_settled(15, 1, 10, smalls, {}, 0, x.memory, at_s(20));
+  BOOST_TEST(x.large == 15u);
+  x = plan_settled(16, 1, 10, smalls, {}, 0, x.memory, at_s(21));
+  BOOST_TEST(x.large == 16u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,7 +6,7 @@
 //
 //   gentd26_bench [SPEED [RESIDENT [SEED]]]
 //
-// reads gentd26/requests.csv where ATELIER_REFERENCE_DATA points, all rows with
+// reads data/gentd26/requests.csv where ATELIER_REFERENCE_DATA points, all rows with
 // a checkpoint in their order; SPEED divides the times between them. Ends with
 // 1 where `atelier` loses more than the better rule, or is slower in the mean,
 // by more than a tenth of a point, or 2 %.
@@ -127,7 +127,7 @@ int main(int n, char** words) {
     std::puts("skipped: ATELIER_REFERENCE_DATA is not set");
     return 0;
   }
-  const auto path = std::string{root} + "/gentd26/requests.csv";
+  const auto path = std::string{root} + "/data/gentd26/requests.csv";
   const auto whole = read(path);
   if (whole.requests.empty()) {
     std::printf("skipped: %s is not there, or empty\n", path.c_str());

@@ -151,14 +151,19 @@ hosting_change change_to(const offers& o, const decision& now,
   return out;
 }
 
-// Whether to leave the devices that there are for others: at once where fewer
+// In standard deviations of what was counted: at each period a lower one would
+// be met by chance.
+constexpr double chance = 2;
+
+// Whether to leave the devices that there are for others: at once where more
 // are refused than chance explains, else where that is worth the loads.
 bool changes_enough(unified_memory& memory, const offers& o,
                     const decision& now, const decision& kept,
                     double least_gain, core::time_point at) {
   // What was planned in haste is put right at once.
   const bool hasty = memory.urgent;
-  if (now.values.refused < kept.values.refused - std::max(o.noise, no_rate))
+  if (now.values.refused
+      < kept.values.refused - std::max(chance * o.noise, no_rate))
     return true;
   const auto change = change_to(o, now, kept);
   if (!unified::better(now.values, kept.values)

@@ -21,11 +21,21 @@
 
 namespace atelier::planning {
 
+/// What a prompt is compared with.
+enum class compared : uint8_t {
+  nothing,
+  prompts,
+  pictures,
+};
+
 /// Facts that a policy wants before it can choose.
 struct need {
   bool tolerated = false;
   bool hit_likely = false;
   bool near = false;
+  /// What similarity decides; nothing where it counts only that something is
+  /// near.
+  compared by = compared::nothing;
   bool mask = false;
 
   friend bool operator==(const need&, const need&) = default;

@@ -21,13 +21,6 @@
 
 namespace atelier::planning {
 
-/// What a prompt is compared with.
-enum class compared : uint8_t {
-  nothing,
-  prompts,
-  pictures,
-};
-
 /// Facts that a policy wants before it can choose.
 struct need {
   bool tolerated = false;

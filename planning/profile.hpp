@@ -158,6 +158,13 @@ struct cascade_profile {
                          const cascade_profile&) = default;
 };
 
+/// What a prompt is compared with.
+enum class compared : uint8_t {
+  nothing,
+  prompts,
+  pictures,
+};
+
 /// How near the best of earlier work is to a request: normal about a mean, cut
 /// to 0..1.
 struct nearness {

@@ -26,6 +26,9 @@ struct need {
   bool tolerated = false;
   bool hit_likely = false;
   bool near = false;
+  /// What similarity decides; nothing where it counts only that something is
+  /// near.
+  compared by = compared::nothing;
   bool mask = false;
 
   friend bool operator==(const need&, const need&) = default;

@@ -114,6 +114,9 @@ struct ladder_profile {
   /// Share of each class among the prompts that the classifier learned from;
   /// empty: unknown.
   std::vector<double> class_shares;
+  /// Share of prompts whose class the classifier tells rightly; none: not
+  /// measured.
+  std::optional<double> accuracy{};
 
   friend bool operator==(const ladder_profile&,
                          const ladder_profile&) = default;
@@ -155,6 +158,33 @@ struct cascade_profile {
                          const cascade_profile&) = default;
 };
 
+/// What a prompt is compared with.
+enum class compared : uint8_t {
+  nothing,
+  prompts,
+  pictures,
+};
+
+/// How near the best of earlier work is to a request: normal about a mean, cut
+/// to 0..1.
+struct nearness {
+  double mean = 0;
+  double spread = 0;
+  /// Share of requests that find anything at all.
+  double found = 1;
+
+  friend bool operator==(const nearness&, const nearness&) = default;
+};
+
+/// What is measured of a predictor of hits: how often it says so of what would
+/// be one, and of what would not.
+struct hit_predictor {
+  double recall = 1;
+  double false_alarms = 0;
+
+  friend bool operator==(const hit_predictor&, const hit_predictor&) = default;
+};
+
 /// What of earlier work may be started from, and how far along.
 struct reuse_profile {
   /// Runs from scratch, and from latents.
@@ -169,6 +199,9 @@ struct reuse_profile {
   skip_table images;
   /// Finding what is near.
   core::timespan retrieval{0};
+  /// Between what `latents` or `images` compare; none: not measured.
+  std::optional<nearness> near{};
+  std::optional<hit_predictor> predictor{};
 
   friend bool operator==(const reuse_profile&, const reuse_profile&) = default;
 };

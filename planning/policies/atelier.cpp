@@ -332,6 +332,7 @@ choice atelier_policy::choose(const core::request& wanted, const facts& known,
     if (!known.near) {
       need n;
       n.near = true;
+      n.by = unified::compared_by(costs);
       return n;
     }
     skip = unified::allowed_by(costs, *known.near);

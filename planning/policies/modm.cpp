@@ -211,6 +211,7 @@ choice modm_policy::choose(const core::request& wanted, const facts& known,
   if (!known.near) {
     need n;
     n.near = true;
+    n.by = compared::pictures;
     return n;
   }
   const auto table = table_of(costs);

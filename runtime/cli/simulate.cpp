@@ -173,6 +173,20 @@ result<request> read(const simulate_arguments& arguments) {
       return s.why();
     x.similarity = *s;
   }
+  if (arguments.classifier_accuracy) {
+    const auto a = parse_number("--classifier-accuracy",
+                                *arguments.classifier_accuracy, 0, 1);
+    if (!a)
+      return a.why();
+    x.classifier_accuracy = *a;
+  }
+  if (arguments.hit_predictor) {
+    const auto p =
+      parse_hit_predictor("--hit-predictor", *arguments.hit_predictor);
+    if (!p)
+      return p.why();
+    x.predictor = *p;
+  }
   if (arguments.cache) {
     const auto c = parse_cache("--cache", *arguments.cache);
     if (!c)
@@ -362,7 +376,13 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
   add("--window-ms", into.window_ms, "MS",
       "Of the monitor's counts (default: 1000)");
   add("--similarity", into.similarity, "MEAN,SPREAD",
-      "How near earlier work is (default: 0.8,0.12)");
+      "How near earlier work is (default: the profile's reuse.near)");
+  add("--classifier-accuracy", into.classifier_accuracy, "SHARE",
+      "Of prompts whose class is predicted rightly (default: the profile's "
+      "ladders[].accuracy)");
+  add("--hit-predictor", into.hit_predictor, "RECALL,FALSE_ALARMS",
+      "How often a hit is predicted where one would be, and where none would "
+      "(default: the profile's reuse.predictor)");
   add("--cache", into.cache, "FIELD=VALUE,...",
       "A cache that fills and evicts, over synthetic prompts: entries=N, "
       "replace=fifo, lru, lfu, lcbfu or marginal, topics, again, recent, scale "

@@ -175,6 +175,10 @@ core::result<void> validate(const scenario& x) {
     return core::fail(ec::invalid_argument,
                       "the profile has nothing that starts from a cache: no "
                       "reuse and no ladder of cached latents");
+  if (x.cache.entries > 0 && !nearness_of(x, planning::compared::prompts))
+    return core::fail(ec::invalid_argument,
+                      "the cache: neither --similarity nor the profile's "
+                      "reuse.near says how alike prompts on one topic are");
   if (x.window.count() <= 0 || x.period.count() <= 0 || x.windows == 0)
     return core::fail(ec::invalid_argument,
                       "windows and periods must be longer than 0");
@@ -184,6 +188,22 @@ core::result<void> validate(const scenario& x) {
                         "a fault strikes worker {}, there are {}", f.worker,
                         x.workers);
   return {};
+}
+
+std::optional<planning::nearness> nearness_of(const scenario& x,
+                                              planning::compared by) {
+  if (x.similarity)
+    return x.similarity;
+  const auto& reuse = x.profile->reuse;
+  const bool prompts = by == planning::compared::prompts;
+  return reuse && prompts == !reuse->latents.empty() ? reuse->near
+                                                     : std::nullopt;
+}
+
+std::optional<planning::hit_predictor> predictor_of(const scenario& x) {
+  if (x.predictor)
+    return x.predictor;
+  return x.profile->reuse ? x.profile->reuse->predictor : std::nullopt;
 }
 
 core::timespan usual_deadline(const planning::profile& x) {

@@ -61,14 +61,6 @@ struct fault {
 core::result<std::vector<fault>> parse_faults(std::string_view json,
                                               std::string_view where);
 
-/// How near earlier work is to a request: normal about a mean, cut to 0..1.
-struct similarity_spec {
-  double mean = 0.8;
-  double spread = 0.12;
-  /// Share of requests that find anything at all.
-  double found = 1;
-};
-
 /// Which requests edit a template, and how much of it they mask: a share of a
 /// beta distribution.
 struct edit_spec {
@@ -113,9 +105,13 @@ struct scenario {
   core::timespan window = std::chrono::seconds{1};
   uint32_t windows = 20;
   core::timespan period = std::chrono::seconds{5};
-  /// Share of classes that the classifier predicts rightly.
-  double classifier_accuracy = 1;
-  similarity_spec similarity;
+  /// Share of classes that the classifier predicts rightly; none: that of each
+  /// ladder.
+  std::optional<double> classifier_accuracy;
+  /// None: the profile's.
+  std::optional<planning::nearness> similarity;
+  /// None: the profile's.
+  std::optional<planning::hit_predictor> predictor;
   /// Where it has entries, what is near comes from it, by `similarity` on one
   /// topic; else it is drawn.
   cache_spec cache;
@@ -138,6 +134,14 @@ core::result<void> check_edits(const edit_spec& x);
 
 /// Returns what is wrong with a scenario, if anything.
 core::result<void> validate(const scenario& x);
+
+/// Returns how near earlier work is: the scenario's word, else the profile's,
+/// which is of prompts where it has thresholds of latents, else of pictures.
+std::optional<planning::nearness> nearness_of(const scenario& x,
+                                              planning::compared by);
+
+/// Returns what predicts hits: the scenario's word, else the profile's.
+std::optional<planning::hit_predictor> predictor_of(const scenario& x);
 
 /// Returns the deadline that a profile implies: that of its first cascade, else
 /// three times its slowest variant's picture.

@@ -174,8 +174,8 @@ public:
     const std::array<uint32_t, ipc::slot_kinds> slots{
       6 * seats + 4 * pool_seats, 6 * seats + 4 * pool_seats, 0};
     store_ = std::make_shared<ipc::heap_store>(1, slots);
-    knowledge_ =
-      std::make_shared<simulated_knowledge>(of, timers_, store_, begin_);
+    knowledge_ = std::make_shared<simulated_knowledge>(of, lacks_, timers_,
+                                                       store_, begin_);
     if (of.cache.entries > 0)
       make_cache();
     make_host();
@@ -218,6 +218,9 @@ public:
             && broken.empty())
           broken = tables().check();
       }
+      if (!lacks_.what.empty())
+        return core::fail(core::ec::invalid_argument, "{} {}",
+                          of_.policy->name(), lacks_.what);
       if (books_.booked() >= of_.trace.size())
         break;
       const auto& due = clock.schedule();
@@ -338,9 +341,9 @@ private:
   // -- the cache --------------------------------------------------------------
 
   void make_cache() {
+    const auto near = *nearness_of(of_, planning::compared::prompts);
     prompts_ = std::make_unique<synthetic_prompts>(
-      of_.cache, of_.similarity.mean, of_.similarity.spread, of_.trace.size(),
-      of_.seed);
+      of_.cache, near.mean, near.spread, of_.trace.size(), of_.seed);
     cache_ =
       std::make_unique<simulated_cache>(of_.cache, *prompts_, scale_of(of_));
     knowledge_->search(*cache_);
@@ -639,7 +642,8 @@ private:
   std::shared_ptr<decision_times> times_ = std::make_shared<decision_times>();
   std::shared_ptr<const planning::policy> policy_;
   std::shared_ptr<simulated_knowledge> knowledge_;
-  const simulated_scores scores_{of_};
+  unmeasured lacks_;
+  const simulated_scores scores_{of_, lacks_};
   std::shared_ptr<ipc::heap_store> store_;
   std::shared_ptr<actors::mailbox_hub_port> reports_ =
     std::make_shared<actors::mailbox_hub_port>();

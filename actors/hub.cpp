@@ -41,7 +41,9 @@ hub::hub(hub_config config, hub_ports ports)
     plan_(config_.initial_plan),
     steps_of_(planning::step_tables_of(*config_.profile)),
     backlog_(config_.profile->variants.size()),
-    pace_(config_.profile->variants.size()) {}
+    pace_(config_.profile->variants.size()),
+    costs_(config_.profile->variants.size()),
+    current_(config_.profile) {}
 
 // -- entering -----------------------------------------------------------------
 

@@ -14,6 +14,7 @@
 #include <atelier/planning/admission.hpp>
 #include <atelier/planning/backlog.hpp>
 #include <atelier/planning/lanes.hpp>
+#include <atelier/planning/measured_costs.hpp>
 #include <atelier/planning/policy.hpp>
 
 #include <array>
@@ -160,6 +161,7 @@ private:
     /// Number of its last `adopt`; loading until that is answered.
     uint32_t adopts = 0;
     bool loading = false;
+    core::time_point load_began;
     /// Rows of a batch, and how they join, by the plan.
     uint32_t most_rows = 0;
     planning::joining join = planning::joining::step;
@@ -207,7 +209,8 @@ private:
 
   // hub_hosting.cpp: what workers host and how they batch
   void apply(const planning::assignment& x, worker& w, core::time_point now);
-  void change_hosting(worker& w);
+  void change_hosting(worker& w, core::time_point now);
+  void note_load(const worker& w, const adopted& x, core::time_point now);
   /// Returns the next order to a worker; no hosting: what it has.
   static adopt order_for(worker& w, std::vector<core::variant_id> hosting);
   /// Has new variants loaded: beside what runs where that can be, else when all
@@ -362,6 +365,7 @@ private:
   /// Where the plan groups rows: null where the lane's next one waits.
   worker* seat_in_group(core::lane_id lane, core::time_point now);
   void note_pace(const worker& w, const stepped& x);
+  void tell_costs();
 
   // hub_timeline.cpp: what happened when, for people
   void draw_entry(const row& r);
@@ -416,6 +420,9 @@ private:
   /// Sees the workers where `seen_` is made.
   mutable planning::backlog backlog_;
   planning::measured_pace pace_;
+  planning::measured_costs costs_;
+  /// The profile with what was told of them: what policies go by.
+  std::shared_ptr<const planning::profile> current_;
   planning::admission admission_;
   /// Workers with free seats by lane, least loaded first.
   std::map<core::lane_id, std::set<std::pair<uint32_t, core::worker_id>>> open_;

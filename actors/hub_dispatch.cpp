@@ -22,7 +22,7 @@ core::lane_id hub::lane_for(const row& r) const {
   random.seek((uint64_t{r.attempt} + 1) << 16);
   const auto& next = r.under->routes[r.along.value].stages[r.stage];
   const auto lane = config_.policy->place_knowing(
-    *r.what, next, r.known, *config_.profile, *plan_, cluster(), random);
+    *r.what, next, r.known, *current_, *plan_, cluster(), random);
   return r.alone ? alone_lane(lane) : lane;
 }
 

@@ -109,13 +109,14 @@ void hub::drain_and_load(worker& w, bool loads, core::time_point now) {
   serve(w);
   hosting_changed();
   rehome(w.view.worker, now);
-  change_hosting(w);
+  change_hosting(w, now);
 }
 
-void hub::change_hosting(worker& w) {
+void hub::change_hosting(worker& w, core::time_point now) {
   if (!w.next_hosting || w.loading || w.view.seats_taken != 0)
     return;
   w.loading = true;
+  w.load_began = now;
   ++counts_.loads;
   ports_.workers->send(w.where, order_for(w, *w.next_hosting));
   w.next_hosting.reset();
@@ -134,9 +135,10 @@ void hub::on(const adopted& x, core::time_point now) {
     return;
   w->loading = false;
   if (w->next_hosting) {
-    change_hosting(*w);
+    change_hosting(*w, now);
     return settle(now);
   }
+  note_load(*w, x, now);
   withdraw(*w);
   const auto before = w->view.hosting;
   w->view.hosting = x.failure.code == core::ec::none

@@ -66,7 +66,7 @@ bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
   std::erase(w.batch, who);
   std::erase(w.has, who);
   w.view.steps_left -= out.steps_left;
-  change_hosting(w);
+  change_hosting(w, now);
   if (out.alone)
     each_beside(w, [this](worker& x) {
       x.exclusive = false;
@@ -222,6 +222,7 @@ void hub::on(const stepped& x, core::time_point now) {
   w->last_sign = now;
   count_batch(x);
   note_pace(*w, x);
+  tell_costs();
   draw_steps(*w, x);
   for (const auto& p : x.rows) {
     const auto i = out_.find(p.who);
@@ -287,6 +288,12 @@ void hub::on(const denoised& x, core::time_point now) {
     r->took.first_step =
       core::time_point{core::timespan{x.first_step_ns}} - r->what->arrived;
   r->steps_run += x.steps_run;
+  // Decoding what is judged holds the judge's time.
+  if (const auto& ran = r->under->routes[r->along.value].stages[r->stage];
+      x.failure.code == core::ec::none && !ran.check && x.decode.count() > 0) {
+    costs_.ended(r->how.variant, x.text, x.decode);
+    tell_costs();
+  }
   if (x.failure.code != core::ec::none && worth_retrying(x.failure.code)) {
     fall_back(x.who.id, *r, done, x.failure, loss::told, now);
     return settle(now);

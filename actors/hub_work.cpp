@@ -208,9 +208,35 @@ void hub::note_pace(const worker& w, const stepped& x) {
   if (at == w.batch.rend())
     return;
   const auto& how = rows_.at(at->id).how;
-  pace_.note(how.variant,
-             steps_of_[how.variant.value].at(x.batch, how.px) * x.steps,
-             x.took);
+  const auto predicted =
+    steps_of_[how.variant.value].at(x.batch, how.px) * x.steps;
+  pace_.note(how.variant, predicted, x.took);
+  // Of an edit only the masked part is computed.
+  const bool whole = std::all_of(w.batch.begin(), w.batch.end(), [&](auto who) {
+    const auto r = rows_.find(who.id);
+    return r == rows_.end() || r->second.masked >= 1;
+  });
+  if (whole)
+    costs_.ran(how.variant, predicted, x.took);
+}
+
+void hub::note_load(const worker& w, const adopted& x, core::time_point now) {
+  if (x.failure.code != core::ec::none)
+    return;
+  // Of several that came together none is known alone.
+  const auto come = w.view.becoming;
+  if (come.size() == 1)
+    costs_.loaded(come.front(), now - w.load_began);
+}
+
+void hub::tell_costs() {
+  auto news = costs_.news();
+  if (!news)
+    return;
+  current_ = std::make_shared<const planning::profile>(
+    planning::with_costs(*config_.profile, *news));
+  seen_.costs = std::move(*news);
+  ports_.watch->cluster_changed(cluster());
 }
 
 } // namespace atelier::actors

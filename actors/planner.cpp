@@ -5,6 +5,7 @@
 #include <atelier/planning/feasibility.hpp>
 #include <atelier/planning/hosting_rules.hpp>
 #include <atelier/planning/hosting_wishes.hpp>
+#include <atelier/planning/measured_costs.hpp>
 
 #include <caf/send.hpp>
 
@@ -27,12 +28,14 @@ struct wanted_hosting {
 
 /// Runs the policy; what it throws becomes the reason why there is no plan.
 plan_made solved(uint64_t number, const planning::policy& by,
-                 const planning::demand& asked, const planning::profile& known,
+                 const planning::demand& asked,
+                 const planning::profile& profiled,
                  const planning::cluster_view& there,
                  const planning::plan& before, wanted_hosting wanted) {
   plan_made out;
   out.number = number;
   try {
+    const auto known = planning::with_costs(profiled, there.costs);
     auto made = planning::only_possible(by.replan(asked, known, there, before),
                                         known, there);
     made = planning::with_wishes(std::move(made), std::move(wanted.wishes),

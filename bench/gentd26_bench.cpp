@@ -6,10 +6,10 @@
 //
 //   gentd26_bench [SPEED [RESIDENT [SEED]]]
 //
-// reads data/gentd26/requests.csv where ATELIER_REFERENCE_DATA points, all rows with
-// a checkpoint in their order; SPEED divides the times between them. Ends with
-// 1 where `atelier` loses more than the better rule, or is slower in the mean,
-// by more than a tenth of a point, or 2 %.
+// reads data/gentd26/requests.csv where ATELIER_REFERENCE_DATA points, all rows
+// with a checkpoint in their order; SPEED divides the times between them. Ends
+// with 1 where `atelier` loses more than the better rule, or is slower in the
+// mean, by more than a tenth of a point, or 2 %.
 
 #include "farm.hpp"
 

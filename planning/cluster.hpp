@@ -68,6 +68,17 @@ struct retrieval_sample {
                          const retrieval_sample&) = default;
 };
 
+/// What a variant took of late where it ran. What is 0 is not measured.
+struct variant_cost {
+  /// Time of its steps, as a multiple of the profile's.
+  double pace = 0;
+  core::timespan text{0};
+  core::timespan decode{0};
+  core::timespan load{0};
+
+  friend bool operator==(const variant_cost&, const variant_cost&) = default;
+};
+
 /// All living denoise workers, by rising worker_id.
 struct cluster_view {
   std::vector<worker_view> workers;
@@ -80,6 +91,9 @@ struct cluster_view {
   /// By variant: stages that wait in the lane that all its hosts serve. Told
   /// where the plan in force groups rows and some found no seat; else empty.
   std::vector<uint64_t> waiting = {};
+  /// By variant: what running it took, as last told; empty: nothing is
+  /// measured, or nothing differs from the profile.
+  std::vector<variant_cost> costs = {};
 };
 
 /// One stage that waits in a lane.

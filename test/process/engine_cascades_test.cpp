@@ -43,8 +43,10 @@ struct fixture {
     folder.write("critic/config.json", "{}");
   }
 
-  /// Starts an engine of two such devices; a heavy picture takes a second.
-  std::unique_ptr<engine> start(const std::string& policy) {
+  /// Starts an engine of two such devices; a heavy picture takes a second. What
+  /// was evaluated is its `of`, and with "profile" its times are believed.
+  std::unique_ptr<engine> start(const std::string& policy,
+                                const std::string& of = "quality") {
     folder.write("quality.json", planning::to_json(evaluated));
     const auto device = [&](int i) {
       return "{name='cpu:" + std::to_string(i)
@@ -56,7 +58,7 @@ struct fixture {
       {"devices=[" + device(0) + "," + device(1) + "]",
        "policy.name='" + policy + "'",
        "policy.judges='" + folder.path.string() + "'",
-       "planner.quality='" + (folder.path / "quality.json").string() + "'",
+       "planner." + of + "='" + (folder.path / "quality.json").string() + "'",
        "planner.period_s=0.5", "monitor.window_s=1"});
   }
 
@@ -135,6 +137,31 @@ BOOST_AUTO_TEST_CASE(a_cascade_of_guessed_costs_defers_as_planned) {
   BOOST_TEST(sut->status().plan_version >= version);
   BOOST_TEST(deferred < judged);
   BOOST_TEST(sut->status().judge_failures == 0u);
+  BOOST_TEST(sut->stop(30s));
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_follows_what_steps_take) {
+  // The profile has heavy pictures in 20 ms each: all can be heavy.
+  evaluated.cascades[0].deadline = 5s;
+  auto sut = start("diffserve", "profile");
+  BOOST_TEST(eventually([&] { return sut->status().workers.size() == 2; }));
+  BOOST_TEST(eventually([&] { return sut->status().plan_version > 0; }));
+  BOOST_TEST_REQUIRE(sut->status().thresholds.size() == 1u);
+  BOOST_TEST(sut->status().thresholds[0] == 1);
+  // They take a second: two devices are too few for what comes.
+  constexpr auto pause = 220ms;
+  std::vector<test::in_flight> all;
+  const auto follows = [&] {
+    const auto s = sut->status();
+    return s.thresholds.size() == 1 && s.thresholds[0] < 1;
+  };
+  for (int i = 0; i < 90 && !follows(); ++i) {
+    all.push_back(test::hand_in(*sut, wanted(all.size() + 1)));
+    std::this_thread::sleep_for(pause);
+  }
+  BOOST_TEST(follows());
+  for (auto& x : all)
+    BOOST_TEST(!test::picture_in(test::await(x)).variant.empty());
   BOOST_TEST(sut->stop(30s));
 }
 

@@ -327,13 +327,25 @@ core::result<trace> parse_trace(std::string_view text, std::string_view where) {
 }
 
 std::vector<traced_arrival> one_image_each(std::vector<traced_arrival> of) {
+  const bool single = std::all_of(of.begin(), of.end(), [](const auto& x) {
+    return x.images <= 1;
+  });
+  for (size_t i = 0; i < of.size(); ++i)
+    of[i].request = static_cast<uint32_t>(i);
+  if (single)
+    return of;
   std::vector<traced_arrival> out;
   out.reserve(of.size());
-  for (size_t i = 0; i < of.size(); ++i) {
-    of[i].request = static_cast<uint32_t>(i);
-    out.insert(out.end(), std::max(of[i].images, 1u), of[i]);
-  }
+  for (const traced_arrival& x : of)
+    out.insert(out.end(), std::max(x.images, 1u), x);
   return out;
+}
+
+bool is_one_image_each(std::span<const traced_arrival> of) {
+  for (size_t i = 0; i < of.size(); ++i)
+    if (of[i].images > 1 || of[i].request != i)
+      return false;
+  return true;
 }
 
 } // namespace atelier::planning

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,5 +79,8 @@ core::result<trace> parse_trace(std::string_view text, std::string_view where);
 /// Returns the requests with one entry for each image wanted, at the same time
 /// and of the same content, each with the number of its request.
 std::vector<traced_arrival> one_image_each(std::vector<traced_arrival> of);
+
+/// Returns whether they are so already, each request of one image.
+bool is_one_image_each(std::span<const traced_arrival> of);
 
 } // namespace atelier::planning

@@ -126,7 +126,7 @@ core::result<std::vector<planning::traced_arrival>> make_load(
   core::philox random{seed, core::purpose::sampling};
   for (const double t : *times)
     out.push_back({t, random.below(contents)});
-  return out;
+  return planning::one_image_each(std::move(out));
 }
 
 core::result<planning::demand> read_demand(std::string_view argument,

@@ -665,6 +665,15 @@ core::result<outcome> simulate(const scenario& what,
                                const std::function<bool(uint64_t)>& progress) {
   if (auto ok = validate(what); !ok)
     return ok.why();
+  const bool jumps =
+    std::any_of(what.faults.begin(), what.faults.end(), [](const fault& f) {
+      return f.kind == fault_kind::load_jump;
+    });
+  // A long trace is not copied.
+  if (!jumps && planning::is_one_image_each(what.trace)) {
+    simulation run{what};
+    return run.run(progress);
+  }
   scenario jumped = what;
   jumped.trace = planning::one_image_each(
     with_load_jumps(what.trace, what.faults, what.seed));

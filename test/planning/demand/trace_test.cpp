@@ -132,6 +132,11 @@ BOOST_AUTO_TEST_CASE(a_request_of_several_images_has_an_entry_for_each) {
     requests.push_back(x.request);
   BOOST_TEST(requests == (std::vector<uint32_t>{0, 1, 1, 1, 2, 2}));
   BOOST_TEST(each[3].seconds == each[1].seconds);
+  const auto single = parse_trace("ms\n0\n5\n9\n", "t");
+  BOOST_REQUIRE(static_cast<bool>(single));
+  BOOST_TEST(!is_one_image_each(single->arrivals));
+  BOOST_TEST(is_one_image_each(one_image_each(single->arrivals)));
+  BOOST_TEST(!is_one_image_each(each));
 }
 
 BOOST_AUTO_TEST_CASE(ten_million_lines_are_read_in_seconds) {

@@ -327,9 +327,8 @@ core::result<trace> parse_trace(std::string_view text, std::string_view where) {
 }
 
 std::vector<traced_arrival> one_image_each(std::vector<traced_arrival> of) {
-  const bool single = std::all_of(of.begin(), of.end(), [](const auto& x) {
-    return x.images <= 1;
-  });
+  const bool single = std::all_of(of.begin(), of.end(),
+                                  [](const auto& x) { return x.images <= 1; });
   for (size_t i = 0; i < of.size(); ++i)
     of[i].request = static_cast<uint32_t>(i);
   if (single)

@@ -666,9 +666,8 @@ core::result<outcome> simulate(const scenario& what,
   if (auto ok = validate(what); !ok)
     return ok.why();
   const bool jumps =
-    std::any_of(what.faults.begin(), what.faults.end(), [](const fault& f) {
-      return f.kind == fault_kind::load_jump;
-    });
+    std::any_of(what.faults.begin(), what.faults.end(),
+                [](const fault& f) { return f.kind == fault_kind::load_jump; });
   // A long trace is not copied.
   if (!jumps && planning::is_one_image_each(what.trace)) {
     simulation run{what};

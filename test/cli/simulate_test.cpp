@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_cache_that_fills_is_simulated) {
                 {"images", nlohmann::json::array()}};
   write("r.json", p.dump());
   BOOST_TEST((simulate({"--cache", "entries=40,replace=lcbfu,topics=10",
-                        "--json", "-o", at("c")},
+                        "--similarity", "0.8,0.12", "--json", "-o", at("c")},
                        "nirvana", "t.txt", "r.json")
               == exit_status::done),
              err.str());
@@ -247,6 +247,9 @@ BOOST_AUTO_TEST_CASE(a_cache_that_fills_is_simulated) {
                 == exit_status::bad_input));
     BOOST_TEST(complains(part), text << ": " << err.str());
   }
+  BOOST_TEST((simulate({"--cache", "entries=5"}, "nirvana", "t.txt", "r.json")
+              == exit_status::bad_input));
+  BOOST_TEST(complains("neither --similarity nor the profile's reuse.near"));
   BOOST_TEST(
     (simulate({"--cache", "entries=5"}, "vanilla") == exit_status::bad_input));
   BOOST_TEST(complains("nothing that starts from a cache"));

@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import queue
+import re
 import resource
 import signal
 import socket
@@ -277,19 +278,28 @@ def case_health_names_the_part_that_is_down(program):
 
 
 def case_a_plan_that_cannot_be_done_is_refused(program):
+    for start, told in (
+            ({"skip": 10}, r"plan\.routes\[0\]\.stages\[0\]\.skip: 10"),
+            ({"from": "latent", "skip": 10},
+             r"plan\.routes\[0\]\.stages\[0\]\.from: \"latent\""),
+            ({"from": "stage_image", "skip": 10},
+             r"plan\.routes\[0\]\.stages\[0\]\.from: \"stage_image\"")):
+        check_refused_plan(program, start, told)
+
+
+def check_refused_plan(program, start, told):
     plan = {"format": "atelier.plan", "version": 1, "policy": "diffserve",
             "workers": [{"count": 1, "batch": 1,
                          "hosting": ["test_card@20"]}],
             "routes": [{"route": 0, "name": "test_card@20", "stages": [
-                {"any_of": ["test_card@20"], "from": "stage_image",
-                 "skip": 10}]}],
+                {"any_of": ["test_card@20"], **start}]}],
             "share": [{"0": 1.0}]}
     (program.folder / "plan.json").write_text(json.dumps(plan))
     code, out, err = program.run(
         ["serve", "--set", "devices=[{name='cpu:0',executor='test_card',"
          "variants=['test_card@20']}]", "--set", "policy.name='fixed'",
          "--set", "planner.plan='plan.json'"])
-    expect(code == 2 and "plan.routes[0].stages[0].skip: 10" in err, code, err)
+    expect(code == 2 and re.search(told, err), code, err)
 
 
 def case_an_arena_for_no_picture_is_refused(program):

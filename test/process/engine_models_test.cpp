@@ -343,11 +343,14 @@ BOOST_DATA_TEST_CASE(a_stage_refines_an_image_as_an_edit_of_its_file, modes,
     const auto file = path / ("plan" + std::to_string(skip) + ".json");
     std::ofstream{file} << R"({"format": "atelier.plan", "version": 1,
       "policy": "diffserve", "memory": {"of": "diffserve"},
-      "workers": [{"hosting": ["tiny@2", "tiny@8"]}],
-      "routes": [{"stages": [{"any_of": ["tiny@2"]}]},
-                 {"stages": [{"any_of": ["tiny@8"]}]},
-                 {"name": "refine", "stages": [{"any_of": ["tiny@2"]},
-                   {"any_of": ["tiny@8"], "from": "stage_image", "skip": )"
+      "workers": [{"count": 1, "batch": 1, "hosting": ["tiny@2", "tiny@8"]}],
+      "routes": [{"route": 0, "name": "tiny@2",
+                  "stages": [{"any_of": ["tiny@2"]}]},
+                 {"route": 1, "name": "tiny@8",
+                  "stages": [{"any_of": ["tiny@8"]}]},
+                 {"route": 2, "name": "refine",
+                  "stages": [{"any_of": ["tiny@2"]},
+                    {"any_of": ["tiny@8"], "from": "stage_image", "skip": )"
                         << skip << R"(}]}],
       "share": [{"2": 1}]})";
     return file.string();

@@ -211,7 +211,10 @@ void nirvana_experiments(experiments& e) {
   e.add(paper, "Section 7.3, mean latency", "-19.8 %",
         fmt::format("-{}", percent(less)),
         seeds + ", nobody waits: within a point of 19.8",
-        std::abs(less - 0.198) <= 0.01);
+        std::abs(less - 0.198) <= 0.01,
+        fmt::format(
+          "the predictor misses hits: without it -{}",
+          percent(1 - mean_of(found, latency) / mean_of(vanilla, latency))));
   auto x = published;
   const double fast = speed(e, x, 4000, "Nirvana throughput");
   x.policy = by_name("vanilla");

@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(what_steps_take_is_told_once_to_whom_plans) {
   for (int i = 0; i < 9; ++i)
     rig.on(run);
   BOOST_TEST_REQUIRE(rig.clusters.size() == before + 1);
-  const auto& told = rig.clusters.back().costs;
+  const auto told = rig.clusters.back().costs;
   BOOST_TEST(
     std::count_if(told.begin(), told.end(),
                   [](const auto& x) { return std::abs(x.pace - 5) < 1e-6; })

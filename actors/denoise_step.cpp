@@ -67,11 +67,10 @@ void denoise_step_state::take_in(const denoise& x) {
   auto& e = at->second;
   e.what = x;
   e.steps = core::steps_to_run(x.how);
-  const auto done = std::max(x.steps_done, x.begin_at);
   planning::batch_row row;
   row.who = x.who;
   row.shape = {x.how.variant, x.how.px};
-  row.steps_left = std::max(1u, e.steps - std::min(e.steps, done));
+  row.steps_left = std::max(1u, e.steps - std::min(e.steps, x.steps_done));
   row.prio = x.prio;
   row.deadline = core::time_point{core::timespan{x.deadline_ns}};
   batch->add(row);
@@ -208,7 +207,6 @@ void denoise_step_state::start_next_run() {
     job.source = e.what.source;
     job.publish_every = config.publish_every;
     job.preview_every = e.what.preview_every;
-    job.begin_at = e.what.begin_at;
     job.judge = e.what.judge;
     device.open(job);
   }

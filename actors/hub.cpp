@@ -41,7 +41,9 @@ hub::hub(hub_config config, hub_ports ports)
     plan_(config_.initial_plan),
     steps_of_(planning::step_tables_of(*config_.profile)),
     backlog_(config_.profile->variants.size()),
-    pace_(config_.profile->variants.size()) {}
+    pace_(config_.profile->variants.size()),
+    costs_(config_.profile->variants.size()),
+    current_(config_.profile) {}
 
 // -- entering -----------------------------------------------------------------
 
@@ -100,6 +102,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
   if (r.due != core::never)
     deadlines_.emplace(r.due, id);
   draw_entry(r);
+  probe(r.what, now);
   choose_route(id, r, now);
   settle(now);
 }
@@ -110,7 +113,7 @@ void hub::begin_stage(core::request_id id, row& r, uint32_t stage,
   r.stage = stage;
   r.how =
     planning::recipe_of(*r.what, next, next.any_of.front(), *config_.profile);
-  r.begin_at = begin_of(r, next, r.how.variant, 0);
+  r.saved = saved_by(r, next, r.how.variant, 0);
   r.newest = {};
   drop_source(r);
   r.steps_done = 0;
@@ -134,6 +137,7 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
     count_waiting(r.how.variant, lane, true);
   if (r.delayed && !r.alone)
     ++held_up_[lane];
+  later_stages_ += r.stage > 0 ? 1u : 0u;
   if (in_front)
     lanes_.push_front(lane, entry);
   else
@@ -373,17 +377,21 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
   if (what->version <= plan_->version)
     return;
   plan_ = std::move(what);
+  admission_.follow(*plan_, now);
   bool changed = false;
   for (const auto& x : plan_->workers) {
     const auto i = workers_.find(x.worker);
     if (i == workers_.end())
       continue;
     const auto before = i->second.view.hosting;
+    const auto becoming = i->second.view.becoming;
     apply(x, i->second, now);
     const auto& after = i->second.view.hosting;
-    changed = changed || (!after.empty() && after != before);
+    changed = changed || (!after.empty() && after != before)
+           || (plan_->grouped && i->second.view.becoming != becoming);
   }
-  // Those that load are told when they have.
+  // Those that load are told when they have, but where the next plan goes by
+  // what is under way.
   if (changed)
     ports_.watch->cluster_changed(cluster());
   settle(now);
@@ -394,7 +402,7 @@ void hub::settle(core::time_point now) {
   starved_.clear();
   look_anew();
   pump(now);
-  tell_unhosted();
+  tell_waiting();
   end_filling();
 }
 

@@ -11,8 +11,10 @@
 #include <atelier/config/settings.hpp>
 #include <atelier/ipc/keeper.hpp>
 #include <atelier/ipc/slot_store.hpp>
+#include <atelier/planning/admission.hpp>
 #include <atelier/planning/backlog.hpp>
 #include <atelier/planning/lanes.hpp>
+#include <atelier/planning/measured_costs.hpp>
 #include <atelier/planning/policy.hpp>
 
 #include <array>
@@ -46,8 +48,6 @@ struct hub_config {
   std::shared_ptr<const planning::plan> initial_plan;
   /// How rows join batches, whatever plans say; none: as they say.
   std::optional<planning::joining> join = {};
-  /// A request goes on without facts that did not come in this time.
-  core::timespan facts_budget = std::chrono::seconds{1};
   /// A picture that is there when time runs out is answered with so long before
   /// the deadline, beside twice what finishing takes of late.
   core::timespan answer_margin = std::chrono::milliseconds{25};
@@ -136,6 +136,8 @@ public:
 private:
   struct worker {
     worker_address where;
+    /// Name of its device; empty for CPU pools.
+    std::string device;
     uint32_t seats = 1;
     uint32_t run_steps = 1;
     planning::worker_view view;
@@ -159,6 +161,7 @@ private:
     /// Number of its last `adopt`; loading until that is answered.
     uint32_t adopts = 0;
     bool loading = false;
+    core::time_point load_began;
     /// Rows of a batch, and how they join, by the plan.
     uint32_t most_rows = 0;
     planning::joining join = planning::joining::step;
@@ -181,18 +184,33 @@ private:
   void turn_away(core::request_id id, row& r, core::error why,
                  core::timespan retry_after, core::time_point now);
   void count_choice(const row& r);
+  /// A row on its route could wait for image slots for ever.
+  std::optional<core::error> too_few_slots_for(const row& r) const;
   /// Ends a row with the picture that was found for it; false where there is
   /// none to be had.
   bool answer_with_match(core::request_id id, row& r, uint32_t match,
                          core::time_point now);
   void count_waiting(core::variant_id variant, core::lane_id lane, bool comes);
-  void note_retrieval(planning::retrieval_sample x, uint32_t allowed);
-  uint32_t begin_of(const row& r, const planning::stage& next,
+  void note_retrieval(planning::retrieval_sample x);
+  void note_allowed(uint32_t allowed);
+  /// Returns the steps that earlier work saves a stage.
+  uint32_t saved_by(const row& r, const planning::stage& next,
                     core::variant_id variant, uint32_t level) const;
+  /// Has a row start from earlier work that has so many steps, if that is to be
+  /// had; else from what its slot holds.
+  void start_from_earlier(core::ticket who, row& r, uint32_t steps);
+
+  // hub_probes.cpp: searches that no request waits for
+  /// Begins one where the plan wants it, after what one like `asked` asks for;
+  /// ends one that took too long.
+  void probe(const std::shared_ptr<const core::request>& asked,
+             core::time_point now);
+  bool probe_found(const facts_found& x, core::time_point now);
 
   // hub_hosting.cpp: what workers host and how they batch
   void apply(const planning::assignment& x, worker& w, core::time_point now);
-  void change_hosting(worker& w);
+  void change_hosting(worker& w, core::time_point now);
+  void note_load(const worker& w, const adopted& x, core::time_point now);
   /// Returns the next order to a worker; no hosting: what it has.
   static adopt order_for(worker& w, std::vector<core::variant_id> hosting);
   /// Has new variants loaded: beside what runs where that can be, else when all
@@ -211,8 +229,9 @@ private:
   void look_anew();
   /// Notes a variant whose lane nobody serves, nor will.
   void look_for_host(core::lane_id lane);
-  /// Tells the planner of those that were noted.
-  void tell_unhosted();
+  /// Tells the planner of those that were noted, and of rows that found no
+  /// seat where the plan groups them.
+  void tell_waiting();
   void serve(worker& w);
   bool takes_more(const worker& w) const;
   void end_filling();
@@ -247,16 +266,34 @@ private:
   void pump(core::time_point now);
   void pump_lane(core::lane_id lane, core::time_point now);
   bool dispatch(core::request_id id, worker& w, core::time_point now);
-  bool grant(core::ticket who, const worker& w,
-             std::initializer_list<ipc::slot_kind> kinds,
-             std::array<uint32_t, ipc::slot_kinds> reserve, dispatched& into);
-  bool grant_with_source(core::ticket who, const worker& w,
-                         const core::source_images& files, dispatched& into);
+  /// Rows are prepared for all seats and more.
+  bool far_ahead() const;
+  /// Dispatches a row that has had a stage, where one that has not must wait
+  /// for slots: such a row holds some, and gives them back only at its end.
+  bool dispatch_later_stage(const std::vector<core::lane_id>& lanes, worker& w,
+                            core::time_point now);
+  prepare preparation(core::ticket who, const row& r,
+                      const dispatched& x) const;
+  /// Has a row run by what its worker hosts, from earlier work where its route
+  /// says so.
+  void settle_start(core::ticket who, row& r, const worker& w);
   void withdraw(worker& w);
   void offer(worker& w);
   void view_changed(const worker& w);
   planning::worker_view view_of(const worker& w) const;
   core::timespan allowance_of(const row& r, const worker& w) const;
+
+  // hub_slots.cpp: what a dispatch is given
+  bool grant(core::ticket who, const worker& w,
+             std::initializer_list<ipc::slot_kind> kinds,
+             std::array<uint32_t, ipc::slot_kinds> reserve, dispatched& into);
+  /// Returns the slots that must stay free, by kind, when a row is given what
+  /// its phase takes, so that what is further along can always go on.
+  std::array<uint32_t, ipc::slot_kinds> left_for_next(const row& r) const;
+  bool grant_with_source(core::ticket who, const row& r, const worker& w,
+                         dispatched& into);
+  bool grant_for_preparing(core::ticket who, const row& r, const worker& w,
+                           dispatched& into);
 
   // hub_suspects.cpp: rows whose worker died under them
   /// Begins a phase; a row that died in it too often before ends here.
@@ -300,6 +337,8 @@ private:
   row* current(core::ticket who);
   void discard(const dispatched& x);
   void note(row& r, const std::vector<core::note>& what);
+  /// Counts what a judge told; returns what its gate compares.
+  double note_score(double told);
   void count_batch(const stepped& x);
   void fall_back(core::request_id id, row& r, const dispatched& x,
                  const core::error& why, loss how, core::time_point now);
@@ -315,11 +354,18 @@ private:
   void uncount_work(row& r);
   std::optional<core::error> no_room_for(core::variant_id variant,
                                          core::timespan& retry_after) const;
+  /// Why the plan does not admit a row now.
+  std::optional<core::error> not_admitted(const row& r,
+                                          core::timespan& retry_after,
+                                          core::time_point now);
   /// What the rest of a row takes at least; what it takes at a worker.
   core::timespan still_needs(const row& r) const;
   core::timespan completion_at(const row& r, const worker& w) const;
   worker& choose_worker(core::lane_id lane, core::time_point now);
+  /// Where the plan groups rows: null where the lane's next one waits.
+  worker* seat_in_group(core::lane_id lane, core::time_point now);
   void note_pace(const worker& w, const stepped& x);
+  void tell_costs();
 
   // hub_timeline.cpp: what happened when, for people
   void draw_entry(const row& r);
@@ -356,6 +402,10 @@ private:
   std::set<core::lane_id> looked_;
   bool looks_anew_ = false;
   std::vector<core::variant_id> unhosted_;
+  /// Rows of a plan that groups them found no seat; how many waited when that
+  /// was told.
+  bool crowded_ = false;
+  size_t told_waiting_ = 0;
   /// From the first known mask on, views tell the rows of their workers: before
   /// nobody needs them.
   bool tells_rows_ = false;
@@ -370,6 +420,10 @@ private:
   /// Sees the workers where `seen_` is made.
   mutable planning::backlog backlog_;
   planning::measured_pace pace_;
+  planning::measured_costs costs_;
+  /// The profile with what was told of them: what policies go by.
+  std::shared_ptr<const planning::profile> current_;
+  planning::admission admission_;
   /// Workers with free seats by lane, least loaded first.
   std::map<core::lane_id, std::set<std::pair<uint32_t, core::worker_id>>> open_;
   std::set<core::lane_id> dirty_;
@@ -380,10 +434,23 @@ private:
   std::set<std::pair<core::time_point, core::request_id>> deadlines_;
   /// Rows that ask for facts, by the end of their patience.
   std::set<std::pair<core::time_point, core::request_id>> asking_;
+
+  struct open_probe {
+    core::request_id id;
+    core::time_point since;
+  };
+
+  std::optional<open_probe> probe_;
+  core::time_point last_probe_;
+  uint64_t probes_ = 0;
+  /// Version of the last plan after which retrievals called for another one.
+  std::optional<uint64_t> called_for_;
   std::vector<core::worker_id> filling_;
   /// Rows prepared, or being prepared, that no device took yet.
   uint32_t ahead_ = 0;
   uint32_t device_seats_ = 0;
+  /// Rows that wait for a stage after their first.
+  uint32_t later_stages_ = 0;
   uint64_t text_bytes_ = 0;
   uint64_t source_bytes_ = 0;
   size_t live_ = 0;

@@ -3,30 +3,11 @@
 // From lanes to workers: who takes what, with which slots.
 
 #include <atelier/actors/hub.hpp>
-#include <atelier/actors/source_files.hpp>
-#include <atelier/core/log.hpp>
 
 #include <algorithm>
 #include <utility>
 
 namespace atelier::actors {
-
-namespace {
-
-/// Slots that must stay free after a grant, by kind, so that what is further
-/// along can always go on: preparing leaves a state for a device, a device
-/// leaves an image for an encoder. A source is held while its row waits for a
-/// device: preparing one leaves, when its files are gone, an image for the
-/// device and one for the encoder.
-constexpr std::array<uint32_t, ipc::slot_kinds> reserve_preparing{1, 0, 0};
-constexpr std::array<uint32_t, ipc::slot_kinds> reserve_with_source{1, 2, 0};
-constexpr std::array<uint32_t, ipc::slot_kinds> reserve_files{0, 1, 0};
-constexpr std::array<uint32_t, ipc::slot_kinds> reserve_denoising{0, 1, 0};
-constexpr std::array<uint32_t, ipc::slot_kinds> reserve_finishing{0, 0, 0};
-
-constexpr ipc::process_life control_life{};
-
-} // namespace
 
 core::lane_id hub::lane_for(const row& r) const {
   switch (r.at) {
@@ -41,13 +22,14 @@ core::lane_id hub::lane_for(const row& r) const {
   random.seek((uint64_t{r.attempt} + 1) << 16);
   const auto& next = r.under->routes[r.along.value].stages[r.stage];
   const auto lane = config_.policy->place_knowing(
-    *r.what, next, r.known, *config_.profile, *plan_, cluster(), random);
+    *r.what, next, r.known, *current_, *plan_, cluster(), random);
   return r.alone ? alone_lane(lane) : lane;
 }
 
 planning::waiting hub::entry_for(core::request_id id, const row& r) const {
   planning::waiting x;
   x.request = id;
+  x.tenant = r.what->tenant;
   x.prio = r.what->prio;
   x.since = r.waiting_since;
   x.deadline = r.what->deadline;
@@ -71,20 +53,33 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
   if (!pool && (lane.value & alone_lane(core::lane_id{0}).value) != 0)
     return pump_alone(lane, now);
   while (!lanes_.empty(lane)) {
-    if (lane == prepare_lane
-        && ahead_ >= std::max(4u, ahead_per_seat * device_seats_)) {
+    const auto candidates = open_.find(lane);
+    if (candidates == open_.end() || candidates->second.empty()) {
+      if (!pool) {
+        look_for_host(lane);
+        crowded_ = crowded_ || plan_->grouped;
+      }
+      return;
+    }
+    const bool grouped = plan_->grouped && !pool && !planning::worker_of(lane);
+    auto* seat = grouped ? seat_in_group(lane, now) : &choose_worker(lane, now);
+    if (seat == nullptr) {
+      crowded_ = true;
+      return;
+    }
+    auto& w = *seat;
+    if (lane == prepare_lane && far_ahead()) {
+      if (dispatch_later_stage({lane}, w, now))
+        continue;
       starved_.insert(lane);
       return;
     }
-    const auto candidates = open_.find(lane);
-    if (candidates == open_.end() || candidates->second.empty()) {
-      if (!pool)
-        look_for_host(lane);
-      return;
-    }
-    auto& w = choose_worker(lane, now);
-    auto queue = lanes_.best(w.serves, now, config_.pace.ageing,
-                             pool ? 1 : w.view.max_batch);
+    const core::lane_id group[] = {lane};
+    const auto from = grouped && w.view.seats_taken > 0
+                      ? std::span<const core::lane_id>{group}
+                      : std::span<const core::lane_id>{w.serves};
+    auto queue =
+      lanes_.best(from, now, config_.pace.ageing, pool ? 1 : w.view.max_batch);
     // Where it would go now is known: so is how long it would take there.
     if (!pool && w.join == planning::joining::step)
       for (auto& x : queue)
@@ -108,60 +103,68 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
     if (chosen.join.empty() && chosen.late.empty())
       return;
     for (const auto id : chosen.join) {
-      if (!dispatch(id, w, now)) {
-        ++counts_.slot_waits;
-        starved_.insert(lane);
-        return;
-      }
+      if (dispatch(id, w, now))
+        continue;
+      ++counts_.slot_waits;
+      const auto lanes = pool ? std::vector{lane} : w.serves;
+      if (dispatch_later_stage(lanes, w, now))
+        break;
+      starved_.insert(lane);
+      return;
     }
   }
 }
 
-bool hub::grant(core::ticket who, const worker& w,
-                std::initializer_list<ipc::slot_kind> kinds,
-                std::array<uint32_t, ipc::slot_kinds> reserve,
-                dispatched& into) {
-  auto slots = keeper_.grant(who, w.where.where,
-                             std::span(kinds.begin(), kinds.size()), reserve);
-  if (!slots)
-    return false;
-  for (const auto& slot : *slots)
-    ports_.slots->open(slot);
-  into.granted = std::move(*slots);
-  return true;
+bool hub::far_ahead() const {
+  return ahead_ >= std::max(4u, ahead_per_seat * device_seats_);
 }
 
-bool hub::grant_with_source(core::ticket who, const worker& w,
-                            const core::source_images& files,
-                            dispatched& into) {
-  using ipc::slot_kind;
-  if (!grant(who, w, {slot_kind::state, slot_kind::image}, reserve_with_source,
-             into))
+bool hub::dispatch_later_stage(const std::vector<core::lane_id>& lanes,
+                               worker& w, core::time_point now) {
+  if (later_stages_ == 0)
     return false;
-  // The control process writes this slot, and is done with it at once.
-  constexpr std::array kinds{slot_kind::image};
-  const auto slots = keeper_.grant(who, control_life, kinds, reserve_files);
-  ATELIER_EXPECTS(slots.has_value(), "the grant before left slots for this");
-  into.reading = slots->front();
-  auto& store = *ports_.slots;
-  store.open(into.reading);
-  const auto write = [&]() -> core::result<void> {
-    if (store.capacity(slot_kind::image) == 0)
-      return store.publish(into.reading, 1, 0);
-    const auto buffer = store.buffer(into.reading);
-    if (!buffer)
-      return buffer.why();
-    if (auto written = write_source_files(*buffer, files); !written)
-      return written;
-    return store.publish(into.reading, 1, source_files_bytes(files));
-  };
-  // The worker finds nothing there and says so; the door lets no such through.
-  if (auto written = write(); !written)
-    core::log_error("the source of request {}: {}", who.id.value,
-                    core::to_string(written.why()));
-  keeper_.begin_read(into.reading, who, w.where.where);
-  keeper_.release(into.reading, who);
-  return true;
+  for (const auto lane : lanes)
+    for (const auto id : lanes_.of(lane))
+      if (rows_.at(id).stage > 0 && dispatch(id, w, now))
+        return true;
+  return false;
+}
+
+prepare hub::preparation(core::ticket who, const row& r,
+                         const dispatched& x) const {
+  prepare p;
+  p.who = who;
+  p.how = r.how;
+  p.text = r.what->text;
+  p.latent = planning::latent_of(config_.profile->variants[r.how.variant.value],
+                                 r.how.px);
+  p.state = x.granted[0];
+  if (!r.how.from_image)
+    return p;
+  p.source = x.granted[1];
+  if (x.reads_files) {
+    p.files = x.reading;
+    return p;
+  }
+  p.drawn = x.reading;
+  const auto& drawn = r.ran[*r.known.best];
+  p.drawn_px = drawn.px;
+  p.drawn_scaled_to = drawn.scaled_to;
+  return p;
+}
+
+void hub::settle_start(core::ticket who, row& r, const worker& w) {
+  if (r.steps_done > r.saved)
+    return;
+  const auto& next = r.under->routes[r.along.value].stages[r.stage];
+  // The worker may host another of the variants that the stage allows.
+  for (const auto v : next.any_of)
+    if (std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
+        != w.view.hosting.end()) {
+      r.how = planning::recipe_of(*r.what, next, v, *config_.profile);
+      break;
+    }
+  start_from_earlier(who, r, saved_by(r, next, r.how.variant, w.view.level));
 }
 
 bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
@@ -173,53 +176,31 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   x.worker = w.view.worker;
   x.at = r.at;
   x.since = now;
+  x.variant = r.how.variant;
   x.steps_before = r.steps_done;
   x.steps_done = r.steps_done;
   x.alone = r.alone;
   work order;
   switch (r.at) {
     case phase::preparing: {
-      const auto* files = r.what->source.get();
-      const bool granted =
-        files == nullptr
-          ? grant(who, w, {slot_kind::state}, reserve_preparing, x)
-          : grant_with_source(who, w, *files, x);
-      if (!granted)
+      if (!grant_for_preparing(who, r, w, x))
         return false;
-      const auto& v = config_.profile->variants[r.how.variant.value];
-      prepare p;
-      p.who = who;
-      p.how = r.how;
-      p.text = r.what->text;
-      p.latent = planning::latent_of(v, r.how.px);
-      p.state = x.granted[0];
-      if (files != nullptr) {
-        p.files = x.reading;
-        p.source = x.granted[1];
-      }
-      order = std::move(p);
+      order = preparation(who, r, x);
       ++ahead_;
       break;
     }
     case phase::denoising: {
-      if (!grant(who, w, {slot_kind::state, slot_kind::image},
-                 reserve_denoising, x))
+      if (!grant(who, w, {slot_kind::state, slot_kind::image}, left_for_next(r),
+                 x))
         return false;
+      settle_start(who, r, w);
+      x.steps_before = x.steps_done = r.steps_done;
       x.reading = r.newest;
       keeper_.begin_read(x.reading, who, w.where.where);
       x.source = r.source;
       keeper_.begin_read(x.source, who, w.where.where);
-      // The worker may host another of the variants that the stage allows.
       const auto& next = r.under->routes[r.along.value].stages[r.stage];
-      if (r.steps_done == 0) {
-        for (const auto v : next.any_of)
-          if (std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
-              != w.view.hosting.end()) {
-            r.how = planning::recipe_of(*r.what, next, v, *config_.profile);
-            break;
-          }
-        r.begin_at = begin_of(r, next, r.how.variant, w.view.level);
-      }
+      x.variant = r.how.variant;
       denoise d;
       d.who = who;
       d.how = r.how;
@@ -233,12 +214,10 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       d.deadline_ns = r.what->deadline.time_since_epoch().count();
       d.wants_progress = r.what->wants_progress;
       d.preview_every = r.what->preview_every;
-      d.begin_at = r.begin_at;
       if (next.check)
         d.judge = next.check->judge;
       order = std::move(d);
       x.steps = core::steps_to_run(r.how);
-      x.begin_at = r.begin_at;
       x.masked = masked_as_it_runs(r);
       --ahead_;
       x.steps_left = steps_left(r);
@@ -246,7 +225,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       break;
     }
     case phase::finishing: {
-      if (!grant(who, w, {slot_kind::image}, reserve_finishing, x))
+      if (!grant(who, w, {slot_kind::image}, left_for_next(r), x))
         return false;
       x.reading = r.pixels;
       keeper_.begin_read(x.reading, who, w.where.where);
@@ -257,6 +236,8 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       break;
     }
   }
+  if (r.at == phase::denoising)
+    lanes_.charge(r.what->tenant, still_needs(r), now);
   if (const auto lane = lanes_.where(id); lane && r.at == phase::denoising)
     count_waiting(waited_for, *lane, false);
   take_from_lane(id, r);

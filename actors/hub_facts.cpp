@@ -3,6 +3,8 @@
 // Which route a request takes, and what is asked of it before.
 
 #include <atelier/actors/hub.hpp>
+#include <atelier/actors/slot_needs.hpp>
+#include <atelier/planning/question_budget.hpp>
 #include <atelier/planning/unified/offers.hpp>
 
 #include <algorithm>
@@ -27,12 +29,13 @@ constexpr ipc::process_life control_life{};
 /// another.
 constexpr std::array<uint32_t, ipc::slot_kinds> reserve_found{0, 1, 0};
 
-/// Answers what nobody could tell: nothing is tolerated, nothing is near.
+/// Answers what nobody could tell: nothing is tolerated, nothing is near. But a
+/// search is likely to hit: a predictor may spare a search, never a hit.
 void fill_unknown(planning::facts& known, const planning::need& asked) {
   if (asked.tolerated && !known.tolerated)
     known.tolerated.emplace();
   if (asked.hit_likely && !known.hit_likely)
-    known.hit_likely = false;
+    known.hit_likely = true;
   if (asked.near && !known.near)
     known.near.emplace();
   if (asked.mask && !known.mask)
@@ -59,8 +62,8 @@ void raise(std::vector<std::pair<uint32_t, uint64_t>>& counts, uint32_t key) {
 void hub::choose_route(core::request_id id, row& r, core::time_point now) {
   for (;;) {
     core::philox random{config_.seed, core::purpose::routing, id};
-    auto choice = config_.policy->choose(*r.what, r.known, *config_.profile,
-                                         *plan_, cluster(), random);
+    auto choice = config_.policy->choose(*r.what, r.known, *current_, *plan_,
+                                         cluster(), random);
     if (const auto* wants = std::get_if<planning::need>(&choice)) {
       if (r.asked++ >= most_questions)
         return turn_away(id, r,
@@ -77,9 +80,12 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       r.state = row_state::asking;
       r.wanted = *wants;
       r.asks_since = now;
-      r.asks_until = core::after(now, config_.facts_budget);
+      r.asks_until =
+        core::after(now, planning::question_budget(config_.pace.facts,
+                                                   config_.pace.facts_share,
+                                                   now, r.what->deadline));
       asking_.emplace(r.asks_until, id);
-      ports_.facts->find(r.what, *wants);
+      ports_.facts->find(r.what, *wants, r.asked);
       return;
     }
     if (auto* no = std::get_if<planning::refuse>(&choice))
@@ -92,7 +98,10 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
                     && along->from == planning::origin::image && r.known.near
                     && go.match && *go.match < r.known.near->size()
                     && config_.profile->reuse;
-    if (along == nullptr || (along->stages.empty() && !found))
+    const bool begins =
+      along != nullptr && !along->stages.empty()
+      && along->stages.front().from != planning::origin::stage_image;
+    if (!begins && !found)
       return turn_away(id, r,
                        core::fail(core::ec::internal,
                                   "policy {} chose no route that can be run",
@@ -114,9 +123,13 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       members_changed_ = members_changed_ || !tells_rows_;
       tells_rows_ = true;
     }
+    if (auto why = too_few_slots_for(r))
+      return turn_away(id, r, std::move(*why), {}, now);
     core::timespan later{0};
     const auto first = along->stages.front().any_of.front();
     if (auto why = no_room_for(first, later))
+      return turn_away(id, r, std::move(*why), later, now);
+    if (auto why = not_admitted(r, later, now))
       return turn_away(id, r, std::move(*why), later, now);
     count_choice(r);
     return begin_stage(id, r, 0, now);
@@ -124,16 +137,22 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
 }
 
 void hub::on(const facts_found& x, core::time_point now) {
+  if (probe_found(x, now))
+    return settle(now);
   const auto i = rows_.find(x.id);
-  if (i == rows_.end() || i->second.state != row_state::asking)
+  if (i == rows_.end() || i->second.state != row_state::asking
+      || x.question != i->second.asked) {
+    ++counts_.stale_replies;
     return;
+  }
   auto& r = i->second;
   asking_.erase({r.asks_until, x.id});
-  if (r.wanted.near)
-    note_retrieval({core::to_seconds(now - r.asks_since), !x.what.near},
-                   x.what.near ? planning::unified::allowed_by(*config_.profile,
-                                                               *x.what.near)
-                               : 0);
+  if (r.wanted.near) {
+    note_retrieval({core::to_seconds(now - r.asks_since), !x.what.near, now});
+    note_allowed(x.what.near ? planning::unified::allowed_by(*config_.profile,
+                                                             *x.what.near)
+                             : 0);
+  }
   if (r.wanted.tolerated)
     r.known.tolerated = x.what.tolerated;
   if (r.wanted.hit_likely)
@@ -157,20 +176,32 @@ void hub::on(const facts_found& x, core::time_point now) {
 void hub::go_on_without(core::request_id id, row& r, core::time_point now) {
   asking_.erase({r.asks_until, id});
   ++counts_.facts_late;
-  if (r.wanted.near)
-    note_retrieval({core::to_seconds(now - r.asks_since), true}, 0);
+  if (r.wanted.near) {
+    note_retrieval({core::to_seconds(now - r.asks_since), true, now});
+    note_allowed(0);
+  }
   fill_unknown(r.known, r.wanted);
   r.state = row_state::waiting;
   choose_route(id, r, now);
 }
 
-void hub::note_retrieval(planning::retrieval_sample x, uint32_t allowed) {
+void hub::note_allowed(uint32_t allowed) {
   raise(counts_.allowed, allowed);
+}
+
+void hub::note_retrieval(planning::retrieval_sample x) {
   auto& kept = counts_.retrievals;
   if (kept.size() >= most_retrievals)
     kept.erase(kept.begin());
   kept.push_back(x);
   ++counts_.retrieved;
+  // Once for a plan: the one that is called for takes all of them in.
+  if (called_for_ == plan_->version || !config_.policy->plan_due(*plan_, kept))
+    return;
+  called_for_ = plan_->version;
+  auto there = cluster();
+  there.retrievals = kept;
+  ports_.watch->cluster_changed(std::move(there));
 }
 
 void hub::turn_away(core::request_id id, row& r, core::error why,
@@ -214,6 +245,25 @@ bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,
   return true;
 }
 
+std::optional<core::error> hub::too_few_slots_for(const row& r) const {
+  const auto& along = r.under->routes[r.along.value];
+  const auto needs =
+    image_slots_from(along, 0, phase::preparing, r.what->source != nullptr);
+  const auto there = keeper_.count(ipc::slot_kind::image);
+  if (needs > there)
+    return core::fail(core::ec::out_of_resources,
+                      "route '{}' needs {} image slots, there are {} "
+                      "(arena.image_slots)",
+                      along.name, needs, there);
+  const auto states = state_slots_from(along, 0);
+  if (const auto all = keeper_.count(ipc::slot_kind::state); states > all)
+    return core::fail(core::ec::out_of_resources,
+                      "route '{}' needs {} state slots, there are {} "
+                      "(arena.state_slots)",
+                      along.name, states, all);
+  return std::nullopt;
+}
+
 void hub::count_choice(const row& r) {
   const auto& along = r.under->routes[r.along.value];
   const auto* first = along.stages.empty() ? nullptr : &along.stages.front();
@@ -230,7 +280,7 @@ void hub::count_choice(const row& r) {
   }
 }
 
-uint32_t hub::begin_of(const row& r, const planning::stage& next,
+uint32_t hub::saved_by(const row& r, const planning::stage& next,
                        core::variant_id variant, uint32_t level) const {
   using planning::origin;
   const auto steps = config_.profile->variants[variant.value].steps;
@@ -256,13 +306,40 @@ uint32_t hub::begin_of(const row& r, const planning::stage& next,
           usable = std::max(usable, k);
       return std::min(usable, steps - 1);
     }
-    case origin::image:
     case origin::stage_image:
+      // The picture stands in the row's source, and its run is shorter.
+      return 0;
+    case origin::image:
       break;
   }
   if (next.skip_of > 0)
     skip = static_cast<uint32_t>(uint64_t{skip} * steps / next.skip_of);
   return std::min(skip, steps - 1);
+}
+
+void hub::start_from_earlier(core::ticket who, row& r, uint32_t steps) {
+  // What it has already, after a death perhaps, it keeps.
+  r.saved = r.steps_done;
+  if (steps == 0 || steps == r.steps_done || !ports_.facts || !r.known.near
+      || r.known.near->empty())
+    return;
+  const auto& near = *r.known.near;
+  const auto& from =
+    near[std::min<size_t>(r.match.value_or(0), near.size() - 1)];
+  // As of source files, the control process is done with the slot at once.
+  constexpr std::array kinds{ipc::slot_kind::state};
+  const auto slots = keeper_.grant(who, control_life, kinds, {});
+  if (!slots)
+    return;
+  const auto state = slots->front();
+  ports_.slots->open(state);
+  const bool given = ports_.facts->give_state(from.entry, steps, state);
+  keeper_.release(state, who);
+  if (!given)
+    return keeper_.supersede(state);
+  keeper_.supersede(r.newest);
+  r.newest = state;
+  r.saved = r.steps_done = steps;
 }
 
 } // namespace atelier::actors

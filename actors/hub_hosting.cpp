@@ -109,13 +109,14 @@ void hub::drain_and_load(worker& w, bool loads, core::time_point now) {
   serve(w);
   hosting_changed();
   rehome(w.view.worker, now);
-  change_hosting(w);
+  change_hosting(w, now);
 }
 
-void hub::change_hosting(worker& w) {
+void hub::change_hosting(worker& w, core::time_point now) {
   if (!w.next_hosting || w.loading || w.view.seats_taken != 0)
     return;
   w.loading = true;
+  w.load_began = now;
   ++counts_.loads;
   ports_.workers->send(w.where, order_for(w, *w.next_hosting));
   w.next_hosting.reset();
@@ -134,9 +135,10 @@ void hub::on(const adopted& x, core::time_point now) {
     return;
   w->loading = false;
   if (w->next_hosting) {
-    change_hosting(*w);
+    change_hosting(*w, now);
     return settle(now);
   }
+  note_load(*w, x, now);
   withdraw(*w);
   const auto before = w->view.hosting;
   w->view.hosting = x.failure.code == core::ec::none
@@ -206,8 +208,10 @@ void hub::look_for_host(core::lane_id lane) {
     unhosted_.push_back(wanted);
 }
 
-void hub::tell_unhosted() {
-  if (unhosted_.empty())
+void hub::tell_waiting() {
+  const bool crowded =
+    std::exchange(crowded_, false) && lanes_.size() != told_waiting_;
+  if (unhosted_.empty() && !crowded)
     return;
   std::map<core::variant_id, core::time_point> since;
   for (const auto v : unhosted_)
@@ -222,6 +226,10 @@ void hub::tell_unhosted() {
                    [&](auto a, auto b) { return since[a] < since[b]; });
   auto there = cluster();
   there.unhosted = std::exchange(unhosted_, {});
+  if (plan_->grouped) {
+    there.waiting = counts_.waiting_shared;
+    told_waiting_ = lanes_.size();
+  }
   ports_.watch->cluster_changed(std::move(there));
 }
 

@@ -33,12 +33,18 @@ const planning::cluster_view& hub::cluster() const {
 
 planning::worker_view hub::view_of(const worker& w) const {
   auto out = w.view;
+  for (const auto who : w.has) {
+    const auto v = out_.at(who).variant;
+    const auto at = std::lower_bound(out.running.begin(), out.running.end(), v);
+    if (at == out.running.end() || *at != v)
+      out.running.insert(at, v);
+  }
   if (!tells_rows_)
     return out;
   for (const auto who : w.has) {
     const auto& x = out_.at(who);
-    const auto done = std::max(x.steps_done, x.begin_at);
-    out.rows.push_back({x.masked, x.steps - std::min(x.steps, done), true});
+    out.rows.push_back(
+      {x.masked, x.steps - std::min(x.steps, x.steps_done), true});
   }
   const auto own = planning::lane_of(w.view.worker);
   for (const auto lane : {own, alone_lane(own)})
@@ -90,7 +96,7 @@ scheduler_status hub::status() const {
     if (w.where.what != role::denoise_step)
       continue;
     worker_line line;
-    line.device = w.view.device_kind;
+    line.device = w.device;
     for (const auto v : w.view.hosting)
       line.variants.push_back(config_.profile->variants[v.value].name);
     line.seats_taken = w.view.seats_taken;
@@ -125,8 +131,8 @@ std::string hub::check() const {
     }
     if (r.state == row_state::running && out_.count({id, r.attempt}) == 0)
       return fmt::format("row {} runs nowhere", id.value);
-    const bool has_source = r.what->source != nullptr
-                         && r.at == phase::denoising && !is_terminal(r.state);
+    const bool has_source =
+      r.how.from_image && r.at == phase::denoising && !is_terminal(r.state);
     if (has_source != static_cast<bool>(r.source)
         || (has_source && !keeper_.state_of(r.source)))
       return fmt::format("row {} lost its source, or keeps one for nothing",
@@ -164,6 +170,11 @@ std::string hub::check() const {
     if (r.delayed && !r.alone)
       if (const auto lane = lanes_.where(id))
         ++held_up[*lane];
+  uint32_t later_stages = 0;
+  for (const auto& [id, r] : rows_)
+    later_stages += r.stage > 0 && lanes_.contains(id) ? 1u : 0u;
+  if (later_stages != later_stages_)
+    return "rows that wait for a later stage are not counted";
   if (held_up != held_up_)
     return "rows that were delayed are not counted";
   std::map<core::worker_id, uint64_t> steps_left;

@@ -66,7 +66,7 @@ bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
   std::erase(w.batch, who);
   std::erase(w.has, who);
   w.view.steps_left -= out.steps_left;
-  change_hosting(w);
+  change_hosting(w, now);
   if (out.alone)
     each_beside(w, [this](worker& x) {
       x.exclusive = false;
@@ -91,8 +91,7 @@ bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
 void hub::discard(const dispatched& x) {
   for (const auto& slot : x.granted)
     keeper_.supersede(slot);
-  // The files are for this attempt alone.
-  if (x.at == phase::preparing)
+  if (x.reads_files)
     keeper_.supersede(x.reading);
 }
 
@@ -121,7 +120,8 @@ void hub::on(const worker_ready& x, core::time_point now) {
   w.run_steps = std::max(1u, x.run_steps);
   w.last_sign = now;
   w.view.worker = id;
-  w.view.device_kind = x.device;
+  w.device = x.device;
+  w.view.device_kind = planning::device_kind_of(x.device);
   w.view.max_batch = std::max(1u, x.max_batch);
   w.view.seats_free = x.seats;
   for (const auto& name : x.variants)
@@ -181,7 +181,8 @@ void hub::on(const prepared& x, core::time_point now) {
   r->newest = done.granted[0];
   if (done.granted.size() > 1)
     r->source = done.granted[1];
-  keeper_.supersede(done.reading);
+  if (done.reads_files)
+    keeper_.supersede(done.reading);
   enter(x.who.id, *r, phase::denoising, now);
   settle(now);
 }
@@ -221,6 +222,7 @@ void hub::on(const stepped& x, core::time_point now) {
   w->last_sign = now;
   count_batch(x);
   note_pace(*w, x);
+  tell_costs();
   draw_steps(*w, x);
   for (const auto& p : x.rows) {
     const auto i = out_.find(p.who);
@@ -251,6 +253,18 @@ void hub::on(const stepped& x, core::time_point now) {
   settle(now);
 }
 
+double hub::note_score(double told) {
+  const bool judged = std::isfinite(told) && told >= 0;
+  const auto score = judged ? std::min(told, 1.0) : 0;
+  // What nobody could judge is deferred like the worst.
+  counts_.confidences.resize(confidence_bins, 0);
+  ++counts_.confidences[static_cast<size_t>(score * (confidence_bins - 1))];
+  if (judged)
+    return score;
+  ++counts_.judge_failures;
+  return planning::unjudged;
+}
+
 void hub::on(const denoised& x, core::time_point now) {
   dispatched done;
   if (!conclude(x.who, now, done))
@@ -274,6 +288,12 @@ void hub::on(const denoised& x, core::time_point now) {
     r->took.first_step =
       core::time_point{core::timespan{x.first_step_ns}} - r->what->arrived;
   r->steps_run += x.steps_run;
+  // Decoding what is judged holds the judge's time.
+  if (const auto& ran = r->under->routes[r->along.value].stages[r->stage];
+      x.failure.code == core::ec::none && !ran.check && x.decode.count() > 0) {
+    costs_.ended(r->how.variant, x.text, x.decode);
+    tell_costs();
+  }
   if (x.failure.code != core::ec::none && worth_retrying(x.failure.code)) {
     fall_back(x.who.id, *r, done, x.failure, loss::told, now);
     return settle(now);
@@ -287,12 +307,9 @@ void hub::on(const denoised& x, core::time_point now) {
   o.stage = r->stage;
   o.variant = r->how.variant;
   o.failure = x.failure.code;
-  o.score = std::isfinite(x.score) ? std::clamp(x.score, 0.0, 1.0) : 0;
   if (const auto& ran = r->under->routes[r->along.value].stages[r->stage];
-      ran.check && x.failure.code == core::ec::none) {
-    counts_.confidences.resize(confidence_bins, 0);
-    ++counts_.confidences[static_cast<size_t>(o.score * (confidence_bins - 1))];
-  }
+      ran.check && x.failure.code == core::ec::none)
+    o.score = note_score(x.score);
   if (x.failure.code == core::ec::none) {
     o.image = done.granted[1];
     r->known.best = static_cast<uint32_t>(r->known.done.size());

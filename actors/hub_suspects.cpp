@@ -56,6 +56,7 @@ void hub::take_from_lane(core::request_id id, const row& r) {
   if (const auto at = lanes_.where(id); at && r.delayed && !r.alone)
     if (const auto i = held_up_.find(*at); --i->second == 0)
       held_up_.erase(i);
+  later_stages_ -= r.stage > 0 ? 1u : 0u;
   lanes_.remove(id);
 }
 
@@ -71,10 +72,13 @@ bool hub::has_room_for(const row& r) const {
   };
   if (r.at == phase::finishing)
     return free(ipc::slot_kind::image) >= 1;
-  // `grant` and `grant_with_source` need the same.
-  return ahead_ < std::max(4u, ahead_per_seat * device_seats_)
-      && free(ipc::slot_kind::state) >= 2
-      && (r.what->source == nullptr || free(ipc::slot_kind::image) >= 3);
+  // `grant_for_preparing` needs the same.
+  const auto left = left_for_next(r);
+  const auto enough = [&](ipc::slot_kind kind) {
+    return free(kind) > left[static_cast<size_t>(kind)];
+  };
+  return (r.stage > 0 || !far_ahead()) && enough(ipc::slot_kind::state)
+      && (!r.how.from_image || enough(ipc::slot_kind::image));
 }
 
 // -- trials -------------------------------------------------------------------

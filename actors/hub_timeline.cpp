@@ -42,9 +42,9 @@ timeline_event on_request(kind what, std::string_view name,
 }
 
 timeline_track track_of(const worker_address& where,
-                        const planning::worker_view& view) {
+                        const std::string& device) {
   return {where.what, where.what == role::denoise_step ? 0 : where.index,
-          view.device_kind};
+          device};
 }
 
 /// Of a worker's own clock and the hub's: what lies outside is not shown.
@@ -127,8 +127,8 @@ void hub::draw_dispatch(core::request_id id, const dispatched& x,
   e.from = x.since;
   e.to = now;
   if (const auto w = workers_.find(x.worker); w != workers_.end())
-    e.texts.emplace_back("worker",
-                         to_string(track_of(w->second.where, w->second.view)));
+    e.texts.emplace_back(
+      "worker", to_string(track_of(w->second.where, w->second.device)));
   if (why.code != core::ec::none)
     e.texts.emplace_back("failed", core::to_string(why));
   ports_.drawing->add(std::move(e));
@@ -160,7 +160,7 @@ void hub::draw_work(core::worker_id id, std::string_view name, core::ticket who,
   e.name = name;
   e.from = at(began_ns);
   e.to = core::after(e.from, took);
-  e.where = track_of(w->second.where, w->second.view);
+  e.where = track_of(w->second.where, w->second.device);
   // Steps run between the parts of a picture.
   if (!e.where->device.empty())
     e.where->device += " pictures";
@@ -177,7 +177,7 @@ void hub::draw_steps(const worker& w, const stepped& x) {
     e.name = name;
     e.from = from;
     e.to = core::after(from, took);
-    e.where = track_of(w.where, w.view);
+    e.where = track_of(w.where, w.device);
     e.numbers.emplace_back("batch", x.batch);
     if (x.steps > 0)
       e.numbers.emplace_back("steps", x.steps);
@@ -201,7 +201,7 @@ void hub::draw_death(const worker& w, core::time_point now) {
   e.what = kind::instant;
   e.name = "died";
   e.from = e.to = now;
-  e.where = track_of(w.where, w.view);
+  e.where = track_of(w.where, w.device);
   for (const auto who : w.has)
     if (e.rows.size() < most_rows)
       e.rows.push_back(who.id);

@@ -4,6 +4,7 @@
 // answers soonest.
 
 #include <atelier/actors/hub.hpp>
+#include <atelier/planning/grouping.hpp>
 #include <atelier/planning/walk.hpp>
 
 #include <algorithm>
@@ -14,6 +15,9 @@ namespace {
 
 /// Workers that are compared for one row.
 constexpr size_t most_compared = 16;
+
+/// Rows that join within this share of their time end together.
+constexpr double fresh_share = 0.05;
 
 } // namespace
 
@@ -67,6 +71,26 @@ std::optional<core::error> hub::no_room_for(core::variant_id variant,
                     "the limit (limits.queue_s) is {:.1f}",
                     core::to_seconds(*wait),
                     core::to_seconds(config_.limits.queue));
+}
+
+std::optional<core::error> hub::not_admitted(const row& r,
+                                             core::timespan& retry_after,
+                                             core::time_point now) {
+  // Rates that were planned with a guess are a guess.
+  const auto& all = config_.profile->variants;
+  if (std::any_of(all.begin(), all.end(),
+                  [](const auto& v) { return v.guessed; }))
+    return std::nullopt;
+  const auto of =
+    planning::admission_class(*r.what, r.known, *config_.profile, *plan_);
+  const auto wait = admission_.admit(of, r.what->prio, now);
+  if (wait == core::timespan{0})
+    return std::nullopt;
+  retry_after = std::max(plan_->retry_after, wait);
+  return core::fail(core::ec::overloaded,
+                    "more requests come than the plan admits, of priority {} "
+                    "the next one in {:.1f} s",
+                    core::to_string(r.what->prio), core::to_seconds(wait));
 }
 
 core::timespan hub::retry_after() const {
@@ -134,6 +158,44 @@ hub::worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
   return *best;
 }
 
+hub::worker* hub::seat_in_group(core::lane_id lane, core::time_point now) {
+  size_t workers = 0;
+  size_t idle = 0;
+  for (const auto& [id, w] : workers_)
+    if (w.where.what == role::denoise_step && !w.suspected) {
+      ++workers;
+      if (w.view.seats_taken == 0 && takes_more(w))
+        ++idle;
+    }
+  const core::lane_id own[] = {lane};
+  const auto first = lanes_.best(own, now, config_.pace.ageing, 1).front();
+  const auto beginning = core::from_seconds(
+    fresh_share * core::to_seconds(still_needs(rows_.at(first.request))));
+  std::vector<worker*> seats;
+  std::vector<planning::seat_offer> offers;
+  for (const auto& [taken, id] : open_.at(lane)) {
+    auto& w = workers_.at(id);
+    planning::seat_offer x{taken, false};
+    if (taken > 0) {
+      const auto& last = out_.at(w.has.back());
+      const bool same =
+        std::all_of(w.has.begin(), w.has.end(), [&](const auto who) {
+          return planning::lane_of(out_.at(who).variant) == lane;
+        });
+      const auto next =
+        lanes_.best(w.serves, now, config_.pace.ageing, 1).front();
+      if (!same || taken >= w.view.max_batch
+          || !planning::may_join_before(first, next, now))
+        continue;
+      x.fresh = now - last.since <= beginning;
+    }
+    seats.push_back(&w);
+    offers.push_back(x);
+  }
+  const auto chosen = planning::choose_seat(offers, idle, workers);
+  return chosen ? seats[*chosen] : nullptr;
+}
+
 void hub::note_pace(const worker& w, const stepped& x) {
   if (x.batch == 0 || x.steps == 0)
     return;
@@ -146,9 +208,35 @@ void hub::note_pace(const worker& w, const stepped& x) {
   if (at == w.batch.rend())
     return;
   const auto& how = rows_.at(at->id).how;
-  pace_.note(how.variant,
-             steps_of_[how.variant.value].at(x.batch, how.px) * x.steps,
-             x.took);
+  const auto predicted =
+    steps_of_[how.variant.value].at(x.batch, how.px) * x.steps;
+  pace_.note(how.variant, predicted, x.took);
+  // Of an edit only the masked part is computed.
+  const bool whole = std::all_of(w.batch.begin(), w.batch.end(), [&](auto who) {
+    const auto r = rows_.find(who.id);
+    return r == rows_.end() || r->second.masked >= 1;
+  });
+  if (whole)
+    costs_.ran(how.variant, predicted, x.took);
+}
+
+void hub::note_load(const worker& w, const adopted& x, core::time_point now) {
+  if (x.failure.code != core::ec::none)
+    return;
+  // Of several that came together none is known alone.
+  const auto come = w.view.becoming;
+  if (come.size() == 1)
+    costs_.loaded(come.front(), now - w.load_began);
+}
+
+void hub::tell_costs() {
+  auto news = costs_.news();
+  if (!news)
+    return;
+  current_ = std::make_shared<const planning::profile>(
+    planning::with_costs(*config_.profile, *news));
+  seen_.costs = std::move(*news);
+  ports_.watch->cluster_changed(cluster());
 }
 
 } // namespace atelier::actors

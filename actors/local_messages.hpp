@@ -109,6 +109,8 @@ struct request_caused {
 /// are empty.
 struct facts_found {
   core::request_id id;
+  /// That of `fact_finder::find`; the answer to an earlier one is too late.
+  uint32_t question = 0;
   planning::facts what;
 };
 
@@ -162,6 +164,8 @@ struct counters {
   std::vector<uint64_t> batches;
   /// Facts that did not come in time.
   uint64_t facts_late = 0;
+  /// Pictures that their judge failed at.
+  uint64_t judge_failures = 0;
   /// As the fields of planning::demand_window and planning::demand.
   uint64_t searched = 0;
   uint64_t hits = 0;

@@ -79,23 +79,31 @@ struct worker_ready {
 // -- preparing ----------------------------------------------------------------
 
 /// Draw the request's noise into `state`; where it starts from a picture,
-/// decode the files in `files` (source_files.hpp), scale them to `how.px` and
-/// write them into `source` (gpu/source_format.hpp).
+/// decode the files in `files` (source_files.hpp), or take the image that an
+/// earlier stage drew, as its encoder would; scale it to `how.px` and write it
+/// into `source` (gpu/source_format.hpp).
 struct prepare {
   core::ticket who;
   core::recipe how;
   core::prompt_pair text;
   core::latent_shape latent;
   ipc::slot_ref state;
-  /// Invalid, as `source`, where the picture starts from noise alone.
+  /// Invalid where no file is started from.
   ipc::slot_ref files;
+  /// Pixels that an earlier stage drew, the size at which it drew them, and the
+  /// one to which they are scaled (recipe::scaled_to); invalid: of none.
+  ipc::slot_ref drawn;
+  core::extent drawn_px;
+  core::extent drawn_scaled_to;
+  /// Invalid where the picture starts from noise alone.
   ipc::slot_ref source;
 
   friend bool operator==(const prepare&, const prepare&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, prepare& x) {
-    return f(x.who, x.how, x.text, x.latent, x.state, x.files, x.source);
+    return f(x.who, x.how, x.text, x.latent, x.state, x.files, x.drawn,
+             x.drawn_px, x.drawn_scaled_to, x.source);
   }
 };
 
@@ -138,9 +146,6 @@ struct denoise {
   bool wants_progress = false;
   /// A preview goes with the state after every so many steps; 0: none.
   uint32_t preview_every = 0;
-  /// A state of fewer steps counts as this many: the run starts from earlier
-  /// work that has them done.
-  uint32_t begin_at = 0;
   /// Who scores the picture; empty: nobody.
   std::string judge;
   /// Another row of the same batch follows: a worker whose batches join as a
@@ -153,7 +158,7 @@ struct denoise {
   friend typename Inspector::result_type inspect(Inspector& f, denoise& x) {
     return f(x.who, x.how, x.text, x.from, x.state, x.image, x.source,
              x.steps_done, x.prio, x.deadline_ns, x.wants_progress,
-             x.preview_every, x.begin_at, x.judge, x.more);
+             x.preview_every, x.judge, x.more);
   }
 };
 
@@ -224,7 +229,8 @@ struct denoised {
   int64_t first_step_ns = 0;
   /// As those of `prepared`.
   std::vector<core::note> notes;
-  /// What the judge said; 0, the worst, where there is none or it failed.
+  /// What the judge said, 0..1; 0 where nobody was asked, `planning::unjudged`
+  /// where it failed.
   double score = 0;
   /// When decoding ended, likewise; 0: nothing was decoded.
   int64_t decoded_ns = 0;

@@ -2,8 +2,10 @@
 #include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/planner.hpp>
 #include <atelier/core/log.hpp>
+#include <atelier/planning/feasibility.hpp>
 #include <atelier/planning/hosting_rules.hpp>
 #include <atelier/planning/hosting_wishes.hpp>
+#include <atelier/planning/measured_costs.hpp>
 
 #include <caf/send.hpp>
 
@@ -26,18 +28,22 @@ struct wanted_hosting {
 
 /// Runs the policy; what it throws becomes the reason why there is no plan.
 plan_made solved(uint64_t number, const planning::policy& by,
-                 const planning::demand& asked, const planning::profile& known,
+                 const planning::demand& asked,
+                 const planning::profile& profiled,
                  const planning::cluster_view& there,
                  const planning::plan& before, wanted_hosting wanted) {
   plan_made out;
   out.number = number;
   try {
+    const auto known = planning::with_costs(profiled, there.costs);
     auto made = planning::only_possible(by.replan(asked, known, there, before),
                                         known, there);
     made = planning::with_wishes(std::move(made), std::move(wanted.wishes),
                                  wanted.told_to_leave, known, there);
+    if (!made.grouped)
+      made = planning::hosting_waiting(std::move(made), asked, known, there);
     out.what = std::make_shared<const planning::plan>(
-      planning::hosting_waiting(std::move(made), asked, known, there));
+      planning::judged(std::move(made), known));
   } catch (const std::exception& e) {
     out.failure = core::fail(core::ec::internal, "policy {} cannot plan: {}",
                              by.name(), e.what());
@@ -48,6 +54,7 @@ plan_made solved(uint64_t number, const planning::policy& by,
 void solve(pointer self, planning::demand asked) {
   auto& st = self->state;
   asked.now = self->clock().now();
+  asked.period = st.config.period;
   planning::drop_waited(st.wishes, asked, st.there);
   const planner_actor me{self};
   st.solving_since = asked.now;
@@ -62,6 +69,8 @@ void solve(pointer self, planning::demand asked) {
   st.solving = runs;
   if (runs) {
     st.there.unhosted.clear();
+    st.there.retrievals.clear();
+    st.there.waiting.clear();
     st.told_to_leave.clear();
   }
 }
@@ -127,6 +136,9 @@ void publish(pointer self, const plan_made& x) {
   // No more than once: a policy in constant haste waits for the next period.
   const bool hasty = x.what && x.what->provisional && !st.in_force->provisional;
   if (x.what) {
+    if (x.what->feasible == planning::feasibility::never
+        && x.what->reason != st.in_force->reason)
+      core::log_warn("no request can be answered: {}", x.what->reason);
     st.in_force = x.what;
     self->send(st.config.hub, publish_plan{x.what});
   } else {

@@ -102,8 +102,10 @@ public:
 class fact_finder {
 public:
   virtual ~fact_finder() = default;
+
+  /// @param question number of the question, of this request
   virtual void find(std::shared_ptr<const core::request> of,
-                    planning::need wanted) = 0;
+                    planning::need wanted, uint32_t question) = 0;
 
   /// Publishes the kept picture of an earlier match, as a device leaves one:
   /// pixels of size `px` in the image slot `into`. False, and nothing is
@@ -111,6 +113,13 @@ public:
   /// block.
   virtual bool give_picture(uint64_t entry, core::extent px,
                             ipc::slot_ref into) = 0;
+
+  /// Publishes what an earlier match left after `steps` steps, as a device
+  /// leaves it, in the state slot `into`; of a kept picture what it is when it
+  /// is noised for the steps that are left. False, and nothing is published,
+  /// where there is none, or none any more. Must not block.
+  virtual bool give_state(uint64_t entry, uint32_t steps,
+                          ipc::slot_ref into) = 0;
 };
 
 /// What the hub tells the supervisor and the planner.

@@ -165,18 +165,61 @@ core::result<void> write_source(const prepare& x, const source_files& files,
   return slots.publish(x.source, 1, gpu::source_bytes(x.how.px, masked, kept));
 }
 
+/// Makes a source of the image that an earlier stage drew, as if it came as a
+/// file of that image.
+core::result<void> write_drawn(const prepare& x,
+                               std::span<const std::byte> pixels,
+                               const image::decode_limits& most,
+                               ipc::slot_store& slots) {
+  const auto buffer = slots.buffer(x.source);
+  if (!buffer)
+    return buffer.why();
+  const auto into = gpu::begin_source(*buffer, x.how.px, false);
+  if (!into)
+    return into.why();
+  const auto bytes = gpu::drawn_bytes(x.drawn_px);
+  if (pixels.size() < bytes)
+    return core::fail(core::ec::bad_payload,
+                      "an image of {} bytes for {}x{} pixels", pixels.size(),
+                      x.drawn_px.width, x.drawn_px.height);
+  const auto* const first = reinterpret_cast<const uint8_t*>(pixels.data());
+  image::picture whole{x.drawn_px, 3, {first, first + bytes}};
+  if (x.drawn_scaled_to != core::extent{}) {
+    auto covered = image::cover(whole.view(), x.drawn_scaled_to);
+    if (!covered)
+      return covered.why();
+    whole = std::move(*covered);
+  }
+  const auto px = core::answered_px(x.how);
+  if (whole.px != px) {
+    auto scaled = image::resize(whole.view(), px, most.stop);
+    if (!scaled)
+      return cut_off("image", scaled.why(), most);
+    whole = std::move(*scaled);
+  }
+  if (auto done = put_pixels(whole, x.how.px, *into); !done)
+    return done.why();
+  return slots.publish(x.source, 1, gpu::source_bytes(x.how.px, false));
+}
+
 core::result<beginning> read_source(const prepare& x,
                                     const image::decode_limits& most,
                                     ipc::slot_store& slots,
                                     std::vector<core::note>& notes) {
   if (!x.source)
     return beginning::noise;
-  const auto bytes = slots.view(x.files);
+  const bool from_stage = static_cast<bool>(x.drawn);
+  const auto bytes = slots.view(from_stage ? x.drawn : x.files);
   if (!bytes)
     return bytes.why();
   // A store without payload keeps the words alone: nothing to decode.
   if (slots.capacity(ipc::slot_kind::image) == 0) {
     if (auto done = slots.publish(x.source, 1, 0); !done)
+      return done.why();
+    return beginning::image;
+  }
+  if (from_stage) {
+    if (auto done = write_drawn(x, *bytes, most, slots); !done)
       return done.why();
     return beginning::image;
   }

@@ -61,8 +61,9 @@ struct row {
   uint32_t asked = 0;
   /// Index into known.near of what its first stage starts from.
   std::optional<uint32_t> match;
-  /// Steps that earlier work saves this stage.
-  uint32_t begin_at = 0;
+  /// Steps that earlier work saves this stage: expected until a device takes
+  /// it, then those that `newest` began with.
+  uint32_t saved = 0;
   /// Masked share of an edit; 1 where it is none.
   double masked = 1;
   /// Index of the stage that runs or comes next.
@@ -72,8 +73,8 @@ struct row {
   std::vector<core::recipe> ran;
   /// The state to go on from: the noise, or the newest published one.
   ipc::slot_ref newest;
-  /// The decoded picture, and mask, that it starts from: from `prepared` until
-  /// its stage ended. Invalid where it starts from noise alone.
+  /// The picture, and mask, that it starts from: from `prepared` until its
+  /// stage ended. Invalid where it starts from noise alone.
   ipc::slot_ref source;
   /// Pixels of the picture that will be answered.
   ipc::slot_ref pixels;
@@ -116,7 +117,7 @@ struct row {
 /// Returns how many steps a row still has to run in its stage.
 inline uint32_t steps_left(const row& r) {
   const auto all = core::steps_to_run(r.how);
-  return all - std::min(std::max(r.steps_done, r.begin_at), all);
+  return all - std::min(std::max(r.steps_done, r.saved), all);
 }
 
 /// Returns the masked share by which a row's stage runs: 1 where all of the
@@ -133,12 +134,15 @@ inline double masked_as_it_runs(const row& r) {
 struct dispatched {
   core::worker_id worker;
   phase at = phase::preparing;
+  core::variant_id variant;
   /// When it was handed off.
   core::time_point since;
   /// Written by the worker, by this ticket.
   std::vector<ipc::slot_ref> granted;
   /// Read by the worker, by this ticket: files, a state, or pixels.
   ipc::slot_ref reading;
+  /// Those are files, for this attempt alone.
+  bool reads_files = false;
   /// Likewise: the decoded source of a row that denoises.
   ipc::slot_ref source;
   /// Steps that the state held when it was handed off.
@@ -146,7 +150,6 @@ struct dispatched {
   uint32_t steps_done = 0;
   /// As of the row: what policies are told while it runs.
   uint32_t steps = 0;
-  uint32_t begin_at = 0;
   double masked = 1;
   /// Its part of its worker's steps_left.
   uint32_t steps_left = 0;

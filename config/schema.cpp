@@ -245,6 +245,14 @@ const option all_options[] = {
    "steps, when the whole batch before ended, or one by one. The last two are "
    "there to compare with.",
    ATELIER_AT(scheduler.batching), 0, 0, form::any, batchings},
+  {"scheduler", "facts_ms",
+   "A request goes on without what its policy asked of it (what it tolerates, "
+   "what is near) when no answer came in this time.",
+   ATELIER_AT(scheduler.facts), 0.1, 60'000},
+  {"scheduler", "facts_share",
+   "Of a request with a deadline: in this share of the time that it has left, "
+   "if that is shorter.",
+   ATELIER_AT(scheduler.facts_share), 0, 1},
 
   {"actors", "threads",
    "Threads that run actors; 0: chosen from the pools and the cores.",

@@ -124,6 +124,11 @@ struct scheduler_settings {
   /// When rows join a device's batch: "policy", as it says; "step", between any
   /// two steps; "whole_batch", when the one before ended; "single", one by one.
   std::string batching = "policy";
+  /// A request goes on without what was asked of it (what a classifier says,
+  /// what is near) after this time, or after this share of the time that it has
+  /// until its deadline, whichever is shorter.
+  core::timespan facts = std::chrono::seconds{1};
+  double facts_share = 0.2;
 };
 
 /// The actor system's threads.

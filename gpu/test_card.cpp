@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
+#include <atelier/core/philox.hpp>
 #include <atelier/gpu/detail/bitmap_font.hpp>
 #include <atelier/gpu/detail/canvas.hpp>
 #include <atelier/gpu/test_card.hpp>
@@ -298,6 +299,10 @@ void test_card_decode(std::span<const float> latent, core::latent_shape shape,
     ATELIER_EXPECTS(source->px == how.px, "a source of the picture's size");
     lay_over(*source, how.strength, rgb);
   }
+}
+
+double test_card_score(const core::recipe& how) {
+  return core::philox{how.seed, core::purpose::test}.uniform();
 }
 
 void test_card_preview(std::span<const float> latent, core::latent_shape shape,

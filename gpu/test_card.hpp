@@ -44,6 +44,10 @@ void test_card_decode(std::span<const float> latent, core::latent_shape shape,
                       std::span<std::byte> rgb,
                       const source_parts* source = nullptr);
 
+/// Return what a judge says of the test card: a number in 0..1, evenly spread
+/// over seeds, the same for the same seed.
+double test_card_score(const core::recipe& how);
+
 /// Draw a preview: each pixel is what one place of the latent holds in its
 /// first three channels, the last one again where there are fewer.
 /// Shape: `rgb` starts with [shape.height, shape.width, 3].

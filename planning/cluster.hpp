@@ -7,10 +7,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace atelier::planning {
+
+/// Returns the kind of a device by its name: "cpu" of "cpu:0".
+inline std::string device_kind_of(std::string_view device) {
+  return std::string{device.substr(0, device.find(':'))};
+}
 
 /// One row at a worker, or waiting in its own lane.
 struct worker_row {
@@ -41,11 +47,36 @@ struct worker_view {
   uint32_t level = 0;
   /// Requests that wait in its own lane.
   uint64_t waiting = 0;
+  /// Of its rows: the variants that they run, by rising id.
+  std::vector<core::variant_id> running = {};
   /// Its rows, running ones first; empty: not told, as long as no mask is
   /// known.
   std::vector<worker_row> rows;
 
   friend bool operator==(const worker_view&, const worker_view&) = default;
+};
+
+/// One retrieval as it went.
+struct retrieval_sample {
+  double seconds = 0;
+  /// It timed out, or the index or its store was down.
+  bool failed = false;
+  /// When it ended.
+  core::time_point at{};
+
+  friend bool operator==(const retrieval_sample&,
+                         const retrieval_sample&) = default;
+};
+
+/// What a variant took of late where it ran. What is 0 is not measured.
+struct variant_cost {
+  /// Time of its steps, as a multiple of the profile's.
+  double pace = 0;
+  core::timespan text{0};
+  core::timespan decode{0};
+  core::timespan load{0};
+
+  friend bool operator==(const variant_cost&, const variant_cost&) = default;
 };
 
 /// All living denoise workers, by rising worker_id.
@@ -54,11 +85,21 @@ struct cluster_view {
   /// Variants that stages wait for and that no worker hosts, or will: the one
   /// that is waited for the longest first. Told when that begins.
   std::vector<core::variant_id> unhosted = {};
+  /// The last retrievals, oldest first; told where the policy calls for a plan
+  /// because of them.
+  std::vector<retrieval_sample> retrievals = {};
+  /// By variant: stages that wait in the lane that all its hosts serve. Told
+  /// where the plan in force groups rows and some found no seat; else empty.
+  std::vector<uint64_t> waiting = {};
+  /// By variant: what running it took, as last told; empty: nothing is
+  /// measured, or nothing differs from the profile.
+  std::vector<variant_cost> costs = {};
 };
 
 /// One stage that waits in a lane.
 struct waiting {
   core::request_id request;
+  core::tenant_id tenant = {};
   core::priority prio = core::priority::normal;
   core::time_point since;
   core::time_point deadline = core::never;
@@ -69,16 +110,6 @@ struct waiting {
   core::lane_id lane;
 
   friend bool operator==(const waiting&, const waiting&) = default;
-};
-
-/// One retrieval as it went.
-struct retrieval_sample {
-  double seconds = 0;
-  /// It timed out, or the index or its store was down.
-  bool failed = false;
-
-  friend bool operator==(const retrieval_sample&,
-                         const retrieval_sample&) = default;
 };
 
 /// Counts of one window, as the monitor keeps them: the raw material of every
@@ -121,6 +152,8 @@ struct demand {
   uint64_t backlog = 0;
   /// When it was asked.
   core::time_point now;
+  /// Between two plans that no event asks for; 0: not told.
+  core::timespan period{0};
   /// By variant: stages that wait for it.
   std::vector<uint64_t> waiting;
   /// By variant: those of them in the lane that all its hosts serve, and nobody

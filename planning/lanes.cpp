@@ -2,6 +2,8 @@
 #include <atelier/planning/lanes.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace atelier::planning {
 
@@ -52,6 +54,10 @@ public:
     add_node(t);
     add_from(t->left, c.from);
     add_to(t->right, c.to);
+  }
+
+  const waiting_node* peek() const {
+    return parts_.empty() ? nullptr : parts_.front().urgent;
   }
 
   const waiting_node* next() {
@@ -138,6 +144,91 @@ private:
   std::vector<part> parts_;
 };
 
+// Reads what one tenant has in the lanes that are served, best first.
+class tenant_reader {
+public:
+  tenant_reader(core::time_point now, core::timespan ageing)
+    : now_(now), ageing_(ageing) {}
+
+  void add(const waiting_tree& tree, size_t prio) {
+    cursor c;
+    c.tree = &tree;
+    c.priority = static_cast<int64_t>(prio);
+    if (!seek(c, core::time_point::min(), now_, ageing_))
+      return;
+    oldest_ =
+      std::min(oldest_, tree.first_since(core::time_point::min())->what.since);
+    cursors_.push_back(c);
+  }
+
+  // Nothing where all is read.
+  const waiting_node* peek() {
+    while (rows_.peek() == nullptr && !cursors_.empty())
+      begin_level();
+    return rows_.peek();
+  }
+
+  const waiting_node* next() {
+    return peek() == nullptr ? nullptr : rows_.next();
+  }
+
+  core::time_point oldest() const {
+    return oldest_;
+  }
+
+private:
+  void begin_level() {
+    const auto lower = [](const cursor& a, const cursor& b) {
+      return a.level < b.level;
+    };
+    const int64_t level =
+      std::max_element(cursors_.begin(), cursors_.end(), lower)->level;
+    rows_ = {};
+    std::erase_if(cursors_, [&](cursor& c) {
+      if (c.level != level)
+        return false;
+      rows_.add(c);
+      return c.to == core::time_point::max()
+          || !seek(c, c.to + core::timespan{1}, now_, ageing_);
+    });
+  }
+
+  core::time_point now_;
+  core::timespan ageing_;
+  core::time_point oldest_ = core::never;
+  std::vector<cursor> cursors_;
+  urgent_first rows_;
+};
+
+// One tenant in the choice between several.
+struct turn {
+  core::tenant_id tenant;
+  tenant_reader rows;
+  // Seconds of work that it was given, as far as tenants are compared by it.
+  double used = 0;
+  // Since when it waits for anything at all.
+  core::time_point unserved;
+};
+
+bool goes_before(turn& a, turn& b, core::time_point now,
+                 core::timespan ageing) {
+  const auto level = [&](const turn& x, const waiting_node& head) {
+    const auto prio = static_cast<int64_t>(head.what.prio);
+    return ageing.count() > 0 && x.unserved < now
+           ? prio + (now - x.unserved) / ageing
+           : prio;
+  };
+  const waiting_node& first = *a.rows.peek();
+  const waiting_node& second = *b.rows.peek();
+  const auto one = level(a, first);
+  const auto other = level(b, second);
+  if (one != other)
+    return one > other;
+  if (a.used != b.used)
+    return a.used < b.used;
+  return more_urgent(first, second);
+}
+
 } // namespace
 
 bool lanes::push(core::lane_id lane, const waiting& entry) {
@@ -164,7 +255,8 @@ bool lanes::put(core::lane_id where, const waiting& entry, int64_t order) {
   node.lane = where;
   node.order = order;
   queue& to = queues_[where];
-  to.by_priority[static_cast<size_t>(entry.prio)].insert(node);
+  to.by_tenant[entry.tenant][static_cast<size_t>(entry.prio)].insert(node);
+  enter(entry.tenant);
   ++to.count;
   return true;
 }
@@ -175,7 +267,13 @@ bool lanes::remove(core::request_id request) {
     return false;
   waiting_node& node = at->second;
   const auto from = queues_.find(node.lane);
-  from->second.by_priority[static_cast<size_t>(node.what.prio)].erase(node);
+  auto& all = from->second.by_tenant;
+  const auto own = all.find(node.what.tenant);
+  own->second[static_cast<size_t>(node.what.prio)].erase(node);
+  if (std::all_of(own->second.begin(), own->second.end(),
+                  [](const auto& tree) { return tree.root() == nullptr; }))
+    all.erase(own);
+  --accounts_.at(node.what.tenant).waiting;
   if (--from->second.count == 0)
     queues_.erase(from);
   nodes_.erase(at);
@@ -185,57 +283,77 @@ bool lanes::remove(core::request_id request) {
 std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
                                  core::time_point now, core::timespan ageing,
                                  size_t most) const {
-  std::vector<cursor> cursors;
-  cursors.reserve(3 * served.size());
+  std::vector<turn> turns;
   for (size_t i = 0; i < served.size(); ++i) {
     const auto seen = served.first(i);
     const auto at = queues_.find(served[i]);
     if (at == queues_.end()
         || std::find(seen.begin(), seen.end(), served[i]) != seen.end())
       continue;
-    for (size_t prio = 0; prio < at->second.by_priority.size(); ++prio) {
-      cursor c;
-      c.tree = &at->second.by_priority[prio];
-      c.priority = static_cast<int64_t>(prio);
-      if (seek(c, core::time_point::min(), now, ageing))
-        cursors.push_back(c);
+    for (const auto& [tenant, all] : at->second.by_tenant) {
+      auto to = std::find_if(turns.begin(), turns.end(),
+                             [&](const turn& x) { return x.tenant == tenant; });
+      if (to == turns.end()) {
+        turns.push_back(turn{tenant, tenant_reader{now, ageing},
+                             accounts_.at(tenant).used, now});
+        to = turns.end() - 1;
+      }
+      for (size_t prio = 0; prio < all.size(); ++prio)
+        to->rows.add(all[prio], prio);
     }
   }
+  for (turn& x : turns)
+    x.unserved = std::max(accounts_.at(x.tenant).served, x.rows.oldest());
   std::vector<waiting> found;
   found.reserve(std::min(most, nodes_.size()));
-  while (found.size() < most && !cursors.empty()) {
-    const auto lower = [](const cursor& a, const cursor& b) {
-      return a.level < b.level;
-    };
-    const int64_t level =
-      std::max_element(cursors.begin(), cursors.end(), lower)->level;
-    urgent_first rows;
-    for (const cursor& c : cursors)
-      if (c.level == level)
-        rows.add(c);
-    while (found.size() < most) {
-      const waiting_node* node = rows.next();
-      if (node == nullptr)
-        break;
-      found.push_back(node->what);
-    }
-    std::erase_if(cursors, [&](cursor& c) {
-      if (c.level != level)
-        return false;
-      return c.to == core::time_point::max()
-          || !seek(c, c.to + core::timespan{1}, now, ageing);
-    });
+  while (found.size() < most) {
+    std::erase_if(turns, [](turn& x) { return x.rows.peek() == nullptr; });
+    if (turns.empty())
+      break;
+    auto& next =
+      *std::min_element(turns.begin(), turns.end(), [&](turn& a, turn& b) {
+        return goes_before(a, b, now, ageing);
+      });
+    found.push_back(next.rows.next()->what);
+    next.used += core::to_seconds(found.back().still_needs);
+    next.unserved = now;
   }
   return found;
+}
+
+void lanes::charge(core::tenant_id tenant, core::timespan work,
+                   core::time_point now) {
+  const auto at = accounts_.find(tenant);
+  if (at == accounts_.end())
+    return;
+  at->second.used += core::to_seconds(work);
+  at->second.served = now;
+}
+
+void lanes::enter(core::tenant_id tenant) {
+  auto& own = accounts_[tenant];
+  if (own.waiting++ > 0)
+    return;
+  // Nobody saves up turns while nothing of theirs waits.
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [who, x] : accounts_)
+    if (x.waiting > 0 && who != tenant)
+      least = std::min(least, x.used);
+  const bool alone = std::isinf(least);
+  own.used = alone ? 0 : std::max(own.used, least);
+  std::erase_if(accounts_, [&](const auto& x) {
+    return x.second.waiting == 0 && (alone || x.second.used <= least);
+  });
 }
 
 std::vector<core::request_id> lanes::of(core::lane_id lane) const {
   std::vector<const waiting_node*> nodes;
   if (const auto at = queues_.find(lane); at != queues_.end()) {
     nodes.reserve(at->second.count);
-    for (const waiting_tree& tree : at->second.by_priority)
-      if (tree.root() != nullptr)
-        nodes.push_back(tree.root());
+    for (const auto& [tenant, all] : at->second.by_tenant)
+      for (const waiting_tree& tree : all)
+        if (tree.root() != nullptr)
+          nodes.push_back(tree.root());
   }
   // The vector grows while it is read: every node adds its children.
   for (size_t i = 0; i < nodes.size(); ++i) {

@@ -38,12 +38,21 @@ public:
   /// Takes a request out of whatever lane it waits in.
   bool remove(core::request_id request);
 
-  /// Returns what waits in `served`, best first: priority (raised by one for
-  /// full `ageing` waited; never where it is 0), then the earlier deadline,
-  /// then arrival. At most `most` entries.
+  /// Returns what waits in `served`, best first. What one tenant has: by
+  /// priority (raised by one for full `ageing` waited; never where it is 0),
+  /// then the earlier deadline, then arrival. Between tenants: by the priority
+  /// of what each has best (raised by one for full `ageing` in which it was
+  /// given nothing though it waited), then by the least work that it was given
+  /// (start-time fair queueing by seconds of `still_needs`: who comes begins
+  /// with the least of those that wait). At most `most` entries.
   std::vector<waiting> best(std::span<const core::lane_id> served,
                             core::time_point now, core::timespan ageing,
                             size_t most) const;
+
+  /// Notes that a tenant was given so much work: others have their turn before
+  /// it has another.
+  void charge(core::tenant_id tenant, core::timespan work,
+              core::time_point now);
 
   /// Returns every waiting request of `lane`, in order of arrival.
   std::vector<core::request_id> of(core::lane_id lane) const;
@@ -58,15 +67,30 @@ public:
 
 private:
   /// One tree for each priority.
+  using trees = std::array<waiting_tree, 3>;
+
   struct queue {
-    std::array<waiting_tree, 3> by_priority;
+    /// Only tenants of which something waits.
+    std::map<core::tenant_id, trees> by_tenant;
     size_t count = 0;
   };
 
+  /// What a tenant was given.
+  struct account {
+    double used = 0;
+    core::time_point served = core::time_point::min();
+    /// Of all lanes.
+    size_t waiting = 0;
+  };
+
   bool put(core::lane_id where, const waiting& entry, int64_t order);
+  void enter(core::tenant_id tenant);
 
   /// Only lanes in which something waits.
   std::map<core::lane_id, queue> queues_;
+  /// Of tenants of which something waits, and of those that had more than the
+  /// one of them that had the least.
+  std::map<core::tenant_id, account> accounts_;
   /// Owns the nodes of all trees.
   std::unordered_map<core::request_id, waiting_node> nodes_;
   int64_t back_ = 0;

@@ -3,11 +3,13 @@
 
 #include <atelier/core/ids.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/planning/demand/popularity.hpp>
 #include <atelier/planning/policy_memory.hpp>
 #include <atelier/planning/route.hpp>
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace atelier::planning {
@@ -32,6 +34,19 @@ struct hosting_wishes {
   friend bool operator==(const hosting_wishes&,
                          const hosting_wishes&) = default;
 };
+
+/// Whether a plan answers all that is asked, in time.
+enum class feasibility : uint8_t {
+  /// Its policy does not look.
+  unchecked,
+  yes,
+  /// Not all of it; `plan::reason` says why.
+  no,
+  /// Nothing at all, whatever the load: what is configured contradicts itself.
+  never,
+};
+
+std::string_view to_string(feasibility x);
 
 /// What one worker does under a plan.
 struct assignment {
@@ -63,10 +78,22 @@ struct plan {
   /// Requests a second that may be admitted, by class; empty: no bound.
   std::vector<double> admitted_rates;
   bool saturated = false;
+  feasibility feasible = feasibility::unchecked;
+  /// What cannot be met, with its bound; empty where all can, or nobody looked.
+  std::string reason;
   core::timespan retry_after{0};
+  /// Between two searches that no request asks for, so that the policy learns
+  /// how long retrieving takes; 0: none.
+  core::timespan probe_every{0};
   /// Made in haste: a better one follows as soon as it is solved.
   bool provisional = false;
+  /// It sees to what stages wait for: nobody need give them hosts besides. A
+  /// worker runs rows of one variant at a time, and those of one variant share
+  /// a worker where workers are short (grouping.hpp).
+  bool grouped = false;
   hosting_wishes wishes = {};
+  /// How often each variant is asked for, as far as hosting goes by it.
+  popularity asked_for = {};
   /// What the policy that made it remembers.
   policy_memory memory;
 

@@ -47,8 +47,8 @@ class checker {
 public:
   explicit checker(std::string_view where) : where_(where) {}
 
-  void check(const saved_plan& x, const stage& s, const std::string& at,
-             const profile& known) {
+  void check(const saved_plan& x, const stage& s, bool first,
+             const std::string& at, const profile& known) {
     switch (s.from) {
       case origin::latent:
         complain(at, "from", "\"latent\": this server stores no latents");
@@ -56,9 +56,16 @@ public:
       case origin::image:
         complain(at, "from", "\"image\": this server stores no images");
         break;
-      case origin::noise:
-      case origin::stage_image:
       case origin::template_image:
+        complain(at, "from",
+                 "\"template_image\": this server stores no templates");
+        break;
+      case origin::stage_image:
+        if (first)
+          complain(at, "from",
+                   "\"stage_image\": there is no stage before the first");
+        break;
+      case origin::noise:
         break;
     }
     const auto most_level = std::max_element(
@@ -77,16 +84,10 @@ public:
       complain(
         at, "skip",
         fmt::format("{} leaves none of {} steps to run", s.skip, left.of));
-    else if (s.from == origin::noise || s.from == origin::template_image)
+    else if (s.from == origin::noise)
       complain(
         at, "skip",
-        fmt::format("{}: nothing can be skipped from \"{}\"", s.skip,
-                    s.from == origin::noise ? "noise" : "template_image"));
-    else if (s.from == origin::stage_image)
-      complain(at, "skip",
-               fmt::format("{}: this server draws a stage after another in "
-                           "full",
-                           s.skip));
+        fmt::format("{}: nothing can be skipped from \"noise\"", s.skip));
   }
 
   core::result<void> result() const {
@@ -115,7 +116,7 @@ core::result<void> check_without_cache(const saved_plan& x,
   for (size_t r = 0; r < x.routes.size(); ++r)
     if (is_taken(x, r))
       for (size_t s = 0; s < x.routes[r].stages.size(); ++s)
-        out.check(x, x.routes[r].stages[s],
+        out.check(x, x.routes[r].stages[s], s == 0,
                   fmt::format("plan.routes[{}].stages[{}]", r, s), known);
   return out.result();
 }

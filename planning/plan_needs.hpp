@@ -10,8 +10,9 @@
 namespace atelier::planning {
 
 /// Checks that a server which keeps no earlier work can do what a plan has it
-/// do: no stage of a route with a share starts from a stored latent or image,
-/// or leaves steps out.
+/// do: no stage of a route with a share starts from a stored latent, image or
+/// template, and none leaves steps out but one that starts from the image of
+/// the stage before.
 /// Errors: ec::bad_config with every fault at once, a line each: `where`, the
 ///         stage and its field, the value, and why not.
 core::result<void> check_without_cache(const saved_plan& x,

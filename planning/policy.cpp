@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace atelier::planning {
 
@@ -92,6 +93,24 @@ core::lane_id policy::place_knowing(const core::request& wanted,
   return place(wanted, next, in_force, there, random);
 }
 
+bool policy::plan_due(const plan&, std::span<const retrieval_sample>) const {
+  return false;
+}
+
+std::string_view to_string(feasibility x) {
+  switch (x) {
+    case feasibility::unchecked:
+      return "unchecked";
+    case feasibility::yes:
+      return "yes";
+    case feasibility::no:
+      return "no";
+    case feasibility::never:
+      return "never";
+  }
+  return "unknown";
+}
+
 core::class_id class_of(const core::request&, const facts& known,
                         const plan& in_force) {
   const size_t rows = in_force.share.size();
@@ -124,6 +143,23 @@ std::vector<core::lane_id> lanes_of(const worker_view& worker) {
   return served;
 }
 
+namespace {
+
+/// Returns the strength at which a run of `steps` leaves out the first `skip`
+/// of them: (steps - skip) / steps, in the float next to it of which that many
+/// steps are left.
+float strength_after(core::sampler with, uint32_t skip, uint32_t steps) {
+  const auto share =
+    static_cast<float>(steps - skip) / static_cast<float>(steps);
+  for (const float x :
+       {share, std::nextafter(share, 1.0f), std::nextafter(share, 0.0f)})
+    if (core::steps_of_share(with, steps, x) == steps - skip)
+      return x;
+  return share;
+}
+
+} // namespace
+
 core::recipe recipe_of(const core::request& wanted, const stage& runs,
                        core::variant_id variant, const profile& known) {
   ATELIER_EXPECTS(variant.value < known.variants.size(),
@@ -144,6 +180,15 @@ core::recipe recipe_of(const core::request& wanted, const stage& runs,
   if (how.from_image)
     how.strength = wanted.fixed.strength.value_or(
       own_strength(wanted.source->mask.empty(), how));
+  else if (runs.from == origin::stage_image && runs.skip > 0 && how.steps > 1) {
+    const auto skip = runs.skip_of > 0
+                      ? uint64_t{runs.skip} * how.steps / runs.skip_of
+                      : runs.skip;
+    how.from_image = true;
+    how.strength = strength_after(
+      how.with, static_cast<uint32_t>(std::min<uint64_t>(skip, how.steps - 1)),
+      how.steps);
+  }
   how.px = drawn_px(v, wanted);
   if (wanted.px.pixels() != 0 && wanted.px != how.px)
     how.scaled_to = wanted.px;

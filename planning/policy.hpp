@@ -26,6 +26,9 @@ struct need {
   bool tolerated = false;
   bool hit_likely = false;
   bool near = false;
+  /// What similarity decides; nothing where it counts only that something is
+  /// near.
+  compared by = compared::nothing;
   bool mask = false;
 
   friend bool operator==(const need&, const need&) = default;
@@ -100,6 +103,11 @@ public:
   /// in the order of lanes::best.
   virtual taken take(const worker_view& worker, std::span<const waiting> queue,
                      const plan& in_force, core::time_point now) const = 0;
+
+  /// Whether `last`, the last retrievals, oldest first, call for a plan at once
+  /// instead of at the end of the period. By default they do not.
+  virtual bool plan_due(const plan& in_force,
+                        std::span<const retrieval_sample> last) const;
 };
 
 /// Returns every policy there is, `vanilla` first.

@@ -8,6 +8,8 @@
 #include <atelier/planning/diffserve/deferral.hpp>
 #include <atelier/planning/diffserve/queueing.hpp>
 #include <atelier/planning/modm/control.hpp>
+#include <atelier/planning/modm/settled.hpp>
+#include <atelier/planning/settling.hpp>
 #include <atelier/planning/unified/offers.hpp>
 
 #include <cstdint>
@@ -21,9 +23,14 @@ namespace atelier::planning {
 /// What plans of `argus` remember.
 struct argus_memory {
   argus::switch_state change;
+  /// What the levels of this plan save.
+  argus::switch_scale scale;
   slow_switch saturated;
-  /// Windows up to here are taken in.
+  steady_rate steady;
+  settling settled;
+  /// Windows, and retrievals, up to here are taken in.
   core::time_point seen;
+  core::time_point heard;
   /// Route of the first level, and how many levels there are.
   uint32_t first_route = 0;
   uint32_t levels = 0;
@@ -41,6 +48,8 @@ struct diffserve_memory {
   slow_switch saturated;
   /// What was decided last from a demand.
   std::optional<diffserve::cascade_plan> decided;
+  steady_rate steady;
+  settling settled;
 
   friend bool operator==(const diffserve_memory&,
                          const diffserve_memory&) = default;
@@ -50,6 +59,12 @@ struct diffserve_memory {
 struct modm_memory {
   modm::split_memory split;
   slow_switch saturated;
+  /// When the controller made its last step.
+  core::time_point stepped;
+  /// What the split that keeps still goes by.
+  steady_rate steady;
+  modm::hit_counts hits;
+  modm::settled_memory settled;
 
   friend bool operator==(const modm_memory&, const modm_memory&) = default;
 };
@@ -83,6 +98,7 @@ struct unified_memory {
   std::vector<std::pair<unified::pool_key, uint32_t>> counts;
   /// When they last changed.
   core::time_point changed;
+  settling settled;
   /// Workers and requests a second that they were made for.
   uint32_t workers = 0;
   double rate = 0;

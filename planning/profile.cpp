@@ -2,6 +2,7 @@
 #include <atelier/planning/profile.hpp>
 #include <atelier/planning/step_table.hpp>
 
+#include <algorithm>
 #include <charconv>
 
 namespace atelier::planning {
@@ -80,6 +81,23 @@ core::latent_shape latent_of(const variant_profile& v, core::extent px) {
     return of_picture / factor + (of_picture % factor != 0 ? 1 : 0);
   };
   return {v.latent_channels, side(px.height), side(px.width)};
+}
+
+core::timespan load_at(const load_times& of, double part) {
+  const auto between = [&](core::timespan low, core::timespan high, double from,
+                           double to) {
+    const double share = std::clamp((part - from) / (to - from), 0.0, 1.0);
+    return low + core::from_seconds(core::to_seconds(high - low) * share);
+  };
+  return part <= 0.9 ? between(of.p50, of.p90, 0.5, 0.9)
+                     : between(of.p90, of.p99, 0.9, 0.99);
+}
+
+core::timespan mean_of(const load_times& of) {
+  const auto s = [](core::timespan x) { return core::to_seconds(x); };
+  return core::from_seconds(0.5 * s(of.p50) + 0.4 * (s(of.p50) + s(of.p90)) / 2
+                            + 0.09 * (s(of.p90) + s(of.p99)) / 2
+                            + 0.01 * s(of.p99));
 }
 
 } // namespace atelier::planning

@@ -28,6 +28,22 @@ struct step_cost {
   friend bool operator==(const step_cost&, const step_cost&) = default;
 };
 
+/// How load times are distributed: linear between these shares of them, and
+/// the outer ones beyond.
+struct load_times {
+  core::timespan p50{0};
+  core::timespan p90{0};
+  core::timespan p99{0};
+
+  friend bool operator==(const load_times&, const load_times&) = default;
+};
+
+/// Returns the load time that a share `part`, 0..1, of all lies below.
+core::timespan load_at(const load_times& of, double part);
+
+/// Returns the mean of a distribution of load times.
+core::timespan mean_of(const load_times& of);
+
 /// What is known of one variant on one kind of device.
 struct variant_profile {
   /// "model@steps" or "model@steps/dtype", as users write it.
@@ -47,7 +63,9 @@ struct variant_profile {
   /// Once for each request.
   core::timespan text{0};
   core::timespan decode{0};
+  /// The mean where `loads` is known.
   core::timespan load{0};
+  std::optional<load_times> loads{};
   uint64_t memory_bytes = 0;
   /// Mean quality of its pictures on the scale of the profile.
   double quality = 1;
@@ -57,6 +75,9 @@ struct variant_profile {
   core::sampler with = core::sampler::ddim;
   float guidance = 7.5f;
   bool karras = false;
+  /// Its times are a guess: nothing is refused, left out or called late for
+  /// them.
+  bool guessed = false;
   /// What a device draws that runs it; 0: not measured.
   double busy_watts = 0;
 
@@ -93,6 +114,9 @@ struct ladder_profile {
   /// Share of each class among the prompts that the classifier learned from;
   /// empty: unknown.
   std::vector<double> class_shares;
+  /// Share of prompts whose class the classifier tells rightly; none: not
+  /// measured.
+  std::optional<double> accuracy{};
 
   friend bool operator==(const ladder_profile&,
                          const ladder_profile&) = default;
@@ -108,6 +132,9 @@ struct fixed_cascade {
 
   friend bool operator==(const fixed_cascade&, const fixed_cascade&) = default;
 };
+
+/// The deadline of what has none, as far as plans look.
+inline constexpr core::timespan no_deadline = std::chrono::hours{24};
 
 /// A light variant, a judge, and a heavy variant for what does not pass.
 struct cascade_profile {
@@ -131,6 +158,33 @@ struct cascade_profile {
                          const cascade_profile&) = default;
 };
 
+/// What a prompt is compared with.
+enum class compared : uint8_t {
+  nothing,
+  prompts,
+  pictures,
+};
+
+/// How near the best of earlier work is to a request: normal about a mean, cut
+/// to 0..1.
+struct nearness {
+  double mean = 0;
+  double spread = 0;
+  /// Share of requests that find anything at all.
+  double found = 1;
+
+  friend bool operator==(const nearness&, const nearness&) = default;
+};
+
+/// What is measured of a predictor of hits: how often it says so of what would
+/// be one, and of what would not.
+struct hit_predictor {
+  double recall = 1;
+  double false_alarms = 0;
+
+  friend bool operator==(const hit_predictor&, const hit_predictor&) = default;
+};
+
 /// What of earlier work may be started from, and how far along.
 struct reuse_profile {
   /// Runs from scratch, and from latents.
@@ -145,6 +199,9 @@ struct reuse_profile {
   skip_table images;
   /// Finding what is near.
   core::timespan retrieval{0};
+  /// Between what `latents` or `images` compare; none: not measured.
+  std::optional<nearness> near{};
+  std::optional<hit_predictor> predictor{};
 
   friend bool operator==(const reuse_profile&, const reuse_profile&) = default;
 };

@@ -23,6 +23,30 @@ constexpr uint64_t most_batch = 4'096;
 constexpr size_t most_variants = 4'096;
 constexpr uint64_t most_memory = 1ull << 50;
 
+json loads_json(const load_times& x) {
+  return {{"p50", ms_of(x.p50)}, {"p90", ms_of(x.p90)}, {"p99", ms_of(x.p99)}};
+}
+
+// A time, or how times are distributed.
+void read_load(json_reader& r, const json& x, const std::string& at,
+               variant_profile& v) {
+  const auto* load = r.find(x, at, "load_ms", false);
+  if (load == nullptr || !load->is_object())
+    return r.span(x, at, "load_ms", v.load);
+  const auto here = at + ".load_ms";
+  const auto faults = r.faults();
+  load_times times;
+  r.expect_keys(*load, here, {"p50", "p90", "p99"});
+  r.span(*load, here, "p50", times.p50, true);
+  r.span(*load, here, "p90", times.p90, true);
+  r.span(*load, here, "p99", times.p99, true);
+  if (r.faults() == faults
+      && !(times.p50 <= times.p90 && times.p90 <= times.p99))
+    r.complain(here, "falls from p50 over p90 to p99");
+  v.loads = times;
+  v.load = mean_of(times);
+}
+
 json variant_json(const variant_profile& v) {
   auto steps = json::array();
   for (const auto& x : v.step)
@@ -37,7 +61,7 @@ json variant_json(const variant_profile& v) {
     {"guidance", v.guidance},
     {"text_ms", ms_of(v.text)},
     {"decode_ms", ms_of(v.decode)},
-    {"load_ms", ms_of(v.load)},
+    {"load_ms", v.loads ? loads_json(*v.loads) : ms_of(v.load)},
     {"memory_bytes", v.memory_bytes},
     {"step", std::move(steps)}};
   if (v.rated)
@@ -142,7 +166,7 @@ void read_variant(json_reader& r, const json& x, const std::string& at,
   r.real(x, at, "quality", -1e6, 1e6, v.quality, false);
   r.span(x, at, "text_ms", v.text);
   r.span(x, at, "decode_ms", v.decode);
-  r.span(x, at, "load_ms", v.load);
+  read_load(r, x, at, v);
   r.whole(x, at, "memory_bytes", 0, most_memory, v.memory_bytes, false);
   r.real(x, at, "busy_watts", 0, 1e6, v.busy_watts, false);
   read_steps(r, x, at, v);

@@ -87,12 +87,15 @@ struct route {
   friend bool operator==(const route&, const route&) = default;
 };
 
+/// The score of a picture that its judge failed at: below every threshold.
+inline constexpr double unjudged = -1;
+
 /// How one stage of a request ended.
 struct outcome {
   uint32_t stage = 0;
   core::variant_id variant;
   core::ec failure = core::ec::none;
-  /// The judge's score, where the stage has a gate.
+  /// The judge's score, where the stage has a gate: 0..1, or `unjudged`.
   double score = 0;
   ipc::slot_ref image;
 

@@ -115,6 +115,9 @@ struct generation {
   /// traceparent: at most 128 printable ASCII characters. It stands with the
   /// request in the timeline (engine_options::timeline), and in the answer.
   std::string trace;
+  /// Who asks, by a name that the host gives, such as that of a key; empty:
+  /// nobody in particular. For accounts: the client does not see it.
+  std::string tenant = {};
   /// What an engine before held against it, as callbacks::suspected told.
   suspicion suspected;
 };
@@ -316,6 +319,9 @@ struct engine_status {
   std::vector<uint64_t> batches;
   /// Dispatches put off because the arena was full.
   uint64_t slot_waits = 0;
+  /// Images that their judge failed at; each was drawn again by the next
+  /// variant of its route.
+  uint64_t judge_failures = 0;
   /// Times that workers changed their variants.
   uint64_t loads = 0;
   std::string policy;
@@ -327,6 +333,9 @@ struct engine_status {
   std::vector<double> thresholds;
   /// By it the workers cannot do all that is asked for.
   bool saturated = false;
+  /// What the plan cannot meet, such as a deadline; empty: nothing is known of
+  /// that kind.
+  std::string infeasible;
   /// Variants that host_model wants to be there, and away.
   std::vector<std::string> wanted;
   std::vector<std::string> sent_away;

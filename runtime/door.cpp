@@ -2,6 +2,7 @@
 #include <atelier/actors/source_files.hpp>
 #include <atelier/core/limits.hpp>
 #include <atelier/core/prompt_syntax.hpp>
+#include <atelier/core/tenant.hpp>
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/image/codec.hpp>
@@ -231,6 +232,7 @@ core::result<core::request> to_request(const generation& wanted,
   x.deterministic = wanted.deterministic;
   x.preview_every = wanted.preview_every;
   x.trace = wanted.trace;
+  x.tenant = core::tenant_of(wanted.tenant);
   auto notes = notes_of(wanted.notes);
   if (!notes)
     return notes.why();

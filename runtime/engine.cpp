@@ -182,6 +182,7 @@ engine_status engine::status() const {
     s.steps_run = got->counts.steps_run;
     s.batches = got->counts.batches;
     s.slot_waits = got->counts.slot_waits;
+    s.judge_failures = got->counts.judge_failures;
     s.loads = got->counts.loads;
     s.policy = impl_->settings.policy.name;
     impl_->tell_plan(*got->plan, s);

@@ -22,8 +22,12 @@ constexpr uint64_t card_px = 512ull * 512;
 constexpr uint64_t smallest_card_px = 64;
 constexpr uint32_t card_batch = 8;
 
+constexpr double least_step_seconds = 0.001;
+constexpr double decode_seconds = 0.1;
+
 void describe_card(const config::device_settings& device,
                    planning::variant_profile& v) {
+  v.guessed = true;
   v.native_px = {256, 256};
   // Its configured part is the same for all sizes and batches: were it taken to
   // grow with the pixels, small pictures would be predicted at a fraction of
@@ -38,10 +42,13 @@ void describe_card(const config::device_settings& device,
 }
 
 // Nothing is measured yet: a slow machine of the device's kind is assumed, so
-// that no worker is taken for hung.
+// that no worker is taken for hung. What is the same for all models is left to
+// decoding: as a part of each step it would make all of them equally slow, and
+// plans would have no use for the faster ones.
 void describe_model(const config::model_settings& model,
                     const gpu::model_facts& facts, bool on_cpu,
                     planning::variant_profile& v) {
+  v.guessed = true;
   v.native_px = facts.native_px;
   v.native_only = facts.traits.native_only;
   v.latent_channels = facts.latent_channels;
@@ -56,10 +63,9 @@ void describe_model(const config::model_settings& model,
                       / facts.latent_factor / facts.latent_factor;
   const double step = 2 * 0.23 * static_cast<double>(facts.denoiser_parameters)
                     * places / per_second;
-  const auto took = std::chrono::duration_cast<core::timespan>(
-    std::chrono::duration<double>{step + 0.05});
+  const auto took = core::from_seconds(std::max(step, least_step_seconds));
   v.step = {{1, facts.native_px.pixels(), took}};
-  v.decode = 3 * took;
+  v.decode = 3 * took + core::from_seconds(decode_seconds);
   v.memory_bytes = facts.parameters * core::bytes_of(v.precision);
 }
 
@@ -125,6 +131,8 @@ void take_measured(const planning::profile& measured,
     v.decode = m.decode;
     v.load = m.load;
     v.memory_bytes = m.memory_bytes;
+    v.busy_watts = m.busy_watts;
+    v.guessed = false;
     take_quality(m, v);
   }
 }
@@ -136,24 +144,63 @@ void take_quality(const planning::profile& evaluated,
       take_quality(m, v);
 }
 
+// Finds the variants of another profile among those that are hosted.
+class hosted_variants {
+public:
+  hosted_variants(const planning::profile& of, const planning::profile& in)
+    : of_(of), in_(in) {}
+
+  // Returns whether it is hosted; then `x` is its number here.
+  bool take(core::variant_id& x) const {
+    const auto& name = of_.variants[x.value].name;
+    for (uint32_t i = 0; i < in_.variants.size(); ++i)
+      if (in_.variants[i].name == name) {
+        x = core::variant_id{i};
+        return true;
+      }
+    return false;
+  }
+
+private:
+  const planning::profile& of_;
+  const planning::profile& in_;
+};
+
 // Takes over the cascades of variants that are hosted, where their judge is.
 void take_cascades(const planning::profile& from, const std::string& judges,
                    planning::profile& into) {
-  const auto own = [&](core::variant_id x) {
-    return planning::find_variant(into, from.variants[x.value].name);
-  };
-  for (const auto& c : from.cascades) {
-    const auto light = own(c.light);
-    const auto heavy = own(c.heavy);
+  const hosted_variants hosted{from, into};
+  for (auto c : from.cascades) {
     std::error_code ignored;
-    if (!light || !heavy || judges.empty() || c.judge.empty()
+    if (!hosted.take(c.light) || !hosted.take(c.heavy) || judges.empty()
+        || c.judge.empty()
         || !std::filesystem::exists(
           std::filesystem::path{judges} / c.judge / "config.json", ignored))
       continue;
-    into.cascades.push_back(c);
-    into.cascades.back().light = *light;
-    into.cascades.back().heavy = *heavy;
+    // A guess says of no deadline that it cannot be met.
+    if (into.variants[c.light.value].guessed
+        || into.variants[c.heavy.value].guessed)
+      c.deadline = std::max(c.deadline, planning::no_deadline);
+    into.cascades.push_back(std::move(c));
   }
+}
+
+// Takes over what else was measured of variants that are hosted. A ladder
+// stands only as a whole: its classes are its levels.
+void take_sections(const planning::profile& from, planning::profile& into) {
+  const hosted_variants hosted{from, into};
+  into.idle_watts = from.idle_watts;
+  for (auto ladder : from.ladders)
+    if (std::all_of(ladder.levels.begin(), ladder.levels.end(),
+                    [&](auto& level) { return hosted.take(level.variant); }))
+      into.ladders.push_back(std::move(ladder));
+  if (auto reuse = from.reuse; reuse && hosted.take(reuse->full)) {
+    std::erase_if(reuse->small, [&](auto& v) { return !hosted.take(v); });
+    into.reuse = std::move(reuse);
+  }
+  for (auto masked : from.masked)
+    if (hosted.take(masked.variant))
+      into.masked.push_back(masked);
 }
 
 // What a plan's gates ask must be there: nothing would answer.
@@ -225,7 +272,7 @@ core::result<known_variants> know_variants(const config::settings& x) {
               .first;
         }
         describe_model(*model, facts->second.facts,
-                       device.name.starts_with("cpu"), *v);
+                       planning::device_kind_of(device.name) == "cpu", *v);
         out.schedules.push_back(facts->second.schedule);
         out.traits.push_back(facts->second.facts.traits);
       } else {
@@ -238,6 +285,7 @@ core::result<known_variants> know_variants(const config::settings& x) {
       known.variants.push_back(std::move(*v));
     }
   }
+  take_sections(*measured, known);
   take_cascades(measured->cascades.empty() ? *evaluated : *measured,
                 x.policy.judges, known);
   return out;

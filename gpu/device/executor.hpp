@@ -21,8 +21,9 @@ struct open_job {
   core::ticket who;
   core::recipe how;
   core::prompt_pair text;
-  /// Holds the state to go on from: the drawn noise, or the last published
-  /// state of an earlier attempt. Readable until the row's first publication.
+  /// Holds the state to go on from: the drawn noise, a state of earlier work,
+  /// or the last published one of an earlier attempt. Readable until the row's
+  /// first publication.
   ipc::slot_ref from;
   /// Where this attempt publishes; written by this executor alone.
   ipc::slot_ref state;
@@ -37,8 +38,6 @@ struct open_job {
   /// What is published after every so many steps, but for the last, carries a
   /// preview where the slot has room for one; 0: none.
   uint32_t preview_every = 0;
-  /// A state of fewer steps counts as this many.
-  uint32_t begin_at = 0;
   /// Who scores the picture after decoding; empty: nobody.
   std::string judge = {};
 };
@@ -91,7 +90,8 @@ struct decode_report {
   /// Spent on it, without the steps that ran between its parts.
   core::timespan took{0};
   core::error failure;
-  /// The judge's; 0 where there is none.
+  /// The judge's, 0..1; 0 where nobody was asked, `planning::unjudged` where it
+  /// is not there or failed.
   double score = 0;
   core::time_point ended = core::never;
 };

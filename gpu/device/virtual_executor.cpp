@@ -239,6 +239,13 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     return most;
   }
 
+  core::timespan load_time(core::variant_id v) const {
+    const auto& variant = config.known->variants[v.value];
+    return config.load_part && variant.loads
+           ? planning::load_at(*variant.loads, config.load_part(v))
+           : variant.load;
+  }
+
   void begin(work next) {
     current = std::move(next);
     await();
@@ -382,7 +389,7 @@ bool virtual_executor::load(const std::vector<core::variant_id>& variants,
       if (v.value < x.config.known->variants.size()
           && std::find(x.resident.begin(), x.resident.end(), v)
                == x.resident.end())
-        takes += x.config.known->variants[v.value].load;
+        takes += x.load_time(v);
   x.resident = variants;
   if (takes.count() == 0)
     return true;

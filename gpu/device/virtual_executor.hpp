@@ -30,6 +30,9 @@ struct virtual_config {
   /// the time of the profile's `masked` section for its variant, at the
   /// variant's own size; without that section an edit costs a full picture.
   std::function<double(core::request_id)> masked = {};
+  /// Tells where in the profile's distribution of load times, 0..1, a loading
+  /// of this variant lies. Empty: each takes the mean.
+  std::function<double(core::variant_id)> load_part = {};
   /// Told of each stretch of work as it ends, for accounts, with the variant
   /// that ran; none: others were loaded.
   std::function<void(std::optional<core::variant_id>, core::timespan)> busy =

@@ -15,7 +15,6 @@ double saved_by(const switch_scale& scale, double skip) {
 void enter(switch_state& state, switch_phase next, core::time_point now) {
   state.phase = next;
   state.since = now;
-  state.last_probe = now;
   state.seconds.clear();
   state.timeouts = 0;
 }
@@ -46,7 +45,6 @@ bool note_retrieval(switch_state& state, const retrieval& what,
                     const switch_rules& rules) {
   state.timeouts = what.failed ? state.timeouts + 1 : 0;
   if (state.phase == switch_phase::latents) {
-    state.last_probe = now;
     if (!what.failed)
       state.seconds.push_back(what.seconds);
     keep_last(state.seconds, rules.window);
@@ -62,7 +60,6 @@ bool note_retrieval(switch_state& state, const retrieval& what,
   }
   if (state.phase != switch_phase::models)
     return false;
-  state.last_probe = now;
   if (what.failed) {
     state.seconds.clear();
     return false;
@@ -89,12 +86,12 @@ bool all_loaded(switch_state& state, core::time_point now) {
   return true;
 }
 
-bool probe_due(const switch_state& state, const switch_scale& scale,
-               core::time_point now, const switch_rules& rules) {
+core::timespan probe_every(const switch_state& state, const switch_scale& scale,
+                           const switch_rules& rules) {
   const bool blind =
     state.phase == switch_phase::latents && !(scale.mean_skip > 0);
-  return (blind || state.phase == switch_phase::models)
-      && now >= core::after(state.last_probe, rules.between_probes);
+  return blind || state.phase == switch_phase::models ? rules.between_probes
+                                                      : core::timespan{0};
 }
 
 strategy strategy_of(switch_phase phase) {

@@ -60,7 +60,36 @@ recent recent_rate(std::span<const demand_window> windows) {
     n = std::min(2 * n, all);
   }
   return {newest[n].arrived / newest[n].seconds,
-          std::sqrt(newest[n].arrived) / newest[n].seconds};
+          std::sqrt(newest[n].arrived) / newest[n].seconds, newest[n].seconds};
+}
+
+steady_rate with(steady_rate before, std::span<const demand_window> windows,
+                 double fading) {
+  ATELIER_EXPECTS(fading > 0, "counts fade in a time above 0");
+  constexpr double deviations_of_jump = 4;
+  for (const demand_window& w : windows) {
+    const auto end = core::after(w.begin, w.length);
+    const double seconds = core::to_seconds(w.length);
+    if (end <= before.seen || !(seconds > 0))
+      continue;
+    const double keeps = std::exp(-seconds / fading);
+    before.arrived = before.arrived * keeps + static_cast<double>(w.arrived);
+    before.seconds = before.seconds * keeps + seconds;
+    before.seen = end;
+  }
+  const recent newest = recent_rate(windows);
+  if (!(before.seconds > 0) || !(newest.seconds > 0))
+    return before;
+  // What chance gives so short a time, at the old rate or at the new one.
+  const double of_newest =
+    std::max(newest.deviation, std::sqrt(before.value() / newest.seconds));
+  const double chance =
+    std::hypot(of_newest, std::sqrt(before.arrived) / before.seconds);
+  if (std::abs(newest.rate - before.value()) > deviations_of_jump * chance) {
+    before.seconds = newest.seconds;
+    before.arrived = newest.rate * newest.seconds;
+  }
+  return before;
 }
 
 double alpha_of_centre(double samples) {

@@ -26,9 +26,34 @@ struct recent {
   double rate = 0;
   /// The deviation that chance gives the rate.
   double deviation = 0;
+  /// Length of the windows that it is taken over.
+  double seconds = 0;
 };
 
 recent recent_rate(std::span<const demand_window> windows);
+
+/// Arrivals over long: counts that fade, and begin anew where the newest
+/// windows are too many or too few to be the same load.
+struct steady_rate {
+  double arrived = 0;
+  double seconds = 0;
+  /// Windows up to here are taken in.
+  core::time_point seen;
+
+  /// Requests a second; 0 where nothing was counted.
+  double value() const {
+    return seconds > 0 ? arrived / seconds : 0;
+  }
+
+  friend bool operator==(const steady_rate&, const steady_rate&) = default;
+};
+
+/// Returns the rate with the windows that ended after `before.seen`; what is
+/// older than `fading` seconds weighs a third or less. A newest part that is
+/// off by more than four deviations of chance replaces all.
+/// @pre fading > 0
+steady_rate with(steady_rate before, std::span<const demand_window> windows,
+                 double fading = 600);
 
 /// Returns `alpha` of a moving mean whose centre of mass lies `samples` back.
 double alpha_of_centre(double samples);

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace atelier::planning {
@@ -23,7 +22,6 @@ constexpr double day = 86'400;
 constexpr double burst = 1'200;
 constexpr double most_seconds = 366 * day;
 constexpr size_t most_arrivals = 10'000'000;
-constexpr size_t most_faults = 100;
 
 // A spike comes every two hours in the mean, doubles the wave and is gone after
 // some minutes.
@@ -222,67 +220,6 @@ uint32_t zipf::operator()(core::philox& random) const {
                                       random.uniform() * sums_.back());
   return static_cast<uint32_t>(std::min<std::ptrdiff_t>(
     above - sums_.begin(), static_cast<std::ptrdiff_t>(sums_.size()) - 1));
-}
-
-core::result<std::vector<traced_arrival>> parse_trace(std::string_view text,
-                                                      std::string_view where) {
-  std::vector<traced_arrival> out;
-  std::string faults;
-  size_t count = 0;
-  size_t number = 0;
-  const auto complain = [&](std::string_view what) {
-    if (count < most_faults)
-      faults +=
-        fmt::format("{}{}:{}: {}", count > 0 ? "\n" : "", where, number, what);
-    else if (count == most_faults)
-      faults += fmt::format("\n{}: more faults follow", where);
-    ++count;
-  };
-  while (!text.empty()) {
-    ++number;
-    const size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    line = line.substr(0, line.find('#'));
-    while (
-      !line.empty()
-      && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t'))
-      line.remove_suffix(1);
-    if (line.empty())
-      continue;
-    double ms = 0;
-    const char* last = line.data() + line.size();
-    const auto time = std::from_chars(line.data(), last, ms);
-    traced_arrival x;
-    bool whole = time.ec == std::errc{} && time.ptr != last && *time.ptr == ',';
-    if (whole) {
-      const auto content = std::from_chars(time.ptr + 1, last, x.content);
-      whole = content.ec == std::errc{} && content.ptr == last;
-    }
-    if (!whole) {
-      complain(
-        fmt::format("'{}' is not MILLISECONDS,NUMBER", line.substr(0, 60)));
-      continue;
-    }
-    x.seconds = ms / 1000;
-    if (!(ms >= 0) || !std::isfinite(ms))
-      complain(fmt::format("{} ms is not a time from 0 on", ms));
-    else if (!out.empty() && x.seconds < out.back().seconds)
-      complain(fmt::format("{} ms lies before the line above", ms));
-    else if (out.size() == most_arrivals)
-      complain(fmt::format("more than {} arrivals", most_arrivals));
-    else
-      out.push_back(x);
-    if (count > most_faults)
-      break;
-  }
-  if (count == 0 && out.empty()) {
-    number = 1;
-    complain("no arrival in it");
-  }
-  if (count > 0)
-    return core::error{ec::bad_payload, std::move(faults)};
-  return out;
 }
 
 } // namespace atelier::planning

@@ -86,22 +86,4 @@ private:
   std::vector<double> sums_;
 };
 
-/// One line of a trace.
-struct traced_arrival {
-  double seconds = 0;
-  /// What is asked for; equal numbers ask for the same.
-  uint64_t content = 0;
-
-  friend bool operator==(const traced_arrival&,
-                         const traced_arrival&) = default;
-};
-
-/// Reads a trace: in each line a time in milliseconds and, after a comma, a
-/// whole number. Empty lines, and what follows #, are skipped.
-/// Errors: ec::bad_payload: nothing in it, a line that is none, a time that is
-///         negative, no number or before the one of the line above; the text
-///         names `where` and the line. At most 100 lines are told.
-core::result<std::vector<traced_arrival>> parse_trace(std::string_view text,
-                                                      std::string_view where);
-
 } // namespace atelier::planning

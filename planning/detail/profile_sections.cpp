@@ -139,7 +139,7 @@ void read_ladder(json_reader& r, const json& x, const std::string& at,
                  profile& into) {
   if (!is_object(r, x, at))
     return;
-  r.expect_keys(x, at, {"kind", "levels", "class_shares"});
+  r.expect_keys(x, at, {"kind", "levels", "class_shares", "accuracy"});
   ladder_profile ladder;
   if (const auto* kind = r.find(x, at, "kind", true)) {
     const auto* found =
@@ -181,6 +181,8 @@ void read_ladder(json_reader& r, const json& x, const std::string& at,
       n != 0 && n != ladder.levels.size())
     r.complain(at + ".class_shares", fmt::format("has {} values for {} classes",
                                                  n, ladder.levels.size()));
+  if (r.find(x, at, "accuracy", false) != nullptr)
+    r.real(x, at, "accuracy", 0, 1, ladder.accuracy.emplace());
   into.ladders.push_back(std::move(ladder));
 }
 
@@ -233,8 +235,9 @@ void read_reuse(json_reader& r, const json& x, profile& into) {
   const std::string at = "reuse";
   if (!is_object(r, x, at))
     return;
-  r.expect_keys(
-    x, at, {"full", "small", "steps", "latents", "images", "retrieval_ms"});
+  r.expect_keys(x, at,
+                {"full", "small", "steps", "latents", "images", "retrieval_ms",
+                 "near", "predictor"});
   reuse_profile reuse;
   reuse.full = variant_at(r, x, at, "full", into);
   each(r, x, at, "small", [&](const json& item, const std::string& here) {
@@ -244,6 +247,21 @@ void read_reuse(json_reader& r, const json& x, profile& into) {
   read_table(r, x, at, "latents", reuse.latents);
   read_table(r, x, at, "images", reuse.images);
   r.span(x, at, "retrieval_ms", reuse.retrieval);
+  if (const auto* near = r.find(x, at, "near", false);
+      near != nullptr && is_object(r, *near, at + ".near")) {
+    auto& n = reuse.near.emplace();
+    r.expect_keys(*near, at + ".near", {"mean", "spread", "found"});
+    r.real(*near, at + ".near", "mean", 0, 1, n.mean);
+    r.real(*near, at + ".near", "spread", 0, 1, n.spread);
+    r.real(*near, at + ".near", "found", 0, 1, n.found, false);
+  }
+  if (const auto* asked = r.find(x, at, "predictor", false);
+      asked != nullptr && is_object(r, *asked, at + ".predictor")) {
+    auto& p = reuse.predictor.emplace();
+    r.expect_keys(*asked, at + ".predictor", {"recall", "false_alarms"});
+    r.real(*asked, at + ".predictor", "recall", 0, 1, p.recall);
+    r.real(*asked, at + ".predictor", "false_alarms", 0, 1, p.false_alarms);
+  }
   into.reuse = std::move(reuse);
 }
 
@@ -299,6 +317,8 @@ void write_sections(const profile& x, json& into) {
     ladders.push_back({{"kind", name_of(l.kind)},
                        {"levels", std::move(levels)},
                        {"class_shares", l.class_shares}});
+    if (l.accuracy)
+      ladders.back()["accuracy"] = *l.accuracy;
   }
   auto& cascades = into["cascades"] = json::array();
   for (const cascade_profile& c : x.cascades) {
@@ -327,6 +347,12 @@ void write_sections(const profile& x, json& into) {
                      {"latents", table_json(x.reuse->latents)},
                      {"images", table_json(x.reuse->images)},
                      {"retrieval_ms", ms_of(x.reuse->retrieval)}};
+    if (const auto& n = x.reuse->near)
+      into["reuse"]["near"] = {
+        {"mean", n->mean}, {"spread", n->spread}, {"found", n->found}};
+    if (const auto& p = x.reuse->predictor)
+      into["reuse"]["predictor"] = {{"recall", p->recall},
+                                    {"false_alarms", p->false_alarms}};
   }
   auto& masked = into["masked"] = json::array();
   for (const masked_profile& m : x.masked)

@@ -117,9 +117,11 @@ std::optional<cascade_plan> closed_form(const cascade_problem& asked) {
   const double factor = asked.execution_factor;
   for (const batch_time& b1 : lights) {
     const double first = factor * b1.seconds + asked.wait_light;
-    const uint32_t x1 = workers_for(asked.demand, b1);
-    if (x1 > asked.workers || first > asked.slo + noise)
+    uint32_t x1 = workers_for(asked.demand, b1);
+    if (x1 > asked.light_workers.value_or(asked.workers)
+        || first > asked.slo + noise)
       continue;
+    x1 = std::min(asked.light_workers.value_or(x1), asked.workers);
     for (const batch_time& b2 : heavies) {
       if (first + factor * b2.seconds + asked.wait_heavy > asked.slo + noise)
         continue;
@@ -135,7 +137,9 @@ std::optional<cascade_plan> closed_form(const cascade_problem& asked) {
       p.threshold = *k;
       p.deferred = asked.deferred[*k];
       p.light = x1;
-      p.heavy = std::min(x2, workers_for(asked.demand * p.deferred, b2));
+      p.heavy = asked.light_workers
+                ? x2
+                : std::min(x2, workers_for(asked.demand * p.deferred, b2));
       p.light_batch = b1.batch;
       p.heavy_batch = b2.batch;
       add_spare(asked, p);
@@ -145,7 +149,8 @@ std::optional<cascade_plan> closed_form(const cascade_problem& asked) {
   if (best.get())
     return best.get();
   // Without the heavy leg nothing is deferred, and nothing needs judging.
-  if (asked.threshold.value_or(0) != 0)
+  if (asked.threshold.value_or(0) != 0
+      || asked.light_workers.value_or(asked.workers) != asked.workers)
     return std::nullopt;
   for (batch_time b1 : lights) {
     if (asked.bypass)
@@ -166,7 +171,8 @@ std::optional<cascade_plan> closed_form(const cascade_problem& asked) {
 
 // All on the heavy leg, where that serves everything in time.
 std::optional<cascade_plan> all_heavy(const cascade_problem& asked) {
-  if (!asked.bypass || asked.most_deferred < 1 || asked.threshold)
+  if (!asked.bypass || asked.most_deferred < 1 || asked.threshold
+      || asked.light_workers.value_or(0) != 0)
     return std::nullopt;
   std::optional<cascade_plan> best;
   double least = 0;
@@ -209,6 +215,12 @@ core::result<cascade_plan> allocate(const cascade_problem& asked) {
     plan->step = cascade_step::without_waits;
     return *plan;
   }
+  if (asked.light_workers)
+    return core::fail(ec::unavailable,
+                      "{} of {} workers on the light variant do not serve {} "
+                      "requests a second within {:.6g} s",
+                      *asked.light_workers, asked.workers, asked.demand,
+                      asked.slo);
   // A fixed threshold or batch gives way before requests are refused.
   bare.threshold.reset();
   bare.light_batch.reset();
@@ -221,10 +233,11 @@ core::result<cascade_plan> allocate(const cascade_problem& asked) {
     best_batch_within(asked.light, asked.slo / asked.execution_factor);
   if (batch == 0)
     return core::fail(ec::bad_config,
-                      "deadline {:.6g} s: one picture of the light variant "
-                      "takes {:.6g} s",
-                      asked.slo,
-                      asked.execution_factor * asked.light.batches[0].seconds);
+                      "deadline_ms {:.6g}: one picture of the light variant "
+                      "takes {:.6g} ms",
+                      1e3 * asked.slo,
+                      1e3 * asked.execution_factor
+                        * asked.light.batches[0].seconds);
   cascade_plan p;
   p.step = cascade_step::shedding;
   p.light = asked.workers;

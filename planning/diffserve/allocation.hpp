@@ -44,6 +44,8 @@ struct cascade_problem {
   std::optional<size_t> threshold;
   std::optional<uint32_t> light_batch;
   std::optional<uint32_t> heavy_batch;
+  /// Set: so many workers run the light leg, and the others the heavy one.
+  std::optional<uint32_t> light_workers;
   /// At most this share is deferred: where quality is best at a mix, more of
   /// the heavy variant is worse.
   double most_deferred = 1;
@@ -89,9 +91,11 @@ struct cascade_plan {
 /// to the fewest workers that change; spare workers join the busier leg.
 /// Where no plan exists, first the waits are left out, then the heavy leg is
 /// dropped, and last all workers run the light leg and the load is shed.
-/// No demand: as if it were tiny.
-/// Errors: ec::invalid_argument: an empty leg, a demand or time that is no
-///         number; ec::unavailable: no worker; ec::bad_config: not even one
+/// No demand: as if it were tiny. With `light_workers` set nothing gives way
+/// but the waits. Errors: ec::invalid_argument: an empty leg, a demand or time
+/// that is no
+///         number; ec::unavailable: no worker, or `light_workers` cannot serve
+///         the demand in time; ec::bad_config: not even one
 ///         picture of the light leg is ready within the deadline.
 /// Source: DiffServe, section 3.3, Eq. 1-5.
 core::result<cascade_plan> allocate(const cascade_problem& asked);

@@ -8,7 +8,9 @@ namespace atelier::planning::diffserve {
 
 core::result<cascade_plan> allocate_random(const cascade_problem& asked) {
   // Its errors are those of the cascade's plan.
-  if (auto ok = allocate(asked); !ok)
+  cascade_problem any = asked;
+  any.light_workers.reset();
+  if (auto ok = allocate(any); !ok)
     return ok;
   const uint32_t b1 = best_batch_within(asked.light, asked.slo / 2);
   const uint32_t b2 = best_batch_within(asked.heavy, asked.slo / 2);
@@ -26,7 +28,9 @@ core::result<cascade_plan> allocate_random(const cascade_problem& asked) {
     const double share = asked.demand > 0
                          ? std::min(1.0, x2 * t2 / asked.demand)
                          : (x2 > 0 ? 1.0 : 0.0);
-    if (light + 1e-9 < asked.demand * (1 - share) || share <= most)
+    if (light + 1e-9 < asked.demand * (1 - share) || share <= most
+        || asked.light_workers.value_or(asked.workers - x2)
+             != asked.workers - x2)
       continue;
     most = share;
     best.light = asked.workers - x2;
@@ -35,6 +39,11 @@ core::result<cascade_plan> allocate_random(const cascade_problem& asked) {
     best.step = cascade_step::as_asked;
     best.admitted = std::numeric_limits<double>::infinity();
   }
+  if (most < 0 && asked.light_workers)
+    return core::fail(core::ec::unavailable,
+                      "{} of {} workers on the light variant do not serve {} "
+                      "requests a second",
+                      *asked.light_workers, asked.workers, asked.demand);
   return best;
 }
 

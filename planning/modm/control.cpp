@@ -51,19 +51,29 @@ std::optional<split_found> found(uint32_t workers, const loads& of,
 
 pid_state with_step(pid_state now, double target, double minutes,
                     uint32_t workers, const pid_gains& gains) {
-  const double error = target - now.x;
-  const double integral = now.integral + error * minutes;
-  const double slope = minutes > 0 ? (error - now.error) / minutes : 0;
-  const double x = now.x + gains.proportional * error
-                 + gains.integral * integral + gains.derivative * slope;
-  const double bounded =
-    workers > 0 ? std::clamp(x, 1.0, static_cast<double>(workers)) : x;
-  // What a bound cuts off must not be paid back later.
-  if (bounded == x)
-    now.integral = integral;
-  now.x = bounded;
-  now.error = error;
+  while (minutes > 0) {
+    const double dt = std::min(minutes, published_minutes);
+    minutes -= dt;
+    const double error = target - now.x;
+    const double integral = now.integral + error * dt;
+    const double slope = (error - now.error) / dt;
+    const double x = now.x
+                   + dt / published_minutes
+                       * (gains.proportional * error + gains.integral * integral
+                          + gains.derivative * slope);
+    const double bounded =
+      workers > 0 ? std::clamp(x, 1.0, static_cast<double>(workers)) : x;
+    // What a bound cuts off must not be paid back later.
+    if (bounded == x)
+      now.integral = integral;
+    now.x = bounded;
+    now.error = error;
+  }
   return now;
+}
+
+pid_state without_bump(pid_state now, double target) {
+  return {now.x, 0, target - now.x};
 }
 
 uint32_t large_workers(const pid_state& now, uint32_t workers) {
@@ -87,6 +97,7 @@ split_plan plan_split(uint32_t workers, double large_speed,
   const uint32_t last =
     smalls.empty() ? 0 : static_cast<uint32_t>(smalls.size() - 1);
   out.memory.small = std::min(before.small, last);
+  out.memory.workers = workers;
   if (!before.started) {
     // Source: MoDM's artifact starts from all workers large.
     out.memory.started = true;
@@ -117,8 +128,9 @@ split_plan plan_split(uint32_t workers, double large_speed,
       break;
     }
   const uint32_t now = out.memory.small;
+  const bool steps = !rules.use_pid || rules.minutes > 0;
   // To a smaller one at once, to a better one after enough periods in a row.
-  if (wanted >= now || ++out.memory.better_run >= rules.patience) {
+  if (wanted >= now || (steps && ++out.memory.better_run >= rules.patience)) {
     out.memory.small = wanted;
     out.memory.better_run = 0;
   }
@@ -130,7 +142,11 @@ split_plan plan_split(uint32_t workers, double large_speed,
     return out;
   out.mode = split->mode;
   out.saturated = !split->feasible;
+  const bool changed =
+    before.started && (now != out.small || before.workers != workers);
   if (rules.use_pid) {
+    if (changed)
+      out.memory.pid = without_bump(out.memory.pid, split->large);
     out.memory.pid = with_step(out.memory.pid, split->large, rules.minutes,
                                rules.as_published ? 0 : workers);
   } else {

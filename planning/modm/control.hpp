@@ -26,13 +26,25 @@ struct pid_state {
   friend bool operator==(const pid_state&, const pid_state&) = default;
 };
 
-/// Returns the state after a step towards `target` over `minutes`: x grows by
-/// Kp e + Ki I + Kd D. `workers` more than 0: x stays in 1..workers, and no
-/// error is summed while it would leave; 0: as published, without bounds.
+/// Minutes of a published step.
+/// Source: MoDM's artifact.
+inline constexpr double published_minutes = 3;
+
+/// Returns the state `minutes` later, with `target` all that time. In 3 minutes
+/// x grows by Kp e + Ki I + Kd D; a shorter time has its part of that, a longer
+/// one is cut into such steps, so that the controller is as quick and as stable
+/// however often it is called. No time: no change. `workers` more than 0: x
+/// stays in 1..workers, and no error is summed while it would leave; 0: as
+/// published, without bounds.
 /// Source: MoDM, Algorithm 1, lines 25-29; its artifact's steps are 3 minutes,
 ///         and a unit of seconds diverges.
 pid_state with_step(pid_state now, double target, double minutes,
                     uint32_t workers = 0, const pid_gains& gains = {});
+
+/// Returns the state where what it steers changes, as the small model or the
+/// number of workers does: x stays, nothing is left of the sum of errors to
+/// other targets, and the new error is no slope.
+pid_state without_bump(pid_state now, double target);
 
 /// Returns x rounded to 1..workers.
 /// Source: MoDM, Algorithm 1, line 29.
@@ -68,9 +80,8 @@ struct split_rules {
   bool as_published = false;
   bool use_pid = true;
   double used = used_capacity;
-  /// Length of a step, in minutes.
-  /// Source: MoDM's artifact.
-  double minutes = 3;
+  /// Since the step before; 0: the controller makes none.
+  double minutes = published_minutes;
   /// Periods in which a better small model would do before it is taken.
   uint32_t patience = 2;
 };
@@ -79,6 +90,7 @@ struct split_rules {
 struct split_memory {
   pid_state pid;
   bool started = false;
+  uint32_t workers = 0;
   uint32_t small = 0;
   /// Periods in which a better small model would have done.
   uint32_t better_run = 0;

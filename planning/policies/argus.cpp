@@ -4,10 +4,13 @@
 // lanes:  one for each variant; by the paper one for each worker
 // take:   as vanilla
 // memory: phase of the change between both ladders, saturation
+#include <atelier/planning/argus/settled.hpp>
 #include <atelier/planning/argus/shift.hpp>
 #include <atelier/planning/policies/argus.hpp>
 #include <atelier/planning/policies/detail/argus_parts.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -23,12 +26,44 @@ using detail::hosts;
 // Source: the moving mean of arrivals is not specified by the paper.
 constexpr double newest_weight = 0.5;
 
+// Arrivals that the load is taken from, for longer where models would have to
+// load, and the time in which what waits is to be worked off.
+constexpr double steady_seconds = 60;
+constexpr double settled_seconds = 240;
+constexpr double drain_seconds = 60;
+
+// Workers that keep their models serve this part of the load at least; others
+// are planned with this head-room, so that chance does not undo it.
+constexpr double settled_serves = 0.95;
+constexpr double settled_head_room = 1.1;
+
+// Each retrieval once, though a window may tell it again.
+void hear(argus_memory& memory, std::span<const retrieval_sample> what,
+          core::time_point usual) {
+  for (const retrieval_sample& r : what) {
+    const auto at = r.at == core::time_point{} ? usual : r.at;
+    if (at <= memory.heard)
+      continue;
+    argus::note_retrieval(memory.change, {r.seconds, r.failed}, memory.scale,
+                          at);
+  }
+}
+
+core::time_point last_heard(std::span<const retrieval_sample> what,
+                            core::time_point before) {
+  for (const retrieval_sample& r : what)
+    before = std::max(before, r.at);
+  return before;
+}
+
 void take_in(argus_memory& memory, const demand& asked,
-             const argus::switch_scale& scale) {
-  for (const demand_window& w : detail::windows_since(asked, memory.seen))
-    for (const retrieval_sample& r : w.retrievals)
-      argus::note_retrieval(memory.change, {r.seconds, r.failed}, scale,
-                            core::after(w.begin, w.length));
+             const cluster_view& there) {
+  for (const demand_window& w : detail::windows_since(asked, memory.seen)) {
+    hear(memory, w.retrievals, core::after(w.begin, w.length));
+    memory.heard = last_heard(w.retrievals, memory.heard);
+  }
+  hear(memory, there.retrievals, asked.now);
+  memory.heard = last_heard(there.retrievals, memory.heard);
   memory.seen = detail::last_end(asked, memory.seen);
 }
 
@@ -44,6 +79,21 @@ double mean_skip(const plan& previous, const argus_memory& memory,
              * previous.routes[at].stages.front().skip;
     }
   return sum;
+}
+
+// The workers stay with the levels of the plan before, where that is worth it.
+core::result<argus::allocation> settled(
+  const argus::ladder& levels, double rate, double least, const plan& previous,
+  argus_memory& memory, const argus::allocation& found, core::time_point now) {
+  std::vector<uint32_t> before(levels.size(), 0);
+  for (const assignment& a : previous.workers)
+    for (size_t v = 0; v < levels.size() && !a.hosting.empty(); ++v)
+      if (a.hosting.front() == levels[v].variant) {
+        ++before[v];
+        break;
+      }
+  return argus::allocate_settled(levels, rate, least, found, before,
+                                 memory.settled, now);
 }
 
 } // namespace
@@ -77,12 +127,11 @@ plan argus_policy::replan(const demand& asked, const profile& known,
   } else {
     const size_t at = detail::ladder_index(known, ladder_kind::cached_latents);
     const auto& v = known.variants[full.value];
-    argus::switch_scale scale;
-    scale.full_seconds = argus::request_seconds(v, {});
-    scale.steps = v.steps;
-    scale.mean_skip =
+    memory.scale.full_seconds = argus::request_seconds(v, {});
+    memory.scale.steps = v.steps;
+    memory.scale.mean_skip =
       mean_skip(previous, memory, detail::class_histogram(asked, at, *latents));
-    take_in(memory, asked, scale);
+    take_in(memory, asked, there);
     const auto* last = std::get_if<argus_memory>(&previous.memory);
     const bool left = memory.change.phase == switch_phase::leaving
                    && last != nullptr
@@ -103,17 +152,37 @@ plan argus_policy::replan(const demand& asked, const profile& known,
   const argus::ladder& levels = kept.levels;
 
   argus::load_to_place load;
-  const double rate = detail::rate_of(
-    asked, newest_weight, rules_.backlog ? detail::window_seconds(asked) : 0);
-  load.rate = rate * rules_.head_room;
   load.workers = static_cast<uint32_t>(there.workers.size());
+  const bool settles = rules_.settles && phase == switch_phase::models;
+  memory.steady = with(memory.steady, asked.windows,
+                       settles ? settled_seconds : steady_seconds);
+  const double rate = rules_.backlog ? detail::rate_with_queue(
+                        memory.steady, asked, load.workers, drain_seconds)
+                    : settles ? memory.steady.value()
+                              : detail::rate_of(asked, newest_weight, 0);
+  load.rate =
+    rate * std::max(rules_.head_room, settles ? settled_head_room : 1);
   if (!pools)
     load.hosting = detail::hosting_levels(there, levels);
-  auto planned = detail::allocated(rules_.allocate, levels, load, pools);
+  const double fresh =
+    pools ? detail::fresh_share(levels, load, rules_.fresh) : 0;
+  auto planned = detail::allocated(
+    rules_.allocate, detail::with_fresh(levels, fresh), load, pools);
   if (!planned)
     return next;
-  memory.saturated =
-    with(memory.saturated, rate > levels.back().rate() * load.workers, 2);
+  if (settles)
+    planned = settled(levels, load.rate, settled_serves * rate, previous,
+                      memory, *planned, asked.now);
+  if (!planned)
+    return next;
+  const double most = levels.back().rate() * load.workers;
+  memory.saturated = with(memory.saturated, rate > most, 2);
+  next.feasible = rate > most ? feasibility::no : feasibility::yes;
+  if (rate > most)
+    next.reason = fmt::format(
+      "demand: of {:.6g} requests a second, with what waits, {} workers serve "
+      "{:.6g} on '{}', the fastest level",
+      rate, load.workers, most, levels.back().name);
 
   std::vector<double> share = planned->share;
   if (pools) {
@@ -193,7 +262,6 @@ plan argus_policy::replan(const demand& asked, const profile& known,
         for (size_t v = 0; v < levels.size(); ++v)
           map.at(c, v) = share[v];
   }
-  const double fresh = pools ? rules_.fresh : 0;
   next.share.assign(ladder.levels.size(),
                     std::vector<double>(next.routes.size(), 0.0));
   for (uint32_t c = 0; c < next.share.size(); ++c)
@@ -207,8 +275,21 @@ plan argus_policy::replan(const demand& asked, const profile& known,
     next.retry_after = core::from_seconds(
       std::max(1.0, static_cast<double>(asked.backlog)
                       / (levels.back().rate() * load.workers)));
+  memory.scale.mean_skip = mean_skip(next, memory, seen);
+  if (rules_.changes && usable(latents) && usable(models))
+    next.probe_every = argus::probe_every(memory.change, memory.scale);
   next.memory = memory;
   return next;
+}
+
+bool argus_policy::plan_due(const plan& in_force,
+                            std::span<const retrieval_sample> last) const {
+  const auto* memory = std::get_if<argus_memory>(&in_force.memory);
+  if (memory == nullptr || !rules_.changes || !rules_.latents)
+    return false;
+  auto then = *memory;
+  hear(then, last, {});
+  return then.change.phase != memory->change.phase;
 }
 
 choice argus_policy::choose(const core::request& wanted, const facts& known,

@@ -48,13 +48,15 @@ struct argus_rules {
   argus::wait_rule wait = argus::wait_rule::with_own;
   /// Any worker of the level, instead of the one of least wait.
   bool any_worker = false;
-  /// Backlog counts in the load.
+  /// Workers stay with their models until moving them gains more than it costs.
+  bool settles = true;
+  /// Backlog counts in the load, which is then a mean over longer.
   bool backlog = true;
   /// The load is multiplied by it: filling all workers to the brim missed 8.6 %
   /// of deadlines, with this head-room 4.8 %.
   double head_room = 1.05;
-  /// Share of requests that run in full whatever the load, so that the cache
-  /// gets new early states.
+  /// Share of requests that run in full, so that the cache gets new early
+  /// states; less where there is no time for so many.
   double fresh = 0.02;
 };
 
@@ -80,6 +82,9 @@ public:
                               const facts& known, const profile& costs,
                               const plan& in_force, const cluster_view& there,
                               core::philox& random) const override;
+
+  bool plan_due(const plan& in_force,
+                std::span<const retrieval_sample> last) const override;
 
 private:
   argus_rules rules_;

@@ -40,8 +40,11 @@ std::vector<argus_rules> all_argus_rules() {
   argus_rules unchanged = paper;
   unchanged.name = "argus-no-switch";
   unchanged.changes = false;
-  return {ours,  paper, pac,         proteus,   sommelier,
-          heavy, light, unpredicted, unshifted, unchanged};
+  std::vector<argus_rules> all{ours,  paper, pac,         proteus,   sommelier,
+                               heavy, light, unpredicted, unshifted, unchanged};
+  for (argus_rules& r : all)
+    r.settles = r.name != paper.name;
+  return all;
 }
 
 } // namespace atelier::planning

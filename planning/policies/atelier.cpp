@@ -7,9 +7,12 @@
 // memory: devices by pool, classes, confidences, saturation, an explanation
 #include <atelier/planning/argus/shift.hpp>
 #include <atelier/planning/diffserve/queueing.hpp>
+#include <atelier/planning/hosting_by_demand.hpp>
 #include <atelier/planning/policies/atelier.hpp>
 #include <atelier/planning/policies/detail/atelier_shares.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -125,16 +128,56 @@ std::vector<uint32_t> assign(plan& next, const offers& o,
   return ready;
 }
 
-// `noise`: requests a second by which the demand may be off by chance.
-bool changes_enough(const decision& now, const decision& kept,
-                    double least_gain, double noise) {
-  if (!unified::better(now.values, kept.values))
-    return false;
-  if (now.values.refused < kept.values.refused - std::max(noise, no_rate)
-      || now.values.shortfall < kept.values.shortfall - no_rate)
+// What other counts of devices bring, in parts of the quality that there is,
+// and how many of them load.
+hosting_change change_to(const offers& o, const decision& now,
+                         const decision& kept) {
+  std::vector<int64_t> more(o.asked.hostings.size(), 0);
+  for (size_t p = 0; p < now.count.size(); ++p)
+    more[o.asked.pools[p].of] += int64_t{now.count[p]} - int64_t{kept.count[p]};
+  hosting_change out;
+  out.workers = 0;
+  for (const unified::device_kind& k : o.asked.kinds)
+    out.workers += k.alive;
+  for (size_t h = 0; h < more.size(); ++h)
+    if (more[h] > 0) {
+      out.moves += static_cast<uint32_t>(more[h]);
+      out.load_seconds =
+        std::max(out.load_seconds, o.asked.hostings[h].load_seconds);
+    }
+  out.gain = (kept.values.shortfall - now.values.shortfall + now.values.gain
+              - kept.values.gain)
+           / std::max(std::abs(kept.values.gain), no_rate);
+  return out;
+}
+
+// In standard deviations of what was counted: at each period a lower one would
+// be met by chance.
+constexpr double chance = 2;
+
+// Whether to leave the devices that there are for others: at once where more
+// are refused than chance explains, else where that is worth the loads.
+bool changes_enough(unified_memory& memory, const offers& o,
+                    const decision& now, const decision& kept,
+                    double least_gain, core::time_point at) {
+  // What was planned in haste is put right at once.
+  const bool hasty = memory.urgent;
+  if (now.values.refused
+      < kept.values.refused - std::max(chance * o.noise, no_rate))
     return true;
-  return now.values.gain
-       > kept.values.gain + least_gain * std::abs(kept.values.gain);
+  const auto change = change_to(o, now, kept);
+  if (!unified::better(now.values, kept.values)
+      || now.values.refused > kept.values.refused + no_rate) {
+    memory.settled = {};
+    return false;
+  }
+  if (change.moves == 0)
+    return change.gain > least_gain;
+  settling_rules rules;
+  rules.least_gain = least_gain;
+  if (hasty)
+    rules.patience = 0;
+  return worth_moving(memory.settled, change, at, rules);
 }
 
 void explain(unified_memory& memory, const offers& o, const decision& d) {
@@ -157,6 +200,8 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   // Variants that nothing relates to each other do not stand in for each other.
   const bool related =
     !known.ladders.empty() || !known.cascades.empty() || known.reuse;
+  if (!related && known.variants.size() > 1)
+    return host_by_demand(std::move(next), asked, known, there, previous);
   if (!related || known.variants.empty() || there.workers.empty())
     return next;
   unified_memory memory;
@@ -187,8 +232,9 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
       2 * core::from_seconds(detail::window_seconds(asked));
     const bool settled = asked.now < core::after(memory.changed, two_periods);
     if (kept
-        && (!changes_enough(*found, *kept, rules_.least_gain, o.noise)
-            || (settled && kept->values.refused < no_rate))) {
+        && (!changes_enough(memory, o, *found, *kept, rules_.least_gain,
+                            asked.now)
+            || (settled && !memory.urgent && kept->values.refused < no_rate))) {
       auto stays = *kept;
       stays.worth = found->worth;
       stays.bound = found->bound;
@@ -233,6 +279,16 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   double refused = 0;
   for (const double u : found->refused)
     refused += u;
+  next.feasible = refused > no_rate ? feasibility::no : feasibility::yes;
+  if (refused > no_rate)
+    next.reason = fmt::format(
+      "demand: of {:.6g} requests a second, head-room and what waits included, "
+      "{:.6g} cannot be answered in time",
+      std::accumulate(o.asked.classes.begin(), o.asked.classes.end(), 0.0,
+                      [](double sum, const unified::request_class& c) {
+                        return sum + c.rate;
+                      }),
+      refused);
   if (refused > no_rate)
     for (size_t k = 0; k < found->refused.size(); ++k)
       next.admitted_rates.push_back(o.asked.classes[k].rate
@@ -276,6 +332,7 @@ choice atelier_policy::choose(const core::request& wanted, const facts& known,
     if (!known.near) {
       need n;
       n.near = true;
+      n.by = unified::compared_by(costs);
       return n;
     }
     skip = unified::allowed_by(costs, *known.near);

@@ -23,8 +23,8 @@ struct unified_rules {
   unified::solve_options solver;
   /// For a death or a jump: at once rather than exact.
   unified::solve_options quick = quick_options();
-  /// Counts of devices stay as they are unless the plan gains this much, and
-  /// for two periods at least.
+  /// Counts of devices stay as they are unless the plan gains this part of its
+  /// quality, and what its loads cost, and for two periods at least.
   double least_gain = 0.005;
   /// Share of requests that search though nothing would be started from what
   /// they find, so that the mix of what is near stays known.

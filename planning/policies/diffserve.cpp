@@ -10,8 +10,11 @@
 #include <atelier/planning/diffserve/baselines.hpp>
 #include <atelier/planning/diffserve/quality.hpp>
 #include <atelier/planning/diffserve/queueing.hpp>
+#include <atelier/planning/diffserve/settled.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 #include <atelier/planning/policies/diffserve.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -28,6 +31,9 @@ using rule = diffserve_rules::allocation_rule;
 
 // Old scores lose half of their weight in this time.
 constexpr core::timespan fading = std::chrono::minutes{10};
+
+// Arrivals that workers are split by where they are to stay.
+constexpr double steady_seconds = 240;
 
 void take_in(diffserve_memory& memory, const demand& asked) {
   for (const demand_window& w : detail::windows_since(asked, memory.seen))
@@ -117,10 +123,27 @@ core::result<cascade_plan> for_all_time(const diffserve_rules& rules,
     c.peak_rate > 0 ? c.peak_rate * rules.provisioning : problem.demand);
 }
 
-core::result<cascade_plan> planned(const diffserve_rules& rules,
+core::result<cascade_plan> settled(const diffserve_rules& rules,
                                    const cascade_profile& c,
-                                   const diffserve_memory& memory,
-                                   cascade_problem problem) {
+                                   const profile& known,
+                                   diffserve_memory& memory,
+                                   const cascade_problem& problem,
+                                   core::time_point now) {
+  const auto by = rules.allocate == rule::random ? diffserve::allocate_random
+                                                 : diffserve::allocate;
+  if (!rules.settles || !memory.decided)
+    return by(problem);
+  const auto load = [&](core::variant_id v) {
+    return core::to_seconds(known.variants[v.value].load);
+  };
+  return diffserve::allocate_settled(by, problem, c.fid,
+                                     std::max(load(c.light), load(c.heavy)),
+                                     *memory.decided, memory.settled, now);
+}
+
+core::result<cascade_plan> planned(
+  const diffserve_rules& rules, const cascade_profile& c, const profile& known,
+  diffserve_memory& memory, cascade_problem problem, core::time_point now) {
   switch (rules.queueing) {
     case diffserve_rules::queueing_rule::little:
       break;
@@ -153,9 +176,9 @@ core::result<cascade_plan> planned(const diffserve_rules& rules,
       return diffserve::allocate_single(problem, heavy, batch.value_or(1));
     }
     case rule::random:
-      return diffserve::allocate_random(problem);
+      break;
   }
-  return diffserve::allocate(problem);
+  return settled(rules, c, known, memory, problem, now);
 }
 
 } // namespace
@@ -205,7 +228,10 @@ plan diffserve_policy::replan(const demand& asked, const profile& known,
   problem.hosting_heavy = detail::hosting_now(there, c.heavy);
   const double rate =
     arrival_rate(asked.windows, alpha_of_centre(diffserve::demand_centre));
-  problem.demand = rate * rules_.provisioning;
+  memory.steady = with(memory.steady, asked.windows, steady_seconds);
+  const bool by_steady = rules_.settles && rate > 0;
+  problem.demand =
+    (by_steady ? memory.steady.value() : rate) * rules_.provisioning;
   problem.wait_light =
     wait_for(asked, c.light, problem.light, problem.hosting_light);
   problem.wait_heavy =
@@ -231,10 +257,15 @@ plan diffserve_policy::replan(const demand& asked, const profile& known,
     && memory.decided->light + memory.decided->heavy == problem.workers;
   core::result<cascade_plan> found =
     keeps      ? core::result<cascade_plan>{*memory.decided}
-    : rate > 0 ? planned(rules_, c, memory, problem)
+    : rate > 0 ? planned(rules_, c, known, memory, problem, asked.now)
                : core::result<cascade_plan>{diffserve::first_plan(problem)};
-  if (!found)
+  if (!found) {
+    next.feasible = found.why().code == core::ec::bad_config
+                    ? feasibility::never
+                    : feasibility::no;
+    next.reason = found.why().text;
     return next;
+  }
   if (rate > 0)
     memory.decided = *found;
   const cascade_plan& p = *found;
@@ -250,8 +281,10 @@ plan diffserve_policy::replan(const demand& asked, const profile& known,
     const bool heavy = target[i].value_or(0) == 1;
     a.batch = std::min(heavy ? p.heavy_batch : p.light_batch,
                        std::max(there.workers[i].max_batch, 1u));
-    a.batch_time = core::from_seconds(
-      batch_seconds(heavy ? problem.heavy : problem.light, a.batch));
+    // By a guess nothing is taken for late.
+    if (!known.variants[(heavy ? c.heavy : c.light).value].guessed)
+      a.batch_time = core::from_seconds(
+        batch_seconds(heavy ? problem.heavy : problem.light, a.batch));
   }
 
   route cascade;
@@ -281,6 +314,17 @@ plan diffserve_policy::replan(const demand& asked, const profile& known,
   }
   if (std::isfinite(p.admitted))
     next.admitted_rates = {p.admitted};
+  if (rules_.allocate == rule::cascade && rate > 0) {
+    next.feasible = p.step == diffserve::cascade_step::shedding
+                    ? feasibility::no
+                    : feasibility::yes;
+    if (next.feasible == feasibility::no)
+      next.reason = fmt::format(
+        "demand: of {:.6g} requests a second, over-provisioning included, "
+        "'{}' on all {} workers serves {:.6g} within {:.6g} s",
+        problem.demand, known.variants[c.light.value].name, problem.workers,
+        p.admitted, problem.slo);
+  }
   next.saturated = memory.saturated.on;
   if (next.saturated)
     next.retry_after = core::from_seconds(std::max(
@@ -341,53 +385,6 @@ taken diffserve_policy::take(const worker_view& worker,
       some.join.push_back(row.request);
   }
   return some;
-}
-
-std::vector<diffserve_rules> all_diffserve_rules() {
-  diffserve_rules ours;
-  diffserve_rules paper;
-  paper.name = "diffserve-paper";
-  paper.quality_cap = paper.bypass = paper.light_fallback = false;
-  paper.worker_lanes = true;
-  paper.provisioning = diffserve::over_provisioning;
-  diffserve_rules fixed = paper;
-  fixed.name = "diffserve-static";
-  fixed.allocate = rule::once;
-  diffserve_rules drawn = paper;
-  drawn.name = "diffserve-proteus";
-  drawn.allocate = rule::random;
-  diffserve_rules random = paper;
-  random.name = "random-cascade";
-  random.judge = random_judge;
-  diffserve_rules score = paper;
-  score.name = "score-cascade";
-  score.judge = "pickscore";
-  diffserve_rules clip = score;
-  clip.name = "clip-cascade";
-  clip.judge = "clipscore";
-  diffserve_rules plain = paper;
-  plain.name = "no-queueing";
-  plain.queueing = diffserve_rules::queueing_rule::doubled;
-  diffserve_rules waitless = paper;
-  waitless.name = "no-waits";
-  waitless.queueing = diffserve_rules::queueing_rule::ignored;
-  diffserve_rules trial = paper;
-  trial.name = "aimd";
-  trial.trial_batches = true;
-  diffserve_rules peak = paper;
-  peak.name = "diffserve-peak";
-  peak.allocate = rule::once_for_peak;
-  diffserve_rules threshold = paper;
-  threshold.name = "static-threshold";
-  threshold.allocate = rule::fixed_threshold;
-  diffserve_rules light = trial;
-  light.name = "light-aimd";
-  light.allocate = rule::all_light;
-  diffserve_rules heavy = trial;
-  heavy.name = "heavy-aimd";
-  heavy.allocate = rule::all_heavy;
-  return {ours, paper,     fixed, peak,     drawn, random, score,
-          clip, threshold, plain, waitless, trial, light,  heavy};
 }
 
 } // namespace atelier::planning

@@ -52,6 +52,9 @@ struct diffserve_rules {
   bool quality_cap = true;
   /// Straight to the heavy variant where everything would be deferred.
   bool bypass = true;
+  /// Workers stay with their variants until moving them gains more than it
+  /// costs.
+  bool settles = true;
   /// A late request gets its light picture.
   bool light_fallback = true;
   /// One lane for each worker, chosen at random.

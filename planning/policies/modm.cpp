@@ -4,7 +4,7 @@
 // lanes:  the large variant's for misses, the small one's for hits; large
 //         workers serve both
 // take:   large workers misses first; small ones hits alone
-// memory: the controller, the small variant in use, saturation
+// memory: the split and what it goes by, or the controller; saturation
 #include <atelier/planning/argus/ladder.hpp>
 #include <atelier/planning/modm/refinement.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
@@ -27,36 +27,105 @@ skip_table table_of(const profile& costs) {
                                      : costs.reuse->images;
 }
 
-// Arrivals, hits and skips of the newest window in which anything was searched.
+// Arrivals, hits and skips of the newest windows, of three minutes in all or of
+// one where that is longer.
+// Source: MoDM's artifact, whose window and period are one.
 modm::window window_of(const demand& asked, const profile& known,
                        bool backlog) {
-  modm::window out;
-  for (size_t i = asked.windows.size(); i-- > 0;) {
+  double seconds = 0;
+  double arrived = 0;
+  double hits = 0;
+  std::vector<double> shares;
+  std::vector<uint32_t> skips;
+  for (size_t i = asked.windows.size();
+       i-- > 0 && seconds < 60 * modm::published_minutes;) {
     const demand_window& w = asked.windows[i];
-    const double seconds = core::to_seconds(w.length);
-    if (w.arrived == 0 || !(seconds > 0))
-      continue;
-    out.rate = static_cast<double>(w.arrived) / seconds;
-    if (backlog)
-      out.rate += static_cast<double>(asked.backlog) / seconds;
-    out.hits = std::min(1.0, static_cast<double>(w.hits)
-                               / static_cast<double>(w.arrived));
-    std::vector<double> shares;
-    std::vector<uint32_t> skips;
+    seconds += core::to_seconds(w.length);
+    arrived += static_cast<double>(w.arrived);
+    hits += static_cast<double>(w.hits);
     for (const auto& [skip, n] : w.skips) {
       skips.push_back(skip);
       shares.push_back(static_cast<double>(n));
     }
-    if (!shares.empty())
-      out.left = modm::mean_left(shares, skips, known.reuse->steps);
-    break;
   }
+  modm::window out;
+  if (!(arrived > 0) || !(seconds > 0))
+    return out;
+  out.rate = arrived / seconds;
+  if (backlog)
+    out.rate += static_cast<double>(asked.backlog) / seconds;
+  out.hits = std::min(1.0, hits / arrived);
+  if (!shares.empty())
+    out.left = modm::mean_left(shares, skips, known.reuse->steps);
   return out;
 }
+
+// The controller steps once a period, not for events between two; a clock's
+// jitter makes no period be left out.
+double minutes_to_step(modm_memory& memory, const demand& asked) {
+  constexpr double part_of_period = 0.9;
+  if (!memory.split.started) {
+    memory.stepped = asked.now;
+    return asked.windows.empty() ? 0 : modm::published_minutes;
+  }
+  const double since = core::to_seconds(asked.now - memory.stepped);
+  if (since < part_of_period * core::to_seconds(asked.period))
+    return 0;
+  memory.stepped = asked.now;
+  return since / 60;
+}
+
+// In which what waits is to be worked off.
+constexpr double drain_seconds = 300;
 
 double speed_of(const profile& known, core::variant_id v) {
   return 1
        / std::max(argus::request_seconds(known.variants[v.value], {}), 1e-9);
+}
+
+double load_of(const profile& known, core::variant_id v) {
+  return core::to_seconds(known.variants[v.value].load);
+}
+
+struct split_found {
+  uint32_t large = 0;
+  uint32_t small = 0;
+  modm::serve_mode mode = modm::serve_mode::throughput;
+  bool saturated = false;
+};
+
+split_found settled_split(modm_memory& memory, const demand& asked,
+                          const profile& known, uint32_t workers) {
+  const reuse_profile& r = *known.reuse;
+  memory.steady = with(memory.steady, asked.windows);
+  memory.hits = modm::with(memory.hits, asked.windows, r.steps);
+  const double rate =
+    detail::rate_with_queue(memory.steady, asked, workers, drain_seconds);
+  const double left = memory.hits.at(rate).left;
+  std::vector<modm::small_choice> smalls;
+  for (const core::variant_id v : r.small)
+    smalls.push_back({{speed_of(known, v), left}, load_of(known, v)});
+  const auto found =
+    modm::plan_settled(workers, speed_of(known, r.full), load_of(known, r.full),
+                       smalls, memory.hits, rate, memory.settled, asked.now);
+  memory.settled = found.memory;
+  return {found.large, found.small, found.mode, found.saturated};
+}
+
+split_found stepped_split(const modm_rules& rules, modm_memory& memory,
+                          const demand& asked, const profile& known,
+                          uint32_t workers) {
+  const reuse_profile& r = *known.reuse;
+  const auto seen = window_of(asked, known, rules.backlog);
+  std::vector<modm::small_model> smalls;
+  for (const core::variant_id v : r.small)
+    smalls.push_back({speed_of(known, v), seen.left});
+  auto split = rules.split;
+  split.minutes = minutes_to_step(memory, asked);
+  const auto found = modm::plan_split(workers, speed_of(known, r.full), smalls,
+                                      seen, memory.split, split);
+  memory.split = found.memory;
+  return {found.large, found.small, found.mode, found.saturated};
 }
 
 } // namespace
@@ -71,19 +140,14 @@ plan modm_policy::replan(const demand& asked, const profile& known,
   modm_memory memory;
   if (const auto* before = std::get_if<modm_memory>(&previous.memory))
     memory = *before;
-  const auto seen = window_of(asked, known, rules_.backlog);
-  std::vector<modm::small_model> smalls;
-  for (const core::variant_id v : r.small)
-    smalls.push_back({speed_of(known, v), seen.left});
   const auto workers = static_cast<uint32_t>(there.workers.size());
-  auto split = rules_.split;
-  split.minutes = detail::window_seconds(asked) / 60;
-  const auto found = modm::plan_split(workers, speed_of(known, r.full), smalls,
-                                      seen, memory.split, split);
-  memory.split = found.memory;
+  const auto found = rules_.settles
+                     ? settled_split(memory, asked, known, workers)
+                     : stepped_split(rules_, memory, asked, known, workers);
   memory.saturated = with(memory.saturated, found.saturated, 2);
 
-  const core::variant_id small = smalls.empty() ? r.full : r.small[found.small];
+  const core::variant_id small =
+    r.small.empty() ? r.full : r.small[found.small];
   const hosting_target targets[] = {{{r.full}, found.large, {}},
                                     {{small}, workers - found.large, {}}};
   const auto target = detail::host(next, there, targets, known);
@@ -119,6 +183,12 @@ plan modm_policy::replan(const demand& asked, const profile& known,
   next.share.assign(1, std::vector<double>(next.routes.size(), 0.0));
   next.share[0][first] = 1;
   next.saturated = memory.saturated.on;
+  next.feasible = found.saturated ? feasibility::no : feasibility::yes;
+  if (found.saturated)
+    next.reason = fmt::format(
+      "demand: no split of {} workers between '{}' and '{}' serves all",
+      workers, known.variants[r.full.value].name,
+      known.variants[small.value].name);
   if (next.saturated)
     next.retry_after = core::from_seconds(
       std::max(1.0, static_cast<double>(asked.backlog)
@@ -141,6 +211,7 @@ choice modm_policy::choose(const core::request& wanted, const facts& known,
   if (!known.near) {
     need n;
     n.near = true;
+    n.by = compared::pictures;
     return n;
   }
   const auto table = table_of(costs);
@@ -177,6 +248,7 @@ std::vector<modm_rules> all_modm_rules() {
   modm_rules ours;
   modm_rules paper;
   paper.name = "modm-paper";
+  paper.settles = false;
   paper.split.mode = modm::mode_rule::throughput;
   paper.split.as_published = true;
   paper.share_hits = false;

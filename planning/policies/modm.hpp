@@ -14,7 +14,10 @@ namespace atelier::planning {
 /// What the policies built on MoDM's parts differ in.
 struct modm_rules {
   std::string name = "modm";
-  modm::split_rules split{modm::mode_rule::automatic};
+  /// A split that stays until another gains more than its loads cost, instead
+  /// of the controller.
+  bool settles = true;
+  modm::split_rules split;
   /// Large workers take hits where no miss waits, in either mode.
   bool share_hits = true;
   /// The backlog counts in the load.

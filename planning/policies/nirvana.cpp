@@ -135,6 +135,7 @@ choice nirvana_policy::choose(const core::request& wanted, const facts& known,
     if (!known.hit_likely) {
       need n;
       n.hit_likely = true;
+      n.by = rules_.by;
       return n;
     }
     if (!*known.hit_likely)
@@ -143,6 +144,7 @@ choice nirvana_policy::choose(const core::request& wanted, const facts& known,
   if (!known.near) {
     need n;
     n.near = true;
+    n.by = rules_.by;
     return n;
   }
   if (rules_.reuse == reuse::picture) {
@@ -189,6 +191,7 @@ std::vector<nirvana_rules> all_nirvana_rules() {
   nirvana_rules crs = gptcache;
   crs.name = "crs";
   crs.picture_from = 0.25;
+  crs.by = compared::pictures;
   nirvana_rules small = gptcache;
   small.name = "small-model";
   small.reuse = reuse::none;

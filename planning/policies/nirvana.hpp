@@ -27,6 +27,7 @@ struct nirvana_rules {
   reuse_rule reuse = reuse_rule::furthest;
   /// Pictures are answered above this similarity.
   double picture_from = 0;
+  compared by = compared::prompts;
   /// Ask whether a hit is likely: only while that gains, or always.
   bool predictor = true;
   bool predictor_always = false;

@@ -52,6 +52,9 @@ reuse_kind reuse_of(const profile& known);
 /// table.
 skip_table reuse_table(const profile& known);
 
+/// Returns whose similarity decides what `reuse_table` allows.
+compared compared_by(const profile& known);
+
 /// Returns the most steps that what is near allows to skip, over the first
 /// eight matches; of latents no more than are stored.
 uint32_t allowed_by(const profile& known, const std::vector<match>& near);

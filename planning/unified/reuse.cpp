@@ -10,6 +10,13 @@
 
 namespace atelier::planning::unified {
 
+namespace {
+
+// Below every cosine.
+constexpr double at_any_similarity = -2;
+
+} // namespace
+
 reuse_kind reuse_of(const profile& known) {
   const auto* ladder = detail::ladder_of(known, ladder_kind::cached_latents);
   const bool levels = ladder != nullptr && ladder->levels.size() > 1;
@@ -35,8 +42,20 @@ skip_table reuse_table(const profile& known) {
       skips.insert(l.skip);
   skip_table out;
   for (const uint32_t k : skips)
-    out.push_back({k, -2});
+    out.push_back({k, at_any_similarity});
   return out;
+}
+
+compared compared_by(const profile& known) {
+  if (reuse_of(known) == reuse_kind::images)
+    return compared::pictures;
+  const auto table = reuse_table(known);
+  return std::any_of(table.begin(), table.end(),
+                     [](const skip_threshold& t) {
+                       return t.similarity > at_any_similarity;
+                     })
+         ? compared::prompts
+         : compared::nothing;
 }
 
 uint32_t allowed_by(const profile& known, const std::vector<match>& near) {

@@ -76,6 +76,22 @@ arrivals draw_arrivals(double rate, double seconds, uint64_t most,
   return out;
 }
 
+/// A live load's requests are alike but for --mix: a trace says when they come
+/// and which of them ask for the same.
+result<arrivals> read_times(std::string_view argument,
+                            const std::string& path) {
+  auto read = read_trace(argument, path);
+  if (!read)
+    return read.why();
+  for (const auto& name : read->columns)
+    if (name != "ms" && name != "content" && name != "prompt")
+      return fail(ec::invalid_argument,
+                  "{}: {}: the column '{}' is for 'simulate' alone; here a "
+                  "trace has ms, content and prompt",
+                  argument, path, name);
+  return std::move(read->arrivals);
+}
+
 result<arrivals> read_arrivals(const bench_arguments& x, uint64_t seed) {
   const int given = (x.trace ? 1 : 0) + (x.rate ? 1 : 0) + (x.load ? 1 : 0);
   if (given != 1)
@@ -99,7 +115,7 @@ result<arrivals> read_arrivals(const bench_arguments& x, uint64_t seed) {
       return rate.why();
     all = draw_arrivals(*rate, *seconds, *most, seed);
   } else {
-    auto read = x.trace ? read_trace("--trace", *x.trace)
+    auto read = x.trace ? read_times("--trace", *x.trace)
                         : make_load("--load", *x.load, seed);
     if (!read)
       return read.why();

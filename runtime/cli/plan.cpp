@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/feasibility.hpp>
 #include <atelier/planning/plan_file.hpp>
 #include <atelier/planning/policies/fixed.hpp>
 #include <atelier/runtime/cli/atomic_file.hpp>
@@ -52,7 +53,8 @@ made_plan settle(const planning::policy& by, const planning::profile& known,
   made_plan out;
   for (int round = 0; round < most_rounds && !out.settled; ++round) {
     const auto begin = std::chrono::steady_clock::now();
-    out.what = by.replan(asked, known, there, out.what);
+    out.what =
+      planning::judged(by.replan(asked, known, there, out.what), known);
     out.solve_ms = std::chrono::duration<double, std::milli>(
                      std::chrono::steady_clock::now() - begin)
                      .count();
@@ -131,7 +133,13 @@ std::string to_json(std::string_view policy, const made_plan& made,
   nlohmann::ordered_json j;
   const auto& x = made.what;
   j["policy"] = policy;
-  j["feasible"] = x.admitted_rates.empty();
+  // Null where the policy does not look.
+  if (x.feasible == planning::feasibility::unchecked)
+    j["feasible"] = nullptr;
+  else
+    j["feasible"] = x.feasible == planning::feasibility::yes;
+  if (!x.reason.empty())
+    j["reason"] = x.reason;
   if (const auto value = objective_of(x))
     j["objective"] = *value;
   else
@@ -181,6 +189,8 @@ void print(const made_plan& made, const planning::profile& known,
       if (x.share[c][r] > 5e-4)
         to << fmt::format("class {:>{}}: {:5.1f} % by {}\n", c, digits,
                           100 * x.share[c][r], x.routes[r].name);
+  if (!x.reason.empty())
+    to << "not feasible: " << x.reason << '\n';
   to << reasons_of(x);
   for (size_t c = 0; c < x.admitted_rates.size(); ++c)
     to << fmt::format("class {:>{}}: at most {:.3f} requests/s are taken\n", c,
@@ -273,6 +283,7 @@ exit_status plan(const plan_arguments& arguments,
   if (arguments.output)
     if (auto ok = check_output(*arguments.output, *policies, mode); !ok)
       return refuse(terminal, ok.why());
+  auto end = exit_status::done;
   for (const auto& policy : *policies) {
     const auto made =
       settle(*policy, *known, *asked, static_cast<uint32_t>(*workers));
@@ -288,8 +299,13 @@ exit_status plan(const plan_arguments& arguments,
                                *known, mode);
           !ok)
         return refuse(terminal, ok.why());
+    if (made.what.feasible == planning::feasibility::never) {
+      terminal.complain(
+        fmt::format("{}: {}", policy->name(), made.what.reason));
+      end = exit_status::failed;
+    }
   }
-  return exit_status::done;
+  return end;
 }
 
 } // namespace atelier::runtime::cli

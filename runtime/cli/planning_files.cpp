@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/philox.hpp>
 #include <atelier/core/text_file.hpp>
+#include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/demand_file.hpp>
 #include <atelier/planning/policies/fixed.hpp>
 #include <atelier/planning/profile_file.hpp>
@@ -69,8 +70,8 @@ core::result<planning::profile> read_profile(std::string_view argument,
   return out;
 }
 
-core::result<std::vector<planning::traced_arrival>> read_trace(
-  std::string_view argument, const std::string& path) {
+core::result<planning::trace> read_trace(std::string_view argument,
+                                         const std::string& path) {
   const auto text = read_text(argument, path, most_trace_bytes);
   if (!text)
     return text.why();
@@ -125,7 +126,7 @@ core::result<std::vector<planning::traced_arrival>> make_load(
   core::philox random{seed, core::purpose::sampling};
   for (const double t : *times)
     out.push_back({t, random.below(contents)});
-  return out;
+  return planning::one_image_each(std::move(out));
 }
 
 core::result<planning::demand> read_demand(std::string_view argument,

@@ -3,7 +3,7 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/planning/cluster.hpp>
-#include <atelier/planning/demand/workload.hpp>
+#include <atelier/planning/demand/trace.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile.hpp>
 
@@ -26,9 +26,9 @@ core::result<std::string> read_text(std::string_view argument,
 core::result<planning::profile> read_profile(std::string_view argument,
                                              const std::string& path);
 
-/// Reads arrivals, each with its time and content.
-core::result<std::vector<planning::traced_arrival>> read_trace(
-  std::string_view argument, const std::string& path);
+/// Reads what a trace's lines ask for, in the order of their times.
+core::result<planning::trace> read_trace(std::string_view argument,
+                                         const std::string& path);
 
 /// Reads "KIND:LOW-HIGH:SECONDS", such as "diurnal:2-16:3600", as arrivals
 /// drawn by seed.

@@ -8,6 +8,7 @@
 #include <atelier/runtime/cli/progress_line.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/simulate.hpp>
+#include <atelier/runtime/cli/simulated_trace.hpp>
 #include <atelier/runtime/cli/simulation_specs.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 #include <atelier/runtime/door.hpp>
@@ -31,7 +32,8 @@ using core::result;
 
 constexpr uint64_t most_workers = 20'000;
 constexpr size_t most_script_bytes = size_t{16} << 20;
-constexpr double most_ms = 86'400'000;
+constexpr double most_ms = 366 * 86'400'000.0;
+constexpr uint64_t most_memory_mib = uint64_t{1} << 30;
 constexpr uint64_t most_rows = 1'024;
 
 /// What is to be run: the scenario, but for its policy.
@@ -39,6 +41,8 @@ struct request {
   scenario what;
   policy_list policies;
   std::string title;
+  /// What its user should know before it runs; empty: nothing.
+  std::string note;
 };
 
 result<core::timespan> parse_ms(std::string_view argument,
@@ -129,11 +133,25 @@ result<request> read(const simulate_arguments& arguments) {
   if (!workers)
     return workers.why();
   x.workers = static_cast<uint32_t>(*workers);
-  auto trace = arguments.trace ? read_trace("--trace", *arguments.trace)
-                               : make_load("--load", *arguments.load, x.seed);
-  if (!trace)
-    return trace.why();
-  x.trace = std::move(*trace);
+  if (arguments.memory) {
+    const auto mib =
+      parse_whole("--memory", *arguments.memory, 1, most_memory_mib);
+    if (!mib)
+      return mib.why();
+    x.memory_bytes = *mib << 20;
+  }
+  if (arguments.trace) {
+    auto note = read_requests("--trace", *arguments.trace,
+                              arguments.edits.has_value(), x);
+    if (!note)
+      return note.why();
+    out.note = std::move(*note);
+  } else {
+    auto load = make_load("--load", *arguments.load, x.seed);
+    if (!load)
+      return load.why();
+    x.trace = std::move(*load);
+  }
   const auto noise =
     parse_number("--noise", arguments.noise.value_or("0.02"), 0, 1);
   if (!noise)
@@ -154,6 +172,20 @@ result<request> read(const simulate_arguments& arguments) {
     if (!s)
       return s.why();
     x.similarity = *s;
+  }
+  if (arguments.classifier_accuracy) {
+    const auto a = parse_number("--classifier-accuracy",
+                                *arguments.classifier_accuracy, 0, 1);
+    if (!a)
+      return a.why();
+    x.classifier_accuracy = *a;
+  }
+  if (arguments.hit_predictor) {
+    const auto p =
+      parse_hit_predictor("--hit-predictor", *arguments.hit_predictor);
+    if (!p)
+      return p.why();
+    x.predictor = *p;
   }
   if (arguments.cache) {
     const auto c = parse_cache("--cache", *arguments.cache);
@@ -288,8 +320,11 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
     sub->option_defaults()->group(name);
   };
   group("Load");
-  add("--trace", into.trace, "FILE",
-      "Arrivals: milliseconds and, after a comma, what is asked for");
+  add(
+    "--trace", into.trace, "FILE",
+    "Arrivals: milliseconds and, after a comma, what is asked for; or columns "
+    "that its first line names: "
+      + planning::trace_columns());
   add("--load", into.load, "KIND:LOW-HIGH:SECONDS",
       "Synthetic arrivals instead: steady, diurnal, bursty, ramp or "
       "production, in requests a second; diurnal and production are waves "
@@ -309,6 +344,9 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
   add("--profiles", into.profiles, "FILE",
       "What variants cost and how good they are");
   add("--workers", into.workers, "N", "Devices (default: 16)");
+  add("--memory", into.memory, "MIB",
+      "Of each device, for the variants' memory_bytes of the profile (default: "
+      "no bound)");
   add_repeated_option(*sub, "--plan", into.plans,
                       "For the policy 'fixed': a plan that 'atelier plan -o' "
                       "wrote; repeatable")
@@ -338,7 +376,13 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
   add("--window-ms", into.window_ms, "MS",
       "Of the monitor's counts (default: 1000)");
   add("--similarity", into.similarity, "MEAN,SPREAD",
-      "How near earlier work is (default: 0.8,0.12)");
+      "How near earlier work is (default: the profile's reuse.near)");
+  add("--classifier-accuracy", into.classifier_accuracy, "SHARE",
+      "Of prompts whose class is predicted rightly (default: the profile's "
+      "ladders[].accuracy)");
+  add("--hit-predictor", into.hit_predictor, "RECALL,FALSE_ALARMS",
+      "How often a hit is predicted where one would be, and where none would "
+      "(default: the profile's reuse.predictor)");
   add("--cache", into.cache, "FIELD=VALUE,...",
       "A cache that fills and evicts, over synthetic prompts: entries=N, "
       "replace=fifo, lru, lfu, lcbfu or marginal, topics, again, recent, scale "
@@ -360,6 +404,8 @@ exit_status simulate(const simulate_arguments& arguments,
   auto wanted = read(arguments);
   if (!wanted)
     return refuse(terminal, wanted.why());
+  if (!wanted->note.empty())
+    terminal.complain(wanted->note);
   const std::filesystem::path folder{arguments.output.value_or("")};
   constexpr std::array files{"summary.json", "series.csv", "report.html"};
   if (arguments.output)

@@ -25,6 +25,7 @@ struct simulate_arguments {
   std::vector<std::string> plans;
   std::optional<std::string> profiles;
   std::optional<std::string> workers;
+  std::optional<std::string> memory;
   std::optional<std::string> seed;
   std::optional<std::string> faults;
   std::vector<std::string> mix;
@@ -35,6 +36,8 @@ struct simulate_arguments {
   std::optional<std::string> period_ms;
   std::optional<std::string> window_ms;
   std::optional<std::string> similarity;
+  std::optional<std::string> classifier_accuracy;
+  std::optional<std::string> hit_predictor;
   std::optional<std::string> cache;
   std::optional<std::string> edits;
   std::optional<std::string> reproduce;

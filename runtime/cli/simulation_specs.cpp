@@ -32,23 +32,39 @@ result<planning::nirvana::eviction_rule> parse_rule(std::string_view argument,
               show_value(text));
 }
 
+// Two numbers, both in 0..1.
+result<std::pair<double, double>> parse_shares(std::string_view argument,
+                                               std::string_view text,
+                                               std::string_view form) {
+  const auto comma = text.find(',');
+  if (comma == std::string_view::npos)
+    return fail(ec::invalid_argument, "{}: {} is not {}", argument,
+                show_value(text), form);
+  const auto first = parse_number(argument, text.substr(0, comma), 0, 1);
+  if (!first)
+    return first.why();
+  const auto second = parse_number(argument, text.substr(comma + 1), 0, 1);
+  if (!second)
+    return second.why();
+  return std::pair{*first, *second};
+}
+
 } // namespace
 
-result<similarity_spec> parse_similarity(std::string_view argument,
-                                         std::string_view text) {
-  const auto comma = text.find(',');
-  const auto mean = parse_number(argument, text.substr(0, comma), 0, 1);
-  if (!mean)
-    return mean.why();
-  similarity_spec out;
-  out.mean = *mean;
-  if (comma == std::string_view::npos)
-    return out;
-  const auto spread = parse_number(argument, text.substr(comma + 1), 0, 1);
-  if (!spread)
-    return spread.why();
-  out.spread = *spread;
-  return out;
+result<planning::nearness> parse_similarity(std::string_view argument,
+                                            std::string_view text) {
+  const auto pair = parse_shares(argument, text, "MEAN,SPREAD");
+  if (!pair)
+    return pair.why();
+  return planning::nearness{pair->first, pair->second};
+}
+
+result<planning::hit_predictor> parse_hit_predictor(std::string_view argument,
+                                                    std::string_view text) {
+  const auto pair = parse_shares(argument, text, "RECALL,FALSE_ALARMS");
+  if (!pair)
+    return pair.why();
+  return planning::hit_predictor{pair->first, pair->second};
 }
 
 result<cache_spec> parse_cache(std::string_view argument,

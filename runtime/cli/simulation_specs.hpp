@@ -12,9 +12,13 @@ namespace atelier::runtime::cli {
 /// Errors of each: ec::invalid_argument, with the option, the value and what it
 ///                 must be.
 
-/// Reads MEAN[,SPREAD].
-core::result<similarity_spec> parse_similarity(std::string_view argument,
-                                               std::string_view text);
+/// Reads MEAN,SPREAD.
+core::result<planning::nearness> parse_similarity(std::string_view argument,
+                                                  std::string_view text);
+
+/// Reads RECALL,FALSE_ALARMS.
+core::result<planning::hit_predictor> parse_hit_predictor(
+  std::string_view argument, std::string_view text);
 
 /// Reads FIELD=VALUE,...; `entries` is needed.
 core::result<cache_spec> parse_cache(std::string_view argument,

@@ -53,6 +53,7 @@ void admin_api::plan(const exchange_ptr& x) const {
                        {"routes", detail::routes_json(now)},
                        {"thresholds", now.thresholds},
                        {"saturated", now.saturated},
+                       {"infeasible", now.infeasible},
                        {"wanted", now.wanted},
                        {"sent_away", now.sent_away},
                        {"workers", workers}}));

@@ -49,6 +49,7 @@ json cluster_json(const engine_status& e, const recent_pictures& recent) {
           {"routes", detail::routes_json(e)},
           {"thresholds", e.thresholds},
           {"saturated", e.saturated},
+          {"infeasible", e.infeasible},
           {"requests",
            {{"accepted", e.accepted},
             {"answered", e.answered},

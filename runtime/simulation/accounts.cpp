@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 namespace atelier::runtime {
 
@@ -73,7 +74,18 @@ accounts::accounts(const scenario& of, core::time_point begin)
   : of_(of), begin_(begin) {
   out_.policy = of.policy->name();
   out_.seed = of.seed;
-  out_.requests = of.trace.size();
+  out_.trace_moved = of.trace_moved;
+  std::set<uint32_t> tenants;
+  for (const auto& a : of.trace) {
+    // Its images follow each other.
+    if (out_.requests > 0 && a.request + 1 == out_.requests)
+      continue;
+    ++out_.requests;
+    out_.trace_failed += a.failed ? 1 : 0;
+    if (a.tenant != planning::no_name)
+      tenants.insert(a.tenant);
+  }
+  out_.tenants = tenants.size();
   out_.digest = 0xCBF29CE484222325ull;
   const auto& known = *of.profile;
   out_.rated = !known.ladders.empty() || known.reuse.has_value();
@@ -122,8 +134,8 @@ double accounts::fid(const planning::diffserve::quality_table& table) const {
     return all == 0 ? 0.0
                     : static_cast<double>(some) / static_cast<double>(all);
   };
-  const auto others = out_.completed - answered_judged_;
-  const double chosen = part(answered_judged_, out_.completed);
+  const auto others = images_ - answered_judged_;
+  const double chosen = part(answered_judged_, images_);
   return chosen * quality_at(table, part(light_judged_, answered_judged_))
        + (1 - chosen)
            * random_quality_at(table, part(light_ - light_judged_, others));
@@ -149,14 +161,25 @@ void accounts::book(const actors::answer& what, core::time_point now) {
   mix(out_.digest, static_cast<uint64_t>((now - begin_).count()));
   mix(out_.digest,
       static_cast<uint64_t>(what.failure.code) << 32 | what.how.variant.value);
-  // Both may lie in one interval: the reference is used before the next call.
-  auto& here = at(traced.seconds);
-  ++here.arrived;
+  auto& open = open_[traced.request];
+  ++open.ended;
   if (what.failure.code != core::ec::none) {
-    ++here.dropped;
-    ++out_.dropped;
-    return;
+    open.lost = true;
+  } else {
+    book_image(what, at(traced.seconds));
+    ++at(core::to_seconds(now - begin_)).answered_here;
   }
+  open.late = open.late || now > request.deadline;
+  if (open.ended < std::max(traced.images, 1u))
+    return;
+  const auto ended = open;
+  open_.erase(traced.request);
+  book_end(request, ended, now);
+}
+
+void accounts::book_image(const actors::answer& what, interval& here) {
+  const auto& request = *what.what;
+  const auto& traced = of_.trace[request.id.value - 1];
   const auto& v = of_.profile->variants[what.how.variant.value];
   const auto all = core::steps_to_run(what.how);
   // Of a cascade the stages before count too: what is saved is what the last
@@ -164,26 +187,37 @@ void accounts::book(const actors::answer& what, core::time_point now) {
   const auto skipped = all - std::min(all, what.steps_run);
   const double quality =
     quality_of(*of_.profile, what.how.variant, skipped, traced.content);
-  const bool late = now > request.deadline;
   const bool light = !of_.profile->cascades.empty()
                   && what.how.variant == of_.profile->cascades.front().light;
-  ++(late ? here.late : here.in_time);
+  ++images_;
+  ++here.images;
   here.quality_sum += quality;
   here.light += light ? 1 : 0;
-  out_.late += late ? 1 : 0;
-  ++out_.completed;
   quality_ += quality;
   light_ += light ? 1 : 0;
   const bool chosen = judged_[request.id.value - 1] != 0;
   answered_judged_ += chosen ? 1 : 0;
   light_judged_ += chosen && light ? 1 : 0;
   saved_ += v.steps == 0 ? 0 : static_cast<double>(skipped) / v.steps;
-  latencies_ms_.push_back(
-    static_cast<float>(core::to_ms(now - request.arrived)));
   steps_ms_.push_back(static_cast<float>(core::to_ms(what.took.denoise)));
   first_step_ms_ += core::to_ms(what.took.first_step);
-  out_.edits += request.source ? 1u : 0u;
-  ++at(core::to_seconds(now - begin_)).answered_here;
+}
+
+void accounts::book_end(const core::request& of, const open_request& x,
+                        core::time_point now) {
+  // Both may lie in one interval: the reference is used before the next call.
+  auto& here = at(of_.trace[of.id.value - 1].seconds);
+  ++here.arrived;
+  if (x.lost) {
+    ++here.dropped;
+    ++out_.dropped;
+    return;
+  }
+  ++(x.late ? here.late : here.in_time);
+  out_.late += x.late ? 1 : 0;
+  ++out_.completed;
+  latencies_ms_.push_back(static_cast<float>(core::to_ms(now - of.arrived)));
+  out_.edits += of.source ? 1u : 0u;
 }
 
 void accounts::look(const actors::hub& tables, const planning::plan& in_force,
@@ -224,15 +258,17 @@ void accounts::look(const actors::hub& tables, const planning::plan& in_force,
 outcome accounts::close(core::time_point end) {
   auto out = out_;
   const auto done = static_cast<double>(std::max<uint64_t>(out.completed, 1));
-  out.quality_mean = quality_ / done;
-  out.light_share = static_cast<double>(light_) / done;
-  out.saved_steps = saved_ / done;
+  const auto images = static_cast<double>(std::max<uint64_t>(images_, 1));
+  out.images = images_;
+  out.quality_mean = quality_ / images;
+  out.light_share = static_cast<double>(light_) / images;
+  out.saved_steps = saved_ / images;
   if (!of_.profile->cascades.empty()
       && !of_.profile->cascades.front().fid.empty())
     out.fid = fid(of_.profile->cascades.front().fid);
   const double lasted = std::max(core::to_seconds(end - begin_), 1e-9);
   out.virtual_seconds = lasted;
-  out.throughput_qps = static_cast<double>(out.completed) / lasted;
+  out.throughput_qps = static_cast<double>(images_) / lasted;
   out.device_seconds =
     core::to_seconds(std::accumulate(ran_.begin(), ran_.end(), loaded_));
   out.utilisation = out.device_seconds / (lasted * of_.workers);
@@ -243,7 +279,7 @@ outcome accounts::close(core::time_point end) {
   out.latency_p50_ms = share_of(all, 0.5);
   out.latency_p95_ms = share_of(all, 0.95);
   out.latency_p99_ms = share_of(all, 0.99);
-  out.first_step_mean_ms = first_step_ms_ / done;
+  out.first_step_mean_ms = first_step_ms_ / images;
   std::sort(steps_ms_.begin(), steps_ms_.end());
   out.steps_p95_ms = share_of(steps_ms_, 0.95);
   return out;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace atelier::runtime {
@@ -40,7 +41,7 @@ public:
   /// Books that a judge scored a request's picture.
   void judged(core::request_id id, const std::string& judge);
 
-  /// Books the end of a request.
+  /// Books the end of an image; with its request's last one, of the request.
   void book(const actors::answer& what, core::time_point now);
 
   /// Books what the hub shows at the end of an interval, and the cache, if one
@@ -48,6 +49,7 @@ public:
   void look(const actors::hub& tables, const planning::plan& in_force,
             core::time_point now, const simulated_cache* cache);
 
+  /// Images that ended.
   uint64_t booked() const {
     return booked_;
   }
@@ -56,7 +58,17 @@ public:
   outcome close(core::time_point end);
 
 private:
+  /// What is known of a request whose images have not all ended.
+  struct open_request {
+    uint32_t ended = 0;
+    bool lost = false;
+    bool late = false;
+  };
+
   interval& at(double seconds);
+  void book_image(const actors::answer& what, interval& here);
+  void book_end(const core::request& of, const open_request& x,
+                core::time_point now);
   double fid(const planning::diffserve::quality_table& table) const;
   void add_energy(outcome& to, double lasted) const;
 
@@ -70,7 +82,9 @@ private:
   double quality_ = 0;
   uint64_t light_ = 0;
   uint64_t booked_ = 0;
-  /// By request: the cascade's own judge scored its picture.
+  uint64_t images_ = 0;
+  std::unordered_map<uint32_t, open_request> open_;
+  /// By image: the cascade's own judge scored its picture.
   std::vector<char> judged_;
   uint64_t answered_judged_ = 0;
   uint64_t light_judged_ = 0;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/diffserve/deferral.hpp>
+#include <atelier/planning/policies/diffserve.hpp>
 #include <atelier/runtime/simulation/accounts.hpp>
 #include <atelier/runtime/simulation/knowledge.hpp>
 
 #include <caf/send.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
@@ -29,6 +31,7 @@ constexpr size_t nearest_kept = 8;
 enum class draw : uint32_t {
   found = 0,
   similarity = 8,
+  predicted = 24,
   label = 32,
   edit = 64,
   recorded = 66,
@@ -55,11 +58,24 @@ std::optional<planning::mask_facts> edit_of(const scenario& of,
   return out;
 }
 
-simulated_knowledge::simulated_knowledge(const scenario& of,
+std::optional<planning::mask_facts> mask_of(const scenario& of,
+                                            core::request_id image) {
+  const auto& traced = of.trace[image.value - 1];
+  const core::request_id id{uint64_t{traced.request} + 1};
+  if (traced.masked <= 0)
+    return edit_of(of, id);
+  planning::mask_facts out;
+  out.ratio = traced.masked;
+  out.recorded = stream(of, id, draw::recorded).uniform() < of.edits.recorded;
+  return out;
+}
+
+simulated_knowledge::simulated_knowledge(const scenario& of, unmeasured& lacks,
                                          std::shared_ptr<core::timers> timers,
                                          std::shared_ptr<ipc::slot_store> slots,
                                          core::time_point begin)
   : of_(of),
+    lacks_(lacks),
     timers_(std::move(timers)),
     slots_(std::move(slots)),
     begin_(begin) {
@@ -93,59 +109,106 @@ bool simulated_knowledge::strikes(fault_kind kind, double& factor) const {
   return false;
 }
 
-std::vector<planning::match> simulated_knowledge::near(
-  const core::request& of) const {
+std::vector<planning::match> simulated_knowledge::near(const core::request& of,
+                                                       planning::compared by) {
+  // What a probe finds is nobody's.
+  if (of.kind == core::request_kind::probe)
+    return {};
   if (cache_ != nullptr)
     return cache_->near(of.id.value - 1, nearest_kept);
+  planning::nearness spec{1, 0, 1};
+  if (by != planning::compared::nothing) {
+    const auto told = nearness_of(of_, by);
+    if (!told)
+      lacks_.tell(by == planning::compared::prompts
+                    ? "compares prompts, and neither the profile's reuse.near "
+                      "(of thresholds in reuse.latents) nor --similarity says "
+                      "how near they are"
+                    : "compares prompts with pictures, and neither the "
+                      "profile's reuse.near (of thresholds in reuse.images) "
+                      "nor --similarity says how near they are");
+    spec = told.value_or(spec);
+  }
   auto any = stream(of_, of.id, draw::found);
-  if (any.uniform() >= of_.similarity.found)
+  if (any.uniform() >= spec.found)
     return {};
   auto random = stream(of_, of.id, draw::similarity);
   planning::match x;
   x.entry = 1;
-  x.similarity = std::clamp(
-    of_.similarity.mean + of_.similarity.spread * random.normal(), 0.0, 1.0);
+  x.similarity =
+    std::clamp(spec.mean + spec.spread * random.normal(), 0.0, 1.0);
   x.stored = stored_;
   return std::vector<planning::match>(nearest, x);
 }
 
+std::vector<uint32_t> simulated_knowledge::labels_of(const core::request& of) {
+  const auto content = of_.trace[of.id.value - 1].content;
+  auto random = stream(of_, of.id, draw::label);
+  std::vector<uint32_t> out;
+  for (const auto& ladder : of_.profile->ladders) {
+    // Of classes that differ in nothing a prediction tells nothing.
+    const bool differ =
+      std::any_of(ladder.levels.begin(), ladder.levels.end(),
+                  [](const auto& l) { return !l.class_quality.empty(); });
+    if (differ && ladder.class_shares.empty())
+      lacks_.tell("asks for predicted classes, and the profile's "
+                  "ladders[].class_shares does not say how many prompts each "
+                  "has");
+    const auto accuracy =
+      of_.classifier_accuracy ? of_.classifier_accuracy : ladder.accuracy;
+    if (differ && !accuracy)
+      lacks_.tell("asks for predicted classes, and neither the profile's "
+                  "ladders[].accuracy nor --classifier-accuracy says how often "
+                  "one is right");
+    const bool right = random.uniform() < accuracy.value_or(1);
+    out.push_back(
+      class_of_content(ladder, right ? content : random.next_u64()));
+  }
+  return out;
+}
+
+bool simulated_knowledge::hit_likely(
+  const core::request& of, const std::vector<planning::match>& found) {
+  const auto told = predictor_of(of_);
+  if (!told)
+    lacks_.tell("asks a predictor of hits, and neither the profile's "
+                "reuse.predictor nor --hit-predictor says how often one is "
+                "right");
+  const auto& tables = of_.profile->reuse;
+  const bool latents = tables && !tables->latents.empty();
+  const auto& table = latents ? tables->latents
+                    : tables  ? tables->images
+                              : planning::skip_table{};
+  const bool hit = !found.empty()
+                && planning::allowed_skip(table, found.front().similarity,
+                                          planning::threshold_rule::from)
+                     > 0;
+  const auto by = told.value_or(planning::hit_predictor{});
+  return stream(of_, of.id, draw::predicted).uniform()
+       < (hit ? by.recall : by.false_alarms);
+}
+
 void simulated_knowledge::find(std::shared_ptr<const core::request> of,
-                               planning::need wanted) {
+                               planning::need wanted, uint32_t question) {
   actors::facts_found told;
   told.id = of->id;
+  told.question = question;
   core::timespan takes{0};
-  const auto content = of_.trace[of->id.value - 1].content;
   if (wanted.tolerated) {
     takes = classifying;
-    auto random = stream(of_, of->id, draw::label);
-    auto& labels = told.what.tolerated.emplace();
-    for (const auto& ladder : of_.profile->ladders) {
-      const bool right = random.uniform() < of_.classifier_accuracy;
-      labels.push_back(
-        class_of_content(ladder, right ? content : random.next_u64()));
-    }
+    told.what.tolerated = labels_of(*of);
   }
   double factor = 1;
   if (wanted.mask) {
     auto& mask = told.what.mask.emplace();
-    mask = edit_of(of_, of->id).value_or(mask);
+    mask = mask_of(of_, of->id).value_or(mask);
     if (strikes(fault_kind::lost_cache, factor))
       mask.recorded = false;
   }
   if (wanted.near || wanted.hit_likely) {
-    const auto found = near(*of);
-    if (wanted.hit_likely) {
-      const auto& tables = of_.profile->reuse;
-      const bool latents = tables && !tables->latents.empty();
-      const auto& table = latents ? tables->latents
-                        : tables  ? tables->images
-                                  : planning::skip_table{};
-      told.what.hit_likely =
-        !found.empty()
-        && planning::allowed_skip(table, found.front().similarity,
-                                  planning::threshold_rule::from)
-             > 0;
-    }
+    const auto found = near(*of, wanted.by);
+    if (wanted.hit_likely)
+      told.what.hit_likely = hit_likely(*of, found);
     if (wanted.near) {
       auto search =
         of_.profile->reuse ? of_.profile->reuse->retrieval : usual_retrieval;
@@ -154,7 +217,7 @@ void simulated_knowledge::find(std::shared_ptr<const core::request> of,
       takes = std::max(takes, search);
       if (strikes(fault_kind::lost_cache, factor))
         return;
-      if (cache_ != nullptr)
+      if (cache_ != nullptr && of->kind != core::request_kind::probe)
         cache_->searched(found);
       told.what.near = found;
     }
@@ -176,7 +239,13 @@ bool simulated_knowledge::give_picture(uint64_t entry, core::extent,
   return static_cast<bool>(slots_->publish(into, 1, 0));
 }
 
-simulated_scores::simulated_scores(const scenario& of) : of_(of) {
+bool simulated_knowledge::give_state(uint64_t, uint32_t steps,
+                                     ipc::slot_ref into) {
+  return static_cast<bool>(slots_->publish(into, uint64_t{steps} + 1, 0));
+}
+
+simulated_scores::simulated_scores(const scenario& of, unmeasured& lacks)
+  : of_(of), lacks_(lacks) {
   for (const auto& c : of.profile->cascades)
     if (!c.deferred.empty())
       tables_.emplace_back(c.judge,
@@ -189,10 +258,13 @@ double simulated_scores::operator()(core::request_id id,
   for (const auto& [name, table] : tables_)
     if (name == judge)
       return planning::diffserve::confidence_at(table, number_of(content, 0));
-  uint32_t word = 0;
-  for (const char letter : judge)
-    word = word * 31 + static_cast<uint8_t>(letter);
-  return number_of(content, 100 + word % 1'000'000);
+  // Which is to draw.
+  if (judge == planning::random_judge)
+    return number_of(content, 100);
+  lacks_.tell(fmt::format("has pictures judged by '{}', and the profile's "
+                          "cascades[].deferred does not say how they score",
+                          judge));
+  return 0;
 }
 
 } // namespace atelier::runtime

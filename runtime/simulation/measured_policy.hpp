@@ -94,6 +94,12 @@ public:
     return what_->take(worker, queue, in_force, now);
   }
 
+  bool plan_due(
+    const planning::plan& in_force,
+    std::span<const planning::retrieval_sample> last) const override {
+    return what_->plan_due(in_force, last);
+  }
+
 private:
   void note_edit(core::request_id id, const planning::facts& known,
                  const planning::plan& in_force,

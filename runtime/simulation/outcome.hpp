@@ -14,10 +14,12 @@ struct interval {
   uint64_t in_time = 0;
   uint64_t late = 0;
   uint64_t dropped = 0;
-  /// Answered within the interval, whenever they arrived.
+  /// Images answered within the interval, whenever they were asked for.
   uint64_t answered_here = 0;
+  /// Images of requests that arrived here, and of all their quality.
+  uint64_t images = 0;
   double quality_sum = 0;
-  /// Answered by the light variant of a cascade.
+  /// Images answered by the light variant of a cascade.
   uint64_t light = 0;
   uint64_t searches = 0;
   uint64_t hits = 0;
@@ -52,6 +54,13 @@ struct outcome {
   uint64_t completed = 0;
   uint64_t dropped = 0;
   uint64_t late = 0;
+  /// Images drawn: more than requests where some want several.
+  uint64_t images = 0;
+  /// Of the trace: lines that were put into order, requests that failed where
+  /// they were recorded, and who asked.
+  uint64_t trace_moved = 0;
+  uint64_t trace_failed = 0;
+  uint64_t tenants = 0;
   double quality_mean = 0;
   /// Whether the profile says how good its variants' pictures are. Without,
   /// `quality_mean` counts each answer as 1.
@@ -60,6 +69,7 @@ struct outcome {
   /// 0: there is none.
   double fid = -1;
   double light_share = 0;
+  /// Images a second.
   double throughput_qps = 0;
   double latency_mean_ms = 0;
   double latency_p50_ms = 0;
@@ -101,6 +111,8 @@ struct outcome {
   uint64_t events = 0;
   /// Of every answer's request, time, kind and variant, in order.
   uint64_t digest = 0;
+  /// Why the last plan could answer nothing; empty: it could.
+  std::string infeasible;
   /// The first invariant that did not hold; empty: all held.
   std::string broken;
   std::vector<interval> series;

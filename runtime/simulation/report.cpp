@@ -20,7 +20,7 @@ double part(uint64_t some, uint64_t of) {
 constexpr double joules_of_kwh = 3.6e6;
 
 double per_image(const outcome& x) {
-  return x.joules / static_cast<double>(x.completed);
+  return x.joules / static_cast<double>(x.images);
 }
 
 double width_of(const outcome& x) {
@@ -54,13 +54,18 @@ std::vector<column> columns_for(std::span<const outcome> all) {
        return fmt::format("{:.2f}", 100 * x.violation_ratio());
      }},
     {"quality", [](const outcome& x) {
-       return x.rated ? fmt::format("{:.4f}", x.quality_mean) : "-";
+       return x.rated && x.completed > 0 ? fmt::format("{:.4f}", x.quality_mean)
+                                         : "-";
      }}};
   if (fid) {
-    out.push_back(
-      {"FID", [](const outcome& x) { return fmt::format("{:.2f}", x.fid); }});
+    out.push_back({"FID", [](const outcome& x) {
+                     return x.completed > 0 ? fmt::format("{:.2f}", x.fid)
+                                            : "-";
+                   }});
     out.push_back({"light %", [](const outcome& x) {
-                     return fmt::format("{:.1f}", 100 * x.light_share);
+                     return x.completed > 0
+                            ? fmt::format("{:.1f}", 100 * x.light_share)
+                            : "-";
                    }});
   }
   if (energy) {
@@ -70,7 +75,7 @@ std::vector<column> columns_for(std::span<const outcome> all) {
                             : fmt::format("{:.4g}", x.joules / joules_of_kwh);
                    }});
     out.push_back({"J/image", [](const outcome& x) {
-                     return x.joules < 0 || x.completed == 0
+                     return x.joules < 0 || x.images == 0
                             ? "-"
                             : fmt::format("{:.4g}", per_image(x));
                    }});
@@ -168,9 +173,8 @@ std::vector<chart> charts_for(std::span<const outcome> all) {
       all, "Quality of the answers, mean of 5 intervals",
       "mean quality (the profile's scale)",
       [](auto& i) {
-        return i.completed() > 0
-               ? i.quality_sum / static_cast<double>(i.completed())
-               : -1;
+        return i.images > 0 ? i.quality_sum / static_cast<double>(i.images)
+                            : -1;
       },
       5);
     quality.from_zero = false;
@@ -181,9 +185,7 @@ std::vector<chart> charts_for(std::span<const outcome> all) {
     out.push_back(chart_of(
       all, "Answered by the light variant, mean of 5 intervals",
       "share of the answers (%)",
-      [](auto& i) {
-        return i.completed() > 0 ? 100 * part(i.light, i.completed()) : -1;
-      },
+      [](auto& i) { return i.images > 0 ? 100 * part(i.light, i.images) : -1; },
       5));
     auto threshold = chart_of(all, "Threshold of the cascade", "confidence",
                               [](auto& i) { return i.threshold; });
@@ -232,17 +234,26 @@ std::string to_json(const outcome& x) {
   j["policy"] = x.policy;
   j["seed"] = x.seed;
   j["requests"] = x.requests;
+  j["images"] = x.images;
   j["completed"] = x.completed;
   j["dropped"] = x.dropped;
   j["violations"] = x.violations();
   j["violation_ratio"] = x.violation_ratio();
-  if (x.rated)
+  j["trace"] = {{"sorted_lines", x.trace_moved},
+                {"failed_when_recorded", x.trace_failed},
+                {"tenants", x.tenants}};
+  if (!x.infeasible.empty())
+    j["infeasible"] = x.infeasible;
+  if (x.rated && x.completed > 0)
     j["quality_mean"] = x.quality_mean;
   else
     j["quality_mean"] = nullptr;
-  if (x.fid >= 0) {
+  if (x.fid >= 0 && x.completed > 0) {
     j["fid"] = x.fid;
     j["light_share"] = x.light_share;
+  } else if (x.fid >= 0) {
+    j["fid"] = nullptr;
+    j["light_share"] = nullptr;
   }
   j["throughput_qps"] = x.throughput_qps;
   j["latency_ms"] = {{"mean", x.latency_mean_ms},
@@ -257,7 +268,7 @@ std::string to_json(const outcome& x) {
   if (x.joules >= 0) {
     j["energy"] = {{"kwh", x.joules / joules_of_kwh},
                    {"idle_kwh", x.idle_joules / joules_of_kwh}};
-    if (x.completed > 0)
+    if (x.images > 0)
       j["energy"]["joules_per_image"] = per_image(x);
   }
   j["saved_steps"] = x.saved_steps;
@@ -301,23 +312,26 @@ std::string to_table(std::span<const outcome> all) {
   std::string out;
   for (const auto& line : lines)
     out += line + "\n";
+  for (const auto& x : all)
+    if (!x.infeasible.empty())
+      out += fmt::format("{}: {}\n", x.policy, x.infeasible);
   return out;
 }
 
 std::string to_csv(std::span<const outcome> all) {
   std::string out =
     "policy,begin_s,arrived,in_time,late,dropped,answered,quality_sum,light,"
-    "searches,hits,threshold,open,cached,variant,workers\n";
+    "searches,hits,threshold,open,cached,images,variant,workers\n";
   for (const auto& x : all)
     for (const auto& i : x.series) {
       const auto quality =
         x.rated ? fmt::format("{:.6f}", i.quality_sum) : std::string{};
       const auto head =
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}", x.policy,
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", x.policy,
                     i.begin_seconds, i.arrived, i.in_time, i.late, i.dropped,
                     i.answered_here, quality, i.light, i.searches, i.hits,
                     i.threshold < 0 ? "" : fmt::format("{}", i.threshold),
-                    i.open, i.cached);
+                    i.open, i.cached, i.images);
       if (i.workers.empty())
         out += fmt::format("{},,\n", head);
       for (size_t v = 0; v < i.workers.size(); ++v)

@@ -64,21 +64,6 @@ struct setting {
   }
 };
 
-/// Returns the lines by rising time: the published ones are not.
-std::string by_time(const std::string& lines) {
-  std::vector<std::pair<double, std::string>> all;
-  std::istringstream in{lines};
-  for (std::string line; std::getline(in, line);)
-    all.emplace_back(std::strtod(line.c_str(), nullptr), line);
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a.first < b.first;
-  });
-  std::string out;
-  for (const auto& [time, line] : all)
-    out += line + "\n";
-  return out;
-}
-
 /// Takes the whole table of f(t) over: the shipped one has fewer points.
 void take_table(const std::string& csv, const cascade_case& of,
                 planning::cascade_profile& into) {
@@ -107,12 +92,12 @@ setting read(experiments& e, const cascade_case& of) {
       e.failure = trace ? table.why() : trace.why();
       return out;
     }
-    auto arrivals = planning::parse_trace(by_time(*trace), of.trace);
+    auto arrivals = planning::parse_trace(*trace, of.trace);
     if (!arrivals) {
       e.failure = arrivals.why();
       return out;
     }
-    out.trace = std::move(*arrivals);
+    out.trace = std::move(arrivals->arrivals);
     take_table(*table, of, out.profile->cascades.front());
     out.published = true;
     return out;

@@ -152,6 +152,19 @@ core::result<void> validate(const scenario& x) {
                       x.workers);
   if (x.trace.empty())
     return core::fail(ec::invalid_argument, "the trace has no arrival");
+  for (const auto& a : x.trace)
+    if (a.variant != planning::no_name
+        && a.variant >= x.profile->variants.size())
+      return core::fail(ec::invalid_argument,
+                        "the trace asks for variant {}, the profile has {}",
+                        a.variant, x.profile->variants.size());
+  if (x.memory_bytes > 0)
+    for (const auto& v : x.profile->variants)
+      if (v.memory_bytes > x.memory_bytes)
+        return core::fail(ec::invalid_argument,
+                          "variant '{}' takes {} bytes of memory, a worker has "
+                          "{}",
+                          v.name, v.memory_bytes, x.memory_bytes);
   if (!(x.noise >= 0 && x.noise <= 1))
     return core::fail(ec::invalid_argument, "noise {} outside 0..1", x.noise);
   if (auto ok = check_edits(x.edits); !ok)
@@ -162,6 +175,10 @@ core::result<void> validate(const scenario& x) {
     return core::fail(ec::invalid_argument,
                       "the profile has nothing that starts from a cache: no "
                       "reuse and no ladder of cached latents");
+  if (x.cache.entries > 0 && !nearness_of(x, planning::compared::prompts))
+    return core::fail(ec::invalid_argument,
+                      "the cache: neither --similarity nor the profile's "
+                      "reuse.near says how alike prompts on one topic are");
   if (x.window.count() <= 0 || x.period.count() <= 0 || x.windows == 0)
     return core::fail(ec::invalid_argument,
                       "windows and periods must be longer than 0");
@@ -171,6 +188,22 @@ core::result<void> validate(const scenario& x) {
                         "a fault strikes worker {}, there are {}", f.worker,
                         x.workers);
   return {};
+}
+
+std::optional<planning::nearness> nearness_of(const scenario& x,
+                                              planning::compared by) {
+  if (x.similarity)
+    return x.similarity;
+  const auto& reuse = x.profile->reuse;
+  const bool prompts = by == planning::compared::prompts;
+  return reuse && prompts == !reuse->latents.empty() ? reuse->near
+                                                     : std::nullopt;
+}
+
+std::optional<planning::hit_predictor> predictor_of(const scenario& x) {
+  if (x.predictor)
+    return x.predictor;
+  return x.profile->reuse ? x.profile->reuse->predictor : std::nullopt;
 }
 
 core::timespan usual_deadline(const planning::profile& x) {
@@ -203,10 +236,15 @@ std::vector<planning::traced_arrival> with_load_jumps(
       const double gap =
         i + 1 < trace.size() ? trace[i + 1].seconds - x.seconds : 0;
       double left = f.factor;
+      const auto again = [&] {
+        auto more = x;
+        more.seconds += gap * random.uniform();
+        out.push_back(more);
+      };
       for (; left >= 1; --left)
-        out.push_back({x.seconds + gap * random.uniform(), x.content});
+        again();
       if (random.uniform() < left)
-        out.push_back({x.seconds + gap * random.uniform(), x.content});
+        again();
     }
     std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
       return a.seconds < b.seconds;

@@ -4,6 +4,7 @@
 #include <atelier/core/request.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/planning/demand/trace.hpp>
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/plan.hpp>
 #include <atelier/planning/policy.hpp>
@@ -60,14 +61,6 @@ struct fault {
 core::result<std::vector<fault>> parse_faults(std::string_view json,
                                               std::string_view where);
 
-/// How near earlier work is to a request: normal about a mean, cut to 0..1.
-struct similarity_spec {
-  double mean = 0.8;
-  double spread = 0.12;
-  /// Share of requests that find anything at all.
-  double found = 1;
-};
-
 /// Which requests edit a template, and how much of it they mask: a share of a
 /// beta distribution.
 struct edit_spec {
@@ -87,15 +80,22 @@ struct edit_spec {
 struct scenario {
   std::shared_ptr<const planning::profile> profile;
   std::shared_ptr<const planning::policy> policy;
-  /// Rising; the content decides labels and scores of a request.
+  /// Rising; the content decides labels and scores of a request, and `variant`
+  /// is the profile's. A request of n images is n rows that arrive together; it
+  /// is answered when all are, and lost when one is.
   std::vector<planning::traced_arrival> trace;
+  /// Lines of the trace that were put into the order of their times.
+  size_t trace_moved = 0;
   uint32_t workers = 16;
+  /// Bytes of models that a worker holds at a time; 0: no bound.
+  uint64_t memory_bytes = 0;
   /// Rows of one step at most; 0: the largest batch that the profile knows.
   uint32_t max_batch = 0;
   /// When rows join a batch, whatever plans say; none: as they say.
   std::optional<planning::joining> join;
   /// Puts into a request what its client asks for besides its content: by its
-  /// id alone, which counts arrivals from 1 on. Empty: nothing.
+  /// id alone, which counts requests from 1 on. Empty: nothing. What the trace
+  /// says goes before it.
   std::function<void(core::request&)> wish;
   uint64_t seed = 1;
   /// Spread of execution times about the profile's, as a share of them.
@@ -105,9 +105,13 @@ struct scenario {
   core::timespan window = std::chrono::seconds{1};
   uint32_t windows = 20;
   core::timespan period = std::chrono::seconds{5};
-  /// Share of classes that the classifier predicts rightly.
-  double classifier_accuracy = 1;
-  similarity_spec similarity;
+  /// Share of classes that the classifier predicts rightly; none: that of each
+  /// ladder.
+  std::optional<double> classifier_accuracy;
+  /// None: the profile's.
+  std::optional<planning::nearness> similarity;
+  /// None: the profile's.
+  std::optional<planning::hit_predictor> predictor;
   /// Where it has entries, what is near comes from it, by `similarity` on one
   /// topic; else it is drawn.
   cache_spec cache;
@@ -130,6 +134,14 @@ core::result<void> check_edits(const edit_spec& x);
 
 /// Returns what is wrong with a scenario, if anything.
 core::result<void> validate(const scenario& x);
+
+/// Returns how near earlier work is: the scenario's word, else the profile's,
+/// which is of prompts where it has thresholds of latents, else of pictures.
+std::optional<planning::nearness> nearness_of(const scenario& x,
+                                              planning::compared by);
+
+/// Returns what predicts hits: the scenario's word, else the profile's.
+std::optional<planning::hit_predictor> predictor_of(const scenario& x);
 
 /// Returns the deadline that a profile implies: that of its first cascade, else
 /// three times its slowest variant's picture.

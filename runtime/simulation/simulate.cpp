@@ -23,6 +23,8 @@
 #include <atelier/runtime/simulation/simulate.hpp>
 #include <atelier/runtime/simulation/simulated_cache.hpp>
 #include <atelier/runtime/simulation/simulated_host.hpp>
+#include <atelier/runtime/simulation/simulated_loads.hpp>
+#include <atelier/runtime/simulation/simulated_requests.hpp>
 #include <atelier/runtime/simulation/virtual_offload.hpp>
 #include <atelier/runtime/simulation/virtual_timers.hpp>
 
@@ -47,6 +49,9 @@ constexpr double most_tail_seconds = 36'000;
 
 /// Workers up to which each is asked for a sign of life every second.
 constexpr uint32_t few_workers = 64;
+
+/// Of a trace from which on processes without faults are watched less often.
+constexpr double long_seconds = 86'400;
 
 constexpr uint32_t pool_seats = 64;
 
@@ -76,9 +81,13 @@ uint32_t largest_batch(const planning::profile& known) {
   return most;
 }
 
-config::process_settings watching(uint32_t workers) {
+config::process_settings watching(const scenario& of) {
   config::process_settings x;
-  const auto slower = std::max(1u, workers / few_workers);
+  auto slower = std::max(1u, of.workers / few_workers);
+  // Over days signs of life would be most of the events; they change nothing
+  // where nobody goes.
+  if (of.faults.empty() && of.trace.back().seconds > long_seconds)
+    slower *= 60;
   x.heartbeat *= slower;
   x.silence *= slower;
   return x;
@@ -153,6 +162,10 @@ public:
       books_(of, begin_) {
     for (const auto& v : of.profile->variants)
       most_steps_ = std::max(most_steps_, v.steps);
+    for (const auto& a : of.trace) {
+      tells_ = tells_ || a.masked > 0 || a.variant != planning::no_name;
+      most_steps_ = std::max(most_steps_, a.steps);
+    }
     batch_ = of.max_batch > 0 ? of.max_batch : largest_batch(*of.profile);
     timers_ = std::make_shared<virtual_timers>(sys_);
     offload_ = std::make_shared<virtual_offload>(timers_);
@@ -161,8 +174,8 @@ public:
     const std::array<uint32_t, ipc::slot_kinds> slots{
       6 * seats + 4 * pool_seats, 6 * seats + 4 * pool_seats, 0};
     store_ = std::make_shared<ipc::heap_store>(1, slots);
-    knowledge_ =
-      std::make_shared<simulated_knowledge>(of, timers_, store_, begin_);
+    knowledge_ = std::make_shared<simulated_knowledge>(of, lacks_, timers_,
+                                                       store_, begin_);
     if (of.cache.entries > 0)
       make_cache();
     make_host();
@@ -205,6 +218,9 @@ public:
             && broken.empty())
           broken = tables().check();
       }
+      if (!lacks_.what.empty())
+        return core::fail(core::ec::invalid_argument, "{} {}",
+                          of_.policy->name(), lacks_.what);
       if (books_.booked() >= of_.trace.size())
         break;
       const auto& due = clock.schedule();
@@ -225,6 +241,9 @@ public:
     auto out = books_.close(clock.now());
     out.events = events_;
     out.broken = std::move(broken);
+    const auto& plan = *state_of<actors::planner_state>(planner_).in_force;
+    if (plan.feasible == planning::feasibility::never)
+      out.infeasible = plan.reason;
     out.plans = times_->plans_ms.size();
     out.wall_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - wall)
@@ -275,22 +294,27 @@ private:
     if (arrivals_ >= of_.trace.size())
       return;
     at_seconds(of_.trace[arrivals_].seconds, [this] {
-      auto x = std::make_shared<core::request>();
-      x->id = core::request_id{++arrivals_};
-      x->seed = x->id.value;
-      x->arrived = timers_->now();
-      if (edit_of(of_, x->id)) {
-        x->kind = core::request_kind::edit;
-        x->source = template_;
-        x->px = of_.profile->variants.front().native_px;
-      }
-      if (of_.deadline.count() > 0)
-        x->deadline = core::after(x->arrived, of_.deadline);
-      if (of_.wish)
-        of_.wish(*x);
+      const core::request_id id{++arrivals_};
+      auto x = requests_.make(id, timers_->now());
+      loads_.arrived(*x);
       caf::anon_send(scheduler_, actors::submit{std::move(x)});
       next_arrival();
     });
+  }
+
+  // Who wanted several images has no use for some of them.
+  void give_up_beside(core::request_id id) {
+    const auto& traced = of_.trace[id.value - 1];
+    if (traced.images < 2)
+      return;
+    auto first = id.value - 1;
+    while (first > 0 && of_.trace[first - 1].request == traced.request)
+      --first;
+    for (auto i = first;
+         i < of_.trace.size() && of_.trace[i].request == traced.request; ++i)
+      if (i + 1 != id.value)
+        caf::anon_send(scheduler_,
+                       actors::cancel_request{core::request_id{i + 1}});
   }
 
   struct clients_port : actors::gateway {
@@ -300,6 +324,10 @@ private:
       if (what.image)
         caf::anon_send(of.scheduler_, actors::taken_answer{what.what->id});
       of.books_.book(what, of.timers_->now());
+      of.loads_.ended(*what.what);
+      if (what.failure.code != core::ec::none
+          && what.failure.code != core::ec::cancelled)
+        of.give_up_beside(what.what->id);
       of.times_->masked.erase(what.what->id);
       of.keep(what);
     }
@@ -313,9 +341,9 @@ private:
   // -- the cache --------------------------------------------------------------
 
   void make_cache() {
+    const auto near = *nearness_of(of_, planning::compared::prompts);
     prompts_ = std::make_unique<synthetic_prompts>(
-      of_.cache, of_.similarity.mean, of_.similarity.spread, of_.trace.size(),
-      of_.seed);
+      of_.cache, near.mean, near.spread, of_.trace.size(), of_.seed);
     cache_ =
       std::make_unique<simulated_cache>(of_.cache, *prompts_, scale_of(of_));
     knowledge_->search(*cache_);
@@ -439,6 +467,7 @@ private:
       const auto at = times_->masked.find(id);
       return at != times_->masked.end() ? at->second : 1.0;
     };
+    v.load_part = [this](core::variant_id x) { return loads_.part_of(x); };
     v.busy = [this](std::optional<core::variant_id> ran, core::timespan t) {
       books_.worked(ran, t);
     };
@@ -450,10 +479,11 @@ private:
     d.variants = {of_.profile->variants.front().name};
     d.seats = batch_;
     d.max_batch = batch_;
-    // Policies for edits go by how far each row is.
-    const bool tells = of_.edits.share > 0;
+    // Policies for edits, and for many variants, go by how far each row is.
+    const bool tells = of_.edits.share > 0 || tells_;
     d.run_steps = tells ? std::min(told_steps, most_steps_) : most_steps_;
     d.publish_every = tells ? 1 : most_steps_;
+    d.memory_bytes = of_.memory_bytes;
     d.device_executor = device;
     d.hub = port;
     body.devices.push_back(device);
@@ -466,7 +496,7 @@ private:
   void spawn_control(const std::array<uint32_t, ipc::slot_kinds>& slots) {
     const auto first_plan = std::make_shared<const planning::plan>(
       policy_->replan({}, *of_.profile, {}, {}));
-    const auto processes = watching(of_.workers);
+    const auto processes = watching(of_);
     actors::scheduler_config c;
     c.tables.limits.requests = UINT32_MAX;
     c.tables.limits.sources_bytes = UINT64_MAX;
@@ -602,18 +632,18 @@ private:
   accounts books_;
   uint32_t batch_ = 1;
   uint32_t most_steps_ = 1;
+  bool tells_ = false;
   uint64_t arrivals_ = 0;
   uint64_t events_ = 0;
   std::shared_ptr<virtual_timers> timers_;
   std::shared_ptr<virtual_offload> offload_;
-  /// Stands for every template: slots keep no bytes of it.
-  const std::shared_ptr<const core::source_images> template_ =
-    std::make_shared<core::source_images>(
-      core::source_images{{0}, {0}, {1, 1}, {1, 1}});
+  const simulated_requests requests_{of_};
+  simulated_loads loads_{of_};
   std::shared_ptr<decision_times> times_ = std::make_shared<decision_times>();
   std::shared_ptr<const planning::policy> policy_;
   std::shared_ptr<simulated_knowledge> knowledge_;
-  const simulated_scores scores_{of_};
+  unmeasured lacks_;
+  const simulated_scores scores_{of_, lacks_};
   std::shared_ptr<ipc::heap_store> store_;
   std::shared_ptr<actors::mailbox_hub_port> reports_ =
     std::make_shared<actors::mailbox_hub_port>();
@@ -635,8 +665,17 @@ core::result<outcome> simulate(const scenario& what,
                                const std::function<bool(uint64_t)>& progress) {
   if (auto ok = validate(what); !ok)
     return ok.why();
+  const bool jumps =
+    std::any_of(what.faults.begin(), what.faults.end(),
+                [](const fault& f) { return f.kind == fault_kind::load_jump; });
+  // A long trace is not copied.
+  if (!jumps && planning::is_one_image_each(what.trace)) {
+    simulation run{what};
+    return run.run(progress);
+  }
   scenario jumped = what;
-  jumped.trace = with_load_jumps(what.trace, what.faults, what.seed);
+  jumped.trace = planning::one_image_each(
+    with_load_jumps(what.trace, what.faults, what.seed));
   if (jumped.trace.empty())
     return core::fail(core::ec::invalid_argument, "the load leaves no arrival");
   simulation run{jumped};

@@ -13,17 +13,21 @@ using planning::worker_row;
 constexpr auto device = test::hub_rig::life(2);
 
 struct finder : actors::fact_finder {
-  void find(std::shared_ptr<const core::request> of,
-            planning::need wanted) override {
+  void find(std::shared_ptr<const core::request> of, planning::need wanted,
+            uint32_t question) override {
     if (wanted.mask)
-      asked.push_back(of->id);
+      asked.push_back({of->id, question});
   }
 
   bool give_picture(uint64_t, core::extent, ipc::slot_ref) override {
     return false;
   }
 
-  std::vector<core::request_id> asked;
+  bool give_state(uint64_t, uint32_t, ipc::slot_ref) override {
+    return false;
+  }
+
+  std::vector<std::pair<core::request_id, uint32_t>> asked;
 };
 
 planning::masked_profile masks() {
@@ -58,9 +62,10 @@ struct fixture : test::hub_rig {
   core::request_id edit(double ratio, bool recorded = true) {
     const auto id = submit_image(
       [](core::request& x) { x.kind = core::request_kind::edit; }, 5, 5);
-    BOOST_TEST((facts->asked.back() == id));
+    BOOST_TEST((facts->asked.back().first == id));
     actors::facts_found answer;
     answer.id = id;
+    answer.question = facts->asked.back().second;
     answer.what.mask = planning::mask_facts{ratio, 1, recorded};
     on(answer);
     while (auto p = next<actors::prepare>())

@@ -50,6 +50,7 @@ struct found_rig : test::plan_rig {
     const auto id = rig->submit();
     actors::facts_found found;
     found.id = id;
+    found.question = questions->all.back().question;
     found.what.near.emplace();
     for (const auto entry : entries)
       found.what.near->push_back({entry, 0.9, {}, 0});

@@ -101,12 +101,13 @@ struct plan_rig {
   struct asked {
     core::request_id of;
     planning::need what;
+    uint32_t question;
   };
 
   struct finder : actors::fact_finder {
-    void find(std::shared_ptr<const core::request> of,
-              planning::need wanted) override {
-      all.push_back({of->id, wanted});
+    void find(std::shared_ptr<const core::request> of, planning::need wanted,
+              uint32_t question) override {
+      all.push_back({of->id, wanted, question});
     }
 
     bool give_picture(uint64_t entry, core::extent px,
@@ -114,8 +115,14 @@ struct plan_rig {
       return giving && giving(entry, px, into);
     }
 
+    bool give_state(uint64_t entry, uint32_t steps,
+                    ipc::slot_ref into) override {
+      return giving_state && giving_state(entry, steps, into);
+    }
+
     std::vector<asked> all;
     std::function<bool(uint64_t, core::extent, ipc::slot_ref)> giving;
+    std::function<bool(uint64_t, uint32_t, ipc::slot_ref)> giving_state;
   };
 
   std::shared_ptr<scripted_policy> policy = std::make_shared<scripted_policy>();

@@ -49,6 +49,17 @@ BOOST_AUTO_TEST_CASE(whole_batches_go_to_idle_workers_and_are_not_filled_up) {
   BOOST_TEST(rig->count<actors::denoise>() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(policies_see_a_devices_kind_and_people_its_name) {
+  for (uint32_t i = 0; i < 2; ++i) {
+    actors::worker_ready x;
+    x.who = test::hub_rig::device_at(life(2 + i));
+    x.device = "cpu:" + std::to_string(i);
+    rig->on(x);
+    BOOST_TEST(rig->sut->cluster().workers.at(i).device_kind == "cpu");
+    BOOST_TEST(rig->sut->status().workers.at(i).device == x.device);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_dead_workers_own_lane_is_placed_anew) {
   rig->add_device(life(2), 1, 1);
   policy->own_lanes = true;
@@ -79,6 +90,7 @@ BOOST_AUTO_TEST_CASE(a_policy_gets_the_facts_that_it_asks_for) {
   BOOST_TEST(rig->count<actors::prepare>() == 0u);
   actors::facts_found found;
   found.id = id;
+  found.question = 1;
   found.what.near = {planning::match{7, 0.9, {2}, 0}};
   rig->now += 30ms;
   rig->on(found);
@@ -106,6 +118,75 @@ BOOST_AUTO_TEST_CASE(facts_that_are_late_are_done_without) {
   BOOST_TEST((rig->take<actors::prepare>().how.variant == slow));
   BOOST_TEST(rig->sut->counts().facts_late == 1u);
   BOOST_TEST(rig->sut->counts().retrievals.at(0).failed);
+}
+
+BOOST_AUTO_TEST_CASE(a_late_answer_ends_no_later_question) {
+  policy->choosing = [](const planning::facts& known) -> planning::choice {
+    if (!known.tolerated) {
+      planning::need n;
+      n.tolerated = true;
+      return n;
+    }
+    if (!known.near)
+      return wants_near();
+    return planning::go{core::route_id{known.near->empty() ? 0u : 1u}};
+  };
+  rig->add_device(life(2));
+  const auto id = rig->submit();
+  rig->tick(1s);
+  BOOST_REQUIRE(questions->all.size() == 2u);
+  BOOST_TEST((questions->all[1].what == wants_near()));
+  actors::facts_found late;
+  late.id = id;
+  late.question = questions->all[0].question;
+  late.what.tolerated.emplace(1, 3u);
+  rig->on(late);
+  BOOST_TEST(rig->count<actors::prepare>() == 0u);
+  const auto& counts = rig->sut->counts();
+  BOOST_TEST(counts.retrievals.empty());
+  BOOST_TEST(counts.stale_replies == 1u);
+  actors::facts_found found;
+  found.id = id;
+  found.question = questions->all[1].question;
+  found.what.near = {planning::match{7, 0.9, {2}, 0}};
+  rig->on(found);
+  BOOST_TEST((rig->take<actors::prepare>().how.variant == fast));
+  BOOST_TEST(!counts.retrievals.at(0).failed);
+}
+
+BOOST_AUTO_TEST_CASE(a_match_predictor_that_is_late_or_fails_says_yes) {
+  std::vector<bool> told;
+  policy->choosing = [&](const planning::facts& known) -> planning::choice {
+    if (!known.hit_likely) {
+      planning::need n;
+      n.hit_likely = true;
+      return n;
+    }
+    told.push_back(*known.hit_likely);
+    return planning::go{core::route_id{0}};
+  };
+  rig->submit();
+  rig->tick(1s);
+  actors::facts_found failed;
+  failed.id = rig->submit();
+  failed.question = 1;
+  rig->on(failed);
+  BOOST_TEST(told == (std::vector<bool>{true, true}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_question_takes_a_share_of_the_time_that_is_left) {
+  policy->choosing = [](const planning::facts& known) -> planning::choice {
+    if (!known.near)
+      return wants_near();
+    return planning::go{core::route_id{0}};
+  };
+  rig->add_device(life(2));
+  rig->submit([&](core::request& x) { x.deadline = rig->now + 2s; });
+  rig->tick(399ms);
+  BOOST_TEST(rig->count<actors::prepare>() == 0u);
+  rig->tick(1ms);
+  BOOST_TEST(rig->count<actors::prepare>() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(requests_that_ask_can_be_cancelled_and_can_be_late) {
@@ -183,6 +264,62 @@ BOOST_AUTO_TEST_CASE(a_score_below_the_threshold_leads_to_the_next_stage) {
   BOOST_TEST(bins[100] == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(what_the_plan_does_not_admit_is_refused_with_a_time) {
+  adjust = [](planning::plan& p) { p.admitted_rates = {1}; };
+  publish({slow, fast}, 4, joining::step);
+  const auto of = [&](core::priority prio) {
+    return rig->submit([&](core::request& x) { x.prio = prio; });
+  };
+  // Ten at once; low priorities leave half of them.
+  for (int i = 0; i < 5; ++i)
+    BOOST_TEST(!rig->answered(of(core::priority::low)));
+  const auto refused = of(core::priority::low);
+  BOOST_TEST((rig->failure_of(refused) == core::ec::overloaded));
+  BOOST_TEST((rig->answer_to(refused).retry_after == 1s));
+  for (int i = 0; i < 5; ++i)
+    BOOST_TEST(!rig->answered(of(core::priority::high)));
+  BOOST_TEST(
+    (rig->failure_of(of(core::priority::high)) == core::ec::overloaded));
+  const auto normal = of(core::priority::normal);
+  BOOST_TEST((rig->answer_to(normal).retry_after == 3500ms));
+  rig->tick(3500ms);
+  BOOST_TEST(!rig->answered(of(core::priority::normal)));
+  // By a guess nobody is refused.
+  rig->profile->variants[0].guessed = true;
+  for (int i = 0; i < 50; ++i)
+    BOOST_TEST(!rig->answered(of(core::priority::low)));
+}
+
+BOOST_AUTO_TEST_CASE(what_its_judge_fails_at_is_counted_and_drawn_again) {
+  adjust = [](planning::plan& p) {
+    p.routes[0].stages = {planning::stage{}, planning::stage{}};
+    p.routes[0].stages[0].any_of = {fast};
+    p.routes[0].stages[0].check = planning::gate{"judge", 0};
+    p.routes[0].stages[1].any_of = {slow};
+    // Every judged image passes.
+    p.thresholds = {0};
+  };
+  policy->choosing = [](const planning::facts&) -> planning::choice {
+    return planning::go{core::route_id{0}};
+  };
+  rig->add_device(life(2));
+  publish({slow, fast}, 4, joining::step);
+  for (const double score :
+       {planning::unjudged, std::numeric_limits<double>::quiet_NaN()}) {
+    rig->submit();
+    prepare_all();
+    const auto d = rig->take<actors::denoise>();
+    BOOST_REQUIRE(rig->store->publish(d.image, 1, 0));
+    actors::denoised r;
+    r.who = d.who;
+    r.score = score;
+    rig->on(r);
+    prepare_all();
+    BOOST_TEST((rig->take<actors::denoise>().how.variant == slow));
+  }
+  BOOST_TEST(rig->sut->counts().judge_failures == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(a_run_from_a_latent_begins_at_what_is_stored) {
   adjust = [](planning::plan& p) {
     p.routes[0].stages[0].from = planning::origin::latent;
@@ -196,14 +333,39 @@ BOOST_AUTO_TEST_CASE(a_run_from_a_latent_begins_at_what_is_stored) {
   rig->add_device(life(2));
   publish({slow, fast}, 4, joining::step);
   const auto id = rig->submit();
+  // Its state, as far along as is stored and may be skipped, stands in its
+  // slot.
+  std::vector<std::pair<uint64_t, uint32_t>> given;
+  questions->giving_state = [&](uint64_t entry, uint32_t steps,
+                                ipc::slot_ref into) {
+    given.emplace_back(entry, steps);
+    return static_cast<bool>(rig->store->publish(into, steps + 1, 0));
+  };
   actors::facts_found found;
   found.id = id;
+  found.question = 1;
   found.what.near = {planning::match{7, 0.9, {1, 2, 4}, 0}};
   rig->on(found);
   prepare_all();
-  BOOST_TEST(rig->take<actors::denoise>().begin_at == 2u);
+  const auto begun = rig->take<actors::denoise>();
+  BOOST_TEST(begun.steps_done == 2u);
+  const auto held = rig->store->published(begun.from);
+  BOOST_REQUIRE(held);
+  BOOST_TEST(*held == 3u);
+  BOOST_TEST((given == decltype(given){{7, 2}}));
   BOOST_TEST(rig->sut->cluster().workers[0].steps_left == 2u);
   BOOST_TEST(rig->sut->counts().hits == 1u);
+  rig->done(begun);
+  BOOST_TEST(rig->work_off());
+  BOOST_TEST(rig->quiet());
+  // One that has gone meanwhile is drawn whole.
+  questions->giving_state = nullptr;
+  found.id = rig->submit();
+  rig->on(found);
+  prepare_all();
+  const auto whole = rig->take<actors::denoise>();
+  BOOST_TEST(whole.steps_done == 0u);
+  BOOST_TEST(rig->sut->cluster().workers[0].steps_left == 4u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -258,8 +258,8 @@ public:
   void done(const actors::prepare& x) {
     BOOST_REQUIRE(store->publish(x.state, 1, 0));
     if (x.source) {
-      // The files are there before the work is.
-      BOOST_REQUIRE(store->view(x.files));
+      // The files, or a picture of before, are there before the work is.
+      BOOST_REQUIRE(store->view(x.drawn ? x.drawn : x.files));
       BOOST_REQUIRE(store->publish(x.source, 1, 0));
     }
     reply_prepared(x.who);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/hub_rig.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace {
 
 using namespace atelier;
@@ -82,6 +85,35 @@ BOOST_AUTO_TEST_CASE(a_slow_machine_is_predicted_as_it_is) {
   const auto wait = rig.answer_to(third).retry_after;
   BOOST_TEST(core::to_seconds(wait) == 34.0,
              boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(what_steps_take_is_told_once_to_whom_plans) {
+  // Five times the profile's 10 ms; one run is there already.
+  measured rig{{}, 50ms};
+  rig.submit();
+  rig.done(rig.take<prepare>());
+  const auto d = rig.take<denoise>();
+  rig.stepping({d.who});
+  actors::stepped run;
+  run.who = hub_rig::device_at(hub_rig::life(2));
+  run.batch = 1;
+  run.steps = 1;
+  run.took = 50ms;
+  const auto before = rig.clusters.size();
+  for (int i = 0; i < 3; ++i)
+    rig.on(run);
+  BOOST_TEST(rig.clusters.size() == before);
+  for (int i = 0; i < 9; ++i)
+    rig.on(run);
+  BOOST_TEST_REQUIRE(rig.clusters.size() == before + 1);
+  const auto told = rig.clusters.back().costs;
+  BOOST_TEST(
+    std::count_if(told.begin(), told.end(),
+                  [](const auto& x) { return std::abs(x.pace - 5) < 1e-6; })
+    == 1);
+  // And with whatever is told later.
+  rig.add_device(hub_rig::life(3));
+  BOOST_TEST((rig.clusters.back().costs == told));
 }
 
 BOOST_AUTO_TEST_CASE(a_full_house_says_when_a_tenth_is_done) {

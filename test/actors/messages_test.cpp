@@ -116,8 +116,8 @@ public:
   }
 
   void fill(prepare& x) {
-    x = {ticket(), recipe(), prompts(), {u32(), u32(), u32()},
-         slot(),   slot(),   slot()};
+    x = {ticket(), recipe(), prompts(),      {u32(), u32(), u32()}, slot(),
+         slot(),   slot(),   {u32(), u32()}, {u32(), u32()},        slot()};
   }
 
   void fill(adopt& x) {
@@ -142,7 +142,7 @@ public:
          slot(),         slot(),        slot(),
          slot(),         u32(),         static_cast<core::priority>(below(3)),
          span().count(), below(2) != 0, u32(),
-         u32(),          text()};
+         text()};
   }
 
   void fill(stepping& x) {

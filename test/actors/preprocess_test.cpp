@@ -15,6 +15,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <cstring>
 
 namespace {
 
@@ -126,6 +127,43 @@ BOOST_AUTO_TEST_CASE(transparency_is_dropped) {
   const auto image = gradient({32, 24}, 4);
   BOOST_TEST((prepare(file_of(image)).failure.code == ec::none));
   BOOST_TEST(equal(source().pixels, image::opaque(image).bytes));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_stage_drew_is_a_source_as_its_file_would_be) {
+  // As it was drawn; scaled to another size; and scaled first to what was asked
+  // for, as its file is.
+  const std::pair<extent, extent> rows[] = {
+    {{32, 24}, {}}, {{48, 24}, {}}, {{16, 16}, {32, 24}}, {{16, 8}, {20, 20}}};
+  for (const auto& [px, scaled_to] : rows) {
+    const auto anew = [&] {
+      for (const auto& x : {state_slot, files_slot, source_slot})
+        slots.open(x);
+    };
+    const auto drawn = gradient(px);
+    const auto answered =
+      scaled_to == extent{} ? drawn : *image::cover(drawn.view(), scaled_to);
+    work.files = files_slot;
+    work.drawn = {};
+    anew();
+    BOOST_TEST((prepare(file_of(answered)).failure.code == ec::none));
+    const auto expected =
+      std::vector(source().pixels.begin(), source().pixels.end());
+    const auto noise =
+      std::vector(state().latent.begin(), state().latent.end());
+    anew();
+    const auto into = *slots.buffer(files_slot);
+    std::memcpy(into.data(), drawn.bytes.data(), drawn.bytes.size());
+    BOOST_REQUIRE(slots.publish(files_slot, 1, drawn.bytes.size()));
+    work.files = {};
+    work.drawn = files_slot;
+    work.drawn_px = px;
+    work.drawn_scaled_to = scaled_to;
+    BOOST_TEST(
+      (actors::prepare_row(work, most, slots).failure.code == ec::none));
+    BOOST_TEST(equal(source().pixels, expected));
+    BOOST_TEST(source().mask.empty());
+    BOOST_TEST(std::ranges::equal(state().latent, noise));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_source_of_another_size_is_scaled_to_the_models_own) {

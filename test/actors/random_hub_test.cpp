@@ -207,9 +207,9 @@ private:
   struct finder : actors::fact_finder {
     explicit finder(schedule& x) : of(x) {}
 
-    void find(std::shared_ptr<const core::request> what,
-              planning::need) override {
-      asked.push_back(what->id);
+    void find(std::shared_ptr<const core::request> what, planning::need,
+              uint32_t question) override {
+      asked.push_back({what->id, question});
     }
 
     bool give_picture(uint64_t, core::extent, ipc::slot_ref into) override {
@@ -217,8 +217,13 @@ private:
           && static_cast<bool>(of.rig_->store->publish(into, 1, 0));
     }
 
+    bool give_state(uint64_t, uint32_t steps, ipc::slot_ref into) override {
+      return of.chance(70)
+          && static_cast<bool>(of.rig_->store->publish(into, steps + 1, 0));
+    }
+
     schedule& of;
-    std::deque<core::request_id> asked;
+    std::deque<std::pair<core::request_id, uint32_t>> asked;
   };
 
   bool chance(uint32_t percent) {
@@ -482,7 +487,8 @@ private:
       r.who = a->who;
       r.failure = failure();
       if (a->source && !p.lost)
-        BOOST_REQUIRE_MESSAGE(store.view(a->files), "no files to decode");
+        BOOST_REQUIRE_MESSAGE(store.view(a->drawn ? a->drawn : a->files),
+                              "nothing to make a source of");
       if (r.failure.code == ec::none) {
         written(p, store.publish(a->state, 1, 0));
         if (a->source)
@@ -692,7 +698,7 @@ private:
     if (!questions_ || questions_->asked.empty())
       return;
     actors::facts_found told;
-    told.id = questions_->asked.front();
+    std::tie(told.id, told.question) = questions_->asked.front();
     questions_->asked.pop_front();
     told.what.near.emplace(pick(3));
     event([&](auto& h) { h.on(told, rig_->now); });

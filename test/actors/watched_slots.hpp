@@ -28,7 +28,7 @@ public:
       slots = {{p->state, true}};
       if (p->source) {
         slots.emplace_back(p->source, true);
-        slots.emplace_back(p->files, false);
+        slots.emplace_back(p->drawn ? p->drawn : p->files, false);
       }
     } else if (const auto* d = std::get_if<actors::denoise>(&what)) {
       who = d->who;

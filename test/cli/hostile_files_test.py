@@ -5,6 +5,7 @@ Usage: hostile_files_test.py --program ATELIER --report FILE [--only PART]
 
 ATELIER_TEST_SCALE=1 takes ten million lines, the default a hundredth of them.
 """
+import json
 import os
 import re
 import signal
@@ -73,7 +74,7 @@ def case_a_long_trace_is_read_and_run(program):
 
 
 def case_one_bad_line_near_the_end_is_told(program):
-    for bad in ("nan,1", "-5,1", "1,1", "inf,1", "x", f"{LINES},", ",3",
+    for bad in ("nan,1", "-5,1", "inf,1", "x", f"{LINES},", ",3",
                 f"{LINES},1.5", f"{LINES},-1", "1e999,1"):
         write(program, "t.csv", *lines(0, LINES - 10), bad + "\n",
               *lines(LINES, LINES + 9))
@@ -81,10 +82,40 @@ def case_one_bad_line_near_the_end_is_told(program):
                 rf"t\.csv:{LINES - 9}: ")
 
 
+def case_one_line_out_of_order_is_sorted_and_told(program):
+    write(program, "t.csv", *lines(0, 5000), "1,1\n", *lines(5000, 5009))
+    code, _, err = measured(program, [*SIMULATE, "--trace", "t.csv",
+                                      "--slo-ms", "200"])
+    expect(code == 0 and "t.csv: 1 of 5010 lines lay before one above" in err,
+           code, err)
+
+
+def case_what_no_number_tells_is_refused_by_name(program):
+    write(program, "t.csv", *lines(0, 20))
+    profile = json.loads(PROFILE)
+    profile["version"] = 2
+    profile["variants"][0]["name"] = "a@50"
+    profile["reuse"] = {"full": "a@50", "small": [], "retrieval_ms": 20,
+                        "latents": [{"skip": 5, "similarity": 0.65}]}
+    (program.folder / "p.json").write_text(json.dumps(profile))
+    command = ["simulate", "--profiles", "p.json", "--trace", "t.csv",
+               "--slo-ms", "200000", "--policy"]
+    refused(program, [*command, "nirvana-no-predictor"],
+            "nirvana-no-predictor compares prompts.*--similarity")
+    refused(program, [*command, "nirvana-no-predictor", "--similarity", "0.8"],
+            "--similarity: '0.8' is not MEAN,SPREAD")
+    near = ["--similarity", "0.8,0.1"]
+    refused(program, [*command, "nirvana-paper", *near],
+            "nirvana-paper asks a predictor of hits.*--hit-predictor")
+    code, _, err = measured(program, [*command, "nirvana-paper", *near,
+                                      "--hit-predictor", "0.9,0.2"])
+    expect(code == 0, code, err)
+
+
 def case_only_bad_lines_are_told_to_a_limit(program):
-    write(program, "t.csv", *("x\n" * 100_000
+    write(program, "t.csv", *("?\n" * 100_000
                               for _ in range(LINES // 100_000 or 1)))
-    refused(program, [*SIMULATE, "--trace", "t.csv"], r"t\.csv:1: 'x'",
+    refused(program, [*SIMULATE, "--trace", "t.csv"], r"t\.csv:1: '\?'",
             "more faults follow")
 
 

@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import queue
+import re
 import resource
 import signal
 import socket
@@ -277,19 +278,28 @@ def case_health_names_the_part_that_is_down(program):
 
 
 def case_a_plan_that_cannot_be_done_is_refused(program):
+    for start, told in (
+            ({"skip": 10}, r"plan\.routes\[0\]\.stages\[0\]\.skip: 10"),
+            ({"from": "latent", "skip": 10},
+             r"plan\.routes\[0\]\.stages\[0\]\.from: \"latent\""),
+            ({"from": "stage_image", "skip": 10},
+             r"plan\.routes\[0\]\.stages\[0\]\.from: \"stage_image\"")):
+        check_refused_plan(program, start, told)
+
+
+def check_refused_plan(program, start, told):
     plan = {"format": "atelier.plan", "version": 1, "policy": "diffserve",
             "workers": [{"count": 1, "batch": 1,
                          "hosting": ["test_card@20"]}],
             "routes": [{"route": 0, "name": "test_card@20", "stages": [
-                {"any_of": ["test_card@20"], "from": "stage_image",
-                 "skip": 10}]}],
+                {"any_of": ["test_card@20"], **start}]}],
             "share": [{"0": 1.0}]}
     (program.folder / "plan.json").write_text(json.dumps(plan))
     code, out, err = program.run(
         ["serve", "--set", "devices=[{name='cpu:0',executor='test_card',"
          "variants=['test_card@20']}]", "--set", "policy.name='fixed'",
          "--set", "planner.plan='plan.json'"])
-    expect(code == 2 and "plan.routes[0].stages[0].skip: 10" in err, code, err)
+    expect(code == 2 and re.search(told, err), code, err)
 
 
 def case_an_arena_for_no_picture_is_refused(program):
@@ -516,6 +526,38 @@ def case_names_of_jobs_are_of_one_key(program):
                                 f"/v1/jobs/mine?images=none&key={key}")
             expect(status == 200 and got["key"] == key, got)
         expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
+def case_a_key_with_little_to_do_goes_before_one_with_much(program):
+    keys = program.folder / "keys"
+    keys.write_text("".join(
+        f"{name} user {hashlib.sha256(name.encode()).hexdigest()}\n"
+        for name in ("ann", "bob")))
+    keys.chmod(0o600)
+
+    def asked(url, key, method, path, body=None):
+        parts = urllib.parse.urlsplit(url)
+        c = http.client.HTTPConnection(parts.hostname, parts.port,
+                                       timeout=PATIENCE_S)
+        c.request(method, path, body and json.dumps(body), {"X-API-Key": key})
+        reply = c.getresponse()
+        return reply.status, json.loads(reply.read())
+
+    slow = "devices=[{name='cpu:0',executor='test_card',test_card_step_ms=5}]"
+    with server(program, "--set", slow, "--set", "http.keys=keys") as (_, told):
+        url = told["url"]
+        for number in range(40):
+            status, got = asked(url, "ann", "POST", "/v1/jobs", {
+                "prompt": "a", "size": "64x64", "steps": 20, "n": 8,
+                "id": f"ann-{number}"})
+            expect(status == 202, status, got)
+        # Four seconds of work: whoever waits for all of it comes too late.
+        for _ in range(2):
+            status, got = asked(url, "bob", "POST", "/v1/images/generations", {
+                "prompt": "a", "size": "64x64"})
+            expect(status == 200, status, got)
+        status, got = asked(url, "ann", "GET", "/v1/jobs/ann-39?images=none")
+        expect(status == 200 and got["status"] in ("queued", "running"), got)
 
 
 def case_it_describes_itself(program):

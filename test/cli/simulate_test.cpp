@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(bad_files_are_told_with_their_place) {
   BOOST_TEST(complains("none.txt"));
   write("bad.txt", "0,1\n5,1\n4,1\nx,2\n-1,3\n");
   BOOST_TEST((simulate({}, "vanilla", "bad.txt") == exit_status::bad_input));
-  for (const char* line : {"bad.txt:3", "bad.txt:4", "bad.txt:5"})
+  for (const char* line : {"bad.txt:4", "bad.txt:5"})
     BOOST_TEST(complains(line), line);
   write("empty.txt", "");
   BOOST_TEST((simulate({}, "vanilla", "empty.txt") == exit_status::bad_input));
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_cache_that_fills_is_simulated) {
                 {"images", nlohmann::json::array()}};
   write("r.json", p.dump());
   BOOST_TEST((simulate({"--cache", "entries=40,replace=lcbfu,topics=10",
-                        "--json", "-o", at("c")},
+                        "--similarity", "0.8,0.12", "--json", "-o", at("c")},
                        "nirvana", "t.txt", "r.json")
               == exit_status::done),
              err.str());
@@ -247,9 +247,58 @@ BOOST_AUTO_TEST_CASE(a_cache_that_fills_is_simulated) {
                 == exit_status::bad_input));
     BOOST_TEST(complains(part), text << ": " << err.str());
   }
+  BOOST_TEST((simulate({"--cache", "entries=5"}, "nirvana", "t.txt", "r.json")
+              == exit_status::bad_input));
+  BOOST_TEST(complains("neither --similarity nor the profile's reuse.near"));
   BOOST_TEST(
     (simulate({"--cache", "entries=5"}, "vanilla") == exit_status::bad_input));
   BOOST_TEST(complains("nothing that starts from a cache"));
+}
+
+BOOST_AUTO_TEST_CASE(a_trace_out_of_order_is_sorted_and_says_so) {
+  write("mixed.txt", "500,1\n0,2\n900,3\n");
+  BOOST_TEST(
+    (simulate({"--json"}, "vanilla", "mixed.txt") == exit_status::done));
+  BOOST_TEST(complains("mixed.txt: 1 of 3 lines lay before one above them"));
+  const auto x = nlohmann::json::parse(out.str());
+  BOOST_TEST(x["trace"]["sorted_lines"] == 1);
+  BOOST_TEST(x["requests"] == 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_trace_names_variants_and_numbers_of_images) {
+  write("cols.csv", "ms,variant,n,tenant,failed\n0,heavy@10,2,ann,1\n"
+                    "100,light@1,,bob,\n");
+  BOOST_TEST(
+    (simulate({"--json", "--slo-ms", "172800000"}, "vanilla", "cols.csv")
+     == exit_status::done),
+    err.str());
+  const auto x = nlohmann::json::parse(out.str());
+  BOOST_TEST(x["requests"] == 2);
+  BOOST_TEST(x["images"] == 3);
+  BOOST_TEST(x["trace"]["tenants"] == 2);
+  BOOST_TEST(x["trace"]["failed_when_recorded"] == 1);
+  write("cols.csv", "ms,variant\n0,light@1\n5,other@3\n");
+  BOOST_TEST((simulate({}, "vanilla", "cols.csv") == exit_status::bad_input));
+  BOOST_TEST(complains("cols.csv:3: variant: 'other@3' is not in the profile; "
+                       "it has light@1, heavy@10"));
+  write("cols.csv", "ms,mask\n0,0.5\n");
+  BOOST_TEST((simulate({"--edits", "0.5"}, "vanilla", "cols.csv")
+              == exit_status::bad_input));
+  BOOST_TEST(complains("column 'mask'"));
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_has_memory_for_every_variant) {
+  auto sized = std::string{profile};
+  const std::string from = R"("name": "light@1",)";
+  sized.replace(sized.find(from), from.size(),
+                from + R"( "memory_bytes": 2097152,)");
+  write("sized.json", sized);
+  BOOST_TEST((simulate({"--memory", "1"}, "vanilla", "t.txt", "sized.json")
+              == exit_status::bad_input));
+  BOOST_TEST(complains("'light@1' takes 2097152 bytes"));
+  BOOST_TEST((simulate({"--memory", "2"}, "vanilla", "t.txt", "sized.json")
+              == exit_status::done));
+  BOOST_TEST((simulate({"--memory", "0"}) == exit_status::bad_input));
 }
 
 BOOST_AUTO_TEST_CASE(an_interruption_ends_a_simulation) {

@@ -214,6 +214,7 @@ BOOST_AUTO_TEST_CASE(an_open_job_is_drawn_again_after_a_kill) {
   BOOST_TEST(*again.seed == seed + 1);
   BOOST_TEST(*again.steps == 7u);
   BOOST_TEST(*again.guidance == 2.5f);
+  BOOST_TEST(again.tenant == r.key);
   // Once.
   r.kept->tick();
   BOOST_TEST(r.engine->count() == 2u);

@@ -33,6 +33,7 @@ inline planning::profile full_profile() {
                     {full, 10, 0.95, {0.85, 1, 1}},
                     {full, 25, 0.85, {0.7, 0.85, 1}}};
   latents.class_shares = {0.25, 0.25, 0.5};
+  latents.accuracy = 0.75;
   ladder_profile models;
   models.kind = ladder_kind::smaller_models;
   models.levels = {{full, 0, 1, {}}, {middle, 0, 0.9, {}}, {light, 0, 0.8, {}}};
@@ -52,6 +53,8 @@ inline planning::profile full_profile() {
   r.latents = {{5, 0.65}, {10, 0.75}, {15, 0.85}, {20, 0.9}, {25, 0.95}};
   r.images = {{5, 0.25}, {10, 0.27}, {15, 0.28}, {25, 0.29}, {30, 0.3}};
   r.retrieval = 50ms;
+  r.near = {0.8125, 0.125, 0.9375};
+  r.predictor = {0.875, 0.25};
   p.reuse = r;
   p.masked = {{full, 16, 1024, 320, 2, false, 1e-12, 1e-4, 2e-11, 1e-4}};
   return p;

@@ -252,4 +252,97 @@ BOOST_AUTO_TEST_CASE(equals_the_naive_lanes) {
   }
 }
 
+// -- tenants ------------------------------------------------------------------
+
+namespace {
+
+constexpr core::tenant_id heavy{1};
+constexpr core::tenant_id light{2};
+
+waiting of_tenant(core::tenant_id tenant, uint64_t request, int64_t since_s = 0,
+                  core::priority prio = core::priority::normal,
+                  core::time_point deadline = core::never) {
+  auto x = waits(request, since_s, prio, deadline);
+  x.tenant = tenant;
+  x.still_needs = 1s;
+  return x;
+}
+
+// As a device with one seat takes them: the best one, which is charged for.
+ids taken_from(lanes& sut, int64_t now_s, size_t most) {
+  ids out;
+  while (out.size() < most && sut.size() > 0) {
+    const auto next = sut.best(both, at_s(now_s), 10s, 1).front();
+    out.push_back(next.request.value);
+    sut.remove(next.request);
+    sut.charge(next.tenant, next.still_needs, at_s(now_s));
+  }
+  return out;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(who_comes_late_with_little_waits_for_one_turn) {
+  lanes sut;
+  for (uint64_t i = 1; i <= 100; ++i)
+    sut.push(first, of_tenant(heavy, i));
+  BOOST_TEST((taken_from(sut, 1, 3) == ids{1, 2, 3}));
+  sut.push(first, of_tenant(light, 200, 1));
+  sut.push(first, of_tenant(light, 201, 1));
+  BOOST_TEST((taken_from(sut, 1, 6) == ids{4, 200, 5, 201, 6, 7}));
+  // As long as all that waited may have been raised: a tenant that has its
+  // turns is not.
+  sut.push(first, of_tenant(light, 202, 95));
+  const auto next = taken_from(sut, 100, 2);
+  BOOST_TEST(std::count(next.begin(), next.end(), 202u) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(tenants_share_by_work_and_order_their_own_by_deadline) {
+  lanes sut;
+  for (uint64_t i = 1; i <= 8; ++i) {
+    auto x = of_tenant(heavy, i);
+    x.still_needs = 4s;
+    sut.push(first, x);
+  }
+  for (uint64_t i = 11; i <= 18; ++i)
+    sut.push(first, of_tenant(light, i, 0, core::priority::normal,
+                              at_s(1000 - static_cast<int64_t>(i))));
+  const auto some = taken_from(sut, 1, 10);
+  BOOST_TEST((some == ids{18, 1, 17, 16, 15, 14, 2, 13, 12, 11}));
+  // What is put out at once has the same order.
+  lanes same;
+  for (uint64_t i = 1; i <= 4; ++i) {
+    same.push(first, of_tenant(heavy, i));
+    same.push(second, of_tenant(light, 10 + i));
+  }
+  BOOST_TEST((best_of(same) == ids{1, 11, 2, 12, 3, 13, 4, 14}));
+}
+
+BOOST_AUTO_TEST_CASE(priority_goes_before_shares_and_nobody_starves) {
+  lanes sut;
+  for (uint64_t i = 1; i <= 9; ++i)
+    sut.push(first, of_tenant(heavy, i, 0, core::priority::high));
+  sut.push(first, of_tenant(light, 20, 0, core::priority::low));
+  BOOST_TEST((taken_from(sut, 5, 2) == ids{1, 2}));
+  BOOST_TEST((taken_from(sut, 10, 1) == ids{3}));
+  BOOST_TEST((taken_from(sut, 15, 1) == ids{4}));
+  // Raised twice, it ties with the others and has had less.
+  BOOST_TEST((taken_from(sut, 20, 2) == ids{20, 5}));
+}
+
+BOOST_AUTO_TEST_CASE(nobody_saves_up_turns_while_nothing_waits) {
+  lanes sut;
+  sut.push(first, of_tenant(light, 1));
+  BOOST_TEST((taken_from(sut, 0, 1) == ids{1}));
+  for (uint64_t i = 11; i <= 30; ++i)
+    sut.push(first, of_tenant(heavy, i));
+  taken_from(sut, 1, 10);
+  for (uint64_t i = 2; i <= 9; ++i)
+    sut.push(first, of_tenant(light, i, 1));
+  const auto some = taken_from(sut, 1, 8);
+  BOOST_TEST(
+    std::count_if(some.begin(), some.end(), [](uint64_t x) { return x < 10; })
+    == 4);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

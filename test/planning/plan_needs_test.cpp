@@ -51,7 +51,10 @@ BOOST_AUTO_TEST_CASE(what_draws_in_full_is_served) {
   BOOST_TEST(fault() == "");
   second().from = origin::stage_image;
   BOOST_TEST(fault() == "");
-  second().from = origin::template_image;
+  second().skip = 10;
+  BOOST_TEST(fault() == "");
+  second() = stage{};
+  second().any_of = {core::variant_id{0}};
   second().level_of_worker = true;
   BOOST_TEST(fault() == "");
 }
@@ -64,21 +67,24 @@ BOOST_AUTO_TEST_CASE(what_was_stored_is_not_there) {
   second().from = origin::image;
   BOOST_TEST(fault().starts_with("p.json: plan.routes[1].stages[1].from: "
                                  "\"image\": this server stores no images"));
+  second().from = origin::template_image;
+  BOOST_TEST(fault()
+             == "p.json: plan.routes[1].stages[1].from: \"template_image\": "
+                "this server stores no templates");
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_skipped) {
+BOOST_AUTO_TEST_CASE(nothing_stands_before_the_first_stage) {
+  plan.routes[1].stages[0].from = origin::stage_image;
+  BOOST_TEST(fault()
+             == "p.json: plan.routes[1].stages[0].from: \"stage_image\": there "
+                "is no stage before the first");
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_skipped_from_noise) {
   second().skip = 10;
   BOOST_TEST(fault()
              == "p.json: plan.routes[1].stages[1].skip: 10: nothing can be "
                 "skipped from \"noise\"");
-  second().from = origin::template_image;
-  BOOST_TEST(fault()
-             == "p.json: plan.routes[1].stages[1].skip: 10: nothing can be "
-                "skipped from \"template_image\"");
-  second().from = origin::stage_image;
-  BOOST_TEST(fault()
-             == "p.json: plan.routes[1].stages[1].skip: 10: this server draws "
-                "a stage after another in full");
 }
 
 BOOST_AUTO_TEST_CASE(a_skip_beyond_the_steps_is_told_as_such) {

@@ -74,6 +74,33 @@ BOOST_AUTO_TEST_CASE(a_quality_that_nobody_measured_stays_unknown) {
   BOOST_TEST(read->variants[1].rated);
 }
 
+BOOST_AUTO_TEST_CASE(load_times_are_one_or_a_distribution) {
+  auto x = sample();
+  using std::chrono::seconds;
+  x.variants[0].loads =
+    planning::load_times{seconds{20}, seconds{40}, seconds{50}};
+  x.variants[0].load = planning::mean_of(*x.variants[0].loads);
+  const auto text = planning::to_json(x);
+  const auto read = planning::parse_profile(text, "p");
+  BOOST_TEST_REQUIRE(read.operator bool());
+  BOOST_TEST((*read == x));
+  BOOST_TEST(!read->variants[1].loads.has_value());
+  const auto fault = [&](std::string_view from, std::string_view to) {
+    auto changed = text;
+    changed.replace(changed.find(from), from.size(), to);
+    const auto refused = planning::parse_profile(changed, "p");
+    BOOST_TEST_REQUIRE(!refused);
+    return refused.why().text;
+  };
+  BOOST_TEST(fault("\"p90\": 40000", "\"p90\": 4000")
+             == "p: variants[0].load_ms: falls from p50 over p90 to p99");
+  BOOST_TEST(fault("\"p99\": 50000", "\"p95\": 50000").find("p99: is missing")
+             != std::string::npos);
+  BOOST_TEST(fault("\"p99\": 50000", "\"p99\": -1")
+               .find("p: variants[0].load_ms.p99: -1.0 is not a number in 0..")
+             == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(each_fault_is_told_with_its_place_and_range) {
   check_fault("\"ms\": 1.5", "\"ms\": -1.5",
               "p.json: variants[0].step[0].ms: -1.5 is not a number in "

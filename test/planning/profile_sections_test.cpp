@@ -71,6 +71,13 @@ BOOST_AUTO_TEST_CASE(each_fault_is_told_with_its_place_and_range) {
               "p: reuse.images[4].skip: \"30\" is not a whole number in "
               "1..10000\np: reuse.images[4]: skips no more, or at a lower "
               "similarity, than the one before");
+  check_fault("\"accuracy\": 0.75", "\"accuracy\": 2",
+              "p: ladders[0].accuracy: 2 is not a number in 0..1");
+  check_fault("\"spread\": 0.125", "\"spread\": -1",
+              "p: reuse.near.spread: -1 is not a number in 0..1");
+  check_fault("\"recall\": 0.875", "\"recalls\": 0.875",
+              "p: reuse.predictor.recalls: is not a known key\n"
+              "p: reuse.predictor.recall: is missing");
   check_fault("\"blocks\": 16", "\"blocks\": 0",
               "p: masked[0].blocks: 0 is not a whole number in 1..16777216");
   check_fault("\"idle_watts\": 60.0", "\"idle_watts\": -3",

@@ -154,4 +154,24 @@ BOOST_AUTO_TEST_CASE(a_model_of_one_size_draws_there_unless_it_may_not) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(load_times_lie_on_lines_between_their_percentiles) {
+  using std::chrono::seconds;
+  const load_times x{seconds{20}, seconds{40}, seconds{49}};
+  const auto at = [&](double part) {
+    return core::to_seconds(load_at(x, part));
+  };
+  const auto near = boost::test_tools::tolerance(1e-6);
+  BOOST_TEST(at(0) == 20.0, near);
+  BOOST_TEST(at(0.5) == 20.0, near);
+  BOOST_TEST(at(0.7) == 30.0, near);
+  BOOST_TEST(at(0.9) == 40.0, near);
+  BOOST_TEST(at(0.95) == 45.0, near);
+  BOOST_TEST(at(1) == 49.0, near);
+  double sum = 0;
+  for (int i = 0; i < 10'000; ++i)
+    sum += at((i + 0.5) / 10'000);
+  BOOST_TEST(core::to_seconds(mean_of(x)) == sum / 10'000,
+             boost::test_tools::tolerance(1e-4));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -334,6 +334,53 @@ BOOST_AUTO_TEST_CASE(a_measured_profile_is_taken_by_the_planner) {
   BOOST_TEST((ended.why().code == core::ec::cancelled));
 }
 
+BOOST_DATA_TEST_CASE(a_stage_refines_an_image_as_an_edit_of_its_file, modes,
+                     how) {
+  const std::string devices =
+    "devices=[{name='cpu:0',executor='torch',threads=1,"
+    "variants=['tiny@2','tiny@8']}]";
+  const auto plan_of = [&](uint32_t skip) {
+    const auto file = path / ("plan" + std::to_string(skip) + ".json");
+    std::ofstream{file} << R"({"format": "atelier.plan", "version": 1,
+      "policy": "diffserve", "memory": {"of": "diffserve"},
+      "workers": [{"count": 1, "batch": 1, "hosting": ["tiny@2", "tiny@8"]}],
+      "routes": [{"route": 0, "name": "tiny@2",
+                  "stages": [{"any_of": ["tiny@2"]}]},
+                 {"route": 1, "name": "tiny@8",
+                  "stages": [{"any_of": ["tiny@8"]}]},
+                 {"route": 2, "name": "refine",
+                  "stages": [{"any_of": ["tiny@2"]},
+                    {"any_of": ["tiny@8"], "from": "stage_image", "skip": )"
+                        << skip << R"(}]}],
+      "share": [{"2": 1}]})";
+    return file.string();
+  };
+  auto light = small();
+  light.variant = "tiny@2";
+  for (const uint32_t skip : {1u, 4u, 7u})
+    BOOST_TEST_CONTEXT("skips " << skip) {
+      auto sut = start(how, {devices, "policy.name=fixed",
+                             "planner.plan='" + plan_of(skip) + "'"});
+      auto first = test::hand_in(*sut, light);
+      auto edit = small();
+      edit.variant = "tiny@8";
+      edit.image = test::picture_in(test::await(first)).bytes;
+      edit.strength = static_cast<float>(8 - skip) / 8;
+      auto edited = test::hand_in(*sut, edit);
+      const auto expected = test::picture_in(test::await(edited));
+      BOOST_TEST(expected.steps_run == 8 - skip);
+      auto refined = test::hand_in(*sut, small());
+      const auto made = test::picture_in(test::await(refined));
+      BOOST_TEST(made.route == "refine");
+      BOOST_TEST(made.variant == "tiny@8");
+      BOOST_TEST(made.strength == expected.strength);
+      BOOST_TEST(made.steps_run == 2 + expected.steps_run);
+      BOOST_TEST(
+        (*image::decode(made.bytes) == *image::decode(expected.bytes)));
+      BOOST_TEST(test::comes_to_rest(*sut));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(models_come_and_go_where_memory_is_short) {
   const std::vector<std::string> variants{"tiny@3", "second@3", "third@3"};
   uint64_t bytes = 0;

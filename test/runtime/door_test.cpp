@@ -42,6 +42,18 @@ BOOST_AUTO_TEST_CASE(what_is_left_out_stays_open) {
   BOOST_TEST((got->deadline == core::never));
   BOOST_TEST((got->arrived == entered));
   BOOST_TEST(!got->wants_progress);
+  BOOST_TEST(got->tenant.value == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(who_asks_is_a_tenant_by_its_name) {
+  const auto tenant = [](const std::string& name) {
+    generation wanted;
+    wanted.tenant = name;
+    return enter(wanted)->tenant;
+  };
+  BOOST_TEST(tenant("ann").value != 0u);
+  BOOST_TEST((tenant("ann") == tenant("ann")));
+  BOOST_TEST((tenant("ann") != tenant("bob")));
 }
 
 BOOST_AUTO_TEST_CASE(syntax_that_has_no_effect_is_noted) {

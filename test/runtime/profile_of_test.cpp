@@ -206,8 +206,8 @@ BOOST_AUTO_TEST_CASE(a_plan_and_the_policy_that_answers_by_it_go_together) {
   plain.routes[1].stages[0].skip = 1;
   plain.share = {{0, 1}};
   write(plain);
-  refused("plan.json: plan.routes[1].stages[0].skip: 1: this server draws a "
-          "stage after another in full");
+  refused("plan.json: plan.routes[1].stages[0].from: \"stage_image\": there is "
+          "no stage before the first");
   of.x.planner.plan = "nowhere.json";
   refused("planner.plan: cannot read nowhere.json");
 }
@@ -225,6 +225,68 @@ BOOST_AUTO_TEST_CASE(what_was_measured_here_goes_before_what_was_evaluated) {
   BOOST_TEST(refused.why().text.find(
                "planner.quality: cannot read nowhere.json: No such")
              != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_guess_is_marked_and_bounds_no_cascade) {
+  const evaluated of;
+  const auto known = *runtime::profile_of(of.x);
+  for (const auto& v : known.variants)
+    BOOST_TEST(v.guessed);
+  BOOST_TEST_REQUIRE(known.cascades.size() == 1u);
+  BOOST_TEST((known.cascades[0].deadline == planning::no_deadline));
+  auto measured = of.x;
+  measured.planner.profile = measured.planner.quality;
+  const auto exact = *runtime::profile_of(measured);
+  for (const auto& v : exact.variants)
+    BOOST_TEST(!v.guessed);
+  BOOST_TEST((exact.cascades.at(0).deadline == std::chrono::seconds{5}));
+}
+
+BOOST_AUTO_TEST_CASE(every_section_of_a_measurement_is_taken_over) {
+  evaluated of;
+  auto measured =
+    *planning::parse_profile(of.folder.read("profile.json"), "profile.json");
+  const core::variant_id a{0};
+  const core::variant_id b{1};
+  measured.idle_watts = 60;
+  measured.variants[1].busy_watts = 300;
+  planning::ladder_profile models;
+  models.kind = planning::ladder_kind::smaller_models;
+  models.levels = {{b, 0, 0.75, {}}, {a, 0, 0.5, {}}};
+  measured.ladders = {models};
+  measured.reuse.emplace();
+  measured.reuse->full = b;
+  measured.reuse->small = {a};
+  planning::masked_profile masked;
+  masked.variant = b;
+  masked.blocks = masked.tokens = masked.width = 8;
+  masked.compute_slope = masked.load_slope = 1e-9;
+  measured.masked = {masked};
+  const auto file = of.folder.path / "measured.json";
+  std::ofstream{file} << planning::to_json(measured);
+  of.x.planner.profile = file.string();
+  // Numbers are those of the variants that are hosted here.
+  const core::variant_id own_a{1};
+  const core::variant_id own_b{0};
+  const auto known = *runtime::profile_of(of.x);
+  BOOST_TEST(known.idle_watts == 60);
+  BOOST_TEST(known.variants[0].busy_watts == 300);
+  BOOST_TEST_REQUIRE(known.ladders.size() == 1u);
+  BOOST_TEST((known.ladders[0].levels[0].variant == own_b));
+  BOOST_TEST((known.ladders[0].levels[1].variant == own_a));
+  BOOST_TEST_REQUIRE(known.reuse.has_value());
+  BOOST_TEST((known.reuse->full == own_b));
+  BOOST_TEST((known.reuse->small == std::vector{own_a}));
+  BOOST_TEST_REQUIRE(known.masked.size() == 1u);
+  BOOST_TEST((known.masked[0].variant == own_b));
+  BOOST_TEST(known.cascades.size() == 1u);
+  // Without the light variant.
+  of.x.devices[0].variants = {"b@1"};
+  const auto alone = *runtime::profile_of(of.x);
+  BOOST_TEST(alone.ladders.empty());
+  BOOST_TEST(alone.reuse->small.empty());
+  BOOST_TEST(alone.masked.size() == 1u);
+  BOOST_TEST(alone.cascades.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

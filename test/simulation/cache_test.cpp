@@ -37,6 +37,7 @@ std::shared_ptr<planning::profile> reusing() {
   r.latents = {{5, 0.65}, {10, 0.75}, {15, 0.85}, {20, 0.9}, {25, 0.95}};
   r.images = {{5, 0.25}, {10, 0.27}, {15, 0.28}, {25, 0.29}, {30, 0.3}};
   r.retrieval = 10ms;
+  r.predictor = {0.95, 0.05};
   p->reuse = r;
   return p;
 }

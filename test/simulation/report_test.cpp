@@ -15,7 +15,7 @@ outcome sample(std::string policy) {
   x.policy = std::move(policy);
   x.variants = {"light@1", "heavy@50"};
   x.requests = 100;
-  x.completed = 90;
+  x.images = x.completed = 90;
   x.dropped = 10;
   x.late = 5;
   x.fid = 18.5;
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(energy_is_told_where_it_is_known) {
   BOOST_TEST(page.find("<th>kWh</th>") != std::string::npos);
   // One of them only.
   BOOST_TEST(page.find("<td>-</td>") != std::string::npos);
-  with.completed = 0;
+  with.completed = with.images = 0;
   BOOST_TEST(to_json(with).find("joules_per_image") == std::string::npos);
 }
 

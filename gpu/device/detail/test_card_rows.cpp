@@ -2,6 +2,7 @@
 #include <atelier/gpu/device/detail/test_card_rows.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/gpu/test_card.hpp>
+#include <atelier/planning/route.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -56,7 +57,7 @@ core::result<void> test_card_row::read(const planning::profile& known) {
     if (*seq == 0)
       return core::fail(core::ec::not_found, "state slot {} holds no state",
                         job_.from.slot);
-    steps_done_ = std::max(static_cast<uint32_t>(*seq - 1), job_.begin_at);
+    steps_done_ = static_cast<uint32_t>(*seq - 1);
   } else {
     auto seq = slots_.read(job_.from, bytes_);
     if (!seq)
@@ -71,7 +72,7 @@ core::result<void> test_card_row::read(const planning::profile& known) {
                         "the state's latent is [{}, {}, {}], not [{}, {}, {}]",
                         held.channels, held.height, held.width, shape_.channels,
                         shape_.height, shape_.width);
-    steps_done_ = std::max(head.steps_done, job_.begin_at);
+    steps_done_ = head.steps_done;
     // An earlier attempt's preview stands last.
     bytes_.resize(bytes_.size() - parts->preview.rgb.size());
     parts->head.preview_width = parts->head.preview_height = 0;
@@ -213,6 +214,15 @@ core::result<uint64_t> test_card_row::decode() {
   });
 }
 
+double test_card_row::score(const planning::profile& known) const {
+  if (job_.judge.empty())
+    return 0;
+  const bool there =
+    std::any_of(known.cascades.begin(), known.cascades.end(),
+                [&](const auto& x) { return x.judge == job_.judge; });
+  return there ? test_card_score(job_.how) : planning::unjudged;
+}
+
 void test_card_row::fail(core::error why) {
   failure_ = std::move(why);
 }
@@ -267,10 +277,12 @@ std::optional<decode_report> test_card_rows::decode_part(core::ticket who) {
   report.who = who;
   auto* row = find(who);
   auto bytes = row ? row->decode() : core::result<uint64_t>{not_open(who)};
-  if (bytes)
+  if (bytes) {
     report.bytes = *bytes;
-  else
+    report.score = row->score(*known_);
+  } else {
     report.failure = bytes.why();
+  }
   return report;
 }
 

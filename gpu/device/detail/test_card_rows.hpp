@@ -51,6 +51,10 @@ public:
   /// Draws the picture into the image slot; returns its bytes there.
   core::result<uint64_t> decode();
 
+  /// Returns what the row's judge says of the picture: a judge of the profile's
+  /// cascades, all others fail.
+  double score(const planning::profile& known) const;
+
   void fail(core::error why);
 
   row_report report() const;

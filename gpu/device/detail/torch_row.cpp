@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
 #include <atelier/gpu/device/detail/torch_row.hpp>
 #include <atelier/gpu/models/prompt_notes.hpp>
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
+#include <atelier/planning/route.hpp>
 
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <span>
 #include <string>
@@ -294,7 +297,20 @@ decoded_row torch_row::write(torch::Tensor pixels, const picture_judge* judge) {
                 kept.mask.size());
   }
   taken(slots_.publish(job_.image, 1, bytes));
-  return {bytes, judge ? judge->score(pixels, job_.text.positive) : 0.0};
+  return {bytes, judge ? scored_by(*judge, pixels) : 0.0};
+}
+
+double torch_row::scored_by(const picture_judge& judge,
+                            const torch::Tensor& pixels) const {
+  const auto said = with_model_border("judging a picture", [&] {
+    return judge.score(pixels, job_.text.positive);
+  });
+  // The picture is there; that nobody could judge it fails nothing.
+  if (said && std::isfinite(*said))
+    return *said;
+  core::log_error("judge '{}': {}", job_.judge,
+                  said ? "its score is no number" : said.why().text);
+  return planning::unjudged;
 }
 
 kept_parts torch_row::kept_source() const {

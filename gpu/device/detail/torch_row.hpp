@@ -25,7 +25,8 @@ namespace atelier::gpu::detail {
 /// A picture in its slot.
 struct decoded_row {
   uint64_t bytes = 0;
-  /// What a judge says of it; 0 without one.
+  /// What a judge says of it, planning::unjudged where it failed; 0 without
+  /// one.
   double score = 0;
 };
 
@@ -111,6 +112,9 @@ private:
   /// What an edit's image keeps in its own size; empty where there is nothing.
   kept_parts kept_source() const;
   decoded_row write(torch::Tensor pixels, const picture_judge* judge);
+  /// Returns what a judge says of the picture, or planning::unjudged.
+  double scored_by(const picture_judge& judge,
+                   const torch::Tensor& pixels) const;
 
   open_job job_;
   std::shared_ptr<const diffusion_model> model_;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
 #include <atelier/gpu/device/detail/torch_rows.hpp>
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/gpu/samplers/step.hpp>
+#include <atelier/planning/route.hpp>
 
 #include <c10/core/InferenceMode.h>
 
@@ -259,7 +261,8 @@ std::optional<decode_report> torch_rows::decode_part(core::ticket who) {
     out.failure = not_open(who);
     return out;
   }
-  const auto judge = judges_.find(at->second->judge());
+  const auto& asked = at->second->judge();
+  const auto judge = judges_.find(asked);
   const auto made = at->second->decode_part(
     judge != judges_.end() ? judge->second.get() : nullptr);
   if (!made)
@@ -267,6 +270,10 @@ std::optional<decode_report> torch_rows::decode_part(core::ticket who) {
   if (*made) {
     out.bytes = (*made)->bytes;
     out.score = (*made)->score;
+    if (judge == judges_.end() && !asked.empty()) {
+      core::log_error("there is no judge '{}' on this device", asked);
+      out.score = planning::unjudged;
+    }
   } else
     out.failure = made->why();
   return out;

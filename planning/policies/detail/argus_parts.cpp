@@ -111,6 +111,24 @@ core::result<argus::allocation> allocated(rule by, const argus::ladder& levels,
   return argus::allocate_counts(levels, asked);
 }
 
+argus::ladder with_fresh(argus::ladder levels, double fresh) {
+  const level full = levels.front();
+  for (level& v : levels) {
+    v.seconds = (1 - fresh) * v.seconds + fresh * full.seconds;
+    v.quality = (1 - fresh) * v.quality + fresh * full.quality;
+  }
+  return levels;
+}
+
+double fresh_share(const argus::ladder& levels,
+                   const argus::load_to_place& load, double wanted) {
+  const double fastest = levels.back().seconds;
+  const double more = levels.front().seconds - fastest;
+  if (!(more > 0) || !(load.rate > 0))
+    return wanted;
+  return std::clamp((load.workers / load.rate - fastest) / more, 0.0, wanted);
+}
+
 std::vector<uint32_t> hosting_levels(const cluster_view& there,
                                      const argus::ladder& levels) {
   std::vector<uint32_t> n(levels.size(), 0);

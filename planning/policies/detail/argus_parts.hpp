@@ -43,6 +43,15 @@ core::result<argus::allocation> allocated(argus_rules::allocation_rule by,
                                           const argus::load_to_place& asked,
                                           bool pools);
 
+/// Returns the levels as they are where the share `fresh` of all requests runs
+/// in full whatever its level: what is planned with them is what runs.
+argus::ladder with_fresh(argus::ladder levels, double fresh);
+
+/// Returns the share of requests that can run in full: `wanted`, or as many as
+/// the load leaves time for.
+double fresh_share(const argus::ladder& levels,
+                   const argus::load_to_place& load, double wanted);
+
 /// Returns how many workers have each level; one that has several counts for
 /// the first.
 std::vector<uint32_t> hosting_levels(const cluster_view& there,

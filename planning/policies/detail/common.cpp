@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/argus/labels.hpp>
-#include <atelier/planning/demand/estimators.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 
 #include <algorithm>
@@ -49,6 +48,13 @@ double rate_of(const demand& asked, double alpha, double drain) {
   if (drain > 0)
     rate += static_cast<double>(asked.backlog) / drain;
   return rate;
+}
+
+double rate_with_queue(const steady_rate& steady, const demand& asked,
+                       size_t workers, double drain) {
+  const double queue =
+    asked.backlog > workers ? static_cast<double>(asked.backlog - workers) : 0;
+  return steady.value() + queue / drain;
 }
 
 double window_seconds(const demand& asked) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/planning/cluster.hpp>
+#include <atelier/planning/demand/estimators.hpp>
 #include <atelier/planning/plan.hpp>
 #include <atelier/planning/profile.hpp>
 #include <atelier/planning/solver/match_workers.hpp>
@@ -38,6 +39,11 @@ double rate_of(const demand& asked, double alpha, double drain);
 
 /// Seconds of the last window; a minute where there is none.
 double window_seconds(const demand& asked);
+
+/// Returns requests a second: a mean over long and, over `drain` seconds, those
+/// that wait because every worker has one.
+double rate_with_queue(const steady_rate& steady, const demand& asked,
+                       size_t workers, double drain);
 
 /// Returns the windows that end after `seen`.
 std::span<const demand_window> windows_since(const demand& asked,

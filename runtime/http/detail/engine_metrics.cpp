@@ -206,6 +206,13 @@ public:
       .add(number(e.slot_waits));
   }
 
+  void judges() {
+    counter(to_, "atelier_judge_failures_total",
+            "Images that their judge failed at; the next variant of their "
+            "route drew them again.")
+      .add(number(now_.engine.judge_failures));
+  }
+
   void program() {
     gauge(to_, "atelier_build_info", "1, with the version as a label.")
       .add(1, {{"version", std::string{core::version()}}});
@@ -248,6 +255,7 @@ void add_engine_metrics(const metrics_snapshot& now,
   out.processes();
   out.planning();
   out.arena();
+  out.judges();
   out.program();
 }
 

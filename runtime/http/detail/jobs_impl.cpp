@@ -131,8 +131,10 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
   x->known.id = x->named ? std::move(what.id) : draw_name();
   x->known.kind = std::move(what.kind);
   x->known.owner = std::move(what.owner);
-  for (auto& picture : what.pictures)
+  for (auto& picture : what.pictures) {
     picture.trace = what.trace;
+    picture.tenant = x->known.owner;
+  }
   x->known.trace = std::move(what.trace);
   x->known.request_id = std::move(what.request_id);
   x->known.created = when_.wall();

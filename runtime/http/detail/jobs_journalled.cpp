@@ -193,6 +193,8 @@ void jobs::impl::restore(journal_contents from) {
 
 void jobs::impl::restore_open(const entry& x, journalled_job was) {
   x->restored = std::move(was.wanted.pictures);
+  for (auto& picture : x->restored)
+    picture.tenant = x->known.owner;
   x->priority =
     static_cast<uint32_t>(core::parse_priority(x->restored.front().priority)
                             .value_or(core::priority::normal));

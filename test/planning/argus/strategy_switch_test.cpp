@@ -63,8 +63,8 @@ BOOST_AUTO_TEST_CASE(three_timeouts_running_leave_the_cache) {
 BOOST_AUTO_TEST_CASE(quick_probes_return_after_the_least_stay) {
   auto s = in_models(0);
   for (int i = 1; i <= 59; ++i)
-    BOOST_TEST(!note_retrieval(s, {0.03, false}, scale, at_s(i)));
-  BOOST_TEST(note_retrieval(s, {0.03, false}, scale, at_s(60)));
+    BOOST_TEST(!note_retrieval(s, {0.1, false}, scale, at_s(i)));
+  BOOST_TEST(note_retrieval(s, {0.1, false}, scale, at_s(60)));
   BOOST_TEST((s.phase == switch_phase::returning));
   BOOST_TEST(!may_use_cache(s.phase));
   BOOST_TEST(all_loaded(s, at_s(70)));
@@ -80,22 +80,21 @@ BOOST_AUTO_TEST_CASE(one_slow_or_failed_probe_starts_the_count_again) {
   BOOST_TEST(!note_retrieval(s, {0, true}, scale, at_s(100)));
   for (int i = 0; i < 9; ++i)
     BOOST_TEST(!note_retrieval(s, {0.03, false}, scale, at_s(100)));
-  BOOST_TEST(!note_retrieval(s, {0.05, false}, scale, at_s(100)));
+  BOOST_TEST(!note_retrieval(s, {0.2, false}, scale, at_s(100)));
   for (int i = 0; i < 9; ++i)
     BOOST_TEST(!note_retrieval(s, {0.03, false}, scale, at_s(100)));
   BOOST_TEST(note_retrieval(s, {0.03, false}, scale, at_s(100)));
 }
 
-BOOST_AUTO_TEST_CASE(probes_are_due_each_second_where_nobody_retrieves) {
+BOOST_AUTO_TEST_CASE(probes_are_wanted_each_second_where_nobody_retrieves) {
+  using namespace std::chrono_literals;
   auto s = in_models(0);
-  s.last_probe = at_s(5);
-  BOOST_TEST(!probe_due(s, scale, at_s(5)));
-  BOOST_TEST(probe_due(s, scale, at_s(6)));
+  BOOST_TEST((probe_every(s, scale) == 1s));
   s.phase = switch_phase::latents;
-  BOOST_TEST(!probe_due(s, scale, at_s(9)));
-  BOOST_TEST(probe_due(s, {4.2, 50, 0}, at_s(9)));
+  BOOST_TEST((probe_every(s, scale) == 0s));
+  BOOST_TEST((probe_every(s, {4.2, 50, 0}) == 1s));
   s.phase = switch_phase::leaving;
-  BOOST_TEST(!probe_due(s, scale, at_s(9)));
+  BOOST_TEST((probe_every(s, scale) == 0s));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -198,6 +198,44 @@ BOOST_AUTO_TEST_CASE(the_bounded_controller_stays_inside_and_recovers) {
   BOOST_TEST(large_workers({9, 0, 0}, 0) == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(the_controller_is_as_quick_however_often_it_is_called) {
+  // A target that jumps from 16 to 6 and, noisily, stays: every second, every
+  // five, every minute, every quarter of an hour.
+  std::vector<double> ends;
+  for (const double seconds : {1.0, 5.0, 60.0, 900.0}) {
+    auto random = test::random_of(3);
+    pid_state s{16, 0, 0};
+    double least = 16;
+    double before = 16;
+    double largest_step = 0;
+    for (double t = 0; t < 3600; t += seconds) {
+      const double off = seconds < 100 ? 2 : 0;
+      const double target = 6 + (random.uniform() < 0.5 ? -off : off);
+      s = with_step(s, target, seconds / 60);
+      least = std::min(least, s.x);
+      if (seconds < 10)
+        largest_step = std::max(largest_step, std::abs(s.x - before));
+      before = s.x;
+    }
+    BOOST_TEST(std::abs(s.x - 6) < 2.5, seconds << " s: " << s.x);
+    BOOST_TEST(least > 1.0, seconds << " s: " << least);
+    BOOST_TEST(largest_step < 0.5, seconds << " s: " << largest_step);
+  }
+  // No time, no step.
+  BOOST_TEST((with_step({16, 3, 2}, 4, 0) == pid_state{16, 3, 2}));
+}
+
+BOOST_AUTO_TEST_CASE(another_small_model_moves_the_controller_without_a_bump) {
+  pid_state s{9, 40, -6};
+  s = without_bump(s, 4);
+  BOOST_TEST(s.x == 9.0);
+  BOOST_TEST(s.integral == 0.0);
+  // The new error is no slope, and nothing is left of the old sum.
+  const auto after = with_step(s, 4, 0.1);
+  BOOST_TEST(after.x == 9 - 0.1 / 3 * (0.6 * 5 + 0.05 * 0.5),
+             boost::test_tools::tolerance(1e-9));
+}
+
 BOOST_AUTO_TEST_CASE(changes_must_pay_for_their_switches) {
   BOOST_TEST(settled(8, 6, 1, 60, 10, 0.5) == 6u);
   BOOST_TEST(settled(8, 6, 0.1, 60, 10, 0.5) == 8u);

@@ -61,7 +61,8 @@ BOOST_AUTO_TEST_CASE(high_load_skips_steps_of_those_who_tolerate_it) {
 
 BOOST_AUTO_TEST_CASE(facts_are_asked_only_when_they_matter) {
   const auto s = scene_at("argus", 3.4);
-  BOOST_TEST((std::get<need>(s.choose({})) == need{true, false, false, false}));
+  BOOST_TEST((std::get<need>(s.choose({}))
+              == need{true, false, false, compared::nothing, false}));
   bool searched = false;
   bool fresh = false;
   for (uint64_t id = 0; id < 300; ++id) {
@@ -218,7 +219,8 @@ BOOST_AUTO_TEST_CASE(baselines_ignore_the_prompt) {
     const auto s = scene_at(name, 2);
     const auto c = s.choose({});
     BOOST_TEST((std::holds_alternative<go>(c)
-                || std::get<need>(c) == need{false, false, true, false}),
+                || std::get<need>(c)
+                     == need{false, false, true, compared::nothing, false}),
                name);
   }
   BOOST_TEST(scene_at("clipper-heavy", 9).hosting(0) == 8u);

@@ -174,7 +174,8 @@ BOOST_AUTO_TEST_CASE(what_always_waits_is_in_the_head_room) {
 
 BOOST_AUTO_TEST_CASE(facts_are_asked_for_where_they_matter) {
   auto s = loaded(3);
-  BOOST_TEST((std::get<need>(s.choose({})) == need{true, false, false, false}));
+  BOOST_TEST((std::get<need>(s.choose({}))
+              == need{true, false, false, compared::nothing, false}));
   bool searched = false;
   for (uint64_t id = 0; id < 300; ++id)
     searched =
@@ -186,8 +187,8 @@ BOOST_AUTO_TEST_CASE(facts_are_asked_for_where_they_matter) {
   edit.kind = core::request_kind::edit;
   edit.source = std::make_shared<core::source_images>();
   edit.px = {512, 512};
-  BOOST_TEST(
-    (std::get<need>(s.choose({}, edit)) == need{false, false, false, true}));
+  BOOST_TEST((std::get<need>(s.choose({}, edit))
+              == need{false, false, false, compared::nothing, true}));
 }
 
 BOOST_AUTO_TEST_CASE(nothing_starts_further_than_similarity_allows) {

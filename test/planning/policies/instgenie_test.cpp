@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_SUITE(instgenie_policy_test)
 BOOST_AUTO_TEST_CASE(edits_ask_for_their_mask_and_others_do_not) {
   const auto s = scene_of("instgenie");
   BOOST_TEST((std::get<need>(s.choose({}, an_edit()))
-              == need{false, false, false, true}));
+              == need{false, false, false, compared::nothing, true}));
   BOOST_TEST(s.route({}).name == "base@50");
 }
 

@@ -84,18 +84,18 @@ BOOST_AUTO_TEST_CASE(a_fiftieth_starts_from_scratch_whatever_is_near) {
 BOOST_AUTO_TEST_CASE(the_predictor_is_asked_always_or_while_it_gains) {
   const auto paper = scene_of("nirvana-paper");
   BOOST_TEST((std::get<need>(paper.choose({}, {}, usual))
-              == need{false, true, false, false}));
+              == need{false, true, false, compared::prompts, false}));
   facts no;
   no.hit_likely = false;
   BOOST_TEST(paper.route(no, {}, usual).name == "scratch");
   facts yes;
   yes.hit_likely = true;
   BOOST_TEST((std::get<need>(paper.choose(yes, {}, usual))
-              == need{false, false, true, false}));
+              == need{false, false, true, compared::prompts, false}));
 
   auto ours = scene_of("nirvana");
   BOOST_TEST((std::get<need>(ours.choose({}, {}, usual))
-              == need{false, false, true, false}));
+              == need{false, false, true, compared::prompts, false}));
   // Searches take long and few hit: now it gains.
   ours.known.reuse->retrieval = std::chrono::seconds{1};
   auto& w = ours.window(1);
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(the_predictor_is_asked_always_or_while_it_gains) {
   w.skips = {{10, 5}};
   ours.replan();
   BOOST_TEST((std::get<need>(ours.choose({}, {}, usual))
-              == need{false, true, false, false}));
+              == need{false, true, false, compared::prompts, false}));
 }
 
 BOOST_AUTO_TEST_CASE(picture_caches_answer_with_what_they_find) {

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farm.hpp"
+
+#include <atelier/planning/policy.hpp>
+#include <atelier/runtime/simulation/simulate.hpp>
+#include <atelier/runtime/simulation/simulated_loads.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <tuple>
+
+namespace atelier::bench {
+
+namespace {
+
+constexpr uint64_t model_bytes = uint64_t{4} << 30;
+constexpr uint32_t steps = 30;
+
+struct held_model {
+  uint32_t variant = 0;
+  double used = 0;
+};
+
+struct worker {
+  double free_at = 0;
+  std::vector<held_model> held;
+
+  held_model* find(uint32_t variant) {
+    for (held_model& x : held)
+      if (x.variant == variant)
+        return &x;
+    return nullptr;
+  }
+
+  // Of what leaves next; before all times where there is room.
+  double oldest(uint32_t most) const {
+    if (held.size() < most)
+      return -1;
+    double out = std::numeric_limits<double>::max();
+    for (const held_model& x : held)
+      out = std::min(out, x.used);
+    return out;
+  }
+};
+
+/// What both rules know of a request when it comes.
+struct costs {
+  double now = 0;
+  double load = 0;
+  double run = 0;
+  uint32_t variant = 0;
+
+  double end_at(worker& w) const {
+    return std::max(w.free_at, now) + (w.find(variant) != nullptr ? 0 : load)
+         + run;
+  }
+};
+
+costs costs_of(const farm& x, size_t request) {
+  const auto& of = x.requests[request];
+  const auto& v = x.profile->variants[of.variant];
+  costs out;
+  out.now = of.seconds;
+  out.variant = of.variant;
+  out.load = core::to_seconds(
+    planning::load_at(*v.loads, runtime::load_part(x.seed, request + 1)));
+  out.run = core::to_seconds(planning::step_time(v, of.images, v.native_px)
+                             * (of.steps > 0 ? of.steps : v.steps));
+  return out;
+}
+
+// `choose` returns the worker; the least recently used model leaves it.
+template <class Choose>
+fared run(const farm& x, Choose choose) {
+  std::vector<worker> workers(x.workers);
+  fared out;
+  double sum = 0;
+  for (size_t i = 0; i < x.requests.size(); ++i) {
+    const auto of = costs_of(x, i);
+    worker& w = workers[choose(workers, of)];
+    ++out.requests;
+    const double end = of.end_at(w);
+    if (end - of.now > x.deadline_seconds) {
+      ++out.lost;
+      sum += 2 * x.deadline_seconds;
+      continue;
+    }
+    if (w.find(of.variant) == nullptr) {
+      ++out.loads;
+      if (w.held.size() >= x.resident)
+        w.held.erase(std::min_element(
+          w.held.begin(), w.held.end(),
+          [](const auto& a, const auto& b) { return a.used < b.used; }));
+      w.held.push_back({of.variant, 0});
+    }
+    w.find(of.variant)->used = of.now;
+    w.free_at = end;
+    sum += end - of.now;
+  }
+  out.mean_seconds =
+    sum / static_cast<double>(std::max<uint64_t>(out.requests, 1));
+  return out;
+}
+
+} // namespace
+
+planning::profile farm_profile(uint32_t models) {
+  using std::chrono::milliseconds;
+  planning::profile out;
+  for (uint32_t m = 0; m < models; ++m) {
+    planning::variant_profile v;
+    v.model = "model" + std::to_string(m);
+    v.steps = steps;
+    v.name = v.model + "@" + std::to_string(steps);
+    const uint64_t px = v.native_px.pixels();
+    for (const auto& [batch, seconds] :
+         {std::pair{1u, 19}, {2u, 21}, {4u, 23}, {8u, 23}})
+      v.step.push_back(
+        {batch, px, core::timespan{std::chrono::seconds{seconds}} / steps});
+    v.loads = planning::load_times{milliseconds{22'700}, milliseconds{42'000},
+                                   milliseconds{51'800}};
+    v.load = planning::mean_of(*v.loads);
+    v.memory_bytes = model_bytes;
+    v.rated = false;
+    out.variants.push_back(std::move(v));
+  }
+  return out;
+}
+
+fared earliest_finish(const farm& x) {
+  return run(x, [](std::vector<worker>& workers, const costs& of) {
+    size_t best = 0;
+    for (size_t w = 1; w < workers.size(); ++w)
+      if (of.end_at(workers[w]) < of.end_at(workers[best]))
+        best = w;
+    return best;
+  });
+}
+
+fared affinity(const farm& x) {
+  return run(x, [&](std::vector<worker>& workers, const costs& of) {
+    size_t best = workers.size();
+    for (size_t w = 0; w < workers.size(); ++w)
+      if (workers[w].find(of.variant) != nullptr
+          && (best == workers.size()
+              || of.end_at(workers[w]) < of.end_at(workers[best])))
+        best = w;
+    if (best < workers.size()
+        && of.end_at(workers[best]) - of.now <= x.deadline_seconds)
+      return best;
+    const auto price = [&](worker& w) {
+      return std::tuple{of.end_at(w), w.oldest(x.resident)};
+    };
+    best = 0;
+    for (size_t w = 1; w < workers.size(); ++w)
+      if (price(workers[w]) < price(workers[best]))
+        best = w;
+    return best;
+  });
+}
+
+core::result<fared> simulated(const farm& x, std::string_view policy) {
+  const auto found = planning::make_policy(policy);
+  if (!found)
+    return found.why();
+  runtime::scenario of;
+  of.profile = x.profile;
+  of.policy = *found;
+  of.trace = x.requests;
+  of.workers = x.workers;
+  of.max_batch = x.max_batch;
+  of.memory_bytes = x.resident * model_bytes;
+  of.seed = x.seed;
+  of.deadline = core::from_seconds(x.deadline_seconds);
+  of.window = std::chrono::seconds{10};
+  of.period = std::chrono::seconds{30};
+  of.interval_seconds = 3600;
+  const auto ran = runtime::simulate(of);
+  if (!ran)
+    return ran.why();
+  fared out;
+  out.requests = ran->requests;
+  out.lost = ran->violations();
+  out.loads = ran->loads;
+  // Those that are late count twice, if there are any.
+  out.mean_seconds =
+    (ran->latency_mean_ms / 1000 * static_cast<double>(ran->completed)
+     + 2 * x.deadline_seconds * static_cast<double>(out.lost))
+    / static_cast<double>(out.requests);
+  return out;
+}
+
+} // namespace atelier::bench

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/admission.hpp>
+#include <atelier/planning/policy.hpp>
+#include <atelier/planning/unified/offers.hpp>
+
+#include <algorithm>
+
+namespace atelier::planning {
+
+namespace {
+
+// What comes in so many seconds may come at once, and a few always.
+constexpr double burst_seconds = 10;
+constexpr double least_burst = 4;
+
+constexpr core::timespan soonest = std::chrono::seconds{1};
+constexpr core::timespan latest = std::chrono::hours{1};
+
+// The part of a store that a priority leaves to higher ones.
+double kept_from(core::priority prio) {
+  switch (prio) {
+    case core::priority::low:
+      return 0.5;
+    case core::priority::normal:
+      return 0.25;
+    case core::priority::high:
+      break;
+  }
+  return 0;
+}
+
+} // namespace
+
+void admission::follow(const plan& in_force, core::time_point now) {
+  fill(now);
+  filled_ = now;
+  const auto& rates = in_force.admitted_rates;
+  const bool anew = stores_.size() != rates.size();
+  stores_.resize(rates.size());
+  for (size_t i = 0; i < rates.size(); ++i) {
+    store& x = stores_[i];
+    x.rate = std::max(rates[i], 0.0);
+    x.most = std::max(x.rate * burst_seconds, least_burst);
+    x.left = anew ? x.most : std::min(x.left, x.most);
+    if (x.rate <= 0)
+      x.left = std::max(x.left, 1 + kept_from(core::priority::low) * x.most);
+  }
+}
+
+void admission::fill(core::time_point now) {
+  if (now <= filled_)
+    return;
+  const double passed = core::to_seconds(now - filled_);
+  filled_ = now;
+  for (store& x : stores_)
+    x.left = std::min(x.most, x.left + x.rate * passed);
+}
+
+core::timespan admission::admit(core::class_id of, core::priority prio,
+                                core::time_point now) {
+  if (stores_.empty())
+    return {};
+  const size_t at = stores_.size() == 1 ? 0 : of.value;
+  if (at >= stores_.size())
+    return {};
+  fill(now);
+  store& x = stores_[at];
+  const double needs = 1 + kept_from(prio) * x.most;
+  if (x.left >= needs) {
+    x.left -= 1;
+    return {};
+  }
+  if (x.rate <= 0)
+    return latest;
+  const double wait = (needs - x.left) / x.rate;
+  return std::clamp(core::from_seconds(std::min(wait, 1e6)), soonest, latest);
+}
+
+core::class_id admission_class(const core::request& wanted, const facts& known,
+                               const profile& costs, const plan& in_force) {
+  const auto* memory = std::get_if<unified_memory>(&in_force.memory);
+  if (memory == nullptr)
+    return class_of(wanted, known, in_force);
+  const auto& map = memory->classes;
+  if (wanted.source && !map.edits.empty() && known.mask)
+    return core::class_id{map.edits[unified::edit_bin(known.mask->ratio)]};
+  uint32_t label = 0;
+  if (known.tolerated && map.ladder < known.tolerated->size())
+    label = std::min((*known.tolerated)[map.ladder], map.labels - 1);
+  const uint32_t skip =
+    known.near ? unified::allowed_by(costs, *known.near) : 0;
+  return core::class_id{unified::class_in(map, label, skip)};
+}
+
+} // namespace atelier::planning

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/hosting_by_demand.hpp>
+#include <atelier/planning/hosting_rules.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace atelier::planning {
+
+namespace {
+
+using hosted = std::vector<core::variant_id>;
+
+/// Of its load time a variant must gain this share by one more host where all
+/// workers are busy, and less the fewer are.
+constexpr double least_gain = 2.0 / 3;
+
+/// What is asked for within this time is worth keeping.
+constexpr double kept_for_seconds = 300;
+
+/// A last host of what is waited for costs this much.
+constexpr double last_host_seconds = 1e6;
+
+bool has(const hosted& all, core::variant_id v) {
+  return std::find(all.begin(), all.end(), v) != all.end();
+}
+
+/// What a worker hosts, and in how many seconds it takes a new row.
+struct place {
+  hosted hosts;
+  double free_in = 0;
+  bool changing = false;
+};
+
+class hosting_draft {
+public:
+  hosting_draft(const demand& asked, const profile& known,
+                const cluster_view& there, const plan& previous,
+                const popularity& of)
+    : known_(known), there_(there), asked_for_(of) {
+    waiting_ = there.waiting.empty() ? asked.waiting_shared : there.waiting;
+    waiting_.resize(known.variants.size(), 0);
+    hosts_.resize(known.variants.size(), 0);
+    for (const auto v : there.unhosted)
+      if (v.value < waiting_.size())
+        waiting_[v.value] = std::max<uint64_t>(waiting_[v.value], 1);
+    const auto at = places_in(previous);
+    for (const worker_view& w : there.workers) {
+      const auto i = at.find(w.worker);
+      places_.push_back(
+        place_of(w, i != at.end() ? &previous.workers[i->second] : nullptr));
+    }
+    for (const place& p : places_)
+      for (const auto v : p.hosts)
+        ++hosts_[v.value];
+  }
+
+  void host_what_waits() {
+    for (const auto v : by_urgency())
+      while (waiting_[v.value] > 0 && give_host(v)) {
+      }
+  }
+
+  const std::vector<place>& places() const {
+    return places_;
+  }
+
+private:
+  const variant_profile& costs(core::variant_id v) const {
+    return known_.variants[v.value];
+  }
+
+  double load_of(core::variant_id v) const {
+    return core::to_seconds(costs(v).load);
+  }
+
+  // Of a whole picture in a batch of so many.
+  double batch_seconds(core::variant_id v, uint32_t rows) const {
+    const auto& x = costs(v);
+    return core::to_seconds(x.text + x.decode
+                            + x.steps * step_time(x, rows, x.native_px));
+  }
+
+  uint32_t rows_at(size_t worker) const {
+    return std::max(there_.workers[worker].max_batch, 1u);
+  }
+
+  // What was told may be older than what was planned.
+  place place_of(const worker_view& w, const assignment* planned) const {
+    place out;
+    // One that could not load is told anew.
+    if (!w.becoming.empty())
+      out.hosts = hosting_after(planned, w);
+    out.changing = !out.hosts.empty() && out.hosts != w.hosting;
+    if (w.seats_taken > 0 && !w.running.empty()) {
+      const auto v = w.running.front();
+      const auto& x = costs(v);
+      const double share =
+        static_cast<double>(w.steps_left)
+        / (static_cast<double>(w.seats_taken) * std::max(x.steps, 1u));
+      out.free_in = batch_seconds(v, w.seats_taken) * std::min(share, 1.0);
+    }
+    // What comes stands last; what stays is not shown while it loads.
+    if (out.changing)
+      out.free_in += load_of(out.hosts.back());
+    return out;
+  }
+
+  // Those without a host in the order that they were told in, then the rest.
+  hosted by_urgency() const {
+    hosted out = there_.unhosted;
+    for (uint32_t i = 0; i < waiting_.size(); ++i)
+      if (!has(out, core::variant_id{i}))
+        out.emplace_back(i);
+    std::erase_if(out, [&](auto v) { return v.value >= waiting_.size(); });
+    return out;
+  }
+
+  // When the last of the waiting rows ends, where workers are free in so many
+  // seconds: each takes a batch as soon as it is.
+  double last_end(core::variant_id v, std::vector<double> free_in,
+                  uint32_t most_rows) const {
+    if (free_in.empty())
+      return HUGE_VAL;
+    std::make_heap(free_in.begin(), free_in.end(), std::greater<>{});
+    double last = 0;
+    for (uint64_t left = waiting_[v.value]; left > 0;) {
+      std::pop_heap(free_in.begin(), free_in.end(), std::greater<>{});
+      const auto rows =
+        static_cast<uint32_t>(std::min<uint64_t>(left, most_rows));
+      left -= rows;
+      free_in.back() += batch_seconds(v, rows);
+      last = std::max(last, free_in.back());
+      std::push_heap(free_in.begin(), free_in.end(), std::greater<>{});
+    }
+    return last;
+  }
+
+  // What it costs that a host of it leaves.
+  double worth(core::variant_id v) const {
+    const auto n = std::max<uint32_t>(hosts_[v.value], 1);
+    if (n == 1 && waiting_[v.value] > 0)
+      return last_host_seconds;
+    const double chance =
+      1 - std::exp(-rate_of(asked_for_, v) * kept_for_seconds);
+    return load_of(v) * chance / n;
+  }
+
+  /// What a worker would host, and what leaves it costs.
+  struct offer {
+    hosted hosts;
+    double lost = 0;
+  };
+
+  std::optional<offer> room_for(core::variant_id v, size_t worker) const {
+    const worker_view& w = there_.workers[worker];
+    if (!may_host(w, {v}, known_))
+      return std::nullopt;
+    offer out;
+    out.hosts = places_[worker].hosts;
+    // Without a bound a worker hosts one: what it may hold nobody has said.
+    const bool one = w.memory_bytes == 0;
+    out.hosts.push_back(v);
+    while (out.hosts.size() > 1 && (one || !may_host(w, out.hosts, known_))) {
+      const auto least =
+        std::min_element(out.hosts.begin(), out.hosts.end() - 1,
+                         [&](auto a, auto b) { return worth(a) < worth(b); });
+      out.lost += worth(*least);
+      out.hosts.erase(least);
+    }
+    return out;
+  }
+
+  // What one more host must gain: an idle worker loses nothing by a load.
+  double least_seconds(core::variant_id v) const {
+    size_t busy = 0;
+    for (const place& p : places_)
+      busy += p.free_in > 0 ? 1u : 0u;
+    return least_gain * load_of(v) * static_cast<double>(busy)
+         / static_cast<double>(places_.size());
+  }
+
+  // Whether it gets one more.
+  bool give_host(core::variant_id v) {
+    std::vector<double> free_in;
+    uint32_t most_rows = 1;
+    for (size_t i = 0; i < places_.size(); ++i) {
+      if (has(places_[i].hosts, v))
+        free_in.push_back(places_[i].free_in);
+      most_rows = std::max(most_rows, rows_at(i));
+    }
+    const double without = last_end(v, free_in, most_rows);
+    const double gain = least_seconds(v);
+    std::optional<size_t> best;
+    offer taken;
+    double least = 0;
+    for (size_t i = 0; i < places_.size(); ++i) {
+      if (places_[i].changing || has(places_[i].hosts, v))
+        continue;
+      auto room = room_for(v, i);
+      if (!room)
+        continue;
+      auto more = free_in;
+      more.push_back(places_[i].free_in + load_of(v));
+      const double end = last_end(v, std::move(more), most_rows);
+      if (end + gain >= without)
+        continue;
+      const double price = end + room->lost;
+      if (!best || price < least) {
+        best = i;
+        least = price;
+        taken = std::move(*room);
+      }
+    }
+    if (best)
+      change(*best, std::move(taken.hosts), v);
+    return best.has_value();
+  }
+
+  void change(size_t worker, hosted next, core::variant_id added) {
+    place& p = places_[worker];
+    for (const auto v : p.hosts)
+      --hosts_[v.value];
+    for (const auto v : next)
+      ++hosts_[v.value];
+    p.hosts = std::move(next);
+    p.free_in += load_of(added);
+    p.changing = true;
+  }
+
+  const profile& known_;
+  const cluster_view& there_;
+  const popularity& asked_for_;
+  /// By variant.
+  std::vector<uint64_t> waiting_;
+  std::vector<uint32_t> hosts_;
+  std::vector<place> places_;
+};
+
+} // namespace
+
+plan host_by_demand(plan made, const demand& asked, const profile& known,
+                    const cluster_view& there, const plan& previous) {
+  made.grouped = true;
+  made.asked_for = counted(previous.asked_for, asked.windows);
+  hosting_draft draft{asked, known, there, previous, made.asked_for};
+  draft.host_what_waits();
+  const auto at = places_in(made);
+  for (size_t i = 0; i < there.workers.size(); ++i) {
+    const place& p = draft.places()[i];
+    const auto who = there.workers[i].worker;
+    const auto found = at.find(who);
+    assignment& a = found != at.end() ? made.workers[found->second]
+                                      : made.workers.emplace_back();
+    a.worker = who;
+    host_instead(a, p.changing ? p.hosts : hosted{});
+  }
+  return made;
+}
+
+} // namespace atelier::planning

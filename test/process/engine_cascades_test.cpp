@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cascades over several devices, by guessed costs.
+#include <atelier/planning/profile_file.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <cli/scratch_folder.hpp>
+#include <process/engine_fixture.hpp>
+#include <support/eventually.hpp>
+
+#include <thread>
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using test::eventually;
+using test::mode;
+
+namespace {
+
+/// What was evaluated of two variants of the test card, and a folder where
+/// their judge lies.
+struct fixture {
+  fixture() {
+    planning::profile p;
+    for (const auto& [name, quality] :
+         {std::pair{light, 0.5}, std::pair{heavy, 0.75}}) {
+      auto v = *planning::parse_variant(name);
+      v.native_px = {64, 64};
+      v.step = {{1, 64 * 64, 1ms}};
+      v.quality = quality;
+      p.variants.push_back(v);
+    }
+    planning::cascade_profile c;
+    c.light = core::variant_id{0};
+    c.heavy = core::variant_id{1};
+    c.judge = "critic";
+    c.deadline = 100ms;
+    // The test card's judge is as sure of one card as of another.
+    for (int i = 0; i <= 20; ++i)
+      c.deferred.emplace_back(i / 20.0, i / 20.0);
+    p.cascades.push_back(c);
+    evaluated = std::move(p);
+    std::filesystem::create_directories(folder.path / "critic");
+    folder.write("critic/config.json", "{}");
+  }
+
+  /// Starts an engine of two such devices; a heavy picture takes a second. What
+  /// was evaluated is its `of`, and with "profile" its times are believed.
+  std::unique_ptr<engine> start(const std::string& policy,
+                                const std::string& of = "quality") {
+    folder.write("quality.json", planning::to_json(evaluated));
+    const auto device = [&](int i) {
+      return "{name='cpu:" + std::to_string(i)
+           + "',executor='test_card',variants=['" + light + "','" + heavy
+           + "'],max_batch=1,test_card_step_ms=50}";
+    };
+    return test::start(
+      mode::single,
+      {"devices=[" + device(0) + "," + device(1) + "]",
+       "policy.name='" + policy + "'",
+       "policy.judges='" + folder.path.string() + "'",
+       "planner." + of + "='" + (folder.path / "quality.json").string() + "'",
+       "planner.period_s=0.5", "monitor.window_s=1"});
+  }
+
+  static generation wanted(uint64_t seed) {
+    generation x;
+    x.prompt = "a";
+    x.width = x.height = 64;
+    x.seed = seed;
+    return x;
+  }
+
+  /// The share of the first class that goes through cascades.
+  static double cascaded(const engine_status& s) {
+    double sum = 0;
+    for (const auto& r : s.routes)
+      if (r.stages.size() > 1 && !r.shares.empty())
+        sum += r.shares.front();
+    return sum;
+  }
+
+  static inline const std::string light = "light@2";
+  static inline const std::string heavy = "heavy@20";
+  const test::scratch_folder folder;
+  planning::profile evaluated;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(engine_cascades_test, fixture)
+
+BOOST_AUTO_TEST_CASE(a_cascade_is_planned_over_two_devices_of_a_kind) {
+  // A mix is worth more than either variant alone.
+  evaluated.cascades[0].fid = {{0, 20}, {0.5, 10}, {1, 30}};
+  evaluated.cascades[0].deadline = 10s;
+  auto sut = start("atelier");
+  // As much as one heavy device has time for: nobody asks yet.
+  BOOST_TEST(eventually([&] { return cascaded(sut->status()) > 0.5; }));
+  const auto s = sut->status();
+  BOOST_TEST_REQUIRE(s.workers.size() == 2u);
+  BOOST_TEST(s.workers[0].device == "cpu:0");
+  BOOST_TEST(s.workers[1].device == "cpu:1");
+  BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_AUTO_TEST_CASE(a_cascade_of_guessed_costs_defers_as_planned) {
+  // Two devices are too few for heavy pictures alone, and one is enough for
+  // light ones. By the guess none of both could be in time.
+  constexpr auto pause = 220ms;
+  auto sut = start("diffserve");
+  std::vector<test::in_flight> all;
+  const auto submit = [&] {
+    all.push_back(test::hand_in(*sut, wanted(all.size() + 1)));
+    std::this_thread::sleep_for(pause);
+  };
+  const auto planned = [&] {
+    const auto s = sut->status();
+    return s.thresholds.size() == 1 && s.thresholds[0] < 1 && cascaded(s) == 1;
+  };
+  for (int i = 0; i < 60 && !planned(); ++i)
+    submit();
+  BOOST_TEST_REQUIRE(planned());
+  const auto first = all.size();
+  const auto version = sut->status().plan_version;
+  for (int i = 0; i < 10; ++i)
+    submit();
+  size_t deferred = 0;
+  size_t judged = 0;
+  for (size_t i = first; i < all.size(); ++i) {
+    const auto made = test::await(all[i]);
+    const auto& p = test::picture_in(made);
+    BOOST_TEST((p.variant == light || p.variant == heavy));
+    judged += p.route == "cascade" ? 1u : 0u;
+    deferred += p.variant == heavy ? 1u : 0u;
+  }
+  BOOST_TEST(judged > 0u);
+  BOOST_TEST(sut->status().plan_version >= version);
+  BOOST_TEST(deferred < judged);
+  BOOST_TEST(sut->status().judge_failures == 0u);
+  BOOST_TEST(sut->stop(30s));
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_follows_what_steps_take) {
+  // The profile has heavy pictures in 20 ms each: all can be heavy.
+  evaluated.cascades[0].deadline = 5s;
+  auto sut = start("diffserve", "profile");
+  BOOST_TEST(eventually([&] { return sut->status().workers.size() == 2; }));
+  BOOST_TEST(eventually([&] { return sut->status().plan_version > 0; }));
+  BOOST_TEST_REQUIRE(sut->status().thresholds.size() == 1u);
+  BOOST_TEST(sut->status().thresholds[0] == 1);
+  // They take a second: two devices are too few for what comes.
+  constexpr auto pause = 220ms;
+  std::vector<test::in_flight> all;
+  const auto follows = [&] {
+    const auto s = sut->status();
+    return s.thresholds.size() == 1 && s.thresholds[0] < 1;
+  };
+  for (int i = 0; i < 90 && !follows(); ++i) {
+    all.push_back(test::hand_in(*sut, wanted(all.size() + 1)));
+    std::this_thread::sleep_for(pause);
+  }
+  BOOST_TEST(follows());
+  for (auto& x : all)
+    BOOST_TEST(!test::picture_in(test::await(x)).variant.empty());
+  BOOST_TEST(sut->stop(30s));
+}
+
+BOOST_AUTO_TEST_CASE(what_no_judge_can_judge_is_drawn_by_the_heavy_variant) {
+  // Its judge is another one than that of the folder.
+  auto sut = start("score-cascade");
+  BOOST_TEST_REQUIRE(eventually([&] { return cascaded(sut->status()) == 1; }));
+  std::vector<generation> all;
+  for (uint64_t i = 1; i <= 3; ++i)
+    all.push_back(wanted(i));
+  for (const auto& made : test::answers_to(*sut, all))
+    BOOST_TEST(test::picture_in(made).variant == heavy);
+  BOOST_TEST(sut->status().judge_failures == 3u);
+  BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

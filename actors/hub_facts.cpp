@@ -218,7 +218,7 @@ bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,
   // What is kept was drawn from scratch, by the variant that does that.
   r.how = planning::recipe_of(*r.what, {}, config_.profile->reuse->full,
                               *config_.profile);
-  // As of source files, the control process is done with the slot at once.
+  // The control process is done with the slot at once, as with source files.
   const core::ticket who{id, r.attempt};
   constexpr std::array kinds{ipc::slot_kind::image};
   const auto slots = keeper_.grant(who, control_life, kinds, reserve_found);
@@ -326,7 +326,7 @@ void hub::start_from_earlier(core::ticket who, row& r, uint32_t steps) {
   const auto& near = *r.known.near;
   const auto& from =
     near[std::min<size_t>(r.match.value_or(0), near.size() - 1)];
-  // As of source files, the control process is done with the slot at once.
+  // The control process is done with the slot at once, as with source files.
   constexpr std::array kinds{ipc::slot_kind::state};
   const auto slots = keeper_.grant(who, control_life, kinds, {});
   if (!slots)

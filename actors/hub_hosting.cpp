@@ -88,6 +88,7 @@ void hub::host(const planning::assignment& x, worker& w, core::time_point now) {
   w.beside = loads && w.loads_beside && !w.loading && !w.next_hosting;
   if (!w.beside)
     return drain_and_load(w, loads, now);
+  w.load_began = now;
   hosting_changed();
   serve(w);
   ++counts_.loads;
@@ -156,6 +157,7 @@ void hub::on(const adopted& x, core::time_point now) {
 
 void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
   w.beside = false;
+  note_load(w, x, now);
   withdraw(w);
   if (x.failure.code == core::ec::out_of_resources) {
     drain_and_load(w, true, now);

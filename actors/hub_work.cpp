@@ -8,6 +8,7 @@
 #include <atelier/planning/walk.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace atelier::actors {
 
@@ -211,7 +212,7 @@ void hub::note_pace(const worker& w, const stepped& x) {
   const auto predicted =
     steps_of_[how.variant.value].at(x.batch, how.px) * x.steps;
   pace_.note(how.variant, predicted, x.took);
-  // Of an edit only the masked part is computed.
+  // A step computes only the masked part of an edit.
   const bool whole = std::all_of(w.batch.begin(), w.batch.end(), [&](auto who) {
     const auto r = rows_.find(who.id);
     return r == rows_.end() || r->second.masked >= 1;
@@ -223,8 +224,13 @@ void hub::note_pace(const worker& w, const stepped& x) {
 void hub::note_load(const worker& w, const adopted& x, core::time_point now) {
   if (x.failure.code != core::ec::none)
     return;
-  // Of several that came together none is known alone.
-  const auto come = w.view.becoming;
+  // What was there loads nothing, and several together tell nothing of one.
+  const auto& had = w.view.hosting;
+  std::vector<core::variant_id> come;
+  std::copy_if(w.view.becoming.begin(), w.view.becoming.end(),
+               std::back_inserter(come), [&](const auto v) {
+                 return std::find(had.begin(), had.end(), v) == had.end();
+               });
   if (come.size() == 1)
     costs_.loaded(come.front(), now - w.load_began);
 }

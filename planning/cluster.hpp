@@ -47,7 +47,7 @@ struct worker_view {
   uint32_t level = 0;
   /// Requests that wait in its own lane.
   uint64_t waiting = 0;
-  /// Of its rows: the variants that they run, by rising id.
+  /// Variants that its rows run, by rising id.
   std::vector<core::variant_id> running = {};
   /// Its rows, running ones first; empty: not told, as long as no mask is
   /// known.

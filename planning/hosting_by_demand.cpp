@@ -14,7 +14,7 @@ namespace {
 
 using hosted = std::vector<core::variant_id>;
 
-/// Of its load time a variant must gain this share by one more host where all
+/// One more host must gain a variant this share of its load time where all
 /// workers are busy, and less the fewer are.
 constexpr double least_gain = 2.0 / 3;
 

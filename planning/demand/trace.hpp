@@ -19,7 +19,7 @@ inline constexpr uint32_t no_name = UINT32_MAX;
 /// One request of a trace.
 struct traced_arrival {
   double seconds = 0;
-  /// What is asked for; equal numbers ask for the same.
+  /// The subject of the request: equal numbers ask for the same.
   uint64_t content = 0;
   /// Images wanted.
   uint32_t images = 1;
@@ -56,7 +56,7 @@ struct trace {
   std::vector<traced_arrival> arrivals;
   std::vector<traced_name> variants = {};
   std::vector<traced_name> tenants = {};
-  /// Of the line that names them; empty: there is none.
+  /// The columns that the first line names; empty: it names none.
   std::vector<std::string> columns = {};
   /// Lines whose time lies before that of a line above.
   size_t moved = 0;

@@ -10,6 +10,7 @@ using namespace atelier;
 using namespace std::chrono_literals;
 using planning::joining;
 using test::fast;
+using test::hub_rig;
 using test::slow;
 
 } // namespace
@@ -216,6 +217,35 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(back.leaving.empty());
   adopted(back);
   rig->done(rig->take<actors::denoise>());
+}
+
+BOOST_AUTO_TEST_CASE(what_a_load_takes_is_told_and_what_is_there_takes_none) {
+  const auto told_load = [&](core::variant_id v) {
+    rig->submit();
+    prepare_all();
+    rig->done(rig->take<actors::denoise>());
+    actors::stepped sign;
+    sign.who = hub_rig::device_at(life(2));
+    rig->on(sign);
+    const auto& costs = rig->clusters.back().costs;
+    return v.value < costs.size() ? costs[v.value].load : core::timespan{0};
+  };
+  for (auto& v : rig->profile->variants)
+    v.load = 0s;
+  add_loading_device();
+  publish({slow, fast}, 4, joining::step);
+  const auto order = rig->take<actors::adopt>();
+  rig->now += 7s;
+  adopted(order);
+  rig->take<actors::adopt>();
+  BOOST_TEST((told_load(fast) == 7s));
+  BOOST_TEST((told_load(slow) == 0s));
+  // It has what it is to keep.
+  publish({slow}, 4, joining::step);
+  const auto keep = rig->take<actors::adopt>();
+  adopted(keep);
+  BOOST_TEST((told_load(slow) == 0s));
+  BOOST_TEST((told_load(fast) == 7s));
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_that_loads_is_told_to_forget_when_it_has) {

@@ -82,10 +82,10 @@ core::result<image::picture> decode_upright(std::string_view field,
   const auto head = image::read_header(file);
   if (!head)
     return named(field, head.why());
-  auto pixels = image::decode(file, most);
+  auto pixels = image::decode_colours(file, most);
   if (!pixels)
     return cut_off(field, pixels.why(), most);
-  return image::upright(image::opaque(*std::move(pixels)), head->orientation);
+  return image::upright(*std::move(pixels), head->orientation);
 }
 
 /// Decodes a file and scales its picture.

@@ -50,6 +50,21 @@ if(ATELIER_SANITIZE)
   # arguments); without that one check every other finding can abort.
   set(sanitize_flags "-fsanitize=${ATELIER_SANITIZE}" -fno-sanitize=null
     -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  if(ATELIER_SANITIZE MATCHES "address")
+    # AddressSanitizer sees what these two find once such a pointer is used;
+    # beside it they take a sixth of the compiler's time.
+    list(APPEND sanitize_flags -fno-sanitize=object-size,pointer-overflow)
+    # Every access is checked for alignment in the folders that read bytes as
+    # other types: elsewhere that takes a third of the compiler's time.
+    list(APPEND sanitize_flags
+      $<$<NOT:$<BOOL:$<TARGET_PROPERTY:ATELIER_READS_BYTES>>>:-fno-sanitize=alignment>)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # Large functions call their checks instead of repeating them: compiled in a
+    # sixth less time, run in a tenth more. Memory is collected later.
+    list(APPEND sanitize_flags --param=asan-instrumentation-with-call-threshold=50
+      --param=ggc-min-heapsize=1048576)
+  endif()
   target_compile_options(atelier_options INTERFACE
     "$<$<COMPILE_LANGUAGE:C,CXX>:${sanitize_flags}>")
   target_link_options(atelier_options INTERFACE ${sanitize_flags})

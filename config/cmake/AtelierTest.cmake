@@ -6,12 +6,16 @@
 #   [TORCH]                 the sources include LibTorch: 180 s at least
 #   [HEAVY]                 the sources themselves compute for long
 #   [BOTH]                  what it sees depends on LibTorch being there
+#   [LONG]                  computes for minutes with sanitizers
+#   [SEQUENTIAL]            starts no thread
 #   [LOCKS <name>...]       resources that no other test may use meanwhile
 #   [TIMEOUT <seconds>])    instead of the kind's
 #
 # Make the executable <name> and the ctest test of the same name, labelled with
 # the kind in lower case. With LibTorch and without ATELIER_PLAIN_TESTS only those
-# that need it are built and run: the sanitizers' presets run the others.
+# that need it, and the LONG ones, are built and run: the sanitizers' presets run
+# the others. Without ATELIER_ALL_TESTS these leave out the LONG ones, and
+# ThreadSanitizer the SEQUENTIAL ones.
 #
 # UNIT     pure, or on the deterministic scheduler; no other process      60 s
 # PROCESS  starts processes of the project                               180 s
@@ -28,10 +32,12 @@ set(ATELIER_TEST_LAUNCHER "" CACHE STRING "A command that runs each test")
 option(ATELIER_PLAIN_TESTS
   "With LibTorch, build and run the tests that do not need it too" ON)
 set(ATELIER_TEST_RESULTS "${PROJECT_BINARY_DIR}/test-results")
+option(ATELIER_ALL_TESTS
+  "With sanitizers, build and run the LONG and SEQUENTIAL tests too" ON)
 file(MAKE_DIRECTORY "${ATELIER_TEST_RESULTS}")
 
 function(atelier_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "BOTH;HEAVY;TORCH" "KIND;TIMEOUT"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "BOTH;HEAVY;LONG;SEQUENTIAL;TORCH" "KIND;TIMEOUT"
     "SOURCES;LIBS;LOCKS")
   set(limit_UNIT 60)
   set(limit_PROCESS 180)
@@ -63,10 +69,20 @@ function(atelier_add_test name)
   if(ATELIER_SANITIZE AND NOT arg_HEAVY)
     # Optimising what Boost.Test's macros become takes longer than running it.
     target_compile_options(${name} PRIVATE -O0)
+    atelier_use_test_header(${name})
   endif()
 
   if(ATELIER_WITH_TORCH AND NOT ATELIER_PLAIN_TESTS AND NOT arg_TORCH
-     AND NOT arg_BOTH AND NOT "Atelier::gpu_torch" IN_LIST arg_LIBS)
+     AND NOT arg_BOTH AND NOT arg_LONG
+     AND NOT "Atelier::gpu_torch" IN_LIST arg_LIBS)
+    set(left_out ON)
+  elseif(NOT ATELIER_ALL_TESTS AND ((ATELIER_SANITIZE AND arg_LONG)
+         OR (ATELIER_SANITIZE MATCHES "thread" AND arg_SEQUENTIAL)))
+    set(left_out ON)
+  else()
+    set(left_out OFF)
+  endif()
+  if(left_out)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     return()
   endif()
@@ -91,4 +107,29 @@ function(atelier_add_test name)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT
       "LSAN_OPTIONS=print_suppressions=0:suppressions=${PROJECT_SOURCE_DIR}/test/leaks.supp")
   endif()
+endfunction()
+
+# Most tests include these: they are parsed once.
+function(atelier_use_test_header target)
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    return()
+  endif()
+  if(NOT TARGET atelier_test_header)
+    file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/test_header.cpp"
+      CONTENT "// Only carries the precompiled header.\n")
+    add_library(atelier_test_header STATIC
+      "${PROJECT_BINARY_DIR}/test_header.cpp")
+    target_link_libraries(atelier_test_header PRIVATE
+      atelier_options Boost::unit_test_framework fmt::fmt
+      nlohmann_json::nlohmann_json)
+    target_compile_options(atelier_test_header PRIVATE -O0)
+    target_precompile_headers(atelier_test_header PRIVATE
+      <boost/test/unit_test.hpp> <fmt/format.h> <nlohmann/json.hpp> <algorithm> <functional> <map>
+      <memory> <random> <string> <vector>)
+    atelier_cacheable_header(atelier_test_header)
+  endif()
+  # Whoever uses a precompiled header has the definitions that it was made with.
+  target_link_libraries(${target} PRIVATE fmt::fmt)
+  target_precompile_headers(${target} REUSE_FROM atelier_test_header)
+  atelier_cacheable_header(${target})
 endfunction()

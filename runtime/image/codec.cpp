@@ -2,8 +2,10 @@
 #include <atelier/core/utf8.hpp>
 #include <atelier/image/codec.hpp>
 #include <atelier/image/detail/formats.hpp>
+#include <atelier/image/geometry.hpp>
 
 #include <new>
+#include <utility>
 
 namespace atelier::image {
 
@@ -115,8 +117,11 @@ core::result<std::vector<uint8_t>> encode(const pixel_view& pixels,
               static_cast<int>(how.format));
 }
 
-core::result<picture> decode(std::span<const uint8_t> file,
-                             const decode_limits& within) {
+namespace {
+
+core::result<picture> decode_as(std::span<const uint8_t> file,
+                                const decode_limits& within,
+                                bool colours_only) {
   const auto format = recognise(file);
   if (!format)
     return detail::no_format(file.size());
@@ -127,7 +132,7 @@ core::result<picture> decode(std::span<const uint8_t> file,
       case image_format::jpeg:
         return detail::decode_jpeg(file, within);
       case image_format::webp:
-        return detail::decode_webp(file, within);
+        return detail::decode_webp(file, within, colours_only);
     }
   } catch (const std::bad_alloc&) {
     return fail(ec::out_of_resources,
@@ -135,6 +140,21 @@ core::result<picture> decode(std::span<const uint8_t> file,
   }
   return fail(ec::internal, "image format {} is unknown",
               static_cast<int>(*format));
+}
+
+} // namespace
+
+core::result<picture> decode(std::span<const uint8_t> file,
+                             const decode_limits& within) {
+  return decode_as(file, within, false);
+}
+
+core::result<picture> decode_colours(std::span<const uint8_t> file,
+                                     const decode_limits& within) {
+  auto made = decode_as(file, within, true);
+  if (!made)
+    return made;
+  return opaque(std::move(*made));
 }
 
 std::optional<std::string> read_text(std::span<const uint8_t> file) {

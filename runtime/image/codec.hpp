@@ -22,8 +22,9 @@ struct decode_limits {
   /// Largest picture in pixels.
   uint64_t picture_px = 4096ull * 4096;
   /// Most memory that a decoder takes beside the file and four bytes for each
-  /// pixel, in bytes.
-  uint64_t working_bytes = 64ull << 20;
+  /// pixel, in bytes. With what libraries take for themselves it stays below
+  /// 64 MiB.
+  uint64_t working_bytes = 62ull << 20;
   /// Asked again and again while pixels are made; true gives the work up. The
   /// caller's clock stands behind it. Empty: never.
   std::function<bool()> stop = {};
@@ -88,6 +89,11 @@ core::result<std::vector<uint8_t>> encode(const pixel_view& pixels,
 /// Threads: any.
 core::result<picture> decode(std::span<const uint8_t> file,
                              const decode_limits& within = {});
+
+/// As `decode`, but what an image says of transparency is left out, and takes
+/// no memory where the format allows: three channels.
+core::result<picture> decode_colours(std::span<const uint8_t> file,
+                                     const decode_limits& within = {});
 
 /// Returns the generation parameters that `file` carries, as UTF-8, if any.
 /// Faulty metadata counts as none, and so does a text of more than

@@ -4,6 +4,7 @@
 #include "support/seed.hpp"
 #include <atelier/core/sha256.hpp>
 #include <atelier/image/codec.hpp>
+#include <atelier/image/geometry.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -97,6 +98,21 @@ BOOST_AUTO_TEST_CASE(transparency_survives_where_the_format_has_it) {
   BOOST_TEST(opaque.channels == 3u);
   auto colours = test::smooth({64, 48}, 3);
   BOOST_TEST(test::psnr(opaque, colours) > 35);
+}
+
+BOOST_AUTO_TEST_CASE(transparency_can_be_left_out) {
+  const auto original = test::smooth({33, 21}, 4);
+  for (const encoding how :
+       {encoding{image_format::png}, encoding{image_format::webp, 90},
+        encoding{image_format::webp, 100}}) {
+    const auto file = encode(original.view(), how);
+    BOOST_REQUIRE(file);
+    const auto whole = decode(*file);
+    const auto colours = decode_colours(*file);
+    BOOST_REQUIRE(whole);
+    BOOST_REQUIRE(colours);
+    BOOST_TEST((*colours == opaque(*whole)));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(same_pixels_give_same_bytes) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/turn.hpp"
 #include <atelier/runtime/simulation/published_profiles.hpp>
 #include <atelier/runtime/simulation/reproduce.hpp>
 
@@ -23,10 +22,6 @@ BOOST_AUTO_TEST_CASE(published_profiles_travel_with_the_program) {
 // Without published data; what fails is told with its reason in the table that
 // docs/reproduction.md holds.
 BOOST_AUTO_TEST_CASE(nirvanas_results_hold) {
-  if (!atelier::test::has_turn(0, 2)) {
-    BOOST_TEST(true, "the others' turn");
-    return;
-  }
   reproduction_options options;
   options.which = "nirvana";
   options.seeds = 1;
@@ -47,10 +42,6 @@ BOOST_AUTO_TEST_CASE(nirvanas_results_hold) {
 }
 
 BOOST_AUTO_TEST_CASE(instgenies_rows_hold_or_say_why_not) {
-  if (!atelier::test::has_turn(1, 2)) {
-    BOOST_TEST(true, "the others' turn");
-    return;
-  }
   reproduction_options options;
   options.which = "instgenie";
   options.seeds = 1;

@@ -4,6 +4,10 @@
 #include <atelier/image/geometry.hpp>
 #include <atelier/runtime/http/detail/inpaint.hpp>
 
+#ifdef __GLIBC__
+#  include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -19,14 +23,16 @@ core::error at(std::string_view field, const core::error& why) {
 core::result<image::picture> decode(std::string_view field,
                                     const std::vector<uint8_t>& file,
                                     uint64_t most_px,
-                                    const stop_predicate& stop) {
+                                    const stop_predicate& stop,
+                                    bool colours_only) {
   image::decode_limits most;
   most.picture_px = most_px;
   most.stop = stop;
   const auto head = image::read_header(file);
   if (!head)
     return at(field, head.why());
-  auto got = image::decode(file, most);
+  auto got = colours_only ? image::decode_colours(file, most)
+                          : image::decode(file, most);
   if (!got)
     return at(field, got.why());
   return image::upright(std::move(*got), head->orientation);
@@ -35,7 +41,7 @@ core::result<image::picture> decode(std::string_view field,
 core::result<soft_mask> decode_mask(const std::vector<uint8_t>& file,
                                     uint64_t most_px,
                                     const stop_predicate& stop) {
-  auto mask = decode("mask", file, most_px, stop);
+  auto mask = decode("mask", file, most_px, stop, false);
   if (!mask)
     return mask.why();
   return mask_of(std::move(*mask));
@@ -63,15 +69,19 @@ struct easel {
 
 core::result<easel> set_up(const inpaint_plan& how, const core::limits& within,
                            const stop_predicate& stop) {
+#ifdef __GLIBC__
+  // What the last picture left to the allocator would come on top of this one.
+  malloc_trim(0);
+#endif
   const bool masked = !how.mask.empty();
   const auto image_px = masked && how.only_masked
                         ? std::min(within.source_px, 4 * within.picture_px)
                         : within.source_px;
-  auto image = decode("image", how.image, image_px, stop);
+  auto image = decode("image", how.image, image_px, stop, true);
   if (!image)
     return image.why();
   easel x;
-  x.canvas = image::opaque(std::move(*image));
+  x.canvas = std::move(*image);
   x.px = how.px == core::extent{} ? own_size(x.canvas.px, within) : how.px;
   if (masked) {
     auto mask = decode_mask(how.mask, within.source_px, stop);
@@ -148,7 +158,7 @@ core::result<std::vector<uint8_t>> paste_back(const inpaint_plan& how,
   auto x = set_up(how, within, stop);
   if (!x)
     return x.why();
-  auto drawn = image::decode(made.bytes);
+  auto drawn = image::decode_colours(made.bytes);
   if (!drawn)
     return drawn.why();
   {
@@ -156,7 +166,7 @@ core::result<std::vector<uint8_t>> paste_back(const inpaint_plan& how,
       resize_as(resize_mode::stretch, std::move(*drawn), x->part.px, stop);
     if (!fitting)
       return at("image", fitting.why());
-    blend(x->canvas, image::opaque(std::move(*fitting)), x->part, x->mask);
+    blend(x->canvas, *fitting, x->part, x->mask);
     x->mask = {};
   }
   core::encoding format;

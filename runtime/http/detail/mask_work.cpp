@@ -12,27 +12,68 @@ namespace atelier::runtime::http::detail {
 
 namespace {
 
-/// One box of width 2r + 1 along a line of `count` values `stride` apart; the
-/// line goes on as it ends.
-void box_line(const uint8_t* from, uint8_t* to, size_t count, size_t stride,
-              size_t r) {
-  const auto at = [&](ptrdiff_t i) {
-    const auto last = static_cast<ptrdiff_t>(count) - 1;
-    return uint32_t{
-      from[static_cast<size_t>(std::clamp<ptrdiff_t>(i, 0, last)) * stride]};
-  };
-  const auto reach = static_cast<ptrdiff_t>(r);
-  const auto width = static_cast<uint32_t>(2 * r + 1);
-  uint32_t sum = 0;
-  for (ptrdiff_t i = -reach; i <= reach; ++i)
-    sum += at(i);
-  for (size_t i = 0; i < count; ++i) {
-    to[i * stride] = static_cast<uint8_t>((sum + width / 2) / width);
-    const auto here = static_cast<ptrdiff_t>(i);
-    sum += at(here + reach + 1);
-    sum -= at(here - reach);
+/// Divides by the width of a box, rounded, without a division: exact for sums
+/// of bytes over widths below 2048.
+class mean_of {
+public:
+  explicit mean_of(size_t width)
+    : half_{width / 2}, inverse_{(uint64_t{1} << 32) / width + 1} {}
+
+  uint8_t operator()(uint32_t sum) const {
+    return static_cast<uint8_t>((sum + half_) * inverse_ >> 32);
   }
-}
+
+private:
+  uint64_t half_;
+  uint64_t inverse_;
+};
+
+/// What `lines` lines lie side by side in: value i of line c stands at
+/// [(i + pad) * lines + c], with `pad` places before and behind for the ends,
+/// which go on as they end.
+template <size_t lines>
+class bundle {
+public:
+  bundle(size_t count, size_t pad)
+    : count_{count}, pad_{pad}, values_((count + 2 * pad) * lines) {}
+
+  uint8_t* at(size_t i) {
+    return &values_[(i + pad_) * lines];
+  }
+
+  void go_on_at_both_ends() {
+    for (size_t i = 0; i < pad_; ++i) {
+      std::copy_n(at(0), lines, &values_[i * lines]);
+      std::copy_n(at(count_ - 1), lines, at(count_ + i));
+    }
+  }
+
+  /// One box of width 2r + 1 along each line, from `from` into this.
+  void box(bundle& from, size_t r) {
+    from.go_on_at_both_ends();
+    const mean_of mean{2 * r + 1};
+    const auto* const all = from.at(0) - r * lines;
+    std::array<uint32_t, lines> sums{};
+    for (size_t i = 0; i < 2 * r + 1; ++i)
+      for (size_t c = 0; c < lines; ++c)
+        sums[c] += all[i * lines + c];
+    for (size_t i = 0; i < count_; ++i) {
+      const auto* const leaves = all + i * lines;
+      const auto* const comes = leaves + (2 * r + 1) * lines;
+      auto* const to = at(i);
+      for (size_t c = 0; c < lines; ++c) {
+        to[c] = mean(sums[c]);
+        sums[c] += comes[c];
+        sums[c] -= leaves[c];
+      }
+    }
+  }
+
+private:
+  size_t count_;
+  size_t pad_;
+  std::vector<uint8_t> values_;
+};
 
 /// Radii of three boxes whose variances sum to that of the curve.
 /// Source: P. Kovesi, Fast Almost-Gaussian Filtering, 2010.
@@ -163,21 +204,42 @@ void invert(soft_mask& x) {
 }
 
 void blur(soft_mask& x, double deviation_x, double deviation_y) {
-  std::vector<uint8_t> other(x.bytes.size());
   const auto width = size_t{x.px.width};
   const auto height = size_t{x.px.height};
-  if (deviation_x > 0)
-    for (const auto r : boxes_for(deviation_x)) {
+  if (deviation_x > 0) {
+    const auto radii = boxes_for(deviation_x);
+    const auto pad = std::ranges::max(radii) + 1;
+    bundle<1> here{width, pad};
+    bundle<1> there{width, pad};
+    for (size_t y = 0; y < height; ++y) {
+      auto* const row = &x.bytes[y * width];
+      std::copy_n(row, width, here.at(0));
+      for (const auto r : radii) {
+        there.box(here, r);
+        std::swap(here, there);
+      }
+      std::copy_n(here.at(0), width, row);
+    }
+  }
+  if (deviation_y > 0) {
+    // As many columns as a cache line holds: what is beside is there too.
+    constexpr size_t columns = 64;
+    const auto radii = boxes_for(deviation_y);
+    const auto pad = std::ranges::max(radii) + 1;
+    bundle<columns> here{height, pad};
+    bundle<columns> there{height, pad};
+    for (size_t i = 0; i < width; i += columns) {
+      const auto many = std::min(columns, width - i);
       for (size_t y = 0; y < height; ++y)
-        box_line(&x.bytes[y * width], &other[y * width], width, 1, r);
-      x.bytes.swap(other);
+        std::copy_n(&x.bytes[y * width + i], many, here.at(y));
+      for (const auto r : radii) {
+        there.box(here, r);
+        std::swap(here, there);
+      }
+      for (size_t y = 0; y < height; ++y)
+        std::copy_n(here.at(y), many, &x.bytes[y * width + i]);
     }
-  if (deviation_y > 0)
-    for (const auto r : boxes_for(deviation_y)) {
-      for (size_t i = 0; i < width; ++i)
-        box_line(&x.bytes[i], &other[i], height, width, r);
-      x.bytes.swap(other);
-    }
+  }
 }
 
 std::optional<region> region_of(const soft_mask& x, uint32_t padding,
@@ -271,6 +333,8 @@ void blend(image::picture& to, const image::picture& made, const region& part,
       const auto at = size_t{part.y + y} * to.px.width + part.x + x;
       const auto from = size_t{y} * part.px.width + x;
       const uint32_t much = mask.bytes[at];
+      if (much == 0)
+        continue;
       for (size_t c = 0; c < 3; ++c) {
         const auto sum =
           to.bytes[at * 3 + c] * (255 - much) + made.bytes[from * 3 + c] * much;

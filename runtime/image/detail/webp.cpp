@@ -215,8 +215,8 @@ core::result<bytes> encode_webp(const pixel_view& pixels, uint32_t quality,
   return with_exif(plain, pixels, text);
 }
 
-core::result<picture> decode_webp(bytes_view file,
-                                  const decode_limits& within) {
+core::result<picture> decode_webp(bytes_view file, const decode_limits& within,
+                                  bool colours_only) {
   WebPBitstreamFeatures features;
   if (WebPGetFeatures(file.data(), file.size(), &features) != VP8_STATUS_OK)
     return broken(image_format::webp, "no valid header");
@@ -228,7 +228,7 @@ core::result<picture> decode_webp(bytes_view file,
                         static_cast<uint32_t>(features.height)};
   if (auto ok = check_extent(px, within, image_format::webp, file.size()); !ok)
     return ok.why();
-  picture result{px, features.has_alpha != 0 ? 4u : 3u, {}};
+  picture result{px, features.has_alpha != 0 && !colours_only ? 4u : 3u, {}};
   if (auto ok = check_lossless(file, result, within); !ok)
     return ok.why();
   result.bytes.resize(bytes_of(px, result.channels));

@@ -16,6 +16,7 @@
 #include <atelier/planning/lanes.hpp>
 #include <atelier/planning/measured_costs.hpp>
 #include <atelier/planning/policy.hpp>
+#include <atelier/planning/slow_workers.hpp>
 
 #include <array>
 #include <cstdint>
@@ -172,6 +173,9 @@ private:
     /// A row runs alone here.
     bool exclusive = false;
     bool suspected = false;
+    /// It takes several times as long as the others: plans do without it, and
+    /// rows come here where nobody else serves their lane.
+    bool slow = false;
     bool told = false;
   };
 
@@ -364,8 +368,16 @@ private:
   worker& choose_worker(core::lane_id lane, core::time_point now);
   /// Where the plan groups rows: null where the lane's next one waits.
   worker* seat_in_group(core::lane_id lane, core::time_point now);
-  void note_pace(const worker& w, const stepped& x);
+  void note_pace(const worker& w, const stepped& x, core::time_point now);
   void tell_costs();
+  /// Has plans do without workers that are slow beside others, and with those
+  /// that are so no more.
+  void tell_slow(core::time_point now);
+  /// Whether policies do not see a worker because it is slow. Where no other is
+  /// left they see it.
+  bool left_out(const worker& w) const;
+  /// Whether a worker that is not slow serves a lane too.
+  bool others_serve(core::lane_id lane) const;
 
   // hub_timeline.cpp: what happened when, for people
   void draw_entry(const row& r);
@@ -421,6 +433,7 @@ private:
   mutable planning::backlog backlog_;
   planning::measured_pace pace_;
   planning::measured_costs costs_;
+  planning::slow_workers slow_;
   /// The profile with what was told of them: what policies go by.
   std::shared_ptr<const planning::profile> current_;
   planning::admission admission_;

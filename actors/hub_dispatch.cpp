@@ -337,6 +337,8 @@ void hub::offer(worker& w) {
   if (!takes_more(w))
     return;
   for (const auto lane : w.serves) {
+    if (w.slow && others_serve(lane))
+      continue;
     open_[lane].emplace(w.view.seats_taken, w.view.worker);
     if (!lanes_.empty(lane))
       dirty_.insert(lane);

@@ -185,6 +185,12 @@ void hub::hosting_changed() {
 void hub::look_anew() {
   if (!std::exchange(looks_anew_, false))
     return;
+  // Whether others serve their lanes may have changed.
+  for (auto& [id, w] : workers_)
+    if (w.slow) {
+      withdraw(w);
+      offer(w);
+    }
   looked_.clear();
   for (uint32_t v = 0; v < config_.profile->variants.size(); ++v)
     for (const auto lane : {core::lane_id{v}, alone_lane(core::lane_id{v})})

@@ -13,7 +13,7 @@ const planning::cluster_view& hub::cluster() const {
   if (members_changed_) {
     seen_.workers.clear();
     for (const auto& [id, w] : workers_)
-      if (w.where.what == role::denoise_step && !w.suspected)
+      if (w.where.what == role::denoise_step && !w.suspected && !left_out(w))
         seen_.workers.push_back(view_of(w));
   } else {
     for (const auto id : outdated_) {
@@ -103,6 +103,7 @@ scheduler_status hub::status() const {
     line.seats = w.seats;
     line.max_batch = w.view.max_batch;
     line.loading = w.loading || w.next_hosting;
+    line.slow = w.slow;
     s.workers.push_back(std::move(line));
   }
   return s;
@@ -150,9 +151,12 @@ std::string hub::check() const {
   if (live != live_ || waits != lanes_.size())
     return "rows and lanes disagree";
   size_t listed = 0;
+  const auto is_seen = [&](const worker& w) {
+    return w.where.what == role::denoise_step && !w.suspected && !left_out(w);
+  };
   for (const auto& x : cluster().workers) {
     const auto w = workers_.find(x.worker);
-    if (w == workers_.end() || w->second.suspected || view_of(w->second) != x)
+    if (w == workers_.end() || !is_seen(w->second) || view_of(w->second) != x)
       return fmt::format("the view of worker {} is out of date",
                          x.worker.value);
     ++listed;
@@ -184,7 +188,7 @@ std::string hub::check() const {
     if (w.view.steps_left != steps_left[id])
       return fmt::format("the steps of worker {} are not conserved", id.value);
   for (const auto& [id, w] : workers_)
-    listed -= w.where.what == role::denoise_step && !w.suspected ? 1 : 0;
+    listed -= is_seen(w) ? 1 : 0;
   if (listed != 0)
     return "the views of the workers are not complete";
   std::map<core::worker_id, uint32_t> taken;

@@ -221,8 +221,9 @@ void hub::on(const stepped& x, core::time_point now) {
   }
   w->last_sign = now;
   count_batch(x);
-  note_pace(*w, x);
+  note_pace(*w, x, now);
   tell_costs();
+  tell_slow(now);
   draw_steps(*w, x);
   for (const auto& p : x.rows) {
     const auto i = out_.find(p.who);
@@ -457,6 +458,7 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     served.insert(w.serves.begin(), w.serves.end());
     if (w.where.what == role::denoise_step) {
       devices = true;
+      slow_.gone(id);
       device_seats_ -= w.seats;
       for (const auto lane : w.serves)
         if (!lanes_.empty(alone_lane(lane)))

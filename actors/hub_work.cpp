@@ -4,6 +4,7 @@
 // answers soonest.
 
 #include <atelier/actors/hub.hpp>
+#include <atelier/core/log.hpp>
 #include <atelier/planning/grouping.hpp>
 #include <atelier/planning/walk.hpp>
 
@@ -197,7 +198,7 @@ hub::worker* hub::seat_in_group(core::lane_id lane, core::time_point now) {
   return chosen ? seats[*chosen] : nullptr;
 }
 
-void hub::note_pace(const worker& w, const stepped& x) {
+void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
   if (x.batch == 0 || x.steps == 0)
     return;
   // All rows of a run are of one shape; those in decoding may be of another.
@@ -217,7 +218,12 @@ void hub::note_pace(const worker& w, const stepped& x) {
     const auto r = rows_.find(who.id);
     return r == rows_.end() || r->second.masked >= 1;
   });
-  if (whole)
+  if (!whole)
+    return;
+  slow_.ran(w.view.worker, {how.variant, x.batch, how.px.pixels()},
+            x.took / x.steps, now);
+  // What a slow one takes is not what the variant takes.
+  if (!w.slow)
     costs_.ran(how.variant, predicted, x.took);
 }
 
@@ -233,6 +239,46 @@ void hub::note_load(const worker& w, const adopted& x, core::time_point now) {
                });
   if (come.size() == 1)
     costs_.loaded(come.front(), now - w.load_began);
+}
+
+void hub::tell_slow(core::time_point now) {
+  const auto slow = slow_.news(now);
+  if (!slow)
+    return;
+  for (auto& [id, w] : workers_) {
+    const bool is = std::binary_search(slow->begin(), slow->end(), id);
+    if (w.slow == is)
+      continue;
+    withdraw(w);
+    w.slow = is;
+    hosting_changed();
+    offer(w);
+    if (is)
+      core::log_warn("device {} takes several times as long as others for the "
+                     "same steps: plans do without it",
+                     w.device);
+    else
+      core::log_info("device {} is planned with again", w.device);
+  }
+  for (const auto id : *slow)
+    rehome(id, now);
+  ports_.watch->cluster_changed(cluster());
+}
+
+bool hub::left_out(const worker& w) const {
+  return w.slow
+      && std::any_of(workers_.begin(), workers_.end(), [](const auto& x) {
+           return x.second.where.what == role::denoise_step && !x.second.slow
+               && !x.second.suspected;
+         });
+}
+
+bool hub::others_serve(core::lane_id lane) const {
+  return std::any_of(workers_.begin(), workers_.end(), [&](const auto& x) {
+    const worker& w = x.second;
+    return !w.slow && !w.suspected
+        && std::find(w.serves.begin(), w.serves.end(), lane) != w.serves.end();
+  });
 }
 
 void hub::tell_costs() {

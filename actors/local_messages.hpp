@@ -193,6 +193,8 @@ struct worker_line {
   uint32_t max_batch = 0;
   /// It loads what a plan has it host.
   bool loading = false;
+  /// It takes several times as long as others: plans do without it.
+  bool slow = false;
 };
 
 /// The scheduler's state for people.

@@ -228,6 +228,9 @@ struct worker_status {
   uint32_t max_batch = 0;
   /// It loads variants, and takes nothing meanwhile.
   bool loading = false;
+  /// It takes several times as long as others for the same steps: plans do
+  /// without it for ten minutes.
+  bool slow = false;
 };
 
 /// One process of the engine.

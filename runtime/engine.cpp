@@ -191,7 +191,7 @@ engine_status engine::status() const {
     ready = std::move(got->recovery.ready);
     for (const auto& w : got->workers)
       s.workers.push_back({w.device, w.variants, true, w.seats_taken, w.seats,
-                           w.max_batch, w.loading});
+                           w.max_batch, w.loading, w.slow});
   }
   if (const auto got = impl_->ask_status<actors::supervisor_actor,
                                          std::vector<actors::process_line>>(

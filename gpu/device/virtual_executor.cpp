@@ -113,6 +113,9 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
   /// positive, and the same everywhere.
   core::timespan vary(core::timespan mean, core::ticket who, uint32_t step,
                       draw what) const {
+    if (config.pace)
+      mean = core::timespan{
+        std::llround(static_cast<double>(mean.count()) * config.pace())};
     if (config.noise == 0 || mean.count() == 0)
       return mean;
     core::philox random{config.seed, core::purpose::simulation, who.id};

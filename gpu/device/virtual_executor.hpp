@@ -33,6 +33,8 @@ struct virtual_config {
   /// Tells where in the profile's distribution of load times, 0..1, a loading
   /// of this variant lies. Empty: each takes the mean.
   std::function<double(core::variant_id)> load_part = {};
+  /// How many times the profile's time the device takes now. Empty: 1.
+  std::function<double()> pace = {};
   /// Told of each stretch of work as it ends, for accounts, with the variant
   /// that ran; none: others were loaded.
   std::function<void(std::optional<core::variant_id>, core::timespan)> busy =

@@ -47,7 +47,8 @@ void admin_api::plan(const exchange_ptr& x) const {
     workers.push_back({{"device", w.device},
                        {"variants", w.variants},
                        {"max_batch", w.max_batch},
-                       {"loading", w.loading}});
+                       {"loading", w.loading},
+                       {"slow", w.slow}});
   x->reply(json_reply({{"policy", now.policy},
                        {"version", now.plan_version},
                        {"routes", detail::routes_json(now)},

@@ -15,9 +15,9 @@ using planning::detail::json;
 using planning::detail::json_reader;
 
 constexpr std::array kinds{fault_kind::crash,       fault_kind::hang,
-                           fault_kind::slow_cache,  fault_kind::lost_cache,
-                           fault_kind::load_jump,   fault_kind::solver_late,
-                           fault_kind::solver_fails};
+                           fault_kind::slow_worker, fault_kind::slow_cache,
+                           fault_kind::lost_cache,  fault_kind::load_jump,
+                           fault_kind::solver_late, fault_kind::solver_fails};
 
 constexpr double most_seconds = 1e7;
 
@@ -74,6 +74,8 @@ std::string_view to_string(fault_kind x) {
       return "crash";
     case fault_kind::hang:
       return "hang";
+    case fault_kind::slow_worker:
+      return "slow_worker";
     case fault_kind::slow_cache:
       return "slow_cache";
     case fault_kind::lost_cache:

@@ -27,6 +27,9 @@ enum class fault_kind : uint8_t {
   crash,
   /// Workers stand still, as SIGSTOP does, until they are killed or wake.
   hang,
+  /// Workers take `factor` times as long for what they run, as beside a
+  /// neighbour on their devices.
+  slow_worker,
   /// Finding something near takes `factor` times as long.
   slow_cache,
   /// Nothing near is found any more, nor told to be far, and no template's

@@ -467,6 +467,7 @@ private:
       const auto at = times_->masked.find(id);
       return at != times_->masked.end() ? at->second : 1.0;
     };
+    v.pace = [this, who] { return pace_of(who); };
     v.load_part = [this](core::variant_id x) { return loads_.part_of(x); };
     v.busy = [this](std::optional<core::variant_id> ran, core::timespan t) {
       books_.worked(ran, t);
@@ -577,6 +578,19 @@ private:
     return core::from_seconds(until - now);
   }
 
+  /// How many times its usual time a worker takes now.
+  double pace_of(ipc::process_life who) const {
+    const double now = seconds_now();
+    double pace = 1;
+    for (const fault& f : of_.faults)
+      if (f.kind == fault_kind::slow_worker && now >= f.at_seconds
+          && now < f.at_seconds + f.for_seconds
+          && who.process.value >= process_of(f.worker).value
+          && who.process.value < process_of(f.worker).value + f.workers)
+        pace *= f.factor;
+    return pace;
+  }
+
   void script_faults() {
     for (const fault& f : of_.faults)
       switch (f.kind) {
@@ -608,6 +622,7 @@ private:
           at_seconds(f.at_seconds + f.for_seconds,
                      [this] { times_->solver_fails = false; });
           break;
+        case fault_kind::slow_worker:
         case fault_kind::slow_cache:
         case fault_kind::lost_cache:
         case fault_kind::load_jump:

@@ -195,6 +195,35 @@ BOOST_AUTO_TEST_CASE(half_of_the_workers_dead_costs_one_planning_period) {
   BOOST_TEST(ratio(half, 115) <= ratio(small, 115) + 0.02);
 }
 
+// One of the workers takes ten times as long from 100 s on. As soon as that has
+// shown in a few of its runs it is as if it were not there.
+BOOST_AUTO_TEST_CASE(a_slow_worker_is_done_without) {
+  const auto bad_from = [](const outcome& of, double from) {
+    double all = 0;
+    double bad = 0;
+    for (const auto& i : of.series)
+      if (i.begin_seconds >= from) {
+        all += static_cast<double>(i.arrived);
+        bad += static_cast<double>(i.late + i.dropped);
+      }
+    return bad / all;
+  };
+  for (const auto* name : {"diffserve", "atelier"})
+    BOOST_TEST_CONTEXT(name) {
+      auto x = base(name, 2.5, 600);
+      x.check_every = 1009;
+      x.workers = 3;
+      x.faults = {{fault_kind::slow_worker, 100, 1000, 0, 1, 10}};
+      const auto beside = ran(x);
+      auto y = base(name, 2.5, 600);
+      y.workers = 2;
+      const auto without = ran(y);
+      BOOST_TEST_MESSAGE(name << ": " << bad_from(beside, 250) << " beside, "
+                              << bad_from(without, 250) << " without");
+      BOOST_TEST(bad_from(beside, 250) <= bad_from(without, 250) + 0.01);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_hung_worker_is_killed_and_its_requests_go_on) {
   auto x = base("diffserve", 4, 120);
   x.deadline = core::timespan{0};

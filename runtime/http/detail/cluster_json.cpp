@@ -14,7 +14,8 @@ json workers_json(const engine_status& x) {
                    {"running", w.running},
                    {"seats", w.seats},
                    {"max_batch", w.max_batch},
-                   {"loading", w.loading}});
+                   {"loading", w.loading},
+                   {"slow", w.slow}});
   return all;
 }
 

@@ -188,7 +188,7 @@ std::string hub::check() const {
     if (w.view.steps_left != steps_left[id])
       return fmt::format("the steps of worker {} are not conserved", id.value);
   for (const auto& [id, w] : workers_)
-    listed -= is_seen(w) ? 1 : 0;
+    listed -= is_seen(w) ? 1u : 0u;
   if (listed != 0)
     return "the views of the workers are not complete";
   std::map<core::worker_id, uint32_t> taken;

@@ -149,12 +149,15 @@ public:
                  "Requests that a worker holds."};
     family loading{to_, MetricType::Gauge, "atelier_worker_loading",
                    "1 while a worker loads variants."};
+    family slow{to_, MetricType::Gauge, "atelier_worker_slow",
+                "1 while a worker takes several times as long as others."};
     family hosting{to_, MetricType::Gauge, "atelier_worker_hosting",
                    "1 for each variant that a worker hosts."};
     for (const auto& w : all) {
       seats.add(w.seats, {{"device", w.device}});
       taken.add(w.running, {{"device", w.device}});
       loading.add(w.loading ? 1 : 0, {{"device", w.device}});
+      slow.add(w.slow ? 1 : 0, {{"device", w.device}});
       for (const auto& v : w.variants)
         hosting.add(1, {{"device", w.device}, {"variant", v}});
     }

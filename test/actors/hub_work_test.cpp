@@ -116,6 +116,44 @@ BOOST_AUTO_TEST_CASE(what_steps_take_is_told_once_to_whom_plans) {
   BOOST_TEST((rig.clusters.back().costs == told));
 }
 
+BOOST_AUTO_TEST_CASE(a_slow_device_gets_nothing_that_another_serves) {
+  hub_rig rig;
+  rig.add_cpu();
+  const auto quick = hub_rig::life(2);
+  const auto late = hub_rig::life(3);
+  rig.add_device(quick);
+  rig.add_device(late);
+  const auto next = [&] {
+    rig.submit();
+    rig.done(rig.take<prepare>());
+    auto work = rig.next<denoise>();
+    BOOST_REQUIRE(work.has_value());
+    return *work;
+  };
+  for (int i = 0; i < 2; ++i) {
+    const auto [where, d] = next();
+    rig.stepping({d.who}, where.where);
+    actors::stepped run;
+    run.who = where;
+    run.batch = 1;
+    run.steps = 1;
+    run.took = where.where == late ? 100ms : 10ms;
+    rig.now += 2s;
+    for (int k = 0; k < 5; ++k)
+      rig.on(run);
+  }
+  BOOST_TEST_REQUIRE(rig.sut->cluster().workers.size() == 1u);
+  BOOST_TEST((rig.clusters.back().workers == rig.sut->cluster().workers));
+  BOOST_TEST(rig.sut->status().workers.size() == 2u);
+  // The other has a row already, and this one is as free.
+  BOOST_TEST((next().first.where == quick));
+  BOOST_TEST((next().first.where == quick));
+  // Where nobody else is left it goes on.
+  rig.lose(quick);
+  BOOST_TEST_REQUIRE(rig.sut->cluster().workers.size() == 1u);
+  BOOST_TEST((next().first.where == late));
+}
+
 BOOST_AUTO_TEST_CASE(a_full_house_says_when_a_tenth_is_done) {
   auto o = with_queue(1h);
   o.limits.requests = 3;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <string>
 #include <tuple>
 
@@ -17,30 +18,31 @@ namespace {
 constexpr uint64_t model_bytes = uint64_t{4} << 30;
 constexpr uint32_t steps = 30;
 
-struct held_model {
-  uint32_t variant = 0;
-  double used = 0;
-};
-
 struct worker {
   double free_at = 0;
-  std::vector<held_model> held;
+  /// When each of its models was used last.
+  std::map<uint32_t, double> held;
 
-  held_model* find(uint32_t variant) {
-    for (held_model& x : held)
-      if (x.variant == variant)
-        return &x;
-    return nullptr;
+  bool holds(uint32_t variant) const {
+    return held.count(variant) != 0;
   }
 
-  // Of what leaves next; before all times where there is room.
-  double oldest(uint32_t most) const {
+  /// The model that makes room: the one of the least worth.
+  template <class Worth>
+  auto leaving(Worth worth) const {
+    return std::min_element(
+      held.begin(), held.end(), [&](const auto& a, const auto& b) {
+        return worth(a.first, a.second) < worth(b.first, b.second);
+      });
+  }
+
+  /// What that is worth; below all worths where there is room.
+  template <class Worth>
+  double lost(size_t most, Worth worth) const {
     if (held.size() < most)
-      return -1;
-    double out = std::numeric_limits<double>::max();
-    for (const held_model& x : held)
-      out = std::min(out, x.used);
-    return out;
+      return std::numeric_limits<double>::lowest();
+    const auto i = leaving(worth);
+    return worth(i->first, i->second);
   }
 };
 
@@ -51,9 +53,8 @@ struct costs {
   double run = 0;
   uint32_t variant = 0;
 
-  double end_at(worker& w) const {
-    return std::max(w.free_at, now) + (w.find(variant) != nullptr ? 0 : load)
-         + run;
+  double end_at(const worker& w) const {
+    return std::max(w.free_at, now) + (w.holds(variant) ? 0 : load) + run;
   }
 };
 
@@ -70,12 +71,34 @@ costs costs_of(const farm& x, size_t request) {
   return out;
 }
 
-// `choose` returns the worker; the least recently used model leaves it.
-template <class Choose>
-fared run(const farm& x, Choose choose) {
+/// When a model is asked for, by variant, to look ahead.
+class calendar {
+public:
+  explicit calendar(const farm& x) : times_(x.profile->variants.size()) {
+    for (const auto& r : x.requests)
+      times_[r.variant].push_back(r.seconds);
+  }
+
+  /// The next time after `now`; past all times where there is none.
+  double next(uint32_t variant, double now) const {
+    const auto& all = times_[variant];
+    const auto i = std::upper_bound(all.begin(), all.end(), now);
+    return i != all.end() ? *i : std::numeric_limits<double>::max();
+  }
+
+private:
+  std::vector<std::vector<double>> times_;
+};
+
+// `choose` returns the worker; the model of the least `worth` leaves it, of its
+// variant, its last use and now.
+template <class Choose, class Worth>
+fared run(const farm& x, Choose choose, Worth worth) {
   std::vector<worker> workers(x.workers);
   fared out;
   double sum = 0;
+  double busy = 0;
+  double last = 0;
   for (size_t i = 0; i < x.requests.size(); ++i) {
     const auto of = costs_of(x, i);
     worker& w = workers[choose(workers, of)];
@@ -86,21 +109,56 @@ fared run(const farm& x, Choose choose) {
       sum += 2 * x.deadline_seconds;
       continue;
     }
-    if (w.find(of.variant) == nullptr) {
+    busy += of.run;
+    if (!w.holds(of.variant)) {
       ++out.loads;
+      busy += of.load;
       if (w.held.size() >= x.resident)
-        w.held.erase(std::min_element(
-          w.held.begin(), w.held.end(),
-          [](const auto& a, const auto& b) { return a.used < b.used; }));
-      w.held.push_back({of.variant, 0});
+        w.held.erase(w.leaving([&](uint32_t variant, double used) {
+          return worth(variant, used, of.now);
+        }));
     }
-    w.find(of.variant)->used = of.now;
+    w.held[of.variant] = of.now;
     w.free_at = end;
+    last = std::max(last, end);
     sum += end - of.now;
   }
   out.mean_seconds =
     sum / static_cast<double>(std::max<uint64_t>(out.requests, 1));
+  out.busy = last > 0 ? busy / (last * x.workers) : 0;
   return out;
+}
+
+double last_use(uint32_t, double used, double) {
+  return used;
+}
+
+/// The worker that has the model and ends it first; where none does in time, of
+/// those that end it first the one where what leaves is worth the least.
+template <class Worth>
+auto near_its_model(const farm& x, Worth worth) {
+  return [&x, worth](const std::vector<worker>& workers, const costs& of) {
+    size_t best = workers.size();
+    for (size_t w = 0; w < workers.size(); ++w)
+      if (workers[w].holds(of.variant)
+          && (best == workers.size()
+              || of.end_at(workers[w]) < of.end_at(workers[best])))
+        best = w;
+    if (best < workers.size()
+        && of.end_at(workers[best]) - of.now <= x.deadline_seconds)
+      return best;
+    const auto price = [&](const worker& w) {
+      return std::tuple{of.end_at(w),
+                        w.lost(x.resident, [&](uint32_t variant, double used) {
+                          return worth(variant, used, of.now);
+                        })};
+    };
+    best = 0;
+    for (size_t w = 1; w < workers.size(); ++w)
+      if (price(workers[w]) < price(workers[best]))
+        best = w;
+    return best;
+  };
 }
 
 } // namespace
@@ -129,35 +187,28 @@ planning::profile farm_profile(uint32_t models) {
 }
 
 fared earliest_finish(const farm& x) {
-  return run(x, [](std::vector<worker>& workers, const costs& of) {
-    size_t best = 0;
-    for (size_t w = 1; w < workers.size(); ++w)
-      if (of.end_at(workers[w]) < of.end_at(workers[best]))
-        best = w;
-    return best;
-  });
+  return run(
+    x,
+    [](const std::vector<worker>& workers, const costs& of) {
+      size_t best = 0;
+      for (size_t w = 1; w < workers.size(); ++w)
+        if (of.end_at(workers[w]) < of.end_at(workers[best]))
+          best = w;
+      return best;
+    },
+    last_use);
 }
 
 fared affinity(const farm& x) {
-  return run(x, [&](std::vector<worker>& workers, const costs& of) {
-    size_t best = workers.size();
-    for (size_t w = 0; w < workers.size(); ++w)
-      if (workers[w].find(of.variant) != nullptr
-          && (best == workers.size()
-              || of.end_at(workers[w]) < of.end_at(workers[best])))
-        best = w;
-    if (best < workers.size()
-        && of.end_at(workers[best]) - of.now <= x.deadline_seconds)
-      return best;
-    const auto price = [&](worker& w) {
-      return std::tuple{of.end_at(w), w.oldest(x.resident)};
-    };
-    best = 0;
-    for (size_t w = 1; w < workers.size(); ++w)
-      if (price(workers[w]) < price(workers[best]))
-        best = w;
-    return best;
-  });
+  return run(x, near_its_model(x, last_use), last_use);
+}
+
+fared clairvoyant(const farm& x) {
+  const calendar ahead{x};
+  const auto worth = [&](uint32_t variant, double, double now) {
+    return -ahead.next(variant, now);
+  };
+  return run(x, near_its_model(x, worth), worth);
 }
 
 core::result<fared> simulated(const farm& x, std::string_view policy) {
@@ -183,6 +234,7 @@ core::result<fared> simulated(const farm& x, std::string_view policy) {
   out.requests = ran->requests;
   out.lost = ran->violations();
   out.loads = ran->loads;
+  out.busy = ran->utilisation;
   // Those that are late count twice, if there are any.
   out.mean_seconds =
     (ran->latency_mean_ms / 1000 * static_cast<double>(ran->completed)

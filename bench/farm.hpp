@@ -34,6 +34,9 @@ struct fared {
   /// Mean latency, each lost one counted as twice the deadline.
   double mean_seconds = 0;
   uint64_t loads = 0;
+  /// Share of the workers' time, from the first request to the last answer, in
+  /// which they ran or loaded something.
+  double busy = 0;
 
   double lost_percent() const {
     return 100 * static_cast<double>(lost) / static_cast<double>(requests);
@@ -57,6 +60,12 @@ fared earliest_finish(const farm& x);
 /// whose least recently used model is the oldest, and that model leaves. What
 /// would be late is not begun.
 fared affinity(const farm& x);
+
+/// As `affinity`, with foresight: the model leaves that is asked for the latest
+/// of all from then on. A bound for what eviction alone can gain, no rule that
+/// a service could follow.
+/// Source: L. A. Belady, A study of replacement algorithms, 1966.
+fared clairvoyant(const farm& x);
 
 /// Runs a policy in the simulator.
 core::result<fared> simulated(const farm& x, std::string_view policy);

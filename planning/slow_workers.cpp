@@ -15,7 +15,8 @@ constexpr size_t least_runs = 5;
 constexpr size_t most_shapes = 64;
 constexpr core::timespan least_gap = std::chrono::seconds{1};
 
-/// The lower of two in the middle: of two workers the quicker one is the measure.
+/// The lower of two in the middle: of two workers the quicker one is the
+/// measure.
 double median(std::vector<double> all) {
   const auto middle =
     all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
@@ -42,10 +43,9 @@ void slow_workers::ran(core::worker_id worker, const run_shape& what,
       latest = std::max(latest, runs.back().at);
     return latest;
   };
-  seen_.erase(std::min_element(seen_.begin(), seen_.end(),
-                               [&](const auto& a, const auto& b) {
-                                 return last(a) < last(b);
-                               }));
+  seen_.erase(std::min_element(
+    seen_.begin(), seen_.end(),
+    [&](const auto& a, const auto& b) { return last(a) < last(b); }));
 }
 
 void slow_workers::gone(core::worker_id worker) {
@@ -74,9 +74,8 @@ std::map<core::worker_id, std::vector<double>> slow_workers::compared(
       }
       i = runs.empty() ? of.erase(i) : std::next(i);
     }
-    std::sort(took.begin(), took.end(), [](const auto& a, const auto& b) {
-      return a.second < b.second;
-    });
+    std::sort(took.begin(), took.end(),
+              [](const auto& a, const auto& b) { return a.second < b.second; });
     for (size_t i = 0; i < took.size() && took.size() > 1; ++i) {
       // The middle of those without this one.
       const size_t middle = (took.size() - 2) / 2;

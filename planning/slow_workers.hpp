@@ -23,11 +23,11 @@ struct run_shape {
   friend auto operator<=>(const run_shape&, const run_shape&) = default;
 };
 
-/// Which workers take several times as long as the others for the same steps, as
-/// one does that shares its device with a neighbour; pure, no clock. Only like is
-/// compared with like: the medians of the last runs of one variant, batch and
-/// size. What is older than `remembered` counts no more, so that a worker that
-/// gets little work because it was slow is tried again.
+/// Which workers take several times as long as the others for the same steps,
+/// as one does that shares its device with a neighbour; pure, no clock. Only
+/// like is compared with like: the medians of the last runs of one variant,
+/// batch and size. What is older than `remembered` counts no more, so that a
+/// worker that gets little work because it was slow is tried again.
 class slow_workers {
 public:
   /// As many times the others' time make a worker slow, and less than so many

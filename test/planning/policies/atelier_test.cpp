@@ -16,8 +16,8 @@ const unified_memory& memory_of(const test::scene& s) {
   return std::get<unified_memory>(s.now.memory);
 }
 
-// Of 2,000 prompts that tolerate a level and have everything near: the mean
-// seconds of device that their first stages take.
+// Returns the mean seconds of device that the first stages of 2,000 prompts
+// take, which tolerate a level and have everything near.
 double mean_seconds(const test::scene& s, const facts& f) {
   constexpr uint64_t prompts = 2'000;
   double sum = 0;

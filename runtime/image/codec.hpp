@@ -90,8 +90,8 @@ core::result<std::vector<uint8_t>> encode(const pixel_view& pixels,
 core::result<picture> decode(std::span<const uint8_t> file,
                              const decode_limits& within = {});
 
-/// As `decode`, but what an image says of transparency is left out, and takes
-/// no memory where the format allows: three channels.
+/// Does what `decode` does and leaves transparency out: the result has three
+/// channels. A WebP's transparency takes no memory either.
 core::result<picture> decode_colours(std::span<const uint8_t> file,
                                      const decode_limits& within = {});
 

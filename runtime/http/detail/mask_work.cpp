@@ -222,7 +222,7 @@ void blur(soft_mask& x, double deviation_x, double deviation_y) {
     }
   }
   if (deviation_y > 0) {
-    // As many columns as a cache line holds: what is beside is there too.
+    // A cache line holds so many columns, and one read brings them all.
     constexpr size_t columns = 64;
     const auto radii = boxes_for(deviation_y);
     const auto pad = std::ranges::max(radii) + 1;

@@ -17,7 +17,7 @@ constexpr core::timespan least_gap = std::chrono::seconds{1};
 
 /// The lower of two in the middle: of two workers the quicker one is the
 /// measure.
-double median(std::vector<double> all) {
+double lower_middle(std::vector<double> all) {
   const auto middle =
     all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
   std::nth_element(all.begin(), middle, all.end());
@@ -70,7 +70,7 @@ std::map<core::worker_id, std::vector<double>> slow_workers::compared(
         std::vector<double> all;
         for (const sample& x : runs)
           all.push_back(x.seconds);
-        took.emplace_back(i->first, median(std::move(all)));
+        took.emplace_back(i->first, lower_middle(std::move(all)));
       }
       i = runs.empty() ? of.erase(i) : std::next(i);
     }
@@ -97,7 +97,7 @@ std::optional<std::vector<core::worker_id>> slow_workers::news(
   std::vector<core::worker_id> slow;
   for (auto& [worker, ratios] : compared(now)) {
     const bool was = std::binary_search(told_.begin(), told_.end(), worker);
-    if (median(std::move(ratios)) >= (was ? slow_until : slow_from))
+    if (lower_middle(std::move(ratios)) >= (was ? slow_until : slow_from))
       slow.push_back(worker);
   }
   if (slow == told_)

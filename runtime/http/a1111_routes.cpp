@@ -108,16 +108,11 @@ void a1111_api::make(const exchange_ptr& x, a1111_kind kind) {
 
 void a1111_api::hand_in(const exchange_ptr& x, a1111_kind kind) {
   const auto& asked = x->asked();
-  auto read =
-    detail::read_a1111_call(asked, kind, options_of(asked.key), with_);
+  auto read = detail::read_a1111_call(*x, kind, options_of(asked.key), with_);
   if (auto* faulty = std::get_if<reply_message>(&read))
     return x->reply(std::move(*faulty));
   const auto call = std::make_shared<detail::a1111_call>(
     std::move(std::get<detail::a1111_call>(read)));
-  if (auto faulty = detail::read_idempotency_key(asked, shape, call->what))
-    return x->reply(std::move(*faulty));
-  if (!call->what.idempotency_key.empty())
-    call->what.fingerprint = detail::fingerprint_of(asked);
   std::shared_ptr<held_bytes> held;
   if (call->plan) {
     held = std::make_shared<held_bytes>(held_, call->plan->image.size()
@@ -190,7 +185,7 @@ std::string job_named(const request_message& asked) {
   for (const auto* name : {"id_task", "force_task_id"})
     if (const auto id = find_field(asked.query, name); !id.empty())
       return std::string{id};
-  const auto object = detail::parse_object(asked.body);
+  auto object = detail::parse_object(asked.body);
   if (!object)
     return {};
   field_reader r{*object};
@@ -211,7 +206,7 @@ void a1111_api::progress(const exchange_ptr& x) {
 
 void a1111_api::task_progress(const exchange_ptr& x) {
   const auto& asked = x->asked();
-  const auto object = detail::parse_object(asked.body);
+  auto object = detail::parse_object(asked.body);
   if (!object)
     return x->reply(error_reply(shape, 400, core::to_string(object.why().code),
                                 object.why().text));
@@ -297,7 +292,7 @@ void a1111_api::read_option(field_reader& r, a1111_options& into) const {
 
 void a1111_api::set_options(const exchange_ptr& x) {
   const auto& asked = x->asked();
-  const auto object = detail::parse_object(asked.body);
+  auto object = detail::parse_object(asked.body);
   if (!object)
     return x->reply(error_reply(shape, 400, core::to_string(object.why().code),
                                 object.why().text));
@@ -314,10 +309,11 @@ void a1111_api::set_options(const exchange_ptr& x) {
 }
 
 void a1111_api::png_info(const exchange_ptr& x) {
-  const auto object = detail::parse_object(x->asked().body);
+  auto object = detail::parse_object(x->asked().body);
   if (!object)
     return x->reply(error_reply(shape, 400, core::to_string(object.why().code),
                                 object.why().text));
+  x->drop_body();
   field_reader r{*object};
   const auto file = r.file("image", with_.limits.source_bytes);
   if (!r.good())

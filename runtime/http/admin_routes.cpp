@@ -127,7 +127,7 @@ void admin_api::look_at_log(const exchange_ptr& x) const {
 }
 
 void admin_api::set_log(const exchange_ptr& x) const {
-  const auto object = detail::parse_object(x->asked().body);
+  auto object = detail::parse_object(x->asked().body);
   if (!object)
     return x->reply(error_reply(shape, 400, core::to_string(object.why().code),
                                 object.why().text));

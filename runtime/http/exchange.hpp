@@ -66,12 +66,18 @@ struct reply_message {
 
 /// One request and its answer: either one reply, or a stream of events that is
 /// ended. What comes after that, and after the client went, is dropped.
-/// Threads: all members may be called from any thread; none waits.
+/// Threads: all members but drop_body may be called from any thread; none
+/// waits.
 class exchange {
 public:
   virtual ~exchange() = default;
 
   virtual const request_message& asked() const = 0;
+
+  /// Gives back the memory of the request's body, which has been read:
+  /// asked().body is empty from then on. Before an answer, and on the thread
+  /// that reads the body.
+  virtual void drop_body() = 0;
 
   virtual void reply(reply_message x) = 0;
 

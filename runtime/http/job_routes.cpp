@@ -151,10 +151,11 @@ void job_api::submit(const exchange_ptr& x) const {
     return x->reply(std::move(*faulty));
   if (!what.idempotency_key.empty())
     what.fingerprint = core::sha256_hex(asked.body);
-  const auto object = detail::parse_object(asked.body);
+  auto object = detail::parse_object(asked.body);
   if (!object)
     return x->reply(error_reply(shape, 400, core::to_string(object.why().code),
                                 object.why().text));
+  x->drop_body();
   field_reader r{*object};
   read(r, what);
   if (!r.good())

@@ -103,14 +103,10 @@ struct openai_stream {
 };
 
 void openai_api::make(const exchange_ptr& x, openai_kind kind) const {
-  auto read = detail::read_openai_call(x->asked(), kind, with);
+  auto read = detail::read_openai_call(*x, kind, with);
   if (auto* faulty = std::get_if<reply_message>(&read))
     return x->reply(std::move(*faulty));
   auto& call = std::get<detail::openai_call>(read);
-  if (auto faulty = detail::read_idempotency_key(x->asked(), shape, call.what))
-    return x->reply(std::move(*faulty));
-  if (!call.what.idempotency_key.empty())
-    call.what.fingerprint = detail::fingerprint_of(x->asked());
   auto how = detail::echo_of(call, detail::base_url(x->asked(), with));
   std::shared_ptr<openai_stream> stream;
   job_listener news;

@@ -61,8 +61,7 @@ def through_every_door(program, kind):
                 expect(status == 200 or 400 <= status < 500, name,
                        door.__name__, status, body[:500])
                 rise, pid = memory.rise()
-                # A file is in hand a few times: as text, as bytes, in a slot.
-                expect(rise <= allowed_rise(pixels) + 4 * len(file), name,
+                expect(rise <= allowed_rise(pixels), name,
                        door.__name__, "takes", rise >> 20, "MiB of process",
                        pid, "for", pixels, "pixels and", len(file), "bytes")
         draw(url)

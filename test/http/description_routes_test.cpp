@@ -24,6 +24,10 @@ public:
     return asked_;
   }
 
+  void drop_body() override {
+    asked_.body = std::string{};
+  }
+
   void reply(reply_message x) override {
     answered = std::move(x);
   }

@@ -12,7 +12,7 @@ namespace {
 template <class Read>
 std::string fault_of(std::string_view text, Read read,
                      field_reader::from how = field_reader::from::body) {
-  const auto object = parse_object(text);
+  auto object = parse_object(text);
   BOOST_TEST_REQUIRE(object.operator bool());
   field_reader r{*object, how};
   read(r);
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(bodies_are_objects_of_bounded_shape) {
 }
 
 BOOST_AUTO_TEST_CASE(values_are_read_by_their_types) {
-  const auto object =
+  auto object =
     *parse_object(R"({"t":"x","w":3,"f":2.0,"r":0.5,"b":true,"n":null,
                       "s":18446744073709551615,"m":-1})");
   field_reader r{object};
@@ -105,6 +105,22 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_is_allowed_at_its_default) {
   BOOST_TEST(fault_of(R"({"t":true})", read)
              == "t|t true is not supported; it can be false, \"\"");
   BOOST_TEST(fault_of(R"({"t":1})", [](auto& r) { r.only("t", {1.0}); }) == "");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_taken_is_no_longer_there) {
+  auto object = *parse_object(R"({"image":"Zm9v","list":["x"],"n":null})");
+  field_reader r{object};
+  const auto file = r.file("image", 3);
+  BOOST_TEST(std::string(file.begin(), file.end()) == "foo");
+  BOOST_TEST(object["image"].is_null());
+  BOOST_TEST(r.file("image", 3).empty());
+  BOOST_TEST((r.take("list") == json{"x"}));
+  BOOST_TEST(r.find("list") == nullptr);
+  BOOST_TEST(r.take("n").is_null());
+  BOOST_TEST(r.take("nothing").is_null());
+  // Whose text is gone was asked for all the same.
+  r.no_others();
+  BOOST_TEST(r.good());
 }
 
 BOOST_AUTO_TEST_CASE(forms_hold_texts) {

@@ -32,6 +32,10 @@ public:
     return asked_;
   }
 
+  void drop_body() override {
+    asked_.body = std::string{};
+  }
+
   void reply(reply_message x) override {
     const std::lock_guard guard{mutex_};
     if (streaming_ || answered_)
@@ -77,7 +81,7 @@ public:
   }
 
 private:
-  const request_message asked_;
+  request_message asked_;
   std::mutex mutex_;
   std::condition_variable news_;
   std::optional<reply_message> answered_;

@@ -9,6 +9,7 @@
 #include <atelier/runtime/http/detail/a1111_infotext.hpp>
 #include <atelier/runtime/http/detail/a1111_sampler.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
+#include <atelier/runtime/http/detail/idempotency.hpp>
 #include <atelier/runtime/http/detail/replies.hpp>
 
 #include <fmt/format.h>
@@ -183,19 +184,19 @@ void read_common(field_reader& r, const a1111_options& set,
 /// The one image that a call starts from.
 std::vector<uint8_t> read_init_image(field_reader& r,
                                      const core::limits& within) {
-  const auto* const all = r.find("init_images");
-  if (all == nullptr || (all->is_array() && all->empty())) {
+  const auto all = r.take("init_images");
+  if (all.is_null() || (all.is_array() && all.empty())) {
     r.refuse("init_images", "init_images is missing");
     return {};
   }
-  if (!all->is_array() || all->size() != 1 || !all->front().is_string()) {
+  if (!all.is_array() || all.size() != 1 || !all.front().is_string()) {
     r.refuse(
       "init_images",
-      fmt::format("init_images {} is not a list of one image", shown(*all)));
+      fmt::format("init_images {} is not a list of one image", shown(all)));
     return {};
   }
   auto file =
-    from_image_text("init_images", all->front().get_ref<const std::string&>(),
+    from_image_text("init_images", all.front().get_ref<const std::string&>(),
                     within.source_bytes);
   if (file)
     return std::move(*file);
@@ -276,12 +277,19 @@ bool choose_checkpoint(const std::vector<variant_status>& known,
 }
 
 std::variant<a1111_call, reply_message> read_a1111_call(
-  const request_message& asked, a1111_kind kind, const a1111_options& set,
+  exchange& x, a1111_kind kind, const a1111_options& set,
   const api_context& with) {
+  const auto& asked = x.asked();
+  a1111_call call;
+  if (auto faulty = read_idempotency_key(asked, shape, call.what))
+    return std::move(*faulty);
+  if (!call.what.idempotency_key.empty())
+    call.what.fingerprint = fingerprint_of(asked);
   auto object = parse_object(asked.body);
   if (!object)
     return error_reply(shape, 400, core::to_string(object.why().code),
                        object.why().text);
+  x.drop_body();
   if (const auto i = object->find("infotext");
       i != object->end() && i->is_string()) {
     const auto text = i->get<std::string>();
@@ -293,7 +301,6 @@ std::variant<a1111_call, reply_message> read_a1111_call(
     add_infotext(*object, text);
   }
   field_reader r{*object};
-  a1111_call call;
   generation one;
   read_common(r, set, with, call, one);
   if (kind == a1111_kind::img2img)

@@ -41,10 +41,10 @@ struct a1111_call {
 
 enum class a1111_kind : uint8_t { txt2img, img2img };
 
-/// Reads a call. Returns the reply where it is faulty. That of img2img may
-/// decode and scale images.
+/// Reads a call; its body is dropped. Returns the reply where it is faulty.
+/// That of img2img may decode and scale images.
 std::variant<a1111_call, reply_message> read_a1111_call(
-  const request_message& asked, a1111_kind kind, const a1111_options& set,
+  exchange& x, a1111_kind kind, const a1111_options& set,
   const api_context& with);
 
 /// Sets the model or variant that the web UI's clients call `name`. False where

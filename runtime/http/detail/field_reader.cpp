@@ -83,6 +83,10 @@ const json* field_reader::find(std::string_view name) {
   return &*i;
 }
 
+json field_reader::take(std::string_view name) {
+  return find(name) == nullptr ? json() : std::move(*object_.find(name));
+}
+
 json field_reader::value_of(const json& x) const {
   constexpr size_t longest_number = 64;
   if (how_ == from::body || !x.is_string()
@@ -199,16 +203,15 @@ std::optional<uint64_t> field_reader::seed(std::string_view name) {
 
 std::vector<uint8_t> field_reader::file(std::string_view name,
                                         uint64_t most_bytes) {
-  const auto* x = find(name);
-  if (x == nullptr)
+  const auto x = take(name);
+  if (x.is_null())
     return {};
-  if (!x->is_string()) {
+  if (!x.is_string()) {
     refuse(name, fmt::format("{} {} is not an image in base64 or a data URL",
-                             name, shown(*x)));
+                             name, shown(x)));
     return {};
   }
-  auto got =
-    from_image_text(name, x->get_ref<const std::string&>(), most_bytes);
+  auto got = from_image_text(name, x.get_ref<const std::string&>(), most_bytes);
   if (!got)
     refuse(name, got.why().text);
   else if (got->empty())

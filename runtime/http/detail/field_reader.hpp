@@ -46,8 +46,8 @@ public:
     form,
   };
 
-  /// @param object must outlive this
-  explicit field_reader(const json& object, from how = from::body)
+  /// @param object must outlive this; take() and file() take out of it
+  explicit field_reader(json& object, from how = from::body)
     : object_(object), how_(how) {}
 
   bool good() const {
@@ -65,6 +65,9 @@ public:
   /// The value as it is; null where it is left out.
   const json* find(std::string_view name);
 
+  /// The value itself, which reads as left out from then on; null where it is.
+  json take(std::string_view name);
+
   std::optional<std::string> text(std::string_view name,
                                   uint64_t most_bytes = 1024);
   std::optional<std::string> choice(std::string_view name,
@@ -77,7 +80,8 @@ public:
   /// A seed: 0 up to 2^64 - 1; -1 counts as left out.
   std::optional<uint64_t> seed(std::string_view name);
 
-  /// An image's file, in base64 or a data URL; empty where it is left out.
+  /// An image's file, in base64 or a data URL; empty where it is left out. Its
+  /// text is taken: it is no shorter than the file.
   std::vector<uint8_t> file(std::string_view name, uint64_t most_bytes);
 
   /// Allows a field only at values with which it says nothing: what it stands
@@ -104,7 +108,7 @@ private:
   /// Numbers and flags of a form, as the texts that they are.
   json value_of(const json& x) const;
 
-  const json& object_;
+  json& object_;
   from how_;
   std::set<std::string_view> known_;
   std::optional<field_fault> fault_;

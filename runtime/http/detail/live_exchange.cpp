@@ -29,6 +29,10 @@ const request_message& live_exchange::asked() const {
   return asked_;
 }
 
+void live_exchange::drop_body() {
+  asked_.body = std::string{};
+}
+
 void live_exchange::reply(reply_message x) {
   std::function<void()> unused;
   const std::lock_guard guard{mutex_};

@@ -26,6 +26,10 @@ public:
 
   const request_message& asked() const override;
 
+  /// What it was counted with stays until the end: what was read from it is
+  /// still there.
+  void drop_body() override;
+
   void reply(reply_message x) override;
 
   void begin_events() override;
@@ -43,7 +47,7 @@ private:
   enum class stage : uint8_t { asked, streaming, answered };
 
   const std::weak_ptr<connection> to_;
-  const request_message asked_;
+  request_message asked_;
   const std::shared_ptr<tally> counts_;
   const uint64_t held_bytes_;
   const bool chunked_;

@@ -3,6 +3,7 @@
 #include <atelier/image/codec.hpp>
 #include <atelier/runtime/http/detail/alpha_mask.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
+#include <atelier/runtime/http/detail/idempotency.hpp>
 #include <atelier/runtime/http/detail/openai_call.hpp>
 #include <atelier/runtime/http/detail/replies.hpp>
 #include <atelier/runtime/http/multipart.hpp>
@@ -27,7 +28,7 @@ using bytes = std::vector<uint8_t>;
 struct call_body {
   json object = json::object();
   field_reader::from how = field_reader::from::body;
-  /// Files of a form.
+  /// Files of a form: in the body of the request.
   std::vector<std::pair<std::string, std::string_view>> files;
 };
 
@@ -37,13 +38,15 @@ bool is_file(const form_part& x) {
         {reinterpret_cast<const uint8_t*>(x.content.data()), x.content.size()});
 }
 
-core::result<call_body> read_body(const request_message& asked) {
+core::result<call_body> read_body(exchange& x) {
+  const auto& asked = x.asked();
   call_body body;
   const auto type = find_field(asked.headers, "content-type");
   if (!type.starts_with("multipart/")) {
     auto object = parse_object(asked.body);
     if (!object)
       return object.why();
+    x.drop_body();
     body.object = std::move(*object);
     return body;
   }
@@ -51,14 +54,14 @@ core::result<call_body> read_body(const request_message& asked) {
   const auto parts = parse_multipart(type, asked.body);
   if (!parts)
     return parts.why();
-  for (const auto& x : *parts) {
-    auto name = x.name;
+  for (const auto& part : *parts) {
+    auto name = part.name;
     if (name.ends_with("[]"))
       name.resize(name.size() - 2);
-    if (is_file(x))
-      body.files.emplace_back(std::move(name), x.content);
+    if (is_file(part))
+      body.files.emplace_back(std::move(name), part.content);
     else
-      body.object[name] = x.content;
+      body.object[name] = part.content;
   }
   return body;
 }
@@ -165,13 +168,18 @@ void read_quality(field_reader& r, const api_context& with, openai_call& call,
 } // namespace
 
 std::variant<openai_call, reply_message> read_openai_call(
-  const request_message& asked, openai_kind kind, const api_context& with) {
-  const auto body = read_body(asked);
+  exchange& x, openai_kind kind, const api_context& with) {
+  const auto& asked = x.asked();
+  openai_call call;
+  if (auto faulty = read_idempotency_key(asked, shape, call.what))
+    return std::move(*faulty);
+  if (!call.what.idempotency_key.empty())
+    call.what.fingerprint = fingerprint_of(asked);
+  auto body = read_body(x);
   if (!body)
     return error_reply(shape, 400, core::to_string(body.why().code),
                        body.why().text);
   field_reader r{body->object, body->how};
-  openai_call call;
   generation one;
   read_generation(r, with, one);
   if (kind == openai_kind::generation)
@@ -179,6 +187,8 @@ std::variant<openai_call, reply_message> read_openai_call(
       r.refuse(name, fmt::format("{} is not a file of this call", name));
   else
     read_images(r, *body, kind, with, one);
+  body->files.clear();
+  x.drop_body();
   if (kind != openai_kind::variation && r.find("prompt") == nullptr)
     r.refuse("prompt", "prompt is missing");
   if (kind == openai_kind::variation && !one.strength)

@@ -26,9 +26,9 @@ struct openai_call {
   std::string format = "png";
 };
 
-/// Reads a call: its body is JSON or a form. Returns the reply where it is
-/// faulty.
+/// Reads a call: its body is JSON or a form, and is dropped. Returns the reply
+/// where it is faulty.
 std::variant<openai_call, reply_message> read_openai_call(
-  const request_message& asked, openai_kind kind, const api_context& with);
+  exchange& x, openai_kind kind, const api_context& with);
 
 } // namespace atelier::runtime::http::detail

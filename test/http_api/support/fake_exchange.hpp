@@ -26,6 +26,10 @@ public:
     return asked_;
   }
 
+  void drop_body() override {
+    asked_.body = std::string{};
+  }
+
   void reply(runtime::http::reply_message x) override {
     faulty = faulty || answered || streaming;
     answered = std::move(x);

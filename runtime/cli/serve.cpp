@@ -19,6 +19,9 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#  include <malloc.h>
+#endif
 
 #include <atomic>
 #include <chrono>
@@ -40,6 +43,15 @@ constexpr auto not_found =
   "gives it a folder of its own)";
 /// For replies that are on their way once the engine has stopped.
 constexpr auto flush_grace = 2s;
+
+/// Has blocks of bodies and files go back to the system when they are freed.
+/// Else the C library keeps up to twice the largest that there was.
+void return_large_blocks() {
+#ifdef __GLIBC__
+  constexpr int large = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, large);
+#endif
+}
 
 /// Thousands of connections need more descriptors than a shell allows at
 /// first. Those that the program may not have are missing later, in accept.
@@ -405,6 +417,8 @@ exit_status serve(const serve_arguments& arguments,
   auto chosen = read();
   if (!chosen)
     return refuse(world.terminal, chosen.why());
+  if (chosen->settings.processes.mode == config::process_mode::split)
+    return_large_blocks();
   return serve_run{std::move(*chosen), read, *all, world}.run();
 }
 

@@ -44,15 +44,101 @@ core::result<void> check_shape(std::string_view text) {
   return {};
 }
 
+/// Makes values from what the parser finds. Texts are taken over, not copied:
+/// one may be a picture's file.
+class value_maker : public json::json_sax_t {
+public:
+  bool null() override {
+    return put(json());
+  }
+
+  bool boolean(bool x) override {
+    return put(x);
+  }
+
+  bool number_integer(number_integer_t x) override {
+    return put(x);
+  }
+
+  bool number_unsigned(number_unsigned_t x) override {
+    return put(x);
+  }
+
+  bool number_float(number_float_t x, const string_t&) override {
+    return put(x);
+  }
+
+  bool string(string_t& x) override {
+    return put(std::move(x));
+  }
+
+  bool binary(binary_t&) override {
+    return false;
+  }
+
+  bool key(string_t& x) override {
+    key_ = std::move(x);
+    return true;
+  }
+
+  bool start_object(size_t) override {
+    return open(json::object());
+  }
+
+  bool start_array(size_t) override {
+    return open(json::array());
+  }
+
+  bool end_object() override {
+    inside_.pop_back();
+    return true;
+  }
+
+  bool end_array() override {
+    return end_object();
+  }
+
+  bool parse_error(size_t, const std::string&,
+                   const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+  json made;
+
+private:
+  json* place(json&& x) {
+    if (inside_.empty())
+      return &(made = std::move(x));
+    auto& in = *inside_.back();
+    if (in.is_array())
+      return &in.emplace_back(std::move(x));
+    return &(in[key_] = std::move(x));
+  }
+
+  bool put(json x) {
+    place(std::move(x));
+    return true;
+  }
+
+  bool open(json x) {
+    inside_.push_back(place(std::move(x)));
+    return true;
+  }
+
+  /// What is not closed yet, each in the one before: none of them moves.
+  std::vector<json*> inside_;
+  std::string key_;
+};
+
 } // namespace
 
 core::result<json> parse_object(std::string_view text) {
   if (auto good = check_shape(text); !good)
     return good.why();
-  auto object = json::parse(text, nullptr, false);
-  if (!object.is_object())
+  value_maker values;
+  if (!json::sax_parse(text, &values) || !values.made.is_object())
     return core::fail(ec::bad_payload, "the body is not a JSON object");
-  return object;
+  return std::move(values.made);
 }
 
 std::string shown(const json& x) {

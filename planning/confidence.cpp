@@ -16,9 +16,8 @@ struct measured_mean {
 };
 
 void pool(std::vector<measured_mean> all) {
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return *a.at > *b.at;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return *a.at > *b.at; });
   for (auto best = all.begin(); best != all.end();) {
     const auto end = std::find_if(best, all.end(), [&](const auto& x) {
       return *best->at - *x.at
@@ -88,9 +87,8 @@ void settle(cascade_profile& c) {
 double standard_error(double mean, uint32_t pictures, double deviation) {
   if (pictures == 0)
     return 0;
-  const double spread = deviation > 0
-                        ? deviation
-                        : std::sqrt(std::max(0.0, mean * (1 - mean)));
+  const double spread =
+    deviation > 0 ? deviation : std::sqrt(std::max(0.0, mean * (1 - mean)));
   return spread / std::sqrt(static_cast<double>(pictures));
 }
 
@@ -107,8 +105,7 @@ curve one_valley(const curve& points) {
       continue;
     least = apart;
     for (size_t i = 0; i < points.size(); ++i)
-      best[i].second =
-        i < cut ? falling.first[i] : rising.first[i - cut];
+      best[i].second = i < cut ? falling.first[i] : rising.first[i - cut];
   }
   return best;
 }
@@ -125,9 +122,8 @@ profile beyond_chance(profile known) {
     std::vector<measured_mean> levels;
     for (auto& x : ladder.levels)
       if (x.pictures > 0)
-        levels.push_back(
-          {&x.quality, x.pictures,
-           standard_error(x.quality, x.pictures, x.deviation)});
+        levels.push_back({&x.quality, x.pictures,
+                          standard_error(x.quality, x.pictures, x.deviation)});
     pool(std::move(levels));
   }
   for (auto& c : known.cascades)

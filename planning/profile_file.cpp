@@ -112,8 +112,8 @@ void read_variant(json_reader& r, const json& x, const std::string& at,
     return r.complain(at, "is not an object");
   r.expect_keys(x, at,
                 {"name", "native", "latent", "sampler", "karras", "guidance",
-                 "quality", "quality_pictures", "quality_deviation", "text_ms", "decode_ms", "load_ms", "memory_bytes",
-                 "busy_watts", "step"});
+                 "quality", "quality_pictures", "quality_deviation", "text_ms",
+                 "decode_ms", "load_ms", "memory_bytes", "busy_watts", "step"});
   variant_profile v;
   if (const auto* name = r.find(x, at, "name", true)) {
     auto parsed = name->is_string()

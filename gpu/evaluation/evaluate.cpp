@@ -222,8 +222,8 @@ private:
       out.judge = judge_name;
       out.judging = seen_[i].judging;
       out.correlation = correlation(seen_[i].confidences, seen_[i].objects);
-      out.points = detail::measure_cascade(seen_[i], seen_.front(), renders_,
-                                           plan_.seed);
+      out.points =
+        detail::measure_cascade(seen_[i], seen_.front(), renders_, plan_.seed);
       out_.cascades.push_back(std::move(out));
     }
   }

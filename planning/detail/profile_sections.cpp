@@ -159,9 +159,9 @@ void read_ladder(json_reader& r, const json& x, const std::string& at,
   each(r, x, at, "levels", [&](const json& item, const std::string& here) {
     if (!is_object(r, item, here))
       return;
-    r.expect_keys(item, here,
-                  {"variant", "skip", "quality", "pictures", "deviation",
-                   "class_quality"});
+    r.expect_keys(
+      item, here,
+      {"variant", "skip", "quality", "pictures", "deviation", "class_quality"});
     level_profile level;
     level.variant = variant_at(r, item, here, "variant", into);
     r.whole(item, here, "skip", 0, most_steps, level.skip, false);

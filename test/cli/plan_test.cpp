@@ -35,9 +35,8 @@ std::string ladder_of(uint32_t pictures) {
       name, quality, pictures, ms);
   };
   const auto level = [&](const char* name, double quality) {
-    return fmt::format(
-      R"({{"variant": "{}", "quality": {}, "pictures": {}}})", name, quality,
-      pictures);
+    return fmt::format(R"({{"variant": "{}", "quality": {}, "pictures": {}}})",
+                       name, quality, pictures);
   };
   return fmt::format(
     R"({{"format": "atelier.profile", "version": 2,

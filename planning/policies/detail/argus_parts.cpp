@@ -25,10 +25,10 @@ ladder_profile models_of(const profile& known) {
     level_profile level;
     level.variant = v;
     measured = measured && known.variants[v.value].quality_pictures > 0;
-    level.quality = out.levels.empty()
-                    ? quality
-                    : std::min(quality, (measured ? 1 : 0.99)
-                                          * out.levels.back().quality);
+    level.quality =
+      out.levels.empty()
+        ? quality
+        : std::min(quality, (measured ? 1 : 0.99) * out.levels.back().quality);
     out.levels.push_back(std::move(level));
   };
   const auto own = [&](core::variant_id v) {

@@ -71,6 +71,11 @@ struct variant_profile {
   double quality = 1;
   /// Whether `quality` was measured; without, it is 1 for every policy.
   bool rated = true;
+  /// Pictures that `quality` is the mean of, and their standard deviation; 0
+  /// pictures: it is taken at its word; 0 deviation: the most that values in
+  /// 0..1 can have.
+  uint32_t quality_pictures = 0;
+  double quality_deviation = 0;
   /// How it runs where nobody says otherwise.
   core::sampler with = core::sampler::ddim;
   float guidance = 7.5f;
@@ -102,6 +107,9 @@ struct level_profile {
   double quality = 1;
   /// Mean over the prompts of each class; empty: `quality` for all.
   std::vector<double> class_quality;
+  /// As quality_pictures and quality_deviation of a variant.
+  uint32_t pictures = 0;
+  double deviation = 0;
 
   friend bool operator==(const level_profile&, const level_profile&) = default;
 };
@@ -149,6 +157,9 @@ struct cascade_profile {
   std::vector<std::pair<double, double>> deferred;
   /// (share that the light variant answers, FID); lower is better.
   std::vector<std::pair<double, double>> fid;
+  /// By point of `fid`: the standard error of its difference from the heavy
+  /// variant's alone. Empty: the points are taken at their word.
+  std::vector<double> fid_error{};
   /// What plans that never change take: one made elsewhere, and the highest
   /// rate, in requests a second, that one is made for; 0: unknown.
   std::optional<fixed_cascade> fixed{};

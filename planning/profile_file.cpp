@@ -66,6 +66,10 @@ json variant_json(const variant_profile& v) {
     {"step", std::move(steps)}};
   if (v.rated)
     out["quality"] = v.quality;
+  if (v.quality_pictures != 0)
+    out["quality_pictures"] = v.quality_pictures;
+  if (v.quality_deviation != 0)
+    out["quality_deviation"] = v.quality_deviation;
   if (v.busy_watts != 0)
     out["busy_watts"] = v.busy_watts;
   return out;
@@ -108,8 +112,8 @@ void read_variant(json_reader& r, const json& x, const std::string& at,
     return r.complain(at, "is not an object");
   r.expect_keys(x, at,
                 {"name", "native", "latent", "sampler", "karras", "guidance",
-                 "quality", "text_ms", "decode_ms", "load_ms", "memory_bytes",
-                 "busy_watts", "step"});
+                 "quality", "quality_pictures", "quality_deviation", "text_ms",
+                 "decode_ms", "load_ms", "memory_bytes", "busy_watts", "step"});
   variant_profile v;
   if (const auto* name = r.find(x, at, "name", true)) {
     auto parsed = name->is_string()
@@ -164,6 +168,8 @@ void read_variant(json_reader& r, const json& x, const std::string& at,
   r.real(x, at, "guidance", 0, 1000, v.guidance, false);
   v.rated = x.contains("quality");
   r.real(x, at, "quality", -1e6, 1e6, v.quality, false);
+  r.pictures(x, at, "quality_pictures", "quality_deviation", v.quality,
+             v.quality_pictures, v.quality_deviation);
   r.span(x, at, "text_ms", v.text);
   r.span(x, at, "decode_ms", v.decode);
   read_load(r, x, at, v);

@@ -2,6 +2,7 @@
 #include <atelier/core/log.hpp>
 #include <atelier/core/text_file.hpp>
 #include <atelier/gpu/models/model_facts.hpp>
+#include <atelier/planning/confidence.hpp>
 #include <atelier/planning/plan_needs.hpp>
 #include <atelier/planning/policies/fixed.hpp>
 #include <atelier/planning/profile_file.hpp>
@@ -117,6 +118,8 @@ void take_quality(const planning::variant_profile& from,
   if (!from.rated)
     return;
   to.quality = from.quality;
+  to.quality_pictures = from.quality_pictures;
+  to.quality_deviation = from.quality_deviation;
   to.rated = true;
 }
 
@@ -288,6 +291,7 @@ core::result<known_variants> know_variants(const config::settings& x) {
   take_sections(*measured, known);
   take_cascades(measured->cascades.empty() ? *evaluated : *measured,
                 x.policy.judges, known);
+  known = planning::beyond_chance(std::move(known));
   return out;
 }
 

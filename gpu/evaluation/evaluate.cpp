@@ -78,9 +78,13 @@ private:
   const drawing_model& model(const std::string& name) {
     auto it = models_.find(name);
     if (it == models_.end()) {
+      const auto begin = std::chrono::steady_clock::now();
       auto loaded = drawing_model::load(plan_.models / name, where_);
       if (!loaded)
         throw model_error{loaded.why()};
+      loads_[name] = std::chrono::duration<double, std::milli>(
+                       std::chrono::steady_clock::now() - begin)
+                       .count();
       it = models_.emplace(name, std::move(*loaded)).first;
     }
     return it->second;
@@ -161,6 +165,8 @@ private:
     out.took.text /= n;
     out.took.denoise /= n;
     out.took.decode /= n;
+    out.load = loads_[x.model];
+    out.weight_bytes = model(x.model).of().weight_bytes();
     for (uint32_t i = 0; i < most_objects; ++i)
       out.by_objects.push_back(
         found.quality(i * plan_.captions, (i + 1) * plan_.captions));
@@ -216,7 +222,8 @@ private:
       out.judge = judge_name;
       out.judging = seen_[i].judging;
       out.correlation = correlation(seen_[i].confidences, seen_[i].objects);
-      out.points = detail::measure_cascade(seen_[i], seen_.front(), renders_);
+      out.points =
+        detail::measure_cascade(seen_[i], seen_.front(), renders_, plan_.seed);
       out_.cascades.push_back(std::move(out));
     }
   }
@@ -254,6 +261,8 @@ private:
   /// By variant; empty without a judge.
   std::vector<detail::judged_pictures> seen_;
   std::map<std::string, drawing_model> models_;
+  /// Milliseconds.
+  std::map<std::string, double> loads_;
   torch::Tensor renders_;
   evaluation out_;
   size_t done_ = 0;

@@ -56,6 +56,8 @@ struct picture_quality {
   double fully = 0;
   /// Cosine of picture and caption, by the scorer.
   std::optional<double> score;
+  /// Standard deviation of a picture's share of objects that are right.
+  double deviation = 0;
 };
 
 /// Milliseconds a picture, of batches of evaluation_plan::batch.
@@ -83,6 +85,9 @@ struct evaluated_run {
   /// Correlation of the score with the share of objects that are right.
   std::optional<double> score_correlation;
   picture_times took;
+  /// Milliseconds until the model was there, and bytes of its weights there.
+  double load = 0;
+  uint64_t weight_bytes = 0;
 };
 
 /// What a picture starts from instead of noise.
@@ -126,6 +131,8 @@ struct evaluated_cascade_point {
   double objects = 0;
   /// Frechet distance of all answers from renders.
   std::optional<double> distance;
+  /// Standard error of its difference from that of the heavy variant alone.
+  std::optional<double> distance_error{};
 };
 
 /// A light variant whose pictures a judge lets pass or not, and the first

@@ -20,6 +20,8 @@ json of(const picture_quality& x) {
            {"fully_right", x.fully}};
   if (x.score)
     out["score"] = *x.score;
+  if (x.deviation > 0)
+    out["deviation"] = x.deviation;
   return out;
 }
 
@@ -38,7 +40,9 @@ json of(const evaluated_run& x) {
   out["ms"] = {{"text", x.took.text},
                {"denoise", x.took.denoise},
                {"decode", x.took.decode},
-               {"total", x.took.total()}};
+               {"total", x.took.total()},
+               {"load", x.load}};
+  out["weight_bytes"] = x.weight_bytes;
   return out;
 }
 
@@ -67,6 +71,8 @@ json of(const evaluated_cascade& x) {
                              {"objects_right", p.objects}});
     if (p.distance)
       out["points"].back()["frechet_distance"] = *p.distance;
+    if (p.distance_error)
+      out["points"].back()["frechet_distance_error"] = *p.distance_error;
   }
   return out;
 }
@@ -128,6 +134,10 @@ planning::profile measured_profile(const evaluation& x) {
     v.with = run.sampler;
     v.guidance = run.guidance;
     v.quality = run.all.objects;
+    v.quality_pictures = run.all.pictures;
+    v.quality_deviation = run.all.deviation;
+    v.load = ms(run.load);
+    v.memory_bytes = run.weight_bytes;
     v.text = ms(run.took.text);
     v.decode = ms(run.took.decode);
     const auto batch = std::min<uint32_t>(x.plan.batch, run.all.pictures);
@@ -146,8 +156,11 @@ planning::profile measured_profile(const evaluation& x) {
     // By rising share that the light variant answers, each once.
     for (auto p = of.points.rbegin(); p != of.points.rend(); ++p)
       if (p->distance
-          && (c.fid.empty() || c.fid.back().first < 1 - p->deferred))
+          && (c.fid.empty() || c.fid.back().first < 1 - p->deferred)) {
         c.fid.emplace_back(1 - p->deferred, *p->distance);
+        if (p->distance_error)
+          c.fid_error.push_back(*p->distance_error);
+      }
     out.cascades.push_back(std::move(c));
   }
   return out;

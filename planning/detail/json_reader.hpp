@@ -23,6 +23,7 @@ using json = nlohmann::ordered_json;
 
 inline constexpr size_t most_faults = 100;
 inline constexpr double day_ms = 86'400'000;
+inline constexpr uint64_t most_pictures = 1'000'000'000;
 
 /// Returns the nearest nanosecond, so that what is written reads back the same.
 inline core::timespan span_of_ms(double ms) {
@@ -103,6 +104,19 @@ public:
     double ms = core::to_ms(into);
     real(x, at, key, 0, day_ms, ms, needed);
     into = span_of_ms(ms);
+  }
+
+  /// How many pictures `mean` is of, and how they differ.
+  void pictures(const json& x, const std::string& at, const char* count,
+                const char* deviation, double mean, uint32_t& pictures,
+                double& by) {
+    whole(x, at, count, 1, most_pictures, pictures, false);
+    real(x, at, deviation, 0, 1e6, by, false);
+    if (pictures == 0 && by != 0)
+      complain(at + "." + deviation, fmt::format("needs {}", count));
+    if (pictures != 0 && by == 0 && !(mean >= 0 && mean <= 1))
+      complain(at + "." + deviation,
+               "is missing: only means in 0..1 do without");
   }
 
   static std::string shown(const json& x) {

@@ -159,11 +159,15 @@ void read_ladder(json_reader& r, const json& x, const std::string& at,
   each(r, x, at, "levels", [&](const json& item, const std::string& here) {
     if (!is_object(r, item, here))
       return;
-    r.expect_keys(item, here, {"variant", "skip", "quality", "class_quality"});
+    r.expect_keys(
+      item, here,
+      {"variant", "skip", "quality", "pictures", "deviation", "class_quality"});
     level_profile level;
     level.variant = variant_at(r, item, here, "variant", into);
     r.whole(item, here, "skip", 0, most_steps, level.skip, false);
     r.real(item, here, "quality", -most_quality, most_quality, level.quality);
+    r.pictures(item, here, "pictures", "deviation", level.quality,
+               level.pictures, level.deviation);
     read_numbers(r, item, here, "class_quality", -most_quality, most_quality,
                  level.class_quality);
     ladder.levels.push_back(std::move(level));
@@ -205,7 +209,7 @@ void read_cascade(json_reader& r, const json& x, const std::string& at,
     return;
   r.expect_keys(x, at,
                 {"light", "heavy", "judge", "judging_ms", "deadline_ms",
-                 "deferred", "fid", "peak_rate", "fixed"});
+                 "deferred", "fid", "fid_error", "peak_rate", "fixed"});
   cascade_profile cascade;
   cascade.light = variant_at(r, x, at, "light", into);
   cascade.heavy = variant_at(r, x, at, "heavy", into);
@@ -220,6 +224,11 @@ void read_cascade(json_reader& r, const json& x, const std::string& at,
   r.span(x, at, "deadline_ms", cascade.deadline);
   read_pairs(r, x, at, "deferred", 1, cascade.deferred);
   read_pairs(r, x, at, "fid", most_quality, cascade.fid);
+  read_numbers(r, x, at, "fid_error", 0, most_quality, cascade.fid_error);
+  if (const size_t n = cascade.fid_error.size();
+      n != 0 && n != cascade.fid.size())
+    r.complain(at + ".fid_error", fmt::format("has {} values for {} points", n,
+                                              cascade.fid.size()));
   r.real(x, at, "peak_rate", 0, most_rate, cascade.peak_rate, false);
   if (const auto* fixed = r.find(x, at, "fixed", false);
       fixed != nullptr && is_object(r, *fixed, at + ".fixed"))
@@ -309,11 +318,16 @@ void write_sections(const profile& x, json& into) {
   auto& ladders = into["ladders"] = json::array();
   for (const ladder_profile& l : x.ladders) {
     auto levels = json::array();
-    for (const level_profile& v : l.levels)
+    for (const level_profile& v : l.levels) {
       levels.push_back({{"variant", name_of(x, v.variant)},
                         {"skip", v.skip},
                         {"quality", v.quality},
                         {"class_quality", v.class_quality}});
+      if (v.pictures != 0)
+        levels.back()["pictures"] = v.pictures;
+      if (v.deviation != 0)
+        levels.back()["deviation"] = v.deviation;
+    }
     ladders.push_back({{"kind", name_of(l.kind)},
                        {"levels", std::move(levels)},
                        {"class_shares", l.class_shares}});
@@ -330,6 +344,8 @@ void write_sections(const profile& x, json& into) {
                         {"deferred", pairs_json(c.deferred)},
                         {"fid", pairs_json(c.fid)},
                         {"peak_rate", c.peak_rate}});
+    if (!c.fid_error.empty())
+      cascades.back()["fid_error"] = c.fid_error;
     if (c.fixed)
       cascades.back()["fixed"] = {{"threshold", c.fixed->threshold},
                                   {"light", c.fixed->light},

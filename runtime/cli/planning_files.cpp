@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/philox.hpp>
 #include <atelier/core/text_file.hpp>
+#include <atelier/planning/confidence.hpp>
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/demand_file.hpp>
 #include <atelier/planning/policies/fixed.hpp>
@@ -67,7 +68,7 @@ core::result<planning::profile> read_profile(std::string_view argument,
   auto out = planning::parse_profile(*text, path);
   if (!out)
     return as_input(out.why());
-  return out;
+  return planning::beyond_chance(std::move(*out));
 }
 
 core::result<planning::trace> read_trace(std::string_view argument,

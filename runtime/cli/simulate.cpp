@@ -103,6 +103,20 @@ result<void> read_mix(const std::vector<std::string>& texts, scenario& x) {
   return {};
 }
 
+result<void> read_masks(const simulate_arguments& arguments, scenario& x) {
+  if (!arguments.edits || arguments.edits->find(',') != std::string::npos)
+    return fail(ec::invalid_argument,
+                "--masks: goes with --edits SHARE, without a mean");
+  const auto text = read_text("--masks", *arguments.masks, most_script_bytes);
+  if (!text)
+    return text.why();
+  auto masks = parse_masks(*text, *arguments.masks);
+  if (!masks)
+    return fail(ec::invalid_argument, "--masks: {}", masks.why().text);
+  x.edits.masks = std::move(*masks);
+  return {};
+}
+
 result<request> read(const simulate_arguments& arguments) {
   if (!arguments.policies)
     return fail(ec::invalid_argument, "--policy is missing: P[,P...]");
@@ -198,6 +212,10 @@ result<request> read(const simulate_arguments& arguments) {
     if (!e)
       return e.why();
     x.edits = *e;
+  }
+  if (arguments.masks) {
+    if (auto ok = read_masks(arguments, x); !ok)
+      return ok.why();
   }
   if (auto ok = read_mix(arguments.mix, x); !ok)
     return ok.why();
@@ -338,6 +356,8 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
   add("--edits", into.edits, "SHARE[,MEAN[,SPREAD]]",
       "Share of requests that are edits, and of their masks (default: "
       "0,0.11,0.1033)");
+  add("--masks", into.masks, "FILE",
+      "Measured masked shares of edits, one a line, instead of a mean");
   add("--seed", into.seed, "S", "Decides all that is drawn (default: 1)");
   group("Policies and devices");
   add("--policy", into.policies, "P,P,...", "Policies, side by side");

@@ -40,6 +40,7 @@ struct simulate_arguments {
   std::optional<std::string> hit_predictor;
   std::optional<std::string> cache;
   std::optional<std::string> edits;
+  std::optional<std::string> masks;
   std::optional<std::string> reproduce;
   std::optional<std::string> output;
   bool force = false;

@@ -2,6 +2,7 @@
 #include <atelier/planning/modm/energy.hpp>
 #include <atelier/planning/nirvana/step_choice.hpp>
 #include <atelier/runtime/simulation/accounts.hpp>
+#include <atelier/runtime/simulation/knowledge.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -217,7 +218,12 @@ void accounts::book_end(const core::request& of, const open_request& x,
   out_.late += x.late ? 1 : 0;
   ++out_.completed;
   latencies_ms_.push_back(static_cast<float>(core::to_ms(now - of.arrived)));
-  out_.edits += of.source ? 1u : 0u;
+  if (!of.source)
+    return;
+  ++out_.edits;
+  if (const auto mask = mask_of(of_, of.id))
+    out_.masked_mean +=
+      (mask->ratio - out_.masked_mean) / static_cast<double>(out_.edits);
 }
 
 void accounts::look(const actors::hub& tables, const planning::plan& in_force,

@@ -53,7 +53,9 @@ std::optional<planning::mask_facts> edit_of(const scenario& of,
     return std::nullopt;
   auto random = stream(of, id, draw::mask);
   planning::mask_facts out;
-  out.ratio = planning::beta_share(random, edits.mean, edits.spread);
+  out.ratio = edits.masks.empty()
+              ? planning::beta_share(random, edits.mean, edits.spread)
+              : edits.masks[random.below(edits.masks.size())];
   out.recorded = stream(of, id, draw::recorded).uniform() < edits.recorded;
   return out;
 }

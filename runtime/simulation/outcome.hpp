@@ -79,6 +79,8 @@ struct outcome {
   double first_step_mean_ms = 0;
   double steps_p95_ms = 0;
   uint64_t edits = 0;
+  /// Masked share of the edits that were answered.
+  double masked_mean = 0;
   double utilisation = 0;
   double device_seconds = 0;
   /// Drawn by all devices from the first arrival to the last answer, and of it

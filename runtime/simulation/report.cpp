@@ -263,6 +263,8 @@ std::string to_json(const outcome& x) {
   j["first_step_ms"] = {{"mean", x.first_step_mean_ms}};
   j["steps_ms"] = {{"p95", x.steps_p95_ms}};
   j["edits"] = x.edits;
+  if (x.edits > 0)
+    j["masked_mean"] = x.masked_mean;
   j["utilisation"] = x.utilisation;
   j["device_seconds"] = x.device_seconds;
   if (x.joules >= 0) {

@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fstream>
 #include <numeric>
+#include <sstream>
 
 namespace atelier::runtime {
 
@@ -75,6 +77,15 @@ std::shared_ptr<planning::profile> shipped(const std::string& name) {
   auto read = planning::parse_profile(published_profile(name), name);
   ATELIER_EXPECTS(read, "shipped profiles are sound");
   return std::make_shared<planning::profile>(std::move(*read));
+}
+
+core::result<std::string> text_of(const std::string& path) {
+  std::ifstream in{path, std::ios::binary};
+  if (!in)
+    return core::fail(core::ec::bad_payload, "cannot read {}", path);
+  std::ostringstream all;
+  all << in.rdbuf();
+  return std::move(all).str();
 }
 
 std::shared_ptr<const planning::policy> by_name(const std::string& name) {

@@ -39,7 +39,8 @@ struct reproduced {
 struct reproduction_options {
   /// "all", or the name of a paper.
   std::string which = "all";
-  /// Folder with the published data, in `diffserve/`; empty: made traces.
+  /// Folder with the published data, in `diffserve/` and, where there are any,
+  /// `masks/`; empty: made traces and masks.
   std::string published;
   /// Seeds that means are taken over, where a row says so.
   uint32_t seeds = 5;

@@ -43,15 +43,6 @@ constexpr cascade_case c3{"C3",   "diffserve-sdxl-lightning", "sdxl-lightning",
                           "sdxl", "maf_1to8qps.txt",          1,
                           8};
 
-core::result<std::string> text_of(const std::string& path) {
-  std::ifstream in{path, std::ios::binary};
-  if (!in)
-    return core::fail(core::ec::bad_payload, "cannot read {}", path);
-  std::ostringstream all;
-  all << in.rdbuf();
-  return std::move(all).str();
-}
-
 /// A cascade with everything that is published of it.
 struct setting {
   cascade_case what;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 namespace atelier::runtime {
@@ -108,6 +109,34 @@ core::result<std::vector<fault>> parse_faults(std::string_view text,
   }
   if (r.faults() != 0)
     return r.why();
+  return out;
+}
+
+core::result<std::vector<double>> parse_masks(std::string_view text,
+                                              std::string_view where) {
+  std::vector<double> out;
+  size_t number = 0;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    auto line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    ++number;
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' '))
+      line.remove_suffix(1);
+    if (line.empty())
+      continue;
+    double share = 0;
+    const auto read =
+      std::from_chars(line.data(), line.data() + line.size(), share);
+    if (read.ec != std::errc{} || read.ptr != line.data() + line.size()
+        || !(share >= 0 && share <= 1))
+      return core::fail(core::ec::bad_payload,
+                        "{}: line {}: '{}' is not a number in 0..1", where,
+                        number, line.substr(0, 60));
+    out.push_back(share);
+  }
+  if (out.empty())
+    return core::fail(core::ec::bad_payload, "{}: has no masked share", where);
   return out;
 }
 

@@ -64,8 +64,8 @@ struct fault {
 core::result<std::vector<fault>> parse_faults(std::string_view json,
                                               std::string_view where);
 
-/// Which requests edit a template, and how much of it they mask: a share of a
-/// beta distribution.
+/// Which requests edit a template, and how much of it they mask: a measured
+/// share, or one of a beta distribution.
 struct edit_spec {
   /// Of all requests.
   double share = 0;
@@ -76,7 +76,15 @@ struct edit_spec {
   double spread = 0.1033;
   /// Share of edits whose template's activations are stored.
   double recorded = 1;
+  /// Measured masked shares, 0..1, of which each edit has one, drawn; empty:
+  /// those of the distribution.
+  std::vector<double> masks{};
 };
+
+/// Reads masked shares, one number a line.
+/// Errors: ec::bad_payload, with the line.
+core::result<std::vector<double>> parse_masks(std::string_view text,
+                                              std::string_view where);
 
 /// What a simulation is made from. Everything in it decides its events; equal
 /// scenarios have equal events.

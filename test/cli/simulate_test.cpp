@@ -194,6 +194,32 @@ BOOST_AUTO_TEST_CASE(edits_are_simulated_by_their_share) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(masks_come_from_a_file) {
+  write("masks.txt", "0.05\n0.9\n");
+  const auto mean_of = [&](std::vector<std::string> options) {
+    options.insert(options.end(), {"--edits", "1", "--json"});
+    BOOST_TEST((simulate(options, "instgenie") == exit_status::done));
+    return nlohmann::json::parse(out.str())["masked_mean"].get<double>();
+  };
+  BOOST_TEST(mean_of({}) < 0.2);
+  const double measured = mean_of({"--masks", at("masks.txt")});
+  BOOST_TEST(measured > 0.35);
+  BOOST_TEST(measured < 0.6);
+  for (const auto& [options, part] :
+       {std::pair{std::vector<std::string>{}, "--masks: goes with --edits"},
+        {{"--edits", "0.5,0.1"}, "--masks: goes with --edits"}}) {
+    auto all = options;
+    all.insert(all.end(), {"--masks", at("masks.txt")});
+    BOOST_TEST((simulate(all, "instgenie") == exit_status::bad_input));
+    BOOST_TEST(complains(part), err.str());
+  }
+  write("masks.txt", "0.05\n2\n");
+  BOOST_TEST(
+    (simulate({"--edits", "1", "--masks", at("masks.txt")}, "instgenie")
+     == exit_status::bad_input));
+  BOOST_TEST(complains("line 2: '2' is not a number in 0..1"), err.str());
+}
+
 BOOST_AUTO_TEST_CASE(bad_files_are_told_with_their_place) {
   BOOST_TEST((simulate({}, "vanilla", "none.txt") == exit_status::bad_input));
   BOOST_TEST(complains("none.txt"));

@@ -36,6 +36,28 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {
   BOOST_TEST((*read == full_profile()));
 }
 
+BOOST_AUTO_TEST_CASE(numbers_of_pictures_are_read_back) {
+  auto p = full_profile();
+  p.variants[0].quality_pictures = 300;
+  p.variants[0].quality_deviation = 0.25;
+  p.ladders[1].levels[2].pictures = 7;
+  p.cascades[0].fid_error = {0, 0.5, 0.25};
+  const auto read = planning::parse_profile(planning::to_json(p), "p");
+  BOOST_TEST_REQUIRE(read.operator bool());
+  BOOST_TEST((*read == p));
+  p.cascades[0].fid_error = {0};
+  p.variants[0].quality = 21;
+  p.variants[0].quality_deviation = 0;
+  p.variants[1].quality_deviation = 1;
+  const auto faulty = planning::parse_profile(planning::to_json(p), "p");
+  BOOST_TEST_REQUIRE(!faulty);
+  BOOST_TEST(faulty.why().text
+             == "p: variants[0].quality_deviation: is missing: only means in "
+                "0..1 do without\n"
+                "p: variants[1].quality_deviation: needs quality_pictures\n"
+                "p: cascades[0].fid_error: has 1 values for 3 points");
+}
+
 BOOST_AUTO_TEST_CASE(the_first_version_has_no_sections) {
   auto text = planning::to_json(full_profile());
   text.replace(text.find("\"version\": 2"), 12, "\"version\": 1");

@@ -242,6 +242,28 @@ BOOST_AUTO_TEST_CASE(a_guess_is_marked_and_bounds_no_cascade) {
   BOOST_TEST((exact.cascades.at(0).deadline == std::chrono::seconds{5}));
 }
 
+BOOST_AUTO_TEST_CASE(a_quality_counts_beyond_its_pictures_only) {
+  evaluated of;
+  const auto given =
+    *planning::parse_profile(of.folder.read("profile.json"), "profile.json");
+  const auto known_with = [&](uint32_t pictures) {
+    auto p = given;
+    for (auto& v : p.variants)
+      v.quality_pictures = pictures;
+    const auto file = of.folder.path / "few.json";
+    std::ofstream{file} << planning::to_json(p);
+    of.x.planner.quality = file.string();
+    return *runtime::profile_of(of.x);
+  };
+  // .5 and .75 of eight pictures each may be chance.
+  const auto few = known_with(8);
+  BOOST_TEST(few.variants[0].quality == 0.625);
+  BOOST_TEST(few.variants[1].quality == 0.625);
+  const auto many = known_with(800);
+  BOOST_TEST(many.variants[0].quality == 0.75);
+  BOOST_TEST(many.variants[1].quality == 0.5);
+}
+
 BOOST_AUTO_TEST_CASE(every_section_of_a_measurement_is_taken_over) {
   evaluated of;
   auto measured =

@@ -103,6 +103,32 @@ BOOST_AUTO_TEST_CASE(a_batch_of_unlike_masks_takes_the_time_of_their_sum) {
              boost::test_tools::tolerance(1e-4));
 }
 
+BOOST_AUTO_TEST_CASE(measured_masks_are_drawn_as_often_as_they_are_there) {
+  auto x = base("instgenie", 1, 1);
+  x.edits.masks = {0.05, 0.05, 0.8};
+  size_t large = 0;
+  constexpr size_t n = 3000;
+  for (uint64_t id = 1; id <= n; ++id) {
+    const double ratio = edit_of(x, core::request_id{id})->ratio;
+    BOOST_TEST((ratio == 0.05 || ratio == 0.8));
+    large += ratio == 0.8 ? 1 : 0;
+  }
+  BOOST_TEST(large > n / 4);
+  BOOST_TEST(large < n / 2);
+  const auto read = runtime::parse_masks("0.25\r\n\n1\n0.5", "m");
+  BOOST_TEST_REQUIRE(read.operator bool());
+  BOOST_TEST((*read == std::vector<double>{0.25, 1, 0.5}));
+  for (const std::string bad : {"1.5", "x", "0.5 0.5", "nan", "-0.1"})
+    BOOST_TEST(runtime::parse_masks("0.5\n" + bad, "m").why().text
+               == "m: line 2: '" + bad + "' is not a number in 0..1");
+  BOOST_TEST(runtime::parse_masks("\n", "m").why().text
+             == "m: has no masked share");
+  // Nothing masked is an edit all the same.
+  x = base("instgenie", 20, 1);
+  x.edits.masks = {0};
+  BOOST_TEST(ran(x).edits == 20u);
+}
+
 BOOST_AUTO_TEST_CASE(masks_have_the_share_and_mean_that_are_asked_for) {
   auto x = base("instgenie", 1, 1);
   x.edits = {0.7, 0.19, runtime::usual_spread(0.19), 0.4};

@@ -26,10 +26,12 @@ struct judged_pictures {
 /// Returns what a cascade gives at thresholds from 0 to 1: the light variant's
 /// picture where its confidence is at least the threshold, else the heavy
 /// one's. `renders`: features that distances are measured from; may be
-/// undefined. Source: DiffServe, section 3.2 and figure 1.
+/// undefined. Errors of distances are those of 32 resamplings of the captions,
+/// by `seed` (Efron, Bootstrap methods, 1979). Source: DiffServe, section 3.2
+/// and figure 1.
 /// @pre both have the same captions, at least one
 std::vector<evaluated_cascade_point> measure_cascade(
   const judged_pictures& light, const judged_pictures& heavy,
-  const torch::Tensor& renders);
+  const torch::Tensor& renders, uint64_t seed);
 
 } // namespace atelier::gpu::detail

@@ -85,6 +85,14 @@ picture_quality scored_pictures::quality(size_t begin, size_t end) const {
     score += scores_.empty() ? 0 : scores_[i];
   }
   const auto n = static_cast<double>(end - begin);
+  double mean = 0, squares = 0;
+  for (auto i = begin; i < end; ++i) {
+    mean += objects_[i] / n;
+    squares += objects_[i] * objects_[i] / n;
+  }
+  if (n > 1)
+    out.deviation =
+      std::sqrt(std::max(0.0, squares - mean * mean) * n / (n - 1));
   out.objects = said > 0 ? right / said : 1;
   out.fully = n > 0 ? fully / n : 1;
   if (!scores_.empty() && n > 0)

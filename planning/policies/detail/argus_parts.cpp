@@ -18,14 +18,17 @@ ladder_profile models_of(const profile& known) {
     return *own;
   ladder_profile out;
   out.kind = ladder_kind::smaller_models;
-  // Equal qualities were not measured; the order in the profile says which is
-  // the better one.
+  // Equal qualities of which nobody says how many pictures they are of were not
+  // measured; the order in the profile says which is the better one.
+  bool measured = true;
   const auto add = [&](core::variant_id v, double quality) {
     level_profile level;
     level.variant = v;
-    level.quality = out.levels.empty()
-                    ? quality
-                    : std::min(quality, 0.99 * out.levels.back().quality);
+    measured = measured && known.variants[v.value].quality_pictures > 0;
+    level.quality =
+      out.levels.empty()
+        ? quality
+        : std::min(quality, (measured ? 1 : 0.99) * out.levels.back().quality);
     out.levels.push_back(std::move(level));
   };
   const auto own = [&](core::variant_id v) {

@@ -55,6 +55,10 @@ private:
 /// Returns a shipped profile.
 std::shared_ptr<planning::profile> shipped(const std::string& name);
 
+/// Returns a file of the published data.
+/// Errors: ec::bad_payload where it cannot be read.
+core::result<std::string> text_of(const std::string& path);
+
 /// Returns a policy by its name.
 std::shared_ptr<const planning::policy> by_name(const std::string& name);
 

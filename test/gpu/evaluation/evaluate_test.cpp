@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(a_cascade_takes_the_light_picture_where_it_passes) {
   light.objects = {1, 0, 0.5, 0};
   light.confidences = {0.9, 0.1, 0.5, 0.3};
   heavy.objects = {0.5, 1, 1, 1};
-  const auto points = gpu::detail::measure_cascade(light, heavy, {});
+  const auto points = gpu::detail::measure_cascade(light, heavy, {}, 1);
   BOOST_TEST(points.front().threshold == 0);
   BOOST_TEST(points.back().threshold == 1);
   BOOST_TEST(points.front().objects == 0.375);
@@ -211,10 +211,40 @@ BOOST_AUTO_TEST_CASE(a_cascade_takes_the_light_picture_where_it_passes) {
   light.objects.assign(18, 1);
   light.confidences.assign(18, 0.5);
   heavy.objects.assign(18, 0);
-  BOOST_TEST(gpu::detail::measure_cascade(light, heavy, {}).back().deferred
+  BOOST_TEST(gpu::detail::measure_cascade(light, heavy, {}, 1).back().deferred
              == 1);
   for (size_t i = 1; i < points.size(); ++i)
     BOOST_TEST(points[i].deferred >= points[i - 1].deferred);
+}
+
+BOOST_AUTO_TEST_CASE(distances_of_a_cascade_have_an_error) {
+  torch::manual_seed(6);
+  constexpr int64_t n = 200;
+  const auto renders = torch::randn({n, 4}, torch::kFloat64);
+  gpu::detail::judged_pictures light, heavy;
+  for (int64_t i = 0; i < n; ++i) {
+    light.objects.push_back(0);
+    heavy.objects.push_back(1);
+    light.confidences.push_back(static_cast<double>(i) / n);
+  }
+  heavy.features = renders + 0.1 * torch::randn({n, 4}, torch::kFloat64);
+  light.features = renders + 1.5;
+  const auto points = gpu::detail::measure_cascade(light, heavy, renders, 3);
+  // The heavy variant alone differs from itself by nothing.
+  BOOST_TEST(points.back().deferred == 1);
+  BOOST_TEST(*points.back().distance_error == 0);
+  const auto& alone = points.front();
+  BOOST_TEST(*alone.distance_error > 0);
+  // 9 further away, beyond every doubt.
+  BOOST_TEST(*alone.distance - *points.back().distance
+             > 20 * *alone.distance_error);
+  const auto again = gpu::detail::measure_cascade(light, heavy, renders, 3);
+  BOOST_TEST(*again.front().distance_error == *alone.distance_error);
+  // Where both draw alike, no difference is more than chance.
+  light.features = renders + 0.1 * torch::randn({n, 4}, torch::kFloat64);
+  const auto alike = gpu::detail::measure_cascade(light, heavy, renders, 3);
+  BOOST_TEST(std::abs(*alike.front().distance - *alike.back().distance)
+             < 4 * *alike.front().distance_error);
 }
 
 BOOST_AUTO_TEST_CASE(the_distance_is_that_of_normal_distributions) {

@@ -19,7 +19,9 @@ evaluated_run run_of(const std::string& model, uint32_t steps, double quality) {
   evaluated_run out;
   out.variant = {model, steps};
   out.guidance = 3;
-  out.all = {6, quality, quality / 2, 0.25};
+  out.all = {6, quality, quality / 2, 0.25, 0.25};
+  out.load = 12;
+  out.weight_bytes = 4096;
   out.by_objects.assign(3, {2, quality, quality / 2, {}});
   out.distance = 1.5;
   out.took = {1, 40, 2};
@@ -38,10 +40,10 @@ evaluation some() {
   out.starts.push_back({start_kind::latent, 5, {}, 0.1, {3, 0.25, 0, {}}});
   out.trends.push_back({start_kind::latent, 5, 0.5});
   evaluated_cascade cascade{{"base", 20}, {"base", 50}, "critic", 2.5, 0.5, {}};
-  cascade.points = {{0, 0, 0.5, 3.0},
-                    {0.5, 0.25, 0.7, 2.0},
-                    {0.75, 0.25, 0.7, 2.0},
-                    {1, 1, 0.75, 1.5}};
+  cascade.points = {{0, 0, 0.5, 3.0, 0.5},
+                    {0.5, 0.25, 0.7, 2.0, 0.25},
+                    {0.75, 0.25, 0.7, 2.0, 0.25},
+                    {1, 1, 0.75, 1.5, 0.0}};
   out.cascades.push_back(cascade);
   return out;
 }
@@ -71,6 +73,10 @@ BOOST_AUTO_TEST_CASE(the_profile_is_one_that_planning_reads) {
   BOOST_TEST(base.name == "base@50");
   BOOST_TEST(base.quality == 0.75);
   BOOST_TEST(base.guidance == 3);
+  BOOST_TEST(base.quality_pictures == 6u);
+  BOOST_TEST(base.quality_deviation == 0.25);
+  BOOST_TEST(core::to_ms(base.load) == 12);
+  BOOST_TEST(base.memory_bytes == 4096u);
   BOOST_TEST(base.step[0].batch == 4u);
   // 40 ms a picture, four at a time, in 50 steps.
   BOOST_TEST(core::to_ms(base.step[0].took) == 40.0 * 4 / 50,
@@ -87,6 +93,7 @@ BOOST_AUTO_TEST_CASE(the_profile_is_one_that_planning_reads) {
   BOOST_TEST(cascade.fid[0].first == 0);
   BOOST_TEST(cascade.fid[1].first == 0.75);
   BOOST_TEST(cascade.fid[2].second == 3);
+  BOOST_TEST((cascade.fid_error == std::vector<double>{0, 0.25, 0.5}));
 }
 
 BOOST_AUTO_TEST_CASE(pages_and_tables_show_every_run) {

@@ -4,6 +4,7 @@
 #include <atelier/runtime/cli/program.hpp>
 
 #include <boost/test/unit_test.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <sstream>
@@ -24,10 +25,31 @@ constexpr auto profile = R"({"format": "atelier.profile", "version": 2,
     "deadline_ms": 40, "deferred": [[0, 0], [0.5, 0.4], [1, 1]],
     "fid": [[0, 18], [0.5, 17], [1, 23]]}]})";
 
+/// Two models whose qualities are means of so many pictures.
+std::string ladder_of(uint32_t pictures) {
+  const auto variant = [&](const char* name, double quality, int ms) {
+    return fmt::format(
+      R"({{"name": "{}", "native": {{"width": 64, "height": 64}},
+        "quality": {}, "quality_pictures": {},
+        "step": [{{"batch": 1, "pixels": 4096, "ms": {}}}]}})",
+      name, quality, pictures, ms);
+  };
+  const auto level = [&](const char* name, double quality) {
+    return fmt::format(R"({{"variant": "{}", "quality": {}, "pictures": {}}})",
+                       name, quality, pictures);
+  };
+  return fmt::format(
+    R"({{"format": "atelier.profile", "version": 2,
+      "variants": [{}, {}],
+      "ladders": [{{"kind": "smaller_models", "levels": [{}, {}]}}]}})",
+    variant("large@1", 0.85, 100), variant("small@1", 0.8, 10),
+    level("large@1", 0.85), level("small@1", 0.8));
+}
+
 struct fixture : test::scratch_folder {
   exit_status run(const std::string& command, const std::string& policy,
                   bool json) {
-    write("p.json", profile);
+    write("p.json", known);
     std::vector<std::string> all{
       command,     "--profiles", (path / "p.json").string(), "--policy", policy,
       "--workers", "4"};
@@ -46,6 +68,7 @@ struct fixture : test::scratch_folder {
     return out.str().find(part) != std::string::npos;
   }
 
+  std::string known{profile};
   test::fake_interruption interrupted;
   std::istringstream in;
   std::ostringstream out;
@@ -61,7 +84,7 @@ struct fixture : test::scratch_folder {
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(infeasible_plan_test, fixture)
+BOOST_FIXTURE_TEST_SUITE(plan_test, fixture)
 
 BOOST_AUTO_TEST_CASE(a_plan_for_a_deadline_that_nothing_meets_fails) {
   for (const std::string policy :
@@ -78,6 +101,21 @@ BOOST_AUTO_TEST_CASE(a_plan_for_a_deadline_that_nothing_meets_fails) {
   }
   BOOST_TEST((run("plan", "diffserve", false) == exit_status::failed));
   BOOST_TEST(shows("not feasible: deadline_ms 40"));
+}
+
+BOOST_AUTO_TEST_CASE(a_larger_model_is_worth_its_time_beyond_chance_only) {
+  // There is time for either: four devices, ten requests a second.
+  for (const std::string policy : {"atelier", "argus"}) {
+    BOOST_TEST_CONTEXT(policy) {
+      known = ladder_of(5000);
+      BOOST_TEST((run("plan", policy, false) == exit_status::done));
+      BOOST_TEST(shows("large@1"), out.str());
+      known = ladder_of(50);
+      BOOST_TEST((run("plan", policy, false) == exit_status::done));
+      BOOST_TEST(!shows("large@1"), out.str());
+      BOOST_TEST(shows("small@1"), out.str());
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_simulation_shows_no_quality_of_no_answer) {

@@ -75,6 +75,9 @@ struct plan {
   /// share[class][route]: the part of each request class that takes each route.
   std::vector<std::vector<double>> share;
   std::vector<double> thresholds;
+  /// By threshold: the share of images that its policy expects below it; empty
+  /// where nobody said.
+  std::vector<double> deferred;
   /// Requests a second that may be admitted, by class; empty: no bound.
   std::vector<double> admitted_rates;
   bool saturated = false;

@@ -296,6 +296,8 @@ struct route_status {
   std::string name;
   /// Of each stage, in order, the variants that may run it.
   std::vector<std::vector<std::string>> stages;
+  /// Which of the plan's thresholds its judge's scores are compared with.
+  std::optional<uint32_t> threshold{};
   /// The part of the requests of each class that takes it, 0..1; empty where
   /// the policy decides of each request by itself.
   std::vector<double> shares;
@@ -332,8 +334,10 @@ struct engine_status {
   uint64_t plan_version = 0;
   /// Its ways.
   std::vector<route_status> routes;
-  /// Of its judges' scores.
+  /// Of its judges' scores, and by threshold the share of images that it
+  /// expects below; empty where the policy does not say.
   std::vector<double> thresholds;
+  std::vector<double> deferred;
   /// By it the workers cannot do all that is asked for.
   bool saturated = false;
   /// What the plan cannot meet, such as a deadline; empty: nothing is known of

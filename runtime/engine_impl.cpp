@@ -176,6 +176,7 @@ void engine::impl::tell_plan(const planning::plan& plan,
                              engine_status& s) const {
   s.plan_version = plan.version;
   s.thresholds = plan.thresholds;
+  s.deferred = plan.deferred;
   s.saturated = plan.saturated;
   s.infeasible = plan.reason;
   for (const auto v : plan.wishes.there)
@@ -187,6 +188,8 @@ void engine::impl::tell_plan(const planning::plan& plan,
     route_status to;
     to.name = from.name;
     for (const auto& stage : from.stages) {
+      if (stage.check)
+        to.threshold = stage.check->threshold;
       auto& names = to.stages.emplace_back();
       for (const auto variant : stage.any_of)
         names.push_back(profile->variants.at(variant.value).name);

@@ -271,6 +271,7 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   for (const route& r : o.routes)
     detail::add_route(next, r);
   next.thresholds = o.thresholds;
+  next.deferred = o.deferred;
   uint64_t searches = 0;
   for (const demand_window& w : asked.windows)
     searches += w.searched;

@@ -296,6 +296,7 @@ plan diffserve_policy::replan(const demand& asked, const profile& known,
   cascade.stages = {std::move(light), detail::stage_on(c.heavy)};
   const uint32_t at = detail::add_route(next, std::move(cascade));
   next.thresholds = {diffserve::threshold_at(p.threshold)};
+  next.deferred = {p.deferred};
   auto& share = next.share.front();
   std::fill(share.begin(), share.end(), 0.0);
   const bool light_there = problem.hosting_light > 0;

@@ -257,7 +257,8 @@ void offer_cascades(offer_builder& to, const profile& known, const qualities& q,
         known.variants[c.heavy.value].name, diffserve::threshold_at(t));
       r.late = late_rule::answer_best;
       stage light = detail::stage_on(c.light);
-      light.check = gate{c.judge, to.add_threshold(diffserve::threshold_at(t))};
+      light.check =
+        gate{c.judge, to.add_threshold(diffserve::threshold_at(t), share)};
       r.stages = {std::move(light), detail::stage_on(c.heavy)};
       const uint32_t at = to.add_route(std::move(r), false);
       leg first = whole(known, c.light);

@@ -104,6 +104,8 @@ struct offers {
   /// The routes that columns have in `key`, and the thresholds of their gates.
   std::vector<route> routes;
   std::vector<double> thresholds;
+  /// By threshold: the share of light images below it.
+  std::vector<double> deferred;
   /// By route: it starts from cached work.
   std::vector<char> reuses;
   /// Requests a second, without head-room and backlog.

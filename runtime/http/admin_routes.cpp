@@ -53,6 +53,7 @@ void admin_api::plan(const exchange_ptr& x) const {
                        {"version", now.plan_version},
                        {"routes", detail::routes_json(now)},
                        {"thresholds", now.thresholds},
+                       {"deferred", now.deferred},
                        {"saturated", now.saturated},
                        {"infeasible", now.infeasible},
                        {"wanted", now.wanted},

@@ -22,9 +22,10 @@ struct shown_pictures : test::fake_pictures {
     x.running = 2;
     x.workers = {{"cpu:0", {"tiny@8"}, true, 2, 16, 8, false}};
     x.processes = {{"device 0", 42, 1, true}};
-    x.routes = {{"light", {{"tiny@8", "tiny@50"}}, {0.75, 0}},
-                {"cascade", {{"tiny@8"}, {"other@4"}}, {0.25, 1}}};
+    x.routes = {{"light", {{"tiny@8", "tiny@50"}}, {}, {0.75, 0}},
+                {"cascade", {{"tiny@8"}, {"other@4"}}, 0, {0.25, 1}}};
     x.thresholds = {0.5};
+    x.deferred = {0.375};
     x.saturated = true;
     return x;
   }
@@ -81,11 +82,13 @@ BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told) {
   BOOST_TEST(x["policy"] == "argus");
   BOOST_TEST(x["version"] == 3);
   BOOST_TEST(x["workers"][0]["variants"][0] == "tiny@8");
-  BOOST_TEST(x["routes"].dump()
-             == R"([{"name":"light","shares":[0.75,0.0],"stages":)"
-                R"([["tiny@8","tiny@50"]]},{"name":"cascade","shares":)"
-                R"([0.25,1.0],"stages":[["tiny@8"],["other@4"]]}])");
+  BOOST_TEST(
+    x["routes"].dump()
+    == R"([{"name":"light","shares":[0.75,0.0],"stages":)"
+       R"([["tiny@8","tiny@50"]]},{"name":"cascade","shares":)"
+       R"([0.25,1.0],"stages":[["tiny@8"],["other@4"]],"threshold":0}])");
   BOOST_TEST(x["thresholds"][0] == 0.5);
+  BOOST_TEST(x["deferred"][0] == 0.375);
   BOOST_TEST(x["saturated"] == true);
 }
 

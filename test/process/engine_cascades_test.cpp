@@ -100,6 +100,16 @@ BOOST_AUTO_TEST_CASE(a_cascade_is_planned_over_two_devices_of_a_kind) {
   BOOST_TEST_REQUIRE(s.workers.size() == 2u);
   BOOST_TEST(s.workers[0].device == "cpu:0");
   BOOST_TEST(s.workers[1].device == "cpu:1");
+  // What each gate is planned to let through is told.
+  BOOST_TEST_REQUIRE(s.deferred.size() == s.thresholds.size());
+  for (const auto& r : s.routes) {
+    BOOST_TEST(r.threshold.has_value() == (r.stages.size() > 1));
+    if (r.threshold) {
+      BOOST_TEST_REQUIRE(*r.threshold < s.deferred.size());
+      BOOST_TEST(s.deferred[*r.threshold] > 0);
+      BOOST_TEST(s.deferred[*r.threshold] < 1);
+    }
+  }
   BOOST_TEST(sut->stop(10s));
 }
 
@@ -115,7 +125,8 @@ BOOST_AUTO_TEST_CASE(a_cascade_of_guessed_costs_defers_as_planned) {
   };
   const auto planned = [&] {
     const auto s = sut->status();
-    return s.thresholds.size() == 1 && s.thresholds[0] < 1 && cascaded(s) == 1;
+    return s.thresholds.size() == 1 && s.thresholds[0] < 1 && cascaded(s) == 1
+        && s.deferred.size() == 1 && s.deferred[0] < 1;
   };
   for (int i = 0; i < 60 && !planned(); ++i)
     submit();

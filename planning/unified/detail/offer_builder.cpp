@@ -56,8 +56,9 @@ uint32_t offer_builder::add_route(route r, bool reuses) {
   return static_cast<uint32_t>(out_.routes.size() - 1);
 }
 
-uint32_t offer_builder::add_threshold(double t) {
+uint32_t offer_builder::add_threshold(double t, double deferred) {
   out_.thresholds.push_back(t);
+  out_.deferred.push_back(deferred);
   return static_cast<uint32_t>(out_.thresholds.size() - 1);
 }
 

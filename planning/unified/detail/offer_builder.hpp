@@ -53,7 +53,7 @@ public:
   uint32_t add_route(route r, bool reuses);
 
   /// Returns the threshold's index.
-  uint32_t add_threshold(double t);
+  uint32_t add_threshold(double t, double deferred);
 
   /// Returns the mix's index.
   uint32_t add_mix(mix x);

@@ -21,9 +21,12 @@ json workers_json(const engine_status& x) {
 
 json routes_json(const engine_status& x) {
   json all = json::array();
-  for (const auto& r : x.routes)
+  for (const auto& r : x.routes) {
     all.push_back(
       {{"name", r.name}, {"stages", r.stages}, {"shares", r.shares}});
+    if (r.threshold)
+      all.back()["threshold"] = *r.threshold;
+  }
   return all;
 }
 

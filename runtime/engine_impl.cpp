@@ -177,6 +177,7 @@ void engine::impl::tell_plan(const planning::plan& plan,
   s.plan_version = plan.version;
   s.thresholds = plan.thresholds;
   s.deferred = plan.deferred;
+  s.admitted_rates = plan.admitted_rates;
   s.saturated = plan.saturated;
   s.infeasible = plan.reason;
   for (const auto v : plan.wishes.there)

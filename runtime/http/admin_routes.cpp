@@ -54,6 +54,7 @@ void admin_api::plan(const exchange_ptr& x) const {
                        {"routes", detail::routes_json(now)},
                        {"thresholds", now.thresholds},
                        {"deferred", now.deferred},
+                       {"admitted_rates", now.admitted_rates},
                        {"saturated", now.saturated},
                        {"infeasible", now.infeasible},
                        {"wanted", now.wanted},

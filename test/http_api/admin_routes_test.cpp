@@ -26,6 +26,7 @@ struct shown_pictures : test::fake_pictures {
                 {"cascade", {{"tiny@8"}, {"other@4"}}, 0, {0.25, 1}}};
     x.thresholds = {0.5};
     x.deferred = {0.375};
+    x.admitted_rates = {1.5, 0.25};
     x.saturated = true;
     return x;
   }
@@ -89,6 +90,7 @@ BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told) {
        R"([0.25,1.0],"stages":[["tiny@8"],["other@4"]],"threshold":0}])");
   BOOST_TEST(x["thresholds"][0] == 0.5);
   BOOST_TEST(x["deferred"][0] == 0.375);
+  BOOST_TEST(x["admitted_rates"].dump() == "[1.5,0.25]");
   BOOST_TEST(x["saturated"] == true);
 }
 

@@ -1,0 +1,360 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does a running cascade do what its plan says, and is its judge worth having?
+
+A server with two devices that host a heavy and a light variant answers prompts in
+phases, each at a share of the capacity: the highest rate for which `atelier plan`
+finds that everything can be answered in time, by costs that `atelier profile` measures
+first with both devices busy. Then everything is drawn by each variant alone, with
+equal seeds. Told are the share of answers that the heavy variant drew beside that of
+the plans in force when the requests came, the objects that are right beside those of
+chance mixes of the same share (a test by 10,000 permutations), and mean latency and
+violations beside `atelier simulate` with the same arrivals, costs and devices.
+Python's standard library alone.
+
+usage: cascade.py ATELIER SCORE [--policy P] [--requests N] [--phases SHARE,...]
+                  [--light V] [--heavy V] [--devices N] [--runs N] [--profile FILE]
+                  [--quality FILE] [--keep DIR] [--no-judge]
+SCORE: the program score_pictures of the build's tests
+"""
+import argparse
+import http.client
+import json
+import pathlib
+import random
+import statistics
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.parse
+
+PATIENCE_S = 600
+
+
+def call(url, method, path, body=None):
+    at = urllib.parse.urlsplit(url)
+    c = http.client.HTTPConnection(at.hostname, at.port, timeout=PATIENCE_S)
+    c.request(method, path, body and json.dumps(body))
+    reply = c.getresponse()
+    return reply.status, reply.read()
+
+
+class Server:
+    def __init__(self, given, folder, devices, policy, profile):
+        names = json.dumps([given.heavy, given.light])
+        hosts = ",".join(f"{{name='cpu:{i}',threads=1,variants={names}}}"
+                         for i in range(devices))
+        more = [f"devices=[{hosts}]", f"planner.period_s={given.period:g}",
+                "http.jobs=4000"]
+        if profile:
+            more.append(f"planner.profile='{profile}'")
+        self.process = subprocess.Popen(
+            [given.atelier, "serve", "--json", "--listen", "127.0.0.1:0", "--data",
+             str(folder / "server"), "--policy", policy, "--processes", "split",
+             *(x for text in more for x in ("--set", text))],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.url = json.loads(self.process.stdout.readline())["url"]
+        while json.loads(call(self.url, "GET", "/health")[1])["status"] != "ok":
+            time.sleep(0.2)
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(60)
+
+
+def draw(url, prompt, seed, **more):
+    """One image: (status, its facts, PNG), once the job has ended."""
+    status, body = call(url, "POST", "/v1/jobs",
+                        {"prompt": prompt, "seed": seed, **more})
+    if status != 202:
+        return status, json.loads(body), b""
+    name = json.loads(body)["id"]
+    # Ends with the job.
+    call(url, "GET", f"/v1/jobs/{name}/events?images=none")
+    job = json.loads(call(url, "GET", f"/v1/jobs/{name}?images=none")[1])
+    if job["status"] != "completed":
+        return 500, job, b""
+    png = call(url, "GET", f"/v1/jobs/{name}/images/0")[1]
+    return 200, job["result"]["data"][0], png
+
+
+def heavy_share(plan, given):
+    """What part of the answers the plan has the heavy variant draw; None where it
+    does not say."""
+    sum_ = 0
+    whole = 0
+    for route in plan["routes"]:
+        share = max(route["shares"], default=0)
+        if share <= 0:
+            continue
+        whole += share
+        if "threshold" in route:
+            if route["threshold"] >= len(plan["deferred"]):
+                return None
+            sum_ += share * plan["deferred"][route["threshold"]]
+        else:
+            sum_ += share * (given.heavy in route["stages"][0])
+    return sum_ / whole if whole > 0 else None
+
+
+def right_in(score, files, captions):
+    """Objects right and said, of each file."""
+    lines = "".join(f"{file}\t{said}\n" for file, said in zip(files, captions))
+    out = subprocess.run([score, "score", "128"], input=lines, text=True,
+                         capture_output=True, check=True).stdout
+    return [tuple(map(int, line.split())) for line in out.splitlines()]
+
+
+def measure_costs(given, folder):
+    """Costs of both variants while the other device is busy, too: two processes
+    that measure beside each other."""
+    file = folder / "costs.json"
+    parts = []
+    for name in (given.heavy, given.light):
+        files = [folder / f"{name.replace('@', '-')}-{i}.json"
+                 for i in range(given.devices)]
+        runs = [subprocess.Popen(
+            [given.atelier, "profile", "--model", name.split("@")[0], "--batch",
+             "1,2,4,8", "--size", "128x128", "--steps", "20", "--set",
+             f"devices=[{{name='cpu:0',threads=1,variants=['{name}']}}]",
+             "-o", str(x)], stdout=subprocess.DEVNULL) for x in files]
+        assert all(run.wait() == 0 for run in runs)
+        parts.append(json.loads(files[0].read_text()))
+    known = json.loads(pathlib.Path(given.quality).read_text())
+    all_ = parts[0]
+    names = {given.heavy, given.light}
+    all_["variants"] = [next(v for v in part["variants"] if v["name"] == name)
+                        for part, name in zip(parts, (given.heavy, given.light))]
+    for v in all_["variants"]:
+        said = next(x for x in known["variants"] if x["name"] == v["name"])
+        for key in ("quality", "quality_pictures", "quality_deviation"):
+            if key in said:
+                v[key] = said[key]
+    all_["version"] = 2
+    all_["cascades"] = [x for x in known["cascades"]
+                        if {x["light"], x["heavy"]} == names]
+    assert all_["cascades"], "no such cascade was evaluated"
+    file.write_text(json.dumps(all_))
+    return file
+
+
+def capacity(given, profile):
+    """The highest rate that a plan answers in time."""
+    def feasible(rate):
+        out = subprocess.run(
+            [given.atelier, "plan", "--json", "--profiles", str(profile), "--demand",
+             f"{rate:.4f}", "--workers", str(given.devices), "--policy", given.policy],
+            capture_output=True, text=True)
+        return json.loads(out.stdout)["feasible"] is True
+    low, high = 0.01, 1000.0
+    for _ in range(24):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if feasible(middle) else (low, middle)
+    return low
+
+
+def arrivals(given, rate, seed):
+    """Moments of a Poisson process whose rate changes with the phase."""
+    random_ = random.Random(seed)
+    at = 0.0
+    out = []
+    each = given.requests // len(given.phases)
+    for share in given.phases:
+        for _ in range(each):
+            at += random_.expovariate(share * rate)
+            out.append(at)
+    return out
+
+
+def run(given, folder, profile, rate, captions, seed):
+    server = Server(given, folder, given.devices, given.policy, profile)
+    due = arrivals(given, rate, seed)
+    rows = [None] * len(due)
+    plans = []
+    over = threading.Event()
+
+    def watch():
+        while not over.is_set():
+            plan = json.loads(call(server.url, "GET", "/v1/admin/plan")[1])
+            plans.append((time.monotonic(), heavy_share(plan, given),
+                          sum(plan["admitted_rates"]) or None))
+            over.wait(0.5)
+
+    def ask(i, begin):
+        status, facts, png = draw(server.url, captions[i], i + 1)
+        took = time.monotonic() - begin - due[i]
+        rows[i] = {"status": status, "took": took, "at": begin + due[i], **facts}
+        if png:
+            (folder / f"answer-{i}.png").write_bytes(png)
+
+    try:
+        # Both variants once, so that what is made once is there.
+        draw(server.url, captions[0], 0)
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        begin = time.monotonic()
+        threads = []
+        for i, at in enumerate(due):
+            time.sleep(max(0.0, begin + at - time.monotonic()))
+            threads.append(threading.Thread(target=ask, args=(i, begin)))
+            threads[-1].start()
+        for thread in threads:
+            thread.join()
+        over.set()
+        watcher.join()
+    finally:
+        over.set()
+        server.end()
+    return due, rows, plans
+
+
+def alone(given, folder, captions):
+    """All prompts by each variant, two at a time."""
+    for name in (given.heavy, given.light):
+        if (folder / f"{name}-{len(captions) - 1}.png").exists():
+            continue
+        server = Server(given, folder, given.devices, "vanilla", None)
+        todo = iter(range(len(captions)))
+        lock = threading.Lock()
+
+        def work():
+            while True:
+                with lock:
+                    i = next(todo, None)
+                if i is None:
+                    return
+                status, _, png = draw(server.url, captions[i], i + 1, variant=name)
+                assert status == 200, _
+                (folder / f"{name}-{i}.png").write_bytes(png)
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        server.end()
+
+
+def simulated(given, folder, profile, due):
+    trace = folder / "trace.csv"
+    trace.write_text("".join(f"{1000 * t:.3f},{i}\n" for i, t in enumerate(due)))
+    out = subprocess.run(
+        [given.atelier, "simulate", "--json", "--policy", given.policy, "--profiles",
+         str(profile), "--trace", str(trace), "--workers", str(given.devices),
+         "--period-ms", f"{1000 * given.period:g}", "--noise", "0.02"],
+        capture_output=True, text=True, check=True)
+    return json.loads(out.stdout)
+
+
+def share_by_plan(rows, plans):
+    """Mean over answers of the share in force when each came."""
+    total = []
+    for row in rows:
+        before = [share for at, share, _ in plans if at <= row["at"]]
+        if before and before[-1] is not None:
+            total.append(before[-1])
+    return statistics.mean(total) if total else float("nan")
+
+
+def admitted_by_plan(rows, plans):
+    """What part of what came the plans in force took on."""
+    begin, end = rows[0]["at"], rows[-1]["at"]
+    taken = 0.0
+    for i, (at, _, rate) in enumerate(plans):
+        until = plans[i + 1][0] if i + 1 < len(plans) else end
+        span = max(0.0, min(until, end) - max(at, begin))
+        here = sum(max(at, begin) <= row["at"] < until for row in rows)
+        taken += here if rate is None else min(here, rate * span)
+    return taken / len(rows)
+
+
+def judge(given, folder, answered, captions):
+    """Objects right of the answers, of a chance mix, and how many permutations are
+    as good."""
+    files = {name: [folder / f"{name}-{i}.png" for i in answered]
+             for name in (given.heavy, given.light)}
+    said = [captions[i] for i in answered]
+    right = {name: right_in(given.score, files[name], said) for name in files}
+    ours = right_in(given.score, [folder / f"answer-{i}.png" for i in answered], said)
+    by_heavy = list(answered.values())
+    gain = [h[0] - l[0] for h, l in zip(right[given.heavy], right[given.light])]
+    whole = sum(x[1] for x in ours)
+    count = sum(by_heavy)
+    shown = sum(g for g, taken in zip(gain, by_heavy) if taken)
+    random_ = random.Random(1)
+    tries = 10_000
+    as_good = sum(sum(random_.sample(gain, count)) >= shown for _ in range(tries))
+    light = sum(x[0] for x in right[given.light])
+    return (sum(x[0] for x in ours) / whole,
+            (light + sum(gain) * count / len(gain)) / whole,
+            light / whole, sum(x[0] for x in right[given.heavy]) / whole,
+            as_good / tries)
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    words.add_argument("atelier")
+    words.add_argument("score")
+    words.add_argument("--policy", default="diffserve")
+    words.add_argument("--requests", type=int, default=501)
+    words.add_argument("--phases", default=".3,.7,1.1")
+    words.add_argument("--light", default="tiny@50")
+    words.add_argument("--heavy", default="base@50")
+    words.add_argument("--devices", type=int, default=2)
+    words.add_argument("--period", type=float, default=5)
+    words.add_argument("--runs", type=int, default=1)
+    words.add_argument("--profile")
+    words.add_argument("--no-judge", action="store_true",
+                       help="do not look at the images")
+    words.add_argument("--quality", default="models/profile.json")
+    words.add_argument("--keep", help="a folder for images and costs")
+    given = words.parse_args()
+    given.phases = [float(x) for x in given.phases.split(",")]
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(given.keep or scratch)
+        folder.mkdir(exist_ok=True)
+        profile = pathlib.Path(given.profile) if given.profile \
+            else measure_costs(given, folder)
+        rate = capacity(given, profile)
+        print(f"capacity by plan: {rate:.2f} requests/s", flush=True)
+        captions = subprocess.run(
+            [given.score, "captions", str(given.requests), "20"], text=True,
+            capture_output=True, check=True).stdout.splitlines()
+        means, violated, expected = [], [], []
+        deadline = json.loads(profile.read_text())["cascades"][0]["deadline_ms"] / 1000
+        for number in range(given.runs):
+            due, rows, plans = run(given, folder, profile, rate, captions, number + 1)
+            good = {i: row["variant"] == given.heavy for i, row in enumerate(rows)
+                    if row["status"] == 200}
+            planned = share_by_plan([rows[i] for i in good], plans)
+            share = sum(good.values()) / len(good)
+            late = sum(row["status"] != 200 or row["took"] > deadline for row in rows)
+            means.append(statistics.mean(rows[i]["took"] for i in good))
+            violated.append(late / len(rows))
+            made = simulated(given, folder, profile, due)
+            expected.append((made["latency_ms"]["mean"] / 1000,
+                             made["violation_ratio"]))
+            cascaded = sum(" then " in row.get("route", "")
+                           or row.get("route") == "cascade" for row in rows)
+            print(f"run {number + 1}: {len(good)} of {len(rows)} answered "
+                  f"({100 * len(good) / len(rows):.1f} %, the plans take on "
+                  f"{100 * admitted_by_plan(rows, plans):.1f} %), heavy "
+                  f"{100 * share:.1f} %, planned {100 * planned:.1f} %; through a "
+                  f"cascade {cascaded}; mean {means[-1]:.2f} s, violations "
+                  f"{100 * violated[-1]:.1f} %; simulated {expected[-1][0]:.2f} s, "
+                  f"{100 * expected[-1][1]:.1f} %", flush=True)
+        if given.no_judge:
+            return
+        alone(given, folder, captions)
+        ours, chance, light, heavy, luck = judge(given, folder, good, captions)
+        print(f"objects right: {100 * ours:.1f} %, by chance {100 * chance:.1f} % "
+              f"({given.light} {100 * light:.1f} %, {given.heavy} "
+              f"{100 * heavy:.1f} %); as good by chance: {luck:.4f}")
+        print(f"median of {given.runs}: mean {statistics.median(means):.2f} s, "
+              f"violations {100 * statistics.median(violated):.1f} %; simulated "
+              f"{statistics.median(x[0] for x in expected):.2f} s, "
+              f"{100 * statistics.median(x[1] for x in expected):.1f} %")
+
+
+if __name__ == "__main__":
+    main()

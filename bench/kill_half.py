@@ -4,6 +4,9 @@
 
 A server with devices that draw test cards gets a steady load with deadlines; the
 processes of half of the devices are killed (SIGKILL) at one moment and stay away.
+Each device may host a large variant and one of half as many steps, whose images count
+less (a ladder of the profile): the policy decides who hosts what and how many requests
+get which. --one-variant leaves one variant, and nothing to decide.
 Told are the violations (late, refused, failed) of each planning period, beside
 those of a server that has only the other half from its start and gets the same
 load, and when the first plan without the dead was in force. Python's standard
@@ -11,7 +14,7 @@ library alone.
 
 usage: kill_half.py ATELIER [--devices N] [--rate QPS] [--seconds S] [--kill-at S]
                     [--period S] [--step-ms MS] [--steps N] [--batch N]
-                    [--deadline-ms MS] [--policy P]
+                    [--deadline-ms MS] [--policy P] [--one-variant]
 """
 import argparse
 import csv
@@ -26,17 +29,39 @@ import time
 from http_load import Server
 
 
-def settings(given, devices):
+def variants(given):
+    large = f"large@{given.steps}"
+    return [large] if given.one_variant else [large, f"small@{given.steps // 2}"]
+
+
+def measured(given):
+    """A profile of the cards: a step takes its time, however many rows it has."""
+    names = variants(given)
+    qualities = dict(zip(names, (1.0, 0.8)))
+    out = {"format": "atelier.profile", "version": 2, "variants": [
+        {"name": name, "native": {"width": 64, "height": 64},
+         "quality": qualities[name],
+         "step": [{"batch": batch, "pixels": 4096, "ms": given.step_ms}
+                  for batch in sorted({1, given.batch})]} for name in names]}
+    if not given.one_variant:
+        out["ladders"] = [{"kind": "smaller_models", "levels": [
+            {"variant": name, "quality": qualities[name]} for name in names]}]
+    return out
+
+
+def settings(given, devices, profile):
     """Returns the arguments of a server with so many devices."""
-    one = ("{{name='cpu:{}',executor='test_card',test_card_step_ms={},max_batch={},"
-           "seats={}}}")
-    cards = ",".join(one.format(i, given.step_ms, given.batch, 2 * given.batch)
+    one = ("{{name='cpu:{}',executor='test_card',variants={},test_card_step_ms={},"
+           "max_batch={},seats={}}}")
+    cards = ",".join(one.format(i, json.dumps(variants(given)), given.step_ms,
+                                given.batch, 2 * given.batch)
                      for i in range(devices))
     # The dead stay away for the whole run.
     away = 3_600_000
     out = ["--policy", given.policy, "--processes", "split"]
     for text in (f"devices=[{cards}]", f"planner.period_s={given.period:g}",
-                 "monitor.window_s=1", f"processes.restart_most_ms={away}",
+                 "monitor.window_s=1", f"planner.profile='{profile}'",
+                 f"processes.restart_most_ms={away}",
                  f"processes.restart_first_ms={away}"):
         out += ["--set", text]
     return out
@@ -49,15 +74,27 @@ def plan_version(server):
     return -1
 
 
+def large_share(plan, given):
+    """What part of the requests the plan has the large variant draw."""
+    parts = [(max(r["shares"], default=0), variants(given)[0] in r["stages"][0])
+             for r in plan["routes"]]
+    whole = sum(share for share, _ in parts)
+    return sum(share for share, large in parts if large) / whole if whole else 1.0
+
+
 def run(given, devices, kill):
     """Runs the load; returns its requests and what was seen of the kill."""
-    server = Server(given.atelier, *settings(given, devices))
-    seen = {}
+    profile = tempfile.NamedTemporaryFile("w", suffix=".json")
+    profile.write(json.dumps(measured(given)))
+    profile.flush()
+    server = Server(given.atelier, *settings(given, devices, profile.name))
+    seen = {"large": []}
     records = tempfile.mktemp(suffix=".csv")
+    over = threading.Event()
     try:
         load = [given.atelier, "bench", "serve", "--server", server.url,
                 "--rate", str(given.rate), "--duration", str(given.seconds),
-                "--seed", "1", "--mix", f"steps={given.steps}", "--mix", "size=64x64",
+                "--seed", "1", "--mix", "size=64x64",
                 "--mix", f"deadline_ms={given.deadline_ms}", "--records", records,
                 "--json"]
         begin = time.monotonic()
@@ -77,10 +114,19 @@ def run(given, devices, kill):
                 time.sleep(0.02)
             seen["replanned_s"] = time.monotonic() - at
 
+        def watch():
+            while not over.wait(0.5):
+                seen["large"].append((time.monotonic() - begin, large_share(
+                    json.loads(server.ask("/v1/admin/plan")), given)))
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
         if kill:
             killer = threading.Thread(target=strike)
             killer.start()
         out = client.communicate()[0]
+        over.set()
+        watcher.join()
         if kill:
             killer.join()
         assert client.returncode == 0, out
@@ -93,7 +139,9 @@ def run(given, devices, kill):
         assert sum(summary[k] for k in ("answered", "refused", "failed")) == len(rows)
         return rows, seen
     finally:
+        over.set()
         server.end()
+        profile.close()
 
 
 def violations(rows, given):
@@ -104,6 +152,12 @@ def violations(rows, given):
         arrived, bad = out.get(period, (0, 0))
         out[period] = (arrived + 1, bad + (row["became"] != "answered"))
     return out
+
+
+def planned(seen, period, given):
+    values = [share for at, share in seen["large"]
+              if period * given.period <= at < (period + 1) * given.period]
+    return f"{100 * sum(values) / len(values):.0f} %" if values else "-"
 
 
 def main():
@@ -119,19 +173,23 @@ def main():
     words.add_argument("--batch", type=int, default=3)
     words.add_argument("--deadline-ms", type=int, default=1000)
     words.add_argument("--policy", default="atelier")
+    words.add_argument("--one-variant", action="store_true")
     given = words.parse_args()
     rows, seen = run(given, given.devices, True)
-    rest, _ = run(given, given.devices // 2, False)
+    rest, others = run(given, given.devices // 2, False)
     print(f"{given.devices} devices, {given.devices // 2} of them killed after "
           f"{seen['killed_s']:.2f} s; a new plan {1000 * seen['replanned_s']:.0f} ms later")
-    print("| arrived in | requests | violations | | half from the start | |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    print("| arrived in | requests | violations | | planned large | half from the "
+          "start | | planned large |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     ours, theirs = violations(rows, given), violations(rest, given)
     for period in sorted(ours):
         n, bad = ours[period]
         m, worse = theirs.get(period, (0, 0))
         print(f"| {period * given.period:g}-{(period + 1) * given.period:g} s | {n} | "
-              f"{bad} | {100 * bad / n:.1f} % | {worse} | {100 * worse / max(m, 1):.1f} % |")
+              f"{bad} | {100 * bad / n:.1f} % | {planned(seen, period, given)} | "
+              f"{worse} | {100 * worse / max(m, 1):.1f} % | "
+              f"{planned(others, period, given)} |")
     codes = {}
     for row in rows:
         if row["became"] != "answered":

@@ -139,7 +139,8 @@ BOOST_AUTO_TEST_CASE(a_slow_device_gets_nothing_that_another_serves) {
     run.steps = 1;
     run.took = where.where == late ? 100ms : 10ms;
     for (int k = 0; k < 5; ++k) {
-      rig.now += 2s;
+      // Looked at once a second.
+      rig.now += k == 0 || k == 4 ? 2s : 0s;
       rig.on(run);
     }
   }
@@ -152,7 +153,9 @@ BOOST_AUTO_TEST_CASE(a_slow_device_gets_nothing_that_another_serves) {
   // Where nobody else is left it goes on.
   rig.lose(quick);
   BOOST_TEST_REQUIRE(rig.sut->cluster().workers.size() == 1u);
-  BOOST_TEST((next().first.where == late));
+  const auto again = rig.next<denoise>();
+  BOOST_TEST_REQUIRE(again.has_value());
+  BOOST_TEST((again->first.where == late));
 }
 
 BOOST_AUTO_TEST_CASE(a_full_house_says_when_a_tenth_is_done) {

@@ -109,11 +109,11 @@ BOOST_AUTO_TEST_CASE(a_larger_model_is_worth_its_time_beyond_chance_only) {
     BOOST_TEST_CONTEXT(policy) {
       known = ladder_of(5000);
       BOOST_TEST((run("plan", policy, false) == exit_status::done));
-      BOOST_TEST(shows("large@1"), out.str());
+      BOOST_TEST(shows("100.0 % by large@1"), out.str());
       known = ladder_of(50);
       BOOST_TEST((run("plan", policy, false) == exit_status::done));
-      BOOST_TEST(!shows("large@1"), out.str());
-      BOOST_TEST(shows("small@1"), out.str());
+      BOOST_TEST(!shows("by large@1"), out.str());
+      BOOST_TEST(shows("100.0 % by small@1"), out.str());
     }
   }
 }

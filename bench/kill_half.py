@@ -41,7 +41,8 @@ def measured(given):
     out = {"format": "atelier.profile", "version": 2, "variants": [
         {"name": name, "native": {"width": 64, "height": 64},
          "quality": qualities[name],
-         "step": [{"batch": batch, "pixels": 4096, "ms": given.step_ms}
+         "step": [{"batch": batch, "pixels": 4096, "ms": given.step_ms,
+                   "samples": 1}
                   for batch in sorted({1, given.batch})]} for name in names]}
     if not given.one_variant:
         out["ladders"] = [{"kind": "smaller_models", "levels": [

@@ -67,7 +67,8 @@ def main():
     pixels = variant["step"][0]["pixels"]
     for rows, took in sorted(steps.items()):
         if len(took) >= given.least:
-            known[rows] = {"batch": rows, "pixels": pixels, "ms": mean(took) + mean(gaps)}
+            known[rows] = {"batch": rows, "pixels": pixels,
+                           "ms": mean(took) + mean(gaps), "samples": len(took)}
     variant["step"] = [known[rows] for rows in sorted(known)]
     print(json.dumps(profile, indent=2))
     # Of works about the mean of their sort, by the time that each sort took.

@@ -24,6 +24,8 @@ struct step_cost {
   uint32_t batch = 1;
   uint64_t px = 0;
   core::timespan took{0};
+  /// Steps that `took` is the median of; 0: nobody says.
+  uint32_t samples = 0;
 
   friend bool operator==(const step_cost&, const step_cost&) = default;
 };

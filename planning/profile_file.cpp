@@ -49,9 +49,12 @@ void read_load(json_reader& r, const json& x, const std::string& at,
 
 json variant_json(const variant_profile& v) {
   auto steps = json::array();
-  for (const auto& x : v.step)
+  for (const auto& x : v.step) {
     steps.push_back(
       {{"batch", x.batch}, {"pixels", x.px}, {"ms", ms_of(x.took)}});
+    if (x.samples != 0)
+      steps.back()["samples"] = x.samples;
+  }
   json out{
     {"name", v.name},
     {"native", {{"width", v.native_px.width}, {"height", v.native_px.height}}},
@@ -92,7 +95,7 @@ void read_steps(json_reader& r, const json& x, const std::string& at,
       r.complain(here, "is not an object");
       continue;
     }
-    r.expect_keys(point, here, {"batch", "pixels", "ms"});
+    r.expect_keys(point, here, {"batch", "pixels", "ms", "samples"});
     step_cost cost;
     double ms = 0;
     const auto faults = r.faults();
@@ -100,6 +103,8 @@ void read_steps(json_reader& r, const json& x, const std::string& at,
     r.whole(point, here, "pixels", 1, most_side * most_side, cost.px);
     r.real(point, here, "ms", 1e-6, day_ms, ms);
     cost.took = detail::span_of_ms(ms);
+    r.whole(point, here, "samples", 1, detail::most_samples, cost.samples,
+            false);
     if (r.faults() == faults && !seen.emplace(cost.batch, cost.px).second)
       r.complain(here, "measures the same batch and pixels as one before");
     v.step.push_back(cost);

@@ -309,7 +309,7 @@ core::result<planning::profile> measure(
         if (!got)
           return core::fail(got.why().code, "{}, {}x{}, batch {}: {}", v.name,
                             px.width, px.height, batch, got.why().text);
-        v.step.push_back({batch, px.pixels(), got->step});
+        v.step.push_back({batch, px.pixels(), got->step, wanted.steps});
         texts.push_back(got->text);
         auto& decodes = px == v.native_px ? native_decodes : other_decodes;
         decodes.insert(decodes.end(), got->decodes.begin(), got->decodes.end());

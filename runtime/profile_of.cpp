@@ -135,7 +135,9 @@ void take_measured(const planning::profile& measured,
     v.load = m.load;
     v.memory_bytes = m.memory_bytes;
     v.busy_watts = m.busy_watts;
-    v.guessed = false;
+    // Of how few steps nobody says may be chance.
+    v.guessed = std::any_of(m.step.begin(), m.step.end(),
+                            [](const auto& x) { return x.samples == 0; });
     take_quality(m, v);
   }
 }

@@ -142,7 +142,8 @@ planning::profile measured_profile(const evaluation& x) {
     v.decode = ms(run.took.decode);
     const auto batch = std::min<uint32_t>(x.plan.batch, run.all.pictures);
     v.step.push_back({batch, uint64_t{family_side} * family_side,
-                      ms(run.took.denoise * batch / run.variant.steps)});
+                      ms(run.took.denoise * batch / run.variant.steps),
+                      run.all.pictures / batch * run.variant.steps});
     out.variants.push_back(std::move(v));
   }
   for (const auto& of : x.cascades) {

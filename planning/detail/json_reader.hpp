@@ -23,7 +23,7 @@ using json = nlohmann::ordered_json;
 
 inline constexpr size_t most_faults = 100;
 inline constexpr double day_ms = 86'400'000;
-inline constexpr uint64_t most_pictures = 1'000'000'000;
+inline constexpr uint64_t most_samples = 1'000'000'000;
 
 /// Returns the nearest nanosecond, so that what is written reads back the same.
 inline core::timespan span_of_ms(double ms) {
@@ -110,7 +110,7 @@ public:
   void pictures(const json& x, const std::string& at, const char* count,
                 const char* deviation, double mean, uint32_t& pictures,
                 double& by) {
-    whole(x, at, count, 1, most_pictures, pictures, false);
+    whole(x, at, count, 1, most_samples, pictures, false);
     real(x, at, deviation, 0, 1e6, by, false);
     if (pictures == 0 && by != 0)
       complain(at + "." + deviation, fmt::format("needs {}", count));

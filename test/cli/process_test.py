@@ -728,7 +728,8 @@ def check_profile(text, variants, batches, pixels):
                            "load_ms", "memory_bytes", "step"], v)
         expect([(p["batch"], p["pixels"]) for p in v["step"]]
                == [(b, p) for p in pixels for b in batches], v["step"])
-        expect(all(p["ms"] > 0 for p in v["step"]), v["step"])
+        expect(all(p["ms"] > 0 and p["samples"] > 0 for p in v["step"]),
+               v["step"])
         expect(v["decode_ms"] > 0 and v["text_ms"] >= 0, v)
     return x
 

@@ -38,6 +38,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {
 
 BOOST_AUTO_TEST_CASE(numbers_of_pictures_are_read_back) {
   auto p = full_profile();
+  p.variants[0].step[0].samples = 12;
   p.variants[0].quality_pictures = 300;
   p.variants[0].quality_deviation = 0.25;
   p.ladders[1].levels[2].pictures = 7;

@@ -25,7 +25,7 @@ struct fixture {
          {std::pair{light, 0.5}, std::pair{heavy, 0.75}}) {
       auto v = *planning::parse_variant(name);
       v.native_px = {64, 64};
-      v.step = {{1, 64 * 64, 1ms}};
+      v.step = {{1, 64 * 64, 1ms, 9}};
       v.quality = quality;
       p.variants.push_back(v);
     }

@@ -317,6 +317,8 @@ BOOST_AUTO_TEST_CASE(a_measured_profile_is_taken_by_the_planner) {
   BOOST_TEST_REQUIRE(measured->variants.size() == 3u);
   for (const auto& v : measured->variants) {
     BOOST_TEST(v.step.size() == 4u);
+    for (const auto& point : v.step)
+      BOOST_TEST(point.samples == 1u);
     BOOST_TEST((v.native_px == core::extent{128, 128}));
     BOOST_TEST((v.load.count() > 0 && v.decode.count() > 0));
     BOOST_TEST(v.text.count() > 0);

@@ -27,7 +27,7 @@ planning::profile everything_measured() {
        {std::pair{"light@2", 0.5}, std::pair{"heavy@10", 0.75}}) {
     auto v = *planning::parse_variant(name);
     v.native_px = {64, 64};
-    v.step = {{1, 64 * 64, 2ms}, {4, 64 * 64, 4ms}};
+    v.step = {{1, 64 * 64, 2ms, 9}, {4, 64 * 64, 4ms, 9}};
     v.quality = quality;
     p.variants.push_back(v);
   }

@@ -102,7 +102,7 @@ struct evaluated {
          {std::pair{"a@2", 0.5}, std::pair{"b@1", 0.75}}) {
       auto v = *planning::parse_variant(name);
       v.native_px = {64, 64};
-      v.step = {{1, 64 * 64, std::chrono::milliseconds{3}}};
+      v.step = {{1, 64 * 64, std::chrono::milliseconds{3}, 5}};
       v.quality = quality;
       p.variants.push_back(v);
     }
@@ -240,6 +240,20 @@ BOOST_AUTO_TEST_CASE(a_guess_is_marked_and_bounds_no_cascade) {
   for (const auto& v : exact.variants)
     BOOST_TEST(!v.guessed);
   BOOST_TEST((exact.cascades.at(0).deadline == std::chrono::seconds{5}));
+  // Of how many steps they are is not said.
+  auto p =
+    *planning::parse_profile(of.folder.read("profile.json"), "profile.json");
+  for (auto& v : p.variants)
+    v.step[0].samples = 0;
+  const auto few = of.folder.path / "unsaid.json";
+  std::ofstream{few} << planning::to_json(p);
+  measured.planner.profile = few.string();
+  const auto unsaid = *runtime::profile_of(measured);
+  for (const auto& v : unsaid.variants) {
+    BOOST_TEST(v.guessed);
+    BOOST_TEST((v.step[0].took == std::chrono::milliseconds{3}));
+  }
+  BOOST_TEST((unsaid.cascades.at(0).deadline == planning::no_deadline));
 }
 
 BOOST_AUTO_TEST_CASE(a_quality_counts_beyond_its_pictures_only) {

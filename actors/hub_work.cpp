@@ -220,7 +220,8 @@ void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
   });
   if (!whole)
     return;
-  slow_.ran(w.view.worker, {how.variant, x.batch, how.px.pixels()},
+  slow_.ran(w.view.worker,
+            {how.variant, x.batch, how.px.pixels(), w.view.device_kind},
             x.took / x.steps, now);
   // What a slow one takes is not what the variant takes.
   if (!w.slow)

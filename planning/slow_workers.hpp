@@ -10,15 +10,18 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace atelier::planning {
 
-/// What a run of steps was: runs alike take alike on devices alike.
+/// What a run of steps was: runs alike take alike on devices of one kind.
 struct run_shape {
   core::variant_id variant;
   uint32_t batch = 1;
   uint64_t pixels = 0;
+  /// As worker_view::device_kind.
+  std::string kind{};
 
   friend auto operator<=>(const run_shape&, const run_shape&) = default;
 };
@@ -26,7 +29,7 @@ struct run_shape {
 /// Which workers take several times as long as the others for the same steps,
 /// as one does that shares its device with a neighbour; pure, no clock. Only
 /// like is compared with like: the medians of the last runs of one variant,
-/// batch and size. What is older than `remembered` counts no more, so that a
+/// batch, size and kind of device. What is older than `remembered` counts no more, so that a
 /// worker that gets little work because it was slow is tried again.
 class slow_workers {
 public:

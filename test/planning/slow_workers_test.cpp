@@ -9,8 +9,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr run_shape plain{core::variant_id{0}, 1, 64 * 64};
-constexpr run_shape large{core::variant_id{0}, 8, 64 * 64};
+const run_shape plain{core::variant_id{0}, 1, 64 * 64};
+const run_shape large{core::variant_id{0}, 8, 64 * 64};
 constexpr core::worker_id one{1};
 constexpr core::worker_id two{2};
 constexpr core::worker_id three{3};
@@ -99,6 +99,19 @@ BOOST_AUTO_TEST_CASE(what_is_old_or_gone_is_tried_again) {
   const auto alone = y.news(at(2s));
   BOOST_TEST_REQUIRE(alone.has_value());
   BOOST_TEST(alone->empty());
+}
+
+BOOST_AUTO_TEST_CASE(kinds_of_devices_are_not_compared) {
+  slow_workers x;
+  auto other = plain;
+  other.kind = "cuda";
+  core::time_point now{};
+  for (int i = 0; i < 9; ++i) {
+    now += 2s;
+    x.ran(core::worker_id{1}, other, 10ms, now);
+    x.ran(core::worker_id{2}, plain, 1s, now);
+    BOOST_TEST(!x.news(now).has_value());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(shapes_are_bounded) {

@@ -167,7 +167,7 @@ def arrivals(given, rate, seed):
     return out
 
 
-def run(given, folder, profile, rate, captions, seed):
+def run(given, folder, profile, rate, captions, seed, deadline):
     server = Server(given, folder, given.devices, given.policy, profile)
     due = arrivals(given, rate, seed)
     rows = [None] * len(due)
@@ -182,10 +182,11 @@ def run(given, folder, profile, rate, captions, seed):
             over.wait(0.5)
 
     def ask(i, begin):
-        status, facts, png = draw(server.url, captions[i], i + 1)
+        status, facts, png = draw(server.url, captions[i % len(captions)], i + 1,
+                                  deadline_ms=round(1000 * deadline))
         took = time.monotonic() - begin - due[i]
         rows[i] = {"status": status, "took": took, "at": begin + due[i], **facts}
-        if png:
+        if png and not given.no_judge:
             (folder / f"answer-{i}.png").write_bytes(png)
 
     try:
@@ -323,7 +324,8 @@ def main():
         means, violated, expected = [], [], []
         deadline = json.loads(profile.read_text())["cascades"][0]["deadline_ms"] / 1000
         for number in range(given.runs):
-            due, rows, plans = run(given, folder, profile, rate, captions, number + 1)
+            due, rows, plans = run(given, folder, profile, rate, captions, number + 1,
+                                   deadline)
             good = {i: row["variant"] == given.heavy for i, row in enumerate(rows)
                     if row["status"] == 200}
             planned = share_by_plan([rows[i] for i in good], plans)

@@ -76,7 +76,7 @@ def draw(url, prompt, seed, **more):
     if job["status"] != "completed":
         return 500, job, b""
     png = call(url, "GET", f"/v1/jobs/{name}/images/0")[1]
-    return 200, job["result"]["data"][0], png
+    return 200, job["result"]["images"][0], png
 
 
 def heavy_share(plan, given):
@@ -270,8 +270,8 @@ def admitted_by_plan(rows, plans):
 
 
 def judge(given, folder, answered, captions):
-    """Objects right of the answers, of a chance mix, and how many permutations are
-    as good."""
+    """Objects right of answers that a judge looked at, of a chance mix of the same
+    share, and how many permutations are as good."""
     files = {name: [folder / f"{name}-{i}.png" for i in answered]
              for name in (given.heavy, given.light)}
     said = [captions[i] for i in answered]
@@ -336,8 +336,9 @@ def main():
             made = simulated(given, folder, profile, due)
             expected.append((made["latency_ms"]["mean"] / 1000,
                              made["violation_ratio"]))
-            cascaded = sum(" then " in row.get("route", "")
-                           or row.get("route") == "cascade" for row in rows)
+            judged = {i: good[i] for i in good if " then " in rows[i]["route"]
+                      or rows[i]["route"] == "cascade"}
+            cascaded = len(judged)
             print(f"run {number + 1}: {len(good)} of {len(rows)} answered "
                   f"({100 * len(good) / len(rows):.1f} %, the plans take on "
                   f"{100 * admitted_by_plan(rows, plans):.1f} %), heavy "
@@ -345,11 +346,24 @@ def main():
                   f"cascade {cascaded}; mean {means[-1]:.2f} s, violations "
                   f"{100 * violated[-1]:.1f} %; simulated {expected[-1][0]:.2f} s, "
                   f"{100 * expected[-1][1]:.1f} %", flush=True)
+            each = len(rows) // len(given.phases)
+            for k, part in enumerate(given.phases):
+                of = [i for i in good if k * each <= i < (k + 1) * each]
+                if of:
+                    plan = share_by_plan([rows[i] for i in of], plans)
+                    print(f"  at {part:g}: {len(of)} of {each} answered, heavy "
+                          f"{100 * sum(good[i] for i in of) / len(of):.1f} %, planned "
+                          f"{100 * plan:.1f} %, mean "
+                          f"{statistics.mean(rows[i]['took'] for i in of):.2f} s",
+                          flush=True)
         if given.no_judge:
             return
         alone(given, folder, captions)
-        ours, chance, light, heavy, luck = judge(given, folder, good, captions)
-        print(f"objects right: {100 * ours:.1f} %, by chance {100 * chance:.1f} % "
+        if not judged:
+            return
+        ours, chance, light, heavy, luck = judge(given, folder, judged, captions)
+        print(f"objects right of {len(judged)} through a cascade: "
+              f"{100 * ours:.1f} %, by chance {100 * chance:.1f} % "
               f"({given.light} {100 * light:.1f} %, {given.heavy} "
               f"{100 * heavy:.1f} %); as good by chance: {luck:.4f}")
         print(f"median of {given.runs}: mean {statistics.median(means):.2f} s, "

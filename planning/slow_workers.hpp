@@ -29,8 +29,9 @@ struct run_shape {
 /// Which workers take several times as long as the others for the same steps,
 /// as one does that shares its device with a neighbour; pure, no clock. Only
 /// like is compared with like: the medians of the last runs of one variant,
-/// batch, size and kind of device. What is older than `remembered` counts no more, so that a
-/// worker that gets little work because it was slow is tried again.
+/// batch, size and kind of device. What is older than `remembered` counts no
+/// more, so that a worker that gets little work because it was slow is tried
+/// again.
 class slow_workers {
 public:
   /// As many times the others' time make a worker slow, and less than so many

@@ -61,15 +61,23 @@ std::shared_ptr<const planning::policy> as_published(std::string_view name) {
   return nullptr;
 }
 
-outcome heap_run(experiments& e, scenario x, size_t requests,
-                 const std::string& name) {
-  x.trace = heap(requests);
+/// More than the devices answer, all the time: the split follows what comes, so
+/// that a heap, which comes in one moment, would leave it where it began.
+outcome flooded(experiments& e, scenario x, double rate, size_t requests,
+                const std::string& name) {
+  x.trace = steady(rate, static_cast<double>(requests) / rate, 1);
   return e.run(x, name);
+}
+
+/// Requests a second of a cluster that no cluster of these models answers.
+double flood_of(uint32_t workers) {
+  return 45.0 / 60 * workers / 16;
 }
 
 double speed(experiments& e, scenario x, size_t requests,
              const std::string& name) {
-  return heap_run(e, std::move(x), requests, name).throughput_qps;
+  const auto rate = flood_of(x.workers);
+  return flooded(e, std::move(x), rate, requests, name).throughput_qps;
 }
 
 double energy_saved(const outcome& ours, const outcome& before) {
@@ -84,18 +92,19 @@ void modm_experiments(experiments& e) {
   constexpr auto paper = "MoDM";
   constexpr uint32_t nodes = 16;
   constexpr size_t many = 4000;
-  const auto whole =
-    heap_run(e, modm_base("vanilla", false, nodes), many / 4, "MoDM vanilla");
+  const auto whole = flooded(e, modm_base("vanilla", false, nodes),
+                             flood_of(nodes), many / 4, "MoDM vanilla");
   for (const bool sana : {false, true}) {
-    const auto ours = heap_run(e, modm_base("modm-paper", sana, nodes), many,
-                               "MoDM throughput");
+    const auto ours = flooded(e, modm_base("modm-paper", sana, nodes),
+                              flood_of(nodes), many, "MoDM throughput");
     const double x = ours.throughput_qps / whole.throughput_qps;
     const double expected = sana ? 2.94 : 2.49;
     e.add(paper,
           fmt::format("Fig. 7, throughput over Vanilla, {}",
                       sana ? "SANA" : "SDXL"),
           sana ? "3.2x" : "2.5x", fmt::format("{:.2f}x", x),
-          fmt::format("70 % hits that run .8 of the steps: {:.2f} by the "
+          fmt::format("more requests than are answered all the time; 70 % "
+                      "hits that run .8 of the steps: {:.2f} by the "
                       "specification's formula, within 5 %",
                       expected),
           std::abs(x / expected - 1) <= 0.05,
@@ -131,12 +140,31 @@ void modm_experiments(experiments& e) {
     if (e.failure.code != core::ec::none)
       return;
     const auto& paper_run = all[0].second;
-    const auto served = static_cast<double>(paper_run.completed)
-                      / static_cast<double>(paper_run.requests);
+    // As in the figure, requests become more; the deadline is that of the runs
+    // beside it.
+    auto rising = modm_base("modm-paper", sana, nodes);
+    rising.deadline = core::from_seconds(factor * 91.5);
+    planning::load_spec ramp;
+    ramp.kind = planning::load_kind::ramp;
+    ramp.low = 6.0 / 60;
+    ramp.high = rate / 60;
+    ramp.seconds = 7200;
+    rising.trace = arrivals_of(ramp);
+    const auto climbed = e.run(rising, "MoDM rising");
+    if (e.failure.code != core::ec::none)
+      return;
+    const auto served = static_cast<double>(climbed.completed)
+                      / static_cast<double>(climbed.requests);
     const auto name =
       fmt::format("{:.0f} requests/min, {}", rate, sana ? "SANA" : "SDXL");
     e.add(paper, "Fig. 10, serves " + name, "MoDM does, Vanilla ~10",
-          percent(served), "at least 98 % served", served >= 0.98);
+          percent(served),
+          fmt::format("from 6 to {:.0f} requests/min in two hours: at least "
+                      "98 % served",
+                      rate),
+          served >= 0.98,
+          fmt::format("at {:.0f}/min from the first moment {} are", rate,
+                      percent(1 - paper_run.violation_ratio())));
     std::string list;
     for (const auto& [policy, o] : all)
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", policy,

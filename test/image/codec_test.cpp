@@ -115,6 +115,16 @@ BOOST_AUTO_TEST_CASE(transparency_can_be_left_out) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(transparency_that_is_left_out_takes_no_memory) {
+  const auto file =
+    encode(test::smooth({256, 256}, 4).view(), {image_format::webp, 90});
+  BOOST_REQUIRE(file);
+  decode_limits within;
+  within.working_bytes = 1024;
+  BOOST_TEST(decode_colours(*file, within).operator bool());
+  BOOST_TEST(!decode(*file, within));
+}
+
 BOOST_AUTO_TEST_CASE(same_pixels_give_same_bytes) {
   const auto original = test::smooth({128, 128});
   for (image_format format : formats)

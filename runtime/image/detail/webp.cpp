@@ -156,8 +156,20 @@ core::result<void> check_lossless(bytes_view file, const picture& made,
   return verdict;
 }
 
-/// Hands the file over in parts, and asks between them whether to stop. A
-/// lossless stream's codes are read anew with each part: these are few.
+/// Returns the lossy colours of a file, without the transparency beside them.
+std::optional<bytes_view> lossy_colours(bytes_view file) {
+  std::optional<bytes_view> found;
+  for_each_chunk(file, [&](std::string_view type, bytes_view data) {
+    if (type == "VP8 ")
+      found = data;
+    return !found && type != "VP8L";
+  });
+  return found;
+}
+
+/// Hands a file, or the stream of its colours, over in parts, and asks between
+/// them whether to stop. A lossless stream's codes are read anew with each
+/// part: these are few.
 core::result<void> decode_into(bytes_view file, picture& into,
                                const decode_limits& within) {
   constexpr size_t least_part = 1 << 16;
@@ -229,10 +241,13 @@ core::result<picture> decode_webp(bytes_view file, const decode_limits& within,
   if (auto ok = check_extent(px, within, image_format::webp, file.size()); !ok)
     return ok.why();
   picture result{px, features.has_alpha != 0 && !colours_only ? 4u : 3u, {}};
-  if (auto ok = check_lossless(file, result, within); !ok)
-    return ok.why();
+  // A plane of transparency takes more memory than the colours.
+  const auto colours = colours_only ? lossy_colours(file) : std::nullopt;
+  if (!colours)
+    if (auto ok = check_lossless(file, result, within); !ok)
+      return ok.why();
   result.bytes.resize(bytes_of(px, result.channels));
-  if (auto ok = decode_into(file, result, within); !ok)
+  if (auto ok = decode_into(colours.value_or(file), result, within); !ok)
     return ok.why();
   return result;
 }

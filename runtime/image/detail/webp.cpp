@@ -156,12 +156,15 @@ core::result<void> check_lossless(bytes_view file, const picture& made,
   return verdict;
 }
 
-/// Returns the lossy colours of a file, without the transparency beside them.
+/// Returns the chunk of a file's lossy colours, without the transparency that
+/// stands before it.
 std::optional<bytes_view> lossy_colours(bytes_view file) {
+  // Its type and length: the decoder takes a chunk for a file.
+  constexpr size_t head = 8;
   std::optional<bytes_view> found;
   for_each_chunk(file, [&](std::string_view type, bytes_view data) {
     if (type == "VP8 ")
-      found = data;
+      found = bytes_view{data.data() - head, data.size() + head};
     return !found && type != "VP8L";
   });
   return found;

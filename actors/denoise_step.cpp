@@ -72,6 +72,7 @@ void denoise_step_state::take_in(const denoise& x) {
   row.shape = {x.how.variant, x.how.px};
   row.steps_left = std::max(1u, e.steps - std::min(e.steps, x.steps_done));
   row.prio = x.prio;
+  row.tenant = x.tenant;
   row.deadline = core::time_point{core::timespan{x.deadline_ns}};
   batch->add(row);
 }
@@ -208,6 +209,7 @@ void denoise_step_state::start_next_run() {
     job.publish_every = config.publish_every;
     job.preview_every = e.what.preview_every;
     job.judge = e.what.judge;
+    job.tenant = e.what.tenant;
     device.open(job);
   }
   running = next.rows;

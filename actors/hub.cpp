@@ -125,7 +125,7 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
   r.state = row_state::waiting;
   r.waiting_since = now;
   if (r.at == phase::denoising)
-    ++ahead_;
+    count_ahead(r.what->tenant, true);
   count_work(r);
   const auto lane = lane_for(r);
   const auto entry = entry_for(id, r);
@@ -149,7 +149,7 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
   const auto at = lanes_.where(id);
   if (at && r.at == phase::denoising) {
     count_waiting(r.how.variant, *at, false);
-    --ahead_;
+    count_ahead(r.what->tenant, false);
   }
   take_from_lane(id, r);
   r.took.queue += now - r.waiting_since;

@@ -269,9 +269,18 @@ private:
   planning::waiting entry_for(core::request_id id, const row& r) const;
   void pump(core::time_point now);
   void pump_lane(core::lane_id lane, core::time_point now);
+  enum class dispatching : uint8_t { went, nobody, no_slots };
+  /// Dispatches the first of them, or lets late ones end.
+  dispatching dispatch_one(std::vector<planning::waiting> queue, worker& w,
+                           bool pool, core::time_point now);
   bool dispatch(core::request_id id, worker& w, core::time_point now);
-  /// Rows are prepared for all seats and more.
-  bool far_ahead() const;
+  /// Rows are prepared for all seats and more: another one of this tenant's
+  /// waits.
+  bool far_ahead(core::tenant_id whose) const;
+  void count_ahead(core::tenant_id whose, bool comes);
+  /// The last seats of a worker are for tenants that have none there.
+  bool leaves_seat(const worker& w, core::tenant_id whose) const;
+  bool has_seat(const worker& w, core::tenant_id whose) const;
   /// Dispatches a row that has had a stage, where one that has not must wait
   /// for slots: such a row holds some, and gives them back only at its end.
   bool dispatch_later_stage(const std::vector<core::lane_id>& lanes, worker& w,
@@ -294,6 +303,10 @@ private:
   /// Returns the slots that must stay free, by kind, when a row is given what
   /// its phase takes, so that what is further along can always go on.
   std::array<uint32_t, ipc::slot_kinds> left_for_next(const row& r) const;
+  /// Returns the slots, by kind, that a tenant which has rows in this phase
+  /// leaves to those that have none.
+  std::array<uint32_t, ipc::slot_kinds> left_for_others(const row& r,
+                                                        bool has_some) const;
   bool grant_with_source(core::ticket who, const row& r, const worker& w,
                          dispatched& into);
   bool grant_for_preparing(core::ticket who, const row& r, const worker& w,
@@ -461,6 +474,8 @@ private:
   std::vector<core::worker_id> filling_;
   /// Rows prepared, or being prepared, that no device took yet.
   uint32_t ahead_ = 0;
+  /// Of them those of each tenant; only those that have some.
+  std::map<core::tenant_id, uint32_t> ahead_of_;
   uint32_t device_seats_ = 0;
   /// Rows that wait for a stage after their first.
   uint32_t later_stages_ = 0;
@@ -478,6 +493,13 @@ private:
 
 /// Deaths alone without anything gained, after which a request is poison.
 inline constexpr uint32_t most_strikes = 2;
+
+/// The part of a worker's seats, of slots and of what is prepared ahead that
+/// tenants which have some leave to those that have none.
+inline constexpr uint32_t share_for_others = 8;
+
+/// Rows of a pool's lane among which one of another tenant is looked for.
+inline constexpr size_t looked_at = 4;
 
 /// Rows are prepared ahead for this many times the devices' seats.
 inline constexpr uint32_t ahead_per_seat = 2;

@@ -3,6 +3,7 @@
 // From lanes to workers: who takes what, with which slots.
 
 #include <atelier/actors/hub.hpp>
+#include <atelier/actors/slot_needs.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -68,24 +69,45 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
       return;
     }
     auto& w = *seat;
-    if (lane == prepare_lane && far_ahead()) {
-      if (dispatch_later_stage({lane}, w, now))
-        continue;
-      starved_.insert(lane);
-      return;
-    }
     const core::lane_id group[] = {lane};
     const auto from = grouped && w.view.seats_taken > 0
                       ? std::span<const core::lane_id>{group}
                       : std::span<const core::lane_id>{w.serves};
-    auto queue =
-      lanes_.best(from, now, config_.pace.ageing, pool ? 1 : w.view.max_batch);
+    // Of the first few one may be of a tenant that is not ahead yet.
+    const bool shared = ahead_of_.size() > ahead_of_.count({});
+    const size_t most = !pool ? w.view.max_batch : shared ? looked_at : 1;
+    auto queue = lanes_.best(from, now, config_.pace.ageing, most);
+    std::erase_if(queue, [&](const planning::waiting& x) {
+      return lane == prepare_lane ? far_ahead(x.tenant)
+                                  : !pool && !leaves_seat(w, x.tenant);
+    });
+    if (queue.empty() && lane != prepare_lane)
+      return;
     // Where it would go now is known: so is how long it would take there.
     if (!pool && w.join == planning::joining::step)
       for (auto& x : queue)
         if (const auto& r = rows_.at(x.request);
             x.deadline != core::never && pace_.known(r.how.variant))
           x.still_needs = std::max(x.still_needs, completion_at(r, w));
+    switch (dispatch_one(std::move(queue), w, pool, now)) {
+      case dispatching::went:
+        break;
+      case dispatching::nobody:
+        return;
+      case dispatching::no_slots: {
+        const auto lanes = pool ? std::vector{lane} : w.serves;
+        if (dispatch_later_stage(lanes, w, now))
+          break;
+        starved_.insert(lane);
+        return;
+      }
+    }
+  }
+}
+
+hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
+                                   worker& w, bool pool, core::time_point now) {
+  while (!queue.empty()) {
     planning::taken chosen;
     if (pool) {
       chosen.join.push_back(queue.front().request);
@@ -94,29 +116,56 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
       auto view = w.view;
       view.seats_free = 1;
       chosen = config_.policy->take(view, queue, *plan_, now);
-      if (chosen.join.size() > 1)
-        chosen.join.resize(1);
     }
     for (const auto id : chosen.late)
       if (const auto i = rows_.find(id); i != rows_.end())
         expire(id, i->second, now);
-    if (chosen.join.empty() && chosen.late.empty())
-      return;
-    for (const auto id : chosen.join) {
-      if (dispatch(id, w, now))
-        continue;
-      ++counts_.slot_waits;
-      const auto lanes = pool ? std::vector{lane} : w.serves;
-      if (dispatch_later_stage(lanes, w, now))
-        break;
-      starved_.insert(lane);
-      return;
-    }
+    if (chosen.join.empty())
+      return chosen.late.empty() ? dispatching::nobody : dispatching::went;
+    const auto id = chosen.join.front();
+    if (dispatch(id, w, now))
+      return dispatching::went;
+    ++counts_.slot_waits;
+    // Slots are left for a tenant that has none.
+    const auto whose = rows_.at(id).what->tenant;
+    std::erase_if(queue, [&](const planning::waiting& x) {
+      return x.tenant == whose
+          || std::find(chosen.late.begin(), chosen.late.end(), x.request)
+               != chosen.late.end();
+    });
   }
+  return dispatching::no_slots;
 }
 
-bool hub::far_ahead() const {
-  return ahead_ >= std::max(4u, ahead_per_seat * device_seats_);
+bool hub::far_ahead(core::tenant_id whose) const {
+  const auto most = std::max(4u, ahead_per_seat * device_seats_);
+  return ahead_ >= most
+      && (ahead_of_.contains(whose)
+          || ahead_ >= most + std::max(1u, most / share_for_others));
+}
+
+void hub::count_ahead(core::tenant_id whose, bool comes) {
+  if (comes) {
+    ++ahead_;
+    ++ahead_of_[whose];
+    return;
+  }
+  --ahead_;
+  if (const auto at = ahead_of_.find(whose); --at->second == 0)
+    ahead_of_.erase(at);
+}
+
+bool hub::has_seat(const worker& w, core::tenant_id whose) const {
+  return std::any_of(w.has.begin(), w.has.end(), [&](const auto who) {
+    return out_.at(who).tenant == whose;
+  });
+}
+
+bool hub::leaves_seat(const worker& w, core::tenant_id whose) const {
+  const auto beside = w.seats - std::min(w.view.max_batch, w.seats);
+  const auto others = std::min(beside, w.seats / share_for_others);
+  return whose == core::tenant_id{} || w.view.seats_free > others
+      || !has_seat(w, whose);
 }
 
 bool hub::dispatch_later_stage(const std::vector<core::lane_id>& lanes,
@@ -174,6 +223,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   const auto waited_for = r.how.variant;
   dispatched x;
   x.worker = w.view.worker;
+  x.tenant = r.what->tenant;
   x.at = r.at;
   x.since = now;
   x.variant = r.how.variant;
@@ -186,12 +236,14 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       if (!grant_for_preparing(who, r, w, x))
         return false;
       order = preparation(who, r, x);
-      ++ahead_;
+      count_ahead(x.tenant, true);
       break;
     }
     case phase::denoising: {
-      if (!grant(who, w, {slot_kind::state, slot_kind::image}, left_for_next(r),
-                 x))
+      if (!grant(
+            who, w, {slot_kind::state, slot_kind::image},
+            sum(left_for_next(r), left_for_others(r, has_seat(w, x.tenant))),
+            x))
         return false;
       settle_start(who, r, w);
       x.steps_before = x.steps_done = r.steps_done;
@@ -212,6 +264,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       d.steps_done = r.steps_done;
       d.prio = r.what->prio;
       d.deadline_ns = r.what->deadline.time_since_epoch().count();
+      d.tenant = r.what->tenant;
       d.wants_progress = r.what->wants_progress;
       d.preview_every = r.what->preview_every;
       if (next.check)
@@ -219,7 +272,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       order = std::move(d);
       x.steps = core::steps_to_run(r.how);
       x.masked = masked_as_it_runs(r);
-      --ahead_;
+      count_ahead(x.tenant, false);
       x.steps_left = steps_left(r);
       w.view.steps_left += x.steps_left;
       break;

@@ -118,7 +118,9 @@ void hub::change_hosting(worker& w, core::time_point now) {
     return;
   w.loading = true;
   w.load_began = now;
-  ++counts_.loads;
+  // What loads hosts nothing meanwhile.
+  if (w.view.hosting != *w.next_hosting)
+    ++counts_.loads;
   ports_.workers->send(w.where, order_for(w, *w.next_hosting));
   w.next_hosting.reset();
 }

@@ -84,7 +84,7 @@ bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
   if (out.source)
     keeper_.end_read(out.source, who);
   if (out.at == phase::preparing)
-    --ahead_;
+    count_ahead(out.tenant, false);
   return true;
 }
 
@@ -480,7 +480,7 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     const auto x = std::move(out_.at(ticket));
     out_.erase(ticket);
     if (x.at == phase::preparing)
-      --ahead_;
+      count_ahead(x.tenant, false);
     auto* r = current(ticket);
     if (r == nullptr)
       return discard(x);

@@ -31,6 +31,18 @@ bool hub::grant(core::ticket who, const worker& w,
   return true;
 }
 
+std::array<uint32_t, ipc::slot_kinds> hub::left_for_others(
+  const row& r, bool has_some) const {
+  if (r.what->tenant == core::tenant_id{} || r.stage > 0 || !has_some)
+    return {};
+  // What is prepared can go on: it leaves less.
+  const uint32_t parts = r.at == phase::preparing ? 2 : 1;
+  std::array<uint32_t, ipc::slot_kinds> out{};
+  for (size_t kind = 0; kind < out.size(); ++kind)
+    out[kind] = parts * (config_.slots[kind] / (2 * share_for_others));
+  return out;
+}
+
 std::array<uint32_t, ipc::slot_kinds> hub::left_for_next(const row& r) const {
   const auto& along = r.under->routes[r.along.value];
   const bool brings_image = r.what->source != nullptr;
@@ -56,7 +68,8 @@ std::array<uint32_t, ipc::slot_kinds> hub::left_for_next(const row& r) const {
 bool hub::grant_with_source(core::ticket who, const row& r, const worker& w,
                             dispatched& into) {
   using ipc::slot_kind;
-  auto reserve = left_for_next(r);
+  const auto others = left_for_others(r, ahead_of_.contains(r.what->tenant));
+  auto reserve = sum(left_for_next(r), others);
   if (!grant(who, w, {slot_kind::state, slot_kind::image}, reserve, into))
     return false;
   // The control process writes this slot, and is done with it at once. It goes
@@ -95,12 +108,12 @@ bool hub::grant_for_preparing(core::ticket who, const row& r, const worker& w,
   using ipc::slot_kind;
   if (r.what->source)
     return grant_with_source(who, r, w, into);
+  const auto left = sum(left_for_next(r),
+                        left_for_others(r, ahead_of_.contains(r.what->tenant)));
   if (!r.how.from_image)
-    return grant(
-      who, w, {slot_kind::state},
-      {left_for_next(r)[static_cast<size_t>(slot_kind::state)], 0, 0}, into);
-  if (!grant(who, w, {slot_kind::state, slot_kind::image}, left_for_next(r),
-             into))
+    return grant(who, w, {slot_kind::state},
+                 {left[static_cast<size_t>(slot_kind::state)], 0, 0}, into);
+  if (!grant(who, w, {slot_kind::state, slot_kind::image}, left, into))
     return false;
   into.reading = r.known.done[*r.known.best].image;
   keeper_.begin_read(into.reading, who, w.where.where);

@@ -11,6 +11,7 @@
 // is delayed once at most.
 
 #include <atelier/actors/hub.hpp>
+#include <atelier/actors/slot_needs.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -73,11 +74,13 @@ bool hub::has_room_for(const row& r) const {
   if (r.at == phase::finishing)
     return free(ipc::slot_kind::image) >= 1;
   // `grant_for_preparing` needs the same.
-  const auto left = left_for_next(r);
+  const auto whose = r.what->tenant;
+  const auto left =
+    sum(left_for_next(r), left_for_others(r, ahead_of_.contains(whose)));
   const auto enough = [&](ipc::slot_kind kind) {
     return free(kind) > left[static_cast<size_t>(kind)];
   };
-  return (r.stage > 0 || !far_ahead()) && enough(ipc::slot_kind::state)
+  return (r.stage > 0 || !far_ahead(whose)) && enough(ipc::slot_kind::state)
       && (!r.how.from_image || enough(ipc::slot_kind::image));
 }
 

@@ -143,6 +143,7 @@ struct denoise {
   core::priority prio = core::priority::normal;
   /// Nanoseconds on the host's monotonic clock; the largest value: none.
   int64_t deadline_ns = 0;
+  core::tenant_id tenant = {};
   bool wants_progress = false;
   /// A preview goes with the state after every so many steps; 0: none.
   uint32_t preview_every = 0;
@@ -157,7 +158,7 @@ struct denoise {
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, denoise& x) {
     return f(x.who, x.how, x.text, x.from, x.state, x.image, x.source,
-             x.steps_done, x.prio, x.deadline_ns, x.wants_progress,
+             x.steps_done, x.prio, x.deadline_ns, x.tenant, x.wants_progress,
              x.preview_every, x.judge, x.more);
   }
 };

@@ -133,6 +133,7 @@ inline double masked_as_it_runs(const row& r) {
 /// or its process's end, whatever becomes of the row meanwhile.
 struct dispatched {
   core::worker_id worker;
+  core::tenant_id tenant;
   phase at = phase::preparing;
   core::variant_id variant;
   /// When it was handed off.

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <atelier/core/suspicion.hpp>
+#include <atelier/ipc/slot_ref.hpp>
 #include <atelier/planning/route.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -43,6 +45,15 @@ inline uint32_t image_slots_from(const planning::route& along, size_t stage,
 /// @pre `stage` is one of the route's
 inline uint32_t state_slots_from(const planning::route& along, size_t stage) {
   return static_cast<uint32_t>(along.stages.size() - stage) + 1;
+}
+
+/// Returns the slots of both, by kind.
+inline std::array<uint32_t, ipc::slot_kinds> sum(
+  std::array<uint32_t, ipc::slot_kinds> a,
+  const std::array<uint32_t, ipc::slot_kinds>& b) {
+  for (size_t kind = 0; kind < a.size(); ++kind)
+    a[kind] += b[kind];
+  return a;
 }
 
 } // namespace atelier::actors

@@ -98,6 +98,11 @@ def heavy_share(plan, given):
     return sum_ / whole if whole > 0 else None
 
 
+def admitted(rates):
+    """Requests a second that a plan takes on; None: all."""
+    return None if not rates or None in rates else sum(rates)
+
+
 def right_in(score, files, captions):
     """Objects right and said, of each file."""
     lines = "".join(f"{file}\t{said}\n" for file, said in zip(files, captions))
@@ -178,7 +183,7 @@ def run(given, folder, profile, rate, captions, seed, deadline):
         while not over.is_set():
             plan = json.loads(call(server.url, "GET", "/v1/admin/plan")[1])
             plans.append((time.monotonic(), heavy_share(plan, given),
-                          sum(plan["admitted_rates"]) or None))
+                          admitted(plan["admitted_rates"])))
             over.wait(0.5)
 
     def ask(i, begin):

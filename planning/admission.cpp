@@ -4,6 +4,7 @@
 #include <atelier/planning/unified/offers.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace atelier::planning {
 
@@ -41,7 +42,7 @@ void admission::follow(const plan& in_force, core::time_point now) {
     store& x = stores_[i];
     x.rate = std::max(rates[i], 0.0);
     x.most = std::max(x.rate * burst_seconds, least_burst);
-    x.left = anew ? x.most : std::min(x.left, x.most);
+    x.left = anew || std::isinf(x.most) ? x.most : std::min(x.left, x.most);
     if (x.rate <= 0)
       x.left = std::max(x.left, 1 + kept_from(core::priority::low) * x.most);
   }

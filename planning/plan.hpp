@@ -78,7 +78,7 @@ struct plan {
   /// By threshold: the share of images that its policy expects below it; empty
   /// where nobody said.
   std::vector<double> deferred;
-  /// Requests a second that may be admitted, by class; empty: no bound.
+  /// Admitted requests a second, by class; infinite: all; empty: no bound.
   std::vector<double> admitted_rates;
   bool saturated = false;
   feasibility feasible = feasibility::unchecked;

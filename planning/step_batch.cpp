@@ -12,6 +12,16 @@ namespace {
 // How much the last run changes what a step is taken to cost.
 constexpr double newest_share = 0.25;
 
+// What others' rows may add to a step so that they ride along.
+constexpr double next_to_nothing = 0.25;
+
+// Shapes of which the times by rows are remembered.
+constexpr size_t most_shapes = 64;
+
+double followed(double before, double newest) {
+  return before > 0 ? before + newest_share * (newest - before) : newest;
+}
+
 } // namespace
 
 step_batch::step_batch(uint32_t max_batch, joining join, uint32_t turn_steps)
@@ -21,16 +31,24 @@ step_batch::step_batch(uint32_t max_batch, joining join, uint32_t turn_steps)
 
 void step_batch::change(uint32_t max_batch, joining join) {
   max_batch_ = join == joining::single ? 1 : std::max(max_batch, 1u);
+  const bool others = (join == joining::step) != (join_ == joining::step);
   join_ = join;
+  if (!others)
+    return;
+  turns_.clear();
+  for (const entry& e : entries_)
+    if (const auto of = owner_of(e.row); turn_of(of) == nullptr)
+      turns_.push_back({of});
+  if (!turns_.empty())
+    turns_.front().credit = quantum();
 }
 
 bool step_batch::add(const batch_row& row) {
   if (row.steps_left == 0 || find(row.who) != nullptr)
     return false;
   entries_.push_back({row});
-  if (std::none_of(turns_.begin(), turns_.end(),
-                   [&](const turn& x) { return x.shape == row.shape; })) {
-    turns_.push_back({row.shape});
+  if (const auto of = owner_of(row); turn_of(of) == nullptr) {
+    turns_.push_back({of, 0, step_of(row.shape, 1)});
     if (turns_.size() == 1)
       turns_.front().credit = quantum();
   }
@@ -45,7 +63,7 @@ bool step_batch::remove(core::ticket who) {
     return false;
   // Rows that leave between steps use up their turn too: else a stream of
   // cancelled ones could keep it.
-  if (at->joined != 0 && at->row.shape == turns_.front().shape)
+  if (at->joined != 0 && owner_of(at->row) == turns_.front().of)
     charge(turns_.front(), 1, {});
   take_out(at);
   return true;
@@ -56,14 +74,11 @@ step_choice step_batch::next() {
   step_choice chosen;
   if (turns_.empty())
     return chosen;
-  std::vector<entry*> rows = running();
-  if (join_ == joining::step || rows.empty()) {
-    const auto seats = max_batch_ - std::min<size_t>(rows.size(), max_batch_);
-    for (entry* e : let_join(seats)) {
-      chosen.joining.push_back(e->row.who);
-      rows.push_back(e);
-    }
-  }
+  std::vector<entry*> rows = running(turns_.front().of);
+  if (join_ == joining::step || rows.empty())
+    add_rows(turns_.front().of, chosen, rows);
+  if (join_ == joining::step)
+    add_passengers(chosen, rows);
   chosen.steps = rows.front()->row.steps_left;
   for (const entry* e : rows) {
     chosen.rows.push_back(e->row.who);
@@ -86,17 +101,36 @@ step_choice step_batch::next() {
 std::vector<core::ticket> step_batch::ran(const std::vector<core::ticket>& rows,
                                           uint32_t steps, core::timespan took) {
   std::vector<core::ticket> ended;
-  bool of_turn = false;
+  std::vector<std::pair<owner, size_t>> of_owner;
   for (const core::ticket& who : rows) {
     const auto at =
       std::find_if(entries_.begin(), entries_.end(),
                    [&](const entry& e) { return e.row.who == who; });
     if (at == entries_.end() || at->joined == 0)
       continue;
-    if (!of_turn && at->row.shape == turns_.front().shape) {
-      of_turn = true;
-      charge(turns_.front(), steps, took);
-    }
+    const auto of = owner_of(at->row);
+    const auto its = std::find_if(of_owner.begin(), of_owner.end(),
+                                  [&](const auto& x) { return x.first == of; });
+    if (its == of_owner.end())
+      of_owner.emplace_back(of, 1);
+    else
+      ++its->second;
+  }
+  size_t ran = 0;
+  for (const auto& x : of_owner)
+    ran += x.second;
+  if (!of_owner.empty())
+    learn(of_owner.front().first.shape, ran, steps, took);
+  for (const auto& [of, n] : of_owner)
+    charge(*turn_of(of), steps,
+           core::timespan{took.count() * static_cast<int64_t>(n)
+                          / static_cast<int64_t>(ran)});
+  for (const core::ticket& who : rows) {
+    const auto at =
+      std::find_if(entries_.begin(), entries_.end(),
+                   [&](const entry& e) { return e.row.who == who; });
+    if (at == entries_.end() || at->joined == 0)
+      continue;
     at->row.steps_left -= std::min(at->row.steps_left, steps);
     if (at->row.steps_left == 0) {
       ended.push_back(who);
@@ -118,7 +152,7 @@ bool step_batch::wants_boundary() const {
   size_t run = 0;
   bool waits = false;
   for (const entry& e : entries_) {
-    if (e.row.shape != turns_.front().shape)
+    if (owner_of(e.row) != turns_.front().of)
       continue;
     run += e.joined != 0 ? 1 : 0;
     waits = waits || e.joined == 0;
@@ -148,22 +182,34 @@ bool step_batch::goes_before(const entry& a, const entry& b) {
   return a.row.deadline < b.row.deadline;
 }
 
+step_batch::owner step_batch::owner_of(const batch_row& x) const {
+  return {x.shape, join_ == joining::step ? x.tenant : core::tenant_id{}};
+}
+
+step_batch::turn* step_batch::turn_of(const owner& x) {
+  const auto at = std::find_if(turns_.begin(), turns_.end(),
+                               [&](const turn& t) { return t.of == x; });
+  return at == turns_.end() ? nullptr : &*at;
+}
+
 bool step_batch::anything_runs() const {
   return std::any_of(entries_.begin(), entries_.end(),
                      [](const entry& e) { return e.joined != 0; });
 }
 
 void step_batch::take_out(std::vector<entry>::iterator at) {
-  const batch_shape shape = at->row.shape;
+  const owner of = owner_of(at->row);
   entries_.erase(at);
   for (const entry& e : entries_)
-    if (e.row.shape == shape)
+    if (owner_of(e.row) == of)
       return;
-  const bool had_turn = turns_.front().shape == shape;
-  std::erase_if(turns_, [&](const turn& x) { return x.shape == shape; });
-  // The next shape starts a turn of its own.
-  if (had_turn && !turns_.empty())
+  const bool had_turn = turns_.front().of == of;
+  std::erase_if(turns_, [&](const turn& x) { return x.of == of; });
+  // The next one starts a turn of its own; alone it takes nothing from anybody.
+  if (turns_.size() > 1 && had_turn)
     turns_.front().credit += quantum();
+  else if (turns_.size() == 1)
+    turns_.front().credit = std::max(turns_.front().credit, 0.0);
 }
 
 double step_batch::cheapest() const {
@@ -185,8 +231,7 @@ double step_batch::quantum() const {
 void step_batch::charge(turn& x, uint32_t steps, core::timespan took) {
   const auto spent = static_cast<double>(took.count());
   if (spent > 0 && steps > 0) {
-    const auto each = spent / steps;
-    x.cost = x.cost > 0 ? x.cost + newest_share * (each - x.cost) : each;
+    x.cost = followed(x.cost, spent / steps);
   }
   x.credit -= spent > 0 ? spent : steps * cost_of(x);
   if (join_ != joining::step)
@@ -196,8 +241,8 @@ void step_batch::charge(turn& x, uint32_t steps, core::timespan took) {
     x.credit = std::max(x.credit, 0.0);
 }
 
-// Gives the turn to the next shape where that of the first one is used up. A
-// shape alone may go on; its turn counts as used up when another one comes.
+// Gives the turn to the next owner where that of the first one is used up. One
+// alone may go on; its turn counts as used up when another one comes.
 void step_batch::take_turns() {
   if (turns_.size() < 2 || turns_.front().credit > 0)
     return;
@@ -216,11 +261,11 @@ void step_batch::take_turns() {
   } while (turns_.front().credit <= 0);
 }
 
-// Those of the shape whose turn it is, in order of joining.
-std::vector<step_batch::entry*> step_batch::running() {
+// In order of joining.
+std::vector<step_batch::entry*> step_batch::running(const owner& of) {
   std::vector<entry*> rows;
   for (entry& e : entries_)
-    if (e.joined != 0 && e.row.shape == turns_.front().shape)
+    if (e.joined != 0 && owner_of(e.row) == of)
       rows.push_back(&e);
   std::sort(rows.begin(), rows.end(), [](const entry* a, const entry* b) {
     return a->joined < b->joined;
@@ -230,10 +275,11 @@ std::vector<step_batch::entry*> step_batch::running() {
 
 // Lets the first of those that wait take the seats, and counts for the others
 // how many that came later did.
-std::vector<step_batch::entry*> step_batch::let_join(size_t seats) {
+std::vector<step_batch::entry*> step_batch::let_join(const owner& of,
+                                                     size_t seats) {
   std::vector<entry*> waits;
   for (entry& e : entries_)
-    if (e.joined == 0 && e.row.shape == turns_.front().shape)
+    if (e.joined == 0 && owner_of(e.row) == of)
       waits.push_back(&e);
   std::stable_sort(
     waits.begin(), waits.end(),
@@ -248,6 +294,73 @@ std::vector<step_batch::entry*> step_batch::let_join(size_t seats) {
         ++waits[i]->overtaken;
   waits.resize(joining);
   return waits;
+}
+
+// Lets those that wait take what seats are left.
+void step_batch::add_rows(const owner& of, step_choice& to,
+                          std::vector<entry*>& rows) {
+  const auto seats = max_batch_ - std::min<size_t>(rows.size(), max_batch_);
+  for (entry* e : let_join(of, seats)) {
+    to.joining.push_back(e->row.who);
+    rows.push_back(e);
+  }
+}
+
+// Others' rows of the shape, for the seats that the turn's owner leaves.
+void step_batch::add_passengers(step_choice& to, std::vector<entry*>& rows) {
+  const auto own = rows.size();
+  const owner& first = turns_.front().of;
+  std::vector<owner> few;
+  std::vector<owner> many;
+  size_t of_few = 0;
+  size_t of_many = 0;
+  for (const turn& x : turns_) {
+    if (x.of.shape != first.shape || x.of == first)
+      continue;
+    const auto n = static_cast<size_t>(
+      std::count_if(entries_.begin(), entries_.end(),
+                    [&](const entry& e) { return owner_of(e.row) == x.of; }));
+    (n <= own ? few : many).push_back(x.of);
+    (n <= own ? of_few : of_many) += n;
+  }
+  const auto with_few = std::min<size_t>(own + of_few, max_batch_);
+  const auto with_all = std::min<size_t>(with_few + of_many, max_batch_);
+  if (rides_free(first.shape, with_few, with_all))
+    few.insert(few.end(), many.begin(), many.end());
+  for (const owner& x : few) {
+    for (entry* e : running(x))
+      if (rows.size() < max_batch_)
+        rows.push_back(e);
+    add_rows(x, to, rows);
+  }
+}
+
+// What was never tried is tried, the smaller batch first.
+bool step_batch::rides_free(const batch_shape& of, size_t own,
+                            size_t all) const {
+  if (all <= own)
+    return false;
+  const double alone = step_of(of, own);
+  // 0 where that was never tried.
+  return alone > 0 && step_of(of, all) <= (1 + next_to_nothing) * alone;
+}
+
+double step_batch::step_of(const batch_shape& of, size_t rows) const {
+  const auto at = step_of_.find(of);
+  if (at == step_of_.end())
+    return 0;
+  const auto found = at->second.find(rows);
+  return found == at->second.end() ? 0 : found->second;
+}
+
+void step_batch::learn(const batch_shape& of, size_t rows, uint32_t steps,
+                       core::timespan took) {
+  if (took.count() <= 0 || steps == 0 || rows == 0)
+    return;
+  if (step_of_.size() >= most_shapes && !step_of_.contains(of))
+    step_of_.clear();
+  double& x = step_of_[of][rows];
+  x = followed(x, static_cast<double>(took.count()) / steps);
 }
 
 } // namespace atelier::planning

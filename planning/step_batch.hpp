@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 namespace atelier::planning {
@@ -28,6 +30,7 @@ struct batch_row {
   uint32_t steps_left = 1;
   core::priority prio = core::priority::normal;
   core::time_point deadline = core::never;
+  core::tenant_id tenant = {};
 
   friend bool operator==(const batch_row&, const batch_row&) = default;
 };
@@ -46,17 +49,22 @@ struct step_choice {
 
 /// Which rows of a worker share the next step: pure, no clock.
 ///
-/// Rows of one shape run together, up to `max_batch`. Where several shapes wait
-/// they take turns by deficit round robin, so that none blocks another: each
-/// gets the same time of the device, that of `turn_steps` steps of the cheapest
-/// one, by what its steps were measured to take. A shape whose step takes more
-/// than it has runs it all the same, and gives turns up until it is paid for.
-/// What is not measured yet runs one step beside what is. Within a shape:
-/// higher priority first, then the earlier deadline, then arrival; a row that
-/// runs stays until it ends. A row that was passed over `most_overtaken` times
-/// goes before those that were not.
+/// Rows of one shape run together, up to `max_batch`. Where rows of several
+/// shapes or tenants wait, each tenant's of each shape take turns by deficit
+/// round robin, so that none blocks another: each gets the same time of the
+/// device, that of `turn_steps` steps of the cheapest, by what its steps were
+/// measured to take. Whose step takes more than is left runs it all the same,
+/// and gives turns up until it is paid for. What is not measured yet runs one
+/// step beside what is. Within a turn: higher priority first, then the earlier
+/// deadline, then arrival; a row that runs stays until it ends. A row that was
+/// passed over `most_overtaken` times goes before those that were not.
 ///
-/// Where rows join by whole batches or one by one, a turn ends with its batch.
+/// Seats that a turn leaves free are others' of the same shape: of tenants that
+/// have no more rows than it, and of all where their rows cost next to nothing,
+/// as on a device that a small batch does not fill. Each pays for its rows.
+///
+/// Where rows join by whole batches or one by one, a turn ends with its batch,
+/// and tenants share it.
 ///
 /// Source: Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round
 /// Robin (SIGCOMM 1995); what is paid afterwards is surplus round robin.
@@ -73,7 +81,8 @@ public:
   explicit step_batch(uint32_t max_batch, joining join = joining::step,
                       uint32_t turn_steps = 4);
 
-  /// Takes other bounds from the next choice on; rows that run stay.
+  /// Takes other bounds from the next choice on; rows that run stay. Turns
+  /// begin anew where rows now join otherwise.
   void change(uint32_t max_batch, joining join);
 
   /// Adds a waiting row. False where its ticket is there already, or where it
@@ -109,9 +118,16 @@ private:
     uint32_t overtaken = 0;
   };
 
-  /// A shape among those that take turns.
-  struct turn {
+  /// Whose rows a turn runs.
+  struct owner {
     batch_shape shape;
+    core::tenant_id tenant;
+
+    friend bool operator==(const owner&, const owner&) = default;
+  };
+
+  struct turn {
+    owner of;
     /// What it may still run, in nanoseconds of the device; below 0: what it
     /// owes.
     double credit = 0;
@@ -121,6 +137,8 @@ private:
 
   static bool goes_before(const entry& a, const entry& b);
 
+  owner owner_of(const batch_row& x) const;
+  turn* turn_of(const owner& x);
   bool anything_runs() const;
   void take_out(std::vector<entry>::iterator at);
   double cheapest() const;
@@ -128,13 +146,22 @@ private:
   double quantum() const;
   void charge(turn& x, uint32_t steps, core::timespan took);
   void take_turns();
-  std::vector<entry*> running();
-  std::vector<entry*> let_join(size_t seats);
+  std::vector<entry*> running(const owner& of);
+  std::vector<entry*> let_join(const owner& of, size_t seats);
+  void add_rows(const owner& of, step_choice& to, std::vector<entry*>& rows);
+  void add_passengers(step_choice& to, std::vector<entry*>& rows);
+  bool rides_free(const batch_shape& of, size_t own, size_t all) const;
+  /// Nanoseconds of a step of so many rows; 0: not measured.
+  double step_of(const batch_shape& of, size_t rows) const;
+  void learn(const batch_shape& of, size_t rows, uint32_t steps,
+             core::timespan took);
 
   /// In order of arrival.
   std::vector<entry> entries_;
-  /// The shapes of all entries, each once; the first one has the turn.
+  /// The owners of all entries, each once; the first one has the turn.
   std::vector<turn> turns_;
+  /// Nanoseconds of a step by shape and number of rows, of late.
+  std::map<batch_shape, std::map<size_t, double>> step_of_;
   uint32_t max_batch_;
   joining join_;
   uint32_t turn_steps_;

@@ -338,7 +338,7 @@ struct engine_status {
   /// expects below; empty where the policy does not say.
   std::vector<double> thresholds;
   std::vector<double> deferred;
-  /// Requests a second that it takes on of each class; empty: no bound.
+  /// Requests a second taken on, by class; infinite: all; empty: no bound.
   std::vector<double> admitted_rates;
   /// By it the workers cannot do all that is asked for.
   bool saturated = false;

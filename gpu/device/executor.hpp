@@ -40,6 +40,9 @@ struct open_job {
   uint32_t preview_every = 0;
   /// Who scores the picture after decoding; empty: nobody.
   std::string judge = {};
+  /// Who asks: tenants share what is decoded between steps
+  /// (batching/decode_turns.hpp).
+  core::tenant_id tenant = {};
 };
 
 /// Returns whether the state after `steps_done` of `steps` carries a preview.

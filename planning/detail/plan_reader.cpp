@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -167,12 +168,17 @@ private:
     return out;
   }
 
+  // Where it may be unbounded, null says so.
   std::vector<double> reals(const json& x, const char* key, double least,
-                            double most) {
+                            double most, bool unbounded = false) {
     std::vector<double> out;
     const auto* all = list(x, "plan", key, false, 0, most_numbers);
     for (size_t i = 0; all != nullptr && i < all->size(); ++i) {
       const auto& n = (*all)[i];
+      if (n.is_null() && unbounded) {
+        out.push_back(std::numeric_limits<double>::infinity());
+        continue;
+      }
       const double value = n.is_number() ? n.get<double>() : std::nan("");
       if (value >= least && value <= most)
         out.push_back(value);
@@ -483,7 +489,7 @@ core::result<saved_plan> plan_reader::read(const json& x) {
   out_.thresholds = reals(x, "thresholds", -most_threshold, most_threshold);
   check_gates();
   out_.share = read_rows(x, "plan", "share", true);
-  out_.admitted_rates = reals(x, "admitted_rates", 0, most_rate);
+  out_.admitted_rates = reals(x, "admitted_rates", 0, most_rate, true);
   flag(x, "plan", "saturated", out_.saturated);
   r_.span(x, "plan", "retry_after_ms", out_.retry_after);
   // What is wrong in routes and shares is wrong here again.

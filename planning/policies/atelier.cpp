@@ -148,6 +148,14 @@ hosting_change change_to(const offers& o, const decision& now,
   out.gain = (kept.values.shortfall - now.values.shortfall + now.values.gain
               - kept.values.gain)
            / std::max(std::abs(kept.values.gain), no_rate);
+  // Whoever is answered besides is worth more than how well all others are.
+  double rate = 0;
+  for (const unified::request_class& c : o.asked.classes)
+    rate += c.rate;
+  const double answered =
+    (kept.values.refused - now.values.refused) / std::max(rate, no_rate);
+  if (answered > no_rate)
+    out.gain = std::max(out.gain, 0.0) + answered;
   return out;
 }
 
@@ -290,10 +298,7 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
                         return sum + c.rate;
                       }),
       refused);
-  if (refused > no_rate)
-    for (size_t k = 0; k < found->refused.size(); ++k)
-      next.admitted_rates.push_back(o.asked.classes[k].rate
-                                    - found->refused[k]);
+  next.admitted_rates = unified::admitted(o, found->refused);
   next.saturated = memory.saturated.on;
   if (next.saturated)
     next.retry_after =

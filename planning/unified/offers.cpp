@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 namespace atelier::planning::unified {
 
@@ -318,6 +320,26 @@ offers make_offers(const demand& asked, const profile& known,
   offer_cascades(to, known, q, deferred);
   offer_edits(to, known, q);
   return to.done();
+}
+
+std::vector<double> admitted(const offers& of,
+                             const std::vector<double>& refused) {
+  const double all = std::accumulate(refused.begin(), refused.end(), 0.0);
+  const double short_of = all - of.spare;
+  // A rate below this is nobody in a week.
+  constexpr double nobody = 1e-6;
+  if (short_of <= nobody)
+    return {};
+  // Of the classes' rates without head-room, which all have the same of.
+  const auto& classes = of.asked.classes;
+  const double sent = of.rate / std::max(of.rate + of.spare, nobody);
+  std::vector<double> out;
+  for (size_t k = 0; k < refused.size(); ++k)
+    out.push_back(
+      refused[k] > nobody
+        ? std::max(classes[k].rate * sent - refused[k] * short_of / all, 0.0)
+        : std::numeric_limits<double>::infinity());
+  return out;
 }
 
 } // namespace atelier::planning::unified

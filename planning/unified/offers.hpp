@@ -112,6 +112,9 @@ struct offers {
   double rate = 0;
   /// The deviation that chance gives it.
   double noise = 0;
+  /// Of what is asked: requests a second that nobody sends, head-room for those
+  /// that may come.
+  double spare = 0;
 };
 
 /// Returns every way that the profile has to answer: variants from noise,
@@ -122,5 +125,12 @@ offers make_offers(const demand& asked, const profile& known,
                    const cluster_view& there,
                    const std::vector<diffserve::deferral_profile>& deferred,
                    const offer_rules& rules = {});
+
+/// Returns, by class, how many requests a second to let in where a plan refuses
+/// so many of what was asked; infinite where it refuses none of them; empty:
+/// all of all. Head-room that is short refuses nobody: what the others of a
+/// class leave of it serves those.
+std::vector<double> admitted(const offers& of,
+                             const std::vector<double>& refused);
 
 } // namespace atelier::planning::unified

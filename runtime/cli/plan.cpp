@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -193,8 +194,9 @@ void print(const made_plan& made, const planning::profile& known,
     to << "not feasible: " << x.reason << '\n';
   to << reasons_of(x);
   for (size_t c = 0; c < x.admitted_rates.size(); ++c)
-    to << fmt::format("class {:>{}}: at most {:.3f} requests/s are taken\n", c,
-                      digits, x.admitted_rates[c]);
+    if (std::isfinite(x.admitted_rates[c]))
+      to << fmt::format("class {:>{}}: at most {:.3f} requests/s are taken\n",
+                        c, digits, x.admitted_rates[c]);
   to << fmt::format("solved in {:.2f} ms{}{}\n", made.solve_ms,
                     x.saturated ? ", saturated" : "",
                     made.settled ? "" : ", still changing");

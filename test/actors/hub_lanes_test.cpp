@@ -191,6 +191,37 @@ BOOST_AUTO_TEST_CASE(rows_are_prepared_ahead_of_the_devices_up_to_a_bound) {
   BOOST_TEST(rig.count<prepare>() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(who_comes_beside_another_tenants_crowd_is_next) {
+  hub_rig::options o;
+  o.slots = {128, 32, 0};
+  hub_rig rig{o};
+  rig.add_cpu(hub_rig::life(1), 64);
+  rig.add_device(device, 16, 8);
+  const auto prepare_all = [&] {
+    size_t n = 0;
+    for (; auto p = rig.next<prepare>(); ++n)
+      rig.done(p->second);
+    return n;
+  };
+  const auto submit_for = [&](uint32_t tenant) {
+    return rig.submit(
+      [&](core::request& x) { x.tenant = core::tenant_id{tenant}; });
+  };
+  for (int i = 0; i < 100; ++i)
+    submit_for(1);
+  BOOST_TEST(prepare_all() > 14u);
+  // Two of sixteen seats are left to others.
+  BOOST_TEST(rig.count<denoise>() == 14u);
+  const auto id = submit_for(2);
+  BOOST_TEST(prepare_all() == 1u);
+  BOOST_TEST(rig.count<denoise>() == 15u);
+  denoise last;
+  while (auto d = rig.next<denoise>())
+    last = d->second;
+  BOOST_TEST((last.who.id == id));
+  BOOST_TEST((last.tenant == core::tenant_id{2}));
+}
+
 BOOST_AUTO_TEST_CASE(without_a_device_a_few_rows_are_prepared_all_the_same) {
   hub_rig::options o;
   o.slots = {64, 8, 0};

@@ -138,11 +138,21 @@ public:
   }
 
   void fill(denoise& x) {
-    x = {ticket(),       recipe(),      prompts(),
-         slot(),         slot(),        slot(),
-         slot(),         u32(),         static_cast<core::priority>(below(3)),
-         span().count(), below(2) != 0, u32(),
-         text()};
+    x = {ticket(),
+         recipe(),
+         prompts(),
+         slot(),
+         slot(),
+         slot(),
+         slot(),
+         u32(),
+         static_cast<core::priority>(below(3)),
+         span().count(),
+         id<core::tenant_id>(),
+         below(2) != 0,
+         u32(),
+         text(),
+         below(2) != 0};
   }
 
   void fill(stepping& x) {

@@ -3,6 +3,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <limits>
+
 using namespace atelier;
 using namespace atelier::planning;
 using namespace std::chrono_literals;
@@ -50,6 +52,17 @@ BOOST_AUTO_TEST_CASE(what_comes_in_ten_seconds_may_come_at_once) {
   BOOST_TEST(admitted(one, priority::high) == 10);
   now += 1h;
   BOOST_TEST(admitted(one, priority::high) == 100);
+}
+
+BOOST_AUTO_TEST_CASE(a_class_without_a_bound_is_never_refused) {
+  follow({10, 1});
+  while (sut.admit(other, priority::low, now) == 0s)
+    continue;
+  follow({10, std::numeric_limits<double>::infinity()});
+  BOOST_TEST(admitted(other, priority::low) == 10'000);
+  BOOST_TEST(admitted(one, priority::high) == 100);
+  now += 1s;
+  BOOST_TEST(admitted(other, priority::low) == 10'000);
 }
 
 BOOST_AUTO_TEST_CASE(low_priorities_leave_room_for_higher_ones) {

@@ -7,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cmath>
+#include <limits>
 #include <set>
 #include <string>
 #include <string_view>
@@ -174,7 +175,8 @@ saved_plan random_plan(uint64_t i) {
   }
   x.share = d.rows(1 + d.below(8), x.routes.size());
   for (auto n = d.below(4); n > 0; --n)
-    x.admitted_rates.push_back(d.number(0, 1e3));
+    x.admitted_rates.push_back(
+      d.coin() ? d.number(0, 1e3) : std::numeric_limits<double>::infinity());
   x.saturated = d.coin();
   x.retry_after = d.span();
   x.memory = random_memory(d, x);

@@ -29,6 +29,11 @@ batch_row row(uint64_t id, uint32_t steps, uint32_t variant = 0,
   return r;
 }
 
+batch_row of_tenant(batch_row r, uint32_t tenant) {
+  r.tenant = core::tenant_id{tenant};
+  return r;
+}
+
 using ids = std::vector<uint64_t>;
 
 ids of(const std::vector<core::ticket>& tickets) {
@@ -302,6 +307,82 @@ BOOST_AUTO_TEST_CASE(time_is_shared_whatever_steps_cost) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(who_asks_for_little_is_not_drawn_in_others_batches) {
+  step_batch sut{8};
+  for (uint64_t i = 1; i <= 12; ++i)
+    sut.add(of_tenant(row(i, 1000), 1));
+  // Ten milliseconds a row, as on a device that one row fills.
+  for (int i = 0; i < 5; ++i) {
+    const auto c = sut.next();
+    BOOST_TEST(c.rows.size() == 8u);
+    sut.ran(c.rows, 1, 80ms);
+  }
+  sut.add(of_tenant(row(100, 4), 2));
+  BOOST_TEST(sut.wants_boundary());
+  for (uint32_t ran = 0; ran < 4;) {
+    const auto c = sut.next();
+    BOOST_TEST(of(c.rows) == ids{100});
+    sut.ran(c.rows, c.steps, c.steps * 10ms);
+    ran += c.steps;
+  }
+  BOOST_TEST(sut.next().rows.size() == 8u);
+}
+
+BOOST_AUTO_TEST_CASE(tenants_share_time_whoever_has_more_rows) {
+  step_batch sut{8};
+  for (uint64_t i = 1; i <= 12; ++i)
+    sut.add(of_tenant(row(i, 100'000), 1));
+  for (uint64_t i = 101; i <= 102; ++i)
+    sut.add(of_tenant(row(i, 100'000), 2));
+  std::map<bool, double> busy;
+  for (int i = 0; i < 2000; ++i) {
+    const auto c = sut.next();
+    sut.ran(c.rows, 1, c.rows.size() * 10ms);
+    for (const auto who : c.rows)
+      busy[who.id.value > 100] += 10;
+  }
+  BOOST_TEST(std::abs(busy[true] - busy[false]) < 0.05 * busy[true]);
+}
+
+BOOST_AUTO_TEST_CASE(rows_that_cost_nothing_ride_along) {
+  step_batch sut{8};
+  for (uint64_t i = 1; i <= 8; ++i)
+    sut.add(of_tenant(row(i, 100'000), 1));
+  sut.add(of_tenant(row(100, 100'000), 2));
+  size_t steps = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto c = sut.next();
+    // The device is not full before eight.
+    sut.ran(c.rows, 1, 20ms + c.rows.size() * 500us);
+    steps += c.rows.size();
+  }
+  // All but what is found out first.
+  BOOST_TEST(steps > 7900u);
+}
+
+BOOST_AUTO_TEST_CASE(those_who_ask_for_as_much_share_batches) {
+  step_batch sut{8};
+  for (uint32_t i = 1; i <= 6; ++i)
+    sut.add(of_tenant(row(i, 20), i));
+  for (int i = 0; i < 20; ++i) {
+    const auto c = sut.next();
+    BOOST_TEST(c.rows.size() == 6u);
+    sut.ran(c.rows, 1, c.rows.size() * 10ms);
+  }
+  BOOST_TEST(sut.size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(whole_batches_are_of_all_tenants) {
+  step_batch sut{8, joining::whole_batch};
+  for (uint32_t i = 1; i <= 8; ++i)
+    sut.add(of_tenant(row(i, 20), i % 3));
+  BOOST_TEST(sut.next().rows.size() == 8u);
+  sut.change(8, joining::step);
+  BOOST_TEST(sut.next().rows.size() >= 2u);
+  sut.change(8, joining::whole_batch);
+  BOOST_TEST(sut.next().rows.size() == 8u);
+}
+
 BOOST_AUTO_TEST_CASE(invariants_hold_under_random_use) {
   for (size_t loop = 0; loop < test::scaled(2'000); ++loop) {
     auto random = test::random_of(loop);
@@ -312,6 +393,7 @@ BOOST_AUTO_TEST_CASE(invariants_hold_under_random_use) {
     const auto join = static_cast<joining>(below(3));
     const uint32_t turn_steps = 1 + below(6);
     const uint32_t seats = 2 + below(20);
+    const bool timed = below(2) == 0;
     const uint32_t longest = 1 + below(10);
     const uint32_t limit = join == joining::single ? 1 : max_batch;
     step_batch sut{max_batch, join, turn_steps};
@@ -326,14 +408,17 @@ BOOST_AUTO_TEST_CASE(invariants_hold_under_random_use) {
     // Before a row's first run at most this many rows of its own shape go
     // (those there and those that overtake), each between turns of the others.
     const uint32_t shapes = 3;
+    const uint32_t tenants = 1 + below(3);
     const uint32_t bound = (seats + step_batch::most_overtaken + limit) * shapes
-                         * (longest + turn_steps);
+                         * tenants * (longest + turn_steps);
     uint64_t id = 1;
     for (int i = 0; i < 400; ++i) {
       while (model.size() < seats && below(2) == 0) {
-        const batch_row r = row(id++, 1 + below(longest), below(shapes),
-                                static_cast<core::priority>(below(3)),
-                                below(2) == 0 ? core::never : at_s(below(9)));
+        const batch_row r =
+          of_tenant(row(id++, 1 + below(longest), below(shapes),
+                        static_cast<core::priority>(below(3)),
+                        below(2) == 0 ? core::never : at_s(below(9))),
+                    below(tenants));
         BOOST_REQUIRE(sut.add(r));
         BOOST_REQUIRE(!sut.add(r));
         model[r.who].row = r;
@@ -378,7 +463,8 @@ BOOST_AUTO_TEST_CASE(invariants_hold_under_random_use) {
             model.erase(at);
           }
         }
-      BOOST_REQUIRE((sut.ran(c.rows, steps) == ended));
+      const auto took = (timed ? 5ms : 0ms) * c.rows.size() * steps;
+      BOOST_REQUIRE((sut.ran(c.rows, steps, took) == ended));
       BOOST_REQUIRE(sut.size() == model.size());
       for (const auto& [who, m] : model)
         BOOST_REQUIRE((*sut.find(who) == m.row));

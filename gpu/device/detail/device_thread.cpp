@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
-#include <atelier/gpu/batching/decode_share.hpp>
 #include <atelier/gpu/device/detail/device_thread.hpp>
 
 #include <algorithm>
@@ -144,6 +143,7 @@ core::error device_thread::guarded(Work&& work) {
 
 void device_thread::handle(const open_job& job) {
   const auto begin = now();
+  turns_.enter(job.who, job.tenant);
   auto why = guarded([&] { rows_->open(job); });
   if (why.code != core::ec::none)
     unopened_[job.who] = std::move(why);
@@ -165,7 +165,7 @@ void device_thread::handle(const numbered_run& x) {
   core::timespan aside{0};
   auto broken = guarded([&] {
     for (;;) {
-      aside += paint_before_step();
+      aside += paint_before_step(sound, x.number);
       if (stopping_ || interrupted_ == x.number
           || rows_->steps_left(sound, x.job.steps - report.steps) == 0)
         break;
@@ -176,6 +176,7 @@ void device_thread::handle(const numbered_run& x) {
       rows_->step(sound);
       ++report.steps;
       last_step_ = now() - step_begin;
+      turns_.ran(sound, last_step_);
       aside_ = core::timespan{0};
     }
   });
@@ -201,9 +202,20 @@ void device_thread::handle(const decode_job& job) {
   pictures_.push_back({job.who, pace_.decode});
 }
 
+size_t device_thread::first_picture() {
+  std::vector<core::ticket> waiting;
+  for (const picture& x : pictures_)
+    waiting.push_back(x.who);
+  return turns_.first(waiting);
+}
+
 void device_thread::paint() {
+  paint(first_picture());
+}
+
+void device_thread::paint(size_t at) {
   const auto begin = now();
-  auto& x = pictures_.front();
+  auto& x = pictures_[at];
   const auto slice =
     std::min(x.owed, pace_.decode / parts_of_pace + core::timespan{1});
   pause(begin + slice);
@@ -220,20 +232,26 @@ void device_thread::paint() {
   last_part_ = end - begin;
   aside_ += last_part_;
   x.spent += last_part_;
+  turns_.decoded(x.who, last_part_);
   if (!done)
     return;
   done->took = x.spent;
   done->ended = end;
-  pictures_.pop_front();
+  pictures_.erase(pictures_.begin() + static_cast<std::ptrdiff_t>(at));
   if (!stopping_)
     events_.decoded(std::move(*done));
 }
 
-core::timespan device_thread::paint_before_step() {
+core::timespan device_thread::paint_before_step(
+  const std::vector<core::ticket>& rows, uint64_t run) {
   const auto begin = now();
   while (!stopping_ && !pictures_.empty()
-         && may_decode_more(aside_, last_part_, last_step_))
-    paint();
+         && (interrupted_ != run || aside_.count() == 0)) {
+    const auto at = first_picture();
+    if (!turns_.may_go(pictures_[at].who, rows, aside_, last_part_, last_step_))
+      break;
+    paint(at);
+  }
   return now() - begin;
 }
 
@@ -241,6 +259,7 @@ void device_thread::handle(const close_job& job) {
   const auto why = guarded([&] { rows_->close(job.who); });
   if (why.code != core::ec::none)
     core::log_error("closing request {}: {}", job.who.id.value, why.text);
+  turns_.leave(job.who);
   opening_.erase(job.who);
   unopened_.erase(job.who);
   std::erase_if(pictures_, [&](const picture& x) { return x.who == job.who; });

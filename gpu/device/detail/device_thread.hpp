@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/gpu/batching/decode_turns.hpp>
 #include <atelier/gpu/device/detail/row_engine.hpp>
 #include <atelier/gpu/device/executor.hpp>
 
@@ -80,10 +81,14 @@ private:
   void handle(const numbered_run& x);
   void handle(const decode_job& job);
   void handle(const close_job& job);
-  /// Does the next part of the picture that waits the longest.
+  /// Does the next part of the picture whose turn it is (decode_turns.hpp).
   void paint();
-  /// Does so for as long as the next step can wait; returns how long it did.
-  core::timespan paint_before_step();
+  void paint(size_t at);
+  size_t first_picture();
+  /// Does so for as long as the next step of these rows can wait, but only once
+  /// where their run is told to stop; returns how long it did.
+  core::timespan paint_before_step(const std::vector<core::ticket>& rows,
+                                   uint64_t run);
 
   const device_pace pace_;
   // Set by connect, before the first job.
@@ -100,6 +105,7 @@ private:
   std::unordered_map<core::ticket, core::error> unopened_;
   /// Pictures that are asked for and not done, in their order.
   std::deque<picture> pictures_;
+  decode_turns turns_;
   core::timespan last_step_{0};
   core::timespan last_part_{0};
   /// Spent on pictures since the last step.

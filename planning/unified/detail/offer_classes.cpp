@@ -45,6 +45,7 @@ void offer_builder::add_classes(const demand& asked) {
   // The head-room is there for what always waits; only more counts besides.
   const double spare = (rules_.head_room - 1) * out_.rate;
   const double more = std::max(waits - spare, 0.0);
+  out_.spare = spare;
   double rate = out_.rate + spare + (told ? 0 : more);
   nobody_asks_ = !(rate > 0);
   if (nobody_asks_)

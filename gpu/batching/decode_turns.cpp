@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/batching/decode_share.hpp>
+#include <atelier/gpu/batching/decode_turns.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace atelier::gpu {
+
+namespace {
+
+// Accounts of tenants without rows that are remembered.
+constexpr size_t most_accounts = 256;
+
+} // namespace
+
+void decode_turns::enter(core::ticket who, core::tenant_id whose) {
+  if (!rows_.emplace(who, whose).second)
+    return;
+  auto least = std::numeric_limits<double>::infinity();
+  for (const auto& [tenant, x] : accounts_)
+    if (x.rows > 0 && tenant != whose)
+      least = std::min(least, x.used);
+  if (accounts_.size() >= most_accounts)
+    std::erase_if(accounts_, [](const auto& x) { return x.second.rows == 0; });
+  account& own = accounts_[whose];
+  if (own.rows++ == 0)
+    own.used =
+      std::isinf(least)
+        ? 0
+        : std::max(own.used, least - static_cast<double>(last_step_.count()));
+}
+
+void decode_turns::leave(core::ticket who) {
+  const auto at = rows_.find(who);
+  if (at == rows_.end())
+    return;
+  --accounts_.at(at->second).rows;
+  rows_.erase(at);
+}
+
+void decode_turns::ran(std::span<const core::ticket> rows,
+                       core::timespan took) {
+  last_step_ = took;
+  ++steps_;
+  for (const auto who : rows)
+    accounts_[tenant_of(who)].used += static_cast<double>(took.count())
+                                    / static_cast<double>(rows.size());
+}
+
+void decode_turns::decoded(core::ticket who, core::timespan took) {
+  steps_ = 0;
+  accounts_[tenant_of(who)].used += static_cast<double>(took.count());
+}
+
+size_t decode_turns::first(std::span<const core::ticket> pictures) const {
+  size_t found = 0;
+  for (size_t i = 1; i < pictures.size(); ++i)
+    if (used_by(tenant_of(pictures[i])) < used_by(tenant_of(pictures[found])))
+      found = i;
+  return found;
+}
+
+bool decode_turns::may_go(core::ticket picture,
+                          std::span<const core::ticket> rows,
+                          core::timespan spent, core::timespan part,
+                          core::timespan step) const {
+  const auto whose = tenant_of(picture);
+  const double used = used_by(whose);
+  const bool waits =
+    !rows.empty() && std::none_of(rows.begin(), rows.end(), [&](auto who) {
+      const auto tenant = tenant_of(who);
+      return tenant == whose || used < used_by(tenant);
+    });
+  if (waits)
+    return spent.count() == 0 && steps_ >= steps_before_others;
+  return may_decode_more(spent, part, step);
+}
+
+core::tenant_id decode_turns::tenant_of(core::ticket who) const {
+  const auto at = rows_.find(who);
+  return at == rows_.end() ? core::tenant_id{} : at->second;
+}
+
+double decode_turns::used_by(core::tenant_id whose) const {
+  const auto at = accounts_.find(whose);
+  return at == accounts_.end() ? 0 : at->second.used;
+}
+
+} // namespace atelier::gpu

@@ -45,8 +45,8 @@ void decode_turns::ran(std::span<const core::ticket> rows,
   last_step_ = took;
   ++steps_;
   for (const auto who : rows)
-    accounts_[tenant_of(who)].used += static_cast<double>(took.count())
-                                    / static_cast<double>(rows.size());
+    accounts_[tenant_of(who)].used +=
+      static_cast<double>(took.count()) / static_cast<double>(rows.size());
 }
 
 void decode_turns::decoded(core::ticket who, core::timespan took) {

@@ -80,12 +80,18 @@ steady_rate with(steady_rate before, std::span<const demand_window> windows,
   const recent newest = recent_rate(windows);
   if (!(before.seconds > 0) || !(newest.seconds > 0))
     return before;
-  // What chance gives so short a time, at the old rate or at the new one.
-  const double of_newest =
-    std::max(newest.deviation, std::sqrt(before.value() / newest.seconds));
-  const double chance =
-    std::hypot(of_newest, std::sqrt(before.arrived) / before.seconds);
-  if (std::abs(newest.rate - before.value()) > deviations_of_jump * chance) {
+  // Counts by chance deviate by 1 in twice their root, whatever their mean;
+  // what is expected of the newest part is itself a count, of a longer time.
+  constexpr double few = 0.375;
+  const double came = newest.rate * newest.seconds;
+  const double earlier = before.seconds - newest.seconds;
+  if (!(earlier > 0))
+    return before;
+  const double part = newest.seconds / earlier;
+  const double expected = std::max(before.arrived - came, 0.0) * part;
+  const double off =
+    2 * std::abs(std::sqrt(came + few) - std::sqrt(expected + few));
+  if (off > deviations_of_jump * std::sqrt(1 + part)) {
     before.seconds = newest.seconds;
     before.arrived = newest.rate * newest.seconds;
   }

@@ -3,6 +3,7 @@
 
 #include <atelier/planning/cluster.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -45,12 +46,19 @@ struct steady_rate {
     return seconds > 0 ? arrived / seconds : 0;
   }
 
+  /// The deviation that chance gives it.
+  double deviation() const {
+    return seconds > 0 ? std::sqrt(arrived) / seconds : 0;
+  }
+
   friend bool operator==(const steady_rate&, const steady_rate&) = default;
 };
 
 /// Returns the rate with the windows that ended after `before.seen`; what is
 /// older than `fading` seconds weighs a third or less. A newest part that is
 /// off by more than four deviations of chance replaces all.
+/// Source of the deviations: Anscombe, The transformation of Poisson, binomial
+/// and negative-binomial data (Biometrika 35, 1948).
 /// @pre fading > 0
 steady_rate with(steady_rate before, std::span<const demand_window> windows,
                  double fading = 600);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/diffserve/settled.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace atelier::planning::diffserve {
 
 namespace {
+
+// In deviations of what was counted.
+constexpr double chance = 2;
 
 // Relative to the best: 1 is as good as the table has it.
 double quality_of(const cascade_plan& p, const quality_table& fid) {
@@ -35,14 +39,19 @@ std::optional<cascade_plan> kept(allocator by, const cascade_problem& asked,
 core::result<cascade_plan> allocate_settled(
   allocator by, const cascade_problem& asked, const quality_table& fid,
   double load_seconds, const cascade_plan& before, settling& state,
-  core::time_point now) {
+  core::time_point now, double noise) {
   auto found = by(asked);
   if (!found || before.light + before.heavy != asked.workers
       || found->light == before.light) {
     state.better_since.reset();
     return found;
   }
-  const auto same = kept(by, asked, before);
+  auto same = kept(by, asked, before);
+  if (!same && noise > 0) {
+    cascade_problem least = asked;
+    least.demand = std::max(asked.demand - chance * noise, 0.0);
+    same = kept(by, least, before);
+  }
   if (!same) {
     state.better_since.reset();
     return found;

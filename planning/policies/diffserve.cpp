@@ -131,14 +131,17 @@ core::result<cascade_plan> settled(const diffserve_rules& rules,
                                    core::time_point now) {
   const auto by = rules.allocate == rule::random ? diffserve::allocate_random
                                                  : diffserve::allocate;
-  if (!rules.settles || !memory.decided)
+  if (!rules.settles)
     return by(problem);
+  // The first requests say little: what was hosted for none stays for these.
+  const auto before =
+    memory.decided ? *memory.decided : diffserve::first_plan(problem);
   const auto load = [&](core::variant_id v) {
     return core::to_seconds(known.variants[v.value].load);
   };
-  return diffserve::allocate_settled(by, problem, c.fid,
-                                     std::max(load(c.light), load(c.heavy)),
-                                     *memory.decided, memory.settled, now);
+  return diffserve::allocate_settled(
+    by, problem, c.fid, std::max(load(c.light), load(c.heavy)), before,
+    memory.settled, now, memory.steady.deviation() * rules.provisioning);
 }
 
 core::result<cascade_plan> planned(

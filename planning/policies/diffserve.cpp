@@ -123,6 +123,12 @@ core::result<cascade_plan> for_all_time(const diffserve_rules& rules,
     c.peak_rate > 0 ? c.peak_rate * rules.provisioning : problem.demand);
 }
 
+// Fewer say little of how many will come.
+bool knows_load(const diffserve_memory& memory) {
+  constexpr double least = 16;
+  return memory.steady.arrived >= least;
+}
+
 core::result<cascade_plan> settled(const diffserve_rules& rules,
                                    const cascade_profile& c,
                                    const profile& known,
@@ -133,7 +139,9 @@ core::result<cascade_plan> settled(const diffserve_rules& rules,
                                                  : diffserve::allocate;
   if (!rules.settles)
     return by(problem);
-  // The first requests say little: what was hosted for none stays for these.
+  if (!memory.decided && knows_load(memory))
+    return by(problem);
+  // What was hosted for nobody stays for the first requests.
   const auto before =
     memory.decided ? *memory.decided : diffserve::first_plan(problem);
   const auto load = [&](core::variant_id v) {
@@ -269,7 +277,7 @@ plan diffserve_policy::replan(const demand& asked, const profile& known,
     next.reason = found.why().text;
     return next;
   }
-  if (rate > 0)
+  if (rate > 0 && (!rules_.settles || knows_load(memory)))
     memory.decided = *found;
   const cascade_plan& p = *found;
   memory.saturated =

@@ -31,14 +31,29 @@ void post(const Handle& to, T x, inline_unit* here) {
 // -- worker_directory ---------------------------------------------------------
 
 void worker_directory::add(preprocess_actor x) {
-  preprocess_.push_back(std::move(x));
+  const std::lock_guard guard{mutex_};
+  place(std::move(x));
 }
 
 void worker_directory::add(denoise_step_actor x) {
-  denoise_step_.push_back(std::move(x));
+  const std::lock_guard guard{mutex_};
+  place(std::move(x));
 }
 
 void worker_directory::add(postprocess_actor x) {
+  const std::lock_guard guard{mutex_};
+  place(std::move(x));
+}
+
+void worker_directory::place(preprocess_actor x) {
+  preprocess_.push_back(std::move(x));
+}
+
+void worker_directory::place(denoise_step_actor x) {
+  denoise_step_.push_back(std::move(x));
+}
+
+void worker_directory::place(postprocess_actor x) {
   postprocess_.push_back(std::move(x));
 }
 
@@ -58,6 +73,7 @@ void worker_directory::settle() {
 
 void worker_directory::send(const worker_address& to, work what,
                             inline_unit* here) {
+  const std::lock_guard guard{mutex_};
   const auto i = to.index;
   if (auto* x = std::get_if<prepare>(&what)) {
     if (to.what == role::preprocess && i < preprocess_.size())
@@ -79,6 +95,7 @@ void worker_directory::send(const worker_address& to, work what,
 }
 
 void worker_directory::clear() {
+  const std::lock_guard guard{mutex_};
   preprocess_.clear();
   denoise_step_.clear();
   postprocess_.clear();

@@ -8,18 +8,29 @@
 #include <caf/actor_addr.hpp>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
 namespace atelier::actors {
 
 /// The workers of this process by their addresses: a handoff that is a mailbox.
-/// Threads: filled before the first `send`, then any.
+/// Threads: any. What a worker says while it starts may be answered at once:
+/// `add_new` keeps the answer waiting until the worker can be found.
 class worker_directory : public handoff {
 public:
   void add(preprocess_actor x);
   void add(denoise_step_actor x);
   void add(postprocess_actor x);
+
+  /// Adds the worker that `make` spawns, and returns it.
+  template <class Make>
+  auto add_new(Make make) {
+    const std::lock_guard guard{mutex_};
+    auto x = make();
+    place(x);
+    return x;
+  }
 
   /// Puts the work into the mailbox of the worker at that place. Work for a
   /// place where nobody is, or of the wrong kind, is dropped.
@@ -39,7 +50,13 @@ public:
   void clear();
 
 private:
+  void place(preprocess_actor x);
+  void place(denoise_step_actor x);
+  void place(postprocess_actor x);
+
   std::optional<inline_unit> spot_;
+  std::mutex mutex_;
+  /// Guarded by the mutex.
   std::vector<preprocess_actor> preprocess_;
   std::vector<denoise_step_actor> denoise_step_;
   std::vector<postprocess_actor> postprocess_;

@@ -91,27 +91,29 @@ std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,
   const auto longest =
     std::min(with.settings.limits.decode, with.settings.processes.silence / 2);
   for (uint32_t i = 0; i < with.settings.preprocess.workers; ++i) {
-    auto x = sys.spawn(
-      actors::preprocess,
-      actors::preprocess_config{{with.self, role::preprocess, i},
-                                with.settings.preprocess.seats,
-                                with.settings.preprocess.test_crash_seed,
-                                sources,
-                                longest,
-                                with.slots,
-                                with.hub});
-    with.workers->add(x);
+    auto x = with.workers->add_new([&] {
+      return sys.spawn(
+        actors::preprocess,
+        actors::preprocess_config{{with.self, role::preprocess, i},
+                                  with.settings.preprocess.seats,
+                                  with.settings.preprocess.test_crash_seed,
+                                  sources,
+                                  longest,
+                                  with.slots,
+                                  with.hub});
+    });
     all.push_back(caf::actor_cast<caf::actor>(x));
   }
   for (uint32_t i = 0; i < with.settings.postprocess.workers; ++i) {
-    auto x = sys.spawn(
-      actors::postprocess,
-      actors::postprocess_config{{with.self, role::postprocess, i},
-                                 with.settings.postprocess.seats,
-                                 with.settings.postprocess.test_crash_seed,
-                                 with.slots,
-                                 with.hub});
-    with.workers->add(x);
+    auto x = with.workers->add_new([&] {
+      return sys.spawn(
+        actors::postprocess,
+        actors::postprocess_config{{with.self, role::postprocess, i},
+                                   with.settings.postprocess.seats,
+                                   with.settings.postprocess.test_crash_seed,
+                                   with.slots,
+                                   with.hub});
+    });
     all.push_back(caf::actor_cast<caf::actor>(x));
   }
   return all;
@@ -141,8 +143,8 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
   c.on_executor_thread = true;
   c.device_executor = x.device;
   c.hub = with.hub;
-  x.actor = sys.spawn(actors::denoise_step, std::move(c));
-  with.workers->add(x.actor);
+  x.actor = with.workers->add_new(
+    [&] { return sys.spawn(actors::denoise_step, std::move(c)); });
   return x;
 }
 

@@ -277,7 +277,10 @@ plan diffserve_policy::replan(const demand& asked, const profile& known,
     next.reason = found.why().text;
     return next;
   }
-  if (rate > 0 && (!rules_.settles || knows_load(memory)))
+  const bool may_change =
+    rules_.settles
+    && (rules_.allocate == rule::cascade || rules_.allocate == rule::random);
+  if (rate > 0 && (!may_change || knows_load(memory)))
     memory.decided = *found;
   const cascade_plan& p = *found;
   memory.saturated =

@@ -52,6 +52,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
                  bool keeps_suspicion) {
   using core::ec;
   ++counts_.arrived;
+  count_own_work(*what);
   const auto id = what->id;
   const auto bytes = text_size(*what);
   if (stopping_)

@@ -194,6 +194,7 @@ private:
   /// none to be had.
   bool answer_with_match(core::request_id id, row& r, uint32_t match,
                          core::time_point now);
+  void count_own_work(const core::request& wanted);
   void count_waiting(core::variant_id variant, core::lane_id lane, bool comes);
   void note_retrieval(planning::retrieval_sample x);
   void note_allowed(uint32_t allowed);

@@ -4,6 +4,7 @@
 
 #include <atelier/actors/hub.hpp>
 #include <atelier/actors/slot_needs.hpp>
+#include <atelier/planning/demand/request_work.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -353,6 +354,16 @@ core::timespan hub::allowance_of(const row& r, const worker& w) const {
   return core::from_seconds(core::to_seconds(predicted)
                             * config_.processes.step_factor)
        + config_.processes.silence;
+}
+
+void hub::count_own_work(const core::request& wanted) {
+  if (!planning::has_own_work(wanted))
+    return;
+  const auto& all = config_.profile->variants;
+  counts_.extra_work.resize(all.size(), 0);
+  for (size_t v = 0; v < all.size(); ++v)
+    counts_.extra_work[v] +=
+      planning::relative_work(all[v], steps_of_[v], wanted) - 1;
 }
 
 void hub::count_waiting(core::variant_id variant, core::lane_id lane,

@@ -91,7 +91,6 @@ void hub::host(const planning::assignment& x, worker& w, core::time_point now) {
   w.load_began = now;
   hosting_changed();
   serve(w);
-  ++counts_.loads;
   auto order = order_for(w, w.view.becoming);
   order.keep = w.view.hosting;
   for (const auto who : w.has)
@@ -162,8 +161,10 @@ void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
   note_load(w, x, now);
   withdraw(w);
   if (x.failure.code == core::ec::out_of_resources) {
+    // Counted when it begins anew.
     drain_and_load(w, true, now);
   } else {
+    ++counts_.loads;
     if (x.failure.code == core::ec::none)
       w.view.hosting = w.view.becoming;
     w.view.becoming = w.view.hosting;

@@ -85,6 +85,7 @@ scheduler_status hub::status() const {
   s.waiting = static_cast<uint32_t>(lanes_.size());
   s.running = static_cast<uint32_t>(live_ - lanes_.size());
   s.plan = plan_;
+  s.profile = current_;
   for (size_t k = 0; k < ipc::slot_kinds; ++k) {
     const auto kind = static_cast<ipc::slot_kind>(k);
     s.slots += keeper_.count(kind);

@@ -175,6 +175,8 @@ struct counters {
   std::vector<uint64_t> confidences;
   std::vector<uint64_t> edits;
   std::vector<uint64_t> placed;
+  /// May fall, too.
+  std::vector<double> extra_work;
   std::vector<uint64_t> waiting;
   std::vector<uint64_t> waiting_shared;
   /// The last ones, oldest first, and how many there were in all.
@@ -206,6 +208,8 @@ struct scheduler_status {
   uint32_t slots_in_use = 0;
   /// The one in force.
   std::shared_ptr<const planning::plan> plan;
+  /// What plans go by, with what was measured since the start.
+  std::shared_ptr<const planning::profile> profile;
   uint32_t preprocess_workers = 0;
   uint32_t postprocess_workers = 0;
   std::vector<worker_line> workers;

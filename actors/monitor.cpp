@@ -61,6 +61,10 @@ void monitor_state::close(const counters& counts, core::time_point now) {
   w.confidences = risen(counts.confidences, before.confidences);
   w.edits = risen(counts.edits, before.edits);
   w.placed = risen(counts.placed, before.placed);
+  w.extra_work = counts.extra_work;
+  for (size_t i = 0;
+       i < std::min(w.extra_work.size(), before.extra_work.size()); ++i)
+    w.extra_work[i] -= before.extra_work[i];
   const auto fresh = std::min<uint64_t>(counts.retrieved - before.retrieved,
                                         counts.retrievals.size());
   w.retrievals.assign(counts.retrievals.end()

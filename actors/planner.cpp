@@ -2,6 +2,7 @@
 #include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/planner.hpp>
 #include <atelier/core/log.hpp>
+#include <atelier/planning/demand/request_work.hpp>
 #include <atelier/planning/feasibility.hpp>
 #include <atelier/planning/hosting_rules.hpp>
 #include <atelier/planning/hosting_wishes.hpp>
@@ -35,7 +36,8 @@ plan_made solved(uint64_t number, const planning::policy& by,
   plan_made out;
   out.number = number;
   try {
-    const auto known = planning::with_costs(profiled, there.costs);
+    const auto known = planning::at_requested_work(
+      planning::with_costs(profiled, there.costs), asked.windows);
     auto made = planning::only_possible(by.replan(asked, known, there, before),
                                         known, there);
     made = planning::with_wishes(std::move(made), std::move(wanted.wishes),

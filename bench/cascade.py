@@ -5,7 +5,8 @@
 A server with two devices that host a heavy and a light variant answers prompts in
 phases, each at a share of the capacity: the highest rate for which `atelier plan`
 finds that everything can be answered in time, by costs that `atelier profile` measures
-first with both devices busy. Then everything is drawn by each variant alone, with
+first with both devices busy and that a server then measures itself under a load
+(`GET /v1/admin/profile`), as clients and encoders take their part of the machine. Then everything is drawn by each variant alone, with
 equal seeds. Told are the share of answers that the heavy variant drew beside that of
 the plans in force when the requests came, the objects that are right beside those of
 chance mixes of the same share (a test by 10,000 permutations), and mean latency and
@@ -14,7 +15,7 @@ Python's standard library alone.
 
 usage: cascade.py ATELIER SCORE [--policy P] [--requests N] [--phases SHARE,...]
                   [--light V] [--heavy V] [--devices N] [--runs N] [--profile FILE]
-                  [--quality FILE] [--keep DIR] [--no-judge]
+                  [--warm-up N] [--quality FILE] [--keep DIR] [--no-judge]
 SCORE: the program score_pictures of the build's tests
 """
 import argparse
@@ -172,7 +173,9 @@ def arrivals(given, rate, seed):
     return out
 
 
-def run(given, folder, profile, rate, captions, seed, deadline):
+def run(given, folder, profile, rate, captions, seed, deadline, costs=None):
+    """The arrivals, what became of each, and the plans. `costs`: where the profile
+    goes that the server has measured by the end."""
     server = Server(given, folder, given.devices, given.policy, profile)
     due = arrivals(given, rate, seed)
     rows = [None] * len(due)
@@ -209,10 +212,21 @@ def run(given, folder, profile, rate, captions, seed, deadline):
             thread.join()
         over.set()
         watcher.join()
+        if costs:
+            costs.write_bytes(call(server.url, "GET", "/v1/admin/profile")[1])
     finally:
         over.set()
         server.end()
     return due, rows, plans
+
+
+def measured_by_server(given, folder, profile, captions, deadline):
+    """Costs as a server under load measures them."""
+    into = folder / "costs-under-load.json"
+    small = argparse.Namespace(**{**vars(given), "requests": given.warm_up,
+                                  "phases": [.7], "no_judge": True})
+    run(small, folder, profile, capacity(given, profile), captions, 0, deadline, into)
+    return into
 
 
 def alone(given, folder, captions):
@@ -310,6 +324,9 @@ def main():
     words.add_argument("--period", type=float, default=5)
     words.add_argument("--runs", type=int, default=1)
     words.add_argument("--profile")
+    words.add_argument("--warm-up", type=int, default=150,
+                       help="requests of the load under which a server measures its "
+                       "costs; 0: it does not")
     words.add_argument("--no-judge", action="store_true",
                        help="do not look at the images")
     words.add_argument("--quality", default="models/profile.json")
@@ -319,15 +336,19 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(given.keep or scratch)
         folder.mkdir(exist_ok=True)
-        profile = pathlib.Path(given.profile) if given.profile \
-            else measure_costs(given, folder)
-        rate = capacity(given, profile)
-        print(f"capacity by plan: {rate:.2f} requests/s", flush=True)
         captions = subprocess.run(
             [given.score, "captions", str(given.requests), "20"], text=True,
             capture_output=True, check=True).stdout.splitlines()
         means, violated, expected = [], [], []
+        profile = pathlib.Path(given.profile) if given.profile \
+            else measure_costs(given, folder)
         deadline = json.loads(profile.read_text())["cascades"][0]["deadline_ms"] / 1000
+        if given.warm_up:
+            print(f"capacity by costs without load: {capacity(given, profile):.2f} "
+                  "requests/s", flush=True)
+            profile = measured_by_server(given, folder, profile, captions, deadline)
+        rate = capacity(given, profile)
+        print(f"capacity by plan: {rate:.2f} requests/s", flush=True)
         for number in range(given.runs):
             due, rows, plans = run(given, folder, profile, rate, captions, number + 1,
                                    deadline)

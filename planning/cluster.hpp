@@ -141,6 +141,10 @@ struct demand_window {
   std::vector<retrieval_sample> retrievals;
   /// By variant: stages that began to wait for it.
   std::vector<uint64_t> placed;
+  /// By variant: the steps' time of what arrived, were all of it drawn by that
+  /// variant, less that of as many images of its own size and steps; in such
+  /// images. Empty: what arrived asks for no other.
+  std::vector<double> extra_work = {};
 
   friend bool operator==(const demand_window&, const demand_window&) = default;
 };

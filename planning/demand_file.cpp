@@ -46,6 +46,33 @@ std::vector<uint64_t> counts(json_reader& r, const json& x,
   return out;
 }
 
+// What a window may have too much or too little of, in images.
+constexpr double most_extra = 1e12;
+
+std::vector<double> reals(json_reader& r, const json& x, const std::string& at,
+                          const char* key) {
+  std::vector<double> out;
+  const auto* list = r.find(x, at, key, false);
+  if (list == nullptr)
+    return out;
+  const auto here = fmt::format("{}.{}", at, key);
+  if (!list->is_array() || list->size() > most_entries) {
+    r.complain(
+      here, fmt::format("is not a list of at most {} numbers", most_entries));
+    return out;
+  }
+  for (size_t i = 0; i < list->size(); ++i) {
+    const json& n = (*list)[i];
+    if (n.is_number() && std::abs(n.get<double>()) <= most_extra)
+      out.push_back(n.get<double>());
+    else
+      r.complain(fmt::format("{}[{}]", here, i),
+                 fmt::format("{} is not a number in {}..{}",
+                             json_reader::shown(n), -most_extra, most_extra));
+  }
+  return out;
+}
+
 void read_predicted(json_reader& r, const json& x, const std::string& at,
                     demand_window& w) {
   const auto* all = r.find(x, at, "predicted", false);
@@ -113,7 +140,7 @@ demand_window read_window(json_reader& r, const json& x,
   r.expect_keys(x, at,
                 {"seconds", "arrived", "answered", "refused", "failed",
                  "cancelled", "late", "searched", "hits", "skips", "allowed",
-                 "predicted", "confidences", "edits", "placed"});
+                 "predicted", "confidences", "edits", "placed", "extra_work"});
   double seconds = 0;
   r.real(x, at, "seconds", 1e-3, 1e7, seconds);
   w.length = core::from_seconds(seconds);
@@ -134,6 +161,7 @@ demand_window read_window(json_reader& r, const json& x,
   w.confidences = counts(r, x, at, "confidences");
   w.edits = counts(r, x, at, "edits");
   w.placed = counts(r, x, at, "placed");
+  w.extra_work = reals(r, x, at, "extra_work");
   return w;
 }
 

@@ -345,6 +345,10 @@ struct engine_status {
   /// What the plan cannot meet, such as a deadline; empty: nothing is known of
   /// that kind.
   std::string infeasible;
+  /// What plans go by, as a profile's file (JSON): what the engine started
+  /// with, with the times measured since in place of it. The same object until
+  /// they change.
+  std::shared_ptr<const std::string> profile;
   /// Variants that host_model wants to be there, and away.
   std::vector<std::string> wanted;
   std::vector<std::string> sent_away;

@@ -186,6 +186,7 @@ engine_status engine::status() const {
     s.loads = got->counts.loads;
     s.policy = impl_->settings.policy.name;
     impl_->tell_plan(*got->plan, s);
+    s.profile = impl_->text_of(std::move(got->profile));
     s.until_step = told(got->recovery.until_step);
     s.until_picture = told(got->recovery.until_picture);
     ready = std::move(got->recovery.ready);

@@ -4,6 +4,7 @@
 
 #include <atelier/config/load.hpp>
 #include <atelier/core/log.hpp>
+#include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/profile_of.hpp>
@@ -199,6 +200,16 @@ void engine::impl::tell_plan(const planning::plan& plan,
       to.shares.push_back(i < of_class.size() ? of_class[i] : 0);
     s.routes.push_back(std::move(to));
   }
+}
+
+std::shared_ptr<const std::string> engine::impl::text_of(
+  std::shared_ptr<const planning::profile> x) const {
+  const std::lock_guard guard{telling};
+  if (x != told) {
+    told_text = std::make_shared<const std::string>(planning::to_json(*x));
+    told = std::move(x);
+  }
+  return told_text;
 }
 
 bool engine::impl::ready(const actors::scheduler_status& s) const {

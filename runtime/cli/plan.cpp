@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/demand/request_work.hpp>
 #include <atelier/planning/feasibility.hpp>
 #include <atelier/planning/plan_file.hpp>
 #include <atelier/planning/policies/fixed.hpp>
@@ -41,8 +42,9 @@ uint32_t largest_batch(const planning::profile& known) {
   return most;
 }
 
-made_plan settle(const planning::policy& by, const planning::profile& known,
+made_plan settle(const planning::policy& by, const planning::profile& usual,
                  const planning::demand& asked, uint32_t workers) {
+  const auto known = planning::at_requested_work(usual, asked.windows);
   planning::cluster_view there;
   for (uint32_t i = 0; i < workers; ++i) {
     planning::worker_view w;

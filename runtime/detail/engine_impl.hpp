@@ -79,6 +79,10 @@ struct engine::impl {
   /// Whatever else is called from outside: until `end` takes the actors away.
   mutable runtime::turnstile hall;
   std::mutex ending;
+  /// The profile last told, and its text.
+  mutable std::mutex telling;
+  mutable std::shared_ptr<const planning::profile> told;
+  mutable std::shared_ptr<const std::string> told_text;
   bool caller_runs_actors = true;
   /// Path of the timeline's file; empty: none is wanted.
   std::string timeline;
@@ -96,6 +100,9 @@ struct engine::impl {
   bool ready(const actors::scheduler_status& s) const;
   /// Fills in what people see of a plan.
   void tell_plan(const planning::plan& plan, engine_status& s) const;
+  /// Returns the text of a profile; the last one's is kept.
+  std::shared_ptr<const std::string> text_of(
+    std::shared_ptr<const planning::profile> x) const;
   void end();
 
   /// Wakes whoever will work for the next request, ahead of it: with nothing

@@ -27,6 +27,7 @@ struct admin_api {
   admin_context with;
 
   void plan(const exchange_ptr& x) const;
+  void profile(const exchange_ptr& x) const;
   void workers(const exchange_ptr& x) const;
   void topology(const exchange_ptr& x) const;
   void caches(const exchange_ptr& x) const;
@@ -60,6 +61,16 @@ void admin_api::plan(const exchange_ptr& x) const {
                        {"wanted", now.wanted},
                        {"sent_away", now.sent_away},
                        {"workers", workers}}));
+}
+
+void admin_api::profile(const exchange_ptr& x) const {
+  const auto now = with.condition->last();
+  if (!now.profile)
+    return x->reply(error_reply(shape, 503, "unavailable",
+                                "the scheduler has not told its profile yet"));
+  reply_message r;
+  r.body = *now.profile;
+  x->reply(std::move(r));
 }
 
 void admin_api::workers(const exchange_ptr& x) const {
@@ -179,6 +190,7 @@ void add_admin_routes(route_table& to, admin_context with) {
             [api, answer](const exchange_ptr& x) { ((*api).*answer)(x); }});
   };
   add("GET", "/v1/admin/plan", &admin_api::plan);
+  add("GET", "/v1/admin/profile", &admin_api::profile);
   add("GET", "/v1/admin/workers", &admin_api::workers);
   add("GET", "/v1/admin/topology", &admin_api::topology);
   add("GET", "/v1/admin/caches", &admin_api::caches);

@@ -152,6 +152,8 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_beside_is_loaded_when_rows_have_ended) {
   BOOST_TEST(order.keep.empty());
   adopted(order);
   BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{fast}));
+  // Tried twice, it is one load.
+  BOOST_TEST(rig->sut->counts().loads == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_loaded_beside_leaves_what_was_there) {

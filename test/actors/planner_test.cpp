@@ -24,6 +24,7 @@ struct watched_policy : planning::vanilla {
     if (throws)
       throw std::runtime_error("no basis");
     last_now = asked.now;
+    last_step = known.variants[0].step[0].took;
     auto next = vanilla::replan(asked, known, there, previous);
     next.provisional = hasty;
     return next;
@@ -32,6 +33,7 @@ struct watched_policy : planning::vanilla {
   bool throws = false;
   bool hasty = false;
   mutable core::time_point last_now;
+  mutable core::timespan last_step{0};
 };
 
 struct fixture : test::deterministic_system {
@@ -279,6 +281,7 @@ BOOST_AUTO_TEST_CASE(a_window_holds_what_policies_estimate_from) {
   c.predicted = {{1, 2}, {3}};
   c.confidences = {4, 0, 1};
   c.placed = {7};
+  c.extra_work = {-1.5};
   c.waiting = {2, 3};
   c.waiting_shared = {0, 3};
   c.retrievals = {{0.1, false}, {0.2, true}};
@@ -288,6 +291,7 @@ BOOST_AUTO_TEST_CASE(a_window_holds_what_policies_estimate_from) {
   c.skips = {{10, 2}, {20, 4}};
   c.predicted = {{1, 5}, {3}, {1}};
   c.confidences = {4, 1, 1};
+  c.extra_work = {-2};
   c.retrievals = {{0.2, true}, {0.3, false}};
   c.retrieved = 3;
   advance(10s);
@@ -301,10 +305,22 @@ BOOST_AUTO_TEST_CASE(a_window_holds_what_policies_estimate_from) {
   BOOST_TEST(
     (w.predicted == std::vector<std::vector<uint64_t>>{{0, 3}, {0}, {1}}));
   BOOST_TEST((w.confidences == numbers{0, 1, 0}));
+  BOOST_TEST((w.extra_work == std::vector{-0.5}));
   BOOST_REQUIRE(w.retrievals.size() == 1u);
   BOOST_TEST(w.retrievals[0].seconds == 0.3);
   BOOST_TEST((asked.waiting == numbers{2, 3}));
   BOOST_TEST((asked.waiting_shared == numbers{0, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(plans_are_made_for_the_sizes_that_are_asked_for) {
+  advance(31s);
+  const auto usual = policy->last_step;
+  BOOST_TEST((usual == config.profile->variants[0].step[0].took));
+  // A quarter of an image each.
+  heard->counts.arrived = 4;
+  heard->counts.extra_work = {-3};
+  advance(31s);
+  BOOST_TEST((policy->last_step == usual / 4));
 }
 
 BOOST_AUTO_TEST_CASE(before_the_first_window_there_is_none) {

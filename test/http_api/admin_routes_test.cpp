@@ -28,8 +28,12 @@ struct shown_pictures : test::fake_pictures {
     x.deferred = {0.375};
     x.admitted_rates = {1.5, 0.25};
     x.saturated = true;
+    x.profile = costs;
     return x;
   }
+
+  std::shared_ptr<const std::string> costs =
+    std::make_shared<const std::string>(R"({"format":"atelier.profile"})");
 };
 
 struct rig : test::api_rig {
@@ -75,7 +79,7 @@ BOOST_AUTO_TEST_CASE(all_of_them_are_for_admins_alone) {
       ++count;
       BOOST_TEST((x.needs == scope::admin), x.pattern);
     }
-  BOOST_TEST(count == 11u);
+  BOOST_TEST(count == 12u);
 }
 
 BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told) {
@@ -92,6 +96,15 @@ BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told) {
   BOOST_TEST(x["deferred"][0] == 0.375);
   BOOST_TEST(x["admitted_rates"].dump() == "[1.5,0.25]");
   BOOST_TEST(x["saturated"] == true);
+}
+
+BOOST_AUTO_TEST_CASE(the_costs_of_plans_are_told_as_a_file) {
+  const auto x = get("/v1/admin/profile");
+  BOOST_TEST(x->status() == 200u);
+  BOOST_TEST(x->answered->body == *shown->costs);
+  shown->costs.reset();
+  condition->refresh();
+  BOOST_TEST(get("/v1/admin/profile")->status() == 503u);
 }
 
 BOOST_AUTO_TEST_CASE(workers_and_processes_are_told) {

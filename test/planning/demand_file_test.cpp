@@ -41,7 +41,8 @@ BOOST_AUTO_TEST_CASE(windows_follow_each_other) {
         "waiting": [1, 2], "windows": [
           {"seconds": 10, "arrived": 5, "predicted": {"1": [3, 4]},
            "skips": {"25": 1}, "allowed": {"25": 2, "0": 3}},
-          {"seconds": 0.5, "arrived": 0, "late": 2, "confidences": [9]}]})",
+          {"seconds": 0.5, "arrived": 0, "late": 2, "confidences": [9],
+           "extra_work": [-0.5, 2]}]})",
     "d.json");
   BOOST_REQUIRE(d);
   BOOST_TEST(d->backlog == 7u);
@@ -57,6 +58,7 @@ BOOST_AUTO_TEST_CASE(windows_follow_each_other) {
   BOOST_TEST((d->windows[0].skips == by_steps{{25, 1}}));
   BOOST_TEST((d->windows[0].allowed == by_steps{{0, 3}, {25, 2}}));
   BOOST_TEST(d->windows[1].late == 2u);
+  BOOST_TEST((d->windows[1].extra_work == std::vector{-0.5, 2.0}));
 }
 
 BOOST_AUTO_TEST_CASE(every_fault_is_told_with_its_place) {
@@ -64,7 +66,8 @@ BOOST_AUTO_TEST_CASE(every_fault_is_told_with_its_place) {
     R"({"format": "atelier.profile", "version": 3, "backlog": -1, "more": 1,
         "windows": [{"seconds": 0, "arrived": 1.5, "predicted": {"x": []}},
                     {"arrived": null, "confidences": [1, -2],
-                     "skips": {"-1": 2, "5": "x"}, "allowed": [1]}, 3]})",
+                     "skips": {"-1": 2, "5": "x"}, "allowed": [1],
+                     "extra_work": [0, 1e300]}, 3]})",
     "d.json");
   BOOST_REQUIRE(!d);
   BOOST_TEST((d.why().code == core::ec::bad_payload));
@@ -74,7 +77,8 @@ BOOST_AUTO_TEST_CASE(every_fault_is_told_with_its_place) {
         "windows[0].predicted.x", "windows[1].seconds: is missing",
         "windows[1].arrived: null", "windows[1].confidences[1]: -2",
         "windows[1].skips.-1", "windows[1].skips.5: \"x\"",
-        "windows[1].allowed: is not an object", "windows[2]: is not an object"})
+        "windows[1].allowed: is not an object", "windows[1].extra_work[1]",
+        "windows[2]: is not an object"})
     BOOST_TEST(says(d.why(), part), part);
 }
 

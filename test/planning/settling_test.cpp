@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_steady_rate_averages_over_long_and_follows_a_jump) {
   steady_rate s;
   auto random = test::random_of(0);
   for (int64_t t = 0; t < 900; ++t) {
-    all.push_back(window_at(t, random.below(9)));
+    all.push_back(window_at(t, 2 + random.below(5)));
     if (all.size() > 20)
       all.erase(all.begin());
     s = with(s, all, 120);

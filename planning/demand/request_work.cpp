@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/demand/request_work.hpp>
+
+#include <algorithm>
+
+namespace atelier::planning {
+
+namespace {
+
+// Less of a variant's usual image than this is no request.
+constexpr double least_part = 1e-3;
+
+} // namespace
+
+bool has_own_work(const core::request& wanted) {
+  return wanted.px.pixels() > 0 || wanted.fixed.steps
+      || (wanted.source && wanted.fixed.strength);
+}
+
+double relative_work(const variant_profile& v, const step_table& steps,
+                     const core::request& wanted) {
+  const auto own = core::to_seconds(steps.at(1, v.native_px)) * v.steps;
+  if (!(own > 0))
+    return 1;
+  auto runs = wanted.fixed.steps.value_or(v.steps);
+  if (wanted.source && wanted.fixed.strength)
+    runs = core::steps_of_share(wanted.fixed.with.value_or(v.with), runs,
+                                *wanted.fixed.strength);
+  return core::to_seconds(steps.at(1, drawn_px(v, wanted))) * runs / own;
+}
+
+profile at_requested_work(profile known,
+                          std::span<const demand_window> windows) {
+  uint64_t arrived = 0;
+  std::vector<double> extra(known.variants.size(), 0);
+  for (const demand_window& w : windows) {
+    arrived += w.arrived;
+    for (size_t v = 0; v < std::min(extra.size(), w.extra_work.size()); ++v)
+      extra[v] += w.extra_work[v];
+  }
+  if (arrived == 0)
+    return known;
+  for (size_t v = 0; v < extra.size(); ++v) {
+    if (extra[v] == 0)
+      continue;
+    const double factor =
+      std::max(1 + extra[v] / static_cast<double>(arrived), least_part);
+    for (step_cost& s : known.variants[v].step)
+      s.took = core::from_seconds(core::to_seconds(s.took) * factor);
+  }
+  return known;
+}
+
+} // namespace atelier::planning

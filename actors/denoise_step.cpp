@@ -321,6 +321,7 @@ denoise_step_actor::behavior_type denoise_step(
   ready.who = st.config.self;
   ready.seats = st.config.seats;
   ready.device = st.config.device;
+  ready.kind = st.config.kind;
   ready.variants = st.config.variants;
   ready.may_host = st.config.may_host;
   ready.memory_bytes = st.config.memory_bytes;

@@ -22,6 +22,8 @@ namespace atelier::actors {
 struct denoise_step_config {
   worker_address self;
   std::string device;
+  /// What kind of device that is; empty: what its name begins with.
+  std::string kind;
   /// Those resident, and those that it may host; empty: any.
   std::vector<std::string> variants;
   std::vector<std::string> may_host;

@@ -39,7 +39,7 @@ hub::hub(hub_config config, hub_ports ports)
     ports_(std::move(ports)),
     keeper_(config_.arena, config_.slots),
     plan_(config_.initial_plan),
-    steps_of_(planning::step_tables_of(*config_.profile)),
+    tables_(*config_.profile),
     backlog_(config_.profile->variants.size()),
     pace_(config_.profile->variants.size()),
     costs_(config_.profile->variants.size()),

@@ -17,6 +17,7 @@
 #include <atelier/planning/measured_costs.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/slow_workers.hpp>
+#include <atelier/planning/step_table.hpp>
 
 #include <array>
 #include <cstdint>
@@ -376,9 +377,17 @@ private:
   std::optional<core::error> not_admitted(const row& r,
                                           core::timespan& retry_after,
                                           core::time_point now);
-  /// What the rest of a row takes at least; what it takes at a worker.
+  /// Whether something that the plan may go by is a guess.
+  bool plans_by_guess() const;
+  /// What the rest of a row takes at least; what it takes at least on a kind of
+  /// device; what it takes at a worker.
   core::timespan still_needs(const row& r) const;
+  core::timespan needs_on(const row& r, std::string_view kind) const;
   core::timespan completion_at(const row& r, const worker& w) const;
+  /// Whether a row is too late for a worker's kind of device, and not for
+  /// another that serves its lane.
+  bool waits_for_quicker(const planning::waiting& x, const worker& w,
+                         core::time_point now) const;
   worker& choose_worker(core::lane_id lane, core::time_point now);
   /// Where the plan groups rows: null where the lane's next one waits.
   worker* seat_in_group(core::lane_id lane, core::time_point now);
@@ -441,8 +450,10 @@ private:
   /// it nothing, so its workers that announce themselves late are not taken on.
   std::map<core::process_id, core::incarnation> buried_;
   planning::lanes lanes_;
-  /// By variant.
-  std::vector<planning::step_table> steps_of_;
+  /// Kinds of device that ever came.
+  std::set<std::string> kinds_;
+  /// By variant and kind of device, as the profile has them.
+  planning::kind_tables tables_;
   /// Sees the workers where `seen_` is made.
   mutable planning::backlog backlog_;
   planning::measured_pace pace_;

@@ -79,8 +79,10 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
     const size_t most = !pool ? w.view.max_batch : shared ? looked_at : 1;
     auto queue = lanes_.best(from, now, config_.pace.ageing, most);
     std::erase_if(queue, [&](const planning::waiting& x) {
-      return lane == prepare_lane ? far_ahead(x.tenant)
-                                  : !pool && !leaves_seat(w, x.tenant);
+      return lane == prepare_lane
+             ? far_ahead(x.tenant)
+             : !pool
+                 && (!leaves_seat(w, x.tenant) || waits_for_quicker(x, w, now));
     });
     if (queue.empty() && lane != prepare_lane)
       return;
@@ -291,7 +293,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
     }
   }
   if (r.at == phase::denoising)
-    lanes_.charge(r.what->tenant, still_needs(r), now);
+    lanes_.charge(r.what->tenant, needs_on(r, w.view.device_kind), now);
   if (const auto lane = lanes_.where(id); lane && r.at == phase::denoising)
     count_waiting(waited_for, *lane, false);
   take_from_lane(id, r);
@@ -333,7 +335,6 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
 }
 
 core::timespan hub::allowance_of(const row& r, const worker& w) const {
-  const auto& v = config_.profile->variants[r.how.variant.value];
   core::timespan predicted{0};
   switch (r.at) {
     case phase::preparing:
@@ -342,11 +343,12 @@ core::timespan hub::allowance_of(const row& r, const worker& w) const {
     case phase::finishing:
       predicted = config_.profile->finish;
       break;
-    case phase::denoising:
-      predicted = steps_of_[r.how.variant.value].at(w.view.max_batch, r.how.px)
-                  * w.run_steps
-                + v.text + v.decode;
+    case phase::denoising: {
+      const auto& x = tables_.of(r.how.variant, w.view.device_kind);
+      predicted = x.steps.at(w.view.max_batch, r.how.px) * w.run_steps
+                + x.costs.text + x.costs.decode;
       break;
+    }
   }
   // A pool member works off its seats one after the other.
   if (r.at != phase::denoising)
@@ -363,7 +365,9 @@ void hub::count_own_work(const core::request& wanted) {
   counts_.extra_work.resize(all.size(), 0);
   for (size_t v = 0; v < all.size(); ++v)
     counts_.extra_work[v] +=
-      planning::relative_work(all[v], steps_of_[v], wanted) - 1;
+      planning::relative_work(
+        tables_.of(core::variant_id{static_cast<uint32_t>(v)}), wanted)
+      - 1;
 }
 
 void hub::count_waiting(core::variant_id variant, core::lane_id lane,

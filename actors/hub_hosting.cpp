@@ -3,6 +3,7 @@
 // What workers host, and how their batches form: a plan is applied here.
 
 #include <atelier/actors/hub.hpp>
+#include <atelier/planning/kinds.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -81,7 +82,7 @@ void hub::host(const planning::assignment& x, worker& w, core::time_point now) {
   const bool loads =
     std::any_of(x.hosting.begin(), x.hosting.end(), [&](const auto v) {
       return (w.loads_beside
-              || config_.profile->variants[v.value].load.count() > 0)
+              || load_on(*config_.profile, v, w.view.device_kind).count() > 0)
           && std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
                == w.view.hosting.end();
     });

@@ -121,7 +121,8 @@ void hub::on(const worker_ready& x, core::time_point now) {
   w.last_sign = now;
   w.view.worker = id;
   w.device = x.device;
-  w.view.device_kind = planning::device_kind_of(x.device);
+  w.view.device_kind =
+    x.kind.empty() ? planning::device_kind_of(x.device) : x.kind;
   w.view.max_batch = std::max(1u, x.max_batch);
   w.view.seats_free = x.seats;
   for (const auto& name : x.variants)
@@ -144,6 +145,7 @@ void hub::on(const worker_ready& x, core::time_point now) {
       join_suspects(w);
       break;
     case role::denoise_step:
+      kinds_.insert(w.view.device_kind);
       w.serves = planning::lanes_of(w.view);
       device_seats_ += x.seats;
       dirty_.insert(prepare_lane);
@@ -292,7 +294,8 @@ void hub::on(const denoised& x, core::time_point now) {
   // Decoding what is judged holds the judge's time.
   if (const auto& ran = r->under->routes[r->along.value].stages[r->stage];
       x.failure.code == core::ec::none && !ran.check && x.decode.count() > 0) {
-    costs_.ended(r->how.variant, x.text, x.decode);
+    costs_.ended(r->how.variant, workers_.at(done.worker).view.device_kind,
+                 x.text, x.decode);
     tell_costs();
   }
   if (x.failure.code != core::ec::none && worth_retrying(x.failure.code)) {

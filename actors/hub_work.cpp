@@ -6,6 +6,7 @@
 #include <atelier/actors/hub.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/planning/grouping.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/walk.hpp>
 
 #include <algorithm>
@@ -48,13 +49,24 @@ void hub::count_work(row& r) {
   uncount_work(r);
   if (r.at == phase::finishing)
     return;
-  const auto& v = config_.profile->variants[r.how.variant.value];
   cluster();
   r.work_for = r.how.variant;
-  r.work = pace_.corrected(
-    r.work_for,
-    planning::device_work(v, steps_of_[r.work_for.value], r.how.px,
-                          steps_left(r), backlog_.batch_of(r.work_for)));
+  const auto on = [&](std::string_view kind) {
+    const auto& x = tables_.of(r.work_for, kind);
+    return pace_.corrected(
+      r.work_for, kind,
+      planning::device_work(x.costs, x.steps, r.how.px, steps_left(r),
+                            backlog_.batch_of(r.work_for)));
+  };
+  const auto& hosts = backlog_.hosts_of(r.work_for);
+  if (hosts.size() < 2) {
+    r.work = on(hosts.empty() ? std::string_view{} : hosts.front().kind);
+  } else {
+    std::vector<planning::device_time> times;
+    for (const auto& g : hosts)
+      times.push_back({static_cast<double>(g.count), on(g.kind)});
+    r.work = planning::mean_time(times);
+  }
   backlog_.add(r.work_for, r.work);
 }
 
@@ -75,13 +87,39 @@ std::optional<core::error> hub::no_room_for(core::variant_id variant,
                     core::to_seconds(config_.limits.queue));
 }
 
+bool hub::plans_by_guess() const {
+  const auto& known = *config_.profile;
+  if (known.kinds.empty())
+    return std::any_of(known.variants.begin(), known.variants.end(),
+                       [](const auto& v) { return v.guessed; });
+  const bool any =
+    std::any_of(kinds_.begin(), kinds_.end(), [&](const auto& kind) {
+      for (uint32_t i = 0; i < known.variants.size(); ++i)
+        if (guessed_on(known, core::variant_id{i}, kind))
+          return true;
+      return false;
+    });
+  if (!any)
+    return false;
+  // What a kind of device never runs may be a guess there.
+  const auto& workers = cluster().workers;
+  return std::any_of(workers.begin(), workers.end(), [&](const auto& w) {
+    for (uint32_t i = 0; i < known.variants.size(); ++i)
+      if (const core::variant_id v{i};
+          guessed_on(known, v, w.device_kind)
+          && (w.may_host.empty()
+              || std::find(w.may_host.begin(), w.may_host.end(), v)
+                   != w.may_host.end()))
+        return true;
+    return false;
+  });
+}
+
 std::optional<core::error> hub::not_admitted(const row& r,
                                              core::timespan& retry_after,
                                              core::time_point now) {
   // Rates that were planned with a guess are a guess.
-  const auto& all = config_.profile->variants;
-  if (std::any_of(all.begin(), all.end(),
-                  [](const auto& v) { return v.guessed; }))
+  if (plans_by_guess())
     return std::nullopt;
   const auto of =
     planning::admission_class(*r.what, r.known, *config_.profile, *plan_);
@@ -115,33 +153,56 @@ core::timespan hub::retry_after() const {
 }
 
 core::timespan hub::still_needs(const row& r) const {
+  const auto& hosts = backlog_.hosts_of(r.how.variant);
+  if (r.at == phase::finishing || hosts.empty())
+    return needs_on(r, {});
+  auto least = needs_on(r, hosts.front().kind);
+  for (size_t i = 1; i < hosts.size(); ++i)
+    least = std::min(least, needs_on(r, hosts[i].kind));
+  return least;
+}
+
+core::timespan hub::needs_on(const row& r, std::string_view kind) const {
   auto needs = config_.profile->finish;
   if (r.at == phase::finishing)
     return needs;
-  const auto& v = config_.profile->variants[r.how.variant.value];
-  needs += pace_.corrected(r.how.variant,
-                           v.text + v.decode
-                             + steps_of_[r.how.variant.value].at(1, r.how.px)
-                                 * steps_left(r));
+  const auto& x = tables_.of(r.how.variant, kind);
+  needs += pace_.corrected(r.how.variant, kind,
+                           x.costs.text + x.costs.decode
+                             + x.steps.at(1, r.how.px) * steps_left(r));
   if (r.at == phase::preparing)
     needs += planning::prepare_time(*config_.profile, *r.what);
   return needs;
 }
 
 core::timespan hub::completion_at(const row& r, const worker& w) const {
-  const auto& v = config_.profile->variants[r.how.variant.value];
-  return pace_.corrected(r.how.variant, planning::predicted_completion(
-                                          v, steps_of_[r.how.variant.value],
-                                          r.how.px, steps_left(r), w.view, {}))
+  const auto& x = tables_.of(r.how.variant, w.view.device_kind);
+  return pace_.corrected(r.how.variant, w.view.device_kind,
+                         planning::predicted_completion(x.costs, x.steps,
+                                                        r.how.px, steps_left(r),
+                                                        w.view, {}))
        + config_.profile->finish;
+}
+
+bool hub::waits_for_quicker(const planning::waiting& x, const worker& w,
+                            core::time_point now) const {
+  if (kinds_.size() < 2 || x.deadline == core::never
+      || planning::worker_of(x.lane))
+    return false;
+  const auto& r = rows_.at(x.request);
+  return pace_.known(r.how.variant)
+      && core::after(now, needs_on(r, w.view.device_kind)) > x.deadline
+      && core::after(now, still_needs(r)) <= x.deadline;
 }
 
 hub::worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
   const auto& offers = open_.at(lane);
   auto* best = &workers_.at(offers.begin()->second);
-  // The least loaded one is the soonest where a place in its batch is free.
+  // The least loaded one is the soonest where a place in its batch is free, and
+  // the devices are all alike.
+  const bool alike = kinds_.size() < 2;
   if (offers.size() == 1 || best->where.what != role::denoise_step
-      || best->view.seats_taken < best->view.max_batch)
+      || (alike && best->view.seats_taken < best->view.max_batch))
     return *best;
   const core::lane_id served[] = {lane};
   const auto next = lanes_.best(served, now, config_.pace.ageing, 1);
@@ -211,8 +272,9 @@ void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
     return;
   const auto& how = rows_.at(at->id).how;
   const auto predicted =
-    steps_of_[how.variant.value].at(x.batch, how.px) * x.steps;
-  pace_.note(how.variant, predicted, x.took);
+    tables_.of(how.variant, w.view.device_kind).steps.at(x.batch, how.px)
+    * x.steps;
+  pace_.note(how.variant, w.view.device_kind, predicted, x.took);
   // A step computes only the masked part of an edit.
   const bool whole = std::all_of(w.batch.begin(), w.batch.end(), [&](auto who) {
     const auto r = rows_.find(who.id);
@@ -225,7 +287,7 @@ void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
             x.took / x.steps, now);
   // What a slow one takes is not what the variant takes.
   if (!w.slow)
-    costs_.ran(how.variant, predicted, x.took);
+    costs_.ran(how.variant, w.view.device_kind, predicted, x.took);
 }
 
 void hub::note_load(const worker& w, const adopted& x, core::time_point now) {
@@ -239,7 +301,7 @@ void hub::note_load(const worker& w, const adopted& x, core::time_point now) {
                  return std::find(had.begin(), had.end(), v) == had.end();
                });
   if (come.size() == 1)
-    costs_.loaded(come.front(), now - w.load_began);
+    costs_.loaded(come.front(), w.view.device_kind, now - w.load_began);
 }
 
 void hub::tell_slow(core::time_point now) {

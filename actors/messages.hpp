@@ -54,6 +54,8 @@ struct worker_ready {
   uint32_t seats = 1;
   /// Name of the device; empty for CPU pools.
   std::string device;
+  /// What kind of device that is; empty: what its name begins with.
+  std::string kind;
   /// Names of the variants resident there, and of those that it may host;
   /// empty: any of the profile.
   std::vector<std::string> variants;
@@ -71,8 +73,8 @@ struct worker_ready {
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f,
                                                  worker_ready& x) {
-    return f(x.who, x.seats, x.device, x.variants, x.may_host, x.memory_bytes,
-             x.loads_beside, x.max_batch, x.run_steps);
+    return f(x.who, x.seats, x.device, x.kind, x.variants, x.may_host,
+             x.memory_bytes, x.loads_beside, x.max_batch, x.run_steps);
   }
 };
 

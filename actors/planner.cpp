@@ -45,7 +45,7 @@ plan_made solved(uint64_t number, const planning::policy& by,
     if (!made.grouped)
       made = planning::hosting_waiting(std::move(made), asked, known, there);
     out.what = std::make_shared<const planning::plan>(
-      planning::judged(std::move(made), known));
+      planning::judged(std::move(made), known, there));
   } catch (const std::exception& e) {
     out.failure = core::fail(core::ec::internal, "policy {} cannot plan: {}",
                              by.name(), e.what());

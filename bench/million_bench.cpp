@@ -11,9 +11,9 @@
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/simulation/simulate.hpp>
 
-#include <sys/resource.h>
-
 #include <fmt/format.h>
+
+#include <sys/resource.h>
 
 #include <charconv>
 #include <cstdlib>

@@ -195,6 +195,16 @@ const option all_options[] = {
 
   {devices_section, "name", "The device; no two tables name the same.",
    ATELIER_AT_DEVICE(name), 0, 0, form::device_name},
+  {devices_section, "kind",
+   "Devices of one kind take equally long for the same work; empty: what "
+   "stands "
+   "before the colon in the name.",
+   ATELIER_AT_DEVICE(kind), 0, 0, form::kind_name},
+  {devices_section, "profile",
+   "A file that 'atelier profile' wrote on such a device: its costs hold for "
+   "all "
+   "devices of the kind, those of planner.profile for the others.",
+   ATELIER_AT_DEVICE(profile)},
   {devices_section, "cores",
    "Cores that its process may run on, as \"0-3,6\"; empty: all. Needs "
    "processes.mode \"split\".",

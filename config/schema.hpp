@@ -49,6 +49,8 @@ enum class form : uint8_t {
   endpoint,
   origin_list,
   core_set,
+  /// Empty, or the name of a kind of device.
+  kind_name,
 };
 
 /// Where an option's value lives in the settings.

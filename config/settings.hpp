@@ -87,6 +87,12 @@ struct model_settings {
 struct device_settings {
   /// "cpu:N" or "cuda:N".
   std::string name = "cpu:0";
+  /// Devices of one kind take alike for the same work; empty: what stands
+  /// before the colon in the name (device_kind.hpp).
+  std::string kind;
+  /// A profile whose costs hold for devices of that kind; empty: that of
+  /// another device of the kind, else the planner's.
+  std::string profile;
   /// Cores that its process may run on, as "0-3,6"; empty: all.
   std::string cores;
   /// What runs there: "torch" for models, "test_card", or "auto" for what its

@@ -3,6 +3,7 @@
 #include <atelier/config/detail/number.hpp>
 #include <atelier/config/detail/text.hpp>
 #include <atelier/config/detail/variant_name.hpp>
+#include <atelier/config/device_kind.hpp>
 #include <atelier/config/endpoint.hpp>
 #include <atelier/config/schema.hpp>
 
@@ -70,6 +71,8 @@ bool well_formed(const option& x, const std::string& value) {
       return parse_listen(value).has_value();
     case form::core_set:
       return value.empty() || parse_core_set(value).has_value();
+    case form::kind_name:
+      return value.empty() || is_kind_name(value);
     default:
       return true;
   }
@@ -194,6 +197,8 @@ std::string demand_of(const option& x) {
       return fmt::format("numbers in 0..{} and ranges of them, as \"0-3,6\", "
                          "each once",
                          most_cores - 1);
+    case form::kind_name:
+      return "a name of 1..64 of the characters a-z, A-Z, 0-9, ., _ and -";
     default:
       return "a text";
   }

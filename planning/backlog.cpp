@@ -24,7 +24,10 @@ core::timespan times(core::timespan x, double by) {
 } // namespace
 
 backlog::backlog(size_t variants)
-  : by_variant_(variants), group_of_(variants), groups_(variants) {
+  : by_variant_(variants),
+    group_of_(variants),
+    groups_(variants),
+    hosts_(variants) {
   std::iota(group_of_.begin(), group_of_.end(), size_t{0});
 }
 
@@ -47,6 +50,18 @@ void backlog::see(const cluster_view& there) {
     group_of_[v] = root(v);
     groups_[group_of_[v]].work += by_variant_[v];
   }
+  for (auto& hosts : hosts_)
+    hosts.clear();
+  for (const auto& w : there.workers)
+    for (const auto v : w.hosting) {
+      auto& hosts = hosts_[v.value];
+      auto at = std::find_if(hosts.begin(), hosts.end(), [&](const auto& g) {
+        return g.kind == w.device_kind;
+      });
+      if (at == hosts.end())
+        at = hosts.insert(at, {w.device_kind, 0});
+      ++at->count;
+    }
   for (const auto& w : there.workers) {
     if (w.hosting.empty())
       continue;
@@ -85,6 +100,11 @@ std::optional<core::timespan> backlog::longest_wait() const {
   return longest;
 }
 
+const std::vector<device_group>& backlog::hosts_of(
+  core::variant_id variant) const {
+  return hosts_[variant.value];
+}
+
 uint32_t backlog::batch_of(core::variant_id variant) const {
   return std::max(groups_[group_of_[variant.value]].max_batch, 1u);
 }
@@ -94,25 +114,34 @@ core::timespan backlog::work() const {
                          core::timespan{0});
 }
 
-measured_pace::measured_pace(size_t variants) : factors_(variants, 0.0) {}
+measured_pace::measured_pace(size_t variants) : any_(variants, 0.0) {}
 
-void measured_pace::note(core::variant_id variant, core::timespan predicted,
-                         core::timespan took) {
+void measured_pace::note(core::variant_id variant, std::string_view kind,
+                         core::timespan predicted, core::timespan took) {
   if (predicted.count() <= 0 || took.count() <= 0)
     return;
   const auto now = std::clamp(
     core::to_seconds(took) / core::to_seconds(predicted), fastest, slowest);
-  auto& x = factors_[variant.value];
-  x = x > 0 ? x + newest_share * (now - x) : now;
+  auto of = std::find_if(kinds_.begin(), kinds_.end(), [&](const auto& named) {
+    return named.first == kind;
+  });
+  if (of == kinds_.end())
+    of = kinds_.emplace(of, std::string{kind}, factors(any_.size(), 0.0));
+  for (auto* x : {&any_[variant.value], &of->second[variant.value]})
+    *x = *x > 0 ? *x + newest_share * (now - *x) : now;
 }
 
 bool measured_pace::known(core::variant_id variant) const {
-  return factors_[variant.value] > 0;
+  return any_[variant.value] > 0;
 }
 
 core::timespan measured_pace::corrected(core::variant_id variant,
+                                        std::string_view kind,
                                         core::timespan x) const {
-  return known(variant) ? times(x, factors_[variant.value]) : x;
+  for (const auto& [name, of] : kinds_)
+    if (name == kind && of[variant.value] > 0)
+      return times(x, of[variant.value]);
+  return known(variant) ? times(x, any_[variant.value]) : x;
 }
 
 core::timespan device_work(const variant_profile& v, const step_table& steps,

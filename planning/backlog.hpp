@@ -10,6 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace atelier::planning {
@@ -39,6 +42,9 @@ public:
   /// Returns the longest of these; nothing where nobody hosts anything.
   std::optional<core::timespan> longest_wait() const;
 
+  /// Returns the workers of `variant`, by kind of device.
+  const std::vector<device_group>& hosts_of(core::variant_id variant) const;
+
   /// Returns the rows that share a step on a worker of `variant`, when it has
   /// enough of them; 1 where nobody hosts it.
   uint32_t batch_of(core::variant_id variant) const;
@@ -58,28 +64,36 @@ private:
   /// Index of a variant's group.
   std::vector<size_t> group_of_;
   std::vector<group> groups_;
+  /// By variant.
+  std::vector<std::vector<device_group>> hosts_;
 };
 
-/// How much slower than predicted the devices run each variant, of late; pure.
+/// How much slower than predicted the devices run each variant, of late, by
+/// kind of device; pure.
 class measured_pace {
 public:
   explicit measured_pace(size_t variants);
 
-  /// Notes that steps predicted to take `predicted` took `took`. Without effect
-  /// where one of them is not above 0.
-  void note(core::variant_id variant, core::timespan predicted,
-            core::timespan took);
+  /// Notes that steps predicted to take `predicted` on devices of that kind
+  /// took `took`. Without effect where one of them is not above 0.
+  void note(core::variant_id variant, std::string_view kind,
+            core::timespan predicted, core::timespan took);
 
   /// Whether anything was noted: else predictions are the profile's alone,
   /// which may be a guess.
   bool known(core::variant_id variant) const;
 
-  /// Returns a prediction at that pace.
-  core::timespan corrected(core::variant_id variant, core::timespan x) const;
+  /// Returns a prediction for devices of that kind at their pace; where none
+  /// was noted, at that of any kind.
+  core::timespan corrected(core::variant_id variant, std::string_view kind,
+                           core::timespan x) const;
 
 private:
-  /// 0: not known.
-  std::vector<double> factors_;
+  /// By variant; 0: not known.
+  using factors = std::vector<double>;
+
+  factors any_;
+  std::vector<std::pair<std::string, factors>> kinds_;
 };
 
 /// Returns the device's time that a row takes of a step shared by `batch` rows,
@@ -95,7 +109,8 @@ core::timespan come_back_after(core::timespan wait, double share);
 
 /// Returns until when a row is predicted to be answered at `worker`, from now
 /// on: it waits for a place in the batch while all are taken, runs at the batch
-/// that its coming makes, and then needs `after`. `steps` is of `v`.
+/// that its coming makes, and then needs `after`. `v` and `steps` are of the
+/// worker's kind of device.
 core::timespan predicted_completion(const variant_profile& v,
                                     const step_table& steps, core::extent px,
                                     uint32_t steps_left,

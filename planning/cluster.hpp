@@ -31,7 +31,8 @@ struct worker_row {
 /// One living denoise worker as policies see it.
 struct worker_view {
   core::worker_id worker;
-  /// "cpu", "cuda": which profile applies.
+  /// "cpu", "cuda", or as its operator calls it: which costs apply
+  /// (profile::kinds).
   std::string device_kind;
   std::vector<core::variant_id> hosting;
   /// What it hosts when the changes under way have ended.
@@ -79,6 +80,24 @@ struct variant_cost {
   friend bool operator==(const variant_cost&, const variant_cost&) = default;
 };
 
+/// What variants took of late on devices of one kind.
+struct kind_costs {
+  /// As worker_view::device_kind; empty: any.
+  std::string kind;
+  /// By variant.
+  std::vector<variant_cost> costs;
+
+  friend bool operator==(const kind_costs&, const kind_costs&) = default;
+};
+
+/// So many devices of a kind.
+struct device_group {
+  std::string kind;
+  uint32_t count = 0;
+
+  friend bool operator==(const device_group&, const device_group&) = default;
+};
+
 /// All living denoise workers, by rising worker_id.
 struct cluster_view {
   std::vector<worker_view> workers;
@@ -91,9 +110,10 @@ struct cluster_view {
   /// By variant: stages that wait in the lane that all its hosts serve. Told
   /// where the plan in force groups rows and some found no seat; else empty.
   std::vector<uint64_t> waiting = {};
-  /// By variant: what running it took, as last told; empty: nothing is
-  /// measured, or nothing differs from the profile.
-  std::vector<variant_cost> costs = {};
+  /// What running variants took, as last told: first on devices of any kind,
+  /// then, where they are of several, by kind. Empty: nothing is measured, or
+  /// nothing differs from the profile.
+  std::vector<kind_costs> costs = {};
 };
 
 /// One stage that waits in a lane.

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/feasibility.hpp>
-#include <atelier/planning/step_table.hpp>
+#include <atelier/planning/kinds.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <string_view>
 
 namespace atelier::planning {
 
 namespace {
 
+/// A route's first picture where it is there soonest.
+struct first_picture {
+  double seconds = 0;
+  std::string_view kind;
+};
+
 // Seconds of one picture of a stage on its quickest variant.
-std::optional<double> seconds_of(const stage& s, const profile& known) {
+std::optional<double> seconds_of(const stage& s, const profile& known,
+                                 std::string_view kind) {
   std::optional<double> least;
   for (const core::variant_id id : s.any_of) {
     if (id.value >= known.variants.size())
       continue;
-    const variant_profile& v = known.variants[id.value];
+    const auto v = on_kind(known, id, kind);
     const uint32_t all = s.steps != 0 ? s.steps : v.steps;
     const uint32_t skip = s.from == origin::noise ? 0 : s.skip;
     double seconds = core::to_seconds(step_time(v, 1, v.native_px))
@@ -26,12 +35,22 @@ std::optional<double> seconds_of(const stage& s, const profile& known) {
     if (s.check)
       for (const cascade_profile& c : known.cascades)
         if (c.light == id) {
-          seconds += core::to_seconds(c.judging);
+          seconds += core::to_seconds(judging_on(known, c, kind));
           break;
         }
     least = least ? std::min(*least, seconds) : seconds;
   }
   return least;
+}
+
+std::optional<first_picture> quickest_of(const stage& s, const profile& known,
+                                         std::span<const device_group> groups) {
+  std::optional<first_picture> best;
+  for (const device_group& g : groups)
+    if (const auto seconds = seconds_of(s, known, g.kind);
+        seconds && (!best || *seconds < best->seconds))
+      best = first_picture{*seconds, g.kind};
+  return best;
 }
 
 bool is_taken(const plan& made, size_t route) {
@@ -42,14 +61,17 @@ bool is_taken(const plan& made, size_t route) {
 
 } // namespace
 
-plan judged(plan made, const profile& known) {
+plan judged(plan made, const profile& known, const cluster_view& there) {
   if (known.cascades.empty() || made.feasible == feasibility::never)
     return made;
   const double deadline = core::to_seconds(known.cascades.front().deadline);
   if (!(deadline > 0))
     return made;
+  auto groups = groups_in(there);
+  if (groups.empty())
+    groups.emplace_back();
   const route* quickest = nullptr;
-  double least = 0;
+  first_picture least;
   for (size_t i = 0; i < made.routes.size(); ++i) {
     const route& r = made.routes[i];
     if (!is_taken(made, i))
@@ -57,12 +79,12 @@ plan judged(plan made, const profile& known) {
     // A picture that is kept already is there at once.
     if (r.stages.empty())
       return made;
-    const auto seconds = seconds_of(r.stages.front(), known);
-    if (!seconds || *seconds <= deadline)
+    const auto first = quickest_of(r.stages.front(), known, groups);
+    if (!first || first->seconds <= deadline)
       return made;
-    if (quickest == nullptr || *seconds < least) {
+    if (quickest == nullptr || first->seconds < least.seconds) {
       quickest = &r;
-      least = *seconds;
+      least = *first;
     }
   }
   if (quickest == nullptr)
@@ -70,8 +92,9 @@ plan judged(plan made, const profile& known) {
   made.feasible = feasibility::never;
   made.reason = fmt::format(
     "deadline_ms {:.6g}: one picture by '{}', the quickest route of the plan, "
-    "takes {:.6g} ms",
-    1e3 * deadline, quickest->name, 1e3 * least);
+    "takes {:.6g} ms{}",
+    1e3 * deadline, quickest->name, 1e3 * least.seconds,
+    known.kinds.empty() ? "" : fmt::format(" on '{}'", least.kind));
   return made;
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/hosting_by_demand.hpp>
 #include <atelier/planning/hosting_rules.hpp>
+#include <atelier/planning/kinds.hpp>
+#include <atelier/planning/step_table.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -40,7 +43,7 @@ public:
   hosting_draft(const demand& asked, const profile& known,
                 const cluster_view& there, const plan& previous,
                 const popularity& of)
-    : known_(known), there_(there), asked_for_(of) {
+    : known_(known), tables_(known), there_(there), asked_for_(of) {
     waiting_ = there.waiting.empty() ? asked.waiting_shared : there.waiting;
     waiting_.resize(known.variants.size(), 0);
     hosts_.resize(known.variants.size(), 0);
@@ -48,8 +51,8 @@ public:
       if (v.value < waiting_.size())
         waiting_[v.value] = std::max<uint64_t>(waiting_[v.value], 1);
     const auto at = places_in(previous);
-    for (const worker_view& w : there.workers) {
-      const auto i = at.find(w.worker);
+    for (size_t w = 0; w < there.workers.size(); ++w) {
+      const auto i = at.find(there.workers[w].worker);
       places_.push_back(
         place_of(w, i != at.end() ? &previous.workers[i->second] : nullptr));
     }
@@ -69,19 +72,20 @@ public:
   }
 
 private:
-  const variant_profile& costs(core::variant_id v) const {
-    return known_.variants[v.value];
+  const std::string& kind_of(size_t worker) const {
+    return there_.workers[worker].device_kind;
   }
 
-  double load_of(core::variant_id v) const {
-    return core::to_seconds(costs(v).load);
+  double load_of(core::variant_id v, size_t worker) const {
+    return core::to_seconds(load_on(known_, v, kind_of(worker)));
   }
 
   // Of a whole picture in a batch of so many.
-  double batch_seconds(core::variant_id v, uint32_t rows) const {
-    const auto& x = costs(v);
-    return core::to_seconds(x.text + x.decode
-                            + x.steps * step_time(x, rows, x.native_px));
+  double batch_seconds(core::variant_id v, uint32_t rows, size_t worker) const {
+    const variant_table& x = tables_.of(v, kind_of(worker));
+    return core::to_seconds(x.costs.text + x.costs.decode
+                            + x.costs.steps
+                                * x.steps.at(rows, x.costs.native_px));
   }
 
   uint32_t rows_at(size_t worker) const {
@@ -89,7 +93,8 @@ private:
   }
 
   // What was told may be older than what was planned.
-  place place_of(const worker_view& w, const assignment* planned) const {
+  place place_of(size_t worker, const assignment* planned) const {
+    const worker_view& w = there_.workers[worker];
     place out;
     // One that could not load is told anew.
     if (!w.becoming.empty())
@@ -97,15 +102,16 @@ private:
     out.changing = !out.hosts.empty() && out.hosts != w.hosting;
     if (w.seats_taken > 0 && !w.running.empty()) {
       const auto v = w.running.front();
-      const auto& x = costs(v);
+      const auto steps = known_.variants[v.value].steps;
       const double share =
         static_cast<double>(w.steps_left)
-        / (static_cast<double>(w.seats_taken) * std::max(x.steps, 1u));
-      out.free_in = batch_seconds(v, w.seats_taken) * std::min(share, 1.0);
+        / (static_cast<double>(w.seats_taken) * std::max(steps, 1u));
+      out.free_in =
+        batch_seconds(v, w.seats_taken, worker) * std::min(share, 1.0);
     }
     // What comes stands last; what stays is not shown while it loads.
     if (out.changing)
-      out.free_in += load_of(out.hosts.back());
+      out.free_in += load_of(out.hosts.back(), worker);
     return out;
   }
 
@@ -119,9 +125,12 @@ private:
     return out;
   }
 
-  // When the last of the waiting rows ends, where workers are free in so many
-  // seconds: each takes a batch as soon as it is.
-  double last_end(core::variant_id v, std::vector<double> free_in,
+  /// In how many seconds a worker is free.
+  using free_worker = std::pair<double, size_t>;
+
+  // When the last of the waiting rows ends on these workers: each takes a batch
+  // as soon as it is free.
+  double last_end(core::variant_id v, std::vector<free_worker> free_in,
                   uint32_t most_rows) const {
     if (free_in.empty())
       return HUGE_VAL;
@@ -132,21 +141,22 @@ private:
       const auto rows =
         static_cast<uint32_t>(std::min<uint64_t>(left, most_rows));
       left -= rows;
-      free_in.back() += batch_seconds(v, rows);
-      last = std::max(last, free_in.back());
+      auto& [ends, worker] = free_in.back();
+      ends += batch_seconds(v, rows, worker);
+      last = std::max(last, ends);
       std::push_heap(free_in.begin(), free_in.end(), std::greater<>{});
     }
     return last;
   }
 
-  // What it costs that a host of it leaves.
-  double worth(core::variant_id v) const {
+  // What it costs that this host of it leaves.
+  double worth(core::variant_id v, size_t worker) const {
     const auto n = std::max<uint32_t>(hosts_[v.value], 1);
     if (n == 1 && waiting_[v.value] > 0)
       return last_host_seconds;
     const double chance =
       1 - std::exp(-rate_of(asked_for_, v) * kept_for_seconds);
-    return load_of(v) * chance / n;
+    return load_of(v, worker) * chance / n;
   }
 
   /// What a worker would host, and what leaves it costs.
@@ -165,35 +175,34 @@ private:
     const bool one = w.memory_bytes == 0;
     out.hosts.push_back(v);
     while (out.hosts.size() > 1 && (one || !may_host(w, out.hosts, known_))) {
-      const auto least =
-        std::min_element(out.hosts.begin(), out.hosts.end() - 1,
-                         [&](auto a, auto b) { return worth(a) < worth(b); });
-      out.lost += worth(*least);
+      const auto least = std::min_element(
+        out.hosts.begin(), out.hosts.end() - 1,
+        [&](auto a, auto b) { return worth(a, worker) < worth(b, worker); });
+      out.lost += worth(*least, worker);
       out.hosts.erase(least);
     }
     return out;
   }
 
-  // What one more host must gain: an idle worker loses nothing by a load.
-  double least_seconds(core::variant_id v) const {
+  // What this host more must gain: an idle worker loses nothing by a load.
+  double least_seconds(core::variant_id v, size_t worker) const {
     size_t busy = 0;
     for (const place& p : places_)
       busy += p.free_in > 0 ? 1u : 0u;
-    return least_gain * load_of(v) * static_cast<double>(busy)
+    return least_gain * load_of(v, worker) * static_cast<double>(busy)
          / static_cast<double>(places_.size());
   }
 
   // Whether it gets one more.
   bool give_host(core::variant_id v) {
-    std::vector<double> free_in;
+    std::vector<free_worker> free_in;
     uint32_t most_rows = 1;
     for (size_t i = 0; i < places_.size(); ++i) {
       if (has(places_[i].hosts, v))
-        free_in.push_back(places_[i].free_in);
+        free_in.emplace_back(places_[i].free_in, i);
       most_rows = std::max(most_rows, rows_at(i));
     }
     const double without = last_end(v, free_in, most_rows);
-    const double gain = least_seconds(v);
     std::optional<size_t> best;
     offer taken;
     double least = 0;
@@ -204,9 +213,9 @@ private:
       if (!room)
         continue;
       auto more = free_in;
-      more.push_back(places_[i].free_in + load_of(v));
+      more.emplace_back(places_[i].free_in + load_of(v, i), i);
       const double end = last_end(v, std::move(more), most_rows);
-      if (end + gain >= without)
+      if (end + least_seconds(v, i) >= without)
         continue;
       const double price = end + room->lost;
       if (!best || price < least) {
@@ -227,11 +236,12 @@ private:
     for (const auto v : next)
       ++hosts_[v.value];
     p.hosts = std::move(next);
-    p.free_in += load_of(added);
+    p.free_in += load_of(added, worker);
     p.changing = true;
   }
 
   const profile& known_;
+  const kind_tables tables_;
   const cluster_view& there_;
   const popularity& asked_for_;
   /// By variant.

@@ -23,7 +23,8 @@ namespace atelier::planning {
 /// has it, are left to it; those without a change have no hosting in the plan,
 /// and keep what they have.
 ///
-/// Costs O(waited variants x workers x variants hosted). Wants no clock: what
+/// Each worker takes what its kind of device does. Costs O(waited variants x
+/// workers x variants hosted). Wants no clock: what
 /// is asked, and who is there, is told. Source: ours; the measured comparison
 /// is in bench/RESULTS.md.
 plan host_by_demand(plan made, const demand& asked, const profile& known,

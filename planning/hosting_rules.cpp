@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/hosting_rules.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/policy.hpp>
 
 #include <algorithm>
@@ -105,7 +106,7 @@ bool may_host(const worker_view& w,
       return false;
     const variant_profile& x = known.variants.at(v.value);
     if (models.emplace(x.model, x.precision).second)
-      bytes += x.memory_bytes;
+      bytes += memory_on(known, v, w.device_kind);
   }
   return w.memory_bytes == 0 || bytes <= w.memory_bytes;
 }

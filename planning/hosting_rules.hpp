@@ -11,7 +11,8 @@
 
 namespace atelier::planning {
 
-/// Returns whether a worker may host these together, and has the memory.
+/// Returns whether a worker may host these together, and has the memory for
+/// what they take on its kind of device.
 bool may_host(const worker_view& w,
               const std::vector<core::variant_id>& hosting,
               const profile& known);

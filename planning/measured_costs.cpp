@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/measured_costs.hpp>
 
 #include <algorithm>
@@ -32,6 +33,38 @@ bool differs(const variant_cost& a, const variant_cost& b) {
       || differs(a.decode, b.decode) || differs(a.load, b.load);
 }
 
+// Everything is 0 for a variant of which nothing was told.
+bool same_as(std::span<const variant_cost> now,
+             std::span<const variant_cost> told) {
+  for (size_t i = 0; i < now.size(); ++i)
+    if (differs(now[i], i < told.size() ? told[i] : variant_cost{}))
+      return false;
+  return true;
+}
+
+std::span<const variant_cost> costs_for(std::span<const kind_costs> all,
+                                        std::string_view kind) {
+  for (const kind_costs& x : all)
+    if (x.kind == kind)
+      return x.costs;
+  return {};
+}
+
+void correct(running_costs& of, const variant_cost& by) {
+  if (by.pace > 0) {
+    for (step_cost& s : of.step)
+      s.took = core::from_seconds(core::to_seconds(s.took) * by.pace);
+    of.guessed = false;
+  }
+  if (by.text.count() > 0)
+    of.text = by.text;
+  if (by.decode.count() > 0)
+    of.decode = by.decode;
+  // A distribution is measured already.
+  if (by.load.count() > 0 && !of.loads)
+    of.load = by.load;
+}
+
 } // namespace
 
 void measured_costs::samples::add(double x) {
@@ -49,67 +82,109 @@ double measured_costs::samples::median(size_t least) const {
   return *middle;
 }
 
-measured_costs::measured_costs(size_t variants)
-  : measured_(variants), told_(variants) {}
+measured_costs::measured_costs(size_t variants) : any_(variants) {}
 
-void measured_costs::ran(core::variant_id variant, core::timespan predicted,
-                         core::timespan took) {
+template <class Note>
+void measured_costs::note(core::variant_id variant, std::string_view kind,
+                          Note note) {
+  note(any_[variant.value]);
+  auto at = kinds_.find(kind);
+  if (at == kinds_.end())
+    at = kinds_.emplace(std::string{kind}, by_variant(any_.size())).first;
+  note(at->second[variant.value]);
+  anew_ = true;
+}
+
+void measured_costs::ran(core::variant_id variant, std::string_view kind,
+                         core::timespan predicted, core::timespan took) {
   if (predicted.count() <= 0 || took.count() <= 0)
     return;
-  measured_[variant.value].pace.add(core::to_seconds(took)
-                                    / core::to_seconds(predicted));
-  anew_ = true;
+  note(variant, kind, [&](measured& m) {
+    m.pace.add(core::to_seconds(took) / core::to_seconds(predicted));
+  });
 }
 
-void measured_costs::ended(core::variant_id variant, core::timespan text,
-                           core::timespan decode) {
-  measured_[variant.value].text.add(core::to_seconds(text));
-  measured_[variant.value].decode.add(core::to_seconds(decode));
-  anew_ = true;
+void measured_costs::ended(core::variant_id variant, std::string_view kind,
+                           core::timespan text, core::timespan decode) {
+  note(variant, kind, [&](measured& m) {
+    m.text.add(core::to_seconds(text));
+    m.decode.add(core::to_seconds(decode));
+  });
 }
 
-void measured_costs::loaded(core::variant_id variant, core::timespan took) {
-  measured_[variant.value].load.add(core::to_seconds(took));
-  anew_ = true;
+void measured_costs::loaded(core::variant_id variant, std::string_view kind,
+                            core::timespan took) {
+  note(variant, kind, [&](measured& m) { m.load.add(core::to_seconds(took)); });
 }
 
-std::optional<std::vector<variant_cost>> measured_costs::news() {
-  if (!std::exchange(anew_, false))
-    return std::nullopt;
-  std::vector<variant_cost> now;
-  now.reserve(measured_.size());
-  for (const measured& m : measured_) {
+std::vector<variant_cost> measured_costs::costs_of(const by_variant& of) {
+  std::vector<variant_cost> out;
+  out.reserve(of.size());
+  for (const measured& m : of) {
     variant_cost c;
     c.pace = m.pace.median(least_runs);
     c.text = core::from_seconds(m.text.median(least_runs));
     c.decode = core::from_seconds(m.decode.median(least_runs));
     c.load = core::from_seconds(m.load.median(1));
-    now.push_back(c);
+    out.push_back(c);
   }
-  if (std::equal(now.begin(), now.end(), told_.begin(),
-                 [](const auto& a, const auto& b) { return !differs(a, b); }))
+  return out;
+}
+
+std::optional<std::vector<kind_costs>> measured_costs::news() {
+  if (!std::exchange(anew_, false))
+    return std::nullopt;
+  std::vector<kind_costs> now{{{}, costs_of(any_)}};
+  const bool several = kinds_.size() > 1;
+  if (several)
+    for (const auto& [kind, of] : kinds_)
+      if (!kind.empty())
+        now.push_back({kind, costs_of(of)});
+  // What is measured of any kind of several is now of one, now of another.
+  const bool same = std::all_of(
+    now.begin() + (several ? 1 : 0), now.end(), [&](const kind_costs& x) {
+      return same_as(x.costs, costs_for(told_, x.kind));
+    });
+  if (same)
     return std::nullopt;
   told_ = now;
   return now;
 }
 
-profile with_costs(profile known, std::span<const variant_cost> measured) {
-  const auto n = std::min(known.variants.size(), measured.size());
-  for (size_t i = 0; i < n; ++i) {
-    variant_profile& v = known.variants[i];
-    const variant_cost& c = measured[i];
-    if (c.pace > 0) {
-      for (step_cost& s : v.step)
-        s.took = core::from_seconds(core::to_seconds(s.took) * c.pace);
-      v.guessed = false;
+profile with_costs(profile known, std::span<const kind_costs> measured) {
+  const profile profiled = known;
+  for (const kind_costs& x : measured) {
+    if (x.kind.empty()) {
+      for (size_t i = 0; i < std::min(x.costs.size(), known.variants.size());
+           ++i)
+        correct(known.variants[i], x.costs[i]);
+      continue;
     }
-    if (c.text.count() > 0)
-      v.text = c.text;
-    if (c.decode.count() > 0)
-      v.decode = c.decode;
-    // A distribution is measured already.
-    if (c.load.count() > 0 && !v.loads)
-      v.load = c.load;
+    auto at =
+      std::find_if(known.kinds.begin(), known.kinds.end(),
+                   [&](const kind_profile& k) { return k.kind == x.kind; });
+    if (at == known.kinds.end()) {
+      if (std::all_of(x.costs.begin(), x.costs.end(),
+                      [](const auto& c) { return c == variant_cost{}; }))
+        continue;
+      kind_profile fresh;
+      fresh.kind = x.kind;
+      fresh.idle_watts = known.idle_watts;
+      // What was not measured on it takes what the profile says of any kind.
+      fresh.variants.assign(profiled.variants.begin(), profiled.variants.end());
+      at = known.kinds.insert(at, std::move(fresh));
+    }
+    at->variants.resize(known.variants.size());
+    for (size_t i = 0; i < std::min(x.costs.size(), known.variants.size());
+         ++i) {
+      if (x.costs[i] == variant_cost{})
+        continue;
+      auto& own = at->variants[i];
+      if (!own)
+        own =
+          on_kind(profiled, core::variant_id{static_cast<uint32_t>(i)}, x.kind);
+      correct(*own, x.costs[i]);
+    }
   }
   return known;
 }

@@ -46,8 +46,29 @@ core::timespan load_at(const load_times& of, double part);
 /// Returns the mean of a distribution of load times.
 core::timespan mean_of(const load_times& of);
 
-/// What is known of one variant on one kind of device.
-struct variant_profile {
+/// What running a variant takes on devices of one kind.
+struct running_costs {
+  /// At least one point; any order.
+  std::vector<step_cost> step;
+  /// Once for each request.
+  core::timespan text{0};
+  core::timespan decode{0};
+  /// The mean where `loads` is known.
+  core::timespan load{0};
+  std::optional<load_times> loads{};
+  uint64_t memory_bytes = 0;
+  /// Its times are a guess: nothing is refused, left out or called late for
+  /// them.
+  bool guessed = false;
+  /// What a device draws that runs it; 0: not measured.
+  double busy_watts = 0;
+
+  friend bool operator==(const running_costs&, const running_costs&) = default;
+};
+
+/// What is known of one variant, and what running it takes where nobody says
+/// more of a kind of device (profile::kinds).
+struct variant_profile : running_costs {
   /// "model@steps" or "model@steps/dtype", as users write it.
   std::string name;
   std::string model;
@@ -60,15 +81,6 @@ struct variant_profile {
   uint32_t latent_channels = 4;
   /// Pixels of a picture's side for each element of a latent's side.
   uint32_t latent_factor = 8;
-  /// At least one point; any order.
-  std::vector<step_cost> step;
-  /// Once for each request.
-  core::timespan text{0};
-  core::timespan decode{0};
-  /// The mean where `loads` is known.
-  core::timespan load{0};
-  std::optional<load_times> loads{};
-  uint64_t memory_bytes = 0;
   /// Mean quality of its pictures on the scale of the profile.
   double quality = 1;
   /// Whether `quality` was measured; without, it is 1 for every policy.
@@ -82,11 +94,6 @@ struct variant_profile {
   core::sampler with = core::sampler::ddim;
   float guidance = 7.5f;
   bool karras = false;
-  /// Its times are a guess: nothing is refused, left out or called late for
-  /// them.
-  bool guessed = false;
-  /// What a device draws that runs it; 0: not measured.
-  double busy_watts = 0;
 
   friend bool operator==(const variant_profile&,
                          const variant_profile&) = default;
@@ -240,6 +247,24 @@ struct masked_profile {
                          const masked_profile&) = default;
 };
 
+/// What differs from the profile on devices of one kind.
+struct kind_profile {
+  /// As worker_view::device_kind; never empty.
+  std::string kind;
+  /// By variant; none, or shorter than the profile's: it takes what the profile
+  /// says, which is a guess on this kind.
+  std::vector<std::optional<running_costs>> variants;
+  /// What a device draws that runs nothing; 0: not measured.
+  double idle_watts = 0;
+  /// Judges' times for one picture, by the judge's name; one that is not listed
+  /// takes what its cascade says.
+  std::vector<std::pair<std::string, core::timespan>> judging;
+  /// The edits that were measured; of other variants the profile's hold.
+  std::vector<masked_profile> masked;
+
+  friend bool operator==(const kind_profile&, const kind_profile&) = default;
+};
+
 /// What planning knows of the work: indexed by variant_id.
 struct profile {
   std::vector<variant_profile> variants;
@@ -254,6 +279,9 @@ struct profile {
   std::vector<cascade_profile> cascades;
   std::optional<reuse_profile> reuse;
   std::vector<masked_profile> masked;
+  /// Kinds of devices with costs of their own, each once; what is said above
+  /// holds for the others. Empty: for all. kinds.hpp reads it.
+  std::vector<kind_profile> kinds{};
 
   friend bool operator==(const profile&, const profile&) = default;
 };

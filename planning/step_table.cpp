@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/step_table.hpp>
 
 #include <algorithm>
@@ -77,14 +78,14 @@ step_table::step_table(const std::vector<step_cost>& points) {
   }
 }
 
-core::timespan step_table::at(uint32_t batch, core::extent px) const {
+core::timespan step_table::at(uint32_t batch, uint64_t pixels) const {
   ATELIER_EXPECTS(batch > 0, "a step has a row");
-  const auto pixels = static_cast<double>(px.pixels());
+  const auto px = static_cast<double>(pixels);
   const double took =
-    alone_ ? static_cast<double>(alone_->took.count()) * batch * pixels
+    alone_ ? static_cast<double>(alone_->took.count()) * batch * px
                / std::max(alone_->batch, 1u)
                / static_cast<double>(std::max<uint64_t>(alone_->px, 1))
-           : grid_at(batch, pixels);
+           : grid_at(batch, px);
   constexpr auto most =
     static_cast<double>(std::numeric_limits<int64_t>::max()) / 2;
   return core::timespan{std::llround(std::clamp(took, 0.0, most))};
@@ -120,12 +121,36 @@ double step_table::plain_at(double batch, double px) const {
   return line_at(by_size, px);
 }
 
-std::vector<step_table> step_tables_of(const profile& p) {
-  std::vector<step_table> out;
+namespace {
+
+std::vector<variant_table> tables_on(const profile& p, std::string_view kind) {
+  std::vector<variant_table> out;
   out.reserve(p.variants.size());
-  for (const auto& v : p.variants)
-    out.emplace_back(v.step);
+  for (uint32_t i = 0; i < p.variants.size(); ++i) {
+    auto costs = on_kind(p, core::variant_id{i}, kind);
+    step_table steps{costs.step};
+    out.push_back({std::move(costs), std::move(steps)});
+  }
   return out;
+}
+
+} // namespace
+
+kind_tables::kind_tables(const profile& p) : any_(tables_on(p, {})) {
+  for (const kind_profile& k : p.kinds)
+    kinds_.emplace_back(k.kind, tables_on(p, k.kind));
+}
+
+const variant_table& kind_tables::of(core::variant_id variant) const {
+  return any_.at(variant.value);
+}
+
+const variant_table& kind_tables::of(core::variant_id variant,
+                                     std::string_view kind) const {
+  for (const auto& [name, tables] : kinds_)
+    if (name == kind)
+      return tables.at(variant.value);
+  return of(variant);
 }
 
 } // namespace atelier::planning

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/ids.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/planning/profile.hpp>
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace atelier::planning {
@@ -24,7 +28,12 @@ public:
   /// Returns the predicted time of one step over `batch` rows of `px`, as
   /// step_time (profile.hpp) does.
   /// @pre batch > 0
-  core::timespan at(uint32_t batch, core::extent px) const;
+  core::timespan at(uint32_t batch, core::extent px) const {
+    return at(batch, px.pixels());
+  }
+
+  /// The same of rows of so many pixels.
+  core::timespan at(uint32_t batch, uint64_t pixels) const;
 
 private:
   struct point {
@@ -48,7 +57,31 @@ private:
   std::vector<std::vector<point>> rows_;
 };
 
-/// Returns the tables of all variants of `p`.
-std::vector<step_table> step_tables_of(const profile& p);
+/// A variant's costs and the table of its steps.
+struct variant_table {
+  variant_profile costs;
+  step_table steps;
+};
+
+/// The tables of all variants of a profile, by kind of device.
+/// Threads: any may ask.
+class kind_tables {
+public:
+  explicit kind_tables(const profile& p);
+
+  /// Returns what the profile says of any kind.
+  /// @pre the profile knows the variant
+  const variant_table& of(core::variant_id variant) const;
+
+  /// Returns what holds on devices of the kind (kinds.hpp).
+  /// @pre the profile knows the variant
+  const variant_table& of(core::variant_id variant,
+                          std::string_view kind) const;
+
+private:
+  /// By variant: of any kind, then of those that the profile lists.
+  std::vector<variant_table> any_;
+  std::vector<std::pair<std::string, std::vector<variant_table>>> kinds_;
+};
 
 } // namespace atelier::planning

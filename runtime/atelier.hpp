@@ -303,6 +303,14 @@ struct route_status {
   std::vector<double> shares;
 };
 
+/// Costs that plans go by.
+struct profile_status {
+  /// Of which devices; empty: of all that no other one names.
+  std::string kind;
+  /// As a profile's file (JSON). The same object until the costs change.
+  std::shared_ptr<const std::string> text;
+};
+
 /// A snapshot for people and dashboards.
 struct engine_status {
   uint64_t accepted = 0;
@@ -345,10 +353,10 @@ struct engine_status {
   /// What the plan cannot meet, such as a deadline; empty: nothing is known of
   /// that kind.
   std::string infeasible;
-  /// What plans go by, as a profile's file (JSON): what the engine started
-  /// with, with the times measured since in place of it. The same object until
-  /// they change.
-  std::shared_ptr<const std::string> profile;
+  /// What plans go by: what the engine started with, with the times measured
+  /// since in place of it. The first one holds for devices of any kind, the
+  /// others for those of one.
+  std::vector<profile_status> profiles;
   /// Variants that host_model wants to be there, and away.
   std::vector<std::string> wanted;
   std::vector<std::string> sent_away;

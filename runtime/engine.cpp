@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/handler_watch.hpp>
 #include <atelier/atelier.hpp>
+#include <atelier/config/device_kind.hpp>
 #include <atelier/config/load.hpp>
 #include <atelier/core/version.hpp>
 #include <atelier/gpu/training/scene_vocabulary.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/shipped_models.hpp>
@@ -186,7 +188,7 @@ engine_status engine::status() const {
     s.loads = got->counts.loads;
     s.policy = impl_->settings.policy.name;
     impl_->tell_plan(*got->plan, s);
-    s.profile = impl_->text_of(std::move(got->profile));
+    s.profiles = impl_->texts_of(std::move(got->profile));
     s.until_step = told(got->recovery.until_step);
     s.until_picture = told(got->recovery.until_picture);
     ready = std::move(got->recovery.ready);
@@ -247,7 +249,9 @@ std::optional<failure> engine::host_model(const std::string& model,
             || std::find(d.variants.begin(), d.variants.end(), x.name)
                  != d.variants.end();
           return may
-              && (d.memory_bytes == 0 || x.memory_bytes <= d.memory_bytes);
+              && (d.memory_bytes == 0
+                  || memory_on(*impl_->profile, v, config::device_kind(d))
+                       <= d.memory_bytes);
         });
     });
   if (wish.variants.empty())

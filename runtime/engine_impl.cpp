@@ -4,6 +4,7 @@
 
 #include <atelier/config/load.hpp>
 #include <atelier/core/log.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
@@ -202,14 +203,21 @@ void engine::impl::tell_plan(const planning::plan& plan,
   }
 }
 
-std::shared_ptr<const std::string> engine::impl::text_of(
+std::vector<profile_status> engine::impl::texts_of(
   std::shared_ptr<const planning::profile> x) const {
   const std::lock_guard guard{telling};
-  if (x != told) {
-    told_text = std::make_shared<const std::string>(planning::to_json(*x));
-    told = std::move(x);
-  }
-  return told_text;
+  if (x == told)
+    return told_texts;
+  told_texts.clear();
+  const auto add = [&](const std::string& kind, const planning::profile& seen) {
+    told_texts.push_back(
+      {kind, std::make_shared<const std::string>(planning::to_json(seen))});
+  };
+  add({}, *x);
+  for (const auto& k : x->kinds)
+    add(k.kind, planning::seen_on(*x, k.kind));
+  told = std::move(x);
+  return told_texts;
 }
 
 bool engine::impl::ready(const actors::scheduler_status& s) const {

@@ -6,6 +6,8 @@
 #include <atelier/actors/preprocess.hpp>
 #include <atelier/actors/scheduler.hpp>
 #include <atelier/actors/supervisor.hpp>
+#include <atelier/config/device_kind.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/runtime/make_executor.hpp>
 #include <atelier/runtime/pipeline.hpp>
 
@@ -123,7 +125,12 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
                                        const part_context& with,
                                        const config::device_settings& device,
                                        uint32_t index) {
-  auto made = make_executor(with.settings, device, with.profile, with.slots);
+  const auto kind = config::device_kind(device);
+  const auto seen = with.profile->kinds.empty()
+                    ? with.profile
+                    : std::make_shared<const planning::profile>(
+                      planning::seen_on(*with.profile, kind));
+  auto made = make_executor(with.settings, device, seen, with.slots);
   if (!made)
     return made.why();
   device_part x;
@@ -131,6 +138,7 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
   actors::denoise_step_config c;
   c.self = {with.self, actors::role::denoise_step, index};
   c.device = device.name;
+  c.kind = kind;
   c.may_host = device.variants;
   c.memory_bytes = device.memory_bytes;
   for (const auto v : x.device->resident())

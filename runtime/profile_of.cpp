@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/device_kind.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/core/text_file.hpp>
 #include <atelier/gpu/models/model_facts.hpp>
 #include <atelier/planning/confidence.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/plan_needs.hpp>
 #include <atelier/planning/policies/fixed.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/program_folder.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
 namespace atelier::runtime {
 
@@ -108,9 +114,64 @@ core::result<planning::profile> read_profile(std::string_view option,
   return planning::parse_profile(*text, file);
 }
 
-struct known_model {
-  gpu::model_facts facts;
+/// A variant before anything is measured, on one device.
+struct guess {
+  planning::variant_profile costs;
+  /// Null where it is the test card.
   std::shared_ptr<const gpu::scheduler_config> schedule;
+  gpu::model_traits traits;
+};
+
+/// Guesses what variants take; opens each model once.
+class guesses {
+public:
+  explicit guesses(const config::settings& of) : of_(of) {}
+
+  core::result<guess> on(const config::device_settings& device,
+                         const std::string& name) {
+    auto v = planning::parse_variant(name);
+    if (!v)
+      return v.why();
+    guess out;
+    out.costs = std::move(*v);
+    out.costs.rated = false;
+    if (device.executor != "torch") {
+      describe_card(device, out.costs);
+      return out;
+    }
+    const auto model =
+      std::find_if(of_.models.begin(), of_.models.end(),
+                   [&](const auto& m) { return m.name == out.costs.model; });
+    if (model == of_.models.end())
+      return core::fail(core::ec::bad_config,
+                        "variant '{}': there is no model '{}'", name,
+                        out.costs.model);
+    auto known = models_.find(model->name);
+    if (known == models_.end()) {
+      auto read = read_facts(*model);
+      if (!read)
+        return read.why();
+      auto schedule =
+        std::make_shared<const gpu::scheduler_config>(read->schedule);
+      known =
+        models_.emplace(model->name, known_model{*read, std::move(schedule)})
+          .first;
+    }
+    describe_model(*model, known->second.facts,
+                   planning::device_kind_of(device.name) == "cpu", out.costs);
+    out.schedule = known->second.schedule;
+    out.traits = known->second.facts.traits;
+    return out;
+  }
+
+private:
+  struct known_model {
+    gpu::model_facts facts;
+    std::shared_ptr<const gpu::scheduler_config> schedule;
+  };
+
+  const config::settings& of_;
+  std::map<std::string_view, known_model> models_;
 };
 
 void take_quality(const planning::variant_profile& from,
@@ -171,9 +232,22 @@ private:
   const planning::profile& in_;
 };
 
+// Whether what a variant takes is a guess on a device that hosts it.
+bool is_guess(const config::settings& x, const planning::profile& known,
+              core::variant_id variant) {
+  const auto& name = known.variants[variant.value].name;
+  return std::any_of(
+    x.devices.begin(), x.devices.end(), [&](const auto& device) {
+      return std::find(device.variants.begin(), device.variants.end(), name)
+            != device.variants.end()
+          && guessed_on(known, variant, config::device_kind(device));
+    });
+}
+
 // Takes over the cascades of variants that are hosted, where their judge is.
-void take_cascades(const planning::profile& from, const std::string& judges,
+void take_cascades(const planning::profile& from, const config::settings& x,
                    planning::profile& into) {
+  const auto& judges = x.policy.judges;
   const hosted_variants hosted{from, into};
   for (auto c : from.cascades) {
     std::error_code ignored;
@@ -183,8 +257,7 @@ void take_cascades(const planning::profile& from, const std::string& judges,
           std::filesystem::path{judges} / c.judge / "config.json", ignored))
       continue;
     // A guess says of no deadline that it cannot be met.
-    if (into.variants[c.light.value].guessed
-        || into.variants[c.heavy.value].guessed)
+    if (is_guess(x, into, c.light) || is_guess(x, into, c.heavy))
       c.deadline = std::max(c.deadline, planning::no_deadline);
     into.cascades.push_back(std::move(c));
   }
@@ -206,6 +279,67 @@ void take_sections(const planning::profile& from, planning::profile& into) {
   for (auto masked : from.masked)
     if (hosted.take(masked.variant))
       into.masked.push_back(masked);
+}
+
+// Returns what the devices of one kind take for what they host: by their own
+// profile, else by that of all devices, else by a guess for them.
+core::result<planning::kind_profile> kind_of(const config::settings& x,
+                                             const std::string& kind,
+                                             const planning::profile& measured,
+                                             const planning::profile& known,
+                                             guesses& guessed) {
+  planning::kind_profile out;
+  out.idle_watts = known.idle_watts;
+  std::optional<planning::profile> own;
+  if (const auto at = config::device_with_profile(x, kind)) {
+    auto read = read_profile(fmt::format("devices[{}].profile", *at),
+                             x.devices[*at].profile);
+    if (!read)
+      return read.why();
+    own = std::move(*read);
+    out = planning::kind_from(known, kind, *own);
+  }
+  out.kind = kind;
+  out.variants.assign(known.variants.size(), std::nullopt);
+  for (const auto& device : x.devices) {
+    if (config::device_kind(device) != kind)
+      continue;
+    for (const auto& name : device.variants) {
+      auto& costs = out.variants[planning::find_variant(known, name)->value];
+      if (costs)
+        continue;
+      auto v = guessed.on(device, name);
+      if (!v)
+        return v.why();
+      take_measured(own ? *own : measured, v->costs);
+      costs = v->costs;
+    }
+  }
+  return out;
+}
+
+// Returns the kinds of device whose costs differ from what `known` says of all.
+core::result<std::vector<planning::kind_profile>> kinds_of(
+  const config::settings& x, const planning::profile& measured,
+  const planning::profile& known, guesses& guessed) {
+  std::vector<planning::kind_profile> out;
+  std::set<std::string> seen;
+  for (const auto& device : x.devices) {
+    const auto kind = config::device_kind(device);
+    if (!seen.insert(kind).second)
+      continue;
+    auto of = kind_of(x, kind, measured, known, guessed);
+    if (!of)
+      return of.why();
+    bool differs = config::device_with_profile(x, kind).has_value();
+    for (size_t i = 0; i < known.variants.size() && !differs; ++i) {
+      const planning::running_costs& any = known.variants[i];
+      differs = of->variants[i] && *of->variants[i] != any;
+    }
+    if (differs)
+      out.push_back(std::move(*of));
+  }
+  return out;
 }
 
 // What a plan's gates ask must be there: nothing would answer.
@@ -248,51 +382,26 @@ core::result<known_variants> know_variants(const config::settings& x) {
     known.finish = measured->finish;
     known.source = measured->source;
   }
-  std::map<std::string_view, known_model> models;
-  for (const auto& device : x.devices) {
+  guesses guessed{x};
+  for (const auto& device : x.devices)
     for (const auto& name : device.variants) {
       if (planning::find_variant(known, name))
         continue;
-      auto v = planning::parse_variant(name);
+      auto v = guessed.on(device, name);
       if (!v)
         return v.why();
-      v->rated = false;
-      if (device.executor == "torch") {
-        const auto model =
-          std::find_if(x.models.begin(), x.models.end(),
-                       [&](const auto& m) { return m.name == v->model; });
-        if (model == x.models.end())
-          return core::fail(core::ec::bad_config,
-                            "variant '{}': there is no model '{}'", name,
-                            v->model);
-        auto facts = models.find(model->name);
-        if (facts == models.end()) {
-          auto read = read_facts(*model);
-          if (!read)
-            return read.why();
-          auto schedule =
-            std::make_shared<const gpu::scheduler_config>(read->schedule);
-          facts =
-            models.emplace(model->name, known_model{*read, std::move(schedule)})
-              .first;
-        }
-        describe_model(*model, facts->second.facts,
-                       planning::device_kind_of(device.name) == "cpu", *v);
-        out.schedules.push_back(facts->second.schedule);
-        out.traits.push_back(facts->second.facts.traits);
-      } else {
-        describe_card(device, *v);
-        out.schedules.push_back(nullptr);
-        out.traits.emplace_back();
-      }
-      take_quality(*evaluated, *v);
-      take_measured(*measured, *v);
-      known.variants.push_back(std::move(*v));
+      take_quality(*evaluated, v->costs);
+      take_measured(*measured, v->costs);
+      known.variants.push_back(std::move(v->costs));
+      out.schedules.push_back(std::move(v->schedule));
+      out.traits.push_back(v->traits);
     }
-  }
   take_sections(*measured, known);
-  take_cascades(measured->cascades.empty() ? *evaluated : *measured,
-                x.policy.judges, known);
+  auto kinds = kinds_of(x, *measured, known, guessed);
+  if (!kinds)
+    return kinds.why();
+  known.kinds = std::move(*kinds);
+  take_cascades(measured->cascades.empty() ? *evaluated : *measured, x, known);
   known = planning::beyond_chance(std::move(known));
   return out;
 }

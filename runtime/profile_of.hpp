@@ -26,7 +26,9 @@ struct known_variants {
 /// Returns what is known of the variants that the devices of `x` host,
 /// in the order of their first mention: the same in every process that reads
 /// the same settings, so that variant_id means the same everywhere.
-/// Models are opened for their configurations; no weights are read.
+/// Models are opened for their configurations; no weights are read. Kinds of
+/// device whose costs differ, by `devices[].profile` or by the guess, are
+/// listed with them.
 /// @pre `x` is valid (config::validate)
 /// Errors: those of gpu::open_model and gpu::facts_of, with the model's name.
 core::result<known_variants> know_variants(const config::settings& x);

@@ -2,6 +2,7 @@
 #include <atelier/config/detail/rules.hpp>
 #include <atelier/config/detail/text.hpp>
 #include <atelier/config/detail/variant_name.hpp>
+#include <atelier/config/device_kind.hpp>
 #include <atelier/config/schema.hpp>
 #include <atelier/config/shipped_family.hpp>
 
@@ -150,7 +151,20 @@ private:
       add({key(d.name), key(x_.devices[first->second].name)},
           fmt::format("{} names the same device as {}[{}]",
                       shorten(quote(d.name)), devices_section, first->second));
+    check_profile(d);
     check_variants(d);
+  }
+
+  void check_profile(const device_settings& d) {
+    if (d.profile.empty())
+      return;
+    const auto kind = device_kind(d);
+    const auto& first = x_.devices[*device_with_profile(x_, kind)];
+    if (first.profile != d.profile)
+      add({key(d.profile), key(first.profile)},
+          fmt::format("{} is another file than {} for devices of one kind, {}",
+                      told(d.profile), told(first.profile),
+                      shorten(quote(kind))));
   }
 
   bool can_draw(const device_settings& d, std::string_view model) const {

@@ -12,18 +12,18 @@ namespace {
 
 constexpr std::string_view element_types[] = {"f32", "f16", "bf16"};
 
-constexpr size_t most_model_bytes = 64;
+constexpr size_t most_name_bytes = 64;
 
-bool is_model(std::string_view x) {
+} // namespace
+
+bool is_name(std::string_view x) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
         || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
   };
-  return !x.empty() && x.size() <= most_model_bytes
+  return !x.empty() && x.size() <= most_name_bytes
       && std::all_of(x.begin(), x.end(), allowed);
 }
-
-} // namespace
 
 std::optional<variant_name> parse_variant(std::string_view x) {
   const auto at = x.find('@');
@@ -39,7 +39,7 @@ std::optional<variant_name> parse_variant(std::string_view x) {
       return std::nullopt;
   }
   const auto count = parse_whole(steps);
-  if (!is_model(x.substr(0, at)) || !count || *count == 0)
+  if (!is_name(x.substr(0, at)) || !count || *count == 0)
     return std::nullopt;
   return variant_name{x.substr(0, at), *count, type};
 }

@@ -19,6 +19,9 @@ struct variant_name {
   std::string_view element_type;
 };
 
+/// Whether it is 1..64 of the characters a-z, A-Z, 0-9, _, - and .
+bool is_name(std::string_view x);
+
 /// Takes the name of a variant apart; nothing where it is not of that form.
 std::optional<variant_name> parse_variant(std::string_view x);
 

@@ -75,7 +75,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     : config(std::move(c)),
       timers(std::move(t)),
       rows(config.known, std::move(s)),
-      steps_of(planning::step_tables_of(*config.known)),
+      tables(*config.known),
       edit_seconds(config.known->variants.size()),
       resident(config.resident) {
     for (const auto& m : config.known->masked)
@@ -87,7 +87,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
   executor_events events;
   detail::test_card_rows rows;
   /// By variant.
-  std::vector<planning::step_table> steps_of;
+  planning::kind_tables tables;
   /// By variant: seconds of a step of a batch with edits; empty: unknown.
   std::vector<planning::instgenie::step_model> edit_seconds;
   /// Time that opening will take, of rows that have not run yet.
@@ -225,8 +225,8 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
       if (any)
         return core::from_seconds(seconds(members));
     }
-    return steps_of[how.variant.value].at(static_cast<uint32_t>(sound.size()),
-                                          how.px);
+    return tables.of(how.variant)
+      .steps.at(static_cast<uint32_t>(sound.size()), how.px);
   }
 
   /// Returns after how many steps the script has made every row fail.

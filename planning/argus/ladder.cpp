@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
 #include <atelier/planning/argus/ladder.hpp>
+#include <atelier/planning/kinds.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace atelier::planning::argus {
 
@@ -27,6 +29,17 @@ double request_seconds(const variant_profile& v, core::extent px,
   const auto one = step_time(v, 1, picture_of(v, px));
   const uint32_t runs = v.steps > skip ? v.steps - skip : 0;
   return core::to_seconds(v.text + v.decode + one * runs);
+}
+
+double quickest_seconds(const profile& known, core::variant_id variant,
+                        std::span<const device_group> groups) {
+  if (known.kinds.empty() || groups.empty())
+    return request_seconds(known.variants[variant.value], {});
+  double least = std::numeric_limits<double>::infinity();
+  for (const device_group& g : groups)
+    least =
+      std::min(least, request_seconds(on_kind(known, variant, g.kind), {}));
+  return least;
 }
 
 ladder latents_ladder(const profile& known, core::variant_id variant,

@@ -3,6 +3,7 @@
 
 #include <atelier/core/ids.hpp>
 #include <atelier/core/shape.hpp>
+#include <atelier/planning/cluster.hpp>
 #include <atelier/planning/profile.hpp>
 
 #include <cstdint>
@@ -55,6 +56,11 @@ ladder without_dominated(std::vector<level> all);
 /// out `skip` steps: text, steps and decoding.
 double request_seconds(const variant_profile& v, core::extent px,
                        uint32_t skip = 0);
+
+/// Returns the same of a variant's whole run on the quickest of these kinds of
+/// device; without any, by what the profile says of all.
+double quickest_seconds(const profile& known, core::variant_id variant,
+                        std::span<const device_group> groups);
 
 /// Returns the levels K in `skips` of one variant: t(K) = t(0) less the steps
 /// left out, and `retrieval` seconds more where K > 0. `quality` goes with

@@ -17,16 +17,16 @@ bool has_own_work(const core::request& wanted) {
       || (wanted.source && wanted.fixed.strength);
 }
 
-double relative_work(const variant_profile& v, const step_table& steps,
-                     const core::request& wanted) {
-  const auto own = core::to_seconds(steps.at(1, v.native_px)) * v.steps;
+double relative_work(const variant_table& x, const core::request& wanted) {
+  const variant_profile& v = x.costs;
+  const auto own = core::to_seconds(x.steps.at(1, v.native_px)) * v.steps;
   if (!(own > 0))
     return 1;
   auto runs = wanted.fixed.steps.value_or(v.steps);
   if (wanted.source && wanted.fixed.strength)
     runs = core::steps_of_share(wanted.fixed.with.value_or(v.with), runs,
                                 *wanted.fixed.strength);
-  return core::to_seconds(steps.at(1, drawn_px(v, wanted))) * runs / own;
+  return core::to_seconds(x.steps.at(1, drawn_px(v, wanted))) * runs / own;
 }
 
 profile at_requested_work(profile known,
@@ -45,8 +45,14 @@ profile at_requested_work(profile known,
       continue;
     const double factor =
       std::max(1 + extra[v] / static_cast<double>(arrived), least_part);
-    for (step_cost& s : known.variants[v].step)
-      s.took = core::from_seconds(core::to_seconds(s.took) * factor);
+    const auto scale = [&](running_costs& of) {
+      for (step_cost& s : of.step)
+        s.took = core::from_seconds(core::to_seconds(s.took) * factor);
+    };
+    scale(known.variants[v]);
+    for (kind_profile& k : known.kinds)
+      if (v < k.variants.size() && k.variants[v])
+        scale(*k.variants[v]);
   }
   return known;
 }

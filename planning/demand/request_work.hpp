@@ -15,15 +15,14 @@ namespace atelier::planning {
 /// usual image.
 bool has_own_work(const core::request& wanted);
 
-/// Returns the time of the steps of `wanted` on `v`, as a multiple of those of
+/// Returns the time of the steps of `wanted` on `x`, as a multiple of those of
 /// an image of the variant's own size and steps; 1 where the variant has none.
-/// `steps` is the table of `v`.
-double relative_work(const variant_profile& v, const step_table& steps,
-                     const core::request& wanted);
+double relative_work(const variant_table& x, const core::request& wanted);
 
-/// Returns `known` with the steps of each variant as long as those of the mean
-/// request of the windows: plans reckon in images of a variant's own size and
-/// steps, and what is asked for may be smaller or larger.
+/// Returns `known` with the steps of each variant, on every kind of device, as
+/// long as those of the mean request of the windows: plans reckon in images of
+/// a variant's own size and steps, and what is asked for may be smaller or
+/// larger.
 profile at_requested_work(profile known,
                           std::span<const demand_window> windows);
 

@@ -36,6 +36,18 @@ std::optional<size_t> idle(std::span<const edit_worker> workers) {
   return std::nullopt;
 }
 
+// The best one, where workers are equal.
+std::optional<size_t> idle_of_equals(std::span<const edit_worker> workers) {
+  const bool equal =
+    std::all_of(workers.begin(), workers.end(),
+                [](const edit_worker& w) { return w.steps == nullptr; });
+  return equal ? idle(workers) : std::nullopt;
+}
+
+const step_model& steps_of(const edit_worker& w, const step_model& any) {
+  return w.steps != nullptr ? *w.steps : any;
+}
+
 // A row of the roll-out.
 struct rolling {
   const edit_row* row = nullptr;
@@ -64,7 +76,7 @@ step_model equal_steps(size_t blocks, block_shape each, estimator by,
 std::optional<size_t> choose_by_step(std::span<const edit_worker> workers,
                                      const edit_row& edit,
                                      const step_model& seconds) {
-  if (const auto free = idle(workers))
+  if (const auto free = idle_of_equals(workers))
     return free;
   const bool seats = std::any_of(workers.begin(), workers.end(), has_seat);
   return least(workers, [&](const edit_worker& w) {
@@ -76,7 +88,7 @@ std::optional<size_t> choose_by_step(std::span<const edit_worker> workers,
     for (const edit_row& r : w.queued)
       batch.push_back(r.member);
     batch.push_back(edit.member);
-    return seconds(batch);
+    return steps_of(w, seconds)(batch);
   });
 }
 
@@ -142,11 +154,11 @@ std::optional<size_t> choose_by_finish(std::span<const edit_worker> workers,
     std::any_of(workers.begin(), workers.end(), [&](const edit_worker& w) {
       return std::any_of(w.queued.begin(), w.queued.end(), late);
     });
-  if (const auto free = idle(workers); free && !any_late)
+  if (const auto free = idle_of_equals(workers); free && !any_late)
     return free;
   return least(workers, [&](const edit_worker& w) {
     const auto sum = [&](const edit_worker& of) {
-      const auto times = finish_times(of, seconds);
+      const auto times = finish_times(of, steps_of(of, seconds));
       return std::accumulate(times.begin(), times.end(), 0.0);
     };
     edit_worker with = w;

@@ -20,17 +20,20 @@ struct edit_row {
   double ready_in = 0;
 };
 
+/// Returns the seconds of one step of a batch. More members never make a step
+/// shorter: of equal workers an idle one is then the best there is.
+using step_model = std::function<double(std::span<const batch_member>)>;
+
 /// One worker as the choice sees it.
 struct edit_worker {
   std::vector<edit_row> running;
   /// In order of joining.
   std::vector<edit_row> queued;
   uint32_t max_batch = 1;
+  /// What its device takes, where devices differ; null: as the caller says.
+  /// Must outlive the choice.
+  const step_model* steps = nullptr;
 };
-
-/// Returns the seconds of one step of a batch. More members never make a step
-/// shorter: an idle worker is then the best there is.
-using step_model = std::function<double(std::span<const batch_member>)>;
 
 /// Returns a model by fitted estimators and the published plan.
 step_model greedy_steps(std::vector<block_shape> blocks, estimator by,

@@ -6,6 +6,7 @@
 // memory: phase of the change between both ladders, saturation
 #include <atelier/planning/argus/settled.hpp>
 #include <atelier/planning/argus/shift.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/policies/argus.hpp>
 #include <atelier/planning/policies/detail/argus_parts.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
@@ -98,9 +99,11 @@ core::result<argus::allocation> settled(
 
 } // namespace
 
-plan argus_policy::replan(const demand& asked, const profile& known,
+plan argus_policy::replan(const demand& asked, const profile& by_kind,
                           const cluster_view& there,
                           const plan& previous) const {
+  // The paper's workers are all alike.
+  const profile known = mean_over(by_kind, groups_in(there));
   plan next = vanilla::replan(asked, known, there, previous);
   const auto* latents = rules_.latents
                         ? detail::ladder_of(known, ladder_kind::cached_latents)
@@ -355,9 +358,8 @@ core::lane_id argus_policy::place_knowing(const core::request& wanted,
     argus::candidate c;
     c.level = next.level_of_worker ? w.level : next.skip;
     c.requests = w.waiting + w.seats_taken;
-    c.seconds = argus::request_seconds(
-      costs.variants[variant.value],
-      drawn_px(costs.variants[variant.value], wanted), c.level);
+    const auto v = on_kind(costs, variant, w.device_kind);
+    c.seconds = argus::request_seconds(v, drawn_px(v, wanted), c.level);
     candidates.push_back(c);
     ids.push_back(w.worker);
   }

@@ -60,7 +60,9 @@ struct argus_rules {
   double fresh = 0.02;
 };
 
-/// Predicted levels, and shares that reconcile them with the load.
+/// Predicted levels, and shares that reconcile them with the load. Devices of
+/// several kinds are planned with as so many mean ones (mean_over), as the
+/// paper knows one kind; a request goes to a worker by what it takes there.
 class argus_policy : public vanilla {
 public:
   argus_policy() = default;

@@ -35,7 +35,8 @@ struct unified_rules {
 };
 
 /// Plans over all routes together: variants, levels by cached latent and
-/// picture, cascades, masked edits.
+/// picture, cascades, masked edits; each on every kind of device, by what it
+/// takes there.
 class atelier_policy : public instgenie_policy {
 public:
   atelier_policy() = default;

@@ -11,6 +11,7 @@
 #include <atelier/planning/diffserve/quality.hpp>
 #include <atelier/planning/diffserve/queueing.hpp>
 #include <atelier/planning/diffserve/settled.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 #include <atelier/planning/policies/diffserve.hpp>
 
@@ -192,11 +193,9 @@ core::result<cascade_plan> planned(
   return settled(rules, c, known, memory, problem, now);
 }
 
-} // namespace
-
-leg leg_of(const profile& known, core::variant_id variant, uint32_t most_batch,
-           core::timespan judging) {
-  const variant_profile& v = known.variants[variant.value];
+// On devices that run it at these costs.
+leg leg_with(const variant_profile& v, core::variant_id variant,
+             uint32_t most_batch, core::timespan judging) {
   std::set<uint32_t> sizes{1};
   for (const step_cost& s : v.step)
     if (s.batch <= most_batch)
@@ -212,9 +211,18 @@ leg leg_of(const profile& known, core::variant_id variant, uint32_t most_batch,
   return out;
 }
 
-plan diffserve_policy::replan(const demand& asked, const profile& known,
+} // namespace
+
+leg leg_of(const profile& known, core::variant_id variant, uint32_t most_batch,
+           core::timespan judging) {
+  return leg_with(known.variants[variant.value], variant, most_batch, judging);
+}
+
+plan diffserve_policy::replan(const demand& asked, const profile& by_kind,
                               const cluster_view& there,
                               const plan& previous) const {
+  // The paper's workers are all alike.
+  const profile known = mean_over(by_kind, groups_in(there));
   plan next = vanilla::replan(asked, known, there, previous);
   if (known.cascades.empty() || there.workers.empty())
     return next;
@@ -296,9 +304,13 @@ plan diffserve_policy::replan(const demand& asked, const profile& known,
     a.batch = std::min(heavy ? p.heavy_batch : p.light_batch,
                        std::max(there.workers[i].max_batch, 1u));
     // By a guess nothing is taken for late.
-    if (!known.variants[(heavy ? c.heavy : c.light).value].guessed)
-      a.batch_time = core::from_seconds(
-        batch_seconds(heavy ? problem.heavy : problem.light, a.batch));
+    const auto& kind = there.workers[i].device_kind;
+    const auto v = heavy ? c.heavy : c.light;
+    if (!guessed_on(by_kind, v, kind))
+      a.batch_time = core::from_seconds(batch_seconds(
+        leg_with(on_kind(by_kind, v, kind), v, most_batch,
+                 heavy ? core::timespan{0} : judging_on(by_kind, c, kind)),
+        a.batch));
   }
 
   route cascade;

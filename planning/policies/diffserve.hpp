@@ -65,7 +65,9 @@ struct diffserve_rules {
 };
 
 /// A light picture for all, a judge, and a heavy picture for what does not
-/// pass.
+/// pass. Devices of several kinds are planned with as so many mean ones
+/// (mean_over), as the paper knows one kind; what a batch takes, by which rows
+/// are late, is that of its worker's kind.
 class diffserve_policy : public vanilla {
 public:
   diffserve_policy() = default;

@@ -12,7 +12,9 @@
 namespace atelier::planning {
 
 /// Answers by one plan, whatever is asked: one that a file holds, to compare
-/// with what a policy would do, or to run by.
+/// with what a policy would do, or to run by. A plan's groups of workers name
+/// no kind of device: of several, those take a part that load the least for it,
+/// and what a batch takes is what the plan says of all.
 class fixed_policy : public policy {
 public:
   /// @param rules the policy that `what` names

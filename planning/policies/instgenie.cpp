@@ -6,10 +6,13 @@
 // take:   as vanilla, joining between steps
 // memory: none
 #include <atelier/planning/instgenie/worker_choice.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 #include <atelier/planning/policies/instgenie.hpp>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <tuple>
 
 namespace atelier::planning {
@@ -162,10 +165,17 @@ core::lane_id instgenie_policy::place_knowing(
     return place(wanted, next, in_force, there, random);
   std::vector<instgenie::edit_worker> workers;
   std::vector<core::worker_id> ids;
+  std::map<std::string_view, instgenie::step_model> by_kind;
   for (const worker_view* w :
        candidates(there, variant, most_looked_at(rules_.workers))) {
     workers.push_back(edit_worker_of(*w));
     ids.push_back(w->worker);
+    if (costs.kinds.empty())
+      continue;
+    auto& steps = by_kind[w->device_kind];
+    if (!steps)
+      steps = edit_steps(*masked_on(costs, variant, w->device_kind));
+    workers.back().steps = &steps;
   }
   if (workers.empty())
     return lane_of(variant);

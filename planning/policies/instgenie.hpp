@@ -31,8 +31,8 @@ struct instgenie_rules {
   bool whole_batches = false;
 };
 
-/// Sends edits to the worker where their mask costs least; the batch takes them
-/// in between steps.
+/// Sends edits to the worker where their mask costs least, as its kind of
+/// device runs them; the batch takes them in between steps.
 class instgenie_policy : public vanilla {
 public:
   instgenie_policy() = default;

@@ -6,6 +6,7 @@
 // take:   large workers misses first; small ones hits alone
 // memory: the split and what it goes by, or the controller; saturation
 #include <atelier/planning/argus/ladder.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/modm/refinement.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 #include <atelier/planning/policies/modm.hpp>
@@ -130,9 +131,11 @@ split_found stepped_split(const modm_rules& rules, modm_memory& memory,
 
 } // namespace
 
-plan modm_policy::replan(const demand& asked, const profile& known,
+plan modm_policy::replan(const demand& asked, const profile& by_kind,
                          const cluster_view& there,
                          const plan& previous) const {
+  // The paper's devices are all alike.
+  const profile known = mean_over(by_kind, groups_in(there));
   plan next = vanilla::replan(asked, known, there, previous);
   if (!known.reuse || there.workers.empty())
     return next;

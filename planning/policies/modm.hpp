@@ -29,7 +29,8 @@ struct modm_rules {
 };
 
 /// Refines cached pictures on small models, and makes the others on a large
-/// one; a controller splits the workers.
+/// one; a controller splits the workers. Devices of several kinds are planned
+/// with as so many mean ones (mean_over), as the paper knows one kind.
 class modm_policy : public vanilla {
 public:
   modm_policy() = default;

@@ -5,6 +5,7 @@
 // take:   as vanilla
 // memory: whether to ask for a likely hit first
 #include <atelier/planning/argus/ladder.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/nirvana/cost_model.hpp>
 #include <atelier/planning/nirvana/step_choice.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
@@ -64,9 +65,11 @@ bool predictor_gains(const demand& asked, const profile& known) {
 
 } // namespace
 
-plan nirvana_policy::replan(const demand& asked, const profile& known,
+plan nirvana_policy::replan(const demand& asked, const profile& by_kind,
                             const cluster_view& there,
                             const plan& previous) const {
+  // The paper's devices are all alike.
+  const profile known = mean_over(by_kind, groups_in(there));
   plan next = vanilla::replan(asked, known, there, previous);
   if (!known.reuse)
     return next;

@@ -38,7 +38,8 @@ struct nirvana_rules {
 };
 
 /// Starts from a cached latent of a similar prompt, as far along as the
-/// similarity allows.
+/// similarity allows. All workers do the same; what a hit saves is counted on a
+/// mean device (mean_over), as the paper knows one kind.
 class nirvana_policy : public vanilla {
 public:
   nirvana_policy() = default;

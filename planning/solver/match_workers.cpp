@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/solver/match_workers.hpp>
 #include <atelier/planning/solver/transport.hpp>
 
@@ -14,15 +15,16 @@ namespace {
 
 using variants = std::vector<core::variant_id>;
 
-// Seconds that hosting `wanted` loads where `there` is resident; none: nothing.
-std::optional<double> loading(const variants& there, const variants& wanted,
-                              const profile& known) {
+// Seconds that hosting `wanted` loads on a device of that kind where `there` is
+// resident; none: nothing.
+std::optional<double> loading(std::string_view kind, const variants& there,
+                              const variants& wanted, const profile& known) {
   std::optional<double> sum;
   for (const core::variant_id v : wanted)
     if (std::find(there.begin(), there.end(), v) == there.end()) {
       ATELIER_EXPECTS(v.value < known.variants.size(),
                       "the profile knows the variant");
-      sum = sum.value_or(0) + core::to_seconds(known.variants[v.value].load);
+      sum = sum.value_or(0) + core::to_seconds(load_on(known, v, kind));
     }
   return sum;
 }
@@ -54,7 +56,8 @@ worker_match match_workers(std::span<const worker_view> workers,
   size_t g = 0;
   for (const auto& [what, members] : groups) {
     for (size_t t = 0; t < targets.size(); ++t) {
-      const auto load = loading(what.second, targets[t].hosting, known);
+      const auto load =
+        loading(what.first, what.second, targets[t].hosting, known);
       const bool of_kind =
         targets[t].device_kind.empty() || targets[t].device_kind == what.first;
       costs.at(g, t) =
@@ -88,7 +91,8 @@ worker_match match_workers(std::span<const worker_view> workers,
     for (const size_t t : order)
       for (int64_t n = moved[g][t]; n > 0; --n, ++next) {
         out.target[*next] = static_cast<uint32_t>(t);
-        const auto load = loading(what.second, targets[t].hosting, known);
+        const auto load =
+          loading(what.first, what.second, targets[t].hosting, known);
         out.moves += load ? 1u : 0u;
         out.load_seconds += load.value_or(0);
       }

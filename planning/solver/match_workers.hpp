@@ -34,7 +34,8 @@ struct worker_match {
 };
 
 /// Gives workers to targets so that as few as possible load anything, of those
-/// ways the one that loads for the least time. A variant already resident loads
+/// ways the one that loads for the least time, on each worker as its kind of
+/// device does. A variant already resident loads
 /// nothing. Of workers that host the same, those with the most steps left stay
 /// and those with the fewest are converted; ties go by rising worker_id.
 /// Costs the number of different hostings to the third power, whatever the

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/diffserve/quality.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/modm/refinement.hpp>
 #include <atelier/planning/nirvana/step_choice.hpp>
 #include <atelier/planning/policies/detail/argus_parts.hpp>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 
 namespace atelier::planning::unified {
@@ -20,16 +22,11 @@ namespace {
 // Gates of a cascade.
 constexpr size_t most_gates = 8;
 
-double once_of(const variant_profile& v) {
-  return core::to_seconds(v.text + v.decode);
-}
-
 leg whole(const profile& known, core::variant_id v, uint32_t skip = 0) {
   leg out;
   out.variant = v;
   const variant_profile& of = known.variants[v.value];
   out.steps = of.steps > skip ? of.steps - skip : 0;
-  out.once = once_of(of);
   return out;
 }
 
@@ -264,7 +261,7 @@ void offer_cascades(offer_builder& to, const profile& known, const qualities& q,
       r.stages = {std::move(light), detail::stage_on(c.heavy)};
       const uint32_t at = to.add_route(std::move(r), false);
       leg first = whole(known, c.light);
-      first.once += core::to_seconds(c.judging);
+      first.judged_by = &c;
       leg second = whole(known, c.heavy);
       second.reach = share;
       second.may_be_left_out = true;
@@ -293,13 +290,19 @@ void offer_edits(offer_builder& to, const profile& known, const qualities& q) {
     s.from = origin::template_image;
     r.stages.push_back(std::move(s));
     const uint32_t at = to.add_route(std::move(r), false);
-    const auto seconds = edit_steps(m);
+    std::map<std::string_view, instgenie::step_model> by_kind;
     for (uint32_t b = 0; b < edit_bins; ++b) {
       leg l = whole(known, m.variant);
-      l.step_seconds = [&](uint32_t batch) {
+      l.step_seconds = [&](std::string_view kind, uint32_t batch) {
+        auto seconds = by_kind.find(kind);
+        if (seconds == by_kind.end())
+          seconds =
+            by_kind
+              .emplace(kind, edit_steps(*masked_on(known, m.variant, kind)))
+              .first;
         const std::vector<instgenie::batch_member> members(
           batch, {(b + 0.5) / edit_bins, false});
-        return seconds(members);
+        return seconds->second(members);
       };
       to.add(to.map().edits[b], at, q.of(m.variant, 0), false, {l});
     }

@@ -119,8 +119,9 @@ struct offers {
 
 /// Returns every way that the profile has to answer: variants from noise,
 /// levels by cached latent or picture, cascades with the gates that are worth
-/// having, masked edits; each on all pools that end in time. `deferred`: by
-/// cascade, what its judge lets pass.
+/// having, masked edits; each on all pools that end in time, with what it takes
+/// on their kind of device. Where the profile lists kinds the legs of a cascade
+/// may be of different ones. `deferred`: by cascade, what its judge lets pass.
 offers make_offers(const demand& asked, const profile& known,
                    const cluster_view& there,
                    const std::vector<diffserve::deferral_profile>& deferred,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/demand/request_work.hpp>
 #include <atelier/planning/feasibility.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/plan_file.hpp>
 #include <atelier/planning/policies/fixed.hpp>
 #include <atelier/runtime/cli/atomic_file.hpp>
-#include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/device_kinds.hpp>
 #include <atelier/runtime/cli/plan.hpp>
 #include <atelier/runtime/cli/planning_files.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
@@ -23,41 +24,36 @@ namespace atelier::runtime::cli {
 
 namespace {
 
-constexpr uint64_t most_workers = 20'000;
-
 /// Plans follow each other until nothing is to be loaded any more.
 constexpr int most_rounds = 6;
 
 struct made_plan {
   planning::plan what;
+  /// The devices that it is for.
+  std::vector<planning::device_group> devices;
   double solve_ms = 0;
   bool settled = false;
 };
 
-uint32_t largest_batch(const planning::profile& known) {
-  uint32_t most = 1;
-  for (const auto& v : known.variants)
-    for (const auto& s : v.step)
-      most = std::max(most, s.batch);
-  return most;
-}
-
 made_plan settle(const planning::policy& by, const planning::profile& usual,
-                 const planning::demand& asked, uint32_t workers) {
+                 const planning::demand& asked,
+                 const std::vector<planning::device_group>& devices) {
   const auto known = planning::at_requested_work(usual, asked.windows);
   planning::cluster_view there;
-  for (uint32_t i = 0; i < workers; ++i) {
+  for (uint32_t i = 0; i < count_of(devices); ++i) {
     planning::worker_view w;
     w.worker = core::worker_id{i + 1};
+    w.device_kind = planning::group_of(devices, i)->kind;
     w.hosting = {core::variant_id{0}};
-    w.max_batch = w.seats_free = largest_batch(known);
+    w.max_batch = w.seats_free = planning::largest_batch(known);
     there.workers.push_back(std::move(w));
   }
   made_plan out;
+  out.devices = devices;
   for (int round = 0; round < most_rounds && !out.settled; ++round) {
     const auto begin = std::chrono::steady_clock::now();
     out.what =
-      planning::judged(by.replan(asked, known, there, out.what), known);
+      planning::judged(by.replan(asked, known, there, out.what), known, there);
     out.solve_ms = std::chrono::duration<double, std::milli>(
                      std::chrono::steady_clock::now() - begin)
                      .count();
@@ -75,15 +71,19 @@ made_plan settle(const planning::policy& by, const planning::profile& usual,
   return out;
 }
 
+/// What workers do alike: their variants, kind of device, batch and level.
+using work_alike = std::tuple<std::string, std::string, uint32_t, uint32_t>;
+
 /// Workers that do the same, by what they do.
-std::map<std::tuple<std::string, uint32_t, uint32_t>, uint32_t> groups_of(
-  const planning::plan& x, const planning::profile& known) {
-  std::map<std::tuple<std::string, uint32_t, uint32_t>, uint32_t> out;
-  for (const auto& a : x.workers) {
+std::map<work_alike, uint32_t> groups_of(const made_plan& made,
+                                         const planning::profile& known) {
+  std::map<work_alike, uint32_t> out;
+  for (const auto& a : made.what.workers) {
     std::string names;
     for (const auto v : a.hosting)
       names += (names.empty() ? "" : "+") + known.variants[v.value].name;
-    ++out[{names, a.batch, a.level}];
+    const auto* of = planning::group_of(made.devices, a.worker.value - 1);
+    ++out[{names, of != nullptr ? of->kind : std::string{}, a.batch, a.level}];
   }
   return out;
 }
@@ -148,10 +148,10 @@ std::string to_json(std::string_view policy, const made_plan& made,
   else
     j["objective"] = nullptr;
   j["workers"] = nlohmann::ordered_json::array();
-  for (const auto& [what, count] : groups_of(x, known)) {
-    const auto& [names, batch, level] = what;
+  for (const auto& [what, count] : groups_of(made, known)) {
+    const auto& [names, kind, batch, level] = what;
     nlohmann::ordered_json w{{"variant", names},
-                             {"device", "any"},
+                             {"device", kind.empty() ? "any" : kind},
                              {"count", count},
                              {"batch", batch}};
     if (level > 0)
@@ -177,10 +177,12 @@ std::string to_json(std::string_view policy, const made_plan& made,
 void print(const made_plan& made, const planning::profile& known,
            std::ostream& to) {
   const auto& x = made.what;
-  for (const auto& [what, count] : groups_of(x, known)) {
-    const auto& [names, batch, level] = what;
+  for (const auto& [what, count] : groups_of(made, known)) {
+    const auto& [names, kind, batch, level] = what;
     to << fmt::format("{:>6} workers  {}  batch {}", count,
                       names.empty() ? "as they are" : names, batch);
+    if (!kind.empty())
+      to << fmt::format("  on {}", kind);
     if (level > 0)
       to << fmt::format("  skips {} steps", level);
     to << '\n';
@@ -247,6 +249,11 @@ CLI::App* add_plan(CLI::App& app, plan_arguments& into) {
   add("--demand", into.demand, "FILE|QPS",
       "Demand, or a rate in requests a second");
   add("--workers", into.workers, "N", "Devices (default: 16)");
+  add_repeated_option(*sub, "--kind", into.kinds,
+                      "N devices of a kind whose costs FILE has, a profile "
+                      "(default: those of --profiles); repeatable, instead of "
+                      "--workers")
+    ->type_name("NAME=N[:FILE]");
   add("--policy", into.policy, "P", "Policy (default: atelier)");
   add_repeated_option(*sub, "--plan", into.plans,
                       "For the policy 'fixed': a plan that -o wrote; "
@@ -268,16 +275,15 @@ exit_status plan(const plan_arguments& arguments,
   if (!arguments.demand)
     return refuse(terminal, {core::ec::invalid_argument,
                              "--demand is missing: FILE or QPS"});
-  const auto known = read_profile("--profiles", *arguments.profiles);
+  auto known = read_profile("--profiles", *arguments.profiles);
   if (!known)
     return refuse(terminal, known.why());
   const auto asked = read_demand("--demand", *arguments.demand);
   if (!asked)
     return refuse(terminal, asked.why());
-  const auto workers =
-    parse_whole("--workers", arguments.workers.value_or("16"), 1, most_workers);
-  if (!workers)
-    return refuse(terminal, workers.why());
+  const auto devices = read_devices(arguments.workers, arguments.kinds, *known);
+  if (!devices)
+    return refuse(terminal, devices.why());
   const auto policies = read_policies(
     "--policy", arguments.policy.value_or("atelier"), arguments.plans, *known);
   if (!policies)
@@ -289,8 +295,7 @@ exit_status plan(const plan_arguments& arguments,
       return refuse(terminal, ok.why());
   auto end = exit_status::done;
   for (const auto& policy : *policies) {
-    const auto made =
-      settle(*policy, *known, *asked, static_cast<uint32_t>(*workers));
+    const auto made = settle(*policy, *known, *asked, *devices);
     if (common.json) {
       terminal.out << to_json(policy->name(), made, *known) << '\n';
     } else {

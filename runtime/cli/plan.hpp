@@ -20,6 +20,7 @@ struct plan_arguments {
   std::optional<std::string> profiles;
   std::optional<std::string> demand;
   std::optional<std::string> workers;
+  std::vector<std::string> kinds;
   std::optional<std::string> policy;
   std::vector<std::string> plans;
   std::optional<std::string> output;

@@ -2,6 +2,7 @@
 #include <atelier/core/philox.hpp>
 #include <atelier/runtime/cli/atomic_file.hpp>
 #include <atelier/runtime/cli/choices.hpp>
+#include <atelier/runtime/cli/device_kinds.hpp>
 #include <atelier/runtime/cli/load_mix.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/planning_files.hpp>
@@ -30,7 +31,6 @@ using core::ec;
 using core::fail;
 using core::result;
 
-constexpr uint64_t most_workers = 20'000;
 constexpr size_t most_script_bytes = size_t{16} << 20;
 constexpr double most_ms = 366 * 86'400'000.0;
 constexpr uint64_t most_memory_mib = uint64_t{1} << 30;
@@ -44,6 +44,14 @@ struct request {
   /// What its user should know before it runs; empty: nothing.
   std::string note;
 };
+
+/// Returns " (2 quick, 4 slow)"; nothing where all are of one kind.
+std::string show_kinds(const std::vector<planning::device_group>& devices) {
+  std::string text;
+  for (const auto& g : devices)
+    text += fmt::format("{}{} {}", text.empty() ? " (" : ", ", g.count, g.kind);
+  return text.empty() ? text : text + ")";
+}
 
 result<core::timespan> parse_ms(std::string_view argument,
                                 const std::optional<std::string>& text,
@@ -131,6 +139,12 @@ result<request> read(const simulate_arguments& arguments) {
   auto known = read_profile("--profiles", *arguments.profiles);
   if (!known)
     return known.why();
+  const auto devices = read_devices(arguments.workers, arguments.kinds, *known);
+  if (!devices)
+    return devices.why();
+  x.workers = count_of(*devices);
+  if (!arguments.kinds.empty())
+    x.devices = *devices;
   x.profile = std::make_shared<const planning::profile>(std::move(*known));
   auto policies =
     read_policies("--policy", *arguments.policies, arguments.plans, *x.profile);
@@ -142,11 +156,6 @@ result<request> read(const simulate_arguments& arguments) {
   if (!seed)
     return seed.why();
   x.seed = *seed;
-  const auto workers =
-    parse_whole("--workers", arguments.workers.value_or("16"), 1, most_workers);
-  if (!workers)
-    return workers.why();
-  x.workers = static_cast<uint32_t>(*workers);
   if (arguments.memory) {
     const auto mib =
       parse_whole("--memory", *arguments.memory, 1, most_memory_mib);
@@ -171,8 +180,8 @@ result<request> read(const simulate_arguments& arguments) {
   if (!noise)
     return noise.why();
   x.noise = *noise;
-  const auto slo =
-    parse_ms("--slo-ms", arguments.slo_ms, usual_deadline(*x.profile));
+  const auto slo = parse_ms("--slo-ms", arguments.slo_ms,
+                            usual_deadline(*x.profile, x.devices));
   const auto period = parse_ms("--period-ms", arguments.period_ms, x.period);
   const auto window = parse_ms("--window-ms", arguments.window_ms, x.window);
   for (const auto* span : {&slo, &period, &window})
@@ -243,8 +252,9 @@ result<request> read(const simulate_arguments& arguments) {
   }
   const double lasts = x.trace.back().seconds;
   x.interval_seconds = lasts > 7200 ? 60 : 5;
-  out.title = fmt::format("{} requests in {:.0f} s, {} workers, seed {}",
-                          x.trace.size(), lasts, x.workers, x.seed);
+  out.title = fmt::format("{} requests in {:.0f} s, {} workers{}, seed {}",
+                          x.trace.size(), lasts, x.workers,
+                          show_kinds(x.devices), x.seed);
   return out;
 }
 
@@ -364,6 +374,11 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
   add("--profiles", into.profiles, "FILE",
       "What variants cost and how good they are");
   add("--workers", into.workers, "N", "Devices (default: 16)");
+  add_repeated_option(*sub, "--kind", into.kinds,
+                      "N devices of a kind whose costs FILE has, a profile "
+                      "(default: those of --profiles); repeatable, instead of "
+                      "--workers")
+    ->type_name("NAME=N[:FILE]");
   add("--memory", into.memory, "MIB",
       "Of each device, for the variants' memory_bytes of the profile (default: "
       "no bound)");

@@ -25,6 +25,7 @@ struct simulate_arguments {
   std::vector<std::string> plans;
   std::optional<std::string> profiles;
   std::optional<std::string> workers;
+  std::vector<std::string> kinds;
   std::optional<std::string> memory;
   std::optional<std::string> seed;
   std::optional<std::string> faults;

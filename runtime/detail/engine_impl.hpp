@@ -82,7 +82,7 @@ struct engine::impl {
   /// The profile last told, and its text.
   mutable std::mutex telling;
   mutable std::shared_ptr<const planning::profile> told;
-  mutable std::shared_ptr<const std::string> told_text;
+  mutable std::vector<profile_status> told_texts;
   bool caller_runs_actors = true;
   /// Path of the timeline's file; empty: none is wanted.
   std::string timeline;
@@ -100,8 +100,8 @@ struct engine::impl {
   bool ready(const actors::scheduler_status& s) const;
   /// Fills in what people see of a plan.
   void tell_plan(const planning::plan& plan, engine_status& s) const;
-  /// Returns the text of a profile; the last one's is kept.
-  std::shared_ptr<const std::string> text_of(
+  /// Returns a profile as text, by kind of device; the last one's is kept.
+  std::vector<profile_status> texts_of(
     std::shared_ptr<const planning::profile> x) const;
   void end();
 

@@ -65,11 +65,21 @@ void admin_api::plan(const exchange_ptr& x) const {
 
 void admin_api::profile(const exchange_ptr& x) const {
   const auto now = with.condition->last();
-  if (!now.profile)
+  if (now.profiles.empty())
     return x->reply(error_reply(shape, 503, "unavailable",
                                 "the scheduler has not told its profile yet"));
+  const auto asked = find_field(x->asked().query, "kind");
+  const auto found =
+    asked.empty()
+      ? now.profiles.begin()
+      : std::find_if(now.profiles.begin(), now.profiles.end(),
+                     [&](const auto& p) { return p.kind == asked; });
+  if (found == now.profiles.end())
+    return x->reply(error_reply(
+      shape, 404, "not_found",
+      fmt::format("kind: no device of kind '{}' has costs of its own", asked)));
   reply_message r;
-  r.body = *now.profile;
+  r.body = *found->text;
   x->reply(std::move(r));
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/modm/energy.hpp>
 #include <atelier/planning/nirvana/step_choice.hpp>
 #include <atelier/runtime/simulation/accounts.hpp>
@@ -96,29 +97,48 @@ accounts::accounts(const scenario& of, core::time_point begin)
   }
   latencies_ms_.reserve(of.trace.size());
   judged_.assign(of.trace.size(), 0);
-  ran_.resize(of.profile->variants.size());
+  auto groups = of.devices;
+  if (groups.empty())
+    groups.push_back({{}, of.workers});
+  for (auto& g : groups)
+    kinds_.push_back({std::move(g),
+                      std::vector<core::timespan>(of.profile->variants.size()),
+                      {}});
 }
 
-void accounts::worked(std::optional<core::variant_id> variant,
+void accounts::worked(uint32_t device, std::optional<core::variant_id> variant,
                       core::timespan time) {
-  (variant ? ran_[variant->value] : loaded_) += time;
+  size_t k = 0;
+  while (k + 1 < kinds_.size() && device >= kinds_[k].devices.count) {
+    device -= kinds_[k].devices.count;
+    ++k;
+  }
+  (variant ? kinds_[k].ran[variant->value] : kinds_[k].loaded) += time;
 }
 
 // A device that loads draws what an idle one does: nobody says more.
-void accounts::add_energy(outcome& to, double lasted) const {
+kind_use accounts::use_of(const kind_books& x, double lasted) const {
   using namespace planning::modm;
+  kind_use out;
+  out.kind = x.devices.kind;
+  out.devices = x.devices.count;
+  out.device_seconds =
+    core::to_seconds(std::accumulate(x.ran.begin(), x.ran.end(), x.loaded));
+  const auto known = planning::seen_on(*of_.profile, x.devices.kind);
   double joules = 0;
-  for (size_t v = 0; v < ran_.size(); ++v) {
-    const double watts = of_.profile->variants[v].busy_watts;
-    if (ran_[v].count() > 0 && watts <= 0)
-      return;
-    joules += energy({watts, 0, 0}, {core::to_seconds(ran_[v]), 0, 0});
+  for (size_t v = 0; v < x.ran.size(); ++v) {
+    const double watts = known.variants[v].busy_watts;
+    if (x.ran[v].count() > 0 && watts <= 0)
+      return out;
+    joules += energy({watts, 0, 0}, {core::to_seconds(x.ran[v]), 0, 0});
   }
-  const double idle = of_.profile->idle_watts;
-  const double loading = core::to_seconds(loaded_);
-  const double rest = std::max(0.0, lasted * of_.workers - to.device_seconds);
-  to.idle_joules = energy({0, idle, idle}, {0, rest, loading});
-  to.joules = joules + to.idle_joules;
+  const double idle = known.idle_watts;
+  const double rest =
+    std::max(0.0, lasted * x.devices.count - out.device_seconds);
+  out.idle_joules =
+    energy({0, idle, idle}, {0, rest, core::to_seconds(x.loaded)});
+  out.joules = joules + out.idle_joules;
+  return out;
 }
 
 void accounts::judged(core::request_id id, const std::string& judge) {
@@ -243,6 +263,7 @@ void accounts::look(const actors::hub& tables, const planning::plan& in_force,
   here.hits = counts.hits - hits_;
   searched_ = counts.searched;
   hits_ = counts.hits;
+  here.loads = counts.loads - out_.loads;
   if (cache != nullptr) {
     const auto& of = cache->counts();
     here.cached = cache->size();
@@ -275,10 +296,22 @@ outcome accounts::close(core::time_point end) {
   const double lasted = std::max(core::to_seconds(end - begin_), 1e-9);
   out.virtual_seconds = lasted;
   out.throughput_qps = static_cast<double>(images_) / lasted;
-  out.device_seconds =
-    core::to_seconds(std::accumulate(ran_.begin(), ran_.end(), loaded_));
+  bool measured = true;
+  double joules = 0;
+  for (const kind_books& x : kinds_) {
+    auto use = use_of(x, lasted);
+    out.device_seconds += use.device_seconds;
+    measured = measured && use.joules >= 0;
+    joules += use.joules;
+    out.idle_joules += use.idle_joules;
+    if (!of_.devices.empty())
+      out.kinds.push_back(std::move(use));
+  }
+  if (measured)
+    out.joules = joules;
+  else
+    out.idle_joules = 0;
   out.utilisation = out.device_seconds / (lasted * of_.workers);
-  add_energy(out, lasted);
   auto& all = latencies_ms_;
   out.latency_mean_ms = std::accumulate(all.begin(), all.end(), 0.0) / done;
   std::sort(all.begin(), all.end());

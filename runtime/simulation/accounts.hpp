@@ -35,8 +35,9 @@ public:
   accounts(const scenario& of, core::time_point begin);
 
   /// Books a stretch of a device's time, with the variant that ran; none: it
-  /// loaded.
-  void worked(std::optional<core::variant_id> variant, core::timespan time);
+  /// loaded. `device`: its number, as scenario::devices counts them.
+  void worked(uint32_t device, std::optional<core::variant_id> variant,
+              core::timespan time);
 
   /// Books that a judge scored a request's picture.
   void judged(core::request_id id, const std::string& judge);
@@ -69,8 +70,17 @@ private:
   void book_image(const actors::answer& what, interval& here);
   void book_end(const core::request& of, const open_request& x,
                 core::time_point now);
+
+  /// What devices of one kind did.
+  struct kind_books {
+    planning::device_group devices;
+    /// By variant, and of loading.
+    std::vector<core::timespan> ran;
+    core::timespan loaded{0};
+  };
+
   double fid(const planning::diffserve::quality_table& table) const;
-  void add_energy(outcome& to, double lasted) const;
+  kind_use use_of(const kind_books& x, double lasted) const;
 
   const scenario& of_;
   core::time_point begin_;
@@ -88,9 +98,8 @@ private:
   std::vector<char> judged_;
   uint64_t answered_judged_ = 0;
   uint64_t light_judged_ = 0;
-  /// By variant, and of loading.
-  std::vector<core::timespan> ran_;
-  core::timespan loaded_{0};
+  /// By kind of device, as the scenario has them; one where it has none.
+  std::vector<kind_books> kinds_;
   uint64_t searched_ = 0;
   uint64_t hits_ = 0;
 };

@@ -25,6 +25,8 @@ struct interval {
   uint64_t hits = 0;
   /// States in the simulated cache at the end of the interval.
   uint64_t cached = 0;
+  /// Times that workers changed their variants.
+  uint64_t loads = 0;
   /// At the end of the interval: workers by variant, those that load last.
   std::vector<uint32_t> workers;
   /// The plan's first threshold; below 0: it has none.
@@ -42,6 +44,17 @@ struct interval {
            ? 0
            : static_cast<double>(late + dropped) / static_cast<double>(arrived);
   }
+};
+
+/// What the devices of one kind did.
+struct kind_use {
+  std::string kind;
+  uint32_t devices = 0;
+  /// In which they ran or loaded.
+  double device_seconds = 0;
+  /// As outcome::joules and outcome::idle_joules.
+  double joules = -1;
+  double idle_joules = 0;
 };
 
 /// How one policy fared in one scenario. Times that end in `wall` were taken
@@ -87,6 +100,8 @@ struct outcome {
   /// by those that ran nothing; below 0: not every variant that ran has watts.
   double joules = -1;
   double idle_joules = 0;
+  /// The same by kind of device; empty where the scenario names none.
+  std::vector<kind_use> kinds;
   /// Mean share of the steps that earlier work saved, of all answers.
   double saved_steps = 0;
   uint64_t cache_hits = 0;

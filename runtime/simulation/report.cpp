@@ -273,6 +273,17 @@ std::string to_json(const outcome& x) {
     if (x.images > 0)
       j["energy"]["joules_per_image"] = per_image(x);
   }
+  for (const kind_use& k : x.kinds) {
+    nlohmann::ordered_json use{
+      {"kind", k.kind},
+      {"devices", k.devices},
+      {"device_seconds", k.device_seconds},
+      {"utilisation", k.device_seconds / (x.virtual_seconds * k.devices)}};
+    if (k.joules >= 0)
+      use["energy"] = {{"kwh", k.joules / joules_of_kwh},
+                       {"idle_kwh", k.idle_joules / joules_of_kwh}};
+    j["kinds"].push_back(std::move(use));
+  }
   j["saved_steps"] = x.saved_steps;
   j["cache"] = {{"hits", x.cache_hits}, {"lookups", x.cache_lookups}};
   if (x.cache_entries > 0) {
@@ -323,17 +334,17 @@ std::string to_table(std::span<const outcome> all) {
 std::string to_csv(std::span<const outcome> all) {
   std::string out =
     "policy,begin_s,arrived,in_time,late,dropped,answered,quality_sum,light,"
-    "searches,hits,threshold,open,cached,images,variant,workers\n";
+    "searches,hits,threshold,open,cached,images,loads,variant,workers\n";
   for (const auto& x : all)
     for (const auto& i : x.series) {
       const auto quality =
         x.rated ? fmt::format("{:.6f}", i.quality_sum) : std::string{};
       const auto head =
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", x.policy,
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", x.policy,
                     i.begin_seconds, i.arrived, i.in_time, i.late, i.dropped,
                     i.answered_here, quality, i.light, i.searches, i.hits,
                     i.threshold < 0 ? "" : fmt::format("{}", i.threshold),
-                    i.open, i.cached, i.images);
+                    i.open, i.cached, i.images, i.loads);
       if (i.workers.empty())
         out += fmt::format("{},,\n", head);
       for (size_t v = 0; v < i.workers.size(); ++v)

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/philox.hpp>
+#include <atelier/planning/argus/ladder.hpp>
 #include <atelier/planning/detail/json_reader.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/runtime/simulation/scenario.hpp>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 namespace atelier::runtime {
 
@@ -172,6 +175,47 @@ core::result<void> check_edits(const edit_spec& x) {
   return {};
 }
 
+namespace {
+
+core::result<void> check_devices(const scenario& x) {
+  using core::ec;
+  uint64_t all = 0;
+  std::set<std::string_view> names;
+  for (const auto& g : x.devices) {
+    all += g.count;
+    if (g.kind.empty() || !names.insert(g.kind).second)
+      return core::fail(ec::invalid_argument,
+                        "kinds of device have names, each its own: '{}' is "
+                        "none, or stands there twice",
+                        g.kind);
+  }
+  if (!x.devices.empty() && all != x.workers)
+    return core::fail(ec::invalid_argument,
+                      "devices of all kinds are {}, workers {}", all,
+                      x.workers);
+  return {};
+}
+
+core::result<void> check_memory(const scenario& x) {
+  if (x.memory_bytes == 0)
+    return {};
+  auto groups = x.devices;
+  if (groups.empty())
+    groups.emplace_back();
+  for (const auto& g : groups)
+    for (uint32_t i = 0; i < x.profile->variants.size(); ++i) {
+      const auto bytes = memory_on(*x.profile, core::variant_id{i}, g.kind);
+      if (bytes > x.memory_bytes)
+        return core::fail(core::ec::invalid_argument,
+                          "variant '{}' takes {} bytes of memory, a worker has "
+                          "{}",
+                          x.profile->variants[i].name, bytes, x.memory_bytes);
+    }
+  return {};
+}
+
+} // namespace
+
 core::result<void> validate(const scenario& x) {
   using core::ec;
   if (!x.profile || x.profile->variants.empty())
@@ -189,13 +233,10 @@ core::result<void> validate(const scenario& x) {
       return core::fail(ec::invalid_argument,
                         "the trace asks for variant {}, the profile has {}",
                         a.variant, x.profile->variants.size());
-  if (x.memory_bytes > 0)
-    for (const auto& v : x.profile->variants)
-      if (v.memory_bytes > x.memory_bytes)
-        return core::fail(ec::invalid_argument,
-                          "variant '{}' takes {} bytes of memory, a worker has "
-                          "{}",
-                          v.name, v.memory_bytes, x.memory_bytes);
+  if (auto ok = check_devices(x); !ok)
+    return ok;
+  if (auto ok = check_memory(x); !ok)
+    return ok;
   if (!(x.noise >= 0 && x.noise <= 1))
     return core::fail(ec::invalid_argument, "noise {} outside 0..1", x.noise);
   if (auto ok = check_edits(x.edits); !ok)
@@ -237,14 +278,15 @@ std::optional<planning::hit_predictor> predictor_of(const scenario& x) {
   return x.profile->reuse ? x.profile->reuse->predictor : std::nullopt;
 }
 
-core::timespan usual_deadline(const planning::profile& x) {
+core::timespan usual_deadline(const planning::profile& x,
+                              std::span<const planning::device_group> devices) {
   if (!x.cascades.empty())
     return x.cascades.front().deadline;
   core::timespan slowest{0};
-  for (const auto& v : x.variants)
+  for (uint32_t i = 0; i < x.variants.size(); ++i)
     slowest =
-      std::max(slowest, v.text + v.decode
-                          + planning::step_time(v, 1, v.native_px) * v.steps);
+      std::max(slowest, core::from_seconds(planning::argus::quickest_seconds(
+                          x, core::variant_id{i}, devices)));
   return 3 * slowest;
 }
 

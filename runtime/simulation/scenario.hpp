@@ -4,6 +4,7 @@
 #include <atelier/core/request.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/planning/cluster.hpp>
 #include <atelier/planning/demand/trace.hpp>
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/plan.hpp>
@@ -15,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -98,6 +100,9 @@ struct scenario {
   /// Lines of the trace that were put into the order of their times.
   size_t trace_moved = 0;
   uint32_t workers = 16;
+  /// Their kinds, in this order, with as many devices in all: each takes what
+  /// the profile says of its kind. Empty: all are of one kind, without a name.
+  std::vector<planning::device_group> devices{};
   /// Bytes of models that a worker holds at a time; 0: no bound.
   uint64_t memory_bytes = 0;
   /// Rows of one step at most; 0: the largest batch that the profile knows.
@@ -155,9 +160,12 @@ std::optional<planning::nearness> nearness_of(const scenario& x,
 std::optional<planning::hit_predictor> predictor_of(const scenario& x);
 
 /// Returns the deadline that a profile implies: that of its first cascade, else
-/// three times its slowest variant's picture.
+/// three times its slowest variant's picture, each on the quickest of these
+/// kinds of device.
 /// Source: Argus, section 5.1, has three times the largest model's latency.
-core::timespan usual_deadline(const planning::profile& x);
+core::timespan usual_deadline(
+  const planning::profile& x,
+  std::span<const planning::device_group> devices = {});
 
 /// Returns the trace with the load jumps of a script in it: arrivals repeated,
 /// or left out, by a generator of the seed.

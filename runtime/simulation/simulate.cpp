@@ -17,6 +17,7 @@
 #include <atelier/actors/scheduler.hpp>
 #include <atelier/actors/supervisor.hpp>
 #include <atelier/ipc/heap_store.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/runtime/simulation/accounts.hpp>
 #include <atelier/runtime/simulation/knowledge.hpp>
 #include <atelier/runtime/simulation/measured_policy.hpp>
@@ -35,6 +36,7 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
@@ -71,14 +73,6 @@ template <class State, class Handle>
 State& state_of(const Handle& of) {
   using base = actors::actor_with<Handle, State>;
   return dynamic_cast<base&>(*caf::actor_cast<caf::abstract_actor*>(of)).state;
-}
-
-uint32_t largest_batch(const planning::profile& known) {
-  uint32_t most = 1;
-  for (const auto& v : known.variants)
-    for (const auto& s : v.step)
-      most = std::max(most, s.batch);
-  return most;
 }
 
 config::process_settings watching(const scenario& of) {
@@ -166,7 +160,8 @@ public:
       tells_ = tells_ || a.masked > 0 || a.variant != planning::no_name;
       most_steps_ = std::max(most_steps_, a.steps);
     }
-    batch_ = of.max_batch > 0 ? of.max_batch : largest_batch(*of.profile);
+    batch_ =
+      of.max_batch > 0 ? of.max_batch : planning::largest_batch(*of.profile);
     timers_ = std::make_shared<virtual_timers>(sys_);
     offload_ = std::make_shared<virtual_offload>(timers_);
     policy_ = std::make_shared<measured_policy>(of.policy, times_);
@@ -454,8 +449,10 @@ private:
   process_body spawn_device(ipc::process_life who,
                             const std::shared_ptr<actors::hub_port>& port) {
     process_body body;
+    const auto device = who.process.value - process_of(0).value;
+    const auto* group = planning::group_of(of_.devices, device);
     gpu::virtual_config v;
-    v.known = of_.profile;
+    v.known = group != nullptr ? profile_on(group->kind) : of_.profile;
     v.noise = of_.noise;
     v.seed = of_.seed ^ uint64_t { who.process.value } << 32;
     v.resident = {core::variant_id{0}};
@@ -469,14 +466,16 @@ private:
     };
     v.pace = [this, who] { return pace_of(who); };
     v.load_part = [this](core::variant_id x) { return loads_.part_of(x); };
-    v.busy = [this](std::optional<core::variant_id> ran, core::timespan t) {
-      books_.worked(ran, t);
+    v.busy = [this, device](std::optional<core::variant_id> ran,
+                            core::timespan t) {
+      books_.worked(device, ran, t);
     };
-    auto device =
+    auto executor =
       std::make_shared<gpu::virtual_executor>(std::move(v), timers_, store_);
     actors::denoise_step_config d;
     d.self = {who, actors::role::denoise_step, 0};
     d.device = "simulated";
+    d.kind = group != nullptr ? group->kind : d.device;
     d.variants = {of_.profile->variants.front().name};
     d.seats = batch_;
     d.max_batch = batch_;
@@ -485,13 +484,22 @@ private:
     d.run_steps = tells ? std::min(told_steps, most_steps_) : most_steps_;
     d.publish_every = tells ? 1 : most_steps_;
     d.memory_bytes = of_.memory_bytes;
-    d.device_executor = device;
+    d.device_executor = executor;
     d.hub = port;
-    body.devices.push_back(device);
+    body.devices.push_back(executor);
     auto actor = sys_.spawn(actors::denoise_step, d);
     body.workers->add(actor);
     body.actors.push_back(caf::actor_cast<caf::actor>(actor));
     return body;
+  }
+
+  /// Returns what devices of a kind take in truth: what the profile says of it.
+  std::shared_ptr<const planning::profile> profile_on(const std::string& kind) {
+    auto& seen = profiles_[kind];
+    if (!seen)
+      seen = std::make_shared<const planning::profile>(
+        planning::seen_on(*of_.profile, kind));
+    return seen;
   }
 
   void spawn_control(const std::array<uint32_t, ipc::slot_kinds>& slots) {
@@ -650,6 +658,8 @@ private:
   bool tells_ = false;
   uint64_t arrivals_ = 0;
   uint64_t events_ = 0;
+  /// By kind of device.
+  std::map<std::string, std::shared_ptr<const planning::profile>> profiles_;
   std::shared_ptr<virtual_timers> timers_;
   std::shared_ptr<virtual_offload> offload_;
   const simulated_requests requests_{of_};

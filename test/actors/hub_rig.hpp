@@ -66,6 +66,8 @@ public:
     config::scheduler_settings pace;
     std::shared_ptr<const planning::policy> policy;
     std::shared_ptr<const planning::plan> plan;
+    /// None: card_profile.
+    std::shared_ptr<planning::profile> profile;
     std::shared_ptr<actors::fact_finder> facts;
     std::shared_ptr<actors::timeline> drawing;
   };
@@ -73,7 +75,7 @@ public:
   hub_rig() : hub_rig(options{}) {}
 
   explicit hub_rig(options o) {
-    profile = card_profile();
+    profile = o.profile ? o.profile : card_profile();
     policy = o.policy ? o.policy : *planning::make_policy("vanilla");
     store = std::make_shared<ipc::heap_store>(1, o.slots, o.slot_bytes);
     actors::hub_config config;

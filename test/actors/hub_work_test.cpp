@@ -107,13 +107,168 @@ BOOST_AUTO_TEST_CASE(what_steps_take_is_told_once_to_whom_plans) {
     rig.on(run);
   BOOST_TEST_REQUIRE(rig.clusters.size() == before + 1);
   const auto told = rig.clusters.back().costs;
+  BOOST_TEST_REQUIRE(told.size() == 1u);
   BOOST_TEST(
-    std::count_if(told.begin(), told.end(),
+    std::count_if(told.front().costs.begin(), told.front().costs.end(),
                   [](const auto& x) { return std::abs(x.pace - 5) < 1e-6; })
     == 1);
   // And with whatever is told later.
   rig.add_device(hub_rig::life(3));
   BOOST_TEST((rig.clusters.back().costs == told));
+}
+
+namespace {
+
+// A profile whose devices of the kind "slow" take so many times as long.
+std::shared_ptr<planning::profile> with_slow_kind(int64_t times) {
+  auto p = test::card_profile();
+  planning::kind_profile slow;
+  slow.kind = "slow";
+  for (const auto& v : p->variants) {
+    planning::running_costs own = v;
+    for (auto& x : own.step)
+      x.took *= times;
+    slow.variants.emplace_back(own);
+  }
+  p->kinds.push_back(slow);
+  return p;
+}
+
+// A hub with a device of the kind "slow" and one of the kind "quick".
+struct two_kinds : hub_rig {
+  explicit two_kinds(std::shared_ptr<planning::profile> known)
+    : hub_rig(knowing(std::move(known))) {
+    add_cpu();
+    add(slow, "slow");
+    add(quick, "quick");
+  }
+
+  static options knowing(std::shared_ptr<planning::profile> known) {
+    options o;
+    o.profile = std::move(known);
+    return o;
+  }
+
+  void add(ipc::process_life where, const std::string& kind) {
+    actors::worker_ready x;
+    x.who = device_at(where);
+    x.seats = x.max_batch = 1;
+    x.device = "cpu:" + std::to_string(where.process.value);
+    x.kind = kind;
+    x.variants = {"card@4", "card@2"};
+    on(x);
+  }
+
+  // Submits a request, and has it wait for a device.
+  void submit_prepared() {
+    submit();
+    done(take<prepare>());
+  }
+
+  // Each of both devices runs a row: its steps take 10 ms, or as told on the
+  // slow one.
+  void run_both(core::timespan on_slow = 50ms) {
+    submit_prepared();
+    submit_prepared();
+    for (int k = 0; k < 2; ++k) {
+      const auto work = next<denoise>();
+      BOOST_TEST_REQUIRE(work.has_value());
+      const auto& [where, d] = *work;
+      stepping({d.who}, where.where);
+      actors::stepped x;
+      x.who = where;
+      x.batch = 1;
+      x.steps = 1;
+      x.took = where.where == slow ? on_slow : 10ms;
+      on(x);
+      done(d);
+    }
+    BOOST_REQUIRE(work_off());
+  }
+
+  static constexpr auto slow = life(2);
+  static constexpr auto quick = life(3);
+};
+
+double most_pace(const planning::kind_costs& of) {
+  double most = 0;
+  for (const auto& c : of.costs)
+    most = std::max(most, c.pace);
+  return most;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(what_steps_take_is_told_by_kind_of_device) {
+  // By the profile, which lists no kinds, all take 10 ms.
+  two_kinds rig{test::card_profile()};
+  const auto& seen = rig.sut->cluster().workers;
+  BOOST_TEST_REQUIRE(seen.size() == 2u);
+  BOOST_TEST(seen[0].device_kind == "slow");
+  BOOST_TEST(seen[1].device_kind == "quick");
+  for (int i = 0; i < 10; ++i)
+    rig.run_both();
+  const auto& told = rig.clusters.back().costs;
+  BOOST_TEST_REQUIRE(told.size() == 3u);
+  BOOST_TEST(told[1].kind == "quick");
+  BOOST_TEST(most_pace(told[1]) == 1, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(told[2].kind == "slow");
+  BOOST_TEST(most_pace(told[2]) == 5, boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(a_kind_that_is_as_slow_as_its_profile_keeps_its_pace) {
+  two_kinds rig{with_slow_kind(5)};
+  for (int i = 0; i < 10; ++i)
+    rig.run_both();
+  const auto& told = rig.clusters.back().costs;
+  BOOST_TEST_REQUIRE(told.size() == 3u);
+  for (const auto& of : told)
+    BOOST_TEST(most_pace(of) == 1, boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(a_row_goes_to_the_kind_that_ends_it_first) {
+  two_kinds rig{with_slow_kind(5)};
+  for (int i = 0; i < 3; ++i) {
+    rig.submit_prepared();
+    const auto work = rig.next<denoise>();
+    BOOST_TEST_REQUIRE(work.has_value());
+    BOOST_TEST((work->first.where == two_kinds::quick));
+    rig.done(work->second);
+    BOOST_REQUIRE(rig.work_off());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_one_kind_is_too_slow_for_waits_for_another) {
+  // Four steps take 40 ms, and 4 s on the slow device.
+  two_kinds rig{with_slow_kind(100)};
+  rig.run_both(1s);
+  std::vector<core::request_id> all;
+  for (int i = 0; i < 2; ++i) {
+    all.push_back(rig.submit(
+      [&](core::request& x) { x.deadline = core::after(rig.now, 500ms); }));
+    rig.done(rig.take<prepare>());
+  }
+  const auto first = rig.next<denoise>();
+  BOOST_TEST_REQUIRE(first.has_value());
+  BOOST_TEST((first->first.where == two_kinds::quick));
+  BOOST_TEST(rig.count<denoise>() == 0u);
+  BOOST_TEST(!rig.answered(all[1]));
+  rig.now += 60ms;
+  rig.done(first->second);
+  const auto second = rig.next<denoise>();
+  BOOST_TEST_REQUIRE(second.has_value());
+  BOOST_TEST((second->first.where == two_kinds::quick));
+}
+
+BOOST_AUTO_TEST_CASE(a_device_is_given_the_time_that_its_kind_takes) {
+  // A step of a second: eight of them and five of silence are its time, five
+  // are that of the quick one.
+  two_kinds rig{with_slow_kind(100)};
+  rig.submit_prepared();
+  rig.submit_prepared();
+  BOOST_TEST_REQUIRE(rig.count<denoise>() == 2u);
+  rig.tick(7s);
+  BOOST_TEST((rig.suspects == std::vector{two_kinds::quick}));
 }
 
 BOOST_AUTO_TEST_CASE(a_slow_device_gets_nothing_that_another_serves) {

@@ -110,9 +110,16 @@ public:
   }
 
   void fill(worker_ready& x) {
-    x = {address(),        u32(),   text(),
-         {text(), text()}, texts(), random_.next_u64(),
-         below(2) != 0,    u32(),   u32()};
+    x = {address(),
+         u32(),
+         text(),
+         text(),
+         {text(), text()},
+         texts(),
+         random_.next_u64(),
+         below(2) != 0,
+         u32(),
+         u32()};
   }
 
   void fill(prepare& x) {

@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <sstream>
+#include <utility>
 
 using namespace atelier;
 using namespace atelier::runtime::cli;
@@ -116,6 +118,95 @@ BOOST_AUTO_TEST_CASE(a_larger_model_is_worth_its_time_beyond_chance_only) {
       BOOST_TEST(shows("100.0 % by small@1"), out.str());
     }
   }
+}
+
+namespace {
+
+/// Two variants of ten and of a hundred milliseconds, so many times as slow.
+std::string slower(int times) {
+  const auto variant = [&](const char* name, double quality, int ms) {
+    return fmt::format(
+      R"({{"name": "{}", "native": {{"width": 64, "height": 64}},
+        "quality": {}, "step": [{{"batch": 1, "pixels": 4096, "ms": {}}}]}})",
+      name, quality, ms * times);
+  };
+  return fmt::format(
+    R"({{"format": "atelier.profile", "version": 2,
+      "variants": [{}, {}],
+      "cascades": [{{"light": "small@1", "heavy": "large@1",
+        "judge": "judge", "deadline_ms": 1000,
+        "deferred": [[0, 0], [0.5, 0.4], [1, 1]]}}]}})",
+    variant("small@1", 0.5, 10), variant("large@1", 1, 100));
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_plan_says_which_kind_of_device_hosts_what) {
+  write("quick.json", slower(1));
+  write("slow.json", slower(20));
+  const auto quick = (path / "quick.json").string();
+  const auto slow = (path / "slow.json").string();
+  const auto plan = [&](std::vector<std::string> more) {
+    std::vector<std::string> all{"plan", "--profiles", quick,     "--demand",
+                                 "25",   "--policy",   "atelier", "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    out.str("");
+    err.str("");
+    return run_program(all, world);
+  };
+  BOOST_TEST((plan({"--kind", "a100=2", "--kind", "old-gpu=4:" + slow})
+              == exit_status::done),
+             err.str());
+  const auto x = nlohmann::json::parse(out.str());
+  std::map<std::string, int> large;
+  int devices = 0;
+  for (const auto& w : x["workers"]) {
+    const auto device = w["device"].get<std::string>();
+    BOOST_TEST((device == "a100" || device == "old-gpu"), device);
+    devices += w["count"].get<int>();
+    if (w["variant"] == "large@1")
+      large[device] += w["count"].get<int>();
+  }
+  BOOST_TEST(devices == 6);
+  // Two seconds a picture is more than there is.
+  BOOST_TEST(large["a100"] > 0);
+  BOOST_TEST(large["old-gpu"] == 0);
+  // Without kinds a device is any.
+  BOOST_TEST((plan({}) == exit_status::done));
+  const auto of_any = nlohmann::json::parse(out.str());
+  for (const auto& w : of_any["workers"])
+    BOOST_TEST(w["device"] == "any");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_kind_of_device_is_told) {
+  write("p.json", slower(1));
+  write("other.json", profile);
+  const auto p = (path / "p.json").string();
+  const auto other = (path / "other.json").string();
+  const std::vector<std::pair<std::vector<std::string>, std::string>> rows{
+    {{"--kind", "quick"}, "is not NAME=N or NAME=N:FILE"},
+    {{"--kind", "=4"}, "is not NAME=N or NAME=N:FILE"},
+    {{"--kind", "a b=4"}, "is not NAME=N or NAME=N:FILE"},
+    {{"--kind", "quick=0"}, "--kind quick: "},
+    {{"--kind", "quick=20001"}, "1..20000"},
+    {{"--kind", "quick=12000", "--kind", "slow=12000"}, "24000 devices"},
+    {{"--kind", "quick=1", "--kind", "quick=2"}, "'quick' stands there twice"},
+    {{"--kind", "quick=1", "--workers", "4"}, "--workers"},
+    {{"--kind", "quick=1:/none.json"}, "--kind quick: "},
+    {{"--kind", "quick=1:" + other}, "has none of the variants"}};
+  for (const auto& [more, part] : rows)
+    for (const std::string command : {"plan", "simulate"}) {
+      std::vector<std::string> all{command, "--profiles", p, "--policy",
+                                   "atelier"};
+      if (command == "plan")
+        all.insert(all.end(), {"--demand", "10"});
+      else
+        all.insert(all.end(), {"--load", "steady:10-10:20"});
+      all.insert(all.end(), more.begin(), more.end());
+      err.str("");
+      BOOST_TEST((run_program(all, world) == exit_status::bad_input), more[1]);
+      BOOST_TEST(err.str().find(part) != std::string::npos, err.str());
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_simulation_shows_no_quality_of_no_answer) {

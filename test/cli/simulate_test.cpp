@@ -104,6 +104,37 @@ BOOST_AUTO_TEST_CASE(json_is_one_object_a_policy_and_the_same_each_time) {
   BOOST_TEST((stripped() == first));
 }
 
+BOOST_AUTO_TEST_CASE(devices_of_several_kinds_are_simulated) {
+  // Ten times as slow: a heavy picture takes 10 s there.
+  std::string slow{profile};
+  const std::string step = "\"ms\": 100";
+  for (auto i = slow.find(step); i != std::string::npos;
+       i = slow.find(step, i + step.size()))
+    slow.insert(i + step.size(), "0");
+  write("slow.json", slow);
+  BOOST_TEST((run({"simulate", "--policy", "atelier,diffserve", "--trace",
+                   at("t.txt"), "--profiles", at("p.json"), "--kind", "quick=2",
+                   "--kind", "slow=3:" + at("slow.json"), "--json"})
+              == exit_status::done),
+             err.str());
+  std::istringstream lines{out.str()};
+  for (std::string line; std::getline(lines, line);) {
+    const auto x = nlohmann::json::parse(line);
+    BOOST_TEST(x["requests"] == 200);
+    BOOST_TEST_REQUIRE(x["kinds"].size() == 2u);
+    BOOST_TEST(x["kinds"][0]["kind"] == "quick");
+    BOOST_TEST(x["kinds"][0]["devices"] == 2);
+    BOOST_TEST(x["kinds"][1]["kind"] == "slow");
+    double seconds = 0;
+    for (const auto& k : x["kinds"])
+      seconds += k["device_seconds"].get<double>();
+    BOOST_TEST(seconds == x["device_seconds"].get<double>(),
+               boost::test_tools::tolerance(1e-9));
+  }
+  BOOST_TEST((simulate({"--json"}) == exit_status::done));
+  BOOST_TEST(!nlohmann::json::parse(out.str()).contains("kinds"));
+}
+
 BOOST_AUTO_TEST_CASE(a_folder_gets_summary_series_and_report) {
   BOOST_TEST((simulate({"-o", at("out")}) == exit_status::done));
   for (const char* name : {"summary.json", "series.csv", "report.html"})

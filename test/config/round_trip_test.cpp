@@ -2,6 +2,7 @@
 #include "printing.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
+#include <atelier/config/device_kind.hpp>
 #include <atelier/config/schema.hpp>
 #include <atelier/core/philox.hpp>
 
@@ -57,6 +58,8 @@ struct drawer {
     } else if (x.shape == form::device_name) {
       *to = (random.below(2) ? "cpu:" : "cuda:")
           + std::to_string(random.below(1000));
+    } else if (x.shape == form::kind_name) {
+      *to = "kind-" + std::to_string(random.below(1000));
     } else if (x.shape == form::endpoint) {
       *to = (random.below(2) ? "[::1]:" : "localhost:")
           + std::to_string(random.below(65'536));
@@ -105,6 +108,10 @@ settings draw(core::philox& random) {
     for (auto& device : x.devices)
       device.cores.clear();
   }
+  // Devices of one kind have one profile.
+  for (auto& device : x.devices)
+    if (const auto first = device_with_profile(x, device_kind(device)))
+      device.profile = x.devices[*first].profile;
   // Names that the variants drawn above may use.
   for (size_t i = 0; i < x.models.size(); ++i) {
     x.models[i].name = "m" + std::to_string(i + 1);

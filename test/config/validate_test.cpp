@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "printing.hpp"
+#include <atelier/config/device_kind.hpp>
 
 #include <cmath>
 #include <functional>
@@ -145,6 +146,43 @@ BOOST_AUTO_TEST_CASE(models_have_names_of_their_own_and_devices_know_them) {
   BOOST_TEST(faults_in("[[models]]\nname = 'sd'\n")
              == "a.toml:1: models[0].path: \"\" is not a text of at least one "
                 "character\n");
+}
+
+BOOST_AUTO_TEST_CASE(devices_of_a_kind_have_one_profile) {
+  settings x;
+  x.devices.resize(3);
+  for (size_t i = 0; i < 3; ++i)
+    x.devices[i].name = "cpu:" + std::to_string(i);
+  const auto faults = [&] {
+    std::string all;
+    for (const auto& f : validate(x))
+      all += f.key + ": " + f.text + "\n";
+    return all;
+  };
+  x.devices[0].profile = "a.json";
+  BOOST_TEST(faults() == "");
+  x.devices[2].profile = "a.json";
+  BOOST_TEST(faults() == "");
+  x.devices[2].profile = "b.json";
+  BOOST_TEST(faults()
+             == "devices[2].profile: devices[2].profile \"b.json\" is another "
+                "file than devices[0].profile \"a.json\" for devices of one "
+                "kind, \"cpu\"\n");
+  x.devices[2].kind = "slow";
+  BOOST_TEST(faults() == "");
+  BOOST_TEST(device_kind(x.devices[0]) == "cpu");
+  BOOST_TEST(device_kind(x.devices[2]) == "slow");
+  BOOST_TEST(device_with_profile(x, "cpu").value() == 0u);
+  BOOST_TEST(device_with_profile(x, "slow").value() == 2u);
+  BOOST_TEST(!device_with_profile(x, "cuda").has_value());
+  for (const auto* name : {"a b", "a:b", "\xC3\xA4", "a,b"}) {
+    x.devices[2].kind = name;
+    BOOST_TEST(faults().find("devices[2].kind") == 0u, name);
+  }
+  x.devices[2].kind = std::string(64, 'k');
+  BOOST_TEST(faults() == "");
+  x.devices[2].kind += 'k';
+  BOOST_TEST(faults().find("1..64") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -28,12 +28,17 @@ struct shown_pictures : test::fake_pictures {
     x.deferred = {0.375};
     x.admitted_rates = {1.5, 0.25};
     x.saturated = true;
-    x.profile = costs;
+    x.profiles = costs;
     return x;
   }
 
-  std::shared_ptr<const std::string> costs =
-    std::make_shared<const std::string>(R"({"format":"atelier.profile"})");
+  static profile_status told(std::string kind, std::string text) {
+    return {std::move(kind),
+            std::make_shared<const std::string>(std::move(text))};
+  }
+
+  std::vector<profile_status> costs{told("", R"({"variants":[]})"),
+                                    told("slow", R"({"variants":[1]})")};
 };
 
 struct rig : test::api_rig {
@@ -101,8 +106,19 @@ BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told) {
 BOOST_AUTO_TEST_CASE(the_costs_of_plans_are_told_as_a_file) {
   const auto x = get("/v1/admin/profile");
   BOOST_TEST(x->status() == 200u);
-  BOOST_TEST(x->answered->body == *shown->costs);
-  shown->costs.reset();
+  BOOST_TEST(x->answered->body == *shown->costs[0].text);
+  const auto of_kind = [&](std::string kind) {
+    request_message m;
+    m.method = "GET";
+    m.path = "/v1/admin/profile";
+    m.query = {{"kind", std::move(kind)}};
+    return ask(std::move(m));
+  };
+  BOOST_TEST(of_kind("slow")->answered->body == *shown->costs[1].text);
+  const auto unknown = of_kind("fast");
+  BOOST_TEST(unknown->status() == 404u);
+  BOOST_TEST(unknown->answered->body.find("'fast'") != std::string::npos);
+  shown->costs.clear();
   condition->refresh();
   BOOST_TEST(get("/v1/admin/profile")->status() == 503u);
 }

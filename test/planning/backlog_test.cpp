@@ -148,17 +148,17 @@ BOOST_AUTO_TEST_CASE(a_pace_follows_what_was_measured) {
   measured_pace sut{2};
   const variant_id v{1};
   BOOST_TEST(!sut.known(v));
-  BOOST_TEST((sut.corrected(v, 10ms) == 10ms));
-  sut.note(v, 0ms, 5ms);
-  sut.note(v, 5ms, 0ms);
+  BOOST_TEST((sut.corrected(v, "cpu", 10ms) == 10ms));
+  sut.note(v, "cpu", 0ms, 5ms);
+  sut.note(v, "cpu", 5ms, 0ms);
   BOOST_TEST(!sut.known(v));
-  sut.note(v, 10ms, 20ms);
+  sut.note(v, "cpu", 10ms, 20ms);
   BOOST_TEST(sut.known(v));
   BOOST_TEST(!sut.known(variant_id{0}));
-  BOOST_TEST((sut.corrected(v, 10ms) == 20ms));
+  BOOST_TEST((sut.corrected(v, "cpu", 10ms) == 20ms));
   for (int i = 0; i < 100; ++i)
-    sut.note(v, 10ms, 5ms);
-  BOOST_TEST(core::to_ms(sut.corrected(v, 10ms)) == 5.0,
+    sut.note(v, "cpu", 10ms, 5ms);
+  BOOST_TEST(core::to_ms(sut.corrected(v, "cpu", 10ms)) == 5.0,
              boost::test_tools::tolerance(0.01));
 }
 

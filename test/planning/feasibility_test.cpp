@@ -23,7 +23,8 @@ plan planned(const profile& known, std::string_view policy, double rate,
   }
   const auto by = make_policy(policy);
   BOOST_REQUIRE(by);
-  return judged((*by)->replan(demand_of_rate(rate), known, there, {}), known);
+  return judged((*by)->replan(demand_of_rate(rate), known, there, {}), known,
+                there);
 }
 
 bool names(const plan& x, std::string_view part) {

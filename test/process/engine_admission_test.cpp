@@ -42,15 +42,14 @@ struct fixture {
     p.ladders.push_back(ladder);
     folder.write("profile.json", planning::to_json(p));
     return test::start(
-      mode::single, {"devices=[{name='cpu:0',executor='test_card',"
-                     "variants=['large@10','small@5'],max_batch=3,seats=6,"
-                     "test_card_step_ms="
-                       + std::to_string(takes.count()) + "}]",
-                     "policy.name='atelier'", "limits.queue_s=3600",
-                     "limits.requests=1000",
-                     "planner.profile='"
-                       + (folder.path / "profile.json").string() + "'",
-                     "planner.period_s=0.5", "monitor.window_s=1"});
+      mode::single,
+      {"devices=[{name='cpu:0',executor='test_card',"
+       "variants=['large@10','small@5'],max_batch=3,seats=6,"
+       "test_card_step_ms="
+         + std::to_string(takes.count()) + "}]",
+       "policy.name='atelier'", "limits.queue_s=3600", "limits.requests=1000",
+       "planner.profile='" + (folder.path / "profile.json").string() + "'",
+       "planner.period_s=0.5", "monitor.window_s=1"});
   }
 
   /// Hands in `count` images of 64x64, one every `pause`; returns what became

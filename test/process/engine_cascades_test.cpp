@@ -175,7 +175,8 @@ BOOST_AUTO_TEST_CASE(a_plan_follows_what_steps_take) {
   }
   BOOST_TEST(follows());
   // What was measured is told, as a profile that can be planned with elsewhere.
-  const auto told = planning::parse_profile(*sut->status().profile, "told");
+  const auto told =
+    planning::parse_profile(*sut->status().profiles.at(0).text, "told");
   BOOST_TEST_REQUIRE(bool(told));
   BOOST_TEST_REQUIRE(told->variants.size() == 2u);
   BOOST_TEST((told->variants[1].step.front().took > 40ms));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/scratch_folder.hpp"
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/plan_file.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/profile_of.hpp>
@@ -84,6 +85,61 @@ BOOST_AUTO_TEST_CASE(variants_stand_in_the_order_of_their_first_mention) {
   BOOST_TEST(known.variants[0].name == "b@1");
   BOOST_TEST(known.variants[1].name == "a@2");
   BOOST_TEST(known.variants[2].name == "c@3");
+}
+
+BOOST_AUTO_TEST_CASE(kinds_of_devices_have_costs_of_their_own) {
+  using namespace std::chrono_literals;
+  const test::scratch_folder folder;
+  const auto file = [&](const char* name, core::timespan step) {
+    planning::profile p;
+    auto v = *planning::parse_variant("a@2");
+    v.native_px = {64, 64};
+    v.step = {{1, 64 * 64, step, 9}};
+    v.load = 10 * step;
+    p.variants.push_back(v);
+    folder.write(name, planning::to_json(p));
+    return (folder.path / name).string();
+  };
+  config::settings x;
+  x.devices.resize(3);
+  x.devices[0].variants = {"a@2", "b@1"};
+  x.devices[1].name = "cpu:1";
+  x.devices[1].kind = "slow";
+  x.devices[1].variants = {"a@2", "b@1"};
+  x.devices[2].name = "cpu:2";
+  x.devices[2].variants = {"a@2"};
+  // All are alike as far as anybody knows.
+  BOOST_TEST(runtime::profile_of(x)->kinds.empty());
+  x.planner.profile = file("all.json", 20ms);
+  x.devices[1].profile = file("slow.json", 70ms);
+  const auto known = *runtime::profile_of(x);
+  BOOST_TEST_REQUIRE(known.kinds.size() == 1u);
+  const core::variant_id a{0};
+  const core::variant_id b{1};
+  BOOST_TEST((on_kind(known, a, "slow").step.front().took == 70ms));
+  BOOST_TEST((load_on(known, a, "slow") == 700ms));
+  BOOST_TEST(!guessed_on(known, a, "slow"));
+  // What its file lacks is guessed for it.
+  BOOST_TEST(guessed_on(known, b, "slow"));
+  // Who has no file goes by that of all.
+  BOOST_TEST((on_kind(known, a, "cpu").step.front().took == 20ms));
+  BOOST_TEST((known.variants[0].step.front().took == 20ms));
+
+  // Nothing is measured: cards of another kind are guessed by their own steps.
+  x.planner.profile.clear();
+  x.devices[1].profile.clear();
+  x.devices[1].test_card_step = 300ms;
+  const auto guessed = *runtime::profile_of(x);
+  BOOST_TEST_REQUIRE(guessed.kinds.size() == 1u);
+  BOOST_TEST(guessed.kinds[0].kind == "slow");
+  BOOST_TEST((on_kind(guessed, a, "slow").step.front().took >= 300ms));
+  BOOST_TEST((on_kind(guessed, a, "cpu").step.front().took < 300ms));
+
+  x.devices[1].profile = (folder.path / "none.json").string();
+  const auto none = runtime::profile_of(x);
+  BOOST_TEST_REQUIRE(!none);
+  BOOST_TEST(none.why().text.find("devices[1].profile: ") == 0u,
+             none.why().text);
 }
 
 BOOST_AUTO_TEST_CASE(steps_of_one_model_are_variants_of_their_own) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/argus/labels.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 
 #include <algorithm>
@@ -120,13 +121,75 @@ uint32_t hosting_now(const cluster_view& there, core::variant_id variant) {
                   [&](const worker_view& w) { return hosts(w, variant); }));
 }
 
+namespace {
+
+/// Targets that each name a kind of device, and whose parts they are.
+struct parted_targets {
+  std::vector<hosting_target> parts;
+  std::vector<uint32_t> whole;
+};
+
+// Each target gets as large a share of what is left of each kind as of all
+// devices; what rounding leaves goes to the kinds that miss the most.
+parted_targets in_proportion(std::span<const hosting_target> targets,
+                             std::vector<device_group> left) {
+  parted_targets out;
+  const auto add = [&](uint32_t of, const std::string& kind, uint32_t count) {
+    auto part = targets[of];
+    part.device_kind = kind;
+    part.count = count;
+    out.parts.push_back(std::move(part));
+    out.whole.push_back(of);
+  };
+  for (uint32_t t = 0; t < targets.size(); ++t) {
+    if (!targets[t].device_kind.empty()) {
+      add(t, targets[t].device_kind, targets[t].count);
+      continue;
+    }
+    uint32_t all = 0;
+    for (const device_group& g : left)
+      all += g.count;
+    const uint32_t wanted = std::min(targets[t].count, all);
+    std::vector<uint32_t> given;
+    std::vector<double> missing;
+    uint32_t rest = wanted;
+    for (const device_group& g : left) {
+      const double share = all == 0 ? 0 : double{1} * wanted * g.count / all;
+      given.push_back(static_cast<uint32_t>(share));
+      missing.push_back(share - given.back());
+      rest -= given.back();
+    }
+    for (; rest > 0; --rest) {
+      const auto most = std::max_element(missing.begin(), missing.end());
+      ++given[static_cast<size_t>(most - missing.begin())];
+      *most -= 1;
+    }
+    for (size_t k = 0; k < left.size(); ++k) {
+      left[k].count -= given[k];
+      add(t, left[k].kind, given[k]);
+    }
+  }
+  return out;
+}
+
+} // namespace
+
 std::vector<std::optional<uint32_t>> host(
   plan& next, const cluster_view& there,
   std::span<const hosting_target> targets, const profile& known) {
+  parted_targets parted;
+  if (!known.kinds.empty()) {
+    parted = in_proportion(targets, groups_in(there));
+    targets = parted.parts;
+  }
   auto found = match_workers(there.workers, targets, known);
   for (size_t i = 0; i < found.target.size() && i < next.workers.size(); ++i)
     if (found.target[i])
       next.workers[i].hosting = targets[*found.target[i]].hosting;
+  if (!known.kinds.empty())
+    for (auto& target : found.target)
+      if (target)
+        target = parted.whole[*target];
   return std::move(found.target);
 }
 

@@ -66,8 +66,10 @@ bool hosts(const worker_view& w, core::variant_id variant);
 uint32_t hosting_now(const cluster_view& there, core::variant_id variant);
 
 /// Sets what workers host so that the fewest load anything; workers that no
-/// target wants keep their hosting. Returns, by worker of `there`, the index of
-/// its target.
+/// target wants keep their hosting. Where the profile lists kinds of devices, a
+/// target that names none gets workers of each in the same proportion, as who
+/// counts workers alike has counted (mean_over). Returns, by worker of `there`,
+/// the index of its target.
 std::vector<std::optional<uint32_t>> host(
   plan& next, const cluster_view& there,
   std::span<const hosting_target> targets, const profile& known);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/argus/ladder.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/planning/unified/detail/offer_builder.hpp>
 
 #include <algorithm>
@@ -13,11 +14,13 @@ namespace {
 
 // Batch sizes of a variant: one row, the largest and two between of those
 // measured in which a picture is ready within `deadline`.
-std::vector<uint32_t> batches_of(const variant_profile& v, uint32_t most,
+std::vector<uint32_t> batches_of(const variant_table& x, uint32_t most,
                                  double deadline) {
+  const variant_profile& v = x.costs;
   std::set<uint32_t> all{1};
   for (const step_cost& s : v.step) {
-    const auto runs = step_time(v, s.batch, v.native_px) * v.steps + v.decode;
+    const auto runs =
+      x.steps.at(std::max(s.batch, 1u), v.native_px) * v.steps + v.decode;
     if (s.batch >= 1 && s.batch <= most && core::to_seconds(runs) <= deadline)
       all.insert(s.batch);
   }
@@ -33,8 +36,8 @@ std::vector<uint32_t> batches_of(const variant_profile& v, uint32_t most,
 offer_builder::offer_builder(const demand& asked, const profile& known,
                              const cluster_view& there,
                              const offer_rules& rules)
-  : known_(known), rules_(rules) {
-  deadline_ = deadline();
+  : known_(known), tables_(known), rules_(rules) {
+  deadline_ = deadline(there);
   add_pools(there);
   add_classes(asked);
 }
@@ -92,31 +95,51 @@ void offer_builder::bind(column& c, const std::vector<leg>& legs, size_t at,
   const leg& l = legs[at];
   for (const uint32_t p : pools_of_[l.variant.value]) {
     const pool_key& key = out_.pools[p];
-    // The next leg on the same kind of device and the same budget: other
-    // pairs bring no more than they cost to look at. Where there is an answer
-    // already nobody has to be sure that it ends in time: what would not is
-    // answered with that, before it takes any of the device's time.
-    if (at > 0 && key.device_kind != out_.pools[c.work[0].pool].device_kind)
+    // The next leg on the same budget: other pairs bring no more than they cost
+    // to look at. Where there is an answer already nobody has to be sure that
+    // it ends in time: what would not is answered with that, before it takes
+    // any of the device's time.
+    if (at > 0 && !may_follow(c, key))
       continue;
     const uint32_t wait = l.may_be_left_out ? any_wait()
                         : at > 0            ? out_.pools[c.work[0].pool].wait
                                             : key.wait;
     if (key.wait != wait || (key.wait == any_wait() && !l.may_be_left_out))
       continue;
-    const variant_profile& v = known_.variants[l.variant.value];
-    const double step =
-      l.step_seconds ? l.step_seconds(key.batch)
-                     : core::to_seconds(step_time(v, key.batch, v.native_px));
-    const double runs = l.steps * step + l.once;
+    const double step = step_seconds(l, key);
+    const double once = once_seconds(l, key.device_kind);
+    const double runs = l.steps * step + once;
     const double waits = l.may_be_left_out ? 0 : rules_.waits[key.wait];
     const double ends = seconds + runs * (1 + waits);
     if (ends > deadline_ + 1e-9)
       continue;
-    c.work[at] = {p, l.reach * (l.steps * step / key.batch + l.once)};
+    c.work[at] = {p, l.reach * (l.steps * step / key.batch + once)};
     c.stages = static_cast<uint32_t>(at + 1);
     bind(c, legs, at + 1, ends);
     c.stages = static_cast<uint32_t>(at);
   }
+}
+
+// On devices that are all alike the same kind is as good as another.
+bool offer_builder::may_follow(const column& c, const pool_key& next) const {
+  return !known_.kinds.empty()
+      || next.device_kind == out_.pools[c.work[0].pool].device_kind;
+}
+
+double offer_builder::step_seconds(const leg& l, const pool_key& on) const {
+  if (l.step_seconds)
+    return l.step_seconds(on.device_kind, on.batch);
+  const variant_table& x = tables_.of(l.variant, on.device_kind);
+  return core::to_seconds(x.steps.at(on.batch, x.costs.native_px));
+}
+
+// What each picture takes besides its steps.
+double offer_builder::once_seconds(const leg& l, std::string_view kind) const {
+  const variant_profile& v = tables_.of(l.variant, kind).costs;
+  const double own = core::to_seconds(v.text + v.decode);
+  return l.judged_by == nullptr
+         ? own
+         : own + core::to_seconds(judging_on(known_, *l.judged_by, kind));
 }
 
 void offer_builder::add_pools(const cluster_view& there) {
@@ -140,7 +163,8 @@ void offer_builder::add_pools(const cluster_view& there) {
       const auto h = static_cast<uint32_t>(out_.asked.hostings.size());
       hosting x;
       x.kind = k;
-      x.load_seconds = core::to_seconds(known_.variants[i].load);
+      const variant_table& costs = tables_.of(id, out_.asked.kinds[k].name);
+      x.load_seconds = core::to_seconds(costs.costs.load);
       // A worker with several counts for its first.
       for (const worker_view& w : there.workers)
         x.now += w.device_kind == out_.asked.kinds[k].name && !w.hosting.empty()
@@ -150,8 +174,7 @@ void offer_builder::add_pools(const cluster_view& there) {
         std::any_of(known_.cascades.begin(), known_.cascades.end(),
                     [&](const cascade_profile& c) { return c.heavy == id; });
       const uint32_t budgets = any_wait() + (is_deferred_to ? 1 : 0);
-      for (const uint32_t batch :
-           batches_of(known_.variants[i], most[k], deadline_))
+      for (const uint32_t batch : batches_of(costs, most[k], deadline_))
         for (uint32_t b = 0; b < budgets; ++b) {
           pools_of_[i].push_back(
             static_cast<uint32_t>(out_.asked.pools.size()));
@@ -164,14 +187,16 @@ void offer_builder::add_pools(const cluster_view& there) {
     }
 }
 
-double offer_builder::deadline() const {
+double offer_builder::deadline(const cluster_view& there) const {
   double longest = 0;
   for (const cascade_profile& c : known_.cascades)
     longest = std::max(longest, core::to_seconds(c.deadline));
   if (longest > 0)
     return longest;
-  for (const variant_profile& v : known_.variants)
-    longest = std::max(longest, argus::request_seconds(v, {}));
+  const auto groups = groups_in(there);
+  for (uint32_t i = 0; i < known_.variants.size(); ++i)
+    longest = std::max(
+      longest, argus::quickest_seconds(known_, core::variant_id{i}, groups));
   return rules_.deadline_factor * longest;
 }
 
@@ -182,22 +207,39 @@ void offer_builder::add_floors() {
   }
 }
 
-// Idle devices make ready for as many requests as they could answer best.
+// Idle devices make ready for as many requests as they could answer best, each
+// kind by itself.
 void offer_builder::scale_to_devices() {
   // Those of what waits are the last ones, and stay.
   const std::span asks = std::span{out_.asked.classes}.first(
     out_.asked.classes.size()
     - static_cast<size_t>(std::count_if(waiting_.begin(), waiting_.end(),
                                         [](const auto& c) { return !!c; })));
+  double times = 0;
+  for (const device_kind& d : out_.asked.kinds)
+    if (const double work = best_work(asks, d.name); work > 0)
+      times += rules_.busy * d.alive / work;
+  if (times > 0)
+    for (request_class& c : asks)
+      c.rate *= times;
+}
+
+// Seconds of devices of one kind that a second's requests take where each class
+// has its best answer there.
+double offer_builder::best_work(std::span<const request_class> asks,
+                                std::string_view kind) const {
   double work = 0;
   for (uint32_t k = 0; k < asks.size(); ++k) {
     const column* best = nullptr;
     double least = 0;
     for (const column& c : out_.asked.columns) {
       double seconds = 0;
-      for (const pool_work& w : c.works())
+      bool here = true;
+      for (const pool_work& w : c.works()) {
         seconds += w.seconds;
-      if (c.of == k
+        here = here && out_.pools[w.pool].device_kind == kind;
+      }
+      if (c.of == k && here
           && (best == nullptr || c.quality > best->quality
               || (c.quality == best->quality && seconds < least))) {
         best = &c;
@@ -206,12 +248,7 @@ void offer_builder::scale_to_devices() {
     }
     work += asks[k].rate * least;
   }
-  double devices = 0;
-  for (const device_kind& d : out_.asked.kinds)
-    devices += d.alive;
-  if (work > 0)
-    for (request_class& c : asks)
-      c.rate *= rules_.busy * devices / work;
+  return work;
 }
 
 } // namespace atelier::planning::unified

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/planning/step_table.hpp>
 #include <atelier/planning/unified/offers.hpp>
 
 #include <functional>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,10 +17,11 @@ namespace atelier::planning::unified {
 struct leg {
   core::variant_id variant;
   double steps = 0;
-  /// Seconds of a step at a batch; the variant's own where empty.
-  std::function<double(uint32_t)> step_seconds;
-  /// Seconds for each picture, besides.
-  double once = 0;
+  /// Seconds of a step at a batch on a kind of device; the variant's own where
+  /// empty.
+  std::function<double(std::string_view kind, uint32_t batch)> step_seconds;
+  /// Whose judge looks at each picture; null: none does.
+  const cascade_profile* judged_by = nullptr;
   /// The share of requests that comes this far.
   double reach = 1;
   /// Where it cannot end in time, the leg before has an answer already.
@@ -67,6 +71,9 @@ public:
 
 private:
   void bind(column& c, const std::vector<leg>& legs, size_t at, double seconds);
+  bool may_follow(const column& c, const pool_key& next) const;
+  double step_seconds(const leg& l, const pool_key& on) const;
+  double once_seconds(const leg& l, std::string_view kind) const;
   void add_pools(const cluster_view& there);
 
   // The budget of legs that need not wait to the end: after those of the rules.
@@ -74,14 +81,17 @@ private:
     return static_cast<uint32_t>(rules_.waits.size());
   }
 
-  double deadline() const;
+  double deadline(const cluster_view& there) const;
   void add_classes(const demand& asked);
   std::vector<double> shares_of_skips(const demand& asked) const;
   std::vector<double> edit_shares(const demand& asked) const;
   void add_floors();
   void scale_to_devices();
+  double best_work(std::span<const request_class> asks,
+                   std::string_view kind) const;
 
   const profile& known_;
+  const kind_tables tables_;
   const offer_rules& rules_;
   offers out_;
   double deadline_ = 0;

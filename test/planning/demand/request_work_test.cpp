@@ -17,7 +17,7 @@ variant_profile at_512() {
 }
 
 double work_of(const variant_profile& v, const core::request& wanted) {
-  return relative_work(v, step_table{v.step}, wanted);
+  return relative_work({v, step_table{v.step}}, wanted);
 }
 
 demand_window window(uint64_t arrived, std::vector<double> extra) {
@@ -42,12 +42,15 @@ BOOST_AUTO_TEST_CASE(sizes_steps_and_strengths_count) {
   core::request small;
   small.px = {256, 256};
   BOOST_TEST(has_own_work(small));
-  BOOST_TEST(work_of(at_512(), small) == 0.25, boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(work_of(at_512(), small) == 0.25,
+             boost::test_tools::tolerance(1e-9));
   small.fixed.steps = 40;
-  BOOST_TEST(work_of(at_512(), small) == 0.5, boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(work_of(at_512(), small) == 0.5,
+             boost::test_tools::tolerance(1e-9));
   small.source = std::make_shared<const core::source_images>();
   small.fixed.strength = 0.5f;
-  BOOST_TEST(work_of(at_512(), small) == 0.25, boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(work_of(at_512(), small) == 0.25,
+             boost::test_tools::tolerance(1e-9));
 }
 
 BOOST_AUTO_TEST_CASE(a_model_that_draws_at_its_own_size_alone_does_so) {
@@ -63,12 +66,15 @@ BOOST_AUTO_TEST_CASE(a_model_that_draws_at_its_own_size_alone_does_so) {
 BOOST_AUTO_TEST_CASE(steps_are_planned_as_long_as_those_of_the_mean_request) {
   profile p;
   p.variants = {at_512(), at_512()};
+  p.kinds.push_back({"slow", {running_costs{}}, 0, {}, {}});
+  p.kinds[0].variants[0]->step = {{1, 512 * 512, 1s, 9}};
   // Of ten requests four are a quarter of an image of the first variant's.
-  const auto now = at_requested_work(
-    p, std::vector{window(6, {-1.5}), window(4, {-1.5, 0})});
+  const auto now =
+    at_requested_work(p, std::vector{window(6, {-1.5}), window(4, {-1.5, 0})});
   BOOST_TEST((now.variants[0].step[0].took == 70ms));
   BOOST_TEST((now.variants[0].step[1].took == 210ms));
   BOOST_TEST((now.variants[1] == p.variants[1]));
+  BOOST_TEST((now.kinds[0].variants[0]->step[0].took == 700ms));
   BOOST_TEST((at_requested_work(p, {}) == p));
 }
 

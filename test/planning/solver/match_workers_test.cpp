@@ -135,6 +135,23 @@ BOOST_AUTO_TEST_CASE(kinds_of_device_are_kept_apart) {
   BOOST_TEST(m.moves == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(a_load_takes_what_it_does_on_the_workers_kind) {
+  auto known = three_loads();
+  kind_profile slow;
+  slow.kind = "slow";
+  running_costs own = known.variants[1];
+  own.load = std::chrono::seconds{100};
+  slow.variants = {std::nullopt, own};
+  known.kinds = {slow};
+  auto workers = hosting({{v(0)}, {v(2)}});
+  workers[0].device_kind = "slow";
+  const std::vector<hosting_target> targets{{{v(1)}, 1, {}}};
+  const auto m = match_workers(workers, targets, known);
+  BOOST_TEST(!m.target[0].has_value());
+  BOOST_TEST(m.target[1].has_value());
+  BOOST_TEST(m.load_seconds == 5.0);
+}
+
 BOOST_AUTO_TEST_CASE(no_other_match_moves_fewer) {
   const auto known = three_loads();
   for (size_t i = 0; i < test::scaled(10'000); ++i) {

@@ -17,12 +17,14 @@ bool same(const phase_values& a, const phase_values& b) {
 }
 
 // Programmes are solved within tolerances, which a later phase can make larger:
-// one of some thousand instances had a shortfall .00006 below that of the best
-// of all counts, its refusals being equal.
+// of some thousand instances one had a shortfall .00006 below that of the best
+// of all counts, its refusals being equal, and one .0001 above it, its gain
+// then being larger.
+bool close(double x, double y) {
+  return std::abs(x - y) <= 2e-4 * (1 + std::abs(y));
+}
+
 bool near(const phase_values& a, const phase_values& b) {
-  const auto close = [](double x, double y) {
-    return std::abs(x - y) <= 2e-4 * (1 + std::abs(y));
-  };
   return close(a.refused, b.refused) && close(a.shortfall, b.shortfall)
       && close(a.gain, b.gain);
 }
@@ -31,9 +33,23 @@ bool beats(const phase_values& a, const phase_values& b) {
   return better(a, b) && !near(a, b);
 }
 
+// Whether a decision is no worse than another one within tolerances. Where an
+// earlier phase differs within them, the later ones had other bounds.
+bool as_good(const phase_values& a, const phase_values& b) {
+  constexpr double same_bound = 1e-6;
+  for (const auto& [x, y] :
+       {std::pair{a.refused, b.refused}, std::pair{a.shortfall, b.shortfall}}) {
+    if (!close(x, y))
+      return x < y;
+    if (std::abs(x - y) > same_bound)
+      return true;
+  }
+  return a.gain >= b.gain || close(a.gain, b.gain);
+}
+
 // Whether a decision is as good as the best one, and no better.
 bool equals_best(const phase_values& a, const phase_values& best) {
-  return !better(best, a) && !beats(a, best);
+  return as_good(a, best) && (as_good(best, a) || !beats(a, best));
 }
 
 // Whether a decision is above what no decision can be above.

@@ -47,7 +47,7 @@ class Server:
         hosts = ",".join(f"{{name='cpu:{i}',threads=1,variants={names}}}"
                          for i in range(devices))
         more = [f"devices=[{hosts}]", f"planner.period_s={given.period:g}",
-                "http.jobs=4000"]
+                f"monitor.window_s={given.window:g}", "http.jobs=4000"]
         if profile:
             more.append(f"planner.profile='{profile}'")
         self.process = subprocess.Popen(
@@ -261,7 +261,8 @@ def simulated(given, folder, profile, due):
     out = subprocess.run(
         [given.atelier, "simulate", "--json", "--policy", given.policy, "--profiles",
          str(profile), "--trace", str(trace), "--workers", str(given.devices),
-         "--period-ms", f"{1000 * given.period:g}", "--noise", "0.02"],
+         "--period-ms", f"{1000 * given.period:g}", "--window-ms",
+         f"{1000 * given.window:g}", "--noise", "0.02"],
         capture_output=True, text=True, check=True)
     return json.loads(out.stdout)
 
@@ -322,6 +323,7 @@ def main():
     words.add_argument("--heavy", default="base@50")
     words.add_argument("--devices", type=int, default=2)
     words.add_argument("--period", type=float, default=5)
+    words.add_argument("--window", type=float, default=1)
     words.add_argument("--runs", type=int, default=1)
     words.add_argument("--profile")
     words.add_argument("--warm-up", type=int, default=150,

@@ -57,7 +57,8 @@ def settings(given, folder, memory_mib, profile):
     out = [f"models=[{models}]",
            f"devices=[{{name='cpu:0',threads={given.threads},variants={names},"
            f"memory_mib={memory_mib},max_batch={given.batch}}}]",
-           f"planner.period_s={given.period:g}", "http.jobs=4000"]
+           f"planner.period_s={given.period:g}", f"monitor.window_s={given.window:g}",
+           "http.jobs=4000"]
     if profile:
         out.append(f"planner.profile='{profile}'")
     return [x for text in out for x in ("--set", text)]
@@ -139,7 +140,8 @@ def simulated(given, folder, hour, memory_mib, profile):
         [given.atelier, "simulate", "--json", "--policy", given.policy, "--profiles",
          str(profile), "--trace", str(trace), "--workers", "1", "--memory",
          str(memory_mib), "--slo-ms", f"{1000 * DEADLINE_S / given.times:g}",
-         "--period-ms", f"{1000 * given.period:g}", "--max-batch", str(given.batch)],
+         "--period-ms", f"{1000 * given.period:g}", "--window-ms",
+         f"{1000 * given.window:g}", "--max-batch", str(given.batch)],
         capture_output=True, text=True, check=True)
     return json.loads(out.stdout)
 
@@ -154,6 +156,7 @@ def main():
     words.add_argument("--steps", type=int, default=20)
     words.add_argument("--threads", type=int, default=1)
     words.add_argument("--batch", type=int, default=8)
+    words.add_argument("--window", type=float, default=1)
     words.add_argument("--period", type=float, default=2.5)
     words.add_argument("--policy", default="atelier")
     given = words.parse_args()

@@ -87,8 +87,8 @@ struct model_settings {
 struct device_settings {
   /// "cpu:N" or "cuda:N".
   std::string name = "cpu:0";
-  /// Devices of one kind take alike for the same work; empty: what stands
-  /// before the colon in the name (device_kind.hpp).
+  /// Devices of one kind take equally long for the same work; empty: what
+  /// stands before the colon in the name (device_kind.hpp).
   std::string kind;
   /// A profile whose costs hold for devices of that kind; empty: that of
   /// another device of the kind, else the planner's.

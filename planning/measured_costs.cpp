@@ -140,7 +140,8 @@ std::optional<std::vector<kind_costs>> measured_costs::news() {
     for (const auto& [kind, of] : kinds_)
       if (!kind.empty())
         now.push_back({kind, costs_of(of)});
-  // What is measured of any kind of several is now of one, now of another.
+  // Where there are several kinds, the costs of any kind swing between theirs:
+  // they alone are no news.
   const bool same = std::all_of(
     now.begin() + (several ? 1 : 0), now.end(), [&](const kind_costs& x) {
       return same_as(x.costs, costs_for(told_, x.kind));

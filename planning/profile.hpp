@@ -249,7 +249,7 @@ struct masked_profile {
 
 /// What differs from the profile on devices of one kind.
 struct kind_profile {
-  /// As worker_view::device_kind; never empty.
+  /// The name that worker_view::device_kind has; never empty.
   std::string kind;
   /// By variant; none, or shorter than the profile's: it takes what the profile
   /// says, which is a guess on this kind.

@@ -305,9 +305,11 @@ struct route_status {
 
 /// Costs that plans go by.
 struct profile_status {
-  /// Of which devices; empty: of all that no other one names.
+  /// The kind of device that the costs hold for; empty: every kind that has no
+  /// entry of its own.
   std::string kind;
-  /// As a profile's file (JSON). The same object until the costs change.
+  /// The costs as a profile's file (JSON); the object stays the same until they
+  /// change.
   std::shared_ptr<const std::string> text;
 };
 

@@ -243,8 +243,8 @@ struct denoised {
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, denoised& x) {
     return f(x.who, x.failure, x.steps_done, x.steps_run, x.text, x.denoise,
-             x.decode, x.bytes, x.first_step_ns, x.notes, x.score,
-             x.decoded_ns);
+             x.decode, x.bytes, x.first_step_ns, x.notes,
+             core::float_bits{x.score}, x.decoded_ns);
   }
 };
 

@@ -31,8 +31,8 @@ struct from_process {
   friend bool operator==(const from_process&, const from_process&) = default;
 };
 
-/// Writes a message as bytes: one byte for its kind, then its fields by CAF's
-/// binary serializer. Appends nothing and clears `into` first.
+/// Writes a message as bytes: one byte for its kind, then its fields
+/// (core/record.hpp). Appends nothing and clears `into` first.
 void write(const to_process& x, std::vector<std::byte>& into);
 void write(const from_process& x, std::vector<std::byte>& into);
 

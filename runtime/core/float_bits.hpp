@@ -7,11 +7,16 @@
 
 namespace atelier::core {
 
-/// Hands a float to an inspector as its 32 bits, so that every value crosses
-/// unchanged: CAF 0.17's own form of a float loses the sign of zero, and
+/// Hands a floating-point number to an inspector as its bits, so that every
+/// value crosses unchanged: CAF 0.17's own form loses the sign of zero, and
 /// writing an infinity that way never ends (caf/detail/ieee_754.hpp).
+template <class Float>
 struct float_bits {
-  float& of;
+  using bits_type = std::conditional_t<sizeof(Float) == 4, uint32_t, uint64_t>;
+
+  Float& of;
+
+  explicit float_bits(Float& x) : of(x) {}
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, float_bits& x) {
@@ -19,9 +24,9 @@ struct float_bits {
     if constexpr (std::is_void_v<typename Inspector::result_type>) {
       f(x.of);
     } else {
-      auto bits = std::bit_cast<uint32_t>(x.of);
+      auto bits = std::bit_cast<bits_type>(x.of);
       auto outcome = f(bits);
-      x.of = std::bit_cast<float>(bits);
+      x.of = std::bit_cast<Float>(bits);
       return outcome;
     }
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace atelier::planning {
 
@@ -14,6 +15,9 @@ constexpr double newest_share = 0.25;
 
 // What others' rows may add to a step so that they ride along.
 constexpr double next_to_nothing = 0.25;
+
+// How much longer than the least a row may take, so that batches are small.
+constexpr double as_good = 0.1;
 
 // Shapes of which the times by rows are remembered.
 constexpr size_t most_shapes = 64;
@@ -74,9 +78,16 @@ step_choice step_batch::next() {
   step_choice chosen;
   if (turns_.empty())
     return chosen;
-  std::vector<entry*> rows = running(turns_.front().of);
+  if (has_company())
+    company_ = company_choices;
+  else if (company_ > 0)
+    --company_;
+  const owner& first = turns_.front().of;
+  std::vector<entry*> rows = running(first);
+  const auto bound = row_bound(first.shape, rows_of(first));
+  rows.resize(std::min(rows.size(), bound));
   if (join_ == joining::step || rows.empty())
-    add_rows(turns_.front().of, chosen, rows);
+    add_rows(first, bound, chosen, rows);
   if (join_ == joining::step)
     add_passengers(chosen, rows);
   chosen.steps = rows.front()->row.steps_left;
@@ -157,7 +168,8 @@ bool step_batch::wants_boundary() const {
     run += e.joined != 0 ? 1 : 0;
     waits = waits || e.joined == 0;
   }
-  return waits && run < max_batch_;
+  const owner& first = turns_.front().of;
+  return waits && run < row_bound(first.shape, rows_of(first));
 }
 
 size_t step_batch::size() const {
@@ -296,10 +308,10 @@ std::vector<step_batch::entry*> step_batch::let_join(const owner& of,
   return waits;
 }
 
-// Lets those that wait take what seats are left.
-void step_batch::add_rows(const owner& of, step_choice& to,
+// Lets those that wait take what seats of `most` are left.
+void step_batch::add_rows(const owner& of, size_t most, step_choice& to,
                           std::vector<entry*>& rows) {
-  const auto seats = max_batch_ - std::min<size_t>(rows.size(), max_batch_);
+  const auto seats = most - std::min(rows.size(), most);
   for (entry* e : let_join(of, seats)) {
     to.joining.push_back(e->row.who);
     rows.push_back(e);
@@ -317,9 +329,7 @@ void step_batch::add_passengers(step_choice& to, std::vector<entry*>& rows) {
   for (const turn& x : turns_) {
     if (x.of.shape != first.shape || x.of == first)
       continue;
-    const auto n = static_cast<size_t>(
-      std::count_if(entries_.begin(), entries_.end(),
-                    [&](const entry& e) { return owner_of(e.row) == x.of; }));
+    const auto n = rows_of(x.of);
     (n <= own ? few : many).push_back(x.of);
     (n <= own ? of_few : of_many) += n;
   }
@@ -331,7 +341,7 @@ void step_batch::add_passengers(step_choice& to, std::vector<entry*>& rows) {
     for (entry* e : running(x))
       if (rows.size() < max_batch_)
         rows.push_back(e);
-    add_rows(x, to, rows);
+    add_rows(x, max_batch_, to, rows);
   }
 }
 
@@ -343,6 +353,49 @@ bool step_batch::rides_free(const batch_shape& of, size_t own,
   const double alone = step_of(of, own);
   // 0 where that was never tried.
   return alone > 0 && step_of(of, all) <= (1 + next_to_nothing) * alone;
+}
+
+bool step_batch::has_company() const {
+  return std::any_of(turns_.begin(), turns_.end(), [&](const turn& x) {
+    return x.of.tenant != turns_.front().of.tenant;
+  });
+}
+
+size_t step_batch::rows_of(const owner& of) const {
+  return static_cast<size_t>(
+    std::count_if(entries_.begin(), entries_.end(),
+                  [&](const entry& e) { return owner_of(e.row) == of; }));
+}
+
+// Sizes are halved from the largest one on. One that was never tried is tried,
+// so that all of them are measured after a few choices; passengers may make it
+// larger.
+size_t step_batch::row_bound(const batch_shape& of, size_t there) const {
+  if (join_ != joining::step || company_ == 0)
+    return max_batch_;
+  auto least = std::numeric_limits<double>::infinity();
+  std::vector<std::pair<size_t, double>> by_size;
+  for (size_t n = std::min<size_t>(max_batch_, there); n > 0; n /= 2) {
+    const double each = time_per_row(of, n);
+    if (each == 0)
+      return n;
+    by_size.emplace_back(n, each);
+    least = std::min(least, each);
+  }
+  for (auto x = by_size.rbegin(); x != by_size.rend(); ++x)
+    if (x->second <= (1 + as_good) * least)
+      return x->first;
+  return max_batch_;
+}
+
+double step_batch::time_per_row(const batch_shape& of, size_t rows) const {
+  const auto at = step_of_.find(of);
+  if (at == step_of_.end())
+    return 0;
+  const auto found = at->second.lower_bound(rows);
+  if (found == at->second.end() || found->first >= 2 * rows)
+    return 0;
+  return found->second / static_cast<double>(found->first);
 }
 
 double step_batch::step_of(const batch_shape& of, size_t rows) const {

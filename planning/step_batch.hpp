@@ -63,6 +63,11 @@ struct step_choice {
 /// have no more rows than it, and of all where their rows cost next to nothing,
 /// as on a device that a small batch does not fill. Each pays for its rows.
 ///
+/// While another tenant's rows were there of late, a turn's owner has no more
+/// rows in a batch than it takes for a time per row within a tenth of the least
+/// that was measured: who comes next waits for one step, and larger ones gain
+/// little.
+///
 /// Where rows join by whole batches or one by one, a turn ends with its batch,
 /// and tenants share it.
 ///
@@ -76,6 +81,9 @@ class step_batch {
 public:
   /// How often later rows may join before an earlier one of their shape.
   static constexpr uint32_t most_overtaken = 64;
+
+  /// For how many choices it remembers that another tenant's rows were there.
+  static constexpr uint32_t company_choices = 64;
 
   /// A `max_batch` or `turn_steps` of 0 counts as 1.
   explicit step_batch(uint32_t max_batch, joining join = joining::step,
@@ -148,9 +156,17 @@ private:
   void take_turns();
   std::vector<entry*> running(const owner& of);
   std::vector<entry*> let_join(const owner& of, size_t seats);
-  void add_rows(const owner& of, step_choice& to, std::vector<entry*>& rows);
+  void add_rows(const owner& of, size_t most, step_choice& to,
+                std::vector<entry*>& rows);
   void add_passengers(step_choice& to, std::vector<entry*>& rows);
   bool rides_free(const batch_shape& of, size_t own, size_t all) const;
+  bool has_company() const;
+  size_t rows_of(const owner& of) const;
+  /// Most rows of one owner in a choice, where it has so many.
+  size_t row_bound(const batch_shape& of, size_t there) const;
+  /// Nanoseconds of a step for each of so many rows, or of up to twice as many;
+  /// 0: not measured.
+  double time_per_row(const batch_shape& of, size_t rows) const;
   /// Nanoseconds of a step of so many rows; 0: not measured.
   double step_of(const batch_shape& of, size_t rows) const;
   void learn(const batch_shape& of, size_t rows, uint32_t steps,
@@ -166,6 +182,8 @@ private:
   joining join_;
   uint32_t turn_steps_;
   uint64_t joins_ = 0;
+  /// For so many more choices it counts as shared by tenants.
+  uint32_t company_ = 0;
   /// Whether the last choice ends with its turn.
   bool ends_with_turn_ = false;
 };

@@ -325,7 +325,36 @@ BOOST_AUTO_TEST_CASE(who_asks_for_little_is_not_drawn_in_others_batches) {
     sut.ran(c.rows, c.steps, c.steps * 10ms);
     ran += c.steps;
   }
+  // Who comes next is not to wait for eight rows, which gain nothing here.
+  size_t most = 8;
+  for (int i = 0; i < 5; ++i) {
+    const auto c = sut.next();
+    most = c.rows.size();
+    sut.ran(c.rows, 1, most * 10ms);
+  }
+  BOOST_TEST(most == 1u);
+  // Alone for long it has them all again.
+  for (uint32_t i = 0; i < step_batch::company_choices; ++i) {
+    const auto c = sut.next();
+    sut.ran(c.rows, 1, c.rows.size() * 10ms);
+  }
   BOOST_TEST(sut.next().rows.size() == 8u);
+}
+
+BOOST_AUTO_TEST_CASE(beside_others_batches_are_as_large_as_they_gain) {
+  step_batch sut{8};
+  for (uint64_t i = 1; i <= 12; ++i)
+    sut.add(of_tenant(row(i, 1000), 1));
+  const auto step = [](size_t rows) { return 20ms + rows * 1ms; };
+  sut.add(of_tenant(row(100, 1), 2));
+  std::vector<size_t> sizes;
+  for (int i = 0; i < 12; ++i) {
+    const auto c = sut.next();
+    if (c.rows.size() > 1 || of(c.rows) != ids{100})
+      sizes.push_back(c.rows.size());
+    sut.ran(c.rows, 1, step(c.rows.size()));
+  }
+  BOOST_TEST(sizes.back() == 8u);
 }
 
 BOOST_AUTO_TEST_CASE(tenants_share_time_whoever_has_more_rows) {

@@ -3,6 +3,7 @@
 
 #include <atelier/planning/diffserve/allocation.hpp>
 #include <atelier/planning/policies/vanilla.hpp>
+#include <atelier/planning/random_judge.hpp>
 
 #include <optional>
 #include <string>
@@ -11,9 +12,6 @@
 #include <vector>
 
 namespace atelier::planning {
-
-/// Name of the judge whose scores are drawn uniformly, whatever the picture.
-inline constexpr std::string_view random_judge = "random";
 
 /// What the policies built on DiffServe's parts differ in.
 struct diffserve_rules {

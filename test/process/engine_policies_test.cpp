@@ -73,8 +73,7 @@ BOOST_AUTO_TEST_CASE(every_policy_answers_over_processes_of_their_own) {
   folder.write("critic/config.json", "{}");
   // They ask other judges, which are not there.
   const auto asks_another = [](const std::string& name) {
-    return name == "score-cascade" || name == "clip-cascade"
-        || name == "random-cascade";
+    return name == "score-cascade" || name == "clip-cascade";
   };
   std::vector<std::string> names;
   for (const auto& p : planning::all_policies())

@@ -327,7 +327,10 @@ plan diffserve_policy::replan(const demand& asked, const profile& by_kind,
   std::fill(share.begin(), share.end(), 0.0);
   const bool light_there = problem.hosting_light > 0;
   const bool heavy_there = problem.hosting_heavy > 0;
-  if (light_there != heavy_there) {
+  // What the plan gives up gets no more requests: they would keep its last
+  // host.
+  const bool stays = (light_there ? p.light : p.heavy) > 0;
+  if (light_there != heavy_there && stays) {
     share[light_there ? c.light.value : c.heavy.value] = 1;
   } else if (rules_.allocate == rule::random) {
     share[c.heavy.value] = p.deferred;

@@ -224,6 +224,29 @@ BOOST_AUTO_TEST_CASE(a_slow_worker_is_done_without) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(one_worker_leaves_the_heavy_variant_when_the_load_jumps) {
+  auto x = base("diffserve");
+  auto known = cascade();
+  known->cascades[0].fid = {{0, 18}, {1, 24}};
+  x.profile = known;
+  x.workers = 1;
+  x.trace.clear();
+  for (int i = 0; i < 80; ++i)
+    x.trace.push_back({1.25 * i, static_cast<uint64_t>(i)});
+  for (int i = 0; i < 600; ++i)
+    x.trace.push_back({100 + i / 6.0, static_cast<uint64_t>(80 + i)});
+  uint64_t heavy_before = 0;
+  uint64_t bad_after = 0;
+  for (const auto& i : ran(x).series) {
+    if (i.begin_seconds < 100)
+      heavy_before += i.answered_here - i.light;
+    if (i.begin_seconds >= 120)
+      bad_after += i.late + i.dropped;
+  }
+  BOOST_TEST(heavy_before > 40u);
+  BOOST_TEST(bad_after < 24u);
+}
+
 BOOST_AUTO_TEST_CASE(a_hung_worker_is_killed_and_its_requests_go_on) {
   auto x = base("diffserve", 4, 120);
   x.deadline = core::timespan{0};

@@ -179,6 +179,21 @@ BOOST_AUTO_TEST_CASE(nothing_goes_to_a_variant_that_nobody_has_yet) {
   BOOST_TEST(s.route({}).name == "cascade");
 }
 
+BOOST_AUTO_TEST_CASE(what_the_plan_gives_up_gets_no_more_requests) {
+  // One worker, which has the heavy variant: what still came for that would
+  // keep it there for ever.
+  for (const auto* name : {"diffserve", "diffserve-paper"})
+    BOOST_TEST_CONTEXT(name) {
+      test::scene s{name, 1};
+      for (int i = 0; i < 5; ++i) {
+        s.window(4);
+        s.replan();
+      }
+      BOOST_TEST(s.hosting(2) == 1u);
+      BOOST_TEST(s.route({}).name == s.known.variants[2].name);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(the_first_plan_halves_the_workers) {
   test::scene s{"diffserve-paper"};
   s.replan();

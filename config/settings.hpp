@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/core/limits.hpp>
+#include <atelier/core/planning_rhythm.hpp>
 #include <atelier/core/time.hpp>
 
 #include <cstdint>
@@ -159,13 +160,13 @@ struct planner_settings {
   std::string quality;
   /// A file that `atelier plan -o` wrote, for the policy `fixed`; else empty.
   std::string plan;
-  core::timespan period = std::chrono::seconds{30};
+  core::timespan period = core::planning_rhythm{}.period;
 };
 
 struct monitor_settings {
   /// Length of one counting window, and how many are kept.
-  core::timespan window = std::chrono::seconds{10};
-  uint32_t windows = 60;
+  core::timespan window = core::planning_rhythm{}.window;
+  uint32_t windows = core::planning_rhythm{}.windows;
 };
 
 /// The server's door. What a request may ask for stands in `limits`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/planning_rhythm.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/time.hpp>
@@ -118,9 +119,9 @@ struct scenario {
   double noise = 0;
   /// From arrival to the answer; 0: none.
   core::timespan deadline{0};
-  core::timespan window = std::chrono::seconds{1};
-  uint32_t windows = 20;
-  core::timespan period = std::chrono::seconds{5};
+  core::timespan window = core::planning_rhythm{}.window;
+  uint32_t windows = core::planning_rhythm{}.windows;
+  core::timespan period = core::planning_rhythm{}.period;
   /// Share of classes that the classifier predicts rightly; none: that of each
   /// ladder.
   std::optional<double> classifier_accuracy;

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/time.hpp>
+
+#include <cstdint>
+
+namespace atelier::core {
+
+/// How often demand is counted and plans are made where nothing else is said, by
+/// a server and by a simulation, so that one shows what the other does.
+struct planning_rhythm {
+  /// Length of one counting window, and how many are kept.
+  timespan window = std::chrono::seconds{1};
+  uint32_t windows = 20;
+  /// Between two plans.
+  timespan period = std::chrono::seconds{5};
+};
+
+} // namespace atelier::core

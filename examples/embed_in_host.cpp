@@ -5,27 +5,14 @@
 #include <atelier/atelier.hpp>
 
 #include <chrono>
-#include <cstdlib>
 #include <future>
 #include <iostream>
-#include <memory>
 #include <string>
 #include <utility>
-#include <variant>
 
 using namespace std::chrono_literals;
 
 namespace {
-
-/// Ends the program with the failure's text: a host would answer its user.
-template <class T, class Result>
-T expect(Result result, const char* doing) {
-  if (const auto* why = std::get_if<atelier::failure>(&result)) {
-    std::cerr << doing << ": " << why->code << ": " << why->text << '\n';
-    std::exit(1);
-  }
-  return std::get<T>(std::move(result));
-}
 
 /// Each step takes a while, so that there is something to watch.
 atelier::engine_options slow_test_card() {
@@ -47,19 +34,18 @@ atelier::generation portrait(const char* prompt) {
 }
 
 void show(const atelier::answer& answer) {
-  if (const auto* why = std::get_if<atelier::failure>(&answer)) {
-    std::cout << "  no picture: " << why->code << '\n';
+  if (!answer) {
+    std::cout << "  no picture: " << answer.why().code << '\n';
     return;
   }
-  const auto& picture = std::get<atelier::picture>(answer);
+  const auto& picture = answer.value();
   std::cout << "  " << picture.format << " of " << picture.bytes.size()
             << " bytes, sha256 " << picture.sha256.substr(0, 12) << '\n';
 }
 
 /// One way: wait for the future.
 void wait_for_one(atelier::engine& engine) {
-  auto request = expect<atelier::submission>(
-    engine.submit(portrait("a green triangle")), "submit");
+  auto request = engine.submit(portrait("a green triangle")).value();
   std::cout << "request " << request.request << '\n';
   show(request.result.get());
 }
@@ -76,8 +62,7 @@ void be_called(atelier::engine& engine) {
     show(answer);
     done.set_value();
   };
-  expect<atelier::submission>(
-    engine.submit(portrait("a yellow star"), std::move(calls)), "submit");
+  engine.submit(portrait("a yellow star"), std::move(calls)).value();
   done.get_future().wait();
 }
 
@@ -92,8 +77,7 @@ void take_back(atelier::engine& engine) {
     if (!std::exchange(told, true))
       running.set_value();
   };
-  auto request = expect<atelier::submission>(
-    engine.submit(wanted, std::move(calls)), "submit");
+  auto request = engine.submit(wanted, std::move(calls)).value();
   running.get_future().wait();
   engine.cancel(request.request);
   show(request.result.get());
@@ -104,22 +88,21 @@ void be_refused(atelier::engine& engine) {
   auto wanted = portrait("a picture of no size");
   wanted.width = 7;
   const auto refused = engine.submit(wanted);
-  std::cout << "  " << std::get<atelier::failure>(refused).text << '\n';
+  std::cout << "  " << refused.why().text << '\n';
 }
 
 } // namespace
 
-int main() {
-  auto engine = expect<std::unique_ptr<atelier::engine>>(
-    atelier::engine::start(slow_test_card()), "start");
+int main() try {
+  const auto engine = atelier::engine::start(slow_test_card()).value();
 
   wait_for_one(*engine);
   be_called(*engine);
   take_back(*engine);
   be_refused(*engine);
 
-  auto last = expect<atelier::submission>(
-    engine->submit(portrait("finished while the engine stops")), "submit");
+  auto last =
+    engine->submit(portrait("finished while the engine stops")).value();
   const auto now = engine->status();
   std::cout << now.accepted << " accepted, " << now.answered << " answered, "
             << now.cancelled << " taken back, " << now.running << " running\n";
@@ -129,4 +112,9 @@ int main() {
   std::cout << (all_answered ? "everything was answered\n"
                              : "some work was given up\n");
   return all_answered ? 0 : 1;
+
+} catch (const atelier::failed& e) {
+  // A host would answer its user.
+  std::cerr << "embed_in_host: " << e.why().code << ": " << e.what() << '\n';
+  return 1;
 }

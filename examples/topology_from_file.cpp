@@ -10,20 +10,12 @@
 #include <future>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
 namespace {
 
 constexpr int pictures = 8;
-
-int complain(const atelier::failure& why) {
-  std::cerr << "topology_from_file: " << why.text << '\n';
-  return 1;
-}
 
 /// Which process runs what: one is named after each device, one is "cpu".
 void show(const atelier::engine_status& now,
@@ -42,7 +34,7 @@ void show(const atelier::engine_status& now,
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   if (argc < 2) {
     std::cerr << "usage: topology_from_file FILE [KEY=VALUE ...]\n";
     return 2;
@@ -52,19 +44,13 @@ int main(int argc, char** argv) {
   options.set.assign(argv + 2, argv + argc);
 
   // Every fault of the file is told at once, a line each.
-  auto started = atelier::engine::start(options);
-  if (const auto* why = std::get_if<atelier::failure>(&started))
-    return complain(*why);
-  auto& engine = *std::get<std::unique_ptr<atelier::engine>>(started);
+  const auto engine = atelier::engine::start(options).value();
 
   std::vector<atelier::submission> requests;
   for (int i = 0; i < pictures; ++i) {
     atelier::generation wanted;
     wanted.prompt = "picture " + std::to_string(i);
-    auto handed_in = engine.submit(wanted);
-    if (const auto* why = std::get_if<atelier::failure>(&handed_in))
-      return complain(*why);
-    requests.push_back(std::get<atelier::submission>(std::move(handed_in)));
+    requests.push_back(engine->submit(wanted).value());
   }
 
   // A snapshot may be taken at any time.
@@ -72,16 +58,18 @@ int main(int argc, char** argv) {
   for (auto& request : requests) {
     while (request.result.wait_for(std::chrono::milliseconds{5})
            != std::future_status::ready)
-      for (const auto& worker : engine.status().workers)
+      for (const auto& worker : engine->status().workers)
         most_running[worker.device] =
           std::max(most_running[worker.device], worker.running);
-    const auto answer = request.result.get();
-    if (const auto* why = std::get_if<atelier::failure>(&answer))
-      return complain(*why);
+    request.result.get().value();
   }
-  const auto end = engine.status();
+  const auto end = engine->status();
   show(end, most_running);
   std::cout << end.answered << " of " << end.accepted << " answered\n";
-  return end.answered == pictures && engine.stop(std::chrono::seconds{10}) ? 0
-                                                                           : 1;
+  return end.answered == pictures && engine->stop(std::chrono::seconds{10}) ? 0
+                                                                            : 1;
+
+} catch (const atelier::failed& e) {
+  std::cerr << "topology_from_file: " << e.what() << '\n';
+  return 1;
 }

@@ -7,6 +7,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,56 @@ struct failure {
   std::string text;
   /// With `overloaded`: when to come back.
   std::chrono::nanoseconds retry_after{0};
+};
+
+/// What `result::value` throws; `what()` is the failure's text.
+class failed : public std::runtime_error {
+public:
+  explicit failed(failure reason)
+    : std::runtime_error(reason.text), why_(std::move(reason)) {}
+
+  const failure& why() const noexcept {
+    return why_;
+  }
+
+private:
+  failure why_;
+};
+
+/// What was asked for, or why it was not done: a std::variant of both.
+template <class T>
+class [[nodiscard]] result : public std::variant<T, failure> {
+public:
+  using std::variant<T, failure>::variant;
+
+  explicit operator bool() const noexcept {
+    return this->index() == 0;
+  }
+
+  /// Return what was asked for. Throw `failed` where it was not done.
+  T& value() & {
+    return require(), std::get<0>(*this);
+  }
+
+  const T& value() const& {
+    return require(), std::get<0>(*this);
+  }
+
+  T value() && {
+    return require(), std::get<0>(std::move(*this));
+  }
+
+  /// Returns why it was not done.
+  /// @pre it was not: else std::bad_variant_access is thrown
+  const failure& why() const {
+    return std::get<1>(*this);
+  }
+
+private:
+  void require() const {
+    if (this->index() != 0)
+      throw failed{std::get<1>(*this)};
+  }
 };
 
 /// What is held against a request whose worker's process died while it worked
@@ -176,7 +227,7 @@ struct picture {
 };
 
 /// Each accepted request is answered exactly once, with one of these.
-using answer = std::variant<picture, failure>;
+using answer = result<picture>;
 
 /// What a picture looks like on its way, small: how the model sees it after a
 /// step.
@@ -397,8 +448,7 @@ public:
   /// Starts all actors and waits until every configured worker is ready.
   /// Errors: bad_config (every fault at once, a line each), out_of_resources,
   ///         unavailable, io_failed.
-  static std::variant<std::unique_ptr<engine>, failure> start(
-    const engine_options& options);
+  static result<std::unique_ptr<engine>> start(const engine_options& options);
 
   /// Stops without waiting: what is not answered yet is answered `stopping`.
   ~engine();
@@ -409,8 +459,7 @@ public:
   /// Hands in a request. Refused at once: no callback, no future.
   /// Errors: invalid_argument, bad_payload (an image that is none), not_found,
   ///         overloaded, stopping.
-  std::variant<submission, failure> submit(const generation& wanted,
-                                           callbacks calls = {});
+  result<submission> submit(const generation& wanted, callbacks calls = {});
 
   /// Takes a request back; it is answered `cancelled` at the next step unless
   /// it was answered before. False where it is not known (any more).

@@ -74,8 +74,7 @@ engine::engine(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
 
 engine::~engine() = default;
 
-std::variant<std::unique_ptr<engine>, failure> engine::start(
-  const engine_options& options) {
+result<std::unique_ptr<engine>> engine::start(const engine_options& options) {
   auto loaded = config::load(options.config_file, options.set);
   if (!loaded)
     return runtime::to_failure(config::to_error(loaded.faults));
@@ -92,8 +91,7 @@ std::variant<std::unique_ptr<engine>, failure> engine::start(
   return std::unique_ptr<engine>{new engine{std::move(x)}};
 }
 
-std::variant<submission, failure> engine::submit(const generation& wanted,
-                                                 callbacks calls) {
+result<submission> engine::submit(const generation& wanted, callbacks calls) {
   auto& x = *impl_;
   const runtime::turnstile::visit inside{x.entrance};
   if (!inside)

@@ -4,7 +4,8 @@
 // parts, each with the real code:
 //
 //   choice     the scheduler's tables: admission, route and first dispatch of a
-//              request, and the choice of its device when it is prepared
+//              request, and the choice of its device when it is prepared; with
+//              two variants of a ladder, of which `atelier` plans a mix
 //   batch      the denoise-step actor: from the end of a run until the device
 //              has the next one, in which one row left and another joined
 //   hand-off   a descriptor from the control process to a device's process and
@@ -106,17 +107,59 @@ struct nobody : actors::supervision {
 
   void request_caused(ipc::process_life) override {}
 
-  void cluster_changed(planning::cluster_view) override {}
+  void cluster_changed(planning::cluster_view x) override {
+    there = std::move(x);
+  }
+
+  planning::cluster_view there;
 };
 
-void choice(const std::string& policy_name, uint32_t devices, int requests) {
+/// Two variants of which one stands in for the other: eight images of the large
+/// one take a device 8 ms, of the small one 4 ms.
+std::shared_ptr<const planning::profile> measured() {
   auto known = std::make_shared<planning::profile>();
-  planning::variant_profile v;
-  v.name = "card@1";
-  v.model = "card";
-  v.steps = 1;
-  v.step = {{1, 64 * 64, 1ms}, {8, 64 * 64, 4ms}};
-  known->variants.push_back(v);
+  planning::ladder_profile models;
+  models.kind = planning::ladder_kind::smaller_models;
+  for (const auto& [name, quality] :
+       {std::pair{"large@2", 1.0}, std::pair{"small@1", 0.8}}) {
+    auto v = *planning::parse_variant(name);
+    v.native_px = {64, 64};
+    v.step = {{1, 64 * 64, 1ms, 9}, {8, 64 * 64, 4ms, 9}};
+    v.quality = quality;
+    models.levels.push_back(
+      {core::variant_id{static_cast<uint32_t>(known->variants.size())},
+       0,
+       quality,
+       {}});
+    known->variants.push_back(v);
+  }
+  known->ladders.push_back(models);
+  return known;
+}
+
+/// More than the large variant can draw, and less than the small one can.
+planning::demand asked_of(uint32_t devices) {
+  planning::demand x;
+  planning::demand_window window;
+  window.length = 1s;
+  window.begin = core::time_point{1s};
+  window.arrived = 1'400ull * devices;
+  x.windows = {window};
+  x.now = window.begin + window.length;
+  x.period = 1s;
+  return x;
+}
+
+size_t routes_taken(const planning::plan& x) {
+  size_t most = 0;
+  for (const auto& row : x.share)
+    most = std::max(most, static_cast<size_t>(std::ranges::count_if(
+                            row, [](double share) { return share > 0; })));
+  return most;
+}
+
+void choice(const std::string& policy_name, uint32_t devices, int requests) {
+  const auto known = measured();
   const auto policy = planning::make_policy(policy_name);
   good(policy);
   actors::hub_config config;
@@ -129,7 +172,8 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
     config.arena, config.slots, std::array<size_t, ipc::slot_kinds>{0, 0, 0});
   const auto to = std::make_shared<orders>();
   const auto clients = std::make_shared<answers>();
-  actors::hub hub{config, {slots, to, clients, std::make_shared<nobody>()}};
+  const auto supervisor = std::make_shared<nobody>();
+  actors::hub hub{config, {slots, to, clients, supervisor}};
   actors::worker_ready ready;
   ready.seats = in_flight;
   ready.max_batch = 8;
@@ -139,13 +183,19 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
     hub.on(ready, clock_type::now());
   }
   ready.seats = 2 * in_flight / devices;
-  ready.variants = {v.name};
+  for (const auto& v : known->variants)
+    ready.variants.push_back(v.name);
   for (uint32_t i = 0; i < devices; ++i) {
     ready.who = {{core::process_id{i + 2}, core::incarnation{1}},
                  actors::role::denoise_step,
                  0};
     hub.on(ready, clock_type::now());
   }
+  const auto plan = (*policy)->replan(asked_of(devices), *known,
+                                      supervisor->there, *config.initial_plan);
+  if (policy_name == "atelier" && routes_taken(plan) < 2)
+    stop("the plan leaves nothing to decide");
+  hub.publish(std::make_shared<const planning::plan>(plan), clock_type::now());
   std::unordered_map<core::request_id, double> choosing;
   std::vector<double> entering;
   std::vector<double> placing;
@@ -184,15 +234,18 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
       both.push_back(choosing.at(p->who.id) + took);
       choosing.erase(p->who.id);
     } else if (const auto* d = std::get_if<actors::denoise>(&what)) {
-      good(slots->publish(d->state, 2, 0));
+      const auto steps = d->how.steps;
+      good(slots->publish(d->state, steps + 1, 0));
       good(slots->publish(d->image, 1, 0));
       const auto now = clock_type::now();
       hub.on(actors::stepping{where, {d->who}}, now);
-      hub.on(actors::stepped{where, {{d->who, 1, true}}}, now);
+      hub.on(actors::stepped{where, {{d->who, steps, true}}}, now);
       actors::denoised reply;
       reply.who = d->who;
-      reply.steps_done = reply.steps_run = 1;
+      reply.steps_done = reply.steps_run = steps;
       hub.on(reply, now);
+    } else if (const auto* a = std::get_if<actors::adopt>(&what)) {
+      hub.on(actors::adopted{where, a->number, {}}, clock_type::now());
     } else if (const auto* f = std::get_if<actors::finish>(&what)) {
       good(slots->publish(f->encoded, 1, 0));
       hub.on(actors::finished{f->who, {}, 0, {}, {}}, clock_type::now());

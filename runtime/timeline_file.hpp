@@ -4,7 +4,7 @@
 #include <atelier/actors/timeline.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/core/result.hpp>
-#include <atelier/runtime/net/descriptor.hpp>
+#include <atelier/runtime/descriptor.hpp>
 
 #include <condition_variable>
 #include <cstdint>

@@ -5,15 +5,17 @@ set(ATELIER_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
 
 # The public name of each folder, and where it lies.
 set(ATELIER_PUBLIC_FOLDERS
-  core:runtime/core
-  image:runtime/image
+  core:core
   config:config
   ipc:ipc
   planning:planning
   index:index
   gpu:gpu
   actors:actors
+  simulation:simulation
   runtime:runtime
+  training:training
+  bench:bench
   atelier.hpp:runtime/atelier.hpp)
 
 file(MAKE_DIRECTORY "${ATELIER_INCLUDE_DIR}/atelier")

@@ -82,12 +82,11 @@ foreach(entry IN LISTS ATELIER_PUBLIC_FOLDERS)
     install(FILES "${path}"
       DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/atelier")
   elseif(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/${path}")
-    # Core and image lie below runtime, but are public under their own names.
     install(DIRECTORY "${path}/"
       DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/atelier/${name}"
       FILES_MATCHING PATTERN "*.hpp"
       PATTERN detail EXCLUDE
-      REGEX "/runtime/(core|image|atelier\\.hpp)$" EXCLUDE
+      REGEX "/runtime/atelier\\.hpp$" EXCLUDE
       REGEX "/config/(cmake|setup|topologies)$" EXCLUDE)
   endif()
 endforeach()

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/evaluation/evaluation_report.hpp>
-#include <atelier/gpu/evaluation/run_names.hpp>
-#include <atelier/image/codec.hpp>
+#include <atelier/core/image/codec.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/cli/atomic_file.hpp>
 #include <atelier/runtime/cli/choices.hpp>
@@ -10,8 +8,10 @@
 #include <atelier/runtime/cli/progress_line.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
-#include <atelier/runtime/evaluate.hpp>
 #include <atelier/runtime/program_folder.hpp>
+#include <atelier/training/evaluation/evaluation_report.hpp>
+#include <atelier/training/evaluation/run_names.hpp>
+#include <atelier/training/program/built_in_evaluate.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/bench/papers/reproduce.hpp>
 #include <atelier/core/philox.hpp>
 #include <atelier/runtime/cli/atomic_file.hpp>
 #include <atelier/runtime/cli/choices.hpp>
@@ -14,9 +15,8 @@
 #include <atelier/runtime/cli/text_option.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/pipeline.hpp>
-#include <atelier/runtime/simulation/report.hpp>
-#include <atelier/runtime/simulation/reproduce.hpp>
-#include <atelier/runtime/simulation/simulate.hpp>
+#include <atelier/simulation/report.hpp>
+#include <atelier/simulation/simulate.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/bench/papers/reproduce.hpp>
 #include <atelier/runtime/cli/arguments.hpp>
 #include <atelier/runtime/cli/environment.hpp>
 #include <atelier/runtime/cli/exit_status.hpp>
-#include <atelier/runtime/simulation/reproduce.hpp>
 
 #include <optional>
 #include <span>

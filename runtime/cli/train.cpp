@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/training/export_run.hpp>
-#include <atelier/gpu/training/import_run.hpp>
 #include <atelier/runtime/cli/choices.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/progress_bar.hpp>
@@ -9,7 +7,9 @@
 #include <atelier/runtime/cli/text_option.hpp>
 #include <atelier/runtime/cli/train.hpp>
 #include <atelier/runtime/program_folder.hpp>
-#include <atelier/runtime/train.hpp>
+#include <atelier/training/export_run.hpp>
+#include <atelier/training/import_run.hpp>
+#include <atelier/training/program/built_in_train.hpp>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atelier/actors/transport.hpp>
-#include <atelier/runtime/net/descriptor.hpp>
+#include <atelier/runtime/descriptor.hpp>
 
 #include <caf/actor.hpp>
 

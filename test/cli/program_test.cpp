@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fake_service.hpp"
 #include "scratch_folder.hpp"
-#include <atelier/image/codec.hpp>
+#include <atelier/core/image/codec.hpp>
 #include <atelier/runtime/cli/program.hpp>
 
 #include <boost/test/unit_test.hpp>

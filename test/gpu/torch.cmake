@@ -26,19 +26,19 @@ atelier_add_test(gpu_step
 atelier_add_test(gpu_networks
   KIND UNIT
   TORCH
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/training/networks_test.cpp
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/../training/networks_test.cpp
   LIBS Atelier::gpu_torch)
 atelier_add_test(gpu_training
   KIND UNIT
   SOURCES
-    ${CMAKE_CURRENT_LIST_DIR}/training/answer_head_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/training/autoencoder_net_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/training/checkpoint_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/training/training_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/../training/answer_head_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/../training/autoencoder_net_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/../training/checkpoint_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/../training/training_test.cpp
   LIBS Atelier::gpu_torch Atelier::core
   TORCH)
 atelier_add_test(gpu_evaluation
   KIND UNIT
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/evaluation/evaluate_test.cpp
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/../training/evaluation/evaluate_test.cpp
   LIBS Atelier::gpu_torch Atelier::core
   TORCH)

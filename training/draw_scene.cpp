@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
-#include <atelier/gpu/captions/palette.hpp>
+#include <atelier/training/contrast.hpp>
 #include <atelier/training/detail/layouts.hpp>
 #include <atelier/training/detail/separation.hpp>
 #include <atelier/training/draw_scene.hpp>

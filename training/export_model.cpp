@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/sha256.hpp>
+#include <atelier/gpu/captions/caption_words.hpp>
 #include <atelier/gpu/models/expected_tensors.hpp>
 #include <atelier/gpu/models/json_file.hpp>
 #include <atelier/gpu/models/output_file.hpp>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/captions/vocabulary.hpp>
 #include <atelier/gpu/models/model_files.hpp>
 #include <atelier/training/family.hpp>
 
@@ -51,34 +50,6 @@ component config_alone(std::string text, const char* class_name) {
   return out;
 }
 
-json scorer_json() {
-  const auto x = family_scorer();
-  auto text = json::parse(text_encoder_config_text());
-  text.erase("architectures");
-  text.erase("dtype");
-  return {
-    {"architectures", json::array({"CLIPModel"})},
-    {"model_type", "clip"},
-    {"projection_dim", x.text.projection_dim},
-    {"dtype", "float32"},
-    {"text_config", std::move(text)},
-    {"vision_config",
-     {
-       {"model_type", "clip_vision_model"},
-       {"hidden_size", x.width},
-       {"intermediate_size", x.inner},
-       {"num_hidden_layers", x.layers},
-       {"num_attention_heads", x.heads},
-       {"num_channels", 3},
-       {"image_size", x.side},
-       {"patch_size", x.patch},
-       {"hidden_act", "gelu"},
-       {"layer_norm_eps", 1e-5},
-       {"projection_dim", x.text.projection_dim},
-     }},
-  };
-}
-
 } // namespace
 
 std::string_view to_string(family_member x) {
@@ -126,33 +97,6 @@ std::string unet_config_text(family_member x) {
 
 unet_config family_unet(family_member x) {
   return *parse_unet_config(unet_config_text(x), "config.json");
-}
-
-std::string text_encoder_config_text() {
-  return text_of({
-    {"architectures", json::array({"CLIPTextModel"})},
-    {"model_type", "clip_text_model"},
-    {"vocab_size", caption_vocabulary().tokens.size()},
-    {"hidden_size", family_text_width},
-    {"intermediate_size", 4 * family_text_width},
-    {"num_hidden_layers", 4},
-    {"num_attention_heads", 4},
-    {"max_position_embeddings", family_tokens},
-    {"hidden_act", "gelu"},
-    {"layer_norm_eps", 1e-5},
-    {"projection_dim", family_text_width},
-    {"bos_token_id", bpe_vocabulary::start_id},
-    {"eos_token_id", bpe_vocabulary::end_id},
-    {"pad_token_id", bpe_vocabulary::end_id},
-    // transformers computes in the type of the weights' file otherwise, which
-    // the other networks' library does not.
-    {"dtype", "float32"},
-  });
-}
-
-clip_text_config family_text_encoder() {
-  return *read_clip_text_config(
-    config_alone(text_encoder_config_text(), "CLIPTextModel"));
 }
 
 std::string autoencoder_config_text() {
@@ -205,17 +149,6 @@ autoencoder_config family_tiny_autoencoder() {
     config_alone(tiny_autoencoder_config_text(), "AutoencoderTiny"));
 }
 
-scorer_config family_scorer() {
-  scorer_config out;
-  out.text = family_text_encoder();
-  out.text.projection_dim = out.text.hidden_size;
-  return out;
-}
-
-std::string scorer_config_text() {
-  return text_of(scorer_json());
-}
-
 std::string scorer_processor_text() {
   const json half = std::vector<double>(3, 0.5);
   return text_of({
@@ -229,21 +162,6 @@ std::string scorer_processor_text() {
     {"do_normalize", true},
     {"image_mean", half},
     {"image_std", half},
-  });
-}
-
-discriminator_config family_discriminator() {
-  return {.towers = family_scorer()};
-}
-
-std::string discriminator_config_text() {
-  auto towers = scorer_json();
-  towers.erase("architectures");
-  towers.erase("dtype");
-  return text_of({
-    {"model_type", "atelier_discriminator"},
-    {"inner_size", family_discriminator().inner},
-    {"scorer_config", std::move(towers)},
   });
 }
 

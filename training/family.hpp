@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atelier/gpu/models/autoencoder_config.hpp>
-#include <atelier/gpu/models/clip_text_config.hpp>
+#include <atelier/gpu/models/judge/judge_config.hpp>
 #include <atelier/gpu/models/model_traits.hpp>
 #include <atelier/gpu/models/unet_config.hpp>
 
@@ -26,16 +26,6 @@ enum class family_member : uint8_t {
 std::string_view to_string(family_member x);
 std::optional<family_member> family_member_named(std::string_view name);
 
-/// Pixels of a side of the family's pictures, and elements of a side of their
-/// latents.
-inline constexpr int64_t family_side = 128;
-inline constexpr int64_t family_latent_side = 16;
-/// Tokens of a text, start and end included. Of a million captions of three
-/// objects about two say more than fits, and lose their last word.
-inline constexpr uint32_t family_tokens = 48;
-/// Width of the text encoder, hence of what the denoisers look at.
-inline constexpr int64_t family_text_width = 128;
-
 /// How it wants to be used: beyond guidance 3 edges get angular and backgrounds
 /// blotched; of turbo any guidance does that.
 model_traits family_traits(family_member x);
@@ -44,9 +34,6 @@ model_traits family_traits(family_member x);
 /// it, and what this library reads from it.
 std::string unet_config_text(family_member x);
 unet_config family_unet(family_member x);
-
-std::string text_encoder_config_text();
-clip_text_config family_text_encoder();
 
 /// Latents of this autoencoder have mean 0 and deviation 1 by its own weights:
 /// its scaling factor is 1.
@@ -57,35 +44,8 @@ autoencoder_config family_autoencoder();
 std::string tiny_autoencoder_config_text();
 autoencoder_config family_tiny_autoencoder();
 
-/// CLIP's two towers: how well a text fits a picture.
-struct scorer_config {
-  /// With a projection, which is that of both.
-  clip_text_config text;
-  /// Pixels of the pictures' side, and of the squares that are its tokens.
-  int64_t side = family_side;
-  int64_t patch = 16;
-  int64_t width = 128;
-  int64_t inner = 512;
-  int64_t layers = 4;
-  int64_t heads = 4;
-};
-
-/// As transformers' CLIPModel and CLIPImageProcessor read them.
-std::string scorer_config_text();
+/// As transformers' CLIPImageProcessor reads it.
 std::string scorer_processor_text();
-scorer_config family_scorer();
-
-/// Tells whether a picture is a good one of its caption.
-struct discriminator_config {
-  /// Looks at the picture and reads the caption.
-  scorer_config towers;
-  /// Width of what weighs both.
-  int64_t inner = 64;
-};
-
-/// With the family's scorer.
-discriminator_config family_discriminator();
-std::string discriminator_config_text();
 
 /// Tells from a prompt alone how good each way to draw it will be.
 struct prompt_classifier_config {

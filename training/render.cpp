@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
 #include <atelier/gpu/captions/palette.hpp>
+#include <atelier/training/contrast.hpp>
 #include <atelier/training/detail/signed_distance.hpp>
 #include <atelier/training/render.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/training/caption.hpp>
+#include <atelier/gpu/captions/description.hpp>
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/captions/detail/lexicon.hpp>
+#include <atelier/gpu/captions/scene_terms.hpp>
 #include <atelier/gpu/captions/scene_vocabulary.hpp>
-#include <atelier/training/scene.hpp>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/gpu/captions/caption_words.hpp>
 #include <atelier/gpu/models/tokenizer.hpp>
-#include <atelier/training/caption.hpp>
 
 #include <cstdint>
 #include <map>

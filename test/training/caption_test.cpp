@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/scale.hpp"
 #include "support/seed.hpp"
+#include <atelier/gpu/captions/caption_words.hpp>
 #include <atelier/gpu/captions/parse_caption.hpp>
 #include <atelier/training/draw_scene.hpp>
 

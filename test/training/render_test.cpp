@@ -3,6 +3,7 @@
 #include "support/seed.hpp"
 #include <atelier/core/sha256.hpp>
 #include <atelier/gpu/captions/palette.hpp>
+#include <atelier/training/contrast.hpp>
 #include <atelier/training/detail/signed_distance.hpp>
 #include <atelier/training/draw_scene.hpp>
 #include <atelier/training/render.hpp>

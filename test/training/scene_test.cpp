@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/captions/palette.hpp>
+#include <atelier/training/contrast.hpp>
 #include <atelier/training/scene.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/gpu/captions/description.hpp>
 #include <atelier/gpu/captions/detail/lexicon.hpp>
-#include <atelier/training/caption.hpp>
 
 #include <cstddef>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/captions/caption_words.hpp>
 #include <atelier/gpu/captions/detail/lexicon.hpp>
-#include <atelier/training/caption.hpp>
 
 #include <algorithm>
 #include <string_view>

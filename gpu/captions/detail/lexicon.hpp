@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/training/scene.hpp>
+#include <atelier/gpu/captions/scene_terms.hpp>
 
 #include <cstdint>
 #include <optional>

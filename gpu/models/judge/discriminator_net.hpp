@@ -3,9 +3,9 @@
 
 // Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
+#include <atelier/gpu/models/judge/judge_config.hpp>
 #include <atelier/gpu/models/judge/layers.hpp>
 #include <atelier/gpu/models/judge/scorer_net.hpp>
-#include <atelier/training/family.hpp>
 
 #include <torch/torch.h>
 

@@ -2,11 +2,11 @@
 #include <atelier/gpu/models/detail/model_folder.hpp>
 #include <atelier/gpu/models/detail/part_checks.hpp>
 #include <atelier/gpu/models/json_file.hpp>
+#include <atelier/gpu/models/judge/judge_config.hpp>
 #include <atelier/gpu/models/judge/module_state.hpp>
 #include <atelier/gpu/models/judge/picture_judge.hpp>
 #include <atelier/gpu/models/safetensors.hpp>
 #include <atelier/gpu/models/weights.hpp>
-#include <atelier/training/family.hpp>
 
 #include <algorithm>
 #include <utility>

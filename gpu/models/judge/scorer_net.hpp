@@ -3,8 +3,8 @@
 
 // Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
+#include <atelier/gpu/models/judge/judge_config.hpp>
 #include <atelier/gpu/models/judge/text_encoder_net.hpp>
-#include <atelier/training/family.hpp>
 
 #include <torch/torch.h>
 

@@ -2,6 +2,7 @@
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/core/philox.hpp>
+#include <atelier/gpu/captions/caption_words.hpp>
 #include <atelier/gpu/captions/parse_caption.hpp>
 
 #include <boost/test/unit_test.hpp>

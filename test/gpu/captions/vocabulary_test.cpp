@@ -2,6 +2,7 @@
 #include "cli/scratch_folder.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
+#include <atelier/gpu/captions/caption_words.hpp>
 #include <atelier/gpu/captions/vocabulary.hpp>
 #include <atelier/training/caption.hpp>
 #include <atelier/training/draw_scene.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/training/contrast.hpp>
 #include <atelier/training/quality/detail/object_paint.hpp>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace atelier::runtime {
+namespace atelier::core {
 
 /// Owns a file descriptor.
 class descriptor {
@@ -43,4 +43,4 @@ private:
   int number_ = -1;
 };
 
-} // namespace atelier::runtime
+} // namespace atelier::core

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+// Includes LibTorch: for sources that torch.cmake lists, and no others.
 
 #include <atelier/training/loops/training_task.hpp>
 #include <atelier/training/train.hpp>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/postprocess.hpp>
+#include <atelier/core/image/codec.hpp>
+#include <atelier/core/image/native_fit.hpp>
+#include <atelier/core/image/parameters.hpp>
 #include <atelier/core/sha256.hpp>
 #include <atelier/gpu/source_format.hpp>
-#include <atelier/image/codec.hpp>
-#include <atelier/image/native_fit.hpp>
-#include <atelier/image/parameters.hpp>
 
 #include <fmt/format.h>
 

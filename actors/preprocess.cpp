@@ -2,12 +2,12 @@
 #include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/preprocess.hpp>
 #include <atelier/actors/source_files.hpp>
+#include <atelier/core/image/geometry.hpp>
+#include <atelier/core/image/native_fit.hpp>
 #include <atelier/core/philox_noise.hpp>
 #include <atelier/core/torch_noise.hpp>
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
-#include <atelier/image/geometry.hpp>
-#include <atelier/image/native_fit.hpp>
 
 #include <algorithm>
 #include <cstdlib>

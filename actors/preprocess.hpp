@@ -4,9 +4,9 @@
 #include <atelier/actors/handler_watch.hpp>
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/ports.hpp>
+#include <atelier/core/image/codec.hpp>
 #include <atelier/core/limits.hpp>
 #include <atelier/core/timers.hpp>
-#include <atelier/image/codec.hpp>
 #include <atelier/ipc/slot_store.hpp>
 
 #include <memory>

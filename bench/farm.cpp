@@ -2,8 +2,8 @@
 #include "farm.hpp"
 
 #include <atelier/planning/policy.hpp>
-#include <atelier/runtime/simulation/simulate.hpp>
-#include <atelier/runtime/simulation/simulated_loads.hpp>
+#include <atelier/simulation/simulate.hpp>
+#include <atelier/simulation/simulated_loads.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -9,7 +9,7 @@
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile_file.hpp>
-#include <atelier/runtime/simulation/simulate.hpp>
+#include <atelier/simulation/simulate.hpp>
 
 #include <fmt/format.h>
 

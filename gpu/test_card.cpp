@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
 #include <atelier/core/philox.hpp>
-#include <atelier/gpu/detail/bitmap_font.hpp>
-#include <atelier/gpu/detail/canvas.hpp>
+#include <atelier/gpu/bitmap_font.hpp>
+#include <atelier/gpu/canvas.hpp>
 #include <atelier/gpu/test_card.hpp>
 #include <atelier/ipc/checksum.hpp>
 

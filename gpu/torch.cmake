@@ -5,15 +5,8 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/prompt_cache.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_row.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_rows.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/device/picture_judge.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/torch_executor.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/torch_info.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/drawing_model.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/frechet.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/measured_cascade.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/measured_starts.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/scored_pictures.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/evaluation/evaluate.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/autoencoder.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/clip_text.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/conv_layer.cpp
@@ -33,47 +26,24 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/upsample_conv.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/detail/vae_blocks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/diffusion_model.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/judge/clip_layers.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/judge/discriminator_net.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/judge/layers.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/judge/module_state.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/judge/picture_judge.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/judge/scorer_net.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/judge/text_encoder_net.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/latent_preview.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/unet.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/placement.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/models/unet.cpp
   ${CMAKE_CURRENT_LIST_DIR}/models/weights.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samplers/detail/step_ops.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samplers/run.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/samplers/step.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/answer_head.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/autoencoder_task.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/checkpoint.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/classifier_task.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/denoiser_data.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/denoiser_figures.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/denoiser_task.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/discriminator_task.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/verdict_store.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/drawn_tensors.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/level_store.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/optimiser.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/preview_task.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/scorer_task.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/student_task.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/text_task.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/trained_variant.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/training_loop.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/loops/turbo_task.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/module_state.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/networks/autoencoder_net.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/networks/detail/clip_layers.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/networks/detail/layers.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/networks/detail/unet_layers.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/networks/discriminator_net.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/networks/initialise.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/networks/prompt_classifier_net.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/networks/scorer_net.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/networks/text_encoder_net.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/networks/tiny_decoder_net.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/networks/unet_net.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/training/train.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/samplers/step.cpp)
 add_library(Atelier::gpu_torch ALIAS atelier_gpu_torch)
 target_link_libraries(atelier_gpu_torch
   PUBLIC Atelier::gpu
   PRIVATE atelier_options nlohmann_json::nlohmann_json)
+target_include_directories(atelier_gpu_torch PRIVATE
+  $<BUILD_INTERFACE:${ATELIER_INCLUDE_DIR}/gpu_detail>)
 atelier_use_torch(atelier_gpu_torch)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/demand_file.hpp>
-#include <atelier/planning/detail/json_reader.hpp>
+#include <atelier/planning/json_reader.hpp>
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/source_files.hpp>
+#include <atelier/core/image/codec.hpp>
 #include <atelier/core/limits.hpp>
 #include <atelier/core/prompt_syntax.hpp>
 #include <atelier/core/tenant.hpp>
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
-#include <atelier/image/codec.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/runtime/door.hpp>
 

@@ -4,7 +4,7 @@
 #include <atelier/config/device_kind.hpp>
 #include <atelier/config/load.hpp>
 #include <atelier/core/version.hpp>
-#include <atelier/gpu/training/scene_vocabulary.hpp>
+#include <atelier/gpu/captions/scene_vocabulary.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>

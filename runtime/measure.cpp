@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/image/codec.hpp>
 #include <atelier/core/limits.hpp>
 #include <atelier/core/torch_noise.hpp>
 #include <atelier/gpu/state_format.hpp>
-#include <atelier/image/codec.hpp>
 #include <atelier/ipc/heap_store.hpp>
 #include <atelier/runtime/make_executor.hpp>
 #include <atelier/runtime/measure.hpp>

@@ -2,9 +2,12 @@
 #include <atelier/runtime/program_folder.hpp>
 #include <atelier/runtime/split/packaged_program.hpp>
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <initializer_list>
 #include <system_error>
+#include <vector>
 
 namespace atelier::runtime {
 
@@ -30,6 +33,23 @@ fs::path find_beside(std::initializer_list<const char*> names,
 }
 
 } // namespace
+
+core::result<std::string> find_program(std::string_view name) {
+  std::error_code ignored;
+  const auto beside = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  std::vector<fs::path> places{beside.parent_path() / "libexec/atelier" / name,
+                               beside / name};
+  if (const fs::path told{packaged_program()}; !told.empty())
+    places.push_back(told.parent_path() / name);
+  places.push_back(fs::path{ATELIER_LIBEXEC_DIR} / name);
+  std::string tried;
+  for (const auto& x : places) {
+    if (fs::is_regular_file(x, ignored) && access(x.c_str(), X_OK) == 0)
+      return x.string();
+    tried += (tried.empty() ? "" : ", ") + x.string();
+  }
+  return core::fail(core::ec::not_found, "at none of {}", tried);
+}
 
 fs::path vocabulary_folder() {
   return find_beside({"share/atelier/clip-vocabulary", "clip-vocabulary"},

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/result.hpp>
+
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 namespace atelier::runtime {
 
@@ -10,6 +14,13 @@ namespace atelier::runtime {
 /// it is not there.
 /// Threads: any.
 std::filesystem::path vocabulary_folder();
+
+/// Finds a program of libexec/atelier: beside this program's folder or in it,
+/// in the package that a host was built with, or where it was to be installed.
+/// Errors: ec::not_found, whose text goes on after the program's name: "at none
+/// of ..., ...".
+/// Threads: any.
+core::result<std::string> find_program(std::string_view name);
 
 /// Returns the folder of the models that come with Atelier: what the variable
 /// ATELIER_MODELS names, and where that is not set, what lies beside this

@@ -39,7 +39,7 @@ core::error io_fault(const std::string& path) {
 
 core::result<std::shared_ptr<timeline_file>> timeline_file::open(
   const std::string& path, const config::timeline_settings& within) {
-  descriptor file{
+  core::descriptor file{
     ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644)};
   if (!file)
     return io_fault(path);
@@ -67,7 +67,7 @@ core::result<std::shared_ptr<timeline_file>> timeline_file::open(
     new timeline_file{path, std::move(file), within}};
 }
 
-timeline_file::timeline_file(std::string path, descriptor file,
+timeline_file::timeline_file(std::string path, core::descriptor file,
                              const config::timeline_settings& within)
   : path_(std::move(path)),
     within_(within),

@@ -3,8 +3,8 @@
 
 #include <atelier/actors/timeline.hpp>
 #include <atelier/config/settings.hpp>
+#include <atelier/core/descriptor.hpp>
 #include <atelier/core/result.hpp>
-#include <atelier/runtime/net/descriptor.hpp>
 
 #include <condition_variable>
 #include <cstdint>
@@ -45,7 +45,7 @@ public:
   counts count() const;
 
 private:
-  timeline_file(std::string path, descriptor file,
+  timeline_file(std::string path, core::descriptor file,
                 const config::timeline_settings& within);
 
   void loop();
@@ -55,7 +55,7 @@ private:
   const std::string path_;
   const config::timeline_settings within_;
   // The thread's, until it ended.
-  descriptor file_;
+  core::descriptor file_;
   bool broken_ = false;
 
   mutable std::mutex mutex_;

@@ -13,7 +13,8 @@ function(atelier_libraries_below dir out)
   foreach(target IN LISTS targets)
     get_target_property(type ${target} TYPE)
     if(type MATCHES "^(STATIC|INTERFACE)_LIBRARY$"
-       AND NOT target STREQUAL atelier_torch_header)
+       AND NOT target STREQUAL atelier_torch_header
+       AND NOT target MATCHES "_detail$")
       list(APPEND libraries ${target})
     endif()
   endforeach()
@@ -37,9 +38,6 @@ foreach(library IN LISTS libraries)
   # Atelier::core in the host as in the tree.
   string(REGEX REPLACE "^atelier_" "" name ${library})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
-  target_include_directories(${library} INTERFACE
-    $<BUILD_INTERFACE:${ATELIER_INCLUDE_DIR}>
-    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   # The project's own compiler flags are not for a host.
   get_target_property(links ${library} INTERFACE_LINK_LIBRARIES)
   if(links)
@@ -50,13 +48,13 @@ foreach(library IN LISTS libraries)
   endif()
 endforeach()
 
-foreach(program IN ITEMS atelier atelier-process)
+foreach(program IN ITEMS atelier atelier-process atelier-training atelier-papers)
   if(NOT TARGET ${program})
     continue()
   endif()
-  set(destination "${CMAKE_INSTALL_BINDIR}")
-  if(program STREQUAL atelier-process)
-    set(destination "${CMAKE_INSTALL_LIBEXECDIR}/atelier")
+  set(destination "${CMAKE_INSTALL_LIBEXECDIR}/atelier")
+  if(program STREQUAL atelier)
+    set(destination "${CMAKE_INSTALL_BINDIR}")
   endif()
   set_target_properties(${program} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${destination}")
@@ -74,22 +72,18 @@ if(libraries)
     DESTINATION "${ATELIER_PACKAGE_DIR}")
 endif()
 
-foreach(entry IN LISTS ATELIER_PUBLIC_FOLDERS)
-  string(REPLACE ":" ";" entry "${entry}")
-  list(GET entry 0 name)
-  list(GET entry 1 path)
-  if(path MATCHES "\\.hpp$" AND EXISTS "${PROJECT_SOURCE_DIR}/${path}")
-    install(FILES "${path}"
-      DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/atelier")
-  elseif(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/${path}")
-    # Core and image lie below runtime, but are public under their own names.
-    install(DIRECTORY "${path}/"
-      DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/atelier/${name}"
-      FILES_MATCHING PATTERN "*.hpp"
-      PATTERN detail EXCLUDE
-      REGEX "/runtime/(core|image|atelier\\.hpp)$" EXCLUDE
-      REGEX "/config/(cmake|setup|topologies)$" EXCLUDE)
+# The headers of what is exported, under the names that they have in the tree.
+foreach(library IN LISTS libraries)
+  get_target_property(headers ${library} ATELIER_HEADERS)
+  if(NOT headers)
+    continue()
   endif()
+  foreach(header IN LISTS headers)
+    atelier_include_name("${header}" name)
+    cmake_path(GET name PARENT_PATH folder)
+    install(FILES "${header}"
+      DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}")
+  endforeach()
 endforeach()
 
 foreach(data IN ITEMS models config/topologies)

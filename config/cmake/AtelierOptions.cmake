@@ -7,7 +7,7 @@ include(FeatureSummary)
 option(ATELIER_WITH_TORCH "Build the parts that need LibTorch" ON)
 option(ATELIER_ONLY_PURE "Build only the folders that need neither CAF nor LibTorch" OFF)
 set(ATELIER_ONLY_FOLDERS "" CACHE STRING
-  "Build only these folders and their tests, such as runtime/core;ipc")
+  "Build only these folders and their tests, such as core;ipc")
 option(ATELIER_WERROR "Treat warnings as errors" OFF)
 option(ATELIER_COVERAGE "Instrument for gcov" OFF)
 option(ATELIER_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})

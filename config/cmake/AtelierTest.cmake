@@ -74,7 +74,8 @@ function(atelier_add_test name)
 
   if(ATELIER_WITH_TORCH AND NOT ATELIER_PLAIN_TESTS AND NOT arg_TORCH
      AND NOT arg_BOTH AND NOT arg_LONG
-     AND NOT "Atelier::gpu_torch" IN_LIST arg_LIBS)
+     AND NOT "Atelier::gpu_torch" IN_LIST arg_LIBS
+     AND NOT "Atelier::training_torch" IN_LIST arg_LIBS)
     set(left_out ON)
   elseif(NOT ATELIER_ALL_TESTS AND ((ATELIER_SANITIZE AND arg_LONG)
          OR (ATELIER_SANITIZE MATCHES "thread" AND arg_SEQUENTIAL)))

@@ -63,12 +63,15 @@ configure_preset() {
   printf '%s' "$wanted" > "$stamp"
 }
 
-# build_preset PRESET [CMAKE-ARGUMENT...]: configure and build all of it.
+# build_preset PRESET [CMAKE-ARGUMENT...]: configure and build all of it, or what
+# the array `targets` names.
+targets=()
 build_preset() {
   local preset=$1 log=$logs/$1.log
   lock "$preset"
   configure_preset "$@"
-  cmake --build "$root/build/$preset" --parallel "$(build_jobs)" 2>&1 \
+  cmake --build "$root/build/$preset" --parallel "$(build_jobs)" \
+    ${targets[@]+--target "${targets[@]}"} 2>&1 \
     < /dev/null | show_progress "$preset" >> "$log" \
     || fail_with_log "$log" "building $preset failed"
   unlock

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/edit_distance.hpp>
-#include <atelier/gpu/models/detail/printable.hpp>
 #include <atelier/gpu/models/detail/word_characters.hpp>
 #include <atelier/gpu/models/known_words.hpp>
+#include <atelier/gpu/models/printable.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

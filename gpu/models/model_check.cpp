@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/sha256.hpp>
-#include <atelier/gpu/models/detail/expected_tensors.hpp>
 #include <atelier/gpu/models/detail/float_types.hpp>
-#include <atelier/gpu/models/detail/json_file.hpp>
 #include <atelier/gpu/models/detail/part_checks.hpp>
-#include <atelier/gpu/models/detail/printable.hpp>
+#include <atelier/gpu/models/expected_tensors.hpp>
+#include <atelier/gpu/models/json_file.hpp>
 #include <atelier/gpu/models/model_check.hpp>
+#include <atelier/gpu/models/printable.hpp>
 #include <atelier/gpu/models/safetensors.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 

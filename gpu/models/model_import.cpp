@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/json_file.hpp>
-#include <atelier/gpu/models/detail/output_file.hpp>
 #include <atelier/gpu/models/detail/part_checks.hpp>
-#include <atelier/gpu/models/detail/staging_folder.hpp>
+#include <atelier/gpu/models/json_file.hpp>
 #include <atelier/gpu/models/model_import.hpp>
+#include <atelier/gpu/models/output_file.hpp>
 #include <atelier/gpu/models/safetensors.hpp>
+#include <atelier/gpu/models/staging_folder.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 
 namespace atelier::gpu {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/prompt_syntax.hpp>
+#include <atelier/gpu/captions/caption_notes.hpp>
 #include <atelier/gpu/models/prompt_notes.hpp>
-#include <atelier/gpu/training/caption_notes.hpp>
 
 #include <fmt/format.h>
 

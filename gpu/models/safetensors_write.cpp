@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/utf8.hpp>
 #include <atelier/gpu/models/detail/float_types.hpp>
-#include <atelier/gpu/models/detail/output_file.hpp>
-#include <atelier/gpu/models/detail/printable.hpp>
 #include <atelier/gpu/models/detail/safetensors_header.hpp>
+#include <atelier/gpu/models/output_file.hpp>
+#include <atelier/gpu/models/printable.hpp>
 #include <atelier/gpu/models/safetensors.hpp>
 
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 // Source: diffusers 0.42 scheduling_euler_discrete.py; arXiv 2206.00364,
 // algorithm 1 of order 1.
 #include <atelier/gpu/samplers/detail/euler_schedule.hpp>
-#include <atelier/gpu/samplers/detail/noise_schedule.hpp>
+#include <atelier/gpu/samplers/noise_schedule.hpp>
 
 #include <cmath>
 

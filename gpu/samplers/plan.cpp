@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/samplers/detail/noise_schedule.hpp>
 #include <atelier/gpu/samplers/detail/planners.hpp>
+#include <atelier/gpu/samplers/noise_schedule.hpp>
 
 #include <algorithm>
 #include <array>

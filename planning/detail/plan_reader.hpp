@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/planning/detail/json_reader.hpp>
+#include <atelier/planning/json_reader.hpp>
 #include <atelier/planning/plan_file.hpp>
 
 #include <array>

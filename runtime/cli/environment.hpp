@@ -4,6 +4,7 @@
 #include <atelier/runtime/cli/arguments.hpp>
 #include <atelier/runtime/cli/console.hpp>
 #include <atelier/runtime/cli/interruption.hpp>
+#include <atelier/runtime/cli/separate_commands.hpp>
 #include <atelier/runtime/cli/service.hpp>
 
 #include <cstdint>
@@ -20,6 +21,7 @@ struct environment {
   std::string version;
   /// Draws the first seed where the user gives none.
   std::function<uint64_t()> draw_seed;
+  separate_commands separate = {};
 };
 
 } // namespace atelier::runtime::cli

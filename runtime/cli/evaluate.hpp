@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/runtime/cli/arguments.hpp>
-#include <atelier/runtime/cli/environment.hpp>
-#include <atelier/runtime/cli/exit_status.hpp>
-
 #include <optional>
 #include <string>
 
@@ -13,6 +9,11 @@ class App;
 }
 
 namespace atelier::runtime::cli {
+
+/// What is measured if --variants names nothing: of these, those that are
+/// there.
+inline constexpr auto default_evaluated_variants =
+  "base@50,base@20,base@8,small@50,tiny@50,turbo@4";
 
 /// The arguments of `evaluate`, as they were written.
 struct evaluate_arguments {
@@ -31,11 +32,5 @@ struct evaluate_arguments {
 };
 
 CLI::App* add_evaluate(CLI::App& app, evaluate_arguments& into);
-
-/// Measures what models of the shipped family draw: prints a table, and writes
-/// evaluation.json, profile.json (for planner.profile), report.html and contact
-/// sheets to the folder that -o names.
-exit_status evaluate(const evaluate_arguments& arguments,
-                     const common_arguments& common, environment& world);
 
 } // namespace atelier::runtime::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/image/codec.hpp>
 #include <atelier/core/input_file.hpp>
-#include <atelier/image/codec.hpp>
 #include <atelier/runtime/cli/image_file.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/image/codec.hpp>
+#include <atelier/core/image/codec.hpp>
 #include <atelier/runtime/cli/mask_rectangle.hpp>
 
 #include <algorithm>

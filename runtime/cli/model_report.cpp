@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/training/scene_vocabulary.hpp>
+#include <atelier/gpu/captions/scene_vocabulary.hpp>
 #include <atelier/runtime/cli/model_report.hpp>
 
 #include <fmt/ranges.h>

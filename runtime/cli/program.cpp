@@ -201,7 +201,7 @@ private:
     }
     if (command == train_) {
       train_arguments_.words = std::move(words);
-      return train(train_arguments_, common_, world_);
+      return world_.separate.train(train_arguments_, common_, world_);
     }
     if (command == bench_) {
       if (words != std::vector<std::string>{"serve"})
@@ -240,7 +240,7 @@ private:
     if (command == simulate_)
       return simulate(simulate_arguments_, common_, world_);
     if (command == evaluate_)
-      return evaluate(evaluate_arguments_, common_, world_);
+      return world_.separate.evaluate(evaluate_arguments_, common_, world_);
     return doctor(common_, world_);
   }
 

@@ -14,9 +14,8 @@
 #include <atelier/runtime/cli/text_option.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/pipeline.hpp>
-#include <atelier/runtime/simulation/report.hpp>
-#include <atelier/runtime/simulation/reproduce.hpp>
-#include <atelier/runtime/simulation/simulate.hpp>
+#include <atelier/simulation/report.hpp>
+#include <atelier/simulation/simulate.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -292,49 +291,7 @@ result<void> write_text(const std::filesystem::path& to,
     to, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, mode);
 }
 
-exit_status reproduce_all(const simulate_arguments& arguments,
-                          const common_arguments& common, environment& world,
-                          on_existing mode) {
-  const auto& terminal = world.terminal;
-  reproduction_options options;
-  options.which = *arguments.reproduce;
-  options.published = common.data.value_or("");
-  const auto found = [&] {
-    progress_line line{terminal};
-    return reproduce(options, [&](const std::string& what) {
-      line.show(what);
-      return world.interrupted.count() == 0;
-    });
-  }();
-  if (!found)
-    return refuse(terminal, found.why());
-  if (common.json)
-    terminal.out << rows_to_json(*found);
-  else
-    terminal.out << rows_to_markdown(*found);
-  if (arguments.output) {
-    const auto folder = std::filesystem::path{*arguments.output};
-    if (auto ok = write_text(folder / "reproduction.md",
-                             rows_to_markdown(*found), mode);
-        !ok)
-      return refuse(terminal, ok.why());
-  }
-  const auto end = end_of_reproduction(*found, arguments.strict);
-  if (end != exit_status::done)
-    terminal.complain("--strict: rows fail");
-  return end;
-}
-
 } // namespace
-
-exit_status end_of_reproduction(std::span<const reproduced> rows, bool strict) {
-  const auto fails = [](const reproduced& row) {
-    return row.passes == verdict::fail;
-  };
-  return strict && std::any_of(rows.begin(), rows.end(), fails)
-         ? exit_status::failed
-         : exit_status::done;
-}
 
 CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
   auto* sub =
@@ -435,7 +392,7 @@ exit_status simulate(const simulate_arguments& arguments,
                   fail(ec::invalid_argument,
                        "--strict: without --reproduce it means nothing"));
   if (arguments.reproduce)
-    return reproduce_all(arguments, common, world, mode);
+    return world.separate.reproduce(arguments, common, world);
   auto wanted = read(arguments);
   if (!wanted)
     return refuse(terminal, wanted.why());

@@ -4,10 +4,8 @@
 #include <atelier/runtime/cli/arguments.hpp>
 #include <atelier/runtime/cli/environment.hpp>
 #include <atelier/runtime/cli/exit_status.hpp>
-#include <atelier/runtime/simulation/reproduce.hpp>
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -51,12 +49,8 @@ struct simulate_arguments {
 
 CLI::App* add_simulate(CLI::App& app, simulate_arguments& into);
 
-/// Returns how a run of --reproduce ends: with --strict, a row that fails is a
-/// failure.
-exit_status end_of_reproduction(std::span<const reproduced> rows, bool strict);
-
-/// Runs policies over one trace in virtual time, or the experiments that show
-/// the papers' results: a table, and with -o DIR its series and plots.
+/// Runs policies over one trace in virtual time: a table, and with -o DIR its
+/// series and plots. --reproduce is a separate command's work.
 exit_status simulate(const simulate_arguments& arguments,
                      const common_arguments& common, environment& world);
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atelier/core/result.hpp>
-#include <atelier/runtime/simulation/scenario.hpp>
+#include <atelier/simulation/scenario.hpp>
 
 #include <string>
 #include <string_view>

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/runtime/cli/arguments.hpp>
-#include <atelier/runtime/cli/environment.hpp>
-#include <atelier/runtime/cli/exit_status.hpp>
-
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +10,9 @@ class App;
 }
 
 namespace atelier::runtime::cli {
+
+/// Where networks are trained, if --dir names no other folder.
+inline constexpr auto default_training_folder = "build/training";
 
 /// The arguments of `train`, as they were written.
 struct train_arguments {
@@ -37,11 +36,5 @@ struct train_arguments {
 };
 
 CLI::App* add_train(CLI::App& app, train_arguments& into);
-
-/// Trains one network of the shipped family or all, one after the other, or
-/// continues to; or writes those that are trained as models. SIGINT and SIGTERM
-/// leave a checkpoint.
-exit_status train(const train_arguments& arguments,
-                  const common_arguments& common, environment& world);
 
 } // namespace atelier::runtime::cli

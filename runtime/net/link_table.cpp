@@ -7,7 +7,8 @@
 
 namespace atelier::runtime {
 
-link_end_point::link_end_point(descriptor ours) : ours_(std::move(ours)) {}
+link_end_point::link_end_point(core::descriptor ours)
+  : ours_(std::move(ours)) {}
 
 void link_end_point::cut() {
   if (!cut_.exchange(true))

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atelier/actors/transport.hpp>
-#include <atelier/runtime/net/descriptor.hpp>
+#include <atelier/core/descriptor.hpp>
 
 #include <caf/actor.hpp>
 
@@ -21,7 +21,7 @@ class link_end_point {
 public:
   /// Takes a second descriptor of the link's socket: shutting it down cuts a
   /// link that CAF would keep.
-  explicit link_end_point(descriptor ours);
+  explicit link_end_point(core::descriptor ours);
 
   /// Cuts the link at once, for both ends. Further calls do nothing.
   void cut();
@@ -37,7 +37,7 @@ public:
   void release(size_t bytes);
 
 private:
-  descriptor ours_;
+  core::descriptor ours_;
   std::atomic<bool> cut_{false};
   std::atomic<size_t> unsent_bytes_{0};
 };

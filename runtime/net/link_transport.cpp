@@ -91,8 +91,8 @@ void link_transport::connect(actors::transport_events events) {
 
 void link_transport::join(int socket, link_side side, joined told,
                           std::optional<actors::node_id> expected) {
-  descriptor theirs{socket};
-  descriptor ours{fcntl(socket, F_DUPFD_CLOEXEC, 3)};
+  core::descriptor theirs{socket};
+  core::descriptor ours{fcntl(socket, F_DUPFD_CLOEXEC, 3)};
   if (!ours)
     return told(core::fail(core::ec::out_of_resources,
                            "no second descriptor for a link: {}",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/denoise_step_rig.hpp"
 #include <atelier/gpu/device/virtual_executor.hpp>
-#include <atelier/runtime/simulation/virtual_timers.hpp>
+#include <atelier/simulation/virtual_timers.hpp>
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <atelier/actors/monitor.hpp>
 #include <atelier/actors/planner.hpp>
 #include <atelier/planning/policies/vanilla.hpp>
-#include <atelier/runtime/simulation/virtual_offload.hpp>
-#include <atelier/runtime/simulation/virtual_timers.hpp>
+#include <atelier/simulation/virtual_offload.hpp>
+#include <atelier/simulation/virtual_timers.hpp>
 
 #include <stdexcept>
 

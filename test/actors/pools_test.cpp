@@ -4,11 +4,11 @@
 #include <atelier/actors/preprocess.hpp>
 #include <atelier/actors/source_files.hpp>
 #include <atelier/actors/worker_directory.hpp>
+#include <atelier/core/image/codec.hpp>
+#include <atelier/core/image/native_fit.hpp>
+#include <atelier/core/image/parameters.hpp>
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
-#include <atelier/image/codec.hpp>
-#include <atelier/image/native_fit.hpp>
-#include <atelier/image/parameters.hpp>
 
 namespace {
 

@@ -4,12 +4,12 @@
 
 #include <atelier/actors/preprocess.hpp>
 #include <atelier/actors/source_files.hpp>
+#include <atelier/core/image/geometry.hpp>
+#include <atelier/core/image/native_fit.hpp>
 #include <atelier/core/philox_noise.hpp>
 #include <atelier/core/torch_noise.hpp>
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
-#include <atelier/image/geometry.hpp>
-#include <atelier/image/native_fit.hpp>
 #include <atelier/ipc/heap_store.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -10,8 +10,8 @@
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/actors/source_files.hpp>
+#include <atelier/core/image/codec.hpp>
 #include <atelier/gpu/device/detail/test_card_rows.hpp>
-#include <atelier/image/codec.hpp>
 
 #include <cstdlib>
 #include <set>

@@ -12,9 +12,9 @@
 #include <atelier/actors/supervisor.hpp>
 #include <atelier/actors/worker_directory.hpp>
 #include <atelier/ipc/heap_store.hpp>
-#include <atelier/runtime/simulation/simulated_host.hpp>
-#include <atelier/runtime/simulation/virtual_offload.hpp>
-#include <atelier/runtime/simulation/virtual_timers.hpp>
+#include <atelier/simulation/simulated_host.hpp>
+#include <atelier/simulation/virtual_offload.hpp>
+#include <atelier/simulation/virtual_timers.hpp>
 
 #include <map>
 #include <memory>

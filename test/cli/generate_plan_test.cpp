@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scratch_folder.hpp"
-#include <atelier/image/codec.hpp>
+#include <atelier/core/image/codec.hpp>
 #include <atelier/runtime/cli/generate_plan.hpp>
 
 #include <boost/test/unit_test.hpp>

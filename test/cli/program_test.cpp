@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fake_service.hpp"
 #include "scratch_folder.hpp"
-#include <atelier/image/codec.hpp>
+#include <atelier/core/image/codec.hpp>
 #include <atelier/runtime/cli/program.hpp>
+#include <atelier/training/program/evaluate_command.hpp>
+#include <atelier/training/program/train_command.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -68,7 +70,8 @@ struct fixture : test::scratch_folder {
                       return std::make_unique<lent_service>(makes);
                     },
                     "1.2.3",
-                    [] { return uint64_t{7}; }};
+                    [] { return uint64_t{7}; },
+                    {train, evaluate, {}}};
 };
 
 using words = std::vector<std::string>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fake_service.hpp"
 #include "scratch_folder.hpp"
+#include <atelier/bench/papers/program/reproduce_command.hpp>
 #include <atelier/runtime/cli/program.hpp>
 #include <atelier/runtime/cli/simulate.hpp>
 
@@ -69,7 +70,8 @@ struct fixture : test::scratch_folder {
                       return failure{"internal", "no engine is needed", {}};
                     },
                     "1.2.3",
-                    [] { return uint64_t{7}; }};
+                    [] { return uint64_t{7}; },
+                    {{}, {}, reproduce}};
 };
 
 } // namespace

@@ -41,6 +41,8 @@ ELSEWHERE = {
     "```cpp": "the test 'install' builds it against an installation",
     "```cmake": "the test 'install' builds a host with it",
     "./check": "runs this test",
+    "cmake --build build/release":
+        "the test 'install' installs a build of everything",
     "cmake --install build/release --prefix PREFIX":
         "the test 'install' installs the build that is tested",
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole program is killed at any moment from its start on.
+#include <atelier/core/image/codec.hpp>
 #include <atelier/core/philox.hpp>
-#include <atelier/image/codec.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <process/engine_fixture.hpp>

@@ -3,7 +3,7 @@
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/core/philox.hpp>
-#include <atelier/gpu/detail/bitmap_font.hpp>
+#include <atelier/gpu/bitmap_font.hpp>
 #include <atelier/gpu/test_card.hpp>
 
 #include <boost/test/unit_test.hpp>

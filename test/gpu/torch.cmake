@@ -12,7 +12,7 @@ atelier_add_test(gpu_text_and_pictures
     ${CMAKE_CURRENT_LIST_DIR}/models/latent_preview_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/tiny_model.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/vae_layers_test.cpp
-  LIBS Atelier::gpu_torch)
+  LIBS Atelier::gpu_torch Atelier::gpu_detail)
 atelier_add_test(gpu_unet
   KIND UNIT
   TORCH
@@ -21,24 +21,5 @@ atelier_add_test(gpu_unet
 atelier_add_test(gpu_step
   KIND UNIT
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/samplers/step_test.cpp
-  LIBS Atelier::gpu_torch Atelier::core
-  TORCH)
-atelier_add_test(gpu_networks
-  KIND UNIT
-  TORCH
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/training/networks_test.cpp
-  LIBS Atelier::gpu_torch)
-atelier_add_test(gpu_training
-  KIND UNIT
-  SOURCES
-    ${CMAKE_CURRENT_LIST_DIR}/training/answer_head_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/training/autoencoder_net_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/training/checkpoint_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/training/training_test.cpp
-  LIBS Atelier::gpu_torch Atelier::core
-  TORCH)
-atelier_add_test(gpu_evaluation
-  KIND UNIT
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/evaluation/evaluate_test.cpp
-  LIBS Atelier::gpu_torch Atelier::core
+  LIBS Atelier::gpu_torch Atelier::gpu_detail Atelier::core
   TORCH)

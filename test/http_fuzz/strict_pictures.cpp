@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strict_pictures.hpp"
 
-#include <atelier/image/codec.hpp>
-#include <atelier/image/geometry.hpp>
+#include <atelier/core/image/codec.hpp>
+#include <atelier/core/image/geometry.hpp>
 #include <atelier/runtime/door.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -62,6 +62,38 @@ endfunction()
 
 check_libraries("${prefix}/bin/atelier")
 check_libraries("${prefix}/libexec/atelier/atelier-process")
+check_libraries("${prefix}/libexec/atelier/atelier-training")
+
+# Commands with a program of their own find it where it was installed.
+foreach(command IN ITEMS "train" "simulate;--reproduce;nothing")
+  execute_process(COMMAND ${hidden} "${prefix}/bin/atelier" ${command}
+    RESULT_VARIABLE status ERROR_VARIABLE told OUTPUT_QUIET)
+  if(NOT status EQUAL 2 OR NOT told MATCHES "PART is missing|'nothing'")
+    message(FATAL_ERROR "atelier ${command}: ${status}: ${told}")
+  endif()
+endforeach()
+
+# Headers lie below their folders' names; what they include is there, and nothing
+# of a detail/ is.
+file(GLOB_RECURSE installed RELATIVE "${prefix}/include" "${prefix}/include/*.hpp")
+foreach(header IN ITEMS atelier.hpp core/error.hpp core/image/codec.hpp
+    simulation/simulate.hpp gpu/models/judge/judge_config.hpp)
+  if(NOT "atelier/${header}" IN_LIST installed)
+    message(FATAL_ERROR "atelier/${header} was not installed")
+  endif()
+endforeach()
+foreach(header IN LISTS installed)
+  if(header MATCHES "/(detail|training|bench|cli)/")
+    message(FATAL_ERROR "${header} was installed")
+  endif()
+  file(STRINGS "${prefix}/include/${header}" lines REGEX "#include <atelier/")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE ".*<(.*)>.*" "\\1" included "${line}")
+    if(NOT "${included}" IN_LIST installed)
+      message(FATAL_ERROR "${header} includes ${included}, which is not there")
+    endif()
+  endforeach()
+endforeach()
 if(ATELIER_INSTALL_TORCH)
   file(GLOB_RECURSE package "${prefix}/*.cmake")
   foreach(file IN LISTS package)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/planning/detail/json_reader.hpp>
+#include <atelier/planning/json_reader.hpp>
 
 #include <boost/test/unit_test.hpp>
 

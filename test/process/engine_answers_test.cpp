@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is handed in comes back, once, and the same everywhere.
-#include <atelier/image/codec.hpp>
+#include <atelier/core/image/codec.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/image/codec.hpp>
 #include <atelier/core/philox.hpp>
-#include <atelier/image/codec.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <process/engine_fixture.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engines that run a small model with random weights.
-#include <atelier/image/codec.hpp>
-#include <atelier/image/native_fit.hpp>
-#include <atelier/image/parameters.hpp>
+#include <atelier/core/image/codec.hpp>
+#include <atelier/core/image/native_fit.hpp>
+#include <atelier/core/image/parameters.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/measure.hpp>
 

@@ -6,8 +6,8 @@
 //   and the pixels.
 // code_pictures scale WIDTH HEIGHT
 //   reads a file, writes its picture upright and scaled, as three channels.
-#include <atelier/image/codec.hpp>
-#include <atelier/image/geometry.hpp>
+#include <atelier/core/image/codec.hpp>
+#include <atelier/core/image/geometry.hpp>
 
 #include <cstdio>
 #include <iostream>

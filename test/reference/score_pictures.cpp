@@ -5,15 +5,15 @@
 //   reads lines "FILE<tab>CAPTION" and writes a line "RIGHT SAID" for each: the
 //   objects that are right in the picture, brought to SIDE x SIDE pixels the
 //   way back from how it was scaled, and those that the caption names.
+#include <atelier/core/image/codec.hpp>
+#include <atelier/core/image/geometry.hpp>
+#include <atelier/core/image/native_fit.hpp>
 #include <atelier/core/text_file.hpp>
-#include <atelier/gpu/quality/caption_score.hpp>
-#include <atelier/gpu/quality/picture_check.hpp>
-#include <atelier/gpu/training/caption.hpp>
-#include <atelier/gpu/training/draw_scene.hpp>
-#include <atelier/gpu/training/parse_caption.hpp>
-#include <atelier/image/codec.hpp>
-#include <atelier/image/geometry.hpp>
-#include <atelier/image/native_fit.hpp>
+#include <atelier/gpu/captions/parse_caption.hpp>
+#include <atelier/training/caption.hpp>
+#include <atelier/training/draw_scene.hpp>
+#include <atelier/training/quality/caption_score.hpp>
+#include <atelier/training/quality/picture_check.hpp>
 
 #include <cstdio>
 #include <iostream>

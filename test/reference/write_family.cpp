@@ -9,14 +9,14 @@
 // link to the first one's. FOLDER/MEMBER.safetensors and those of preview and
 // scorer: input and output of the networks in training.
 #include "tensor_io.hpp"
-#include <atelier/gpu/models/detail/expected_tensors.hpp>
-#include <atelier/gpu/training/export_model.hpp>
-#include <atelier/gpu/training/family.hpp>
-#include <atelier/gpu/training/module_state.hpp>
-#include <atelier/gpu/training/networks/scorer_net.hpp>
-#include <atelier/gpu/training/networks/text_encoder_net.hpp>
-#include <atelier/gpu/training/networks/tiny_decoder_net.hpp>
-#include <atelier/gpu/training/networks/unet_net.hpp>
+#include <atelier/gpu/models/expected_tensors.hpp>
+#include <atelier/gpu/models/judge/module_state.hpp>
+#include <atelier/gpu/models/judge/scorer_net.hpp>
+#include <atelier/gpu/models/judge/text_encoder_net.hpp>
+#include <atelier/training/export_model.hpp>
+#include <atelier/training/family.hpp>
+#include <atelier/training/networks/tiny_decoder_net.hpp>
+#include <atelier/training/networks/unet_net.hpp>
 
 #include <cmath>
 

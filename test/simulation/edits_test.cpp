@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation/ran.hpp"
 #include <atelier/planning/policies/instgenie.hpp>
-#include <atelier/runtime/simulation/knowledge.hpp>
-#include <atelier/runtime/simulation/simulate.hpp>
+#include <atelier/simulation/knowledge.hpp>
+#include <atelier/simulation/simulate.hpp>
 
 #include <boost/test/unit_test.hpp>
 

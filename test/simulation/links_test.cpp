@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/deterministic_system.hpp"
 #include <atelier/core/philox.hpp>
-#include <atelier/runtime/simulation/simulated_transport.hpp>
-#include <atelier/runtime/simulation/virtual_offload.hpp>
-#include <atelier/runtime/simulation/virtual_timers.hpp>
+#include <atelier/simulation/simulated_transport.hpp>
+#include <atelier/simulation/virtual_offload.hpp>
+#include <atelier/simulation/virtual_timers.hpp>
 
 #include <chrono>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/runtime/simulation/simulate.hpp>
+#include <atelier/simulation/simulate.hpp>
 
 #include <boost/test/unit_test.hpp>
 

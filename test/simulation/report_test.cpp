@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/simulation/chart.hpp>
-#include <atelier/runtime/simulation/report.hpp>
+#include <atelier/simulation/chart.hpp>
+#include <atelier/simulation/report.hpp>
 
 #include <boost/test/unit_test.hpp>
 

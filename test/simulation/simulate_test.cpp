@@ -2,7 +2,7 @@
 #include "planning/full_profile.hpp"
 #include "simulation/ran.hpp"
 #include <atelier/planning/profile_file.hpp>
-#include <atelier/runtime/simulation/simulate.hpp>
+#include <atelier/simulation/simulate.hpp>
 
 #include <boost/test/unit_test.hpp>
 

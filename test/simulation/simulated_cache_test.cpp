@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/sample.hpp"
 #include "support/scale.hpp"
-#include <atelier/runtime/simulation/simulated_cache.hpp>
+#include <atelier/simulation/simulated_cache.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/recorders.hpp"
 #include <atelier/actors/preprocess.hpp>
-#include <atelier/runtime/simulation/simulated_host.hpp>
-#include <atelier/runtime/simulation/virtual_timers.hpp>
+#include <atelier/simulation/simulated_host.hpp>
+#include <atelier/simulation/virtual_timers.hpp>
 
 namespace {
 

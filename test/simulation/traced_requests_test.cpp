@@ -2,9 +2,9 @@
 #include "simulation/ran.hpp"
 #include <atelier/planning/demand/trace.hpp>
 #include <atelier/planning/policy.hpp>
-#include <atelier/runtime/simulation/knowledge.hpp>
-#include <atelier/runtime/simulation/simulated_loads.hpp>
-#include <atelier/runtime/simulation/simulated_requests.hpp>
+#include <atelier/simulation/knowledge.hpp>
+#include <atelier/simulation/simulated_loads.hpp>
+#include <atelier/simulation/simulated_requests.hpp>
 
 #include <boost/test/unit_test.hpp>
 

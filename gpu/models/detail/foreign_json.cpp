@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/utf8.hpp>
 #include <atelier/gpu/models/detail/foreign_json.hpp>
-#include <atelier/gpu/models/detail/json_file.hpp>
 #include <atelier/gpu/models/detail/vocabulary_file.hpp>
+#include <atelier/gpu/models/json_file.hpp>
 
 #include <array>
 #include <fstream>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/detail/inferred_config.hpp>
-#include <atelier/gpu/models/detail/json_file.hpp>
 #include <atelier/gpu/models/detail/tensor_collection.hpp>
+#include <atelier/gpu/models/json_file.hpp>
 
 #include <fmt/format.h>
 

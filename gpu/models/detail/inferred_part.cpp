@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/detail/inferred_part.hpp>
-#include <atelier/gpu/models/detail/printable.hpp>
+#include <atelier/gpu/models/printable.hpp>
 
 #include <fmt/ranges.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/detail/folder_links.hpp>
 #include <atelier/gpu/models/detail/inferred_config.hpp>
-#include <atelier/gpu/models/detail/json_file.hpp>
 #include <atelier/gpu/models/detail/model_folder.hpp>
-#include <atelier/gpu/models/detail/printable.hpp>
 #include <atelier/gpu/models/detail/vae_names.hpp>
 #include <atelier/gpu/models/detail/weight_files.hpp>
+#include <atelier/gpu/models/json_file.hpp>
+#include <atelier/gpu/models/printable.hpp>
 
 #include <fmt/ranges.h>
 

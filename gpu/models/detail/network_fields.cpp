@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/json_file.hpp>
 #include <atelier/gpu/models/detail/network_fields.hpp>
+#include <atelier/gpu/models/json_file.hpp>
 
 #include <fmt/ranges.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/clip_text_config.hpp>
-#include <atelier/gpu/models/detail/expected_tensors.hpp>
 #include <atelier/gpu/models/detail/part_checks.hpp>
+#include <atelier/gpu/models/expected_tensors.hpp>
 
 #include <fmt/format.h>
 

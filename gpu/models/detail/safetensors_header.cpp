@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/detail/json_cursor.hpp>
-#include <atelier/gpu/models/detail/printable.hpp>
 #include <atelier/gpu/models/detail/safetensors_header.hpp>
+#include <atelier/gpu/models/printable.hpp>
 
 #include <fmt/format.h>
 

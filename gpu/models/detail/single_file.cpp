@@ -3,12 +3,12 @@
 #include <atelier/gpu/models/detail/inferred_part.hpp>
 #include <atelier/gpu/models/detail/model_folder.hpp>
 #include <atelier/gpu/models/detail/prediction_type.hpp>
-#include <atelier/gpu/models/detail/printable.hpp>
 #include <atelier/gpu/models/detail/single_file.hpp>
 #include <atelier/gpu/models/detail/tensor_collection.hpp>
 #include <atelier/gpu/models/detail/text_names.hpp>
 #include <atelier/gpu/models/detail/unet_names.hpp>
 #include <atelier/gpu/models/detail/vae_file.hpp>
+#include <atelier/gpu/models/printable.hpp>
 #include <atelier/gpu/models/safetensors.hpp>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/gpu/models/detail/expected_tensors.hpp>
+#include <atelier/gpu/models/expected_tensors.hpp>
 
 #include <string>
 #include <utility>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/json_file.hpp>
-#include <atelier/gpu/models/detail/printable.hpp>
 #include <atelier/gpu/models/detail/tensor_collection.hpp>
 #include <atelier/gpu/models/detail/weight_files.hpp>
+#include <atelier/gpu/models/json_file.hpp>
+#include <atelier/gpu/models/printable.hpp>
 #include <atelier/gpu/models/safetensors.hpp>
 
 #include <fmt/ranges.h>

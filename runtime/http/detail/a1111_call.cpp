@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
+#include <atelier/core/image/codec.hpp>
 #include <atelier/core/note.hpp>
 #include <atelier/core/prompt_syntax.hpp>
-#include <atelier/image/codec.hpp>
 #include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/detail/a1111_call.hpp>

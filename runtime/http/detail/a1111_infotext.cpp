@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/image/parameters.hpp>
+#include <atelier/core/image/parameters.hpp>
 #include <atelier/runtime/http/detail/a1111_infotext.hpp>
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/image/codec.hpp>
-#include <atelier/image/parameters.hpp>
+#include <atelier/core/image/codec.hpp>
+#include <atelier/core/image/parameters.hpp>
 #include <atelier/runtime/http/detail/a1111_lists.hpp>
 
 #include <sys/sysinfo.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/image/codec.hpp>
+#include <atelier/core/image/geometry.hpp>
+#include <atelier/core/image/parameters.hpp>
 #include <atelier/core/version.hpp>
-#include <atelier/image/codec.hpp>
-#include <atelier/image/geometry.hpp>
-#include <atelier/image/parameters.hpp>
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/detail/a1111_reply.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/image/parameters.hpp>
 #include <atelier/core/request.hpp>
-#include <atelier/image/parameters.hpp>
 #include <atelier/runtime/http/detail/a1111_sampler.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/image/codec.hpp>
-#include <atelier/image/geometry.hpp>
+#include <atelier/core/image/codec.hpp>
+#include <atelier/core/image/geometry.hpp>
 #include <atelier/runtime/http/detail/alpha_mask.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
-#include <atelier/image/codec.hpp>
-#include <atelier/image/geometry.hpp>
+#include <atelier/core/image/codec.hpp>
+#include <atelier/core/image/geometry.hpp>
 #include <atelier/runtime/http/detail/inpaint.hpp>
 
 #ifdef __GLIBC__

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
-#include <atelier/image/geometry.hpp>
+#include <atelier/core/image/geometry.hpp>
 #include <atelier/runtime/http/detail/mask_work.hpp>
 
 #include <algorithm>

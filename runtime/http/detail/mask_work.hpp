@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/image/pixels.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
-#include <atelier/image/pixels.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
-#include <atelier/image/codec.hpp>
+#include <atelier/core/image/codec.hpp>
 #include <atelier/runtime/http/detail/alpha_mask.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
 #include <atelier/runtime/http/detail/idempotency.hpp>

@@ -6,7 +6,7 @@
 #include "support/seed.hpp"
 #include <atelier/gpu/models/autoencoder_config.hpp>
 #include <atelier/gpu/models/clip_text_config.hpp>
-#include <atelier/gpu/models/detail/expected_tensors.hpp>
+#include <atelier/gpu/models/expected_tensors.hpp>
 #include <atelier/gpu/models/unet_config.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 

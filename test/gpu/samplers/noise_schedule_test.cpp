@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "configs.hpp"
 #include <atelier/core/sha256.hpp>
-#include <atelier/gpu/samplers/detail/noise_schedule.hpp>
 #include <atelier/gpu/samplers/detail/sigma_curve.hpp>
 #include <atelier/gpu/samplers/detail/timesteps.hpp>
+#include <atelier/gpu/samplers/noise_schedule.hpp>
 
 #include <boost/test/unit_test.hpp>
 

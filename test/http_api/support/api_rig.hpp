@@ -3,7 +3,7 @@
 
 #include "fake_exchange.hpp"
 #include "job_rig.hpp"
-#include <atelier/image/codec.hpp>
+#include <atelier/core/image/codec.hpp>
 #include <atelier/runtime/http/api_context.hpp>
 #include <atelier/runtime/http/route_table.hpp>
 

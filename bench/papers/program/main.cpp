@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/bench/papers/program/reproduce_command.hpp>
+#include <atelier/runtime/cli/program_main.hpp>
+
+using namespace atelier::runtime::cli;
+
+namespace {
+
+started_service start_nothing(const atelier::engine_options&) {
+  return atelier::failure{"unavailable",
+                          "atelier-papers repeats the papers' experiments; the "
+                          "program 'atelier' does everything else"};
+}
+
+} // namespace
+
+/// What `atelier simulate --reproduce` goes on as.
+int main(int count, char** arguments) {
+  return program_main(count, arguments, start_nothing, {{}, {}, reproduce});
+}

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What is built before a command runs.
+
+# targets_of ARGUMENT...: the programs that generating and serving need, and the
+# one that the command has of its own, a line each. The command is the first
+# argument that is neither an option of all commands nor the value of one.
+targets_of() {
+  local arguments=" $* "
+  printf '%s\n' atelier atelier-process
+  while (($# > 0)); do
+    case $1 in
+      --config | --set | --data | --log)
+        shift
+        (($# == 0)) || shift
+        ;;
+      -*) shift ;;
+      *) break ;;
+    esac
+  done
+  case ${1:-} in
+    train | evaluate) printf '%s\n' atelier-training ;;
+    simulate)
+      [[ $arguments != *" --reproduce"* ]] || printf '%s\n' atelier-papers
+      ;;
+  esac
+}

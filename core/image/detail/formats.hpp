@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/image/codec.hpp>
+#include <atelier/core/image/detail/bytes.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+// The three formats behind codec.hpp. The pixels, the quality and the claimed
+// format have been checked there; `text` is valid UTF-8.
+namespace atelier::image::detail {
+
+core::result<bytes> encode_png(const pixel_view& pixels, std::string_view text);
+core::result<picture> decode_png(bytes_view file, const decode_limits& within);
+std::optional<core::extent> read_png_size(bytes_view file);
+std::optional<header> read_png_header(bytes_view file);
+std::optional<std::string> read_png_text(bytes_view file);
+
+core::result<bytes> encode_jpeg(const pixel_view& pixels, uint32_t quality,
+                                std::string_view text);
+core::result<picture> decode_jpeg(bytes_view file, const decode_limits& within);
+std::optional<header> read_jpeg_header(bytes_view file);
+std::optional<std::string> read_jpeg_text(bytes_view file);
+
+core::result<bytes> encode_webp(const pixel_view& pixels, uint32_t quality,
+                                std::string_view text);
+core::result<picture> decode_webp(bytes_view file, const decode_limits& within,
+                                  bool colours_only);
+std::optional<header> read_webp_header(bytes_view file);
+std::optional<std::string> read_webp_text(bytes_view file);
+
+/// Checks the extent that a file of that format and size claims.
+core::result<void> check_extent(core::extent px, const decode_limits& within,
+                                core::image_format format, size_t file_bytes);
+
+/// Says that the caller gave up the decoding of a file of that format.
+core::error stopped(core::image_format format);
+
+/// Says that a file is of no format that is known.
+core::error no_format(size_t file_bytes);
+
+/// Says that a file of that format cannot be read, and why.
+core::error broken(core::image_format format, std::string_view why);
+
+} // namespace atelier::image::detail

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/image/detail/exif.hpp>
+#include <atelier/core/image/detail/formats.hpp>
+#include <atelier/core/image/detail/webp_lossless.hpp>
+
+#include <fmt/format.h>
+#include <webp/decode.h>
+#include <webp/encode.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+namespace atelier::image::detail {
+
+namespace {
+
+using namespace std::string_view_literals;
+using core::ec;
+using core::image_format;
+
+constexpr uint8_t flag_exif = 0x08;
+constexpr uint8_t flag_alpha = 0x10;
+
+/// libwebp's picture and the file that it writes, freed in every case.
+struct writer {
+  WebPPicture picture;
+  WebPMemoryWriter memory;
+
+  writer() {
+    if (WebPPictureInit(&picture) == 0)
+      throw std::bad_alloc{};
+    WebPMemoryWriterInit(&memory);
+    picture.writer = WebPMemoryWrite;
+    picture.custom_ptr = &memory;
+  }
+
+  ~writer() {
+    WebPPictureFree(&picture);
+    WebPMemoryWriterClear(&memory);
+  }
+
+  writer(const writer&) = delete;
+  writer& operator=(const writer&) = delete;
+};
+
+WebPConfig configure(uint32_t quality) {
+  WebPConfig config;
+  WebPConfigInit(&config);
+  if (quality == 100) {
+    // Level 1 of 9: the higher ones take seconds to save a few per cent.
+    WebPConfigLosslessPreset(&config, 1);
+    config.exact = 1;
+  } else {
+    config.quality = static_cast<float>(quality);
+    config.method = 4;
+  }
+  config.thread_level = 0;
+  return config;
+}
+
+void append_chunk(bytes& to, std::string_view type, bytes_view data) {
+  append(to, as_bytes(type));
+  append_le32(to, static_cast<uint32_t>(data.size()));
+  append(to, data);
+  if (data.size() % 2 != 0)
+    to.push_back(0);
+}
+
+/// Calls `use(type, data)` with each chunk of a WebP file until it returns
+/// false. A last chunk that is cut short is left out.
+template <class F>
+void for_each_chunk(bytes_view file, F use) {
+  bytes_view rest = part(file, 12);
+  while (rest.size() >= 8) {
+    const size_t length = le32(rest.subspan(4));
+    if (length > rest.size() - 8)
+      return;
+    if (!use(as_text(rest.first(4)), rest.subspan(8, length)))
+      return;
+    rest = part(rest, 8 + length + length % 2);
+  }
+}
+
+/// Returns the EXIF block of a WebP file, if it has one.
+std::optional<bytes_view> find_exif(bytes_view file) {
+  std::optional<bytes_view> found;
+  for_each_chunk(file, [&](std::string_view type, bytes_view data) {
+    if (type != "EXIF")
+      return true;
+    // Some writers keep JPEG's prefix.
+    found = starts_with(data, "Exif\0\0"sv) ? part(data, 6) : data;
+    return false;
+  });
+  return found;
+}
+
+/// Rebuilds a plain file in the extended form, with an EXIF chunk at its end.
+bytes with_exif(bytes_view plain, const pixel_view& pixels,
+                std::string_view text) {
+  uint8_t flags = flag_exif;
+  bytes chunks;
+  for_each_chunk(plain, [&](std::string_view type, bytes_view data) {
+    if (type == "VP8X") {
+      flags = static_cast<uint8_t>(flags | data[0]);
+      return true;
+    }
+    // Bit 28 of a lossless stream, behind its signature byte, says alpha.
+    if (type == "VP8L" && data.size() >= 5 && (data[4] & 0x10) != 0)
+      flags |= flag_alpha;
+    append_chunk(chunks, type, data);
+    return true;
+  });
+  bytes header = {flags, 0, 0, 0};
+  for (uint32_t side : {pixels.px.width, pixels.px.height})
+    for (unsigned shift : {0u, 8u, 16u})
+      header.push_back(static_cast<uint8_t>((side - 1) >> shift));
+  bytes body;
+  append(body, as_bytes("WEBP"));
+  append_chunk(body, "VP8X", header);
+  append(body, chunks);
+  append_chunk(body, "EXIF", make_exif(text));
+  bytes file;
+  append(file, as_bytes("RIFF"));
+  append_le32(file, static_cast<uint32_t>(body.size()));
+  append(file, body);
+  return file;
+}
+
+/// Refuses a lossless stream, of colours or of transparency, that would take
+/// too much memory beside its pixels.
+core::result<void> check_lossless(bytes_view file, const picture& made,
+                                  const decode_limits& within) {
+  // Signature, width, height and flags; method and filter.
+  constexpr size_t colours_head = 5;
+  constexpr size_t alpha_head = 1;
+  core::result<void> verdict;
+  for_each_chunk(file, [&](std::string_view type, bytes_view data) {
+    const bool colours = type == "VP8L";
+    const bool packed_alpha =
+      type == "ALPH" && !data.empty() && (data[0] & 3) == 1;
+    if (!colours && !packed_alpha)
+      return type != "VP8 ";
+    const auto need = lossless_working_bytes(
+      part(data, colours ? colours_head : alpha_head), made.px);
+    const auto spare = (4 - made.channels) * made.px.pixels();
+    if (!need)
+      verdict = broken(image_format::webp, "its codes are broken or cut short");
+    else if (*need > within.working_bytes + spare)
+      verdict = broken(
+        image_format::webp,
+        fmt::format("it needs {} bytes beside its pixels, the most is {}",
+                    *need, within.working_bytes + spare));
+    return verdict && !colours;
+  });
+  return verdict;
+}
+
+/// Returns the chunk of a file's lossy colours, without the transparency that
+/// stands before it.
+std::optional<bytes_view> lossy_colours(bytes_view file) {
+  // Its type and length: the decoder takes a chunk for a file.
+  constexpr size_t head = 8;
+  std::optional<bytes_view> found;
+  for_each_chunk(file, [&](std::string_view type, bytes_view data) {
+    if (type == "VP8 ")
+      found = bytes_view{data.data() - head, data.size() + head};
+    return !found && type != "VP8L";
+  });
+  return found;
+}
+
+/// Hands a file, or the stream of its colours, over in parts, and asks between
+/// them whether to stop. A lossless stream's codes are read anew with each
+/// part: these are few.
+core::result<void> decode_into(bytes_view file, picture& into,
+                               const decode_limits& within) {
+  constexpr size_t least_part = 1 << 16;
+  constexpr size_t parts = 16;
+  WebPDecBuffer out;
+  if (WebPInitDecBuffer(&out) == 0)
+    throw std::bad_alloc{};
+  out.colorspace = into.channels == 4 ? MODE_RGBA : MODE_RGB;
+  out.is_external_memory = 1;
+  out.u.RGBA.rgba = into.bytes.data();
+  out.u.RGBA.stride = static_cast<int>(into.px.width * into.channels);
+  out.u.RGBA.size = into.bytes.size();
+  const std::unique_ptr<WebPIDecoder, decltype(&WebPIDelete)> decoder{
+    WebPINewDecoder(&out), WebPIDelete};
+  if (!decoder)
+    throw std::bad_alloc{};
+  const auto step = std::max(least_part, file.size() / parts + 1);
+  auto status = VP8_STATUS_SUSPENDED;
+  for (size_t n = 0; n < file.size() && status == VP8_STATUS_SUSPENDED;) {
+    if (within.stopped())
+      return stopped(image_format::webp);
+    n = std::min(n + step, file.size());
+    status = WebPIUpdate(decoder.get(), file.data(), n);
+  }
+  if (status == VP8_STATUS_OUT_OF_MEMORY)
+    throw std::bad_alloc{};
+  if (status != VP8_STATUS_OK)
+    return broken(image_format::webp, "its data is broken or cut short");
+  return {};
+}
+
+} // namespace
+
+core::result<bytes> encode_webp(const pixel_view& pixels, uint32_t quality,
+                                std::string_view text) {
+  const WebPConfig config = configure(quality);
+  writer webp;
+  webp.picture.use_argb = config.lossless;
+  webp.picture.width = static_cast<int>(pixels.px.width);
+  webp.picture.height = static_cast<int>(pixels.px.height);
+  const int stride = static_cast<int>(pixels.px.width * pixels.channels);
+  const auto import =
+    pixels.channels == 4 ? WebPPictureImportRGBA : WebPPictureImportRGB;
+  if (import(&webp.picture, pixels.bytes.data(), stride) == 0
+      || WebPEncode(&config, &webp.picture) == 0)
+    return core::fail(webp.picture.error_code == VP8_ENC_ERROR_OUT_OF_MEMORY
+                        ? ec::out_of_resources
+                        : ec::internal,
+                      "webp image of {}x{} cannot be written: error {}",
+                      pixels.px.width, pixels.px.height,
+                      static_cast<int>(webp.picture.error_code));
+  const bytes_view plain{webp.memory.mem, webp.memory.size};
+  if (text.empty())
+    return bytes{plain.begin(), plain.end()};
+  return with_exif(plain, pixels, text);
+}
+
+core::result<picture> decode_webp(bytes_view file, const decode_limits& within,
+                                  bool colours_only) {
+  WebPBitstreamFeatures features;
+  if (WebPGetFeatures(file.data(), file.size(), &features) != VP8_STATUS_OK)
+    return broken(image_format::webp, "no valid header");
+  if (features.has_animation != 0)
+    return broken(image_format::webp, "it is an animation");
+  if (uint64_t{le32(file.subspan(4))} + 8 > file.size())
+    return broken(image_format::webp, "it is cut short");
+  const core::extent px{static_cast<uint32_t>(features.width),
+                        static_cast<uint32_t>(features.height)};
+  if (auto ok = check_extent(px, within, image_format::webp, file.size()); !ok)
+    return ok.why();
+  picture result{px, features.has_alpha != 0 && !colours_only ? 4u : 3u, {}};
+  // A plane of transparency takes more memory than the colours.
+  const auto colours = colours_only ? lossy_colours(file) : std::nullopt;
+  if (!colours)
+    if (auto ok = check_lossless(file, result, within); !ok)
+      return ok.why();
+  result.bytes.resize(bytes_of(px, result.channels));
+  if (auto ok = decode_into(colours.value_or(file), result, within); !ok)
+    return ok.why();
+  return result;
+}
+
+std::optional<header> read_webp_header(bytes_view file) {
+  WebPBitstreamFeatures features;
+  if (WebPGetFeatures(file.data(), file.size(), &features) != VP8_STATUS_OK)
+    return std::nullopt;
+  header found{image_format::webp,
+               {static_cast<uint32_t>(features.width),
+                static_cast<uint32_t>(features.height)},
+               1};
+  if (const auto block = find_exif(file))
+    found.orientation = read_orientation(*block).value_or(1);
+  return found;
+}
+
+std::optional<std::string> read_webp_text(bytes_view file) {
+  const auto block = find_exif(file);
+  return block ? read_exif(*block) : std::nullopt;
+}
+
+} // namespace atelier::image::detail

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/image/parameters.hpp>
+#include <atelier/core/version.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace atelier::image {
+
+using core::sampler;
+
+namespace {
+
+constexpr std::string_view negative_mark = "Negative prompt:";
+
+/// A last line with fewer fields is taken for a line of the prompt.
+constexpr size_t fewest_fields = 3;
+
+/// White space of a line, as Python's strip() and \s know it in ASCII.
+constexpr bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1C && c <= 0x1F);
+}
+
+/// A letter of a name; other scripts' letters are several bytes of UTF-8.
+constexpr bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+      || (c >= '0' && c <= '9') || c == '_'
+      || static_cast<unsigned char>(c) >= 0x80;
+}
+
+constexpr bool is_name(char c) {
+  return is_word(c) || c == ' ' || c == '-' || c == '/';
+}
+
+std::string_view strip(std::string_view x) {
+  while (!x.empty() && is_space(x.front()))
+    x.remove_prefix(1);
+  while (!x.empty() && is_space(x.back()))
+    x.remove_suffix(1);
+  return x;
+}
+
+template <class Predicate>
+size_t skip(std::string_view x, size_t at, Predicate wanted) {
+  while (at < x.size() && wanted(x[at]))
+    ++at;
+  return at;
+}
+
+std::string quote(std::string_view value) {
+  if (value.find_first_of(",\n:") == std::string_view::npos)
+    return std::string{value};
+  return nlohmann::json(value).dump(-1, ' ', false,
+                                    nlohmann::json::error_handler_t::replace);
+}
+
+std::string unquote(std::string_view value) {
+  if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
+    const auto json = nlohmann::json::parse(value, nullptr, false);
+    if (json.is_string())
+      return json.get<std::string>();
+  }
+  return std::string{value};
+}
+
+/// Returns where the value that starts at `at` ends: a JSON-like string if that
+/// is followed by a comma or the end, or else all up to the next comma.
+size_t end_of_value(std::string_view line, size_t at) {
+  if (at < line.size() && line[at] == '"') {
+    size_t end = at + 1;
+    while (end < line.size() && line[end] != '"')
+      end += line[end] == '\\' ? 2u : 1u;
+    if (end < line.size() && end > at + 1
+        && (end + 1 == line.size() || line[end + 1] == ','))
+      return end + 1;
+  }
+  return std::min(line.find(',', at), line.size());
+}
+
+struct field_views {
+  std::string_view name;
+  std::string_view value;
+};
+
+/// Finds the fields of a line as the web UI's regular expression does:
+/// \s*(\w[\w \-/]+):\s*("(?:\\.|[^\\"])+"|[^,]*)(?:,|$)
+std::vector<field_views> find_fields(std::string_view line) {
+  std::vector<field_views> found;
+  size_t at = 0;
+  while (at < line.size() && found.size() < most_fields) {
+    const size_t from = skip(line, at, [](char c) { return !is_word(c); });
+    const size_t to = skip(line, from, is_name);
+    // Wherever else in this run a name started, it would end here as well: so
+    // the search goes on behind it, and takes linear time.
+    if (to == line.size() || line[to] != ':' || to - from < 2) {
+      at = to + 1;
+      continue;
+    }
+    const size_t value = skip(line, to + 1, is_space);
+    const size_t end = end_of_value(line, value);
+    found.push_back(
+      {line.substr(from, to - from), line.substr(value, end - value)});
+    at = end + 1;
+  }
+  return found;
+}
+
+void add_line(std::string& text, std::string_view line) {
+  if (!text.empty())
+    text += '\n';
+  text += line;
+}
+
+std::string name_of_noise(core::noise_source x) {
+  return x == core::noise_source::torch_cpu ? "CPU" : "Philox";
+}
+
+constexpr char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+} // namespace
+
+std::optional<std::string_view> parameters::find(std::string_view name) const {
+  const auto at = std::find_if(fields.rbegin(), fields.rend(),
+                               [&](const auto& x) { return x.first == name; });
+  if (at == fields.rend())
+    return std::nullopt;
+  return at->second;
+}
+
+parameters describe(const core::prompt_pair& text, const core::recipe& how,
+                    std::string_view model,
+                    std::vector<std::pair<std::string, std::string>> more) {
+  parameters result{text.positive, text.negative, {}};
+  auto& fields = result.fields;
+  fields = {{"Steps", fmt::to_string(how.steps)},
+            {"Sampler", std::string{webui_name(how.with)}}};
+  if (how.karras)
+    fields.emplace_back("Schedule type", "Karras");
+  fields.emplace_back("CFG scale", fmt::to_string(how.guidance));
+  fields.emplace_back("Seed", fmt::to_string(how.seed));
+  const auto px = core::answered_px(how);
+  fields.emplace_back("Size", fmt::format("{}x{}", px.width, px.height));
+  if (px != how.px)
+    fields.emplace_back("Drawn size",
+                        fmt::format("{}x{}", how.px.width, how.px.height));
+  fields.emplace_back("Model", std::string{model});
+  if (how.from_image)
+    fields.emplace_back("Denoising strength", fmt::to_string(how.strength));
+  fields.emplace_back("RNG", name_of_noise(how.noise));
+  if (how.eta != 0)
+    fields.emplace_back("Eta DDIM", fmt::to_string(how.eta));
+  if (how.guidance_rescale != 0)
+    fields.emplace_back("CFG Rescale", fmt::to_string(how.guidance_rescale));
+  std::move(more.begin(), more.end(), std::back_inserter(fields));
+  fields.emplace_back("Version", fmt::format("Atelier {}", core::version()));
+  return result;
+}
+
+std::string to_text(const parameters& what) {
+  std::string text = what.prompt;
+  if (!what.negative.empty())
+    text += fmt::format("\n{} {}", negative_mark, what.negative);
+  text += '\n';
+  std::string_view between;
+  for (const auto& [name, value] : what.fields) {
+    text += between;
+    text += name == value ? name : fmt::format("{}: {}", name, quote(value));
+    between = ", ";
+  }
+  return std::string{strip(text)};
+}
+
+parameters parse_parameters(std::string_view text) {
+  text = strip(text);
+  const size_t last = text.rfind('\n');
+  const size_t from = last == std::string_view::npos ? 0 : last + 1;
+  auto found = find_fields(text.substr(from));
+  if (found.size() >= fewest_fields)
+    text = text.substr(0, from == 0 ? 0 : last);
+  else
+    found.clear();
+  const bool only_fields = !found.empty() && from == 0;
+
+  parameters result;
+  bool in_negative = false;
+  while (!only_fields) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = strip(text.substr(0, end));
+    if (line.starts_with(negative_mark)) {
+      in_negative = true;
+      line = strip(line.substr(negative_mark.size()));
+    }
+    add_line(in_negative ? result.negative : result.prompt, line);
+    if (end == text.size())
+      break;
+    text.remove_prefix(end + 1);
+  }
+  for (const auto& [name, value] : found)
+    if (!value.empty())
+      result.fields.emplace_back(name, unquote(value));
+  return result;
+}
+
+std::string_view webui_name(sampler x) {
+  switch (x) {
+    case sampler::ddim:
+      return "DDIM";
+    case sampler::euler:
+      return "Euler";
+    case sampler::euler_ancestral:
+      return "Euler a";
+    case sampler::dpmpp_2m:
+      return "DPM++ 2M";
+    case sampler::lcm:
+      return "LCM";
+    case sampler::flow_match_euler:
+      return "Flow match Euler";
+  }
+  return "unknown";
+}
+
+std::optional<sampler> parse_webui_sampler(std::string_view name) {
+  constexpr std::array all = {
+    sampler::ddim,     sampler::euler, sampler::euler_ancestral,
+    sampler::dpmpp_2m, sampler::lcm,   sampler::flow_match_euler};
+  for (sampler x : all)
+    if (std::ranges::equal(webui_name(x), name, {}, lower, lower))
+      return x;
+  return std::nullopt;
+}
+
+} // namespace atelier::image

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/gpu/captions/scene_terms.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace atelier::gpu {
+
+/// What a caption says of one object; what it leaves open is empty.
+struct described_object {
+  object_shape shape = object_shape::circle;
+  std::optional<object_colour> colour;
+  std::optional<object_size> size;
+  std::optional<object_texture> texture;
+  std::optional<grid_place> place;
+
+  friend bool operator==(const described_object&,
+                         const described_object&) = default;
+};
+
+/// A relation between objects of a description, by their numbers from 0.
+struct described_relation {
+  relation what = relation::above;
+  uint8_t subject = 0;
+  uint8_t first = 0;
+  /// For relation::between alone, else equal to `first`.
+  uint8_t second = 0;
+
+  friend bool operator==(const described_relation&,
+                         const described_relation&) = default;
+};
+
+/// What a caption says of the background.
+struct described_background {
+  background_colour from = background_colour::white;
+  /// Equal to `from` if the background is plain.
+  background_colour to = background_colour::white;
+  /// Empty: graded, in a direction left open.
+  std::optional<background_grade> grade = background_grade::plain;
+
+  friend bool operator==(const described_background&,
+                         const described_background&) = default;
+};
+
+/// Everything that a caption says, in the order in which it says it: what must
+/// be right in a picture of it.
+struct description {
+  std::vector<described_object> objects;
+  std::vector<described_relation> relations;
+  std::optional<described_background> background;
+
+  friend bool operator==(const description&, const description&) = default;
+};
+
+} // namespace atelier::gpu

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
+#include <atelier/gpu/models/clip_text_config.hpp>
+#include <atelier/gpu/models/judge/layers.hpp>
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace atelier::gpu::detail {
+
+/// Widths of one layer of a CLIP tower.
+struct clip_layer_shape {
+  int64_t width = 0;
+  int64_t inner = 0;
+  int64_t heads = 1;
+  /// Of the tower; the first weights shrink with it.
+  int64_t layers = 1;
+  clip_activation activation = clip_activation::gelu;
+  double eps = 1e-5;
+  /// A token sees only those before it.
+  bool causal = false;
+};
+
+/// Attention and two matrices, each after a norm and added to its input.
+/// Source: transformers, models/clip/modeling_clip.py, CLIPEncoderLayer.
+class clip_layer_net : public torch::nn::Module {
+public:
+  clip_layer_net(const clip_layer_shape& shape, const first_weights& from);
+
+  /// [n, tokens, width] -> the same.
+  torch::Tensor operator()(const torch::Tensor& x) const;
+
+private:
+  clip_layer_shape shape_;
+  std::shared_ptr<layer_norm_net> norm1_;
+  std::shared_ptr<linear_net> query_;
+  std::shared_ptr<linear_net> key_;
+  std::shared_ptr<linear_net> value_;
+  std::shared_ptr<linear_net> out_;
+  std::shared_ptr<layer_norm_net> norm2_;
+  std::shared_ptr<linear_net> widen_;
+  std::shared_ptr<linear_net> narrow_;
+};
+
+} // namespace atelier::gpu::detail

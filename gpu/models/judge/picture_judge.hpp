@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/judge/discriminator_net.hpp>
+#include <atelier/gpu/models/tokenizer.hpp>
+
+#include <torch/torch.h>
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+namespace atelier::gpu {
+
+/// The family's discriminator at work: how sure it is that a picture is a good
+/// one of its prompt.
+/// Source: DiffServe, section 3.2, whose gate lets a light model's picture pass
+///         where its confidence is high enough.
+/// Threads: one at a time.
+class picture_judge {
+public:
+  /// Opens a folder as `atelier train export` writes it for the discriminator.
+  /// Errors: ec::not_found, ec::bad_payload (a file of another network).
+  static core::result<std::shared_ptr<picture_judge>> load(
+    const std::filesystem::path& folder, torch::Device where);
+
+  /// Returns a confidence in 0..1. `pixels`: [3, h, w], 0..255; other sizes
+  /// than the network's are scaled to it.
+  /// Throws c10::Error.
+  double score(const torch::Tensor& pixels, std::string_view prompt) const;
+
+private:
+  picture_judge(std::shared_ptr<const tokenizer> words,
+                std::shared_ptr<discriminator_net> network,
+                torch::Device where);
+
+  std::shared_ptr<const tokenizer> words_;
+  std::shared_ptr<discriminator_net> network_;
+  torch::Device where_;
+};
+
+} // namespace atelier::gpu

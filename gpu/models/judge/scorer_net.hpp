@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
+#include <atelier/gpu/models/judge/judge_config.hpp>
+#include <atelier/gpu/models/judge/text_encoder_net.hpp>
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace atelier::gpu {
+
+/// What the tower for pictures makes of n pictures.
+struct picture_states {
+  /// [n, width of the tower]: the whole picture, after the last norm.
+  torch::Tensor pooled;
+  /// [n, patches, width of the tower]: each square, before the last layer.
+  torch::Tensor patches;
+};
+
+/// CLIP's two towers, to be trained: how well a text fits a picture.
+/// named_parameters() has the names of transformers' CLIPModel. Starts as that
+/// does.
+/// Threads: one at a time.
+/// Source: transformers, models/clip/modeling_clip.py, CLIPModel.
+class scorer_net : public torch::nn::Module {
+public:
+  /// Draws the first weights from `from`; without it torch::manual_seed governs
+  /// them. On the CPU in float32: `to` moves them.
+  explicit scorer_net(const scorer_config& config,
+                      std::optional<at::Generator> from = std::nullopt);
+
+  /// `pixels`: [n, 3, side, side] in -1..1.
+  picture_states look(const torch::Tensor& pixels);
+
+  /// Returns what `look` pools, for distances between sets of pictures.
+  torch::Tensor features(const torch::Tensor& pixels) {
+    return look(pixels).pooled;
+  }
+
+  /// Turns what `look` pools into unit vectors [n, projection].
+  torch::Tensor project(const torch::Tensor& pooled);
+
+  /// Returns unit vectors [n, projection].
+  torch::Tensor embed_pictures(const torch::Tensor& pixels);
+
+  /// `ids`: [n, tokens], int64. Returns unit vectors [n, projection].
+  torch::Tensor embed_texts(const torch::Tensor& ids);
+
+  /// Returns the factor of the vectors' products, a scalar.
+  torch::Tensor scale() const {
+    return logit_scale_.exp();
+  }
+
+  /// Returns the loss of n pictures and n * k texts, of which text i * k is
+  /// that of picture i: a scalar. Pictures choose among all texts, the n own
+  /// texts among pictures. `also_true` [n, n * k], bool: pairs that count as
+  /// neither right nor wrong; undefined: none.
+  /// Source: CLIP (arXiv:2103.00020), figure 3; with further wrong texts:
+  ///         NegCLIP (arXiv:2210.01936), section 4.
+  torch::Tensor contrastive_loss(const torch::Tensor& pictures,
+                                 const torch::Tensor& texts,
+                                 const torch::Tensor& also_true = {}) const;
+
+  /// The tower for texts: shaped as the family's text encoder, of which it can
+  /// be the beginning.
+  text_encoder_net& text() {
+    return *text_;
+  }
+
+private:
+  scorer_config config_;
+  std::shared_ptr<text_encoder_net> text_;
+  torch::Tensor class_embedding_;
+  torch::Tensor logit_scale_;
+  std::shared_ptr<detail::conv_net> patches_;
+  std::shared_ptr<detail::table_net> positions_;
+  std::shared_ptr<detail::layer_norm_net> first_norm_;
+  std::vector<std::shared_ptr<detail::clip_layer_net>> layers_;
+  std::shared_ptr<detail::layer_norm_net> last_norm_;
+  std::shared_ptr<detail::linear_net> projection_;
+};
+
+} // namespace atelier::gpu

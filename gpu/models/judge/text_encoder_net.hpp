@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
+#include <atelier/gpu/models/clip_text_config.hpp>
+#include <atelier/gpu/models/judge/clip_layers.hpp>
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace atelier::gpu {
+
+/// What the trainable text encoder makes of n prompts.
+struct text_states {
+  /// [n, tokens, hidden_size]: after the last layer and its final norm.
+  torch::Tensor states;
+  /// [n, hidden_size], or [n, projection_dim] with a projection: the state of
+  /// the end token.
+  torch::Tensor pooled;
+};
+
+/// CLIPTextModel, or CLIPTextModelWithProjection where the config has a
+/// projection, to be trained: named_parameters() has the names of a published
+/// file ("text_model.encoder..."), which transformers 4 and 5 and clip_text
+/// load.
+/// Starts as transformers' does.
+/// Threads: one at a time.
+/// Source: transformers, models/clip/modeling_clip.py.
+class text_encoder_net : public torch::nn::Module {
+public:
+  /// Draws the first weights from `from`; without it torch::manual_seed governs
+  /// them. On the CPU in float32: `to` moves them.
+  explicit text_encoder_net(const clip_text_config& config,
+                            std::optional<at::Generator> from = std::nullopt);
+
+  /// `ids`: [n, tokens], int64, on the device of the weights; at most
+  /// max_position_embeddings tokens.
+  text_states forward(const torch::Tensor& ids);
+
+  const clip_text_config& config() const {
+    return config_;
+  }
+
+private:
+  clip_text_config config_;
+  std::shared_ptr<detail::table_net> tokens_;
+  std::shared_ptr<detail::table_net> positions_;
+  std::vector<std::shared_ptr<detail::clip_layer_net>> layers_;
+  std::shared_ptr<detail::layer_norm_net> final_norm_;
+  std::shared_ptr<detail::linear_net> projection_;
+};
+
+} // namespace atelier::gpu

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/demand/workload.hpp>
+#include <atelier/planning/diffserve/deferral.hpp>
+#include <atelier/planning/policies/diffserve.hpp>
+#include <atelier/simulation/accounts.hpp>
+#include <atelier/simulation/knowledge.hpp>
+
+#include <caf/send.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace atelier::runtime {
+
+namespace {
+
+/// Source: Argus, section 4.1: its classifier answers in a few milliseconds.
+constexpr core::timespan classifying = std::chrono::milliseconds{5};
+
+constexpr core::timespan usual_retrieval = std::chrono::milliseconds{50};
+
+/// Entries that a search returns.
+constexpr size_t nearest = 1;
+
+/// Of a cache with contents.
+/// Source: specification of Nirvana, A7: the policy `nirvana` looks at eight.
+constexpr size_t nearest_kept = 8;
+
+enum class draw : uint32_t {
+  found = 0,
+  similarity = 8,
+  predicted = 24,
+  label = 32,
+  edit = 64,
+  recorded = 66,
+  mask = 68
+};
+
+core::philox stream(const scenario& of, core::request_id id, draw from) {
+  core::philox random{of.seed, core::purpose::sampling, id};
+  random.seek(static_cast<uint32_t>(from));
+  return random;
+}
+
+} // namespace
+
+std::optional<planning::mask_facts> edit_of(const scenario& of,
+                                            core::request_id id) {
+  const auto& edits = of.edits;
+  if (stream(of, id, draw::edit).uniform() >= edits.share)
+    return std::nullopt;
+  auto random = stream(of, id, draw::mask);
+  planning::mask_facts out;
+  out.ratio = edits.masks.empty()
+              ? planning::beta_share(random, edits.mean, edits.spread)
+              : edits.masks[random.below(edits.masks.size())];
+  out.recorded = stream(of, id, draw::recorded).uniform() < edits.recorded;
+  return out;
+}
+
+std::optional<planning::mask_facts> mask_of(const scenario& of,
+                                            core::request_id image) {
+  const auto& traced = of.trace[image.value - 1];
+  const core::request_id id{uint64_t{traced.request} + 1};
+  if (traced.masked <= 0)
+    return edit_of(of, id);
+  planning::mask_facts out;
+  out.ratio = traced.masked;
+  out.recorded = stream(of, id, draw::recorded).uniform() < of.edits.recorded;
+  return out;
+}
+
+simulated_knowledge::simulated_knowledge(const scenario& of, unmeasured& lacks,
+                                         std::shared_ptr<core::timers> timers,
+                                         std::shared_ptr<ipc::slot_store> slots,
+                                         core::time_point begin)
+  : of_(of),
+    lacks_(lacks),
+    timers_(std::move(timers)),
+    slots_(std::move(slots)),
+    begin_(begin) {
+  std::set<uint32_t> steps;
+  for (const auto& ladder : of.profile->ladders)
+    for (const auto& level : ladder.levels)
+      if (level.skip > 0)
+        steps.insert(level.skip);
+  if (of.profile->reuse)
+    for (const auto& t : of.profile->reuse->latents)
+      steps.insert(t.skip);
+  stored_.assign(steps.begin(), steps.end());
+}
+
+void simulated_knowledge::connect(actors::scheduler_actor hub) {
+  hub_ = std::move(hub);
+}
+
+void simulated_knowledge::clear() {
+  hub_ = nullptr;
+}
+
+bool simulated_knowledge::strikes(fault_kind kind, double& factor) const {
+  const double now = core::to_seconds(timers_->now() - begin_);
+  for (const fault& f : of_.faults)
+    if (f.kind == kind && now >= f.at_seconds
+        && now < f.at_seconds + f.for_seconds) {
+      factor = f.factor;
+      return true;
+    }
+  return false;
+}
+
+std::vector<planning::match> simulated_knowledge::near(const core::request& of,
+                                                       planning::compared by) {
+  // What a probe finds is nobody's.
+  if (of.kind == core::request_kind::probe)
+    return {};
+  if (cache_ != nullptr)
+    return cache_->near(of.id.value - 1, nearest_kept);
+  planning::nearness spec{1, 0, 1};
+  if (by != planning::compared::nothing) {
+    const auto told = nearness_of(of_, by);
+    if (!told)
+      lacks_.tell(by == planning::compared::prompts
+                    ? "compares prompts, and neither the profile's reuse.near "
+                      "(of thresholds in reuse.latents) nor --similarity says "
+                      "how near they are"
+                    : "compares prompts with pictures, and neither the "
+                      "profile's reuse.near (of thresholds in reuse.images) "
+                      "nor --similarity says how near they are");
+    spec = told.value_or(spec);
+  }
+  auto any = stream(of_, of.id, draw::found);
+  if (any.uniform() >= spec.found)
+    return {};
+  auto random = stream(of_, of.id, draw::similarity);
+  planning::match x;
+  x.entry = 1;
+  x.similarity =
+    std::clamp(spec.mean + spec.spread * random.normal(), 0.0, 1.0);
+  x.stored = stored_;
+  return std::vector<planning::match>(nearest, x);
+}
+
+std::vector<uint32_t> simulated_knowledge::labels_of(const core::request& of) {
+  const auto content = of_.trace[of.id.value - 1].content;
+  auto random = stream(of_, of.id, draw::label);
+  std::vector<uint32_t> out;
+  for (const auto& ladder : of_.profile->ladders) {
+    // Of classes that differ in nothing a prediction tells nothing.
+    const bool differ =
+      std::any_of(ladder.levels.begin(), ladder.levels.end(),
+                  [](const auto& l) { return !l.class_quality.empty(); });
+    if (differ && ladder.class_shares.empty())
+      lacks_.tell("asks for predicted classes, and the profile's "
+                  "ladders[].class_shares does not say how many prompts each "
+                  "has");
+    const auto accuracy =
+      of_.classifier_accuracy ? of_.classifier_accuracy : ladder.accuracy;
+    if (differ && !accuracy)
+      lacks_.tell("asks for predicted classes, and neither the profile's "
+                  "ladders[].accuracy nor --classifier-accuracy says how often "
+                  "one is right");
+    const bool right = random.uniform() < accuracy.value_or(1);
+    out.push_back(
+      class_of_content(ladder, right ? content : random.next_u64()));
+  }
+  return out;
+}
+
+bool simulated_knowledge::hit_likely(
+  const core::request& of, const std::vector<planning::match>& found) {
+  const auto told = predictor_of(of_);
+  if (!told)
+    lacks_.tell("asks a predictor of hits, and neither the profile's "
+                "reuse.predictor nor --hit-predictor says how often one is "
+                "right");
+  const auto& tables = of_.profile->reuse;
+  const bool latents = tables && !tables->latents.empty();
+  const auto& table = latents ? tables->latents
+                    : tables  ? tables->images
+                              : planning::skip_table{};
+  const bool hit = !found.empty()
+                && planning::allowed_skip(table, found.front().similarity,
+                                          planning::threshold_rule::from)
+                     > 0;
+  const auto by = told.value_or(planning::hit_predictor{});
+  return stream(of_, of.id, draw::predicted).uniform()
+       < (hit ? by.recall : by.false_alarms);
+}
+
+void simulated_knowledge::find(std::shared_ptr<const core::request> of,
+                               planning::need wanted, uint32_t question) {
+  actors::facts_found told;
+  told.id = of->id;
+  told.question = question;
+  core::timespan takes{0};
+  if (wanted.tolerated) {
+    takes = classifying;
+    told.what.tolerated = labels_of(*of);
+  }
+  double factor = 1;
+  if (wanted.mask) {
+    auto& mask = told.what.mask.emplace();
+    mask = mask_of(of_, of->id).value_or(mask);
+    if (strikes(fault_kind::lost_cache, factor))
+      mask.recorded = false;
+  }
+  if (wanted.near || wanted.hit_likely) {
+    const auto found = near(*of, wanted.by);
+    if (wanted.hit_likely)
+      told.what.hit_likely = hit_likely(*of, found);
+    if (wanted.near) {
+      auto search =
+        of_.profile->reuse ? of_.profile->reuse->retrieval : usual_retrieval;
+      if (strikes(fault_kind::slow_cache, factor))
+        search = core::from_seconds(core::to_seconds(search) * factor);
+      takes = std::max(takes, search);
+      if (strikes(fault_kind::lost_cache, factor))
+        return;
+      if (cache_ != nullptr && of->kind != core::request_kind::probe)
+        cache_->searched(found);
+      told.what.near = found;
+    }
+  }
+  timers_->after(takes, [hub = hub_, told = std::move(told)] {
+    if (hub)
+      caf::anon_send(hub, told);
+  });
+}
+
+bool simulated_knowledge::give_picture(uint64_t entry, core::extent,
+                                       ipc::slot_ref into) {
+  double factor = 1;
+  if (strikes(fault_kind::lost_cache, factor))
+    return false;
+  if (cache_ != nullptr
+      && !cache_->use(entry, 0, core::to_seconds(timers_->now() - begin_)))
+    return false;
+  return static_cast<bool>(slots_->publish(into, 1, 0));
+}
+
+bool simulated_knowledge::give_state(uint64_t, uint32_t steps,
+                                     ipc::slot_ref into) {
+  return static_cast<bool>(slots_->publish(into, uint64_t{steps} + 1, 0));
+}
+
+simulated_scores::simulated_scores(const scenario& of, unmeasured& lacks)
+  : of_(of), lacks_(lacks) {
+  for (const auto& c : of.profile->cascades)
+    if (!c.deferred.empty())
+      tables_.emplace_back(c.judge,
+                           planning::diffserve::deferral_of(c.deferred));
+}
+
+double simulated_scores::operator()(core::request_id id,
+                                    const std::string& judge) const {
+  const auto content = of_.trace[id.value - 1].content;
+  for (const auto& [name, table] : tables_)
+    if (name == judge)
+      return planning::diffserve::confidence_at(table, number_of(content, 0));
+  // Which is to draw.
+  if (judge == planning::random_judge)
+    return number_of(content, 100);
+  lacks_.tell(fmt::format("has pictures judged by '{}', and the profile's "
+                          "cascades[].deferred does not say how they score",
+                          judge));
+  return 0;
+}
+
+} // namespace atelier::runtime

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/image/pixels.hpp>
+#include <atelier/core/philox.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace atelier::image::test {
+
+/// Returns a smooth picture, which lossy formats keep well.
+inline picture smooth(core::extent px, uint32_t channels = 3) {
+  picture result{px, channels, {}};
+  for (uint32_t y = 0; y < px.height; ++y)
+    for (uint32_t x = 0; x < px.width; ++x)
+      for (uint32_t c = 0; c < channels; ++c)
+        result.bytes.push_back(static_cast<uint8_t>(
+          128 + 100 * std::sin(0.05 * (x + (c + 1) * y) + c)));
+  return result;
+}
+
+/// Returns a picture of random bytes, which nothing compresses.
+inline picture noise(core::extent px, uint32_t channels, core::philox& random) {
+  picture result{px, channels, {}};
+  result.bytes.resize(bytes_of(px, channels));
+  for (auto& byte : result.bytes)
+    byte = static_cast<uint8_t>(random.next_u32());
+  return result;
+}
+
+/// Returns the peak signal-to-noise ratio of two pictures of one form in dB.
+inline double psnr(const picture& a, const picture& b) {
+  double squares = 0;
+  for (size_t i = 0; i < a.bytes.size(); ++i)
+    squares += std::pow(a.bytes[i] - b.bytes[i], 2);
+  return 10
+       * std::log10(255.0 * 255.0 * static_cast<double>(a.bytes.size())
+                    / std::max(squares, 1e-9));
+}
+
+} // namespace atelier::image::test

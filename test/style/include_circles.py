@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Find circles of includes in a tree.
+
+usage: include_circles.py ROOT
+
+Prints every circle between headers of one top-level folder, and between
+top-level folders, a line each; the exit status is 1 where there is one. Read are
+`#include <atelier/folder/x.hpp>` of headers and sources, but for tests, which
+stand above everything, and what a host compiles.
+"""
+import re
+import sys
+from pathlib import Path
+
+INCLUDE = re.compile(r"^\s*#\s*include\s+<atelier/([^>]+)>", re.MULTILINE)
+LEFT_OUT = ("build/", "test/", "config/cmake/")
+
+
+def included(file: Path) -> list[str]:
+    """The files of the tree that one names, by their paths below the root."""
+    names = INCLUDE.findall(file.read_text(encoding="utf-8"))
+    return ["runtime/atelier.hpp" if x == "atelier.hpp" else x for x in names]
+
+
+def read_includes(root: Path) -> dict[str, list[str]]:
+    """What each header and source includes, by its path below the root."""
+    files = [x for ending in ("hpp", "cpp", "cu", "cpp.in")
+             for x in root.rglob(f"*.{ending}")]
+    paths = {x.relative_to(root).as_posix(): x for x in files}
+    return {name: included(path) for name, path in paths.items()
+            if not name.startswith(LEFT_OUT)}
+
+
+def circles(arrows: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of nodes of which each leads to each other, after Tarjan."""
+    found: list[list[str]] = []
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    for begin in sorted(arrows):
+        if begin in number:
+            continue
+        # Nodes on the way, each with what of its arrows is left.
+        way = [(begin, iter(sorted(arrows[begin])))]
+        number[begin] = lowest[begin] = len(number)
+        stack.append(begin)
+        while way:
+            node, left = way[-1]
+            for to in left:
+                if to not in arrows:
+                    continue
+                if to not in number:
+                    number[to] = lowest[to] = len(number)
+                    stack.append(to)
+                    way.append((to, iter(sorted(arrows[to]))))
+                    break
+                if to in stack:
+                    lowest[node] = min(lowest[node], number[to])
+            else:
+                way.pop()
+                if way:
+                    above = way[-1][0]
+                    lowest[above] = min(lowest[above], lowest[node])
+                if lowest[node] == number[node]:
+                    at = stack.index(node)
+                    group = stack[at:]
+                    del stack[at:]
+                    if len(group) > 1 or node in arrows[node]:
+                        found.append(sorted(group))
+    return found
+
+
+def top(path: str) -> str:
+    return path.split("/", 1)[0]
+
+
+def find_circles(root: Path) -> list[str]:
+    includes = read_includes(root)
+    headers = {name: {x for x in to if top(x) == top(name)}
+               for name, to in includes.items() if name.endswith(".hpp")}
+    folders: dict[str, set[str]] = {}
+    for name, to in includes.items():
+        folders.setdefault(top(name), set()).update(
+            top(x) for x in to if top(x) != top(name))
+    return ([f"headers: {', '.join(x)}" for x in circles(headers)]
+            + [f"folders: {', '.join(x)}" for x in circles(folders)])
+
+
+def main() -> int:
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    found = find_circles(Path(sys.argv[1]))
+    print("\n".join(found) if found else "no circle")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

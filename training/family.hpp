@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/gpu/models/autoencoder_config.hpp>
+#include <atelier/gpu/models/judge/judge_config.hpp>
+#include <atelier/gpu/models/model_traits.hpp>
+#include <atelier/gpu/models/unet_config.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace atelier::gpu {
+
+/// The denoisers of the shipped family.
+enum class family_member : uint8_t {
+  base,
+  small,
+  tiny,
+  /// Shaped as base, for few steps.
+  turbo,
+};
+
+std::string_view to_string(family_member x);
+std::optional<family_member> family_member_named(std::string_view name);
+
+/// How it wants to be used: beyond guidance 3 edges get angular and backgrounds
+/// blotched; of turbo any guidance does that.
+model_traits family_traits(family_member x);
+
+/// The text of each network's config.json, as diffusers and transformers read
+/// it, and what this library reads from it.
+std::string unet_config_text(family_member x);
+unet_config family_unet(family_member x);
+
+/// Latents of this autoencoder have mean 0 and deviation 1 by its own weights:
+/// its scaling factor is 1.
+std::string autoencoder_config_text();
+autoencoder_config family_autoencoder();
+
+/// AutoencoderTiny, for previews: decodes the latents of the other one.
+std::string tiny_autoencoder_config_text();
+autoencoder_config family_tiny_autoencoder();
+
+/// As transformers' CLIPImageProcessor reads it.
+std::string scorer_processor_text();
+
+/// Tells from a prompt alone how good each way to draw it will be.
+struct prompt_classifier_config {
+  clip_text_config text;
+  /// Ways to draw, see level_ladder.
+  int64_t levels = 5;
+};
+
+/// With the family's text encoder. `levels`: their names, the best first.
+prompt_classifier_config family_prompt_classifier();
+std::string prompt_classifier_config_text(
+  const std::vector<std::string>& levels);
+
+/// scheduler_config.json: DDIM on the noise levels that training uses, with
+/// v-prediction and a last level of pure noise.
+std::string scheduler_config_text();
+
+} // namespace atelier::gpu

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources that torch.cmake lists, and no others.
+
+#include <atelier/core/result.hpp>
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace atelier::gpu {
+
+using named_tensors = std::vector<std::pair<std::string, torch::Tensor>>;
+
+/// What of a training's state is no tensor.
+struct checkpoint_facts {
+  std::string part;
+  uint64_t seed = 0;
+  /// Steps taken; the number of the next one, and so of its batch: random
+  /// numbers have no other state.
+  uint64_t steps = 0;
+  uint64_t samples = 0;
+  double busy_seconds = 0;
+
+  friend bool operator==(const checkpoint_facts&,
+                         const checkpoint_facts&) = default;
+};
+
+/// Writes tensors as safetensors, whole or not at all.
+/// Errors: those of write_safetensors.
+core::result<void> write_tensors(
+  const std::filesystem::path& file, const named_tensors& what,
+  const std::map<std::string, std::string, std::less<>>& metadata = {});
+
+/// Reads the file's tensors into those of `what`.
+/// Errors: ec::bad_payload where one is missing or has another shape or type.
+core::result<void> read_tensors(const std::filesystem::path& file,
+                                const named_tensors& what);
+
+/// Writes `checkpoint-STEPS.safetensors` and removes all but the last two.
+core::result<std::filesystem::path> write_checkpoint(
+  const std::filesystem::path& folder, const named_tensors& state,
+  const checkpoint_facts& facts);
+
+/// Returns the checkpoints of a folder, the latest first.
+std::vector<std::filesystem::path> checkpoints_in(
+  const std::filesystem::path& folder);
+
+/// Reads a checkpoint's facts, then its tensors into those of `state`.
+/// Errors: ec::bad_payload; `state` may have changed then.
+core::result<checkpoint_facts> read_checkpoint(
+  const std::filesystem::path& file, const named_tensors& state);
+
+} // namespace atelier::gpu

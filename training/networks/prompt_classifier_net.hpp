@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources that torch.cmake lists, and no others.
+
+#include <atelier/gpu/models/judge/text_encoder_net.hpp>
+#include <atelier/training/family.hpp>
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <optional>
+
+namespace atelier::gpu {
+
+/// Tells from a prompt how good each way to draw it will be: a CLIP text
+/// encoder, and a matrix on its pooled state. One number for each way, not a
+/// class: a class can be learned only from prompts that were drawn in all ways.
+/// Threads: one at a time.
+class prompt_classifier_net : public torch::nn::Module {
+public:
+  /// Draws the first weights from `from`; without it torch::manual_seed governs
+  /// them. On the CPU in float32: `to` moves them.
+  explicit prompt_classifier_net(
+    const prompt_classifier_config& config,
+    std::optional<at::Generator> from = std::nullopt);
+
+  /// `ids`: [n, tokens], int64. Returns [n, levels]: logits of the expected
+  /// quality, 0..1.
+  torch::Tensor forward(const torch::Tensor& ids);
+
+  text_encoder_net& text() {
+    return *text_;
+  }
+
+private:
+  std::shared_ptr<text_encoder_net> text_;
+  std::shared_ptr<detail::linear_net> classifier_;
+};
+
+} // namespace atelier::gpu

@@ -275,7 +275,7 @@ private:
   std::optional<failure> start_engine() {
     auto options = chosen_.engine;
     options.caller_runs_actors = false;
-    std::optional<result<std::unique_ptr<engine>>> started;
+    std::optional<atelier::result<std::unique_ptr<engine>>> started;
     {
       const background starting{world_.interrupted,
                                 [&] { started = engine::start(options); }};

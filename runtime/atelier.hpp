@@ -47,7 +47,7 @@ private:
 
 /// What was asked for, or why it was not done: a std::variant of both.
 template <class T>
-class [[nodiscard]] result : public std::variant<T, failure> {
+class result : public std::variant<T, failure> {
 public:
   using std::variant<T, failure>::variant;
 

@@ -3,6 +3,7 @@
 #include "support/seed.hpp"
 #include <atelier/gpu/captions/caption_words.hpp>
 #include <atelier/gpu/captions/parse_caption.hpp>
+#include <atelier/training/caption.hpp>
 #include <atelier/training/draw_scene.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -4,6 +4,7 @@
 #include <atelier/core/philox.hpp>
 #include <atelier/gpu/captions/caption_words.hpp>
 #include <atelier/gpu/captions/parse_caption.hpp>
+#include <atelier/training/caption.hpp>
 
 #include <boost/test/unit_test.hpp>
 

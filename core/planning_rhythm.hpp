@@ -7,8 +7,8 @@
 
 namespace atelier::core {
 
-/// How often demand is counted and plans are made where nothing else is said, by
-/// a server and by a simulation, so that one shows what the other does.
+/// How often demand is counted and plans are made where nothing else is said,
+/// by a server and by a simulation, so that one shows what the other does.
 struct planning_rhythm {
   /// Length of one counting window, and how many are kept.
   timespan window = std::chrono::seconds{1};

@@ -48,11 +48,10 @@ BOOST_AUTO_TEST_CASE(it_is_a_variant_for_those_who_visit) {
 BOOST_AUTO_TEST_CASE(a_refusal_at_the_start_throws_its_text) {
   engine_options options;
   options.set = {"devices = 5"};
-  BOOST_CHECK_EXCEPTION(engine::start(options).value(), failed,
-                        [](const failed& e) {
-                          return std::string{e.what()}.find("devices")
-                              != std::string::npos;
-                        });
+  BOOST_CHECK_EXCEPTION(
+    engine::start(options).value(), failed, [](const failed& e) {
+      return std::string{e.what()}.find("devices") != std::string::npos;
+    });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the bits of an image depend on besides the sources: the processor, whose
+extensions choose the kernels (gpu/kernels/host_features and LibTorch's own
+dispatch), LibTorch, and the compiler."""
+import json
+import re
+import subprocess
+
+# Names of flags that kernels are chosen by, of x86 and of ARM.
+CHOOSES_KERNELS = re.compile(
+    r"(sse|ssse|avx|fma|f16c|amx|asimd|sve|bf16|i8mm)[a-z0-9_]*")
+
+
+def processor(text):
+    """Return the maker and the flags that /proc/cpuinfo, as `text`, tells."""
+    told = {}
+    for line in text.splitlines():
+        name, _, value = line.partition(":")
+        told.setdefault(name.strip(), value.strip())
+    flags = told.get("flags", told.get("Features", "")).split()
+    return {
+        "processor": told.get("vendor_id", told.get("CPU implementer", "")),
+        "flags": sorted(x for x in flags if CHOOSES_KERNELS.fullmatch(x)),
+    }
+
+
+def build(program):
+    """Return the LibTorch and the compiler that `program` was built with."""
+    told = subprocess.run([program, "doctor", "--json"], capture_output=True,
+                          text=True, check=False).stdout
+    found = {x["subject"]: x["found"] for x in map(json.loads,
+                                                   told.splitlines())}
+    torch = re.search(r"LibTorch ([^,\s]+)", found["libraries"])
+    return {"libtorch": torch[1] if torch else "none",
+            "build": found["build"]}
+
+
+def here(program):
+    with open("/proc/cpuinfo", encoding="utf-8") as text:
+        return processor(text.read()) | build(program)
+
+
+def differences(recorded, now):
+    """Return a sentence for each fact that is not as it was recorded."""
+    out = []
+    for name in sorted(recorded.keys() | now.keys()):
+        before, after = recorded.get(name), now.get(name)
+        if before == after:
+            continue
+        if isinstance(before, list) and isinstance(after, list):
+            gone = [x for x in before if x not in after]
+            new = [x for x in after if x not in before]
+            out.append(f"{name}: without {' '.join(gone) or 'none'}, "
+                       f"with {' '.join(new) or 'none'} besides")
+        else:
+            out.append(f"{name}: {after}, recorded with {before}")
+    return out

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the guards find what they look at: the one file to edit when a folder
+of the repository moves."""
+import pathlib
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+RECORDED = HERE / "recorded"
+IMAGES = RECORDED / "images.json"
+SIMULATIONS = RECORDED / "simulations.json"
+COUNTS = RECORDED / "counts.txt"
+
+TESTS = HERE.parent
+MODELS = ROOT / "models"
+PROFILES = ROOT / "examples" / "profiles"
+README = ROOT / "README.md"
+
+# Top-level folders whose files are not the program's sources.
+NOT_SOURCES = {"bench", "build", "docs", "examples", "models", "test"}
+
+# Whoever reads a PNG's pixels, and the README's commands, stands here.
+PNG_READER = ROOT / "test" / "docs"

@@ -8,6 +8,7 @@
 #include <atelier/gpu/training/loops/level_store.hpp>
 #include <atelier/gpu/training/loops/shapes.hpp>
 #include <atelier/gpu/training/networks/prompt_classifier_net.hpp>
+#include <atelier/planning/argus/labels.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +17,8 @@
 namespace atelier::gpu {
 
 namespace {
+
+using planning::argus::tolerated_level;
 
 // Of the text encoder, to the matrix' rate.
 constexpr double text_rate = 0.3;

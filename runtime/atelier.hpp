@@ -176,6 +176,7 @@ struct generation {
 /// Where a request's time went.
 struct timings {
   std::chrono::nanoseconds queue{0};
+  /// Both are 0 until a stage of an engine does so.
   std::chrono::nanoseconds classify{0};
   std::chrono::nanoseconds retrieve{0};
   std::chrono::nanoseconds preprocess{0};
@@ -282,6 +283,8 @@ struct worker_status {
   /// It takes several times as long as others for the same steps: plans do
   /// without it for ten minutes.
   bool slow = false;
+  /// Devices of one kind take equally long for the same work.
+  std::string kind = {};
 };
 
 /// One process of the engine.

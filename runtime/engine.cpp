@@ -64,6 +64,13 @@ std::shared_ptr<const std::vector<word_group>> vocabulary_of(
   return scenes;
 }
 
+/// Returns the kind of a device that the settings have.
+std::string kind_of(const config::settings& x, const std::string& device) {
+  const auto at = std::find_if(x.devices.begin(), x.devices.end(),
+                               [&](const auto& d) { return d.name == device; });
+  return at != x.devices.end() ? config::device_kind(*at) : std::string{};
+}
+
 } // namespace
 
 std::string_view version() {
@@ -192,7 +199,8 @@ engine_status engine::status() const {
     ready = std::move(got->recovery.ready);
     for (const auto& w : got->workers)
       s.workers.push_back({w.device, w.variants, true, w.seats_taken, w.seats,
-                           w.max_batch, w.loading, w.slow});
+                           w.max_batch, w.loading, w.slow,
+                           kind_of(impl_->settings, w.device)});
   }
   if (const auto got = impl_->ask_status<actors::supervisor_actor,
                                          std::vector<actors::process_line>>(

@@ -49,8 +49,8 @@ if(ATELIER_WITH_TORCH)
   find_package(AtelierTorch 2.7 REQUIRED)  # the first wheels with C++11 strings
 endif()
 
-# ATELIER_CUDA_ENABLED says whether the kernels are built. Everything else is
-# built and tested without them.
+# ATELIER_CUDA_ENABLED says whether CUDA's toolkit is there, for kernels. There are
+# none yet: everything is built and tested without it.
 set(ATELIER_CUDA_ENABLED OFF)
 if(NOT ATELIER_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "ATELIER_CUDA is ${ATELIER_CUDA}, not AUTO, ON or OFF")
@@ -72,4 +72,4 @@ if(NOT ATELIER_CUDA STREQUAL OFF)
       "install the package nvidia-cuda-toolkit or set CMAKE_CUDA_COMPILER")
   endif()
 endif()
-add_feature_info(ATELIER_CUDA ${ATELIER_CUDA_ENABLED} "CUDA kernels")
+add_feature_info(ATELIER_CUDA ${ATELIER_CUDA_ENABLED} "CUDA's toolkit, which no kernel needs yet")

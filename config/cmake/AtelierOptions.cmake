@@ -13,7 +13,7 @@ option(ATELIER_COVERAGE "Instrument for gcov" OFF)
 option(ATELIER_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(ATELIER_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(ATELIER_BENCH "Build the benchmarks" OFF)
-set(ATELIER_CUDA AUTO CACHE STRING "Build the CUDA kernels: AUTO, ON or OFF")
+set(ATELIER_CUDA AUTO CACHE STRING "Look for CUDA's toolkit, for kernels: AUTO, ON or OFF")
 set_property(CACHE ATELIER_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(ATELIER_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them")
 set(ATELIER_TORCH "" CACHE PATH

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/device_kind.hpp>
 #include <atelier/core/markup.hpp>
 #include <atelier/runtime/cli/topology_drawing.hpp>
 
@@ -46,6 +47,7 @@ topology_part device_part(const config::device_settings& d, bool split) {
   if (split)
     how += ", " + cores_line(d.cores);
   out.lines.push_back(how);
+  out.lines.push_back("kind " + config::device_kind(d));
   if (d.variants.empty())
     out.lines.emplace_back("hosts the shipped family, or the test card");
   for (const auto& v : d.variants)

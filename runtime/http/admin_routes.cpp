@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/device_kind.hpp>
 #include <atelier/config/load.hpp>
 #include <atelier/core/log_control.hpp>
 #include <atelier/runtime/door.hpp>
@@ -46,6 +47,7 @@ void admin_api::plan(const exchange_ptr& x) const {
   auto workers = reply_json::array();
   for (const auto& w : now.workers)
     workers.push_back({{"device", w.device},
+                       {"kind", w.kind},
                        {"variants", w.variants},
                        {"max_batch", w.max_batch},
                        {"loading", w.loading},
@@ -102,6 +104,7 @@ void admin_api::topology(const exchange_ptr& x) const {
   auto devices = reply_json::array();
   for (const auto& d : s.devices)
     devices.push_back({{"name", d.name},
+                       {"kind", config::device_kind(d)},
                        {"executor", d.executor},
                        {"variants", d.variants},
                        {"max_batch", d.max_batch},

@@ -127,12 +127,14 @@ reply_message health::reply(scope to) const {
             {"running", last_.running},
             {"draining", draining_now()},
             {"down", parts_down(last_)},
+            {"feasible", last_.infeasible.empty()},
             {"workers", workers_of(last_, whole)}};
   if (stage_ == stage::draining && ends_at_)
     body["drain_left_s"] =
       std::round(std::max(0.0, core::to_seconds(*ends_at_ - clock_())) * 1000)
       / 1000;
   if (whole) {
+    body["infeasible"] = last_.infeasible;
     body["accepted"] = last_.accepted;
     body["answered"] = last_.answered;
     body["failed"] = last_.failed;

@@ -13,9 +13,14 @@ using test::fast;
 using test::hub_rig;
 using test::slow;
 
+struct hosting_rig : test::plan_rig {
+  /// What requests are drawn by, where a test says so.
+  core::variant_id wanted = slow;
+};
+
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(hub_hosting, test::plan_rig)
+BOOST_FIXTURE_TEST_SUITE(hub_hosting, hosting_rig)
 
 BOOST_AUTO_TEST_CASE(a_worker_ends_its_rows_before_it_loads_other_variants) {
   rig->add_device(life(2));
@@ -196,6 +201,75 @@ BOOST_AUTO_TEST_CASE(what_nobody_hosts_is_told_once) {
   rig->submit();
   prepare_all();
   BOOST_TEST(rig->clusters.size() == told + 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_that_groups_runs_one_variant_at_a_time) {
+  adjust = [](planning::plan& x) { x.grouped = true; };
+  policy->choosing = [this](const planning::facts&) -> planning::choice {
+    return planning::go{core::route_id{wanted.value}};
+  };
+  rig->add_device(life(2));
+  publish({slow, fast}, 4, joining::step);
+  while (const auto order = rig->next<actors::adopt>())
+    adopted(order->second);
+  std::vector<actors::denoise> run;
+  const auto begins = [&](core::variant_id v) {
+    wanted = v;
+    rig->submit([&](core::request& x) { x.deadline = rig->now + 1h; });
+    prepare_all();
+    const auto d = rig->next<actors::denoise>();
+    if (d) {
+      BOOST_TEST((d->second.how.variant == v));
+      run.push_back(d->second);
+    }
+    return d.has_value();
+  };
+  BOOST_TEST(begins(slow));
+  BOOST_TEST(begins(slow));
+  const auto told = rig->clusters.size();
+  BOOST_TEST(!begins(fast));
+  BOOST_TEST_REQUIRE(rig->clusters.size() == told + 1);
+  BOOST_TEST((rig->clusters.back().waiting == std::vector<uint64_t>{0, 1}));
+  BOOST_TEST(rig->clusters.back().unhosted.empty());
+  rig->tick(1ms);
+  BOOST_TEST(rig->clusters.size() == told + 1);
+  // What waits is in time after this one too.
+  BOOST_TEST(begins(slow));
+  BOOST_TEST(!begins(fast));
+  BOOST_TEST(rig->clusters.size() == told + 2);
+  BOOST_TEST((rig->clusters.back().waiting == std::vector<uint64_t>{0, 2}));
+  for (const auto& d : run) {
+    BOOST_TEST(rig->count<actors::denoise>() == 0u);
+    rig->done(d);
+  }
+  BOOST_TEST(rig->count<actors::denoise>() == 2u);
+  BOOST_TEST((rig->take<actors::denoise>().how.variant == fast));
+  BOOST_TEST((rig->take<actors::denoise>().how.variant == fast));
+}
+
+BOOST_AUTO_TEST_CASE(
+  rows_of_a_variant_share_a_batch_before_they_share_devices) {
+  adjust = [](planning::plan& x) { x.grouped = true; };
+  for (const uint32_t n : {2u, 3u, 4u})
+    rig->add_device(life(n));
+  publish({slow, fast}, 4, joining::step);
+  const auto goes_to = [&] {
+    rig->submit();
+    prepare_all();
+    const auto d = rig->next<actors::denoise>();
+    BOOST_TEST_REQUIRE(d.has_value());
+    return d->first;
+  };
+  const auto first = goes_to();
+  // They come together.
+  BOOST_TEST((goes_to() == first));
+  rig->tick(1s);
+  // More than half of the devices are idle.
+  const auto second = goes_to();
+  BOOST_TEST((second != first));
+  rig->tick(1s);
+  // The last one is left to whatever comes: the fullest batch takes it.
+  BOOST_TEST((goes_to() == first));
 }
 
 BOOST_AUTO_TEST_CASE(

@@ -43,8 +43,9 @@ struct scripted_policy : planning::vanilla {
 
 /// A hub whose plans, facts and loadings a test plays.
 struct plan_rig {
-  explicit plan_rig(uint32_t slots = 16) {
+  explicit plan_rig(uint32_t slots = 16, config::scheduler_settings pace = {}) {
     hub_rig::options o;
+    o.pace = pace;
     o.policy = policy;
     o.slots = {slots, slots, 0};
     o.facts = questions;

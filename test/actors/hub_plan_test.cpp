@@ -3,6 +3,7 @@
 // How batches form by a plan, and what policies ask before they choose.
 
 #include "actors/hub_plan_rig.hpp"
+#include <atelier/config/load.hpp>
 
 #include <cmath>
 #include <limits>
@@ -187,6 +188,31 @@ BOOST_AUTO_TEST_CASE(a_question_takes_a_share_of_the_time_that_is_left) {
   BOOST_TEST(rig->count<actors::prepare>() == 0u);
   rig->tick(1ms);
   BOOST_TEST(rig->count<actors::prepare>() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(how_long_questions_may_take_is_configured) {
+  const std::vector<std::string> lines{"scheduler.facts_ms=100",
+                                       "scheduler.facts_share=0.5"};
+  const auto set = config::load({}, lines);
+  BOOST_TEST_REQUIRE(static_cast<bool>(set));
+  test::plan_rig own{16, set.values.scheduler};
+  own.policy->choosing = [](const planning::facts& known) -> planning::choice {
+    if (!known.near)
+      return wants_near();
+    return planning::go{core::route_id{0}};
+  };
+  own.rig->add_device(life(2));
+  const auto goes_on_after = [&](core::timespan budget) {
+    own.rig->tick(budget - 1ms);
+    BOOST_TEST(own.rig->count<actors::prepare>() == 0u);
+    own.rig->tick(1ms);
+    BOOST_TEST(own.rig->count<actors::prepare>() == 1u);
+    BOOST_TEST(own.rig->work_off());
+  };
+  own.rig->submit();
+  goes_on_after(100ms);
+  own.rig->submit([&](core::request& x) { x.deadline = own.rig->now + 150ms; });
+  goes_on_after(75ms);
 }
 
 BOOST_AUTO_TEST_CASE(requests_that_ask_can_be_cancelled_and_can_be_late) {

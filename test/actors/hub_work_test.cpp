@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/hub_rig.hpp"
+#include <atelier/planning/policies/vanilla.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -37,6 +38,21 @@ struct measured : hub_rig {
     return submit(
       [&](core::request& x) { x.deadline = core::after(now, after); });
   }
+};
+
+// Vanilla, which notes what it is told that a step of card@4 takes.
+struct noting_policy : planning::vanilla {
+  planning::choice choose(const core::request& wanted,
+                          const planning::facts& known,
+                          const planning::profile& costs,
+                          const planning::plan& in_force,
+                          const planning::cluster_view& there,
+                          core::philox& random) const override {
+    told = costs.variants[0].step[0].took;
+    return vanilla::choose(wanted, known, costs, in_force, there, random);
+  }
+
+  mutable core::timespan told{0};
 };
 
 hub_rig::options with_queue(core::timespan most) {
@@ -115,6 +131,63 @@ BOOST_AUTO_TEST_CASE(what_steps_take_is_told_once_to_whom_plans) {
   // And with whatever is told later.
   rig.add_device(hub_rig::life(3));
   BOOST_TEST((rig.clusters.back().costs == told));
+}
+
+BOOST_AUTO_TEST_CASE(routes_are_chosen_by_what_steps_take) {
+  const auto policy = std::make_shared<noting_policy>();
+  hub_rig::options o;
+  o.policy = policy;
+  // Five times the profile's 10 ms.
+  measured rig{std::move(o), 50ms};
+  BOOST_TEST((policy->told == 10ms));
+  rig.submit();
+  rig.done(rig.take<prepare>());
+  const auto d = rig.take<denoise>();
+  rig.stepping({d.who});
+  actors::stepped run;
+  run.who = hub_rig::device_at(hub_rig::life(2));
+  run.batch = 1;
+  run.steps = 1;
+  run.took = 50ms;
+  for (int i = 0; i < 12; ++i)
+    rig.on(run);
+  rig.submit();
+  BOOST_TEST((policy->told == 50ms));
+  BOOST_TEST((rig.profile->variants[0].step[0].took == 10ms));
+  BOOST_TEST(rig.work_off());
+}
+
+BOOST_AUTO_TEST_CASE(of_both_bounds_the_earlier_one_refuses) {
+  const auto bounded = [](core::timespan queue) {
+    auto rig = std::make_unique<measured>(with_queue(queue));
+    auto plan = rig->policy->replan({}, *rig->profile, rig->sut->cluster(), {});
+    plan.version = 2;
+    // Four at once, of which one is left for high priorities.
+    plan.admitted_rates = {0.4};
+    rig->event([&](auto& h) {
+      h.publish(std::make_shared<const planning::plan>(plan), rig->now);
+    });
+    return rig;
+  };
+  const auto refused_by = [](hub_rig& rig, size_t after, const char* what) {
+    for (size_t i = 0; i < after; ++i)
+      BOOST_TEST(!rig.answered(rig.submit()));
+    const auto last = rig.submit();
+    BOOST_TEST_REQUIRE(rig.answered(last));
+    const auto& why = rig.answer_to(last);
+    BOOST_TEST((why.failure.code == ec::overloaded));
+    BOOST_TEST(why.failure.text.find(what) != std::string::npos,
+               why.failure.text);
+    BOOST_TEST((why.retry_after >= 1s));
+  };
+  // One takes 47 ms.
+  const auto by_work = bounded(30ms);
+  refused_by(*by_work, 1, "limits.queue_s");
+  BOOST_TEST(by_work->work_off());
+  // What the backlog refused took nothing of what the plan admits.
+  const auto again = by_work->submit();
+  BOOST_TEST(!by_work->answered(again));
+  refused_by(*bounded(60s), 3, "than the plan admits");
 }
 
 namespace {

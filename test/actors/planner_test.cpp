@@ -323,6 +323,22 @@ BOOST_AUTO_TEST_CASE(plans_are_made_for_the_sizes_that_are_asked_for) {
   BOOST_TEST((policy->last_step == usual / 4));
 }
 
+BOOST_AUTO_TEST_CASE(plans_are_made_for_what_steps_were_told_to_take) {
+  worker_came();
+  advance(1s);
+  const auto usual = config.profile->variants[0].step[0].took;
+  BOOST_TEST((policy->last_step == usual));
+  planning::cluster_view there;
+  there.workers.resize(workers);
+  planning::variant_cost slower;
+  slower.pace = 5;
+  there.costs = {{"", {slower, {}}}};
+  caf::anon_send(planner, actors::cluster_changed{there});
+  advance(31s);
+  BOOST_TEST((policy->last_step == 5 * usual));
+  BOOST_TEST((config.profile->variants[0].step[0].took == usual));
+}
+
 BOOST_AUTO_TEST_CASE(before_the_first_window_there_is_none) {
   const auto asked = ask<planning::demand>(monitor, actors::demand_atom::value);
   BOOST_TEST(asked.windows.empty());

@@ -20,6 +20,7 @@ config::settings two_devices() {
   d.variants = {"base@50", "turbo@8"};
   x.devices = {d};
   d.name = "cuda:0";
+  d.kind = "old-gpu";
   d.cores = "";
   d.threads = 0;
   d.variants.clear();
@@ -40,8 +41,10 @@ BOOST_AUTO_TEST_CASE(each_process_is_a_part) {
   BOOST_TEST(got.parts[1].lines.back() == "cores 4");
   BOOST_TEST(got.parts[2].name == "cpu:0");
   BOOST_TEST(got.parts[2].lines[1] == "executor auto, 2 threads, cores 0-1");
-  BOOST_TEST(got.parts[2].lines[3] == "hosts turbo@8");
+  BOOST_TEST(got.parts[2].lines[2] == "kind cpu");
+  BOOST_TEST(got.parts[2].lines[4] == "hosts turbo@8");
   BOOST_TEST(got.parts[3].lines[1] == "executor auto, all cores");
+  BOOST_TEST(got.parts[3].lines[2] == "kind old-gpu");
   BOOST_TEST(got.shared.back() == "3 pairs of rings of 1 MiB");
 }
 

@@ -106,6 +106,26 @@ BOOST_AUTO_TEST_CASE(a_part_that_is_down_is_named) {
   BOOST_TEST(told(scope::anyone, 200)["down"] == json::array());
 }
 
+BOOST_AUTO_TEST_CASE(what_no_plan_meets_is_a_warning) {
+  sut.enter(health::stage::running);
+  pictures->now.workers = {{"cpu:0", {"base@50"}, true, 0}};
+  sut.refresh();
+  auto seen = told(scope::user, 200);
+  BOOST_TEST(seen["feasible"] == true);
+  BOOST_TEST(seen["infeasible"] == "");
+  pictures->now.infeasible = "deadline_ms 40: one picture takes 50 ms";
+  sut.refresh();
+  seen = told(scope::user, 200);
+  BOOST_TEST(seen["status"] == "ok");
+  BOOST_TEST(seen["down"] == json::array());
+  BOOST_TEST(seen["feasible"] == false);
+  BOOST_TEST(seen["infeasible"] == pictures->now.infeasible);
+  // It names routes, and thereby variants.
+  const auto less = told(scope::anyone, 200);
+  BOOST_TEST(less["feasible"] == false);
+  BOOST_TEST(!less.contains("infeasible"));
+}
+
 BOOST_AUTO_TEST_CASE(strangers_are_told_less) {
   pictures->now.workers = {{"cpu:0", {"base@50"}, true, 2}};
   pictures->now.processes = {{"cpu", 42, 3, true, true}};

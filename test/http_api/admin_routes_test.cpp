@@ -20,7 +20,7 @@ struct shown_pictures : test::fake_pictures {
     x.plan_version = 3;
     x.waiting = 1;
     x.running = 2;
-    x.workers = {{"cpu:0", {"tiny@8"}, true, 2, 16, 8, false}};
+    x.workers = {{"cpu:0", {"tiny@8"}, true, 2, 16, 8, false, false, "old"}};
     x.processes = {{"device 0", 42, 1, true}};
     x.routes = {{"light", {{"tiny@8", "tiny@50"}}, {}, {0.75, 0}},
                 {"cascade", {{"tiny@8"}, {"other@4"}}, 0, {0.25, 1}}};
@@ -28,6 +28,7 @@ struct shown_pictures : test::fake_pictures {
     x.deferred = {0.375};
     x.admitted_rates = {1.5, 0.25};
     x.saturated = true;
+    x.infeasible = "deadline_ms 40: one picture takes 50 ms";
     x.profiles = costs;
     return x;
   }
@@ -92,6 +93,7 @@ BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told) {
   BOOST_TEST(x["policy"] == "argus");
   BOOST_TEST(x["version"] == 3);
   BOOST_TEST(x["workers"][0]["variants"][0] == "tiny@8");
+  BOOST_TEST(x["workers"][0]["kind"] == "old");
   BOOST_TEST(
     x["routes"].dump()
     == R"([{"name":"light","shares":[0.75,0.0],"stages":)"
@@ -101,6 +103,7 @@ BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told) {
   BOOST_TEST(x["deferred"][0] == 0.375);
   BOOST_TEST(x["admitted_rates"].dump() == "[1.5,0.25]");
   BOOST_TEST(x["saturated"] == true);
+  BOOST_TEST(x["infeasible"] == "deadline_ms 40: one picture takes 50 ms");
 }
 
 BOOST_AUTO_TEST_CASE(the_costs_of_plans_are_told_as_a_file) {
@@ -126,6 +129,7 @@ BOOST_AUTO_TEST_CASE(the_costs_of_plans_are_told_as_a_file) {
 BOOST_AUTO_TEST_CASE(workers_and_processes_are_told) {
   const auto x = get("/v1/admin/workers")->body();
   BOOST_TEST(x["workers"][0]["device"] == "cpu:0");
+  BOOST_TEST(x["workers"][0]["kind"] == "old");
   BOOST_TEST(x["workers"][0]["seats"] == 16);
   BOOST_TEST(x["processes"][0]["pid"] == 42);
 }
@@ -133,6 +137,7 @@ BOOST_AUTO_TEST_CASE(workers_and_processes_are_told) {
 BOOST_AUTO_TEST_CASE(the_topology_tells_no_secret) {
   const auto got = get("/v1/admin/topology");
   BOOST_TEST(got->body()["devices"][0]["name"] == "cpu:0");
+  BOOST_TEST(got->body()["devices"][0]["kind"] == "cpu");
   BOOST_TEST(got->body()["toml"].get<std::string>().find("[http]")
              != std::string::npos);
   BOOST_TEST(got->answered->body.find("secret") == std::string::npos);

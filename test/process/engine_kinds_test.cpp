@@ -147,8 +147,10 @@ BOOST_AUTO_TEST_CASE(what_no_profile_says_of_a_kind_is_learnt) {
       BOOST_TEST((took.total < 1s), "request " << i);
   }
   // They are of another kind, not slow for their own.
-  for (const auto& w : sut->status().workers)
+  for (const auto& w : sut->status().workers) {
     BOOST_TEST(!w.slow, w.device);
+    BOOST_TEST((w.kind == (w.device < "cpu:2" ? "quick" : "slow")), w.device);
+  }
   BOOST_TEST(sut->stop(30s));
 }
 

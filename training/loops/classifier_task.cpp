@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/argus/labels.hpp>
 #include <atelier/training/family.hpp>
 #include <atelier/training/loops/batch_queue.hpp>
 #include <atelier/training/loops/classifier_task.hpp>
@@ -16,6 +17,8 @@
 namespace atelier::gpu {
 
 namespace {
+
+using planning::argus::tolerated_level;
 
 // Of the text encoder, to the matrix' rate.
 constexpr double text_rate = 0.3;

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 
 namespace atelier::gpu {
@@ -38,11 +37,5 @@ inline constexpr std::array<approximation_level, 5> level_ladder{{
 
 /// Returns "base@50".
 std::string name_of(const approximation_level& x);
-
-/// Returns the fastest level whose quality is at least `tolerance` of the
-/// best; levels without a quality (not a number) are not chosen. 0 where none
-/// has one.
-/// Source: Argus, section 3, with its delta of 0.9.
-size_t tolerated_level(std::span<const double> quality, double tolerance = 0.9);
 
 } // namespace atelier::gpu

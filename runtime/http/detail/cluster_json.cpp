@@ -9,6 +9,7 @@ json workers_json(const engine_status& x) {
   json all = json::array();
   for (const auto& w : x.workers)
     all.push_back({{"device", w.device},
+                   {"kind", w.kind},
                    {"variants", w.variants},
                    {"alive", w.alive},
                    {"running", w.running},

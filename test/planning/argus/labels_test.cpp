@@ -43,6 +43,12 @@ BOOST_AUTO_TEST_CASE(the_fastest_good_level_is_tolerated) {
   BOOST_TEST(label({0, 0, -1}) == 1u);
   BOOST_TEST(label({20, NAN, 15}) == 0u);
   BOOST_TEST(label({NAN, NAN}) == 0u);
+  // The family's: five levels, of which some were not drawn.
+  BOOST_TEST(label({1, 1, 1, 1, 1}) == 4u);
+  BOOST_TEST(label({1, 0.95, 0.9, 0.8, 0.5}) == 2u);
+  BOOST_TEST(label({0.5, 0.5, 0.5, 1, 0.5}) == 3u);
+  BOOST_TEST(label({1, NAN, 0.95, NAN, 0.5}) == 2u);
+  BOOST_TEST(label({0, 0, 0, 0, 0}) == 4u);
   BOOST_TEST(label({20, 19.9}, 1) == 0u);
 }
 

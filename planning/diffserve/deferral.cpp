@@ -39,15 +39,6 @@ deferral_profile deferral_of(
   return f;
 }
 
-void note_confidence(deferral_counts& into, double confidence) {
-  if (!(confidence >= 0 && confidence <= 1)) {
-    ++into.broken;
-    confidence = 0;
-  }
-  into.bins[static_cast<size_t>(
-    std::floor(confidence * (thresholds - 1) + noise))] += 1;
-}
-
 void fade(deferral_counts& counts) {
   for (double& x : counts.bins)
     x /= 2;

@@ -35,14 +35,10 @@ deferral_profile deferral_of(
 struct deferral_counts {
   /// Bin k holds scores in [t_k, t_{k+1}); the last one the score 1.
   std::vector<double> bins = std::vector<double>(thresholds, 0.0);
-  /// Scores that were not numbers in 0..1: they count as 0.
-  uint64_t broken = 0;
 
   friend bool operator==(const deferral_counts&,
                          const deferral_counts&) = default;
 };
-
-void note_confidence(deferral_counts& into, double confidence);
 
 /// Halves all counts, so that old scores fade: every ten minutes.
 void fade(deferral_counts& counts);

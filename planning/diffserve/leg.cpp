@@ -38,17 +38,4 @@ uint32_t best_batch_within(const leg& of, double seconds) {
   return best;
 }
 
-leg with_measured(leg of, const batch_time& measured, double alpha) {
-  for (batch_time& b : of.batches)
-    if (b.batch == measured.batch && measured.seconds > 0)
-      b.seconds += alpha * (measured.seconds - b.seconds);
-  return of;
-}
-
-leg without_batches_from(leg of, uint32_t n) {
-  while (of.batches.size() > 1 && of.batches.back().batch >= n)
-    of.batches.pop_back();
-  return of;
-}
-
 } // namespace atelier::planning::diffserve

@@ -38,14 +38,4 @@ double throughput(const leg& of, uint32_t n);
 /// of equal ones the smaller; none fits: 0.
 uint32_t best_batch_within(const leg& of, double seconds);
 
-/// Returns the leg with one more measurement of a batch, in a moving mean that
-/// weighs it with `alpha`; a size that is not profiled changes nothing.
-/// Source: DiffServe, section 3.1, updates profiles from its workers, by a rule
-///         that it does not state.
-leg with_measured(leg of, const batch_time& measured, double alpha = 0.1);
-
-/// Returns the leg without the batches of size `n` and larger: they did not
-/// fit. The smallest one stays.
-leg without_batches_from(leg of, uint32_t n);
-
 } // namespace atelier::planning::diffserve

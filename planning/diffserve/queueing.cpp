@@ -18,14 +18,6 @@ double waiting_seconds(double waiting, double arrivals, uint32_t workers,
                     : std::numeric_limits<double>::infinity();
 }
 
-bool drop_early(double age, double batch_seconds, double slo, double factor) {
-  return age + batch_seconds > factor * slo;
-}
-
-uint32_t take_now(uint32_t batch, uint64_t queued) {
-  return static_cast<uint32_t>(std::min<uint64_t>(batch, queued));
-}
-
 bool demand_jumped(double arrivals, double planned) {
   const double off = std::abs(arrivals - planned);
   return off > 0.25 * planned && off > 3 * std::sqrt(planned);

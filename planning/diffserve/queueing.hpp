@@ -25,16 +25,6 @@ inline constexpr uint32_t demand_samples = 20;
 double waiting_seconds(double waiting, double arrivals, uint32_t workers,
                        double throughput_of_one);
 
-/// Whether to drop a request when its turn comes: its age and the time of its
-/// batch exceed `factor` deadlines.
-/// Source: DiffServe, section 4.1; its artifact has the factor 1.5.
-bool drop_early(double age, double batch_seconds, double slo,
-                double factor = 1);
-
-/// Returns how many of `queued` an idle worker takes: it never waits to fill.
-/// Source: DiffServe's artifact.
-uint32_t take_now(uint32_t batch, uint64_t queued);
-
 /// Whether the arrivals of the last second are so far from the planned demand
 /// that the plan is made anew: by more than a quarter and by more than three
 /// standard deviations of a Poisson count.

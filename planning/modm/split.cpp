@@ -107,14 +107,4 @@ std::optional<uint32_t> throughput_split(uint32_t workers, const loads& of,
          : low;
 }
 
-take_from next_queue(bool large, serve_mode mode, bool share,
-                     uint64_t hits_waiting, uint64_t misses_waiting) {
-  if (!large)
-    return hits_waiting > 0 ? take_from::hits : take_from::none;
-  if (misses_waiting > 0)
-    return take_from::misses;
-  const bool helps = mode == serve_mode::quality || share;
-  return helps && hits_waiting > 0 ? take_from::hits : take_from::none;
-}
-
 } // namespace atelier::planning::modm

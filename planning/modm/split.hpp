@@ -74,21 +74,11 @@ std::optional<uint32_t> throughput_split(uint32_t workers, const loads& of,
 double served_multiple(uint32_t large, uint32_t small, const loads& of,
                        const speeds& at);
 
-/// What a worker takes next.
-enum class take_from : uint8_t { none, hits, misses };
-
 enum class serve_mode : uint8_t {
   /// Large workers take hits where no miss waits.
   quality,
   /// Large workers take misses alone.
   throughput,
 };
-
-/// Returns which queue a free worker takes from. Small workers never take
-/// misses. `share`: large ones take hits in throughput mode too, where no miss
-/// waits: never fewer are served if rows can be put back between steps.
-/// Source: MoDM, sections 4.2 and 5.3.
-take_from next_queue(bool large, serve_mode mode, bool share,
-                     uint64_t hits_waiting, uint64_t misses_waiting);
 
 } // namespace atelier::planning::modm

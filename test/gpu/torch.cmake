@@ -7,6 +7,7 @@ atelier_add_test(gpu_torch_info
 atelier_add_test(gpu_text_and_pictures
   KIND UNIT TORCH
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/device/prompt_cache_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/autoencoder_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/clip_text_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/latent_preview_test.cpp

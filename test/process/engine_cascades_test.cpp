@@ -185,6 +185,27 @@ BOOST_AUTO_TEST_CASE(a_plan_follows_what_steps_take) {
   BOOST_TEST(sut->stop(30s));
 }
 
+BOOST_AUTO_TEST_CASE(a_deadline_that_no_picture_meets_is_told) {
+  // A light picture takes two steps.
+  for (auto& v : evaluated.variants)
+    v.step.front().took = 50ms;
+  evaluated.cascades[0].deadline = 40ms;
+  auto sut = start("diffserve", "profile");
+  BOOST_TEST(eventually([&] { return !sut->status().infeasible.empty(); }));
+  const auto why = sut->status().infeasible;
+  BOOST_TEST(why.find("deadline_ms 40") != std::string::npos, why);
+  BOOST_TEST(why.find("one picture by 'cascade'") != std::string::npos, why);
+  BOOST_TEST(sut->stop(10s));
+  // What is only guessed is called impossible by nobody.
+  sut = start("diffserve");
+  BOOST_TEST(eventually([&] {
+    const auto s = sut->status();
+    return s.plan_version > 0 && s.workers.size() == 2 && !s.routes.empty();
+  }));
+  BOOST_TEST(sut->status().infeasible == "");
+  BOOST_TEST(sut->stop(10s));
+}
+
 BOOST_AUTO_TEST_CASE(what_no_judge_can_judge_is_drawn_by_the_heavy_variant) {
   // Its judge is another one than that of the folder.
   auto sut = start("score-cascade");

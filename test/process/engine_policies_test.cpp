@@ -11,6 +11,9 @@
 #include <support/seed.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
 #include <random>
 
 using namespace atelier;
@@ -62,15 +65,143 @@ planning::profile everything_measured() {
   return p;
 }
 
+/// Behind the routes of each variant alone, which every plan has.
+constexpr size_t first_own = 2;
+
+/// Where a plan has an own route that begins so: its share of the first class,
+/// 0 where the policy decides of each request by itself.
+std::optional<double> share_of(const engine_status& s, std::string_view begin) {
+  for (size_t i = first_own; i < s.routes.size(); ++i) {
+    const auto& r = s.routes[i];
+    if (r.name.starts_with(begin))
+      return r.shares.empty() ? 0 : r.shares.front();
+  }
+  return std::nullopt;
+}
+
+/// One policy of each system, and what shows that it decided.
+struct decision {
+  const char* policy;
+  std::function<bool(const engine_status&)> planned;
+  /// How the route of each answer begins.
+  const char* route;
+};
+
+const decision systems[] = {
+  {"argus",
+   [](const engine_status& s) {
+     // Each level of the ladder, and all of the first class on the best.
+     return share_of(s, "heavy@10") == 1 && share_of(s, "light@2") == 0;
+   },
+   "heavy@10"},
+  {"diffserve",
+   [](const engine_status& s) {
+     return share_of(s, "cascade") == 1 && s.thresholds.size() == 1;
+   },
+   "cascade"},
+  {"modm",
+   [](const engine_status& s) {
+     return share_of(s, "miss") == 1 && share_of(s, "hit, k=2") == 0
+         && share_of(s, "hit, k=5") == 0;
+   },
+   "miss"},
+  {"nirvana",
+   [](const engine_status& s) {
+     return share_of(s, "scratch") == 1 && share_of(s, "latent, K=") == 0
+         && share_of(s, "picture") == 0;
+   },
+   "scratch"},
+  {"instgenie",
+   [](const engine_status& s) {
+     return share_of(s, "heavy@10, edit and record").has_value();
+   },
+   nullptr},
+  {"atelier",
+   [](const engine_status& s) {
+     double all = 0;
+     for (size_t i = first_own; i < s.routes.size(); ++i)
+       if (!s.routes[i].shares.empty())
+         all += s.routes[i].shares.front();
+     return std::abs(all - 1) < 1e-6;
+   },
+   nullptr},
+};
+
+/// A folder with what was measured, and with the judge that it names.
+struct fixture {
+  fixture() {
+    folder.write("measured.json", planning::to_json(everything_measured()));
+    std::filesystem::create_directories(folder.path / "critic");
+    folder.write("critic/config.json", "{}");
+  }
+
+  std::unique_ptr<engine> start(mode how, const std::string& policy) const {
+    const std::string device = "executor='test_card',variants=['light@2',"
+                               "'heavy@10'],max_batch=4,test_card_step_ms=1}";
+    return test::start(
+      how,
+      {"devices=[{name='cpu:0'," + device + ",{name='cpu:1'," + device + "]",
+       "policy.name='" + policy + "'",
+       "policy.judges='" + folder.path.string() + "'",
+       "planner.profile='" + (folder.path / "measured.json").string() + "'",
+       "planner.period_s=0.5", "monitor.window_s=1"});
+  }
+
+  static generation wanted(uint64_t seed) {
+    generation x;
+    x.prompt = "card";
+    x.width = x.height = 64;
+    x.seed = seed;
+    return x;
+  }
+
+  const test::scratch_folder folder;
+};
+
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(engine_policies_test)
+BOOST_FIXTURE_TEST_SUITE(engine_policies_test, fixture)
+
+BOOST_AUTO_TEST_CASE(one_policy_of_each_system_decides) {
+  for (const auto& x : systems)
+    BOOST_TEST_CONTEXT(x.policy) {
+      auto sut = start(mode::single, x.policy);
+      BOOST_TEST_REQUIRE(eventually([&] { return x.planned(sut->status()); }));
+      std::vector<generation> all;
+      for (uint64_t i = 0; i < 4; ++i)
+        all.push_back(wanted(i));
+      for (const auto& made : test::answers_to(*sut, all)) {
+        const auto& p = test::picture_in(made);
+        if (x.route != nullptr)
+          BOOST_TEST(p.route.starts_with(x.route), p.route);
+        // What it answers by is of its plan.
+        const auto s = sut->status();
+        BOOST_TEST(
+          std::any_of(s.routes.begin(), s.routes.end(),
+                      [&](const auto& r) { return r.name == p.route; }),
+          p.route);
+      }
+      BOOST_TEST(sut->stop(10s));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(edits_take_the_route_of_edits) {
+  auto sut = start(mode::single, "full-recompute");
+  BOOST_TEST_REQUIRE(eventually(
+    [&] { return share_of(sut->status(), "heavy@10, edit").has_value(); }));
+  auto edit = wanted(1);
+  edit.variant = "heavy@10";
+  edit.image = test::image_file(64, 64, 1, core::image_format::png);
+  edit.mask = test::image_file(64, 64, 2, core::image_format::png);
+  auto plain = wanted(2);
+  plain.variant = "heavy@10";
+  const auto answers = test::answers_to(*sut, {edit, plain});
+  BOOST_TEST(test::picture_in(answers[0]).route == "heavy@10, edit");
+  BOOST_TEST(test::picture_in(answers[1]).route == "heavy@10");
+  BOOST_TEST(sut->stop(10s));
+}
 
 BOOST_AUTO_TEST_CASE(every_policy_answers_over_processes_of_their_own) {
-  const test::scratch_folder folder;
-  folder.write("measured.json", planning::to_json(everything_measured()));
-  std::filesystem::create_directories(folder.path / "critic");
-  folder.write("critic/config.json", "{}");
   // They ask other judges, which are not there.
   const auto asks_another = [](const std::string& name) {
     return name == "score-cascade" || name == "clip-cascade";
@@ -83,18 +214,9 @@ BOOST_AUTO_TEST_CASE(every_policy_answers_over_processes_of_their_own) {
   // Each takes the start of four processes.
   names.resize(
     std::min(names.size(), std::max<size_t>(8, test::scaled(names.size()))));
-  const std::string device = "executor='test_card',variants=['light@2',"
-                             "'heavy@10'],max_batch=4,test_card_step_ms=1}";
   for (const auto& name : names) {
     BOOST_TEST_CONTEXT(name) {
-      auto sut = test::start(
-        mode::split,
-        {"devices=[{name='cpu:0'," + device + ",{name='cpu:1'," + device + "]",
-         "policy.name='" + name + "'",
-         "policy.judges='" + folder.path.string() + "'",
-         "planner.profile='" + (folder.path / "measured.json").string() + "'",
-         "planner.period_s=0.5", "monitor.window_s=1"});
-      BOOST_TEST_REQUIRE(sut != nullptr);
+      auto sut = start(mode::split, name);
       BOOST_TEST(eventually([&] { return sut->status().plan_version > 0; }));
       BOOST_TEST(sut->status().policy == name);
       std::vector<generation> all;

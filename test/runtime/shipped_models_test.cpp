@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/scratch_folder.hpp"
 #include <atelier/config/load.hpp>
+#include <atelier/core/text_file.hpp>
+#include <atelier/planning/profile_file.hpp>
+#include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/program_folder.hpp>
 #include <atelier/runtime/shipped_models.hpp>
 
@@ -136,10 +139,50 @@ BOOST_AUTO_TEST_CASE(the_family_lies_where_the_variable_says_or_beside) {
     if (fs::exists(at / "models" / "base" / "known_words.txt"))
       expected = at / "models";
   BOOST_TEST(runtime::models_folder() == expected);
-  setenv("ATELIER_MODELS", old.c_str(), 1);
+  if (before != nullptr)
+    setenv("ATELIER_MODELS", old.c_str(), 1);
 }
 
 #ifdef ATELIER_WITH_TORCH
+BOOST_AUTO_TEST_CASE(the_familys_qualities_are_compared_beyond_chance) {
+  const auto folder = runtime::models_folder();
+  BOOST_TEST_REQUIRE(fs::exists(folder / "profile.json"));
+  const auto x = with_shipped_models(
+    settings_of("[[devices]]\nvariants = ['base@50', 'base@20', 'small@50', "
+                "'tiny@50', 'turbo@4']\n"),
+    folder);
+  BOOST_TEST_REQUIRE(static_cast<bool>(x));
+  BOOST_TEST(x->planner.quality == (folder / "profile.json").string());
+  const auto known = runtime::profile_of(*x);
+  BOOST_REQUIRE_MESSAGE(known, (known ? "" : known.why().text));
+  const auto quality = [&](const char* name) {
+    const auto at = planning::find_variant(*known, name);
+    BOOST_TEST_REQUIRE(at.has_value());
+    return known->variants[at->value].quality;
+  };
+  BOOST_TEST(quality("base@50") >= quality("base@20"));
+  // What differs beyond chance still does.
+  BOOST_TEST(quality("base@50") > quality("small@50"));
+  BOOST_TEST(quality("small@50") > quality("tiny@50"));
+  const auto path = (folder / "profile.json").string();
+  const auto file =
+    core::read_text_file(path, planning::most_profile_bytes, path);
+  BOOST_TEST_REQUIRE(static_cast<bool>(file));
+  const auto measured = planning::parse_profile(*file, "profile.json");
+  BOOST_TEST_REQUIRE(static_cast<bool>(measured));
+  for (const auto& v : measured->variants) {
+    BOOST_TEST(v.quality_pictures >= 600u, v.name);
+    BOOST_TEST(v.quality_deviation > 0, v.name);
+    BOOST_TEST((v.load.count() > 0 && v.memory_bytes > 0), v.name);
+  }
+  BOOST_TEST(!measured->cascades.empty());
+  for (const auto& c : measured->cascades) {
+    BOOST_TEST(c.fid_error.size() == c.fid.size());
+    for (const auto error : c.fid_error)
+      BOOST_TEST(error > 0);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_judges_the_familys_pictures_comes_with_them) {
   const family there{{"turbo", "base"}};
   const auto& path = there.folder.path;

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farm.hpp"
+#include "simulation/ran.hpp"
 #include <atelier/core/philox.hpp>
 #include <atelier/planning/demand/workload.hpp>
+#include <atelier/planning/profile_file.hpp>
 
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 namespace {
 
@@ -45,9 +51,75 @@ bench::farm made(uint64_t seed, uint32_t resident, double mean_gap_seconds) {
   return out;
 }
 
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in{file};
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// Draws a variant for each request, as `simulate --mix
+/// variant=NAME:WEIGHT,...` does.
+void draw_variants(std::string_view mix, runtime::scenario& x) {
+  constexpr std::string_view begin = "variant=";
+  BOOST_TEST_REQUIRE(mix.starts_with(begin));
+  std::istringstream parts{std::string{mix.substr(begin.size())}};
+  std::vector<std::pair<uint32_t, double>> all;
+  double weights = 0;
+  for (std::string part; std::getline(parts, part, ',');) {
+    const auto colon = part.find(':');
+    const auto v = planning::find_variant(*x.profile, part.substr(0, colon));
+    BOOST_REQUIRE_MESSAGE(v.has_value(), part);
+    all.emplace_back(v->value, std::stod(part.substr(colon + 1)));
+    weights += all.back().second;
+  }
+  core::philox random{x.seed, core::purpose::test};
+  for (auto& r : x.trace) {
+    double left = weights * random.uniform();
+    size_t at = 0;
+    while (at + 1 < all.size() && left >= all[at].second)
+      left -= all[at++].second;
+    r.variant = all[at].first;
+  }
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(farm_test)
+
+BOOST_AUTO_TEST_CASE(a_real_services_day_is_answered) {
+  const char* const root = std::getenv("ATELIER_REFERENCE_DATA");
+  const auto folder =
+    std::filesystem::path{root != nullptr ? root : ""} / "planning";
+  if (!std::filesystem::exists(folder / "farm.json")) {
+    BOOST_TEST_MESSAGE("skipped: ATELIER_REFERENCE_DATA has no planning/farm");
+    BOOST_TEST(true);
+    return;
+  }
+  runtime::scenario x;
+  const auto known =
+    planning::parse_profile(text_of(folder / "farm.json"), "farm.json");
+  BOOST_REQUIRE_MESSAGE(known, (known ? "" : known.why().text));
+  x.profile = std::make_shared<const planning::profile>(*known);
+  const auto day =
+    planning::parse_trace(text_of(folder / "farm.csv"), "farm.csv");
+  BOOST_REQUIRE_MESSAGE(day, (day ? "" : day.why().text));
+  x.trace = day->arrivals;
+  draw_variants(text_of(folder / "farm.mix"), x);
+  x.policy = *planning::make_policy("atelier");
+  x.workers = 8;
+  x.max_batch = 8;
+  x.deadline = std::chrono::seconds{120};
+  x.window = std::chrono::seconds{10};
+  x.period = std::chrono::seconds{30};
+  x.noise = 0.02;
+  const auto out = test::ran(x);
+  BOOST_TEST(out.requests > 1000u);
+  const auto lost = static_cast<double>(out.violations());
+  BOOST_TEST(lost <= 0.002 * static_cast<double>(out.requests),
+             lost << " of " << out.requests << " lost, " << out.loads
+                  << " loads");
+}
 
 BOOST_AUTO_TEST_CASE(hosting_by_demand_loses_no_more_than_rules_without_it) {
   for (const uint64_t seed : {1u, 2u})

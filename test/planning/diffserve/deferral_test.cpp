@@ -12,6 +12,16 @@
 using namespace atelier;
 using namespace atelier::planning::diffserve;
 
+namespace {
+
+// As the hub counts them.
+void count(deferral_counts& into, double confidence) {
+  constexpr double noise = 1e-9;
+  into.bins.at(static_cast<size_t>(confidence * (thresholds - 1) + noise)) += 1;
+}
+
+} // namespace
+
 BOOST_AUTO_TEST_SUITE(diffserve_deferral_test)
 
 BOOST_AUTO_TEST_CASE(nothing_known_defers_everything_above_zero) {
@@ -36,7 +46,7 @@ BOOST_AUTO_TEST_CASE(points_are_steps_that_never_fall) {
 BOOST_AUTO_TEST_CASE(scores_below_a_threshold_are_deferred_at_it) {
   deferral_counts counts;
   for (const double c : {0.0, 0.005, 0.1, 1.0})
-    note_confidence(counts, c);
+    count(counts, c);
   const auto f = blended(nullptr, counts);
   BOOST_TEST(f[0] == 0.0);
   // 0.005 is no less than the threshold 0.005: it is kept.
@@ -45,18 +55,13 @@ BOOST_AUTO_TEST_CASE(scores_below_a_threshold_are_deferred_at_it) {
   BOOST_TEST(f[20] == 0.5);
   BOOST_TEST(f[21] == 0.75);
   BOOST_TEST(f[200] == 0.75);
-  note_confidence(counts, NAN);
-  note_confidence(counts, -1);
-  note_confidence(counts, 2);
-  BOOST_TEST(counts.broken == 3u);
-  BOOST_TEST(counts.bins[0] == 4.0);
 }
 
 BOOST_AUTO_TEST_CASE(the_table_weighs_two_hundred_scores) {
   const auto table = deferral_of({{0.5, 1}});
   deferral_counts counts;
   for (size_t i = 0; i < 200; ++i)
-    note_confidence(counts, 0.25);
+    count(counts, 0.25);
   BOOST_TEST(blended(&table, counts)[75] == 0.5);
   fade(counts);
   BOOST_TEST(blended(&table, counts)[75] == 1.0 / 3,
@@ -79,7 +84,7 @@ BOOST_AUTO_TEST_CASE(drawn_confidences_have_the_profile) {
   const auto f = test::random_deferral(random);
   deferral_counts counts;
   for (size_t i = 0; i < 20'000; ++i)
-    note_confidence(counts, confidence_at(f, random.uniform()));
+    count(counts, confidence_at(f, random.uniform()));
   const auto seen = blended(nullptr, counts);
   for (size_t k = 0; k < thresholds; ++k)
     BOOST_TEST(std::abs(seen[k] - f[k]) < 0.03);

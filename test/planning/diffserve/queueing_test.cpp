@@ -27,29 +27,11 @@ BOOST_AUTO_TEST_CASE(batches_between_the_profiled_ones_are_linear) {
   BOOST_TEST(best_batch_within(l, 0.9) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(measurements_move_a_profile_by_a_tenth) {
-  leg l;
-  l.batches = {{1, 1}, {2, 2}};
-  BOOST_TEST(with_measured(l, {2, 4}).batches[1].seconds == 2.2);
-  BOOST_TEST(with_measured(l, {4, 4}).batches[1].seconds == 2.0);
-  BOOST_TEST(with_measured(l, {2, NAN}).batches[1].seconds == 2.0);
-  BOOST_TEST(without_batches_from(l, 2).batches.size() == 1u);
-  BOOST_TEST(without_batches_from(l, 1).batches.size() == 1u);
-}
-
 BOOST_AUTO_TEST_CASE(waits_are_littles) {
   BOOST_TEST(waiting_seconds(10, 5, 2, 1) == 2.0);
   BOOST_TEST(waiting_seconds(0, 0, 2, 1) == 0.0);
   BOOST_TEST(waiting_seconds(6, 0, 2, 1.5) == 2.0);
   BOOST_TEST(std::isinf(waiting_seconds(6, 0, 0, 1.5)));
-}
-
-BOOST_AUTO_TEST_CASE(late_ones_are_dropped_when_their_turn_comes) {
-  BOOST_TEST(!drop_early(3, 2, 5));
-  BOOST_TEST(drop_early(3.01, 2, 5));
-  BOOST_TEST(!drop_early(5.5, 2, 5, 1.5));
-  BOOST_TEST(take_now(8, 3) == 3u);
-  BOOST_TEST(take_now(8, 30) == 8u);
 }
 
 BOOST_AUTO_TEST_CASE(jumps_are_large_in_share_and_in_deviations) {

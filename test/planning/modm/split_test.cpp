@@ -145,29 +145,6 @@ BOOST_AUTO_TEST_CASE(rounding_the_ratio_can_leave_no_small_worker) {
   BOOST_TEST(!throughput_split(4, {0, 0}, at).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(small_workers_never_run_misses) {
-  for (const auto mode : {serve_mode::quality, serve_mode::throughput})
-    for (const bool share : {false, true})
-      for (const uint64_t hits : {0u, 3u})
-        BOOST_TEST((next_queue(false, mode, share, hits, 5)
-                    == (hits > 0 ? take_from::hits : take_from::none)));
-}
-
-BOOST_AUTO_TEST_CASE(large_workers_prefer_misses) {
-  const auto next = [](serve_mode mode, bool share, uint64_t hits,
-                       uint64_t misses) {
-    return next_queue(true, mode, share, hits, misses);
-  };
-  constexpr auto quality = serve_mode::quality;
-  constexpr auto throughput = serve_mode::throughput;
-  BOOST_TEST((next(quality, false, 3, 1) == take_from::misses));
-  BOOST_TEST((next(quality, false, 3, 0) == take_from::hits));
-  BOOST_TEST((next(quality, false, 0, 0) == take_from::none));
-  BOOST_TEST((next(throughput, false, 3, 0) == take_from::none));
-  BOOST_TEST((next(throughput, true, 3, 0) == take_from::hits));
-  BOOST_TEST((next(throughput, true, 3, 1) == take_from::misses));
-}
-
 BOOST_AUTO_TEST_CASE(the_controller_has_the_published_sequence) {
   pid_state s{16, 0, 0};
   for (const double expected : {9.87, 7.37, 6.40, 6.23, 6.41}) {

@@ -3,14 +3,17 @@
 #include "planning/sample.hpp"
 #include "planning/unified/problems.hpp"
 #include "support/scale.hpp"
+#include <atelier/planning/argus/allocation.hpp>
 #include <atelier/planning/argus/ladder.hpp>
 #include <atelier/planning/demand_file.hpp>
+#include <atelier/planning/diffserve/deferral.hpp>
 #include <atelier/planning/policies/argus.hpp>
 #include <atelier/planning/policies/detail/argus_parts.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/unified/detail/counts.hpp>
 #include <atelier/planning/unified/detail/master.hpp>
+#include <atelier/planning/unified/offers.hpp>
 #include <atelier/planning/unified/solve.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -63,6 +66,39 @@ profile random_ladder(core::philox& random) {
   return p;
 }
 
+// Two to five variants of which each is quicker and worse than the one before.
+profile random_models(core::philox& random) {
+  profile p;
+  ladder_profile ladder;
+  ladder.kind = ladder_kind::smaller_models;
+  const auto levels = 2 + random.below(4);
+  double second = 0.5 + 9.5 * random.uniform();
+  double quality = 0.8 + 0.2 * random.uniform();
+  double left = 1;
+  for (uint64_t i = 0; i < levels; ++i) {
+    variant_profile v;
+    v.model = std::string(1, static_cast<char>('a' + i));
+    v.name = v.model + "@1";
+    v.steps = 1;
+    v.native_px = {512, 512};
+    v.step = {{1, 512 * 512, core::from_seconds(second)}};
+    v.quality = quality;
+    v.load = core::from_seconds(20 * random.uniform());
+    p.variants.push_back(std::move(v));
+    level_profile l;
+    l.variant = core::variant_id{static_cast<uint32_t>(i)};
+    l.quality = quality;
+    ladder.levels.push_back(std::move(l));
+    const double share = i + 1 < levels ? left * random.uniform() : left;
+    ladder.class_shares.push_back(share);
+    left -= share;
+    second *= 0.3 + 0.6 * random.uniform();
+    quality *= 0.6 + 0.35 * random.uniform();
+  }
+  p.ladders.push_back(std::move(ladder));
+  return p;
+}
+
 // A light and a heavy variant with one to four batches each, and a judge.
 profile random_cascade(core::philox& random) {
   profile p;
@@ -71,6 +107,7 @@ profile random_cascade(core::philox& random) {
     variant_profile v;
     v.model = heavy ? "heavy" : "light";
     v.name = v.model + "@1";
+    v.steps = 1;
     v.native_px = {512, 512};
     v.quality = heavy ? 1 : 0.5 + 0.4 * random.uniform();
     const auto sizes = 1 + random.below(4);
@@ -110,8 +147,7 @@ double capacity(const profile& p, uint32_t workers) {
   return workers / least;
 }
 
-plan planned(std::string_view policy, const profile& known, double rate,
-             uint32_t workers) {
+cluster_view devices(uint32_t workers) {
   cluster_view there;
   for (uint32_t i = 0; i < workers; ++i) {
     worker_view w;
@@ -121,8 +157,65 @@ plan planned(std::string_view policy, const profile& known, double rate,
     w.max_batch = w.seats_free = 8;
     there.workers.push_back(std::move(w));
   }
+  return there;
+}
+
+plan planned(std::string_view policy, const profile& known, double rate,
+             uint32_t workers) {
   const auto by = *make_policy(policy);
-  return by->replan(demand_of_rate(rate), known, there, {});
+  return by->replan(demand_of_rate(rate), known, devices(workers), {});
+}
+
+// What `atelier` solves from nothing.
+unified::problem offered(const profile& known, double rate, uint32_t workers) {
+  std::vector<diffserve::deferral_profile> deferred;
+  for (const auto& c : known.cascades)
+    deferred.push_back(diffserve::deferral_of(c.deferred));
+  return unified::make_offers(demand_of_rate(rate), known, devices(workers),
+                              deferred)
+    .asked;
+}
+
+// A decision is no worse than its own programme's without whole devices, with
+// every pool rounded down and the flows solved again.
+void check_against_rounding(const unified::problem& p,
+                            const std::string& where) {
+  using namespace atelier::planning::unified;
+  solve_options with;
+  with.rounds = 0;
+  const auto found = unified::solve(p, with);
+  BOOST_REQUIRE(found);
+  // As it is solved: how busy pools may be follows from the parts.
+  std::vector<double> parts;
+  for (const pool& x : p.pools)
+    parts.push_back(p.kinds[p.hostings[x.of].kind].alive);
+  auto busy = busy_with(p, parts);
+  for (uint32_t pass = 0; pass < with.passes; ++pass) {
+    master m{p, master::form::parts, busy};
+    for (uint32_t c = 0; c < p.columns.size(); ++c)
+      m.add(c);
+    BOOST_REQUIRE(m.solve(0, with.effort, with.gap));
+    parts = m.devices();
+    const auto next = busy_with(p, parts);
+    double change = 0;
+    for (size_t k = 0; k < parts.size(); ++k)
+      if (parts[k] > 1e-6)
+        change = std::max(change, std::abs(next[k] / busy[k] - 1));
+    busy = next;
+    if (change < 0.02)
+      break;
+  }
+  std::vector<uint32_t> floors;
+  for (const double x : parts)
+    floors.push_back(static_cast<uint32_t>(x + 1e-6));
+  const auto rounded = spread(p, floors, with);
+  BOOST_REQUIRE(rounded);
+  BOOST_TEST(!better(rounded->values, found->values), where);
+  // And no worse than without a look at other counts.
+  with.looks = 0;
+  const auto first = unified::solve(p, with);
+  BOOST_REQUIRE(first);
+  BOOST_TEST(!better(first->values, found->values), where);
 }
 
 // What is missing, and what an answer is worth.
@@ -160,6 +253,75 @@ reached by_argus(const profile& known, double rate, uint32_t workers) {
   return out;
 }
 
+// Of models, which workers host: by what a plan from nothing is solved for.
+argus::ladder models_in(const profile& known) {
+  return detail::kept_of(known,
+                         *detail::ladder_of(known, ladder_kind::smaller_models))
+    .levels;
+}
+
+reached shown_by(const std::vector<double>& load, const argus::ladder& levels,
+                 double rate) {
+  reached out;
+  double all = 0;
+  for (size_t v = 0; v < load.size(); ++v) {
+    out.quality += load[v] * levels[v].quality;
+    all += load[v];
+  }
+  out.quality /= std::max(all, 1e-12);
+  out.refused = std::max(0.0, rate - all);
+  return out;
+}
+
+reached by_argus_of_models(const profile& known, double rate,
+                           uint32_t workers) {
+  const auto levels = models_in(known);
+  const auto found = argus::allocate_counts(levels, {rate, workers, {}, 0});
+  BOOST_REQUIRE(found);
+  return shown_by(found->load, levels, rate);
+}
+
+// As many workers of each level as the programme without whole ones has, in
+// whole, and the flows over them.
+reached rounded_down(const profile& known, double rate, uint32_t workers) {
+  const auto levels = models_in(known);
+  const auto parts = argus::allocate_pooled(levels, {rate, workers, {}, 0});
+  BOOST_REQUIRE(parts);
+  std::vector<double> load;
+  double left = rate;
+  // As many answers as there can be, and of these the best.
+  for (size_t v = 0; v < levels.size(); ++v) {
+    const double whole = std::floor(parts->load[v] * levels[v].seconds + 1e-6);
+    load.push_back(std::min(left, whole / levels[v].seconds));
+    left -= load.back();
+  }
+  return shown_by(load, levels, rate);
+}
+
+enum class kind_of_instance : uint8_t { latents, models, cascade };
+
+profile random_instance(core::philox& random, kind_of_instance of) {
+  switch (of) {
+    case kind_of_instance::latents:
+      return random_ladder(random);
+    case kind_of_instance::models:
+      return random_models(random);
+    case kind_of_instance::cascade:
+      break;
+  }
+  return random_cascade(random);
+}
+
+std::string_view name_of(kind_of_instance of) {
+  constexpr std::string_view names[] = {"latents", "models", "cascade"};
+  return names[static_cast<size_t>(of)];
+}
+
+// Never fewer than that many.
+size_t instances(size_t all, size_t least) {
+  return std::max(test::scaled(all), least);
+}
+
 // What is found for less demand is no worse.
 bool no_worse(const reached& less, const reached& more) {
   constexpr double noise = 1e-5;
@@ -188,10 +350,10 @@ BOOST_AUTO_TEST_SUITE(demand_order_test)
 
 BOOST_AUTO_TEST_CASE(less_demand_is_never_planned_worse) {
   size_t worse = 0;
-  for (size_t i = 0; i < test::scaled(500); ++i) {
+  for (size_t i = 0; i < instances(500, 50); ++i) {
     auto random = test::random_of(i);
-    const bool ladder = random.below(2) == 0;
-    const auto known = ladder ? random_ladder(random) : random_cascade(random);
+    const auto kind = static_cast<kind_of_instance>(i % 3);
+    const auto known = random_instance(random, kind);
     const auto workers = static_cast<uint32_t>(1 + random.below(64));
     const double rate =
       capacity(known, workers) * (0.05 + 1.45 * random.uniform());
@@ -200,60 +362,45 @@ BOOST_AUTO_TEST_CASE(less_demand_is_never_planned_worse) {
     const auto above = by_atelier(known, more, workers);
     const bool good = no_worse(at, above);
     worse += good ? 0u : 1u;
-    BOOST_TEST(good, "instance " << i << (ladder ? ", ladder, " : ", cascade, ")
+    BOOST_TEST(good, "instance " << i << ", " << name_of(kind) << ", "
                                  << workers << " workers, " << rate
                                  << "/s: " << shown(at) << "; at 1.02 of it "
                                  << shown(above));
-    if (!ladder)
+    if (kind == kind_of_instance::cascade)
       continue;
-    const auto a = by_argus(known, rate, workers);
-    const auto b = by_argus(known, more, workers);
+    const auto argus =
+      kind == kind_of_instance::latents ? by_argus : by_argus_of_models;
+    const auto a = argus(known, rate, workers);
+    const auto b = argus(known, more, workers);
     BOOST_TEST(no_worse(a, b), "instance " << i << ", argus: " << shown(a)
                                            << "; at 1.02 of it " << shown(b));
   }
-  BOOST_TEST_MESSAGE(worse << " of " << test::scaled(500));
+  BOOST_TEST_MESSAGE(worse << " of " << instances(500, 50));
 }
 
 BOOST_AUTO_TEST_CASE(whole_devices_are_no_worse_than_parts_rounded_down) {
-  using namespace atelier::planning::unified;
   for (size_t i = 0; i < test::scaled(5000); ++i) {
     auto random = test::random_of(i);
     const auto p = test::random_problem(random, {2, 20, 6, 10, 8, 60, true});
-    solve_options with;
-    with.rounds = 0;
-    const auto found = unified::solve(p, with);
-    BOOST_REQUIRE(found);
-    // As it is solved: how busy pools may be follows from the parts.
-    std::vector<double> parts;
-    for (const pool& x : p.pools)
-      parts.push_back(p.kinds[p.hostings[x.of].kind].alive);
-    auto busy = busy_with(p, parts);
-    for (uint32_t pass = 0; pass < with.passes; ++pass) {
-      master m{p, master::form::parts, busy};
-      for (uint32_t c = 0; c < p.columns.size(); ++c)
-        m.add(c);
-      BOOST_REQUIRE(m.solve(0, with.effort, with.gap));
-      parts = m.devices();
-      const auto next = busy_with(p, parts);
-      double change = 0;
-      for (size_t k = 0; k < parts.size(); ++k)
-        if (parts[k] > 1e-6)
-          change = std::max(change, std::abs(next[k] / busy[k] - 1));
-      busy = next;
-      if (change < 0.02)
-        break;
-    }
-    std::vector<uint32_t> floors;
-    for (const double x : parts)
-      floors.push_back(static_cast<uint32_t>(x + 1e-6));
-    const auto rounded = spread(p, floors, with);
-    BOOST_REQUIRE(rounded);
-    BOOST_TEST(!better(rounded->values, found->values), "instance " << i);
-    // And no worse than without a look at other counts.
-    with.looks = 0;
-    const auto first = unified::solve(p, with);
-    BOOST_REQUIRE(first);
-    BOOST_TEST(!better(first->values, found->values), "instance " << i);
+    check_against_rounding(p, "problem " + std::to_string(i));
+  }
+  for (size_t i = 0; i < instances(500, 50); ++i) {
+    auto random = test::random_of(i);
+    const auto kind = static_cast<kind_of_instance>(i % 3);
+    const auto known = random_instance(random, kind);
+    const auto workers = static_cast<uint32_t>(1 + random.below(64));
+    const double rate =
+      capacity(known, workers) * (0.05 + 1.45 * random.uniform());
+    const auto where = fmt::format("instance {}, {}, {} workers, {}/s", i,
+                                   name_of(kind), workers, rate);
+    check_against_rounding(offered(known, rate, workers), where);
+    if (kind != kind_of_instance::models)
+      continue;
+    const auto found = by_argus_of_models(known, rate, workers);
+    const auto rounded = rounded_down(known, rate, workers);
+    BOOST_TEST(no_worse(found, rounded), where << ", argus: " << shown(found)
+                                               << "; rounded "
+                                               << shown(rounded));
   }
 }
 

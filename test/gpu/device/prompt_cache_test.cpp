@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../models/tiny_model.hpp"
+#include <atelier/gpu/device/detail/prompt_cache.hpp>
+#include <atelier/gpu/models/model_files.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <set>
+#include <string>
+
+using namespace atelier;
+using namespace atelier::gpu;
+
+namespace {
+
+struct fixture : test::tiny_folder {
+  std::shared_ptr<const diffusion_model> open() const {
+    const auto files = open_model(path, {});
+    BOOST_REQUIRE_MESSAGE(files, (files ? "" : files.why().text));
+    auto model = diffusion_model::load(*files, {});
+    BOOST_REQUIRE_MESSAGE(model, (model ? "" : model.why().text));
+    return *model;
+  }
+
+  /// Asks for a text, and counts those that were encoded for it: each encoding
+  /// is a tensor of its own, which is kept here so that no other takes its
+  /// place.
+  size_t encoded_for(const std::shared_ptr<const diffusion_model>& model,
+                     const std::string& asked, bool negative = false) {
+    const auto& found = sut.find(model, asked, negative);
+    const auto before = encodings.size();
+    if (seen.insert(found.context.unsafeGetTensorImpl()).second)
+      encodings.push_back(found.context);
+    return encodings.size() - before;
+  }
+
+  gpu::detail::prompt_cache sut;
+  std::set<const void*> seen;
+  std::vector<torch::Tensor> encodings;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(prompt_cache, fixture)
+
+BOOST_AUTO_TEST_CASE(a_text_is_encoded_once) {
+  const auto model = open();
+  BOOST_TEST(encoded_for(model, "a red circle") == 1u);
+  for (int i = 0; i < 3; ++i)
+    BOOST_TEST(encoded_for(model, "a red circle") == 0u);
+  BOOST_TEST(encoded_for(model, "a blue circle") == 1u);
+  const auto& held = sut.find(model, "a red circle", false);
+  BOOST_TEST(
+    torch::equal(held.context, model->encode("a red circle", false).context));
+}
+
+BOOST_AUTO_TEST_CASE(a_negative_prompt_is_another_text) {
+  const auto model = open();
+  BOOST_TEST(encoded_for(model, "a", false) == 1u);
+  BOOST_TEST(encoded_for(model, "a", true) == 1u);
+  BOOST_TEST(encoded_for(model, "", true) == 1u);
+  // Mostly the same beside prompts that differ.
+  BOOST_TEST(encoded_for(model, "b", false) == 1u);
+  BOOST_TEST(encoded_for(model, "", true) == 0u);
+  BOOST_TEST(encoded_for(model, "a", true) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_model_that_has_gone_leaves_nothing_for_the_next) {
+  auto model = open();
+  const std::weak_ptr<const diffusion_model> gone = model;
+  BOOST_TEST(encoded_for(model, "a") == 1u);
+  // What is held does not hold the model.
+  model.reset();
+  BOOST_TEST(gone.expired());
+  const auto next = open();
+  BOOST_TEST(encoded_for(next, "a") == 1u);
+  const auto other = open();
+  BOOST_TEST(encoded_for(other, "a") == 1u);
+  BOOST_TEST(encoded_for(next, "a") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_used_the_longest_ago_is_forgotten) {
+  const auto model = open();
+  constexpr auto most = gpu::detail::prompt_cache::most_entries;
+  for (size_t i = 0; i < most; ++i)
+    BOOST_TEST(encoded_for(model, std::to_string(i)) == 1u);
+  BOOST_TEST(encoded_for(model, "0") == 0u);
+  BOOST_TEST(encoded_for(model, "one more") == 1u);
+  BOOST_TEST(encoded_for(model, "0") == 0u);
+  BOOST_TEST(encoded_for(model, "1") == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

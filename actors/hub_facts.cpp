@@ -4,8 +4,8 @@
 
 #include <atelier/actors/hub.hpp>
 #include <atelier/actors/slot_needs.hpp>
+#include <atelier/planning/policies/atelier/offers.hpp>
 #include <atelier/planning/question_budget.hpp>
-#include <atelier/planning/unified/offers.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/admission.hpp>
+#include <atelier/planning/policies/atelier/offers.hpp>
 #include <atelier/planning/policy.hpp>
-#include <atelier/planning/unified/offers.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/planning/policies/argus.hpp>
-#include <atelier/planning/policies/atelier.hpp>
-#include <atelier/planning/policies/diffserve.hpp>
-#include <atelier/planning/policies/instgenie.hpp>
-#include <atelier/planning/policies/modm.hpp>
-#include <atelier/planning/policies/nirvana.hpp>
-#include <atelier/planning/policies/vanilla.hpp>
+#include <atelier/planning/policies/argus/argus.hpp>
+#include <atelier/planning/policies/atelier/atelier.hpp>
+#include <atelier/planning/policies/diffserve/diffserve.hpp>
+#include <atelier/planning/policies/instgenie/instgenie.hpp>
+#include <atelier/planning/policies/modm/modm.hpp>
+#include <atelier/planning/policies/nirvana/nirvana.hpp>
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
 #include <atelier/planning/policy.hpp>
 
 #include <fmt/format.h>

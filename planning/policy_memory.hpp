@@ -2,15 +2,15 @@
 #pragma once
 
 #include <atelier/core/time.hpp>
-#include <atelier/planning/argus/strategy_switch.hpp>
 #include <atelier/planning/demand/estimators.hpp>
-#include <atelier/planning/diffserve/allocation.hpp>
-#include <atelier/planning/diffserve/deferral.hpp>
-#include <atelier/planning/diffserve/queueing.hpp>
-#include <atelier/planning/modm/control.hpp>
-#include <atelier/planning/modm/settled.hpp>
+#include <atelier/planning/policies/argus/strategy_switch.hpp>
+#include <atelier/planning/policies/atelier/offers.hpp>
+#include <atelier/planning/policies/diffserve/allocation.hpp>
+#include <atelier/planning/policies/diffserve/deferral.hpp>
+#include <atelier/planning/policies/diffserve/queueing.hpp>
+#include <atelier/planning/policies/modm/control.hpp>
+#include <atelier/planning/policies/modm/settled.hpp>
 #include <atelier/planning/settling.hpp>
-#include <atelier/planning/unified/offers.hpp>
 
 #include <cstdint>
 #include <optional>

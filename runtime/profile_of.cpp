@@ -6,7 +6,7 @@
 #include <atelier/planning/confidence.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/plan_needs.hpp>
-#include <atelier/planning/policies/fixed.hpp>
+#include <atelier/planning/policies/fixed/fixed.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/program_folder.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/load.hpp>
-#include <atelier/planning/policies/fixed.hpp>
+#include <atelier/planning/policies/fixed/fixed.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/runtime/cli/engine_options.hpp>
 #include <atelier/runtime/cli/model_option.hpp>

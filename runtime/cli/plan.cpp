@@ -3,7 +3,7 @@
 #include <atelier/planning/feasibility.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/plan_file.hpp>
-#include <atelier/planning/policies/fixed.hpp>
+#include <atelier/planning/policies/fixed/fixed.hpp>
 #include <atelier/runtime/cli/atomic_file.hpp>
 #include <atelier/runtime/cli/device_kinds.hpp>
 #include <atelier/runtime/cli/plan.hpp>

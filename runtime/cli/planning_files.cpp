@@ -4,7 +4,7 @@
 #include <atelier/planning/confidence.hpp>
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/demand_file.hpp>
-#include <atelier/planning/policies/fixed.hpp>
+#include <atelier/planning/policies/fixed/fixed.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/planning_files.hpp>

@@ -4,8 +4,8 @@
 // Long, because they share their settings, a function each.
 
 #include <atelier/planning/demand/workload.hpp>
-#include <atelier/planning/diffserve/quality.hpp>
-#include <atelier/planning/policies/diffserve.hpp>
+#include <atelier/planning/policies/diffserve/diffserve.hpp>
+#include <atelier/planning/policies/diffserve/quality.hpp>
 #include <atelier/runtime/simulation/detail/comparison.hpp>
 #include <atelier/runtime/simulation/detail/experiments.hpp>
 

@@ -5,8 +5,8 @@
 // are those of the paper's own trace where its numbers are given. Longer than
 // most files: a paper's rows stay together.
 
-#include <atelier/planning/instgenie/block_plan.hpp>
-#include <atelier/planning/policies/instgenie.hpp>
+#include <atelier/planning/policies/instgenie/block_plan.hpp>
+#include <atelier/planning/policies/instgenie/instgenie.hpp>
 #include <atelier/runtime/simulation/detail/experiments.hpp>
 #include <atelier/runtime/simulation/knowledge.hpp>
 

@@ -4,8 +4,8 @@
 // are not simulated: how near earlier work is comes from a distribution fitted
 // to the published hit rate and mean of skipped steps.
 
-#include <atelier/planning/modm/energy.hpp>
-#include <atelier/planning/policies/nirvana.hpp>
+#include <atelier/planning/policies/modm/energy.hpp>
+#include <atelier/planning/policies/nirvana/nirvana.hpp>
 #include <atelier/runtime/simulation/detail/comparison.hpp>
 #include <atelier/runtime/simulation/detail/experiments.hpp>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "actors/hub_rig.hpp"
-#include <atelier/planning/policies/vanilla.hpp>
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
 
 #include <chrono>
 #include <functional>

@@ -9,7 +9,7 @@
 #include "actors/watched_slots.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
-#include <atelier/planning/policies/vanilla.hpp>
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
 
 #include <cstdlib>
 #include <deque>

@@ -456,13 +456,13 @@ void print_policies(size_t rounds) {
     const auto known = everything_known();
     print_cell(timed(rounds * 10,
                      [&](core::philox& random) {
-                       const auto chosen = sut->choose(
-                         wanted, known, c.known, at_1024, there_1024, random);
+                       const decision_context by{wanted,  known,      c.known,
+                                                 at_1024, there_1024, random};
+                       const auto chosen = sut->choose(by);
                        const auto* at = std::get_if<go>(&chosen);
                        expect(at != nullptr, "a route");
                        const auto& along = at_1024.routes[at->route.value];
-                       sut->place_knowing(wanted, along.stages.front(), known,
-                                          c.known, at_1024, there_1024, random);
+                       sut->place(along.stages.front(), by);
                      }),
                1e6);
     std::printf("\n");

@@ -6,6 +6,7 @@
 // memory: phase of the change between both ladders, saturation
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/policies/argus/argus.hpp>
+#include <atelier/planning/policies/argus/argus_memory.hpp>
 #include <atelier/planning/policies/argus/argus_parts.hpp>
 #include <atelier/planning/policies/argus/settled.hpp>
 #include <atelier/planning/policies/argus/shift.hpp>
@@ -117,7 +118,7 @@ plan argus_policy::replan(const demand& asked, const profile& by_kind,
   if ((!usable(latents) && !usable(models)) || there.workers.empty())
     return next;
   argus_memory memory;
-  if (const auto* before = std::get_if<argus_memory>(&previous.memory))
+  if (const auto* before = previous.memory.as<argus_memory>())
     memory = *before;
 
   // Both ladders start with the full model.
@@ -135,7 +136,7 @@ plan argus_policy::replan(const demand& asked, const profile& by_kind,
     memory.scale.mean_skip =
       mean_skip(previous, memory, detail::class_histogram(asked, at, *latents));
     take_in(memory, asked, there);
-    const auto* last = std::get_if<argus_memory>(&previous.memory);
+    const auto* last = previous.memory.as<argus_memory>();
     const bool left = memory.change.phase == switch_phase::leaving
                    && last != nullptr
                    && last->change.phase == switch_phase::leaving
@@ -287,7 +288,7 @@ plan argus_policy::replan(const demand& asked, const profile& by_kind,
 
 bool argus_policy::plan_due(const plan& in_force,
                             std::span<const retrieval_sample> last) const {
-  const auto* memory = std::get_if<argus_memory>(&in_force.memory);
+  const auto* memory = in_force.memory.as<argus_memory>();
   if (memory == nullptr || !rules_.changes || !rules_.latents)
     return false;
   auto then = *memory;
@@ -295,71 +296,64 @@ bool argus_policy::plan_due(const plan& in_force,
   return then.change.phase != memory->change.phase;
 }
 
-choice argus_policy::choose(const core::request& wanted, const facts& known,
-                            const profile& costs, const plan& in_force,
-                            const cluster_view& there,
-                            core::philox& random) const {
-  const auto* memory = std::get_if<argus_memory>(&in_force.memory);
-  if (memory == nullptr || memory->levels == 0 || in_force.share.empty()
-      || !detail::leaves_choice(wanted))
-    return vanilla::choose(wanted, known, costs, in_force, there, random);
+choice argus_policy::choose(const decision_context& by) const {
+  const auto* memory = by.in_force.memory.as<argus_memory>();
+  if (memory == nullptr || memory->levels == 0 || by.in_force.share.empty()
+      || !detail::leaves_choice(by.wanted))
+    return vanilla::choose(by);
   const bool latents = argus::may_use_cache(memory->change.phase);
   size_t c = 0;
   if (rules_.shift != argus_rules::shift_rule::by_load) {
-    if (!known.tolerated) {
+    if (!by.known.tolerated) {
       need n;
       n.tolerated = true;
       return n;
     }
     const size_t ladder =
-      detail::ladder_index(costs, latents ? ladder_kind::cached_latents
-                                          : ladder_kind::smaller_models);
+      detail::ladder_index(by.costs, latents ? ladder_kind::cached_latents
+                                             : ladder_kind::smaller_models);
     // Without a prediction nothing is approximated.
-    if (ladder < known.tolerated->size())
-      c =
-        std::min<size_t>((*known.tolerated)[ladder], in_force.share.size() - 1);
+    if (ladder < by.known.tolerated->size())
+      c = std::min<size_t>((*by.known.tolerated)[ladder],
+                           by.in_force.share.size() - 1);
   }
   // The same draw however often it is asked.
-  random.seek(0);
-  const uint32_t at = argus::draw_level(in_force.share[c], random);
-  if (at >= in_force.routes.size() || in_force.routes[at].stages.empty())
-    return vanilla::choose(wanted, known, costs, in_force, there, random);
-  const stage& first = in_force.routes[at].stages.front();
+  by.random.seek(0);
+  const uint32_t at = argus::draw_level(by.in_force.share[c], by.random);
+  if (at >= by.in_force.routes.size() || by.in_force.routes[at].stages.empty())
+    return vanilla::choose(by);
+  const stage& first = by.in_force.routes[at].stages.front();
   if (first.from != origin::latent)
     return go{core::route_id{at}, {}};
-  if (!detail::may_reuse(wanted))
+  if (!detail::may_reuse(by.wanted))
     return go{core::route_id{memory->first_route}, {}};
-  if (!known.near) {
+  if (!by.known.near) {
     need n;
     n.near = true;
     return n;
   }
-  for (uint32_t i = 0; i < known.near->size(); ++i)
-    for (const uint32_t k : (*known.near)[i].stored)
+  for (uint32_t i = 0; i < by.known.near->size(); ++i)
+    for (const uint32_t k : (*by.known.near)[i].stored)
       if (k > 0 && k <= first.skip)
         return go{core::route_id{at}, i};
   return go{core::route_id{memory->first_route}, {}};
 }
 
-core::lane_id argus_policy::place_knowing(const core::request& wanted,
-                                          const stage& next, const facts&,
-                                          const profile& costs,
-                                          const plan& in_force,
-                                          const cluster_view& there,
-                                          core::philox& random) const {
+core::lane_id argus_policy::place(const stage& next,
+                                  const decision_context& by) const {
   if (!rules_.worker_lanes)
-    return place(wanted, next, in_force, there, random);
+    return vanilla::place(next, by);
   const core::variant_id variant = next.any_of.front();
   std::vector<argus::candidate> candidates;
   std::vector<core::worker_id> ids;
-  for (const worker_view& w : there.workers) {
+  for (const worker_view& w : by.there.workers) {
     if (!hosts(w, variant))
       continue;
     argus::candidate c;
     c.level = next.level_of_worker ? w.level : next.skip;
     c.requests = w.waiting + w.seats_taken;
-    const auto v = on_kind(costs, variant, w.device_kind);
-    c.seconds = argus::request_seconds(v, drawn_px(v, wanted), c.level);
+    const auto v = on_kind(by.costs, variant, w.device_kind);
+    c.seconds = argus::request_seconds(v, drawn_px(v, by.wanted), c.level);
     candidates.push_back(c);
     ids.push_back(w.worker);
   }
@@ -371,8 +365,8 @@ core::lane_id argus_policy::place_knowing(const core::request& wanted,
     for (size_t i = 0; i < candidates.size(); ++i)
       if (candidates[i].level == next.skip)
         same.push_back(i);
-    return lane_of(same.empty() ? ids[random.below(ids.size())]
-                                : ids[same[random.below(same.size())]]);
+    return lane_of(same.empty() ? ids[by.random.below(ids.size())]
+                                : ids[same[by.random.below(same.size())]]);
   }
   return lane_of(
     ids[*argus::choose_worker(candidates, next.skip, rules_.wait)]);

@@ -76,17 +76,18 @@ public:
   plan replan(const demand& asked, const profile& known,
               const cluster_view& there, const plan& previous) const override;
 
-  choice choose(const core::request& wanted, const facts& known,
-                const profile& costs, const plan& in_force,
-                const cluster_view& there, core::philox& random) const override;
+  choice choose(const decision_context& by) const override;
 
-  core::lane_id place_knowing(const core::request& wanted, const stage& next,
-                              const facts& known, const profile& costs,
-                              const plan& in_force, const cluster_view& there,
-                              core::philox& random) const override;
+  core::lane_id place(const stage& next,
+                      const decision_context& by) const override;
 
   bool plan_due(const plan& in_force,
                 std::span<const retrieval_sample> last) const override;
+
+  std::string_view memory_name() const override;
+  policy_memory kept(const policy_memory& all) const override;
+  std::string save(const policy_memory& kept) const override;
+  core::result<policy_memory> restore(const saved_memory& from) const override;
 
 private:
   argus_rules rules_;

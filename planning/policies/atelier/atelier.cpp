@@ -9,6 +9,7 @@
 #include <atelier/planning/policies/argus/shift.hpp>
 #include <atelier/planning/policies/atelier/atelier.hpp>
 #include <atelier/planning/policies/atelier/detail/atelier_shares.hpp>
+#include <atelier/planning/policies/atelier/unified_memory.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 #include <atelier/planning/policies/diffserve/queueing.hpp>
 
@@ -188,7 +189,7 @@ bool changes_enough(unified_memory& memory, const offers& o,
   return worth_moving(memory.settled, change, at, rules);
 }
 
-void explain(unified_memory& memory, const offers& o, const decision& d) {
+void note_reasons(unified_memory& memory, const offers& o, const decision& d) {
   memory.why = {};
   memory.why.values = d.values;
   memory.why.bound = d.bound;
@@ -213,7 +214,7 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   if (!related || known.variants.empty() || there.workers.empty())
     return next;
   unified_memory memory;
-  if (const auto* before = std::get_if<unified_memory>(&previous.memory))
+  if (const auto* before = previous.memory.as<unified_memory>())
     memory = *before;
   take_in(memory, asked);
   auto rules = rules_.offers;
@@ -262,7 +263,7 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   memory.rate = o.rate;
   memory.classes = o.classes;
   memory.saturated = with(memory.saturated, found->values.refused > no_rate, 2);
-  explain(memory, o, *found);
+  note_reasons(memory, o, *found);
 
   // Nothing is routed to a device that still loads.
   const auto ready = assign(next, o, found->count, there, known);
@@ -309,55 +310,52 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   return next;
 }
 
-choice atelier_policy::choose(const core::request& wanted, const facts& known,
-                              const profile& costs, const plan& in_force,
-                              const cluster_view& there,
-                              core::philox& random) const {
-  const auto* memory = std::get_if<unified_memory>(&in_force.memory);
-  if (memory == nullptr || wanted.source || !detail::leaves_choice(wanted))
-    return instgenie_policy::choose(wanted, known, costs, in_force, there,
-                                    random);
+choice atelier_policy::choose(const decision_context& by) const {
+  const auto* memory = by.in_force.memory.as<unified_memory>();
+  if (memory == nullptr || by.wanted.source
+      || !detail::leaves_choice(by.wanted))
+    return instgenie_policy::choose(by);
   const auto& map = memory->classes;
   uint32_t label = 0;
   if (map.labels > 1) {
-    if (!known.tolerated) {
+    if (!by.known.tolerated) {
       need n;
       n.tolerated = true;
       return n;
     }
     // Without a prediction nothing is approximated.
-    if (map.ladder < known.tolerated->size())
-      label = std::min((*known.tolerated)[map.ladder], map.labels - 1);
+    if (map.ladder < by.known.tolerated->size())
+      label = std::min((*by.known.tolerated)[map.ladder], map.labels - 1);
   }
   // The same draws however often it is asked.
-  random.seek(0);
-  const bool looks = random.uniform() < rules_.blind_searches;
+  by.random.seek(0);
+  const bool looks = by.random.uniform() < rules_.blind_searches;
   uint32_t skip = 0;
-  if (map.skips.size() > 1 && detail::may_reuse(wanted)
+  if (map.skips.size() > 1 && detail::may_reuse(by.wanted)
       && (looks || memory->searches[label] != 0)) {
-    if (!known.near) {
+    if (!by.known.near) {
       need n;
       n.near = true;
-      n.by = unified::compared_by(costs);
+      n.by = unified::compared_by(by.costs);
       return n;
     }
-    skip = unified::allowed_by(costs, *known.near);
+    skip = unified::allowed_by(by.costs, *by.known.near);
   }
   // Of whom nothing is known is one of all those of its label.
-  const bool blind = map.skips.size() > 1 && !known.near;
+  const bool blind = map.skips.size() > 1 && !by.known.near;
   const auto& share = blind
                       ? memory->blind[label]
-                      : in_force.share[unified::class_in(map, label, skip)];
-  const uint32_t at = argus::draw_level(share, random);
-  const stage& first = in_force.routes[at].stages.front();
+                      : by.in_force.share[unified::class_in(map, label, skip)];
+  const uint32_t at = argus::draw_level(share, by.random);
+  const stage& first = by.in_force.routes[at].stages.front();
   if (first.from != origin::latent && first.from != origin::image)
     return go{core::route_id{at}, {}};
   // The neighbour that has most of what the route skips.
   std::optional<uint32_t> best;
   uint32_t most = 0;
-  for (uint32_t i = 0; known.near && i < known.near->size(); ++i) {
-    const auto& one = (*known.near)[i];
-    const uint32_t allowed = unified::allowed_by(costs, {one});
+  for (uint32_t i = 0; by.known.near && i < by.known.near->size(); ++i) {
+    const auto& one = (*by.known.near)[i];
+    const uint32_t allowed = unified::allowed_by(by.costs, {one});
     uint32_t usable = 0;
     if (first.from == origin::image)
       usable = allowed >= first.skip ? first.skip : 0;

@@ -50,9 +50,19 @@ public:
   plan replan(const demand& asked, const profile& known,
               const cluster_view& there, const plan& previous) const override;
 
-  choice choose(const core::request& wanted, const facts& known,
-                const profile& costs, const plan& in_force,
-                const cluster_view& there, core::philox& random) const override;
+  choice choose(const decision_context& by) const override;
+
+  core::class_id admission_class(const core::request& wanted,
+                                 const facts& known, const profile& costs,
+                                 const plan& in_force) const override;
+
+  plan_reasons explain(const plan& made) const override;
+
+  std::string_view memory_name() const override;
+  policy_memory kept(const policy_memory& all) const override;
+  std::string save(const policy_memory& kept) const override;
+  core::result<policy_memory> restore(const saved_memory& from) const override;
+  bool may_take(core::route_id route, const policy_memory& kept) const override;
 
 private:
   unified_rules rules_;

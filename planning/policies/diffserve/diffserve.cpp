@@ -11,6 +11,7 @@
 #include <atelier/planning/policies/detail/common.hpp>
 #include <atelier/planning/policies/diffserve/baselines.hpp>
 #include <atelier/planning/policies/diffserve/diffserve.hpp>
+#include <atelier/planning/policies/diffserve/diffserve_memory.hpp>
 #include <atelier/planning/policies/diffserve/quality.hpp>
 #include <atelier/planning/policies/diffserve/queueing.hpp>
 #include <atelier/planning/policies/diffserve/settled.hpp>
@@ -228,7 +229,7 @@ plan diffserve_policy::replan(const demand& asked, const profile& by_kind,
     return next;
   const cascade_profile& c = known.cascades.front();
   diffserve_memory memory;
-  if (const auto* before = std::get_if<diffserve_memory>(&previous.memory))
+  if (const auto* before = previous.memory.as<diffserve_memory>())
     memory = *before;
   const bool late = timed_out(asked, memory.seen);
   const bool fresh = !detail::windows_since(asked, memory.seen).empty();
@@ -360,33 +361,28 @@ plan diffserve_policy::replan(const demand& asked, const profile& by_kind,
   return next;
 }
 
-choice diffserve_policy::choose(const core::request& wanted, const facts& known,
-                                const profile& costs, const plan& in_force,
-                                const cluster_view& there,
-                                core::philox& random) const {
-  if (!std::holds_alternative<diffserve_memory>(in_force.memory)
-      || in_force.share.empty() || !detail::leaves_choice(wanted))
-    return vanilla::choose(wanted, known, costs, in_force, there, random);
-  random.seek(0);
-  const uint32_t at = argus::draw_level(in_force.share.front(), random);
+choice diffserve_policy::choose(const decision_context& by) const {
+  if (!by.in_force.memory.as<diffserve_memory>() || by.in_force.share.empty()
+      || !detail::leaves_choice(by.wanted))
+    return vanilla::choose(by);
+  by.random.seek(0);
+  const uint32_t at = argus::draw_level(by.in_force.share.front(), by.random);
   return go{core::route_id{at}, {}};
 }
 
-core::lane_id diffserve_policy::place(const core::request& wanted,
-                                      const stage& next, const plan& in_force,
-                                      const cluster_view& there,
-                                      core::philox& random) const {
+core::lane_id diffserve_policy::place(const stage& next,
+                                      const decision_context& by) const {
   if (!rules_.worker_lanes)
-    return vanilla::place(wanted, next, in_force, there, random);
+    return vanilla::place(next, by);
   // Source: DiffServe's artifact: any worker of the variant, each as likely.
   std::vector<core::worker_id> able;
-  for (const worker_view& w : there.workers)
+  for (const worker_view& w : by.there.workers)
     if (std::find(w.hosting.begin(), w.hosting.end(), next.any_of.front())
         != w.hosting.end())
       able.push_back(w.worker);
   if (able.empty())
     return lane_of(next.any_of.front());
-  return lane_of(able[random.below(able.size())]);
+  return lane_of(able[by.random.below(able.size())]);
 }
 
 taken diffserve_policy::take(const worker_view& worker,

@@ -70,9 +70,12 @@ std::vector<uint32_t> workers_by_group(const saved_plan& of, size_t there) {
   return out;
 }
 
-fixed_policy::fixed_policy(saved_plan what, std::shared_ptr<const policy> rules,
-                           std::string name)
-  : what_(std::move(what)), rules_(std::move(rules)), name_(std::move(name)) {}
+fixed_policy::fixed_policy(saved_plan what, policy_ptr rules, std::string name,
+                           policy_ptr remembers)
+  : what_(std::move(what)),
+    rules_(std::move(rules)),
+    remembers_(remembers ? std::move(remembers) : rules_),
+    name_(std::move(name)) {}
 
 plan fixed_policy::replan(const demand&, const profile& known,
                           const cluster_view& there,
@@ -119,28 +122,13 @@ plan fixed_policy::replan(const demand&, const profile& known,
   return next;
 }
 
-choice fixed_policy::choose(const core::request& wanted, const facts& known,
-                            const profile& costs, const plan& in_force,
-                            const cluster_view& there,
-                            core::philox& random) const {
-  return rules_->choose(wanted, known, costs, in_force, there, random);
+choice fixed_policy::choose(const decision_context& by) const {
+  return rules_->choose(by);
 }
 
-core::lane_id fixed_policy::place(const core::request& wanted,
-                                  const stage& next, const plan& in_force,
-                                  const cluster_view& there,
-                                  core::philox& random) const {
-  return rules_->place(wanted, next, in_force, there, random);
-}
-
-core::lane_id fixed_policy::place_knowing(const core::request& wanted,
-                                          const stage& next, const facts& known,
-                                          const profile& costs,
-                                          const plan& in_force,
-                                          const cluster_view& there,
-                                          core::philox& random) const {
-  return rules_->place_knowing(wanted, next, known, costs, in_force, there,
-                               random);
+core::lane_id fixed_policy::place(const stage& next,
+                                  const decision_context& by) const {
+  return rules_->place(next, by);
 }
 
 taken fixed_policy::take(const worker_view& worker,
@@ -149,18 +137,32 @@ taken fixed_policy::take(const worker_view& worker,
   return rules_->take(worker, queue, in_force, now);
 }
 
-core::result<std::shared_ptr<const policy>> make_fixed(std::string_view json,
-                                                       std::string_view where,
-                                                       const profile& known,
-                                                       std::string name) {
-  auto what = parse_plan(json, where, known);
+core::class_id fixed_policy::admission_class(const core::request& wanted,
+                                             const facts& known,
+                                             const profile& costs,
+                                             const plan& in_force) const {
+  return remembers_->admission_class(wanted, known, costs, in_force);
+}
+
+plan_reasons fixed_policy::explain(const plan& made) const {
+  return remembers_->explain(made);
+}
+
+core::result<policy_ptr> make_fixed(std::string_view json,
+                                    std::string_view where,
+                                    const profile& known, std::string name,
+                                    const policy_list& more) {
+  auto what = parse_plan(json, where, known, more);
   if (!what)
     return what.why();
-  auto rules = make_policy(what->policy);
+  auto rules = make_policy(what->policy, more);
   if (!rules)
     return rules.why();
-  return std::shared_ptr<const policy>{std::make_shared<fixed_policy>(
-    std::move(*what), std::move(*rules), std::move(name))};
+  auto remembers =
+    what->memory ? policy_remembering(what->memory.of(), more) : nullptr;
+  return policy_ptr{
+    std::make_shared<fixed_policy>(std::move(*what), std::move(*rules),
+                                   std::move(name), std::move(remembers))};
 }
 
 } // namespace atelier::planning

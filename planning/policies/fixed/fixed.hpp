@@ -19,8 +19,9 @@ class fixed_policy : public policy {
 public:
   /// @param rules the policy that `what` names
   /// @param name what it is called in results
-  fixed_policy(saved_plan what, std::shared_ptr<const policy> rules,
-               std::string name);
+  /// @param remembers the policy whose memory `what` has; null: `rules`
+  fixed_policy(saved_plan what, policy_ptr rules, std::string name,
+               policy_ptr remembers = nullptr);
 
   std::string_view name() const override {
     return name_;
@@ -30,36 +31,38 @@ public:
   plan replan(const demand& asked, const profile& known,
               const cluster_view& there, const plan& previous) const override;
 
-  choice choose(const core::request& wanted, const facts& known,
-                const profile& costs, const plan& in_force,
-                const cluster_view& there, core::philox& random) const override;
+  choice choose(const decision_context& by) const override;
 
-  core::lane_id place(const core::request& wanted, const stage& next,
-                      const plan& in_force, const cluster_view& there,
-                      core::philox& random) const override;
-
-  core::lane_id place_knowing(const core::request& wanted, const stage& next,
-                              const facts& known, const profile& costs,
-                              const plan& in_force, const cluster_view& there,
-                              core::philox& random) const override;
+  core::lane_id place(const stage& next,
+                      const decision_context& by) const override;
 
   taken take(const worker_view& worker, std::span<const waiting> queue,
              const plan& in_force, core::time_point now) const override;
 
+  core::class_id admission_class(const core::request& wanted,
+                                 const facts& known, const profile& costs,
+                                 const plan& in_force) const override;
+
+  plan_reasons explain(const plan& made) const override;
+
 private:
   saved_plan what_;
-  std::shared_ptr<const policy> rules_;
+  policy_ptr rules_;
+  policy_ptr remembers_;
   std::string name_;
 };
 
 /// The name by which the policy is asked for.
 inline constexpr std::string_view fixed_name = "fixed";
 
-/// Reads the policy from the text of a plan file.
+/// Reads the policy from the text of a plan file, which may name a policy of
+/// `more`.
 /// Errors: those of parse_plan.
-core::result<std::shared_ptr<const policy>> make_fixed(
-  std::string_view json, std::string_view where, const profile& known,
-  std::string name = std::string{fixed_name});
+core::result<policy_ptr> make_fixed(std::string_view json,
+                                    std::string_view where,
+                                    const profile& known,
+                                    std::string name = std::string{fixed_name},
+                                    const policy_list& more = {});
 
 /// Returns how many of `there` workers each group gets: as many as it counts
 /// where there are as many as planned, else in that ratio, by largest

@@ -123,58 +123,55 @@ plan instgenie_policy::replan(const demand& asked, const profile& known,
   return next;
 }
 
-choice instgenie_policy::choose(const core::request& wanted, const facts& known,
-                                const profile& costs, const plan& in_force,
-                                const cluster_view& there,
-                                core::philox& random) const {
-  auto plain = vanilla::choose(wanted, known, costs, in_force, there, random);
+choice instgenie_policy::choose(const decision_context& by) const {
+  auto plain = vanilla::choose(by);
   const auto* at = std::get_if<go>(&plain);
-  const bool edit = wanted.kind == core::request_kind::edit && wanted.source;
-  if (at == nullptr || !edit || wanted.deterministic)
+  const bool edit =
+    by.wanted.kind == core::request_kind::edit && by.wanted.source;
+  if (at == nullptr || !edit || by.wanted.deterministic)
     return plain;
   const auto variant =
-    in_force.routes[at->route.value].stages.front().any_of.front();
-  const size_t masked = masked_of(costs, variant);
-  if (masked == costs.masked.size()
-      || edit_route(costs, masked, false) >= in_force.routes.size())
+    by.in_force.routes[at->route.value].stages.front().any_of.front();
+  const size_t masked = masked_of(by.costs, variant);
+  if (masked == by.costs.masked.size()
+      || edit_route(by.costs, masked, false) >= by.in_force.routes.size())
     return plain;
   if (rules_.in_full)
-    return go{core::route_id{edit_route(costs, masked, true)}, {}};
-  if (!known.mask) {
+    return go{core::route_id{edit_route(by.costs, masked, true)}, {}};
+  if (!by.known.mask) {
     need n;
     n.mask = true;
     return n;
   }
   // A whole mask has nothing to keep, and nothing to record.
-  if (!(known.mask->ratio > 0) || known.mask->ratio >= 1)
+  if (!(by.known.mask->ratio > 0) || by.known.mask->ratio >= 1)
     return plain;
-  return go{core::route_id{edit_route(costs, masked, known.mask->recorded)},
-            {}};
+  return go{
+    core::route_id{edit_route(by.costs, masked, by.known.mask->recorded)}, {}};
 }
 
-core::lane_id instgenie_policy::place_knowing(
-  const core::request& wanted, const stage& next, const facts& known,
-  const profile& costs, const plan& in_force, const cluster_view& there,
-  core::philox& random) const {
+core::lane_id instgenie_policy::place(const stage& next,
+                                      const decision_context& by) const {
   const core::variant_id variant = next.any_of.front();
-  const size_t masked = masked_of(costs, variant);
-  const bool edits = rules_.in_full
-                     ? wanted.kind == core::request_kind::edit && wanted.source
-                     : next.from == origin::template_image && known.mask;
-  if (!edits || masked == costs.masked.size())
-    return place(wanted, next, in_force, there, random);
+  const size_t masked = masked_of(by.costs, variant);
+  const bool edits =
+    rules_.in_full
+      ? by.wanted.kind == core::request_kind::edit && by.wanted.source
+      : next.from == origin::template_image && by.known.mask;
+  if (!edits || masked == by.costs.masked.size())
+    return vanilla::place(next, by);
   std::vector<instgenie::edit_worker> workers;
   std::vector<core::worker_id> ids;
   std::map<std::string_view, instgenie::step_model> by_kind;
   for (const worker_view* w :
-       candidates(there, variant, most_looked_at(rules_.workers))) {
+       candidates(by.there, variant, most_looked_at(rules_.workers))) {
     workers.push_back(edit_worker_of(*w));
     ids.push_back(w->worker);
-    if (costs.kinds.empty())
+    if (by.costs.kinds.empty())
       continue;
     auto& steps = by_kind[w->device_kind];
     if (!steps)
-      steps = edit_steps(*masked_on(costs, variant, w->device_kind));
+      steps = edit_steps(*masked_on(by.costs, variant, w->device_kind));
     workers.back().steps = &steps;
   }
   if (workers.empty())
@@ -183,16 +180,17 @@ core::lane_id instgenie_policy::place_knowing(
   if (rules_.in_full)
     edit.member = {1, true};
   else
-    edit.member = {known.mask->ratio, next.record};
+    edit.member = {by.known.mask->ratio, next.record};
   edit.steps_left = std::max(
-    next.steps != 0 ? next.steps : costs.variants[variant.value].steps, 1u);
+    next.steps != 0 ? next.steps : by.costs.variants[variant.value].steps, 1u);
   const auto chosen = [&] {
     switch (rules_.workers) {
       case rule::finish:
         return choose_by_finish(workers, edit,
-                                edit_steps(costs.masked[masked]));
+                                edit_steps(by.costs.masked[masked]));
       case rule::step:
-        return choose_by_step(workers, edit, edit_steps(costs.masked[masked]));
+        return choose_by_step(workers, edit,
+                              edit_steps(by.costs.masked[masked]));
       case rule::requests:
         return instgenie::choose_fewest_requests(workers);
       case rule::tokens:

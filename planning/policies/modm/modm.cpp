@@ -9,6 +9,7 @@
 #include <atelier/planning/policies/argus/ladder.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 #include <atelier/planning/policies/modm/modm.hpp>
+#include <atelier/planning/policies/modm/modm_memory.hpp>
 #include <atelier/planning/policies/modm/refinement.hpp>
 
 #include <fmt/format.h>
@@ -141,7 +142,7 @@ plan modm_policy::replan(const demand& asked, const profile& by_kind,
     return next;
   const reuse_profile& r = *known.reuse;
   modm_memory memory;
-  if (const auto* before = std::get_if<modm_memory>(&previous.memory))
+  if (const auto* before = previous.memory.as<modm_memory>())
     memory = *before;
   const auto workers = static_cast<uint32_t>(there.workers.size());
   const auto found = rules_.settles
@@ -200,32 +201,29 @@ plan modm_policy::replan(const demand& asked, const profile& by_kind,
   return next;
 }
 
-choice modm_policy::choose(const core::request& wanted, const facts& known,
-                           const profile& costs, const plan& in_force,
-                           const cluster_view& there,
-                           core::philox& random) const {
-  if (!std::holds_alternative<modm_memory>(in_force.memory) || !costs.reuse
-      || !detail::leaves_choice(wanted)
-      || miss_route(costs) >= in_force.routes.size())
-    return vanilla::choose(wanted, known, costs, in_force, there, random);
-  const uint32_t miss = miss_route(costs);
-  if (!detail::may_reuse(wanted))
+choice modm_policy::choose(const decision_context& by) const {
+  if (!by.in_force.memory.as<modm_memory>() || !by.costs.reuse
+      || !detail::leaves_choice(by.wanted)
+      || miss_route(by.costs) >= by.in_force.routes.size())
+    return vanilla::choose(by);
+  const uint32_t miss = miss_route(by.costs);
+  if (!detail::may_reuse(by.wanted))
     return go{core::route_id{miss}, {}};
-  if (!known.near) {
+  if (!by.known.near) {
     need n;
     n.near = true;
     n.by = compared::pictures;
     return n;
   }
-  const auto table = table_of(costs);
-  for (uint32_t m = 0; m < known.near->size(); ++m) {
-    const match& near = (*known.near)[m];
+  const auto table = table_of(by.costs);
+  for (uint32_t m = 0; m < by.known.near->size(); ++m) {
+    const match& near = (*by.known.near)[m];
     if (rules_.most_depth > 0 && near.depth >= rules_.most_depth)
       continue;
     const uint32_t skip =
       allowed_skip(table, near.similarity, threshold_rule::from);
     for (uint32_t i = 0; i < table.size() && skip > 0; ++i)
-      if (table[i].skip == skip && miss + 1 + i < in_force.routes.size())
+      if (table[i].skip == skip && miss + 1 + i < by.in_force.routes.size())
         return go{core::route_id{miss + 1 + i}, m};
     break;
   }

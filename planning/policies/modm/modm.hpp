@@ -44,12 +44,14 @@ public:
   plan replan(const demand& asked, const profile& known,
               const cluster_view& there, const plan& previous) const override;
 
-  choice choose(const core::request& wanted, const facts& known,
-                const profile& costs, const plan& in_force,
-                const cluster_view& there, core::philox& random) const override;
+  choice choose(const decision_context& by) const override;
 
   taken take(const worker_view& worker, std::span<const waiting> queue,
              const plan& in_force, core::time_point now) const override;
+
+  std::string_view memory_name() const override;
+  policy_memory kept(const policy_memory& all) const override;
+  core::result<policy_memory> restore(const saved_memory& from) const override;
 
 private:
   modm_rules rules_;

@@ -9,6 +9,7 @@
 #include <atelier/planning/policies/detail/common.hpp>
 #include <atelier/planning/policies/nirvana/cost_model.hpp>
 #include <atelier/planning/policies/nirvana/nirvana.hpp>
+#include <atelier/planning/policies/nirvana/nirvana_memory.hpp>
 #include <atelier/planning/policies/nirvana/step_choice.hpp>
 
 #include <fmt/format.h>
@@ -118,53 +119,51 @@ plan nirvana_policy::replan(const demand& asked, const profile& by_kind,
   return next;
 }
 
-choice nirvana_policy::choose(const core::request& wanted, const facts& known,
-                              const profile& costs, const plan& in_force,
-                              const cluster_view& there,
-                              core::philox& random) const {
-  const auto* memory = std::get_if<nirvana_memory>(&in_force.memory);
-  if (memory == nullptr || !costs.reuse || !detail::leaves_choice(wanted))
-    return vanilla::choose(wanted, known, costs, in_force, there, random);
-  const uint32_t scratch = scratch_route(costs);
-  if (scratch >= in_force.routes.size())
-    return vanilla::choose(wanted, known, costs, in_force, there, random);
+choice nirvana_policy::choose(const decision_context& by) const {
+  const auto* memory = by.in_force.memory.as<nirvana_memory>();
+  if (memory == nullptr || !by.costs.reuse || !detail::leaves_choice(by.wanted))
+    return vanilla::choose(by);
+  const uint32_t scratch = scratch_route(by.costs);
+  if (scratch >= by.in_force.routes.size())
+    return vanilla::choose(by);
   const go from_scratch{core::route_id{scratch}, {}};
-  if (rules_.reuse == reuse::none || !detail::may_reuse(wanted))
+  if (rules_.reuse == reuse::none || !detail::may_reuse(by.wanted))
     return from_scratch;
-  random.seek(0);
-  if (nirvana::starts_fresh(random, rules_.fresh))
+  by.random.seek(0);
+  if (nirvana::starts_fresh(by.random, rules_.fresh))
     return from_scratch;
   if (memory->asks_predictor) {
-    if (!known.hit_likely) {
+    if (!by.known.hit_likely) {
       need n;
       n.hit_likely = true;
       n.by = rules_.by;
       return n;
     }
-    if (!*known.hit_likely)
+    if (!*by.known.hit_likely)
       return from_scratch;
   }
-  if (!known.near) {
+  if (!by.known.near) {
     need n;
     n.near = true;
     n.by = rules_.by;
     return n;
   }
   if (rules_.reuse == reuse::picture) {
-    const auto picture = static_cast<uint32_t>(in_force.routes.size() - 1);
-    if (!known.near->empty()
-        && known.near->front().similarity >= rules_.picture_from)
+    const auto picture = static_cast<uint32_t>(by.in_force.routes.size() - 1);
+    if (!by.known.near->empty()
+        && by.known.near->front().similarity >= rules_.picture_from)
       return go{core::route_id{picture}, 0};
     return from_scratch;
   }
-  const auto table = table_of(costs);
+  const auto table = table_of(by.costs);
   const auto at = rules_.reuse == reuse::furthest
-                  ? nirvana::resume_furthest(*known.near, table)
-                  : nirvana::resume_nearest(*known.near, table);
+                  ? nirvana::resume_furthest(*by.known.near, table)
+                  : nirvana::resume_nearest(*by.known.near, table);
   if (!at)
     return from_scratch;
   for (uint32_t i = 0; i < table.size(); ++i)
-    if (table[i].skip == at->used && scratch + 1 + i < in_force.routes.size())
+    if (table[i].skip == at->used
+        && scratch + 1 + i < by.in_force.routes.size())
       return go{core::route_id{scratch + 1 + i},
                 static_cast<uint32_t>(at->match)};
   return from_scratch;

@@ -53,9 +53,11 @@ public:
   plan replan(const demand& asked, const profile& known,
               const cluster_view& there, const plan& previous) const override;
 
-  choice choose(const core::request& wanted, const facts& known,
-                const profile& costs, const plan& in_force,
-                const cluster_view& there, core::philox& random) const override;
+  choice choose(const decision_context& by) const override;
+
+  std::string_view memory_name() const override;
+  std::string save(const policy_memory& kept) const override;
+  core::result<policy_memory> restore(const saved_memory& from) const override;
 
 private:
   nirvana_rules rules_;

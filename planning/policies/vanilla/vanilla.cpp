@@ -82,17 +82,15 @@ plan vanilla::replan(const demand&, const profile& known,
   return next;
 }
 
-choice vanilla::choose(const core::request& wanted, const facts&,
-                       const profile& costs, const plan& in_force,
-                       const cluster_view&, core::philox&) const {
-  const auto variant = pinned(wanted.fixed, costs);
+choice vanilla::choose(const decision_context& by) const {
+  const auto variant = pinned(by.wanted.fixed, by.costs);
   if (!variant) {
     const bool later = variant.why().code == ec::unavailable;
     return refuse{variant.why(),
-                  later ? in_force.retry_after : core::timespan{0}};
+                  later ? by.in_force.retry_after : core::timespan{0}};
   }
   // The plan may be older than the profile.
-  const auto& routes = in_force.routes;
+  const auto& routes = by.in_force.routes;
   size_t at = variant->value;
   if (at >= routes.size() || !runs(routes[at], *variant)) {
     const auto found =
@@ -103,14 +101,12 @@ choice vanilla::choose(const core::request& wanted, const facts&,
   if (at == routes.size())
     return refuse{core::fail(ec::unavailable,
                              "variant: '{}' is not in the plan yet",
-                             costs.variants[variant->value].name),
-                  in_force.retry_after};
+                             by.costs.variants[variant->value].name),
+                  by.in_force.retry_after};
   return go{core::route_id{static_cast<uint32_t>(at)}};
 }
 
-core::lane_id vanilla::place(const core::request&, const stage& next,
-                             const plan&, const cluster_view&,
-                             core::philox&) const {
+core::lane_id vanilla::place(const stage& next, const decision_context&) const {
   ATELIER_EXPECTS(!next.any_of.empty(), "a stage has a variant");
   return lane_of(next.any_of.front());
 }

@@ -19,13 +19,10 @@ public:
   plan replan(const demand& asked, const profile& known,
               const cluster_view& there, const plan& previous) const override;
 
-  choice choose(const core::request& wanted, const facts& known,
-                const profile& costs, const plan& in_force,
-                const cluster_view& there, core::philox& random) const override;
+  choice choose(const decision_context& by) const override;
 
-  core::lane_id place(const core::request& wanted, const stage& next,
-                      const plan& in_force, const cluster_view& there,
-                      core::philox& random) const override;
+  core::lane_id place(const stage& next,
+                      const decision_context& by) const override;
 
   taken take(const worker_view& worker, std::span<const waiting> queue,
              const plan& in_force, core::time_point now) const override;

@@ -3,6 +3,7 @@
 
 #include <atelier/planning/plan.hpp>
 #include <atelier/planning/policies/atelier/offers.hpp>
+#include <atelier/planning/policies/atelier/unified_memory.hpp>
 
 namespace atelier::planning::detail {
 

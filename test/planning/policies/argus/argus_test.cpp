@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/policies/scene.hpp"
+#include <atelier/planning/policies/argus/argus_memory.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -24,7 +25,7 @@ facts all_near(uint32_t level) {
 }
 
 argus::switch_phase phase_of(const plan& p) {
-  return std::get<argus_memory>(p.memory).change.phase;
+  return p.memory.as<argus_memory>()->change.phase;
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/policies/scene.hpp"
 #include "support/scale.hpp"
+#include <atelier/planning/policies/atelier/unified_memory.hpp>
 #include <atelier/planning/walk.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -13,7 +14,7 @@ using namespace atelier::planning;
 namespace {
 
 const unified_memory& memory_of(const test::scene& s) {
-  return std::get<unified_memory>(s.now.memory);
+  return *s.now.memory.as<unified_memory>();
 }
 
 // Returns the mean seconds of device that the first stages of 2,000 prompts

@@ -5,11 +5,13 @@
 #include "support/scale.hpp"
 #include <atelier/planning/demand_file.hpp>
 #include <atelier/planning/policies/argus/argus.hpp>
+#include <atelier/planning/policies/argus/argus_memory.hpp>
 #include <atelier/planning/policies/argus/argus_parts.hpp>
 #include <atelier/planning/policies/argus/ladder.hpp>
 #include <atelier/planning/policies/atelier/detail/counts.hpp>
 #include <atelier/planning/policies/atelier/detail/master.hpp>
 #include <atelier/planning/policies/atelier/solve.hpp>
+#include <atelier/planning/policies/atelier/unified_memory.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 #include <atelier/planning/policy.hpp>
 
@@ -134,14 +136,14 @@ struct reached {
 
 reached by_atelier(const profile& known, double rate, uint32_t workers) {
   const auto made = planned("atelier", known, rate, workers);
-  const auto& v = std::get<unified_memory>(made.memory).why.values;
+  const auto& v = made.memory.as<unified_memory>()->why.values;
   return {v.refused, v.shortfall,
           v.gain / std::max(rate * 1.05 - v.refused, 1e-12)};
 }
 
 reached by_argus(const profile& known, double rate, uint32_t workers) {
   const auto made = planned("argus", known, rate, workers);
-  const auto& m = std::get<argus_memory>(made.memory);
+  const auto& m = *made.memory.as<argus_memory>();
   const auto* l = detail::ladder_of(known, ladder_kind::cached_latents);
   const auto kept = detail::kept_of(known, *l);
   // By the load's shares, whichever class has which part of them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/policies/scene.hpp"
 #include <atelier/planning/policies/diffserve/diffserve.hpp>
+#include <atelier/planning/policies/diffserve/diffserve_memory.hpp>
 #include <atelier/planning/walk.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -202,7 +203,7 @@ BOOST_AUTO_TEST_CASE(static_plans_stay_and_trial_batches_move) {
   BOOST_TEST(threshold_of(fixed) == before);
   auto trial = scene_at("aimd", 0.5);
   const auto light = [&] {
-    return std::get<diffserve_memory>(trial.now.memory).light.batch;
+    return trial.now.memory.as<diffserve_memory>()->light.batch;
   };
   BOOST_TEST(light() == 1u);
   trial.window(0.5);

@@ -131,8 +131,10 @@ BOOST_AUTO_TEST_CASE(requests_go_as_with_the_policy_that_made_the_plan) {
       for (const auto* f : {&nothing, &all}) {
         auto a = test::random_of(n);
         auto b = test::random_of(n);
-        const auto by_policy = s.sut->choose(r, *f, s.known, s.now, s.there, a);
-        const auto by_file = (*made)->choose(r, *f, s.known, fixed, s.there, b);
+        const auto by_policy =
+          s.sut->choose({r, *f, s.known, s.now, s.there, a});
+        const auto by_file =
+          (*made)->choose({r, *f, s.known, fixed, s.there, b});
         BOOST_REQUIRE_MESSAGE((by_policy == by_file), s.sut->name());
       }
     }

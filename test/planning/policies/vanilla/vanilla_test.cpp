@@ -36,7 +36,7 @@ choice choose(const core::pins& fixed, const plan& p = planned(),
   core::request wanted;
   wanted.fixed = fixed;
   auto random = test::random_of(0);
-  return sut.choose(wanted, {}, known, p, two_workers(), random);
+  return sut.choose({wanted, facts{}, known, p, two_workers(), random});
 }
 
 core::pins pins(std::optional<std::string> model,
@@ -171,7 +171,9 @@ BOOST_AUTO_TEST_CASE(places_in_the_lane_of_the_first_variant) {
   stage next;
   next.any_of = {core::variant_id{2}, core::variant_id{1}};
   auto random = test::random_of(0);
-  BOOST_TEST((sut.place({}, next, planned(), two_workers(), random)
+  const auto known = test::three_variants();
+  BOOST_TEST((sut.place(next, {core::request{}, facts{}, known, planned(),
+                               two_workers(), random})
               == lane_of(core::variant_id{2})));
 }
 

@@ -29,8 +29,7 @@ result<std::vector<std::string>> read_words(const engine_arguments& arguments,
       return ok.why();
     if (*arguments.policy != planning::fixed_name)
       if (const auto known = planning::make_policy(*arguments.policy); !known)
-        return fail(ec::invalid_argument, "--policy: {}\n  fixed",
-                    known.why().text);
+        return fail(ec::invalid_argument, "--policy: {}", known.why().text);
     overrides->push_back("policy.name=" + toml_string(*arguments.policy));
   }
   if (arguments.processes) {

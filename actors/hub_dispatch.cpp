@@ -23,8 +23,8 @@ core::lane_id hub::lane_for(const row& r) const {
   core::philox random{config_.seed, core::purpose::routing, r.what->id};
   random.seek((uint64_t{r.attempt} + 1) << 16);
   const auto& next = r.under->routes[r.along.value].stages[r.stage];
-  const auto lane = config_.policy->place_knowing(
-    *r.what, next, r.known, *current_, *plan_, cluster(), random);
+  const auto lane = config_.policy->place(
+    next, {*r.what, r.known, *current_, *plan_, cluster(), random});
   return r.alone ? alone_lane(lane) : lane;
 }
 

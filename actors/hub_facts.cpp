@@ -4,8 +4,8 @@
 
 #include <atelier/actors/hub.hpp>
 #include <atelier/actors/slot_needs.hpp>
+#include <atelier/planning/policies/atelier/offers.hpp>
 #include <atelier/planning/question_budget.hpp>
-#include <atelier/planning/unified/offers.hpp>
 
 #include <algorithm>
 #include <array>
@@ -62,8 +62,8 @@ void raise(std::vector<std::pair<uint32_t, uint64_t>>& counts, uint32_t key) {
 void hub::choose_route(core::request_id id, row& r, core::time_point now) {
   for (;;) {
     core::philox random{config_.seed, core::purpose::routing, id};
-    auto choice = config_.policy->choose(*r.what, r.known, *current_, *plan_,
-                                         cluster(), random);
+    auto choice = config_.policy->choose(
+      {*r.what, r.known, *current_, *plan_, cluster(), random});
     if (const auto* wants = std::get_if<planning::need>(&choice)) {
       if (r.asked++ >= most_questions)
         return turn_away(id, r,

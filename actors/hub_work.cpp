@@ -122,7 +122,7 @@ std::optional<core::error> hub::not_admitted(const row& r,
   if (plans_by_guess())
     return std::nullopt;
   const auto of =
-    planning::admission_class(*r.what, r.known, *config_.profile, *plan_);
+    config_.policy->admission_class(*r.what, r.known, *config_.profile, *plan_);
   const auto wait = admission_.admit(of, r.what->prio, now);
   if (wait == core::timespan{0})
     return std::nullopt;

@@ -12,6 +12,7 @@
 #include <atelier/ipc/keeper.hpp>
 #include <atelier/planning/cluster.hpp>
 #include <atelier/planning/plan.hpp>
+#include <atelier/planning/profile.hpp>
 
 #include <caf/actor_addr.hpp>
 #include <caf/allowed_unsafe_message_type.hpp>

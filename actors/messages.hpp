@@ -14,7 +14,7 @@
 #include <atelier/core/time.hpp>
 #include <atelier/ipc/keeper.hpp>
 #include <atelier/ipc/slot_ref.hpp>
-#include <atelier/planning/plan.hpp>
+#include <atelier/planning/joining.hpp>
 
 #include <caf/type_id.hpp>
 

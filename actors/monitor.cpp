@@ -2,7 +2,7 @@
 #include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/monitor.hpp>
 #include <atelier/planning/demand/estimators.hpp>
-#include <atelier/planning/diffserve/queueing.hpp>
+#include <atelier/planning/policies/diffserve/queueing.hpp>
 
 #include <caf/actor_cast.hpp>
 

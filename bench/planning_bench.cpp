@@ -9,20 +9,20 @@
 //   planning_bench [ROUNDS]
 
 #include <atelier/core/philox.hpp>
-#include <atelier/planning/argus/allocation.hpp>
-#include <atelier/planning/argus/shift.hpp>
-#include <atelier/planning/argus/worker_choice.hpp>
-#include <atelier/planning/diffserve/allocation.hpp>
-#include <atelier/planning/diffserve/direct.hpp>
-#include <atelier/planning/instgenie/worker_choice.hpp>
-#include <atelier/planning/modm/control.hpp>
-#include <atelier/planning/nirvana/step_choice.hpp>
-#include <atelier/planning/policies/atelier.hpp>
+#include <atelier/planning/policies/argus/allocation.hpp>
+#include <atelier/planning/policies/argus/shift.hpp>
+#include <atelier/planning/policies/argus/worker_choice.hpp>
+#include <atelier/planning/policies/atelier/atelier.hpp>
+#include <atelier/planning/policies/atelier/solve.hpp>
+#include <atelier/planning/policies/diffserve/allocation.hpp>
+#include <atelier/planning/policies/diffserve/direct.hpp>
+#include <atelier/planning/policies/instgenie/worker_choice.hpp>
+#include <atelier/planning/policies/modm/control.hpp>
+#include <atelier/planning/policies/nirvana/step_choice.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/planning/solver/match_workers.hpp>
 #include <atelier/planning/step_batch.hpp>
-#include <atelier/planning/unified/solve.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -456,13 +456,13 @@ void print_policies(size_t rounds) {
     const auto known = everything_known();
     print_cell(timed(rounds * 10,
                      [&](core::philox& random) {
-                       const auto chosen = sut->choose(
-                         wanted, known, c.known, at_1024, there_1024, random);
+                       const decision_context by{wanted,  known,      c.known,
+                                                 at_1024, there_1024, random};
+                       const auto chosen = sut->choose(by);
                        const auto* at = std::get_if<go>(&chosen);
                        expect(at != nullptr, "a route");
                        const auto& along = at_1024.routes[at->route.value];
-                       sut->place_knowing(wanted, along.stages.front(), known,
-                                          c.known, at_1024, there_1024, random);
+                       sut->place(along.stages.front(), by);
                      }),
                1e6);
     std::printf("\n");

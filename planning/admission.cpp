@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/admission.hpp>
 #include <atelier/planning/policy.hpp>
-#include <atelier/planning/unified/offers.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -75,22 +74,6 @@ core::timespan admission::admit(core::class_id of, core::priority prio,
     return latest;
   const double wait = (needs - x.left) / x.rate;
   return std::clamp(core::from_seconds(std::min(wait, 1e6)), soonest, latest);
-}
-
-core::class_id admission_class(const core::request& wanted, const facts& known,
-                               const profile& costs, const plan& in_force) {
-  const auto* memory = std::get_if<unified_memory>(&in_force.memory);
-  if (memory == nullptr)
-    return class_of(wanted, known, in_force);
-  const auto& map = memory->classes;
-  if (wanted.source && !map.edits.empty() && known.mask)
-    return core::class_id{map.edits[unified::edit_bin(known.mask->ratio)]};
-  uint32_t label = 0;
-  if (known.tolerated && map.ladder < known.tolerated->size())
-    label = std::min((*known.tolerated)[map.ladder], map.labels - 1);
-  const uint32_t skip =
-    known.near ? unified::allowed_by(costs, *known.near) : 0;
-  return core::class_id{unified::class_in(map, label, skip)};
 }
 
 } // namespace atelier::planning

@@ -5,7 +5,6 @@
 #include <atelier/core/request.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/planning/plan.hpp>
-#include <atelier/planning/profile.hpp>
 
 #include <vector>
 
@@ -41,9 +40,5 @@ private:
   std::vector<store> stores_;
   core::time_point filled_;
 };
-
-/// Returns the class by which a plan's rates count a request.
-core::class_id admission_class(const core::request& wanted, const facts& known,
-                               const profile& costs, const plan& in_force);
 
 } // namespace atelier::planning

@@ -126,8 +126,10 @@ public:
     return text;
   }
 
-private:
+protected:
   std::string_view where_;
+
+private:
   std::vector<std::string> faults_;
 };
 

@@ -4,6 +4,7 @@
 #include <atelier/core/ids.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/planning/demand/popularity.hpp>
+#include <atelier/planning/joining.hpp>
 #include <atelier/planning/policy_memory.hpp>
 #include <atelier/planning/route.hpp>
 
@@ -13,16 +14,6 @@
 #include <vector>
 
 namespace atelier::planning {
-
-/// When a waiting row may join a worker's batch.
-enum class joining : uint8_t {
-  /// Between any two steps.
-  step,
-  /// When the whole batch before it ended.
-  whole_batch,
-  /// One row at a time.
-  single,
-};
 
 /// What operators said of variants, whatever policies plan.
 struct hosting_wishes {

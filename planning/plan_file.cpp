@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/detail/plan_reader.hpp>
 #include <atelier/planning/plan_file.hpp>
-#include <atelier/planning/policy.hpp>
 
 #include <fmt/format.h>
 
@@ -21,22 +20,6 @@ json names_of(std::span<const core::variant_id> variants,
   auto out = json::array();
   for (const auto v : variants)
     out.push_back(known.variants.at(v.value).name);
-  return out;
-}
-
-/// The routes that have a share, by index.
-json row_of(std::span<const double> share) {
-  auto out = json::object();
-  for (size_t r = 0; r < share.size(); ++r)
-    if (share[r] != 0)
-      out[std::to_string(r)] = share[r];
-  return out;
-}
-
-json rows_of(std::span<const std::vector<double>> share) {
-  auto out = json::array();
-  for (const auto& row : share)
-    out.push_back(row_of(row));
   return out;
 }
 
@@ -95,45 +78,14 @@ json route_json(size_t index, const route& x, const profile& known) {
   return out;
 }
 
-struct memory_writer {
-  json operator()(const std::monostate&) const {
+json memory_json(const policy_memory& x, const policy_list& more) {
+  const auto by = x ? policy_remembering(x.of(), more) : nullptr;
+  if (!by)
     return nullptr;
-  }
-
-  json operator()(const argus_memory& x) const {
-    return {{"of", "argus"},
-            {"phase", detail::phases(x.change.phase)},
-            {"first_route", x.first_route},
-            {"levels", x.levels}};
-  }
-
-  json operator()(const diffserve_memory&) const {
-    return {{"of", "diffserve"}};
-  }
-
-  json operator()(const modm_memory&) const {
-    return {{"of", "modm"}};
-  }
-
-  json operator()(const nirvana_memory& x) const {
-    return {{"of", "nirvana"}, {"asks_predictor", x.asks_predictor}};
-  }
-
-  json operator()(const unified_memory& x) const {
-    auto searches = json::array();
-    for (const char s : x.searches)
-      searches.push_back(s != 0);
-    return {{"of", "atelier"},
-            {"first_route", x.first_route},
-            {"labels", x.classes.labels},
-            {"ladder", x.classes.ladder},
-            {"skips", x.classes.skips},
-            {"classes", x.classes.of},
-            {"edits", x.classes.edits},
-            {"searches", std::move(searches)},
-            {"blind", rows_of(x.blind)}};
-  }
-};
+  json out{{"of", x.of()}};
+  out.update(json::parse(by->save(x)));
+  return out;
+}
 
 /// A list with a line for each element, so that people can change it.
 std::string lines_of(const json& list) {
@@ -143,42 +95,10 @@ std::string lines_of(const json& list) {
   return out + (list.empty() ? "]" : "\n  ]");
 }
 
-/// What of a policy's memory its choice of a route reads.
-struct choosing_part {
-  policy_memory operator()(const argus_memory& x) const {
-    argus_memory out;
-    out.change.phase = x.change.phase;
-    out.first_route = x.first_route;
-    out.levels = x.levels;
-    return out;
-  }
-
-  policy_memory operator()(const diffserve_memory&) const {
-    return diffserve_memory{};
-  }
-
-  policy_memory operator()(const modm_memory&) const {
-    return modm_memory{};
-  }
-
-  policy_memory operator()(const unified_memory& x) const {
-    unified_memory out;
-    out.classes = x.classes;
-    out.first_route = x.first_route;
-    out.searches = x.searches;
-    out.blind = x.blind;
-    return out;
-  }
-
-  template <class Memory>
-  policy_memory operator()(const Memory& x) const {
-    return x;
-  }
-};
-
 } // namespace
 
-saved_plan saved(const plan& of, std::string_view policy) {
+saved_plan saved(const plan& of, std::string_view policy,
+                 const policy_list& more) {
   saved_plan out;
   out.policy = policy;
   for (const auto& a : of.workers) {
@@ -206,11 +126,14 @@ saved_plan saved(const plan& of, std::string_view policy) {
     out.admitted_rates.push_back(std::max(rate, 0.0));
   out.saturated = of.saturated;
   out.retry_after = of.retry_after;
-  out.memory = std::visit(choosing_part{}, of.memory);
+  if (const auto by =
+        of.memory ? policy_remembering(of.memory.of(), more) : nullptr)
+    out.memory = by->kept(of.memory);
   return out;
 }
 
-std::string to_json(const saved_plan& x, const profile& known) {
+std::string to_json(const saved_plan& x, const profile& known,
+                    const policy_list& more) {
   auto workers = json::array();
   for (const auto& g : x.workers)
     workers.push_back(group_json(g, known));
@@ -221,7 +144,7 @@ std::string to_json(const saved_plan& x, const profile& known) {
     "{{\n  \"format\": \"{}\",\n  \"version\": 1,\n  \"policy\": {},\n"
     "  \"workers\": {},\n  \"routes\": {},\n  \"share\": {}",
     detail::plan_format, json(x.policy).dump(), lines_of(workers),
-    lines_of(routes), lines_of(rows_of(x.share)));
+    lines_of(routes), lines_of(detail::rows_json(x.share)));
   const auto add = [&](const char* key, const json& value) {
     out += fmt::format(",\n  \"{}\": {}", key, value.dump());
   };
@@ -233,19 +156,19 @@ std::string to_json(const saved_plan& x, const profile& known) {
     add("saturated", true);
   if (x.retry_after.count() != 0)
     add("retry_after_ms", ms_of(x.retry_after));
-  if (const auto memory = std::visit(memory_writer{}, x.memory);
-      !memory.is_null())
+  if (const auto memory = memory_json(x.memory, more); !memory.is_null())
     add("memory", memory);
   return out + "\n}\n";
 }
 
 core::result<saved_plan> parse_plan(std::string_view text,
                                     std::string_view where,
-                                    const profile& known) {
+                                    const profile& known,
+                                    const policy_list& more) {
   const auto document = detail::parse_document(text, where, most_plan_bytes);
   if (!document)
     return document.why();
-  return detail::read_plan(*document, where, known);
+  return detail::read_plan(*document, where, known, more);
 }
 
 } // namespace atelier::planning

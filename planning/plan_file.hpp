@@ -4,6 +4,7 @@
 #include <atelier/core/result.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/planning/plan.hpp>
+#include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile.hpp>
 
 #include <cstddef>
@@ -53,21 +54,37 @@ struct saved_plan {
   friend bool operator==(const saved_plan&, const saved_plan&) = default;
 };
 
+/// What a policy reads its memory from.
+struct saved_memory {
+  /// The object that policy::save wrote.
+  std::string_view json;
+  /// Begins each line of an error; then follows the field, as "memory.levels".
+  std::string_view where;
+  /// The plan, without the memory, and the profile that it is for.
+  const saved_plan& of;
+  const profile& known;
+};
+
 /// Returns what is kept of a plan; groups stand in the order of their first
-/// workers.
-saved_plan saved(const plan& of, std::string_view policy);
+/// workers. A memory that no policy, of `more` neither, has the name of is left
+/// out.
+saved_plan saved(const plan& of, std::string_view policy,
+                 const policy_list& more = {});
 
 /// Writes a plan as JSON, {"format": "atelier.plan", "version": 1, ...}, with
 /// variants by name; docs/plan-file.md says what each field means.
 /// @pre every number in it is finite and every variant in `known`
-std::string to_json(const saved_plan& x, const profile& known);
+std::string to_json(const saved_plan& x, const profile& known,
+                    const policy_list& more = {});
 
 /// Reads what to_json writes, bit for bit; a field that may be absent has its
-/// default.
+/// default. The policy that it names, and the one whose memory it has, is one
+/// of all_policies or of `more`.
 /// Errors: ec::bad_payload with every fault at once, a line each: `where`, the
 ///         place in the document, the value and what it must be.
 core::result<saved_plan> parse_plan(std::string_view json,
                                     std::string_view where,
-                                    const profile& known);
+                                    const profile& known,
+                                    const policy_list& more = {});
 
 } // namespace atelier::planning

@@ -17,10 +17,11 @@ bool takes(const std::vector<std::vector<double>>& rows, size_t route) {
   });
 }
 
-bool is_taken(const saved_plan& x, size_t route) {
-  const auto* unified = std::get_if<unified_memory>(&x.memory);
+bool is_taken(const saved_plan& x, size_t route, const policy* by) {
   return takes(x.share, route)
-      || (unified != nullptr && takes(unified->blind, route));
+      || (by != nullptr
+          && by->may_take(core::route_id{static_cast<uint32_t>(route)},
+                          x.memory));
 }
 
 /// Returns the most steps that a stage leaves out of how many; the fewest of
@@ -111,10 +112,12 @@ private:
 
 core::result<void> check_without_cache(const saved_plan& x,
                                        std::string_view where,
-                                       const profile& known) {
+                                       const profile& known,
+                                       const policy_list& more) {
+  const auto by = x.memory ? policy_remembering(x.memory.of(), more) : nullptr;
   checker out{where};
   for (size_t r = 0; r < x.routes.size(); ++r)
-    if (is_taken(x, r))
+    if (is_taken(x, r, by.get()))
       for (size_t s = 0; s < x.routes[r].stages.size(); ++s)
         out.check(x, x.routes[r].stages[s], s == 0,
                   fmt::format("plan.routes[{}].stages[{}]", r, s), known);

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/planning/policies/argus.hpp>
-#include <atelier/planning/policies/atelier.hpp>
-#include <atelier/planning/policies/diffserve.hpp>
-#include <atelier/planning/policies/instgenie.hpp>
-#include <atelier/planning/policies/modm.hpp>
-#include <atelier/planning/policies/nirvana.hpp>
-#include <atelier/planning/policies/vanilla.hpp>
+#include <atelier/planning/plan_file.hpp>
 #include <atelier/planning/policy.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -28,72 +20,41 @@ float own_strength(bool whole_picture, const core::recipe& how) {
   return whole_picture && runs ? of_image : 1;
 }
 
-using policies = std::vector<std::shared_ptr<const policy>>;
-
-template <class Policy, class Rules>
-policies made_of(std::vector<Rules> rules) {
-  policies made;
-  for (Rules& r : rules)
-    made.push_back(std::make_shared<Policy>(std::move(r)));
-  return made;
-}
-
-// Each system with its baselines.
-std::vector<policies> policy_families() {
-  return {{std::make_shared<vanilla>(), std::make_shared<atelier_policy>()},
-          made_of<argus_policy>(all_argus_rules()),
-          made_of<diffserve_policy>(all_diffserve_rules()),
-          made_of<nirvana_policy>(all_nirvana_rules()),
-          made_of<modm_policy>(all_modm_rules()),
-          made_of<instgenie_policy>(all_instgenie_rules())};
-}
-
-// Returns a line for each family, broken where it is long.
-std::string policy_names() {
-  constexpr size_t columns = 78;
-  std::string text;
-  for (const auto& family : policy_families()) {
-    std::string line = "\n ";
-    for (const auto& one : family) {
-      const bool last = &one == &family.back();
-      const auto word = fmt::format(" {}{}", one->name(), last ? "" : ",");
-      if (line.size() + word.size() > columns) {
-        text += line;
-        line = "\n   ";
-      }
-      line += word;
-    }
-    text += line;
-  }
-  return text;
-}
-
 } // namespace
 
-std::vector<std::shared_ptr<const policy>> all_policies() {
-  policies all;
-  for (auto& family : policy_families())
-    all.insert(all.end(), family.begin(), family.end());
+bool policy::plan_due(const plan&, std::span<const retrieval_sample>) const {
+  return false;
+}
+
+core::class_id policy::admission_class(const core::request& wanted,
+                                       const facts& known, const profile&,
+                                       const plan& in_force) const {
+  return class_of(wanted, known, in_force);
+}
+
+plan_reasons policy::explain(const plan&) const {
+  return {};
+}
+
+std::string_view policy::memory_name() const {
+  return {};
+}
+
+policy_memory policy::kept(const policy_memory& all) const {
   return all;
 }
 
-core::result<std::shared_ptr<const policy>> make_policy(std::string_view name) {
-  for (auto& one : all_policies())
-    if (one->name() == name)
-      return one;
-  return core::fail(core::ec::not_found, "there is no policy '{}'; there are{}",
-                    name, policy_names());
+std::string policy::save(const policy_memory&) const {
+  return "{}";
 }
 
-core::lane_id policy::place_knowing(const core::request& wanted,
-                                    const stage& next, const facts&,
-                                    const profile&, const plan& in_force,
-                                    const cluster_view& there,
-                                    core::philox& random) const {
-  return place(wanted, next, in_force, there, random);
+core::result<policy_memory> policy::restore(const saved_memory& from) const {
+  return core::fail(core::ec::bad_payload,
+                    "{}: plan.memory: policy '{}' keeps none", from.where,
+                    name());
 }
 
-bool policy::plan_due(const plan&, std::span<const retrieval_sample>) const {
+bool policy::may_take(core::route_id, const policy_memory&) const {
   return false;
 }
 

@@ -1,128 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/core/time.hpp>
-#include <atelier/planning/argus/strategy_switch.hpp>
-#include <atelier/planning/demand/estimators.hpp>
-#include <atelier/planning/diffserve/allocation.hpp>
-#include <atelier/planning/diffserve/deferral.hpp>
-#include <atelier/planning/diffserve/queueing.hpp>
-#include <atelier/planning/modm/control.hpp>
-#include <atelier/planning/modm/settled.hpp>
-#include <atelier/planning/settling.hpp>
-#include <atelier/planning/unified/offers.hpp>
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <variant>
-#include <vector>
+#include <concepts>
+#include <memory>
+#include <string_view>
+#include <typeinfo>
+#include <utility>
 
 namespace atelier::planning {
 
-/// What plans of `argus` remember.
-struct argus_memory {
-  argus::switch_state change;
-  /// What the levels of this plan save.
-  argus::switch_scale scale;
-  slow_switch saturated;
-  steady_rate steady;
-  settling settled;
-  /// Windows, and retrievals, up to here are taken in.
-  core::time_point seen;
-  core::time_point heard;
-  /// Route of the first level, and how many levels there are.
-  uint32_t first_route = 0;
-  uint32_t levels = 0;
-
-  friend bool operator==(const argus_memory&, const argus_memory&) = default;
+/// A value that a policy remembers. `Memory::name` is what plan files call it;
+/// policies that understand each other's memories have one type.
+template <class Memory>
+concept remembered = std::equality_comparable<Memory> && requires {
+  { Memory::name } -> std::convertible_to<std::string_view>;
 };
 
-/// What plans of `diffserve` remember.
-struct diffserve_memory {
-  diffserve::deferral_counts confidences;
-  core::time_point seen;
-  core::time_point faded;
-  diffserve::trial_batch light;
-  diffserve::trial_batch heavy;
-  slow_switch saturated;
-  /// What was decided last from a demand.
-  std::optional<diffserve::cascade_plan> decided;
-  steady_rate steady;
-  settling settled;
-
-  friend bool operator==(const diffserve_memory&,
-                         const diffserve_memory&) = default;
+/// A memory for those who do not know its type.
+struct memory_base {
+  virtual ~memory_base() = default;
+  virtual std::string_view of() const = 0;
+  virtual bool equals(const memory_base& other) const = 0;
 };
 
-/// What plans of `modm` remember.
-struct modm_memory {
-  modm::split_memory split;
-  slow_switch saturated;
-  /// When the controller made its last step.
-  core::time_point stepped;
-  /// What the split that keeps still goes by.
-  steady_rate steady;
-  modm::hit_counts hits;
-  modm::settled_memory settled;
+/// What the policy that made a plan remembers, carried by the plan: an
+/// immutable value whose type its policy alone knows. Copies share it.
+class policy_memory {
+public:
+  /// Nothing is remembered.
+  policy_memory() = default;
 
-  friend bool operator==(const modm_memory&, const modm_memory&) = default;
+  template <remembered Memory>
+  policy_memory(Memory x)
+    : held_(std::make_shared<const held<Memory>>(std::move(x))) {}
+
+  explicit operator bool() const {
+    return held_ != nullptr;
+  }
+
+  /// Returns what plan files call it; empty: nothing is remembered.
+  std::string_view of() const {
+    return held_ != nullptr ? held_->of() : std::string_view{};
+  }
+
+  /// Returns the memory where it is of that type, else null. It lives as long
+  /// as the plan.
+  template <remembered Memory>
+  const Memory* as() const {
+    return held_ != nullptr ? held<Memory>::in(*held_) : nullptr;
+  }
+
+  friend bool operator==(const policy_memory& a, const policy_memory& b) {
+    return a.held_ == b.held_
+        || (a.held_ != nullptr && b.held_ != nullptr
+            && a.held_->equals(*b.held_));
+  }
+
+private:
+  template <remembered Memory>
+  struct held final : memory_base {
+    explicit held(Memory x) : value(std::move(x)) {}
+
+    static const Memory* in(const memory_base& any) {
+      return typeid(any) == typeid(held) ? &static_cast<const held&>(any).value
+                                         : nullptr;
+    }
+
+    std::string_view of() const override {
+      return Memory::name;
+    }
+
+    bool equals(const memory_base& other) const override {
+      const auto* same = in(other);
+      return same != nullptr && *same == value;
+    }
+
+    Memory value;
+  };
+
+  std::shared_ptr<const memory_base> held_;
 };
-
-/// What plans of `nirvana` remember.
-struct nirvana_memory {
-  /// Whether asking for `hit_likely` first gains.
-  bool asks_predictor = false;
-
-  friend bool operator==(const nirvana_memory&,
-                         const nirvana_memory&) = default;
-};
-
-/// Why a plan of `atelier` is as it is.
-struct explanation {
-  /// What the plan reaches, and what no plan exceeds.
-  unified::phase_values values;
-  unified::phase_values bound;
-  /// One more device of this kind would gain most, and how much: in the first
-  /// phase that is not met in full.
-  std::string helps_most;
-  double helps_by = 0;
-
-  friend bool operator==(const explanation&, const explanation&) = default;
-};
-
-/// What plans of `atelier` remember.
-struct unified_memory {
-  unified::class_map classes;
-  /// Devices by pool, those that have some.
-  std::vector<std::pair<unified::pool_key, uint32_t>> counts;
-  /// When they last changed.
-  core::time_point changed;
-  settling settled;
-  /// Workers and requests a second that they were made for.
-  uint32_t workers = 0;
-  double rate = 0;
-  /// The last plan only spread the load anew; a full one is due.
-  bool urgent = false;
-  diffserve::deferral_counts confidences;
-  core::time_point seen;
-  core::time_point faded;
-  slow_switch saturated;
-  /// Where its routes begin; the first ones run one variant each.
-  uint32_t first_route = 0;
-  /// By label: whether any of its classes starts from cached work.
-  std::vector<char> searches;
-  /// By label: the part of the requests that takes each route, where it is not
-  /// known what is near.
-  std::vector<std::vector<double>> blind;
-  explanation why;
-
-  friend bool operator==(const unified_memory&,
-                         const unified_memory&) = default;
-};
-
-using policy_memory =
-  std::variant<std::monostate, argus_memory, diffserve_memory, modm_memory,
-               nirvana_memory, unified_memory>;
 
 } // namespace atelier::planning

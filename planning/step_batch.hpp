@@ -4,7 +4,7 @@
 #include <atelier/core/ids.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/time.hpp>
-#include <atelier/planning/plan.hpp>
+#include <atelier/planning/joining.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -427,6 +427,10 @@ struct engine_status {
   std::vector<handler_status> blocked_handlers;
 };
 
+namespace planning {
+class policy;
+} // namespace planning
+
 /// What an engine starts from.
 struct engine_options {
   /// TOML file; empty: the defaults.
@@ -441,6 +445,11 @@ struct engine_options {
   /// is replaced, any other file is not. The configuration's `timeline` bounds
   /// it.
   std::string timeline = {};
+  /// The host's own policies (<atelier/planning/policy.hpp>), which
+  /// `policy.name` may name. They run in this process whatever the mode; their
+  /// functions are called from several threads. What one throws ends that
+  /// decision alone: the plan in force stays, or the request is refused.
+  std::vector<std::shared_ptr<const planning::policy>> policies = {};
 };
 
 /// Runs Atelier's actors, here or in processes of its own.
@@ -449,8 +458,9 @@ struct engine_options {
 class engine {
 public:
   /// Starts all actors and waits until every configured worker is ready.
-  /// Errors: bad_config (every fault at once, a line each), out_of_resources,
-  ///         unavailable, io_failed.
+  /// Errors: bad_config (every fault at once, a line each; also a policy of the
+  ///         host's that is null or has a name that is taken),
+  ///         out_of_resources, unavailable, io_failed.
   static result<std::unique_ptr<engine>> start(const engine_options& options);
 
   /// Stops without waiting: what is not answered yet is answered `stopping`.

@@ -8,6 +8,7 @@
 #include <atelier/planning/kinds.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
+#include <atelier/runtime/host_policy.hpp>
 #include <atelier/runtime/shipped_models.hpp>
 
 #include <caf/send.hpp>
@@ -93,6 +94,10 @@ result<std::unique_ptr<engine>> engine::start(const engine_options& options) {
   x->settings = std::move(*settings);
   x->caller_runs_actors = options.caller_runs_actors;
   x->timeline = options.timeline;
+  auto own = runtime::host_policies(options.policies);
+  if (!own)
+    return runtime::to_failure(own.why());
+  x->own_policies = std::move(*own);
   if (auto begun = x->begin(); !begun)
     return runtime::to_failure(begun.why());
   return std::unique_ptr<engine>{new engine{std::move(x)}};

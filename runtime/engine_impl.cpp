@@ -73,7 +73,7 @@ core::result<void> engine::impl::begin() {
   if (auto any = runtime::can_draw(settings, *known); !any)
     return any;
   profile = {known, &known->costs};
-  auto made_policy = runtime::policy_of(settings, *profile);
+  auto made_policy = runtime::policy_of(settings, *profile, own_policies);
   if (!made_policy)
     return made_policy.why();
   policy = std::move(*made_policy);

@@ -6,7 +6,7 @@
 #include <atelier/planning/confidence.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/plan_needs.hpp>
-#include <atelier/planning/policies/fixed.hpp>
+#include <atelier/planning/policies/fixed/fixed.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/program_folder.hpp>
@@ -413,8 +413,26 @@ core::result<planning::profile> profile_of(const config::settings& x) {
   return std::move(known->costs);
 }
 
-core::result<std::shared_ptr<const planning::policy>> policy_of(
-  const config::settings& x, const planning::profile& known) {
+namespace {
+
+/// Returns a policy that can make its first plan; a host's may throw.
+core::result<planning::policy_ptr> plans(planning::policy_ptr x,
+                                         const planning::profile& known) {
+  try {
+    x->replan({}, known, {}, {});
+    return x;
+  } catch (const std::exception& e) {
+    return core::fail(core::ec::bad_config,
+                      "policy.name: '{}' cannot make its first plan: {}",
+                      x->name(), e.what());
+  }
+}
+
+} // namespace
+
+core::result<planning::policy_ptr> policy_of(const config::settings& x,
+                                             const planning::profile& known,
+                                             const planning::policy_list& own) {
   const auto& file = x.planner.plan;
   const bool fixed = x.policy.name == planning::fixed_name;
   if (fixed && file.empty())
@@ -427,24 +445,25 @@ core::result<std::shared_ptr<const planning::policy>> policy_of(
                       "not for '{}'",
                       x.policy.name);
   if (!fixed) {
-    auto made = planning::make_policy(x.policy.name);
+    auto made = planning::make_policy(x.policy.name, own);
     if (!made)
-      return core::fail(core::ec::bad_config, "policy.name: {}\n  fixed",
+      return core::fail(core::ec::bad_config, "policy.name: {}",
                         made.why().text);
-    return made;
+    return plans(std::move(*made), known);
   }
   const auto text = core::read_text_file(file, planning::most_plan_bytes, file);
   if (!text)
     return core::fail(text.why().code, "planner.plan: {}", text.why().text);
-  auto made = planning::make_fixed(*text, file, known);
+  auto made = planning::make_fixed(*text, file, known,
+                                   std::string{planning::fixed_name}, own);
   if (!made)
     return core::fail(core::ec::bad_config, "planner.plan: {}",
                       made.why().text);
-  const auto saved = planning::parse_plan(*text, file, known);
+  const auto saved = planning::parse_plan(*text, file, known, own);
   if (!saved)
     return saved.why();
-  if (auto ok =
-        planning::check_without_cache(*saved, "planner.plan: " + file, known);
+  if (auto ok = planning::check_without_cache(*saved, "planner.plan: " + file,
+                                              known, own);
       !ok)
     return ok.why();
   for (const auto& route : saved->routes)

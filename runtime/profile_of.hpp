@@ -36,14 +36,17 @@ core::result<known_variants> know_variants(const config::settings& x);
 /// Returns what planning knows of them: see know_variants.
 core::result<planning::profile> profile_of(const config::settings& x);
 
-/// Returns the policy that settings name: one of planning::all_policies, or
-/// `fixed` by the plan in `planner.plan`.
+/// Returns the policy that settings name: one of planning::all_policies, one of
+/// the host's own, or `fixed` by the plan in `planner.plan`.
 /// @param known what is known of the variants that `x` hosts
+/// @param own as host_policies returns them
 /// Errors: ec::bad_config for a name that is none, a plan without `fixed`,
-///         `fixed` without a plan, or a judge that is not there; those of
+///         `fixed` without a plan, a judge that is not there, or a host's
+///         policy that cannot make its first plan; those of
 ///         core::read_text_file and planning::parse_plan.
-core::result<std::shared_ptr<const planning::policy>> policy_of(
-  const config::settings& x, const planning::profile& known);
+core::result<planning::policy_ptr> policy_of(
+  const config::settings& x, const planning::profile& known,
+  const planning::policy_list& own = {});
 
 /// Returns how the files of a model are to be opened.
 gpu::model_file_options file_options_of(const config::model_settings& x);

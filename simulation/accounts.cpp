@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/kinds.hpp>
-#include <atelier/planning/modm/energy.hpp>
-#include <atelier/planning/nirvana/step_choice.hpp>
+#include <atelier/planning/policies/modm/energy.hpp>
+#include <atelier/planning/policies/nirvana/step_choice.hpp>
 #include <atelier/simulation/accounts.hpp>
 #include <atelier/simulation/knowledge.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <atelier/actors/hub.hpp>
 #include <atelier/actors/ports.hpp>
-#include <atelier/planning/diffserve/quality.hpp>
+#include <atelier/planning/policies/diffserve/quality.hpp>
 #include <atelier/simulation/outcome.hpp>
 #include <atelier/simulation/scenario.hpp>
 

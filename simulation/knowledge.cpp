@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/demand/workload.hpp>
-#include <atelier/planning/diffserve/deferral.hpp>
-#include <atelier/planning/policies/diffserve.hpp>
+#include <atelier/planning/policies/diffserve/deferral.hpp>
+#include <atelier/planning/policies/diffserve/diffserve.hpp>
 #include <atelier/simulation/accounts.hpp>
 #include <atelier/simulation/knowledge.hpp>
 

@@ -5,7 +5,7 @@
 #include <atelier/actors/ports.hpp>
 #include <atelier/core/timers.hpp>
 #include <atelier/ipc/slot_store.hpp>
-#include <atelier/planning/diffserve/deferral.hpp>
+#include <atelier/planning/policies/diffserve/deferral.hpp>
 #include <atelier/simulation/scenario.hpp>
 
 #include <memory>

@@ -51,40 +51,22 @@ public:
     return made;
   }
 
-  planning::choice choose(const core::request& wanted,
-                          const planning::facts& known,
-                          const planning::profile& costs,
-                          const planning::plan& in_force,
-                          const planning::cluster_view& there,
-                          core::philox& random) const override {
+  planning::choice choose(const planning::decision_context& by) const override {
     const auto begin = clock::now();
-    auto chosen = what_->choose(wanted, known, costs, in_force, there, random);
+    auto chosen = what_->choose(by);
     into_->routes_us.push_back(since<std::micro>(begin));
+    const auto& routes = by.in_force.routes;
     if (const auto* at = std::get_if<planning::go>(&chosen);
-        at != nullptr && into_->taken
-        && at->route.value < in_force.routes.size())
-      into_->taken(wanted.id, in_force.routes[at->route.value], known, *at);
-    if (wanted.source)
-      note_edit(wanted.id, known, in_force, chosen);
+        at != nullptr && into_->taken && at->route.value < routes.size())
+      into_->taken(by.wanted.id, routes[at->route.value], by.known, *at);
+    if (by.wanted.source)
+      note_edit(by.wanted.id, by.known, by.in_force, chosen);
     return chosen;
   }
 
-  core::lane_id place(const core::request& wanted, const planning::stage& next,
-                      const planning::plan& in_force,
-                      const planning::cluster_view& there,
-                      core::philox& random) const override {
-    return what_->place(wanted, next, in_force, there, random);
-  }
-
-  core::lane_id place_knowing(const core::request& wanted,
-                              const planning::stage& next,
-                              const planning::facts& known,
-                              const planning::profile& costs,
-                              const planning::plan& in_force,
-                              const planning::cluster_view& there,
-                              core::philox& random) const override {
-    return what_->place_knowing(wanted, next, known, costs, in_force, there,
-                                random);
+  core::lane_id place(const planning::stage& next,
+                      const planning::decision_context& by) const override {
+    return what_->place(next, by);
   }
 
   planning::taken take(const planning::worker_view& worker,
@@ -98,6 +80,13 @@ public:
     const planning::plan& in_force,
     std::span<const planning::retrieval_sample> last) const override {
     return what_->plan_due(in_force, last);
+  }
+
+  core::class_id admission_class(
+    const core::request& wanted, const planning::facts& known,
+    const planning::profile& costs,
+    const planning::plan& in_force) const override {
+    return what_->admission_class(wanted, known, costs, in_force);
   }
 
 private:

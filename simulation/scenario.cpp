@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/philox.hpp>
-#include <atelier/planning/argus/ladder.hpp>
 #include <atelier/planning/json_reader.hpp>
 #include <atelier/planning/kinds.hpp>
+#include <atelier/planning/policies/argus/ladder.hpp>
 #include <atelier/simulation/scenario.hpp>
 
 #include <algorithm>

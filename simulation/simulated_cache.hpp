@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atelier/core/result.hpp>
-#include <atelier/planning/nirvana/eviction.hpp>
+#include <atelier/planning/policies/nirvana/eviction.hpp>
 #include <atelier/planning/route.hpp>
 
 #include <array>

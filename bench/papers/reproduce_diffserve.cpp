@@ -6,8 +6,10 @@
 #include <atelier/bench/papers/comparison.hpp>
 #include <atelier/bench/papers/experiments.hpp>
 #include <atelier/planning/demand/workload.hpp>
-#include <atelier/planning/diffserve/quality.hpp>
-#include <atelier/planning/policies/diffserve.hpp>
+#include <atelier/planning/policies/diffserve/diffserve.hpp>
+#include <atelier/planning/policies/diffserve/quality.hpp>
+#include <atelier/simulation/detail/comparison.hpp>
+#include <atelier/simulation/detail/experiments.hpp>
 
 #include <algorithm>
 #include <cstdlib>

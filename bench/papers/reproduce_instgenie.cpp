@@ -6,8 +6,9 @@
 // most files: a paper's rows stay together.
 
 #include <atelier/bench/papers/experiments.hpp>
-#include <atelier/planning/instgenie/block_plan.hpp>
-#include <atelier/planning/policies/instgenie.hpp>
+#include <atelier/planning/policies/instgenie/block_plan.hpp>
+#include <atelier/planning/policies/instgenie/instgenie.hpp>
+#include <atelier/simulation/detail/experiments.hpp>
 #include <atelier/simulation/knowledge.hpp>
 
 #include <algorithm>

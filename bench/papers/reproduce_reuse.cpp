@@ -6,8 +6,10 @@
 
 #include <atelier/bench/papers/comparison.hpp>
 #include <atelier/bench/papers/experiments.hpp>
-#include <atelier/planning/modm/energy.hpp>
-#include <atelier/planning/policies/nirvana.hpp>
+#include <atelier/planning/policies/modm/energy.hpp>
+#include <atelier/planning/policies/nirvana/nirvana.hpp>
+#include <atelier/simulation/detail/comparison.hpp>
+#include <atelier/simulation/detail/experiments.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include <atelier/core/philox.hpp>
 #include <atelier/gpu/device/detail/test_card_rows.hpp>
 #include <atelier/gpu/device/virtual_executor.hpp>
-#include <atelier/planning/policies/instgenie.hpp>
+#include <atelier/planning/policies/instgenie/instgenie.hpp>
 #include <atelier/planning/step_table.hpp>
 
 #include <algorithm>

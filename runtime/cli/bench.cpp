@@ -5,6 +5,7 @@
 #include <atelier/runtime/cli/choices.hpp>
 #include <atelier/runtime/cli/load_mix.hpp>
 #include <atelier/runtime/cli/load_report.hpp>
+#include <atelier/runtime/cli/policy_help.hpp>
 #include <atelier/runtime/cli/progress_line.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/service_choice.hpp>
@@ -98,7 +99,7 @@ CLI::App* add_bench(CLI::App& app, bench_arguments& into) {
       list_choices(choices_of("--processes"))
         + ": one process, or several (default: split)");
   group("Expert");
-  add("--policy", into.policy, "P", "Policy that chooses routes");
+  add("--policy", into.policy, "P", policy_help("How requests are answered"));
   add("--batching", into.batching, "HOW",
       list_choices(choices_of("--batching"))
         + ": when requests join a batch (default: as the policy says)");

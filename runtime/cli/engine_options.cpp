@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/load.hpp>
-#include <atelier/planning/policies/fixed.hpp>
+#include <atelier/planning/policies/fixed/fixed.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/runtime/cli/engine_options.hpp>
 #include <atelier/runtime/cli/model_option.hpp>
@@ -29,8 +29,7 @@ result<std::vector<std::string>> read_words(const engine_arguments& arguments,
       return ok.why();
     if (*arguments.policy != planning::fixed_name)
       if (const auto known = planning::make_policy(*arguments.policy); !known)
-        return fail(ec::invalid_argument, "--policy: {}\n  fixed",
-                    known.why().text);
+        return fail(ec::invalid_argument, "--policy: {}", known.why().text);
     overrides->push_back("policy.name=" + toml_string(*arguments.policy));
   }
   if (arguments.processes) {

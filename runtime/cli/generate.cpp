@@ -3,6 +3,7 @@
 #include <atelier/runtime/cli/generate.hpp>
 #include <atelier/runtime/cli/generate_run.hpp>
 #include <atelier/runtime/cli/job_service.hpp>
+#include <atelier/runtime/cli/policy_help.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/service_choice.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
@@ -78,7 +79,8 @@ void add_place_options(CLI::App& to, generate_arguments& into) {
 void add_expert_options(CLI::App& to, generate_arguments& into) {
   to.option_defaults()->group("Expert");
   add(to, "--variant", into.variant, "V", "Variant, such as base@50");
-  add(to, "--policy", into.policy, "P", "Policy that chooses routes");
+  add(to, "--policy", into.policy, "P",
+      policy_help("How requests are answered"));
   add(to, "--sampler", into.sampler, "NAME", words("--sampler"));
   to.add_flag("--karras", into.karras,
               "Karras' spacing of sigmas, where the sampler has sigmas");

@@ -3,11 +3,12 @@
 #include <atelier/planning/feasibility.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/plan_file.hpp>
-#include <atelier/planning/policies/fixed.hpp>
+#include <atelier/planning/policies/fixed/fixed.hpp>
 #include <atelier/runtime/cli/atomic_file.hpp>
 #include <atelier/runtime/cli/device_kinds.hpp>
 #include <atelier/runtime/cli/plan.hpp>
 #include <atelier/runtime/cli/planning_files.hpp>
+#include <atelier/runtime/cli/policy_help.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 
@@ -88,54 +89,11 @@ std::map<work_alike, uint32_t> groups_of(const made_plan& made,
   return out;
 }
 
-/// What a policy's plan reaches, in its own terms; nothing where it has none.
-std::optional<double> objective_of(const planning::plan& x) {
-  if (const auto* m = std::get_if<planning::unified_memory>(&x.memory))
-    return m->why.values.gain;
-  if (std::holds_alternative<planning::diffserve_memory>(x.memory)
-      && !x.thresholds.empty())
-    return x.thresholds.front();
-  return std::nullopt;
-}
-
-/// What one more device would bring: fewer refusals where some cannot be
-/// avoided, else quality.
-std::string worth_of(const planning::explanation& why) {
-  constexpr double least = 1e-6;
-  if (why.bound.refused > least)
-    return fmt::format("{:.4f} requests/s fewer refused", why.helps_by);
-  if (why.bound.shortfall > least)
-    return fmt::format("{:.4f}/s less quality missing", why.helps_by);
-  return fmt::format("{:.4f} quality/s more", why.helps_by);
-}
-
-std::string reasons_of(const planning::plan& x) {
-  std::string out;
-  if (const auto* m = std::get_if<planning::unified_memory>(&x.memory)) {
-    const auto& why = m->why;
-    out += fmt::format("refused {:.3f} requests/s, missing quality {:.3f}/s, "
-                       "gain {:.3f} quality/s (no plan exceeds {:.3f})\n"
-                       "quality/s: the answers of a second, each counted by "
-                       "its quality\n",
-                       why.values.refused, why.values.shortfall,
-                       why.values.gain, why.bound.gain);
-    if (!why.helps_most.empty())
-      out += fmt::format("one more device '{}': {}\n", why.helps_most,
-                         worth_of(why));
-  }
-  if (const auto* m = std::get_if<planning::diffserve_memory>(&x.memory);
-      m != nullptr && m->decided)
-    out += fmt::format("deferred share {:.3f}, threshold {:.3f}\n",
-                       m->decided->deferred,
-                       x.thresholds.empty() ? 0.0 : x.thresholds.front());
-  return out;
-}
-
-std::string to_json(std::string_view policy, const made_plan& made,
+std::string to_json(const planning::policy& by, const made_plan& made,
                     const planning::profile& known) {
   nlohmann::ordered_json j;
   const auto& x = made.what;
-  j["policy"] = policy;
+  j["policy"] = by.name();
   // Null where the policy does not look.
   if (x.feasible == planning::feasibility::unchecked)
     j["feasible"] = nullptr;
@@ -143,7 +101,7 @@ std::string to_json(std::string_view policy, const made_plan& made,
     j["feasible"] = x.feasible == planning::feasibility::yes;
   if (!x.reason.empty())
     j["reason"] = x.reason;
-  if (const auto value = objective_of(x))
+  if (const auto value = by.explain(x).objective)
     j["objective"] = *value;
   else
     j["objective"] = nullptr;
@@ -174,8 +132,8 @@ std::string to_json(std::string_view policy, const made_plan& made,
   return j.dump();
 }
 
-void print(const made_plan& made, const planning::profile& known,
-           std::ostream& to) {
+void print(const planning::policy& by, const made_plan& made,
+           const planning::profile& known, std::ostream& to) {
   const auto& x = made.what;
   for (const auto& [what, count] : groups_of(made, known)) {
     const auto& [names, kind, batch, level] = what;
@@ -196,7 +154,8 @@ void print(const made_plan& made, const planning::profile& known,
                           100 * x.share[c][r], x.routes[r].name);
   if (!x.reason.empty())
     to << "not feasible: " << x.reason << '\n';
-  to << reasons_of(x);
+  for (const auto& line : by.explain(x).lines)
+    to << line << '\n';
   for (size_t c = 0; c < x.admitted_rates.size(); ++c)
     if (std::isfinite(x.admitted_rates[c]))
       to << fmt::format("class {:>{}}: at most {:.3f} requests/s are taken\n",
@@ -254,7 +213,7 @@ CLI::App* add_plan(CLI::App& app, plan_arguments& into) {
                       "(default: those of --profiles); repeatable, instead of "
                       "--workers")
     ->type_name("NAME=N[:FILE]");
-  add("--policy", into.policy, "P", "Policy (default: atelier)");
+  add("--policy", into.policy, "P", policy_help("Policy (default: atelier)"));
   add_repeated_option(*sub, "--plan", into.plans,
                       "For the policy 'fixed': a plan that -o wrote; "
                       "repeatable")
@@ -297,11 +256,11 @@ exit_status plan(const plan_arguments& arguments,
   for (const auto& policy : *policies) {
     const auto made = settle(*policy, *known, *asked, *devices);
     if (common.json) {
-      terminal.out << to_json(policy->name(), made, *known) << '\n';
+      terminal.out << to_json(*policy, made, *known) << '\n';
     } else {
       if (policies->size() > 1)
         terminal.out << policy->name() << ":\n";
-      print(made, *known, terminal.out);
+      print(*policy, made, *known, terminal.out);
     }
     if (arguments.output)
       if (auto ok = write_plan(*arguments.output, made.what, policy->name(),

@@ -4,7 +4,7 @@
 #include <atelier/planning/confidence.hpp>
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/demand_file.hpp>
-#include <atelier/planning/policies/fixed.hpp>
+#include <atelier/planning/policies/fixed/fixed.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/planning_files.hpp>
@@ -183,8 +183,7 @@ core::result<policy_list> read_policies(std::string_view argument,
   const auto add_named = [&](std::string_view name) -> core::result<void> {
     auto found = planning::make_policy(name);
     if (!found)
-      return fail(ec::invalid_argument, "{}: {}\n  fixed", argument,
-                  found.why().text);
+      return fail(ec::invalid_argument, "{}: {}", argument, found.why().text);
     return add(std::move(*found), argument);
   };
   bool fixed = false;

@@ -39,7 +39,7 @@ core::result<std::vector<planning::traced_arrival>> make_load(
 core::result<planning::demand> read_demand(std::string_view argument,
                                            const std::string& text);
 
-using policy_list = std::vector<std::shared_ptr<const planning::policy>>;
+using planning::policy_list;
 
 /// Reads names separated by commas; each must be a policy's, once. `fixed`
 /// stands for a policy by each of `plans`, files that --plan named; more than

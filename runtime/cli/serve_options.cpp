@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/cli/choices.hpp>
+#include <atelier/runtime/cli/policy_help.hpp>
 #include <atelier/runtime/cli/serve.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 
@@ -31,7 +32,8 @@ CLI::App* add_serve(CLI::App& app, serve_arguments& into) {
   add("--device", into.device, "NAME", "cpu:N or cuda:N");
   add("--dtype", into.dtype, "TYPE", list_choices(choices_of("--dtype")));
   group("Expert");
-  add("--policy", into.policy, "NAME", "How requests are answered");
+  add("--policy", into.policy, "NAME",
+      policy_help("How requests are answered"));
   add("--timeline", into.timeline, "FILE",
       "Write what happens when, for https://ui.perfetto.dev");
   return sub;

@@ -6,6 +6,7 @@
 #include <atelier/runtime/cli/load_mix.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/planning_files.hpp>
+#include <atelier/runtime/cli/policy_help.hpp>
 #include <atelier/runtime/cli/progress_line.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/simulate.hpp>
@@ -327,7 +328,8 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
       "Measured masked shares of edits, one a line, instead of a mean");
   add("--seed", into.seed, "S", "Decides all that is drawn (default: 1)");
   group("Policies and devices");
-  add("--policy", into.policies, "P,P,...", "Policies, side by side");
+  add("--policy", into.policies, "P,P,...",
+      policy_help("Policies, side by side"));
   add("--profiles", into.profiles, "FILE",
       "What variants cost and how good they are");
   add("--workers", into.workers, "N", "Devices (default: 16)");

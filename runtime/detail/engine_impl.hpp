@@ -52,7 +52,9 @@ struct engine::impl {
   std::shared_ptr<const runtime::known_variants> known;
   /// A part of `known`.
   std::shared_ptr<const planning::profile> profile;
-  std::shared_ptr<const planning::policy> policy;
+  /// The host's, as host_policies returned them.
+  planning::policy_list own_policies;
+  planning::policy_ptr policy;
   std::shared_ptr<ipc::arena_owner> arena;
   std::shared_ptr<actors::worker_directory> workers =
     std::make_shared<actors::worker_directory>();

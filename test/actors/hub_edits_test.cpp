@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What policies are told of the rows of workers when masks are known.
 #include "actors/hub_rig.hpp"
-#include <atelier/planning/policies/instgenie.hpp>
+#include <atelier/planning/policies/instgenie/instgenie.hpp>
 
 namespace {
 

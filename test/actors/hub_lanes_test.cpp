@@ -29,16 +29,12 @@ struct stubborn : planning::policy {
     return (*planning::make_policy("vanilla"))->replan(a, b, c, d);
   }
 
-  planning::choice choose(const core::request&, const planning::facts&,
-                          const planning::profile&, const planning::plan&,
-                          const planning::cluster_view&,
-                          core::philox&) const override {
+  planning::choice choose(const planning::decision_context&) const override {
     return says;
   }
 
-  core::lane_id place(const core::request&, const planning::stage&,
-                      const planning::plan&, const planning::cluster_view&,
-                      core::philox&) const override {
+  core::lane_id place(const planning::stage&,
+                      const planning::decision_context&) const override {
     return core::lane_id{0};
   }
 

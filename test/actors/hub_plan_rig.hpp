@@ -2,7 +2,7 @@
 #pragma once
 
 #include "actors/hub_rig.hpp"
-#include <atelier/planning/policies/vanilla.hpp>
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
 
 #include <chrono>
 #include <functional>
@@ -17,24 +17,15 @@ inline constexpr core::variant_id fast{1};
 
 /// Vanilla but for what a test says.
 struct scripted_policy : planning::vanilla {
-  planning::choice choose(const core::request& wanted,
-                          const planning::facts& known,
-                          const planning::profile& costs,
-                          const planning::plan& in_force,
-                          const planning::cluster_view& there,
-                          core::philox& random) const override {
-    if (choosing)
-      return choosing(known);
-    return vanilla::choose(wanted, known, costs, in_force, there, random);
+  planning::choice choose(const planning::decision_context& by) const override {
+    return choosing ? choosing(by.known) : vanilla::choose(by);
   }
 
-  core::lane_id place(const core::request& wanted, const planning::stage& next,
-                      const planning::plan& in_force,
-                      const planning::cluster_view& there,
-                      core::philox& random) const override {
-    if (own_lanes && !there.workers.empty())
-      return planning::lane_of(there.workers.front().worker);
-    return vanilla::place(wanted, next, in_force, there, random);
+  core::lane_id place(const planning::stage& next,
+                      const planning::decision_context& by) const override {
+    if (own_lanes && !by.there.workers.empty())
+      return planning::lane_of(by.there.workers.front().worker);
+    return vanilla::place(next, by);
   }
 
   std::function<planning::choice(const planning::facts&)> choosing;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/hub_rig.hpp"
-#include <atelier/planning/policies/vanilla.hpp>
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
 
 namespace {
 
@@ -15,10 +15,7 @@ constexpr auto device = test::hub_rig::life(2);
 
 // Sends everything along the plan's only route.
 struct only_route : planning::vanilla {
-  planning::choice choose(const core::request&, const planning::facts&,
-                          const planning::profile&, const planning::plan&,
-                          const planning::cluster_view&,
-                          core::philox&) const override {
+  planning::choice choose(const planning::decision_context&) const override {
     return planning::go{core::route_id{0}};
   }
 };

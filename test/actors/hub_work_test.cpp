@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/hub_rig.hpp"
-#include <atelier/planning/policies/vanilla.hpp>
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
 
 #include <algorithm>
 #include <cmath>

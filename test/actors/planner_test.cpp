@@ -2,7 +2,7 @@
 #include "actors/recorders.hpp"
 #include <atelier/actors/monitor.hpp>
 #include <atelier/actors/planner.hpp>
-#include <atelier/planning/policies/vanilla.hpp>
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
 #include <atelier/simulation/virtual_offload.hpp>
 #include <atelier/simulation/virtual_timers.hpp>
 

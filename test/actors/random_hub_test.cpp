@@ -9,7 +9,7 @@
 #include "actors/watched_slots.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
-#include <atelier/planning/policies/vanilla.hpp>
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
 
 #include <cstdlib>
 #include <deque>
@@ -105,21 +105,18 @@ struct finding_policy : planning::vanilla {
     return next;
   }
 
-  planning::choice choose(const core::request& wanted,
-                          const planning::facts& known,
-                          const planning::profile& costs,
-                          const planning::plan& in_force,
-                          const planning::cluster_view& there,
-                          core::philox& random) const override {
-    if (!known.near && !wanted.source) {
+  planning::choice choose(const planning::decision_context& by) const override {
+    const auto& known = by.known;
+    if (!known.near && !by.wanted.source) {
       planning::need n;
       n.near = true;
       return n;
     }
     if (known.near && !known.near->empty())
       return planning::go{
-        core::route_id{static_cast<uint32_t>(in_force.routes.size() - 1)}, 0};
-    return vanilla::choose(wanted, known, costs, in_force, there, random);
+        core::route_id{static_cast<uint32_t>(by.in_force.routes.size() - 1)},
+        0};
+    return vanilla::choose(by);
   }
 };
 

@@ -106,7 +106,7 @@ BAD = [
     (["generate", "a", "--deadline-ms", "0"], 2, r"--deadline-ms: '0'"),
     (["generate", "a", "--processes", "three"], 2, r"--processes: .*split"),
     (["generate", "a", "--policy", "nosuch"], 2, 
-     r"^atelier: --policy: there is no policy 'nosuch'[\s\S]*\n  vanilla, "),
+     r"^atelier: --policy: there is no policy 'nosuch'[\s\S]*\n  atelier, argus, "),
     (["generate", "abcde", "--set", "limits.prompt_bytes=4"], 2,
      r"PROMPT: .*5.*4"),
     (["generate", "a", "--negative", "abcde", "--set",

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/full_profile.hpp"
+#include "planning/profiles/read_profile.hpp"
 #include "support/scale.hpp"
 #include <atelier/planning/plan_file.hpp>
+#include <atelier/planning/policies/argus/argus_memory.hpp>
+#include <atelier/planning/policies/atelier/unified_memory.hpp>
+#include <atelier/planning/policies/diffserve/diffserve_memory.hpp>
+#include <atelier/planning/policies/modm/modm_memory.hpp>
+#include <atelier/planning/policies/nirvana/nirvana_memory.hpp>
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
 #include <atelier/planning/policy.hpp>
 
 #include <boost/test/unit_test.hpp>
 
 #include <cmath>
+#include <fstream>
 #include <limits>
+#include <memory>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 using namespace atelier;
@@ -244,7 +255,7 @@ BOOST_AUTO_TEST_CASE(what_may_be_left_out_has_its_default) {
   BOOST_REQUIRE_MESSAGE(read, (read ? "" : read.why().text));
   BOOST_TEST((read->workers[0] == worker_group{2, {}, 3, 0, {}, {}, {}}));
   BOOST_TEST((read->share[0] == std::vector<double>{0.333, 0, 0.667}));
-  BOOST_TEST(read->memory.index() == 0u);
+  BOOST_TEST(!read->memory);
   BOOST_TEST(!read->saturated);
 }
 
@@ -377,6 +388,93 @@ BOOST_AUTO_TEST_CASE(a_plan_for_another_profile_is_refused) {
   BOOST_REQUIRE(!has_not);
   BOOST_TEST(has_not.why().text.find("routes[3]: is not 'other@3' alone")
              != std::string::npos);
+}
+
+// Files that were written before memories had types of their policies alone.
+BOOST_AUTO_TEST_CASE(files_of_before_are_read_and_written_alike) {
+  for (const auto& [name, profile, remembers] :
+       {std::tuple{"argus", "argus-a100", true},
+        {"atelier", "nirvana-a10g", true},
+        {"diffserve", "diffserve-sd-turbo", true},
+        {"instgenie", "instgenie-sdxl-h800", false},
+        {"modm", "modm-mi210", true},
+        {"nirvana", "nirvana-a10g", true}}) {
+    BOOST_TEST_CONTEXT(name) {
+      std::ifstream in{std::string{ATELIER_TEST_PLANS} + "/" + name + ".json"};
+      std::ostringstream text;
+      text << in.rdbuf();
+      const auto known = test::read_profile(profile);
+      const auto read = parse_plan(text.str(), name, known);
+      BOOST_TEST_REQUIRE(static_cast<bool>(read),
+                         (read ? "" : read.why().text));
+      BOOST_TEST(read->policy == name);
+      BOOST_TEST(read->memory.of() == (remembers ? name : ""));
+      BOOST_TEST(to_json(*read, known) == text.str());
+    }
+  }
+}
+
+// A policy that is no built-in one: its memory is a word.
+struct word_memory {
+  static constexpr std::string_view name = "word";
+  std::string word;
+  friend bool operator==(const word_memory&, const word_memory&) = default;
+};
+
+struct word_policy : vanilla {
+  std::string_view name() const override {
+    return "wordy";
+  }
+
+  std::string_view memory_name() const override {
+    return word_memory::name;
+  }
+
+  std::string save(const policy_memory& kept) const override {
+    return "{\"word\": \"" + kept.as<word_memory>()->word + "\"}";
+  }
+
+  core::result<policy_memory> restore(const saved_memory& from) const override {
+    const std::string json{from.json};
+    const auto at = json.find("\"word\":\"");
+    if (at == std::string::npos)
+      return core::fail(core::ec::bad_payload, "{}: memory.word is missing",
+                        from.where);
+    return policy_memory{
+      word_memory{json.substr(at + 8, json.find('"', at + 8) - at - 8)}};
+  }
+};
+
+BOOST_AUTO_TEST_CASE(a_policy_of_ones_own_keeps_its_memory) {
+  const auto known = test::full_profile();
+  const policy_list own{std::make_shared<word_policy>()};
+  plan made = own[0]->replan({}, known, {}, {});
+  made.memory = word_memory{"before"};
+  const auto kept = saved(made, "wordy", own);
+  const auto text = to_json(kept, known, own);
+  BOOST_TEST(text.find(R"("memory": {"of":"word","word":"before"})")
+             != std::string::npos);
+  const auto read = parse_plan(text, "p.json", known, own);
+  BOOST_REQUIRE_MESSAGE(read, (read ? "" : read.why().text));
+  BOOST_TEST((*read == kept));
+  BOOST_TEST(read->memory.as<word_memory>()->word == "before");
+  const auto fails = [&](const std::string& of, const policy_list& by,
+                         const std::string& part) {
+    const auto not_read = parse_plan(of, "p.json", known, by);
+    BOOST_REQUIRE(!not_read);
+    BOOST_TEST(not_read.why().text.find(part) != std::string::npos,
+               not_read.why().text);
+  };
+  fails(text, {}, "there is no policy 'wordy'");
+  fails(replaced(text, "\"wordy\"", "\"vanilla\""), {},
+        "p.json: memory.of: 'word' is none of argus, atelier, diffserve, modm, "
+        "nirvana");
+  fails(replaced(text, "\"of\":\"word\"", "\"of\":\"words\""), own,
+        "diffserve, modm, nirvana, word");
+  fails(replaced(text, "\"word\":\"before\"", "\"w\":1"), own,
+        "p.json: memory.word is missing");
+  // Who does not know the policy leaves its memory out.
+  BOOST_TEST(!saved(made, "vanilla").memory);
 }
 
 // Whatever one byte of a file becomes, it is read or refused.

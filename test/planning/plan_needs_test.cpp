@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/plan_needs.hpp>
+#include <atelier/planning/policies/atelier/unified_memory.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/sample.hpp"
-#include <atelier/planning/argus/ladder.hpp>
-#include <atelier/planning/policies/diffserve.hpp>
-#include <atelier/planning/policies/instgenie.hpp>
+#include <atelier/planning/policies/argus/ladder.hpp>
+#include <atelier/planning/policies/diffserve/diffserve.hpp>
+#include <atelier/planning/policies/instgenie/instgenie.hpp>
 #include <atelier/planning/profile_file.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/sample.hpp"
-#include <atelier/planning/argus/settled.hpp>
 #include <atelier/planning/demand/estimators.hpp>
-#include <atelier/planning/diffserve/settled.hpp>
+#include <atelier/planning/policies/argus/settled.hpp>
+#include <atelier/planning/policies/diffserve/settled.hpp>
 #include <atelier/planning/settling.hpp>
 
 #include <boost/test/unit_test.hpp>

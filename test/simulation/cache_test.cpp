@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation/ran.hpp"
-#include <atelier/planning/nirvana/step_choice.hpp>
+#include <atelier/planning/policies/nirvana/step_choice.hpp>
 #include <atelier/simulation/simulate.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation/ran.hpp"
-#include <atelier/planning/policies/instgenie.hpp>
+#include <atelier/planning/policies/instgenie/instgenie.hpp>
 #include <atelier/simulation/knowledge.hpp>
 #include <atelier/simulation/simulate.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/full_profile.hpp"
 #include "simulation/ran.hpp"
+#include "support/host_policy.hpp"
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/simulation/simulate.hpp>
 
@@ -84,6 +85,20 @@ BOOST_AUTO_TEST_CASE(every_policy_answers_every_request_of_every_kind) {
       BOOST_TEST(out.utilisation <= 1);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_policy_of_ones_own_decides_and_remembers) {
+  auto x = base("vanilla", 2, 60);
+  const auto light = ran(x);
+  const auto own = std::make_shared<const test::turn_policy>();
+  x.policy = own;
+  const auto heavy = ran(x);
+  BOOST_TEST(own->chosen >= x.trace.size());
+  BOOST_TEST(heavy.digest != light.digest);
+  // All are drawn by the second variant, which it chooses as long as the plans'
+  // memory comes back.
+  BOOST_TEST(light.quality_mean == 0.8);
+  BOOST_TEST(heavy.quality_mean == 1.0);
 }
 
 BOOST_AUTO_TEST_CASE(same_seed_same_events_another_seed_others) {

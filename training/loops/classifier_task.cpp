@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/planning/argus/labels.hpp>
+#include <atelier/planning/policies/argus/labels.hpp>
 #include <atelier/training/family.hpp>
 #include <atelier/training/loops/batch_queue.hpp>
 #include <atelier/training/loops/classifier_task.hpp>

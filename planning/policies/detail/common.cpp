@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/planning/argus/labels.hpp>
 #include <atelier/planning/kinds.hpp>
+#include <atelier/planning/policies/argus/labels.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 
 #include <algorithm>

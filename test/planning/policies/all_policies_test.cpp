@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/policies/scene.hpp"
 #include "support/scale.hpp"
+#include <atelier/planning/policies/argus/argus.hpp>
+#include <atelier/planning/policies/diffserve/diffserve.hpp>
+#include <atelier/planning/policies/instgenie/instgenie.hpp>
+#include <atelier/planning/policies/modm/modm.hpp>
+#include <atelier/planning/policies/nirvana/nirvana.hpp>
 #include <atelier/planning/walk.hpp>
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <set>
 #include <string>
+#include <vector>
 
 using namespace atelier;
 using namespace atelier::planning;
@@ -128,6 +136,61 @@ BOOST_AUTO_TEST_CASE(names_are_unique_and_made) {
     BOOST_TEST(names.count(name) == 1u, name);
 }
 
+BOOST_AUTO_TEST_CASE(the_list_begins_with_those_to_serve_with) {
+  const std::vector<std::string> systems{"atelier",   "argus",  "diffserve",
+                                         "instgenie", "modm",   "nirvana",
+                                         "fixed",     "vanilla"};
+  std::vector<std::string> found;
+  size_t made = 0;
+  auto last = policy_kind::system;
+  for (const auto& row : policy_rows()) {
+    BOOST_TEST_CONTEXT(row.name) {
+      BOOST_TEST((last <= row.kind));
+      last = row.kind;
+      BOOST_TEST(!row.does.empty());
+      // A comparison is somebody's.
+      BOOST_TEST((row.kind == policy_kind::system || !row.paper.empty()));
+      if (std::find(systems.begin(), systems.end(), row.name) != systems.end())
+        found.emplace_back(row.name);
+      if (row.make == nullptr)
+        continue;
+      const auto& policy = all_policies().at(made++);
+      BOOST_TEST_REQUIRE(policy != nullptr);
+      BOOST_TEST(policy->name() == row.name);
+    }
+  }
+  BOOST_TEST(made == all_policies().size());
+  BOOST_TEST(found == systems, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(every_set_of_rules_has_its_row) {
+  const auto listed = [](const auto& rules) {
+    for (const auto& x : rules)
+      BOOST_TEST(static_cast<bool>(make_policy(x.name)), x.name);
+  };
+  listed(all_argus_rules());
+  listed(all_diffserve_rules());
+  listed(all_instgenie_rules());
+  listed(all_modm_rules());
+  listed(all_nirvana_rules());
+}
+
+// Users read the same list in docs/policies.md.
+BOOST_AUTO_TEST_CASE(the_document_lists_the_same_policies) {
+  std::ifstream in{ATELIER_POLICIES_DOCUMENT};
+  BOOST_REQUIRE(in);
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("| `"))
+      rows.push_back(line);
+  std::vector<std::string> wanted;
+  for (const auto& row : policy_rows())
+    wanted.push_back(
+      "| `" + std::string{row.name} + "` | " + std::string{row.does} + " | "
+      + (row.paper.empty() ? "-" : std::string{row.paper}) + " |");
+  BOOST_TEST(rows == wanted, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(without_their_part_of_the_profile_they_are_vanilla) {
   for (const auto& p : all_policies()) {
     test::scene s{p->name()};
@@ -208,7 +271,7 @@ BOOST_AUTO_TEST_CASE(plans_and_choices_are_sound_in_random_histories) {
         choice c;
         for (size_t asked = 0; asked < 5; ++asked) {
           auto draws = test::random_of(n);
-          c = s.sut->choose(wanted, known, s.known, s.now, s.there, draws);
+          c = s.sut->choose({wanted, known, s.known, s.now, s.there, draws});
           const auto* need = std::get_if<planning::need>(&c);
           if (need == nullptr)
             break;
@@ -231,8 +294,7 @@ BOOST_AUTO_TEST_CASE(plans_and_choices_are_sound_in_random_histories) {
           BOOST_REQUIRE(*go->match < known.near->size());
         for (const auto& stage : r.stages) {
           auto draws = test::random_of(n);
-          s.sut->place_knowing(wanted, stage, known, s.known, s.now, s.there,
-                               draws);
+          s.sut->place(stage, {wanted, known, s.known, s.now, s.there, draws});
           if (stage.from == origin::latent) {
             // The match has a state that the stage may use.
             BOOST_REQUIRE(go->match.has_value());

@@ -3,8 +3,8 @@
 #include "planning/policies/scene.hpp"
 #include "planning/two_kinds.hpp"
 #include <atelier/planning/feasibility.hpp>
-#include <atelier/planning/policies/diffserve.hpp>
-#include <atelier/planning/unified/offers.hpp>
+#include <atelier/planning/policies/atelier/offers.hpp>
+#include <atelier/planning/policies/diffserve/diffserve.hpp>
 
 #include <algorithm>
 #include <set>

@@ -71,7 +71,7 @@ struct scene {
   planning::choice choose(const planning::facts& facts,
                           core::request wanted = {}, uint64_t id = 0) const {
     auto random = random_of(id);
-    return sut->choose(wanted, facts, known, now, there, random);
+    return sut->choose({wanted, facts, known, now, there, random});
   }
 
   /// Returns the route chosen; fails where it is none.
@@ -87,7 +87,8 @@ struct scene {
   core::lane_id place(const planning::stage& next, const planning::facts& facts,
                       uint64_t id = 0) const {
     auto random = random_of(id);
-    return sut->place_knowing({}, next, facts, known, now, there, random);
+    const core::request wanted;
+    return sut->place(next, {wanted, facts, known, now, there, random});
   }
 };
 

@@ -2,7 +2,7 @@
 #include "planning/profiles/read_profile.hpp"
 #include "planning/sample.hpp"
 #include "support/scale.hpp"
-#include <atelier/planning/diffserve/deferral.hpp>
+#include <atelier/planning/policies/diffserve/deferral.hpp>
 #include <atelier/planning/policy.hpp>
 
 #include <boost/test/unit_test.hpp>

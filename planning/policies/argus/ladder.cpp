@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
+#include <atelier/planning/kinds.hpp>
+#include <atelier/planning/policies/argus/ladder.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace atelier::planning::argus {
+
+ladder without_dominated(std::vector<level> all) {
+  std::stable_sort(all.begin(), all.end(), [](const level& a, const level& b) {
+    return a.seconds != b.seconds ? a.seconds < b.seconds
+                                  : a.quality > b.quality;
+  });
+  // From fast to slow only what is better than all that is faster is worth it.
+  ladder kept;
+  for (level& x : all)
+    if (kept.empty() || x.quality > kept.back().quality)
+      kept.push_back(std::move(x));
+  std::reverse(kept.begin(), kept.end());
+  return kept;
+}
+
+double request_seconds(const variant_profile& v, core::extent px,
+                       uint32_t skip) {
+  const auto one = step_time(v, 1, picture_of(v, px));
+  const uint32_t runs = v.steps > skip ? v.steps - skip : 0;
+  return core::to_seconds(v.text + v.decode + one * runs);
+}
+
+double quickest_seconds(const profile& known, core::variant_id variant,
+                        std::span<const device_group> groups) {
+  if (known.kinds.empty() || groups.empty())
+    return request_seconds(known.variants[variant.value], {});
+  double least = std::numeric_limits<double>::infinity();
+  for (const device_group& g : groups)
+    least =
+      std::min(least, request_seconds(on_kind(known, variant, g.kind), {}));
+  return least;
+}
+
+ladder latents_ladder(const profile& known, core::variant_id variant,
+                      std::span<const uint32_t> skips,
+                      std::span<const double> quality, core::extent px,
+                      double retrieval) {
+  ATELIER_EXPECTS(skips.size() == quality.size(), "a quality for each level");
+  const variant_profile& v = known.variants[variant.value];
+  std::vector<level> all;
+  for (size_t i = 0; i < skips.size(); ++i) {
+    if (skips[i] >= v.steps)
+      continue;
+    level x;
+    x.name = fmt::format("{}, K={}", v.name, skips[i]);
+    x.variant = variant;
+    x.skip = skips[i];
+    x.seconds =
+      request_seconds(v, px, skips[i]) + (skips[i] > 0 ? retrieval : 0);
+    x.quality = quality[i];
+    x.load_seconds = core::to_seconds(v.load);
+    all.push_back(std::move(x));
+  }
+  return without_dominated(std::move(all));
+}
+
+ladder models_ladder(const profile& known,
+                     std::span<const core::variant_id> variants,
+                     core::extent px) {
+  std::vector<level> all;
+  for (const core::variant_id id : variants) {
+    const variant_profile& v = known.variants[id.value];
+    level x;
+    x.name = v.name;
+    x.variant = id;
+    x.seconds = request_seconds(v, px);
+    x.quality = v.quality;
+    x.load_seconds = core::to_seconds(v.load);
+    all.push_back(std::move(x));
+  }
+  return without_dominated(std::move(all));
+}
+
+} // namespace atelier::planning::argus

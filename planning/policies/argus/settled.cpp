@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/policies/argus/settled.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace atelier::planning::argus {
+
+core::result<allocation> allocate_within(const ladder& levels, double rate,
+                                         std::span<const uint32_t> workers) {
+  // Each group has one level, which it has loaded.
+  std::vector<worker_group> groups;
+  for (size_t v = 0; v < levels.size() && v < workers.size(); ++v)
+    if (workers[v] > 0) {
+      worker_group g{workers[v], std::vector<char>(levels.size(), 0)};
+      g.can[v] = 1;
+      groups.push_back(std::move(g));
+    }
+  constexpr double no_margin = 1;
+  auto out = allocate_limited(levels, rate, groups, no_margin);
+  if (out)
+    out->workers.assign(workers.begin(), workers.end());
+  return out;
+}
+
+core::result<allocation> allocate_settled(const ladder& levels, double rate,
+                                          double least, const allocation& found,
+                                          std::span<const uint32_t> before,
+                                          settling& state,
+                                          core::time_point now) {
+  hosting_change change;
+  for (size_t v = 0; v < found.workers.size(); ++v) {
+    const uint32_t had = v < before.size() ? before[v] : 0;
+    if (found.workers[v] <= had)
+      continue;
+    change.moves += found.workers[v] - had;
+    change.load_seconds = std::max(change.load_seconds, levels[v].load_seconds);
+  }
+  const auto sum = [](std::span<const uint32_t> x) {
+    return std::accumulate(x.begin(), x.end(), 0u);
+  };
+  change.workers = sum(before);
+  const auto go = [&] {
+    state.better_since.reset();
+    return found;
+  };
+  if (change.moves == 0 || change.workers != sum(found.workers))
+    return go();
+  const auto serves = allocate_within(levels, least, before);
+  auto same = allocate_within(levels, rate, before);
+  const auto other = allocate_within(levels, rate, found.workers);
+  if (!serves || serves->saturated || !same || !other)
+    return go();
+  const double kept = same->quality;
+  change.gain = kept > 0 ? other->quality / kept - 1 : 1;
+  return worth_moving(state, change, now) ? core::result<allocation>{found}
+                                          : std::move(same);
+}
+
+} // namespace atelier::planning::argus

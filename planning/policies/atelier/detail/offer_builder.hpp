@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/planning/policies/atelier/offers.hpp>
+#include <atelier/planning/step_table.hpp>
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace atelier::planning::unified {
+
+/// A stage of a column before it is bound to a pool.
+struct leg {
+  core::variant_id variant;
+  double steps = 0;
+  /// Seconds of a step at a batch on a kind of device; the variant's own where
+  /// empty.
+  std::function<double(std::string_view kind, uint32_t batch)> step_seconds;
+  /// Whose judge looks at each picture; null: none does.
+  const cascade_profile* judged_by = nullptr;
+  /// The share of requests that comes this far.
+  double reach = 1;
+  /// Where it cannot end in time, the leg before has an answer already.
+  bool may_be_left_out = false;
+};
+
+/// Collects a problem: pools and classes at once, columns as they are added.
+class offer_builder {
+public:
+  /// Keeps references to `known` and `rules`.
+  offer_builder(const demand& asked, const profile& known,
+                const cluster_view& there, const offer_rules& rules);
+
+  /// Returns what was collected. Call it once, at the end.
+  offers done();
+
+  /// Returns, by class of whole pictures, its label and the steps that may be
+  /// skipped.
+  const std::vector<std::pair<uint32_t, uint32_t>>& classes() const {
+    return meaning_;
+  }
+
+  /// Returns the class of what waits for a variant already, if anything does.
+  std::optional<uint32_t> waiting_for(core::variant_id v) const {
+    return waiting_[v.value];
+  }
+
+  const class_map& map() const {
+    return out_.classes;
+  }
+
+  /// Returns the route's index. `reuses`: it starts from cached work.
+  uint32_t add_route(route r, bool reuses);
+
+  /// Returns the threshold's index.
+  uint32_t add_threshold(double t, double deferred);
+
+  /// Returns the mix's index.
+  uint32_t add_mix(mix x);
+
+  /// Adds a column for every way to bind the legs to pools of their variants
+  /// that ends in time. `part`: the mix that its answers belong to, and the
+  /// share of them that the light variant makes.
+  void add(uint32_t of, uint32_t route, double quality, bool fresh,
+           const std::vector<leg>& legs,
+           std::optional<std::pair<uint32_t, double>> part = {});
+
+private:
+  void bind(column& c, const std::vector<leg>& legs, size_t at, double seconds);
+  bool may_follow(const column& c, const pool_key& next) const;
+  double step_seconds(const leg& l, const pool_key& on) const;
+  double once_seconds(const leg& l, std::string_view kind) const;
+  void add_pools(const cluster_view& there);
+
+  // The budget of legs that need not wait to the end: after those of the rules.
+  uint32_t any_wait() const {
+    return static_cast<uint32_t>(rules_.waits.size());
+  }
+
+  double deadline(const cluster_view& there) const;
+  void add_classes(const demand& asked);
+  std::vector<double> shares_of_skips(const demand& asked) const;
+  std::vector<double> edit_shares(const demand& asked) const;
+  void add_floors();
+  void scale_to_devices();
+  double best_work(std::span<const request_class> asks,
+                   std::string_view kind) const;
+
+  const profile& known_;
+  const kind_tables tables_;
+  const offer_rules& rules_;
+  offers out_;
+  double deadline_ = 0;
+  bool nobody_asks_ = false;
+  std::vector<std::optional<uint32_t>> waiting_;
+  // Pools of each variant.
+  std::vector<std::vector<uint32_t>> pools_of_;
+  std::vector<std::pair<uint32_t, uint32_t>> meaning_;
+};
+
+} // namespace atelier::planning::unified

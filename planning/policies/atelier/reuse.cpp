@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may be started from cached work, and how far.
+#include <atelier/planning/policies/atelier/offers.hpp>
+#include <atelier/planning/policies/detail/common.hpp>
+#include <atelier/planning/policies/modm/refinement.hpp>
+#include <atelier/planning/policies/nirvana/step_choice.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace atelier::planning::unified {
+
+namespace {
+
+// Below every cosine.
+constexpr double at_any_similarity = -2;
+
+} // namespace
+
+reuse_kind reuse_of(const profile& known) {
+  const auto* ladder = detail::ladder_of(known, ladder_kind::cached_latents);
+  const bool levels = ladder != nullptr && ladder->levels.size() > 1;
+  if (levels || (known.reuse && !known.reuse->latents.empty()))
+    return reuse_kind::latents;
+  return known.reuse ? reuse_kind::images : reuse_kind::none;
+}
+
+skip_table reuse_table(const profile& known) {
+  const auto kind = reuse_of(known);
+  if (kind == reuse_kind::images)
+    return known.reuse->images.empty() ? modm::published_table()
+                                       : known.reuse->images;
+  if (kind == reuse_kind::none)
+    return {};
+  if (known.reuse && !known.reuse->latents.empty())
+    return nirvana::scaled_to(known.reuse->latents,
+                              known.variants[known.reuse->full.value].steps);
+  std::set<uint32_t> skips;
+  for (const level_profile& l :
+       detail::ladder_of(known, ladder_kind::cached_latents)->levels)
+    if (l.skip > 0)
+      skips.insert(l.skip);
+  skip_table out;
+  for (const uint32_t k : skips)
+    out.push_back({k, at_any_similarity});
+  return out;
+}
+
+compared compared_by(const profile& known) {
+  if (reuse_of(known) == reuse_kind::images)
+    return compared::pictures;
+  const auto table = reuse_table(known);
+  return std::any_of(table.begin(), table.end(),
+                     [](const skip_threshold& t) {
+                       return t.similarity > at_any_similarity;
+                     })
+         ? compared::prompts
+         : compared::nothing;
+}
+
+uint32_t allowed_by(const profile& known, const std::vector<match>& near) {
+  const auto kind = reuse_of(known);
+  const auto table = reuse_table(known);
+  uint32_t most = 0;
+  for (size_t i = 0; i < std::min(near.size(), nirvana::neighbours); ++i) {
+    const uint32_t wished =
+      allowed_skip(table, near[i].similarity,
+                   kind == reuse_kind::images ? threshold_rule::from
+                                              : threshold_rule::above);
+    if (kind == reuse_kind::images)
+      most = std::max(most, wished);
+    else
+      for (const uint32_t k : near[i].stored)
+        if (k <= wished)
+          most = std::max(most, k);
+  }
+  return most;
+}
+
+} // namespace atelier::planning::unified

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// needs:  the mask of an edit
+// routes: vanilla's, then an edit from records and one that records, for each
+//         variant with fitted costs
+// lanes:  one for each worker for edits; vanilla's for the rest
+// take:   as vanilla, joining between steps
+// memory: none
+#include <atelier/planning/kinds.hpp>
+#include <atelier/planning/policies/detail/common.hpp>
+#include <atelier/planning/policies/instgenie/instgenie.hpp>
+#include <atelier/planning/policies/instgenie/worker_choice.hpp>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+namespace atelier::planning {
+
+namespace {
+
+using rule = instgenie_rules::worker_rule;
+
+uint32_t edit_route(const profile& costs, size_t masked, bool recorded) {
+  return static_cast<uint32_t>(costs.variants.size() + 2 * masked
+                               + (recorded ? 0 : 1));
+}
+
+// Index into profile::masked of a variant; its size: none.
+size_t masked_of(const profile& costs, core::variant_id v) {
+  size_t at = 0;
+  while (at < costs.masked.size() && costs.masked[at].variant != v)
+    ++at;
+  return at;
+}
+
+// Looking at a thousand workers takes most of a millisecond; those with the
+// most work are never the answer. Rolling one out takes longer than one step.
+size_t most_looked_at(rule by) {
+  return by == rule::finish ? 16 : 64;
+}
+
+// The workers with a variant, the least work first where there are many.
+std::vector<const worker_view*> candidates(const cluster_view& there,
+                                           core::variant_id variant,
+                                           size_t most) {
+  std::vector<const worker_view*> out;
+  for (const worker_view& w : there.workers)
+    if (detail::hosts(w, variant))
+      out.push_back(&w);
+  if (out.size() <= most)
+    return out;
+  const auto middle = out.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(out.begin(), middle, out.end(),
+                   [](const worker_view* a, const worker_view* b) {
+                     const auto key = [](const worker_view* w) {
+                       return std::tuple{
+                         w->steps_left, w->seats_taken + w->waiting, w->worker};
+                     };
+                     return key(a) < key(b);
+                   });
+  out.erase(middle, out.end());
+  std::sort(out.begin(), out.end(),
+            [](const worker_view* a, const worker_view* b) {
+              return a->worker < b->worker;
+            });
+  return out;
+}
+
+instgenie::edit_worker edit_worker_of(const worker_view& w) {
+  instgenie::edit_worker out;
+  out.max_batch = std::max(w.max_batch, 1u);
+  for (const worker_row& r : w.rows) {
+    instgenie::edit_row row;
+    row.member.ratio = r.masked;
+    row.steps_left =
+      static_cast<uint32_t>(std::clamp<uint64_t>(r.steps_left, 1, 1u << 20));
+    (r.running ? out.running : out.queued).push_back(row);
+  }
+  if (!w.rows.empty())
+    return out;
+  // Only counted: whole pictures that share the steps there are.
+  const uint64_t rows = std::min<uint64_t>(w.seats_taken + w.waiting, 1024);
+  for (uint64_t i = 0; i < rows; ++i) {
+    instgenie::edit_row row;
+    row.steps_left = static_cast<uint32_t>(
+      std::clamp<uint64_t>(w.steps_left / rows, 1, 1u << 20));
+    (i < w.seats_taken ? out.running : out.queued).push_back(row);
+  }
+  return out;
+}
+
+} // namespace
+
+instgenie::step_model edit_steps(const masked_profile& m) {
+  const instgenie::estimator by{{m.compute_slope, m.compute_base, 1},
+                                {m.load_slope, m.load_base, 1}};
+  return instgenie::equal_steps(m.blocks,
+                                {m.tokens, m.width, m.bytes_per_value}, by,
+                                m.keys_values ? instgenie::recorded::keys_values
+                                              : instgenie::recorded::outputs);
+}
+
+plan instgenie_policy::replan(const demand& asked, const profile& known,
+                              const cluster_view& there,
+                              const plan& previous) const {
+  plan next = vanilla::replan(asked, known, there, previous);
+  if (rules_.whole_batches)
+    for (assignment& a : next.workers)
+      a.join = joining::whole_batch;
+  for (const masked_profile& m : known.masked)
+    for (const bool recorded : {true, false}) {
+      route r;
+      r.name = known.variants[m.variant.value].name
+             + (recorded ? ", edit" : ", edit and record");
+      stage s = detail::stage_on(m.variant);
+      // In full it is any other request with a source.
+      s.from = rules_.in_full ? origin::noise : origin::template_image;
+      s.record = !recorded && !rules_.in_full;
+      r.stages.push_back(std::move(s));
+      detail::add_route(next, std::move(r));
+    }
+  return next;
+}
+
+choice instgenie_policy::choose(const decision_context& by) const {
+  auto plain = vanilla::choose(by);
+  const auto* at = std::get_if<go>(&plain);
+  const bool edit =
+    by.wanted.kind == core::request_kind::edit && by.wanted.source;
+  if (at == nullptr || !edit || by.wanted.deterministic)
+    return plain;
+  const auto variant =
+    by.in_force.routes[at->route.value].stages.front().any_of.front();
+  const size_t masked = masked_of(by.costs, variant);
+  if (masked == by.costs.masked.size()
+      || edit_route(by.costs, masked, false) >= by.in_force.routes.size())
+    return plain;
+  if (rules_.in_full)
+    return go{core::route_id{edit_route(by.costs, masked, true)}, {}};
+  if (!by.known.mask) {
+    need n;
+    n.mask = true;
+    return n;
+  }
+  // A whole mask has nothing to keep, and nothing to record.
+  if (!(by.known.mask->ratio > 0) || by.known.mask->ratio >= 1)
+    return plain;
+  return go{
+    core::route_id{edit_route(by.costs, masked, by.known.mask->recorded)}, {}};
+}
+
+core::lane_id instgenie_policy::place(const stage& next,
+                                      const decision_context& by) const {
+  const core::variant_id variant = next.any_of.front();
+  const size_t masked = masked_of(by.costs, variant);
+  const bool edits =
+    rules_.in_full
+      ? by.wanted.kind == core::request_kind::edit && by.wanted.source
+      : next.from == origin::template_image && by.known.mask;
+  if (!edits || masked == by.costs.masked.size())
+    return vanilla::place(next, by);
+  std::vector<instgenie::edit_worker> workers;
+  std::vector<core::worker_id> ids;
+  std::map<std::string_view, instgenie::step_model> by_kind;
+  for (const worker_view* w :
+       candidates(by.there, variant, most_looked_at(rules_.workers))) {
+    workers.push_back(edit_worker_of(*w));
+    ids.push_back(w->worker);
+    if (by.costs.kinds.empty())
+      continue;
+    auto& steps = by_kind[w->device_kind];
+    if (!steps)
+      steps = edit_steps(*masked_on(by.costs, variant, w->device_kind));
+    workers.back().steps = &steps;
+  }
+  if (workers.empty())
+    return lane_of(variant);
+  instgenie::edit_row edit;
+  if (rules_.in_full)
+    edit.member = {1, true};
+  else
+    edit.member = {by.known.mask->ratio, next.record};
+  edit.steps_left = std::max(
+    next.steps != 0 ? next.steps : by.costs.variants[variant.value].steps, 1u);
+  const auto chosen = [&] {
+    switch (rules_.workers) {
+      case rule::finish:
+        return choose_by_finish(workers, edit,
+                                edit_steps(by.costs.masked[masked]));
+      case rule::step:
+        return choose_by_step(workers, edit,
+                              edit_steps(by.costs.masked[masked]));
+      case rule::requests:
+        return instgenie::choose_fewest_requests(workers);
+      case rule::tokens:
+        return instgenie::choose_fewest_tokens(workers);
+      case rule::first_fit:
+        break;
+    }
+    return instgenie::choose_first_fit(workers);
+  }();
+  return lane_of(ids[*chosen]);
+}
+
+std::vector<instgenie_rules> all_instgenie_rules() {
+  return {{"instgenie", rule::finish, false, false},
+          {"instgenie-paper", rule::step, false, false},
+          {"request-balance", rule::requests, false, false},
+          {"token-balance", rule::tokens, false, false},
+          {"first-fit", rule::first_fit, false, false},
+          {"static-batching", rule::requests, false, true},
+          {"full-recompute", rule::requests, true, true}};
+}
+
+} // namespace atelier::planning

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/planning/policies/instgenie/worker_choice.hpp>
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace atelier::planning {
+
+/// What the policies for masked edits differ in.
+struct instgenie_rules {
+  enum class worker_rule : uint8_t {
+    /// Own finish and the delay brought to others, by rolling out the steps.
+    finish,
+    /// The next step's time.
+    step,
+    requests,
+    tokens,
+    first_fit,
+  };
+
+  std::string name = "instgenie";
+  worker_rule workers = worker_rule::finish;
+  /// Edits compute all tokens and load nothing.
+  bool in_full = false;
+  /// A batch stays as it is until all of it ended.
+  bool whole_batches = false;
+};
+
+/// Sends edits to the worker where their mask costs least, as its kind of
+/// device runs them; the batch takes them in between steps.
+class instgenie_policy : public vanilla {
+public:
+  instgenie_policy() = default;
+
+  explicit instgenie_policy(instgenie_rules rules) : rules_(std::move(rules)) {}
+
+  std::string_view name() const override {
+    return rules_.name;
+  }
+
+  plan replan(const demand& asked, const profile& known,
+              const cluster_view& there, const plan& previous) const override;
+
+  choice choose(const decision_context& by) const override;
+
+  core::lane_id place(const stage& next,
+                      const decision_context& by) const override;
+
+private:
+  instgenie_rules rules_;
+};
+
+/// Returns the seconds of a step of a batch of edits, by the least time there
+/// is.
+instgenie::step_model edit_steps(const masked_profile& m);
+
+/// Returns the rules of `instgenie`, `instgenie-paper`, and the baselines
+/// `request-balance`, `token-balance`, `first-fit`, `static-batching` and
+/// `full-recompute` (which the paper calls Diffusers). FISEdit and TeaCache
+/// differ in kernels alone and are no policies.
+std::vector<instgenie_rules> all_instgenie_rules();
+
+} // namespace atelier::planning

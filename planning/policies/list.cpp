@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Every policy, in the order in which users see them: a new one has its row
+// here.
+
+#include <atelier/planning/policies/argus/argus.hpp>
+#include <atelier/planning/policies/atelier/atelier.hpp>
+#include <atelier/planning/policies/diffserve/diffserve.hpp>
+#include <atelier/planning/policies/fixed/fixed.hpp>
+#include <atelier/planning/policies/instgenie/instgenie.hpp>
+#include <atelier/planning/policies/modm/modm.hpp>
+#include <atelier/planning/policies/nirvana/nirvana.hpp>
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
+#include <atelier/planning/policy.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <type_traits>
+#include <utility>
+
+namespace atelier::planning {
+
+namespace {
+
+template <class Policy>
+policy_ptr one(std::string_view) {
+  return std::make_shared<Policy>();
+}
+
+// The policy whose rules have that name.
+template <class Policy, auto all_rules>
+policy_ptr by_rules(std::string_view name) {
+  for (auto& rules : all_rules())
+    if (rules.name == name)
+      return std::make_shared<Policy>(std::move(rules));
+  return nullptr;
+}
+
+constexpr auto argus_by = by_rules<argus_policy, all_argus_rules>;
+constexpr auto diffserve_by = by_rules<diffserve_policy, all_diffserve_rules>;
+constexpr auto instgenie_by = by_rules<instgenie_policy, all_instgenie_rules>;
+constexpr auto modm_by = by_rules<modm_policy, all_modm_rules>;
+constexpr auto nirvana_by = by_rules<nirvana_policy, all_nirvana_rules>;
+
+using enum policy_kind;
+
+constexpr auto rows = std::to_array<policy_row>({
+  {system, "atelier", "plans over all the routes below at once", "",
+   one<atelier_policy>},
+  {system, "argus", "predicts how much approximation a prompt tolerates",
+   "Argus", argus_by},
+  {system, "diffserve", "draws lightly, and again where a judge is not content",
+   "DiffServe", diffserve_by},
+  {system, "instgenie", "sends a masked edit where its mask costs least",
+   "InstGenIE", instgenie_by},
+  {system, "modm", "refines images found by small models", "MoDM", modm_by},
+  {system, "nirvana", "starts from a similar prompt's latent", "Nirvana",
+   nirvana_by},
+  {system, "fixed", "answers by one plan, read from a file", "", nullptr},
+  {system, "vanilla", "runs what is asked for, in full", "", one<vanilla>},
+
+  {published, "argus-paper", "Argus as published", "Argus", argus_by},
+  {published, "diffserve-paper", "DiffServe as published", "DiffServe",
+   diffserve_by},
+  {published, "instgenie-paper", "InstGenIE as published", "InstGenIE",
+   instgenie_by},
+  {published, "modm-paper", "MoDM as published, for throughput", "MoDM",
+   modm_by},
+  {published, "modm-paper-quality", "MoDM as published, for quality", "MoDM",
+   modm_by},
+  {published, "nirvana-paper", "Nirvana as published", "Nirvana", nirvana_by},
+
+  {baseline, "pac", "latents by load alone", "Argus", argus_by},
+  {baseline, "proteus", "models by load alone", "Argus", argus_by},
+  {baseline, "sommelier", "each worker chooses its model", "Argus", argus_by},
+  {baseline, "clipper-heavy", "the largest model for all", "Argus", argus_by},
+  {baseline, "clipper-light", "the smallest model for all", "Argus", argus_by},
+  {baseline, "diffserve-static", "one plan for all time", "DiffServe",
+   diffserve_by},
+  {baseline, "diffserve-peak", "one plan for all time, for the peak",
+   "DiffServe", diffserve_by},
+  {baseline, "diffserve-proteus", "light or heavy by chance, nothing judged",
+   "DiffServe", diffserve_by},
+  {baseline, "random-cascade", "a judge that throws dice", "DiffServe",
+   diffserve_by},
+  {baseline, "score-cascade", "PickScore judges", "DiffServe", diffserve_by},
+  {baseline, "clip-cascade", "CLIP's score judges", "DiffServe", diffserve_by},
+  {baseline, "light-aimd", "the light model for all, batches by trial",
+   "DiffServe", diffserve_by},
+  {baseline, "heavy-aimd", "the heavy model for all, batches by trial",
+   "DiffServe", diffserve_by},
+  {baseline, "request-balance", "edits to the worker with the fewest requests",
+   "InstGenIE", instgenie_by},
+  {baseline, "token-balance", "edits to the worker with the fewest tokens",
+   "InstGenIE", instgenie_by},
+  {baseline, "first-fit", "edits to the first worker with a seat", "InstGenIE",
+   instgenie_by},
+  {baseline, "static-batching", "batches that end together", "InstGenIE",
+   instgenie_by},
+  {baseline, "full-recompute", "edits compute all tokens", "InstGenIE",
+   instgenie_by},
+  {baseline, "gptcache", "answers with the image found, from 0.8 on", "Nirvana",
+   nirvana_by},
+  {baseline, "pinecone", "answers with the image found, from 0.85 on",
+   "Nirvana", nirvana_by},
+  {baseline, "crs", "answers with the image found, by its pixels", "Nirvana",
+   nirvana_by},
+  {baseline, "small-model", "a small model for all", "Nirvana", nirvana_by},
+
+  {ablation, "argus-no-classifier", "predicts nothing", "Argus", argus_by},
+  {ablation, "argus-no-shift", "levels as predicted, whatever the load",
+   "Argus", argus_by},
+  {ablation, "argus-no-switch", "never leaves cached latents", "Argus",
+   argus_by},
+  {ablation, "static-threshold", "the threshold stays", "DiffServe",
+   diffserve_by},
+  {ablation, "no-queueing", "execution counts twice instead of waits",
+   "DiffServe", diffserve_by},
+  {ablation, "no-waits", "waits do not count", "DiffServe", diffserve_by},
+  {ablation, "aimd", "batches by trial", "DiffServe", diffserve_by},
+  {ablation, "modm-cache-large", "keeps images of the large model alone",
+   "MoDM", modm_by},
+  {ablation, "nirvana-no-predictor", "searches for every request", "Nirvana",
+   nirvana_by},
+});
+
+std::string_view title(policy_kind x) {
+  switch (x) {
+    case system:
+      break;
+    case published:
+      return "as published: ";
+    case baseline:
+      return "baselines: ";
+    case ablation:
+      return "ablations: ";
+  }
+  return "";
+}
+
+// A paragraph for each kind, broken where it is long.
+std::string names(const policy_list& more) {
+  constexpr size_t columns = 78;
+  std::string text;
+  std::string line;
+  const auto add = [&](std::string_view name) {
+    if (line.size() + name.size() + 3 > columns) {
+      text += line + ",";
+      line = fmt::format("\n    {}", name);
+    } else {
+      line += line.ends_with(' ') ? "" : ", ";
+      line += name;
+    }
+  };
+  const auto begin = [&](std::string_view heading) {
+    text += line;
+    line = fmt::format("\n  {}", heading);
+  };
+  std::optional<policy_kind> kind;
+  for (const auto& row : rows) {
+    if (row.kind != kind)
+      begin(title(row.kind));
+    kind = row.kind;
+    add(row.name);
+  }
+  if (!more.empty())
+    begin("the host's own: ");
+  for (const auto& x : more)
+    add(x->name());
+  return text + line;
+}
+
+} // namespace
+
+std::span<const policy_row> policy_rows() {
+  return rows;
+}
+
+const policy_list& all_policies() {
+  static const policy_list all = [] {
+    policy_list made;
+    for (const auto& row : rows)
+      if (row.make != nullptr)
+        made.push_back(row.make(row.name));
+    return made;
+  }();
+  return all;
+}
+
+core::result<policy_ptr> make_policy(std::string_view name,
+                                     const policy_list& more) {
+  for (const auto* list : {&all_policies(), &more})
+    for (const auto& x : *list)
+      if (x->name() == name)
+        return x;
+  if (name == fixed_name)
+    return core::fail(core::ec::not_found,
+                      "policy 'fixed' is made from a plan file");
+  return core::fail(core::ec::not_found, "there is no policy '{}'; there are{}",
+                    name, names(more));
+}
+
+policy_ptr policy_remembering(std::string_view memory,
+                              const policy_list& more) {
+  for (const auto* list : {&all_policies(), &more})
+    for (const auto& x : *list)
+      if (!memory.empty() && x->memory_name() == memory)
+        return x;
+  return nullptr;
+}
+
+} // namespace atelier::planning

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// needs:  what is near
+// routes: vanilla's, then a miss, then a hit for each skip
+// lanes:  the large variant's for misses, the small one's for hits; large
+//         workers serve both
+// take:   large workers misses first; small ones hits alone
+// memory: the split and what it goes by, or the controller; saturation
+#include <atelier/planning/kinds.hpp>
+#include <atelier/planning/policies/argus/ladder.hpp>
+#include <atelier/planning/policies/detail/common.hpp>
+#include <atelier/planning/policies/modm/modm.hpp>
+#include <atelier/planning/policies/modm/modm_memory.hpp>
+#include <atelier/planning/policies/modm/refinement.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace atelier::planning {
+
+namespace {
+
+uint32_t miss_route(const profile& costs) {
+  return static_cast<uint32_t>(costs.variants.size());
+}
+
+skip_table table_of(const profile& costs) {
+  return costs.reuse->images.empty() ? modm::published_table()
+                                     : costs.reuse->images;
+}
+
+// Arrivals, hits and skips of the newest windows, of three minutes in all or of
+// one where that is longer.
+// Source: MoDM's artifact, whose window and period are one.
+modm::window window_of(const demand& asked, const profile& known,
+                       bool backlog) {
+  double seconds = 0;
+  double arrived = 0;
+  double hits = 0;
+  std::vector<double> shares;
+  std::vector<uint32_t> skips;
+  for (size_t i = asked.windows.size();
+       i-- > 0 && seconds < 60 * modm::published_minutes;) {
+    const demand_window& w = asked.windows[i];
+    seconds += core::to_seconds(w.length);
+    arrived += static_cast<double>(w.arrived);
+    hits += static_cast<double>(w.hits);
+    for (const auto& [skip, n] : w.skips) {
+      skips.push_back(skip);
+      shares.push_back(static_cast<double>(n));
+    }
+  }
+  modm::window out;
+  if (!(arrived > 0) || !(seconds > 0))
+    return out;
+  out.rate = arrived / seconds;
+  if (backlog)
+    out.rate += static_cast<double>(asked.backlog) / seconds;
+  out.hits = std::min(1.0, hits / arrived);
+  if (!shares.empty())
+    out.left = modm::mean_left(shares, skips, known.reuse->steps);
+  return out;
+}
+
+// The controller steps once a period, not for events between two; a clock's
+// jitter makes no period be left out.
+double minutes_to_step(modm_memory& memory, const demand& asked) {
+  constexpr double part_of_period = 0.9;
+  if (!memory.split.started) {
+    memory.stepped = asked.now;
+    return asked.windows.empty() ? 0 : modm::published_minutes;
+  }
+  const double since = core::to_seconds(asked.now - memory.stepped);
+  if (since < part_of_period * core::to_seconds(asked.period))
+    return 0;
+  memory.stepped = asked.now;
+  return since / 60;
+}
+
+// In which what waits is to be worked off.
+constexpr double drain_seconds = 300;
+
+double speed_of(const profile& known, core::variant_id v) {
+  return 1
+       / std::max(argus::request_seconds(known.variants[v.value], {}), 1e-9);
+}
+
+double load_of(const profile& known, core::variant_id v) {
+  return core::to_seconds(known.variants[v.value].load);
+}
+
+struct split_found {
+  uint32_t large = 0;
+  uint32_t small = 0;
+  modm::serve_mode mode = modm::serve_mode::throughput;
+  bool saturated = false;
+};
+
+split_found settled_split(modm_memory& memory, const demand& asked,
+                          const profile& known, uint32_t workers) {
+  const reuse_profile& r = *known.reuse;
+  memory.steady = with(memory.steady, asked.windows);
+  memory.hits = modm::with(memory.hits, asked.windows, r.steps);
+  const double rate =
+    detail::rate_with_queue(memory.steady, asked, workers, drain_seconds);
+  const double left = memory.hits.at(rate).left;
+  std::vector<modm::small_choice> smalls;
+  for (const core::variant_id v : r.small)
+    smalls.push_back({{speed_of(known, v), left}, load_of(known, v)});
+  const auto found =
+    modm::plan_settled(workers, speed_of(known, r.full), load_of(known, r.full),
+                       smalls, memory.hits, rate, memory.settled, asked.now);
+  memory.settled = found.memory;
+  return {found.large, found.small, found.mode, found.saturated};
+}
+
+split_found stepped_split(const modm_rules& rules, modm_memory& memory,
+                          const demand& asked, const profile& known,
+                          uint32_t workers) {
+  const reuse_profile& r = *known.reuse;
+  const auto seen = window_of(asked, known, rules.backlog);
+  std::vector<modm::small_model> smalls;
+  for (const core::variant_id v : r.small)
+    smalls.push_back({speed_of(known, v), seen.left});
+  auto split = rules.split;
+  split.minutes = minutes_to_step(memory, asked);
+  const auto found = modm::plan_split(workers, speed_of(known, r.full), smalls,
+                                      seen, memory.split, split);
+  memory.split = found.memory;
+  return {found.large, found.small, found.mode, found.saturated};
+}
+
+} // namespace
+
+plan modm_policy::replan(const demand& asked, const profile& by_kind,
+                         const cluster_view& there,
+                         const plan& previous) const {
+  // The paper's devices are all alike.
+  const profile known = mean_over(by_kind, groups_in(there));
+  plan next = vanilla::replan(asked, known, there, previous);
+  if (!known.reuse || there.workers.empty())
+    return next;
+  const reuse_profile& r = *known.reuse;
+  modm_memory memory;
+  if (const auto* before = previous.memory.as<modm_memory>())
+    memory = *before;
+  const auto workers = static_cast<uint32_t>(there.workers.size());
+  const auto found = rules_.settles
+                     ? settled_split(memory, asked, known, workers)
+                     : stepped_split(rules_, memory, asked, known, workers);
+  memory.saturated = with(memory.saturated, found.saturated, 2);
+
+  const core::variant_id small =
+    r.small.empty() ? r.full : r.small[found.small];
+  const hosting_target targets[] = {{{r.full}, found.large, {}},
+                                    {{small}, workers - found.large, {}}};
+  const auto target = detail::host(next, there, targets, known);
+  const bool helps =
+    rules_.share_hits || found.mode == modm::serve_mode::quality;
+  for (size_t i = 0; i < target.size(); ++i)
+    if (target[i].value_or(1) == 0 && helps && small != r.full)
+      next.workers[i].also_serves = {lane_of(small)};
+
+  route miss;
+  miss.name = "miss";
+  miss.store.image = true;
+  miss.stages.push_back(detail::stage_on(r.full));
+  const uint32_t first = detail::add_route(next, std::move(miss));
+  for (const skip_threshold& t : table_of(known)) {
+    route hit;
+    hit.name = fmt::format("hit, k={}", t.skip);
+    hit.store.image = rules_.keep_all;
+    stage s;
+    s.any_of = {small};
+    // A variant that this leaves no step out of cannot refine.
+    if (!modm::refine_with(known.variants[small.value].steps, t.skip)
+        || detail::hosting_now(there, small) == 0)
+      s.any_of = {r.full};
+    else if (small != r.full)
+      s.any_of.push_back(r.full);
+    s.from = origin::image;
+    s.skip = t.skip;
+    s.skip_of = r.steps;
+    hit.stages.push_back(std::move(s));
+    detail::add_route(next, std::move(hit));
+  }
+  next.share.assign(1, std::vector<double>(next.routes.size(), 0.0));
+  next.share[0][first] = 1;
+  next.saturated = memory.saturated.on;
+  next.feasible = found.saturated ? feasibility::no : feasibility::yes;
+  if (found.saturated)
+    next.reason = fmt::format(
+      "demand: no split of {} workers between '{}' and '{}' serves all",
+      workers, known.variants[r.full.value].name,
+      known.variants[small.value].name);
+  if (next.saturated)
+    next.retry_after = core::from_seconds(
+      std::max(1.0, static_cast<double>(asked.backlog)
+                      / (workers * speed_of(known, r.full))));
+  next.memory = memory;
+  return next;
+}
+
+choice modm_policy::choose(const decision_context& by) const {
+  if (!by.in_force.memory.as<modm_memory>() || !by.costs.reuse
+      || !detail::leaves_choice(by.wanted)
+      || miss_route(by.costs) >= by.in_force.routes.size())
+    return vanilla::choose(by);
+  const uint32_t miss = miss_route(by.costs);
+  if (!detail::may_reuse(by.wanted))
+    return go{core::route_id{miss}, {}};
+  if (!by.known.near) {
+    need n;
+    n.near = true;
+    n.by = compared::pictures;
+    return n;
+  }
+  const auto table = table_of(by.costs);
+  for (uint32_t m = 0; m < by.known.near->size(); ++m) {
+    const match& near = (*by.known.near)[m];
+    if (rules_.most_depth > 0 && near.depth >= rules_.most_depth)
+      continue;
+    const uint32_t skip =
+      allowed_skip(table, near.similarity, threshold_rule::from);
+    for (uint32_t i = 0; i < table.size() && skip > 0; ++i)
+      if (table[i].skip == skip && miss + 1 + i < by.in_force.routes.size())
+        return go{core::route_id{miss + 1 + i}, m};
+    break;
+  }
+  return go{core::route_id{miss}, {}};
+}
+
+taken modm_policy::take(const worker_view& worker,
+                        std::span<const waiting> queue, const plan& in_force,
+                        core::time_point now) const {
+  // Of two lanes, that of the hosting before the one it helps with.
+  std::vector<waiting> sorted(queue.begin(), queue.end());
+  const auto own = [&](const waiting& row) {
+    for (const core::variant_id v : worker.hosting)
+      if (row.lane == lane_of(v))
+        return true;
+    return row.lane == lane_of(worker.worker);
+  };
+  std::stable_partition(sorted.begin(), sorted.end(), own);
+  return vanilla::take(worker, sorted, in_force, now);
+}
+
+std::vector<modm_rules> all_modm_rules() {
+  modm_rules ours;
+  modm_rules paper;
+  paper.name = "modm-paper";
+  paper.settles = false;
+  paper.split.mode = modm::mode_rule::throughput;
+  paper.split.as_published = true;
+  paper.share_hits = false;
+  paper.backlog = false;
+  modm_rules large = paper;
+  large.name = "modm-cache-large";
+  large.keep_all = false;
+  modm_rules quality = paper;
+  quality.name = "modm-paper-quality";
+  quality.split.mode = modm::mode_rule::quality;
+  return {ours, paper, quality, large};
+}
+
+} // namespace atelier::planning

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/time.hpp>
+#include <atelier/planning/demand/estimators.hpp>
+#include <atelier/planning/policies/modm/control.hpp>
+#include <atelier/planning/policies/modm/settled.hpp>
+
+#include <string_view>
+
+namespace atelier::planning {
+
+/// What plans of `modm` and its baselines remember. Plan files say only that
+/// there is one.
+struct modm_memory {
+  static constexpr std::string_view name = "modm";
+
+  modm::split_memory split;
+  slow_switch saturated;
+  /// When the controller made its last step.
+  core::time_point stepped;
+  /// What the split that keeps still goes by.
+  steady_rate steady;
+  modm::hit_counts hits;
+  modm::settled_memory settled;
+
+  friend bool operator==(const modm_memory&, const modm_memory&) = default;
+};
+
+} // namespace atelier::planning

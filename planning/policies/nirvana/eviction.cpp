@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/policies/nirvana/eviction.hpp>
+
+#include <algorithm>
+#include <tuple>
+
+namespace atelier::planning::nirvana {
+
+double worth(const cached_state& of, eviction_rule rule) {
+  switch (rule) {
+    case eviction_rule::lcbfu:
+      return of.uses * of.skip;
+    case eviction_rule::marginal:
+      return of.floor
+           + of.uses * (of.skip - std::min(of.below, of.skip))
+               / static_cast<double>(std::max<uint64_t>(of.bytes, 1));
+    case eviction_rule::lru:
+      return static_cast<double>(std::max(of.used, of.inserted));
+    case eviction_rule::lfu:
+      return of.uses;
+    case eviction_rule::fifo:
+      return static_cast<double>(of.inserted);
+  }
+  return 0;
+}
+
+double first_uses(eviction_rule rule) {
+  return rule == eviction_rule::lcbfu ? 0 : 1;
+}
+
+std::vector<size_t> victims(std::span<const cached_state> states,
+                            eviction_rule rule, uint64_t bytes, size_t least) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < states.size(); ++i)
+    if (!states[i].leased)
+      order.push_back(i);
+  const auto key = [&](size_t i) {
+    return std::tuple{worth(states[i], rule), states[i].used, states[i].skip,
+                      i};
+  };
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return key(a) < key(b); });
+  uint64_t freed = 0;
+  size_t n = 0;
+  while (n < order.size() && (n < least || freed < bytes))
+    freed += states[order[n++]].bytes;
+  order.resize(n);
+  return order;
+}
+
+} // namespace atelier::planning::nirvana

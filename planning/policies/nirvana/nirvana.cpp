@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// needs:  hit likely, while asking gains; what is near
+// routes: vanilla's, then from scratch, from each skip, the found picture
+// lanes:  one for each variant
+// take:   as vanilla
+// memory: whether to ask for a likely hit first
+#include <atelier/planning/kinds.hpp>
+#include <atelier/planning/policies/argus/ladder.hpp>
+#include <atelier/planning/policies/detail/common.hpp>
+#include <atelier/planning/policies/nirvana/cost_model.hpp>
+#include <atelier/planning/policies/nirvana/nirvana.hpp>
+#include <atelier/planning/policies/nirvana/nirvana_memory.hpp>
+#include <atelier/planning/policies/nirvana/step_choice.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace atelier::planning {
+
+namespace {
+
+using reuse = nirvana_rules::reuse_rule;
+
+// Of the paper's predictor; both are measured where it runs.
+// Source: Nirvana, section 7.2.
+constexpr double predictor_precision = 0.96;
+constexpr double predictor_recall = 0.95;
+
+// The first skip's route; then one for each skip of the table, then the
+// picture's.
+uint32_t scratch_route(const profile& costs) {
+  return static_cast<uint32_t>(costs.variants.size());
+}
+
+skip_table table_of(const profile& costs) {
+  const reuse_profile& r = *costs.reuse;
+  const skip_table& table =
+    r.latents.empty() ? nirvana::published_table() : r.latents;
+  return nirvana::scaled_to(table, costs.variants[r.full.value].steps);
+}
+
+bool predictor_gains(const demand& asked, const profile& known) {
+  uint64_t searched = 0;
+  uint64_t hits = 0;
+  double saved = 0;
+  const variant_profile& v = known.variants[known.reuse->full.value];
+  for (const demand_window& w : asked.windows) {
+    searched += w.searched;
+    hits += w.hits;
+    for (const auto& [skip, n] : w.skips)
+      saved +=
+        static_cast<double>(n)
+        * (argus::request_seconds(v, {}) - argus::request_seconds(v, {}, skip));
+  }
+  if (searched == 0 || hits == 0)
+    return false;
+  nirvana::predictor_record record;
+  record.precision = predictor_precision;
+  record.recall = predictor_recall;
+  record.hits = static_cast<double>(hits) / static_cast<double>(searched);
+  record.search_seconds = core::to_seconds(known.reuse->retrieval);
+  record.hit_saves = saved / static_cast<double>(hits);
+  return nirvana::predictor_pays(record);
+}
+
+} // namespace
+
+plan nirvana_policy::replan(const demand& asked, const profile& by_kind,
+                            const cluster_view& there,
+                            const plan& previous) const {
+  // The paper's devices are all alike.
+  const profile known = mean_over(by_kind, groups_in(there));
+  plan next = vanilla::replan(asked, known, there, previous);
+  if (!known.reuse)
+    return next;
+  const bool small = rules_.small && !known.reuse->small.empty();
+  core::variant_id runs =
+    small ? known.reuse->small.front() : known.reuse->full;
+  const hosting_target all{
+    {runs}, static_cast<uint32_t>(there.workers.size()), {}};
+  detail::host(next, there, {&all, 1}, known);
+
+  if (detail::hosting_now(there, runs) == 0)
+    runs = known.reuse->full;
+
+  const auto table = table_of(known);
+  route scratch;
+  scratch.name = "scratch";
+  stage whole = detail::stage_on(runs);
+  if (rules_.reuse == reuse::nearest || rules_.reuse == reuse::furthest) {
+    for (const skip_threshold& t : table)
+      whole.capture.push_back(t.skip);
+    scratch.store.latents = !whole.capture.empty();
+  }
+  scratch.store.image = rules_.reuse == reuse::picture;
+  scratch.stages.push_back(std::move(whole));
+  const uint32_t first = detail::add_route(next, std::move(scratch));
+  for (const skip_threshold& t : table) {
+    route r;
+    r.name = fmt::format("latent, K={}", t.skip);
+    stage s = detail::stage_on(runs);
+    s.from = origin::latent;
+    s.skip = t.skip;
+    r.stages.push_back(std::move(s));
+    detail::add_route(next, std::move(r));
+  }
+  route found;
+  found.name = "picture";
+  found.from = origin::image;
+  detail::add_route(next, std::move(found));
+  next.share.assign(1, std::vector<double>(next.routes.size(), 0.0));
+  next.share[0][first] = 1;
+  nirvana_memory memory;
+  memory.asks_predictor =
+    rules_.predictor
+    && (rules_.predictor_always || predictor_gains(asked, known));
+  next.memory = memory;
+  return next;
+}
+
+choice nirvana_policy::choose(const decision_context& by) const {
+  const auto* memory = by.in_force.memory.as<nirvana_memory>();
+  if (memory == nullptr || !by.costs.reuse || !detail::leaves_choice(by.wanted))
+    return vanilla::choose(by);
+  const uint32_t scratch = scratch_route(by.costs);
+  if (scratch >= by.in_force.routes.size())
+    return vanilla::choose(by);
+  const go from_scratch{core::route_id{scratch}, {}};
+  if (rules_.reuse == reuse::none || !detail::may_reuse(by.wanted))
+    return from_scratch;
+  by.random.seek(0);
+  if (nirvana::starts_fresh(by.random, rules_.fresh))
+    return from_scratch;
+  if (memory->asks_predictor) {
+    if (!by.known.hit_likely) {
+      need n;
+      n.hit_likely = true;
+      n.by = rules_.by;
+      return n;
+    }
+    if (!*by.known.hit_likely)
+      return from_scratch;
+  }
+  if (!by.known.near) {
+    need n;
+    n.near = true;
+    n.by = rules_.by;
+    return n;
+  }
+  if (rules_.reuse == reuse::picture) {
+    const auto picture = static_cast<uint32_t>(by.in_force.routes.size() - 1);
+    if (!by.known.near->empty()
+        && by.known.near->front().similarity >= rules_.picture_from)
+      return go{core::route_id{picture}, 0};
+    return from_scratch;
+  }
+  const auto table = table_of(by.costs);
+  const auto at = rules_.reuse == reuse::furthest
+                  ? nirvana::resume_furthest(*by.known.near, table)
+                  : nirvana::resume_nearest(*by.known.near, table);
+  if (!at)
+    return from_scratch;
+  for (uint32_t i = 0; i < table.size(); ++i)
+    if (table[i].skip == at->used
+        && scratch + 1 + i < by.in_force.routes.size())
+      return go{core::route_id{scratch + 1 + i},
+                static_cast<uint32_t>(at->match)};
+  return from_scratch;
+}
+
+std::vector<nirvana_rules> all_nirvana_rules() {
+  nirvana_rules ours;
+  nirvana_rules paper;
+  paper.name = "nirvana-paper";
+  paper.reuse = reuse::nearest;
+  paper.predictor_always = true;
+  nirvana_rules unpredicted = paper;
+  unpredicted.name = "nirvana-no-predictor";
+  unpredicted.predictor = false;
+  // Whole pictures: thresholds are not stated; 0.8 is GPTCache's default, 0.85
+  // ours for CLIP's texts.
+  nirvana_rules gptcache;
+  gptcache.name = "gptcache";
+  gptcache.reuse = reuse::picture;
+  gptcache.picture_from = 0.8;
+  gptcache.predictor = false;
+  gptcache.fresh = 0;
+  nirvana_rules pinecone = gptcache;
+  pinecone.name = "pinecone";
+  pinecone.picture_from = 0.85;
+  // Prompts against pictures: from MoDM's first threshold on.
+  nirvana_rules crs = gptcache;
+  crs.name = "crs";
+  crs.picture_from = 0.25;
+  crs.by = compared::pictures;
+  nirvana_rules small = gptcache;
+  small.name = "small-model";
+  small.reuse = reuse::none;
+  small.small = true;
+  return {ours, paper, unpredicted, gptcache, pinecone, crs, small};
+}
+
+} // namespace atelier::planning

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace atelier::planning {
+
+/// What the policies that reuse earlier work whole or in part differ in.
+struct nirvana_rules {
+  enum class reuse_rule : uint8_t {
+    /// The state of the nearest prompt.
+    nearest,
+    /// The furthest state of eight neighbours.
+    furthest,
+    /// The nearest picture as it is.
+    picture,
+    /// Nothing.
+    none,
+  };
+
+  std::string name = "nirvana";
+  reuse_rule reuse = reuse_rule::furthest;
+  /// Pictures are answered above this similarity.
+  double picture_from = 0;
+  compared by = compared::prompts;
+  /// Ask whether a hit is likely: only while that gains, or always.
+  bool predictor = true;
+  bool predictor_always = false;
+  /// Share of requests that start from scratch whatever is near.
+  double fresh = 0.02;
+  /// Run the first small variant of the profile, not the full one.
+  bool small = false;
+};
+
+/// Starts from a cached latent of a similar prompt, as far along as the
+/// similarity allows. All workers do the same; what a hit saves is counted on a
+/// mean device (mean_over), as the paper knows one kind.
+class nirvana_policy : public vanilla {
+public:
+  nirvana_policy() = default;
+
+  explicit nirvana_policy(nirvana_rules rules) : rules_(std::move(rules)) {}
+
+  std::string_view name() const override {
+    return rules_.name;
+  }
+
+  plan replan(const demand& asked, const profile& known,
+              const cluster_view& there, const plan& previous) const override;
+
+  choice choose(const decision_context& by) const override;
+
+  std::string_view memory_name() const override;
+  std::string save(const policy_memory& kept) const override;
+  core::result<policy_memory> restore(const saved_memory& from) const override;
+
+private:
+  nirvana_rules rules_;
+};
+
+/// Returns the rules of `nirvana`, `nirvana-paper`, `nirvana-no-predictor`,
+/// `gptcache`, `pinecone`, `crs` and `small-model`.
+std::vector<nirvana_rules> all_nirvana_rules();
+
+} // namespace atelier::planning

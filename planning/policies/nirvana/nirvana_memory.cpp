@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What plan files keep of nirvana's memory.
+
+#include <atelier/planning/detail/plan_fields.hpp>
+#include <atelier/planning/plan_file.hpp>
+#include <atelier/planning/policies/nirvana/nirvana.hpp>
+#include <atelier/planning/policies/nirvana/nirvana_memory.hpp>
+
+namespace atelier::planning {
+
+std::string_view nirvana_policy::memory_name() const {
+  return nirvana_memory::name;
+}
+
+std::string nirvana_policy::save(const policy_memory& kept) const {
+  const auto* x = kept.as<nirvana_memory>();
+  ATELIER_EXPECTS(x != nullptr, "the memory is nirvana's");
+  return detail::json{{"asks_predictor", x->asks_predictor}}.dump();
+}
+
+core::result<policy_memory> nirvana_policy::restore(
+  const saved_memory& from) const {
+  const auto x = detail::parse_document(from.json, from.where);
+  if (!x)
+    return x.why();
+  detail::plan_fields r{from.where, from.known};
+  r.expect_keys(*x, "memory", {"asks_predictor"});
+  nirvana_memory m;
+  r.flag(*x, "memory", "asks_predictor", m.asks_predictor);
+  if (r.faults() != 0)
+    return r.why();
+  return policy_memory{m};
+}
+
+} // namespace atelier::planning

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/planning/policy.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace atelier::runtime {
+
+/// A host's policy, kept from harming the engine. What it throws, and what it
+/// says that cannot be, ends one decision: a plan is not made, so that the one
+/// in force stays; a request is refused; anything else is decided as `vanilla`
+/// would.
+/// Threads: as planning::policy.
+class host_policy final : public planning::policy {
+public:
+  /// May throw what `own->name()` does.
+  explicit host_policy(planning::policy_ptr own);
+
+  std::string_view name() const override {
+    return name_;
+  }
+
+  /// Throws std::exception alone.
+  planning::plan replan(const planning::demand& asked,
+                        const planning::profile& known,
+                        const planning::cluster_view& there,
+                        const planning::plan& previous) const override;
+
+  planning::choice choose(const planning::decision_context& by) const override;
+
+  core::lane_id place(const planning::stage& next,
+                      const planning::decision_context& by) const override;
+
+  planning::taken take(const planning::worker_view& worker,
+                       std::span<const planning::waiting> queue,
+                       const planning::plan& in_force,
+                       core::time_point now) const override;
+
+  bool plan_due(
+    const planning::plan& in_force,
+    std::span<const planning::retrieval_sample> last) const override;
+
+  core::class_id admission_class(const core::request& wanted,
+                                 const planning::facts& known,
+                                 const planning::profile& costs,
+                                 const planning::plan& in_force) const override;
+
+  planning::plan_reasons explain(const planning::plan& made) const override;
+
+  std::string_view memory_name() const override {
+    return memory_name_;
+  }
+
+  planning::policy_memory kept(
+    const planning::policy_memory& all) const override;
+
+  std::string save(const planning::policy_memory& kept) const override;
+
+  core::result<planning::policy_memory> restore(
+    const planning::saved_memory& from) const override;
+
+  bool may_take(core::route_id route,
+                const planning::policy_memory& kept) const override;
+
+private:
+  planning::policy_ptr own_;
+  std::string name_;
+  std::string memory_name_;
+};
+
+/// Returns a host's policies, each as a host_policy.
+/// Errors: ec::bad_config with every fault, a line each: one that is null, and
+///         a name that is empty or taken, by the list of planning::policy_rows
+///         or by one before it.
+core::result<planning::policy_list> host_policies(
+  const planning::policy_list& own);
+
+} // namespace atelier::runtime

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/sample.hpp"
+#include "support/scale.hpp"
+#include <atelier/planning/policies/modm/energy.hpp>
+#include <atelier/planning/policies/modm/refinement.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <cmath>
+
+using namespace atelier;
+using namespace atelier::planning;
+using namespace atelier::planning::modm;
+
+BOOST_AUTO_TEST_SUITE(modm_refinement_test)
+
+BOOST_AUTO_TEST_CASE(nearer_pictures_skip_more_from_their_threshold_on) {
+  const auto table = published_table();
+  const auto skip = [&](double s) {
+    return allowed_skip(table, s, threshold_rule::from);
+  };
+  BOOST_TEST(skip(.2499) == 0u);
+  BOOST_TEST(skip(.25) == 5u);
+  BOOST_TEST(skip(.2699) == 5u);
+  BOOST_TEST(skip(.27) == 10u);
+  BOOST_TEST(skip(.28) == 15u);
+  BOOST_TEST(skip(.2899) == 15u);
+  BOOST_TEST(skip(.29) == 25u);
+  BOOST_TEST(skip(.30) == 30u);
+  BOOST_TEST(skip(1) == 30u);
+  BOOST_TEST(skip(-1) == 0u);
+  BOOST_TEST(skip(NAN) == 0u);
+  BOOST_TEST(allowed_skip({}, 1, threshold_rule::from) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(other_step_counts_run_the_same_share_at_their_end) {
+  for (const uint32_t k : {5u, 10u, 15u, 20u, 25u, 30u}) {
+    const auto r = refine_with(50, k);
+    BOOST_REQUIRE(r.has_value());
+    BOOST_TEST(r->first == k);
+    BOOST_TEST(r->steps == 50 - k);
+  }
+  BOOST_TEST(refine_with(10, 5)->steps == 9u);
+  BOOST_TEST(refine_with(10, 30)->steps == 4u);
+  BOOST_TEST(refine_with(10, 30)->first == 6u);
+  BOOST_TEST(refine_with(4, 30)->first == 2u);
+  BOOST_TEST(refine_with(2, 50)->steps == 1u);
+  // Nothing is left out: it cannot refine.
+  BOOST_TEST(!refine_with(50, 0).has_value());
+  BOOST_TEST(!refine_with(4, 5).has_value());
+  BOOST_TEST(!refine_with(1, 30).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(savings_are_those_of_the_equations) {
+  const std::vector<uint32_t> skips{10, 30};
+  const std::vector<double> shares{0.5, 0.5};
+  // .7 (.5 .2 + .5 .6) = .28
+  BOOST_TEST(saved_by_skipping(0.7, shares, skips) == 0.28,
+             boost::test_tools::tolerance(1e-12));
+  // .7 (.5 (.2 + .8 .75) + .5 (.6 + .4 .75)) = .595
+  BOOST_TEST(saved_with_small(0.7, shares, skips, 0.25) == 0.595,
+             boost::test_tools::tolerance(1e-12));
+  BOOST_TEST(saved_by_skipping(0, shares, skips) == 0.0);
+}
+
+BOOST_AUTO_TEST_CASE(isotonic_fits_never_fall_and_keep_all_samples) {
+  for (size_t i = 0; i < test::scaled(10'000); ++i) {
+    auto random = test::random_of(i);
+    std::vector<reuse_sample> samples(random.below(200));
+    for (auto& s : samples)
+      s = {std::floor(random.uniform() * 50) / 50, random.normal()};
+    const auto blocks = isotonic(samples, 1 + random.below(30));
+    size_t n = 0;
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      n += blocks[b].samples;
+      BOOST_REQUIRE(blocks[b].low <= blocks[b].mean);
+      if (b > 0) {
+        BOOST_REQUIRE(blocks[b].mean >= blocks[b - 1].mean - 1e-12);
+        BOOST_REQUIRE(blocks[b].from > blocks[b - 1].from);
+      }
+    }
+    BOOST_REQUIRE(n == samples.size());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(isotonic_fits_are_those_of_least_squares) {
+  // Against every way to cut few samples into blocks of one mean.
+  for (size_t i = 0; i < test::scaled(10'000); ++i) {
+    auto random = test::random_of(i);
+    const size_t n = 1 + random.below(8);
+    std::vector<reuse_sample> samples(n);
+    for (size_t k = 0; k < n; ++k)
+      samples[k] = {static_cast<double>(k), random.normal()};
+    const auto cost = [&](size_t from, size_t to) {
+      double sum = 0;
+      double squares = 0;
+      for (size_t k = from; k < to; ++k) {
+        sum += samples[k].kept;
+        squares += samples[k].kept * samples[k].kept;
+      }
+      return squares - sum * sum / static_cast<double>(to - from);
+    };
+    double best = HUGE_VAL;
+    for (size_t cuts = 0; cuts < (size_t{1} << (n - 1)); ++cuts) {
+      double total = 0;
+      double before = -HUGE_VAL;
+      size_t from = 0;
+      bool rising = true;
+      for (size_t k = 1; k <= n; ++k) {
+        if (k < n && (cuts >> (k - 1) & 1) == 0)
+          continue;
+        double mean = 0;
+        for (size_t at = from; at < k; ++at)
+          mean += samples[at].kept / static_cast<double>(k - from);
+        rising = rising && mean >= before - 1e-12;
+        before = mean;
+        total += cost(from, k);
+        from = k;
+      }
+      if (rising)
+        best = std::min(best, total);
+    }
+    double got = 0;
+    size_t from = 0;
+    for (const auto& b : isotonic(samples, 1)) {
+      got += cost(from, from + b.samples);
+      from += b.samples;
+    }
+    BOOST_REQUIRE_SMALL(got - best, 1e-9);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(calibrated_thresholds_keep_the_quality) {
+  auto random = test::random_of(0);
+  // Quality kept rises with similarity and falls with the skip; .95 is kept
+  // from .25 + skip / 500 on.
+  const auto measured = [&](uint32_t skip) {
+    std::vector<reuse_sample> samples(10'000);
+    for (auto& s : samples) {
+      s.similarity = 0.2 + random.uniform() * 0.2;
+      s.kept =
+        0.95 + (s.similarity - 0.25 - skip / 500.0) + 0.03 * random.normal();
+    }
+    return samples;
+  };
+  std::vector<std::pair<uint32_t, std::vector<reuse_sample>>> all;
+  for (const uint32_t k : {5u, 15u, 30u})
+    all.emplace_back(k, measured(k));
+  const auto table = calibrate(all);
+  BOOST_REQUIRE(table.size() == 3u);
+  // The fit's own error here is about 0.004, and its lower bound lies above.
+  for (const auto& t : table)
+    BOOST_TEST(std::abs(t.similarity - 0.25 - t.skip / 500.0) < 0.02);
+  for (const auto& t : table) {
+    // Fresh hits at the threshold's level keep it.
+    double kept = 0;
+    size_t hits = 0;
+    for (const auto& s : measured(t.skip))
+      if (s.similarity >= t.similarity) {
+        kept += s.kept;
+        ++hits;
+      }
+    BOOST_TEST(kept / static_cast<double>(hits) >= 0.95);
+  }
+  // What never keeps it has no threshold.
+  BOOST_TEST(!reliable_from(measured(200), 0.95).has_value());
+  BOOST_TEST(!reliable_from({}, 0.95).has_value());
+  BOOST_TEST(!reliable_from({{0.3, 2.0}}, 0.95).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(one_lucky_sample_decides_the_published_threshold) {
+  const std::vector<reuse_sample> samples{
+    {0.9, 1.0}, {0.5, 0.91}, {0.6, 0.1}, {0.4, 0.89}};
+  BOOST_TEST(lowest_that_kept(samples, 0.9).value() == 0.5);
+  BOOST_TEST(!lowest_that_kept(samples, 1.1).has_value());
+  const auto table = rising_table({{10, 0.4}, {5, 0.6}, {15, {}}, {20, 0.7}});
+  const skip_table expected{{5, 0.6}, {10, 0.6}, {20, 0.7}};
+  BOOST_TEST((table == expected));
+}
+
+BOOST_AUTO_TEST_CASE(energy_is_power_over_time) {
+  constexpr power of{300, 80, 120};
+  BOOST_TEST(energy(of, {10, 5, 2}) == 3640.0);
+  BOOST_TEST(energy_saved(500, 10, 2000, 20) == 0.5);
+  BOOST_TEST(energy_saved(500, 0, 2000, 20) == 0.0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

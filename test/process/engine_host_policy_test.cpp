@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// A policy of the host's own, in both modes.
+#include <atelier/planning/policy.hpp>
+
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <process/engine_fixture.hpp>
+#include <support/eventually.hpp>
+#include <support/host_policy.hpp>
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using test::eventually;
+using test::mode;
+
+namespace {
+
+engine_options options_with(
+  mode how, std::vector<std::shared_ptr<const planning::policy>> own,
+  std::vector<std::string> more = {}) {
+  more.insert(
+    more.begin(),
+    {"devices=[{name='cpu:0',executor='test_card',variants=['light@2',"
+     "'heavy@4'],test_card_step_ms=1}]",
+     "planner.period_s=0.2", "monitor.window_s=0.2"});
+  auto options = test::options_of(how, std::move(more));
+  options.policies = std::move(own);
+  return options;
+}
+
+generation asking(std::string prompt, uint64_t seed = 1) {
+  generation x;
+  x.prompt = std::move(prompt);
+  x.width = x.height = 64;
+  x.seed = seed;
+  return x;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(engine_host_policy_test)
+
+BOOST_DATA_TEST_CASE(its_decisions_and_its_memory_count,
+                     boost::unit_test::data::make({mode::single, mode::split}),
+                     how) {
+  const auto own = std::make_shared<const test::turn_policy>();
+  auto sut = test::start(options_with(how, {own}, {"policy.name=turns"}));
+  BOOST_TEST(sut->status().policy == "turns");
+  // Its memory has gone through several plans.
+  BOOST_TEST(eventually([&] { return sut->status().plan_version > 3; }));
+  std::vector<generation> all;
+  for (uint64_t i = 0; i < 8; ++i)
+    all.push_back(asking("card", i));
+  for (const auto& made : test::answers_to(*sut, all))
+    BOOST_TEST(test::picture_in(made).variant == "heavy@4");
+  BOOST_TEST(own->chosen >= all.size());
+  BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_DATA_TEST_CASE(what_it_throws_ends_one_decision,
+                     boost::unit_test::data::make({mode::single, mode::split}),
+                     how) {
+  const auto own = std::make_shared<const test::turn_policy>();
+  auto sut = test::start(options_with(how, {own}, {"policy.name=turns"}));
+  auto refused = test::hand_in(*sut, asking("throw it away"));
+  BOOST_TEST(test::code_of(test::await(refused)) == "internal");
+  auto misplaced = test::hand_in(*sut, asking("misplace it"));
+  BOOST_TEST(test::code_of(test::await(misplaced)) == "");
+  // The plan in force stays, and answers.
+  own->plans_fail = true;
+  BOOST_TEST(eventually([&] { return own->plans_failed > 1; }));
+  const auto version = sut->status().plan_version;
+  const auto failed = own->plans_failed.load();
+  BOOST_TEST(eventually([&] { return own->plans_failed > failed + 1; }));
+  BOOST_TEST(sut->status().plan_version == version);
+  auto drawn = test::hand_in(*sut, asking("card"));
+  BOOST_TEST(test::picture_in(test::await(drawn)).variant == "heavy@4");
+  own->plans_fail = false;
+  BOOST_TEST(eventually([&] { return sut->status().plan_version > version; }));
+  BOOST_TEST(sut->status().workers_lost == 0u);
+  BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_AUTO_TEST_CASE(built_in_ones_are_there_besides) {
+  const auto own = std::make_shared<const test::turn_policy>();
+  auto sut =
+    test::start(options_with(mode::single, {own}, {"policy.name=vanilla"}));
+  auto drawn = test::hand_in(*sut, asking("card"));
+  BOOST_TEST(test::picture_in(test::await(drawn)).variant == "light@2");
+  BOOST_TEST(own->chosen == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_named_is_refused) {
+  struct named : test::turn_policy {
+    explicit named(std::string x) : called(std::move(x)) {}
+
+    std::string_view name() const override {
+      return called;
+    }
+
+    std::string called;
+  };
+
+  const auto refusal =
+    [](std::vector<std::shared_ptr<const planning::policy>> own,
+       const std::string& name) {
+      auto started = engine::start(
+        options_with(mode::single, std::move(own), {"policy.name=" + name}));
+      BOOST_TEST_REQUIRE(std::holds_alternative<failure>(started));
+      const auto why = std::get<failure>(started);
+      BOOST_TEST(why.code == "bad_config");
+      return why.text;
+    };
+  const auto own = std::make_shared<const test::turn_policy>();
+  BOOST_TEST(refusal({std::make_shared<const named>("argus"), nullptr,
+                      std::make_shared<const named>("fixed"),
+                      std::make_shared<const named>(""), own, own},
+                     "turns")
+             == "engine_options::policies[0]: there is a policy 'argus' "
+                "already\n"
+                "engine_options::policies[1]: is null\n"
+                "engine_options::policies[2]: there is a policy 'fixed' "
+                "already\n"
+                "engine_options::policies[3]: has no name\n"
+                "engine_options::policies[5]: there is a policy 'turns' "
+                "already");
+  const auto unknown = refusal({own}, "nosuch");
+  BOOST_TEST(unknown.find("\n  the host's own: turns") != std::string::npos,
+             unknown);
+  own->plans_fail = true;
+  BOOST_TEST(refusal({own}, "turns")
+             == "policy.name: 'turns' cannot make its first plan: no plan "
+                "today");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -219,7 +219,10 @@ void accounts::book_image(const actors::answer& what, interval& here) {
   const bool chosen = judged_[request.id.value - 1] != 0;
   answered_judged_ += chosen ? 1 : 0;
   light_judged_ += chosen && light ? 1 : 0;
-  saved_ += v.steps == 0 ? 0 : static_cast<double>(skipped) / v.steps;
+  const double saved =
+    v.steps == 0 ? 0 : static_cast<double>(skipped) / v.steps;
+  saved_ += saved;
+  here.saved_sum += saved;
   steps_ms_.push_back(static_cast<float>(core::to_ms(what.took.denoise)));
   first_step_ms_ += core::to_ms(what.took.first_step);
 }

@@ -118,6 +118,14 @@ std::vector<planning::match> simulated_knowledge::near(const core::request& of,
     return {};
   if (cache_ != nullptr)
     return cache_->near(of.id.value - 1, nearest_kept);
+  planning::match x;
+  x.entry = 1;
+  x.stored = stored_;
+  const auto& told_prompts = of_.nearest_prompts;
+  if (by == planning::compared::prompts && !told_prompts.empty()) {
+    x.similarity = told_prompts[(of.id.value - 1) % told_prompts.size()];
+    return std::vector<planning::match>(nearest, x);
+  }
   planning::nearness spec{1, 0, 1};
   if (by != planning::compared::nothing) {
     const auto told = nearness_of(of_, by);
@@ -135,11 +143,8 @@ std::vector<planning::match> simulated_knowledge::near(const core::request& of,
   if (any.uniform() >= spec.found)
     return {};
   auto random = stream(of_, of.id, draw::similarity);
-  planning::match x;
-  x.entry = 1;
   x.similarity =
     std::clamp(spec.mean + spec.spread * random.normal(), 0.0, 1.0);
-  x.stored = stored_;
   return std::vector<planning::match>(nearest, x);
 }
 

@@ -19,6 +19,9 @@ struct interval {
   /// Images of requests that arrived here, and of all their quality.
   uint64_t images = 0;
   double quality_sum = 0;
+  /// Of those images, the shares of their steps that earlier work saved,
+  /// summed.
+  double saved_sum = 0;
   /// Images answered by the light variant of a cascade.
   uint64_t light = 0;
   uint64_t searches = 0;

@@ -239,6 +239,10 @@ core::result<void> validate(const scenario& x) {
     return ok;
   if (!(x.noise >= 0 && x.noise <= 1))
     return core::fail(ec::invalid_argument, "noise {} outside 0..1", x.noise);
+  for (const double s : x.nearest_prompts)
+    if (!(s >= 0 && s <= 1))
+      return core::fail(ec::invalid_argument,
+                        "nearness of prompts {} outside 0..1", s);
   if (auto ok = check_edits(x.edits); !ok)
     return ok;
   if (auto ok = check_cache(x.cache); !ok)

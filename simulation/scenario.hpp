@@ -127,6 +127,10 @@ struct scenario {
   std::optional<double> classifier_accuracy;
   /// None: the profile's.
   std::optional<planning::nearness> similarity;
+  /// How near each request's prompt is to the nearest of those before it, 0..1,
+  /// in their order and from the first again where there are more requests; for
+  /// policies that compare prompts. Empty: drawn by `similarity`.
+  std::vector<double> nearest_prompts{};
   /// None: the profile's.
   std::optional<planning::hit_predictor> predictor;
   /// Where it has entries, what is near comes from it, by `similarity` on one

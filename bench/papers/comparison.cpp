@@ -23,6 +23,45 @@ std::string shown(double x, int digits) {
                    : fmt::format("{:.{}f}", x, digits);
 }
 
+double mean_over(const std::vector<outcome>& all,
+                 double (*value)(const outcome&)) {
+  double sum = 0;
+  for (const outcome& o : all)
+    sum += value(o);
+  return all.empty() ? 0 : sum / static_cast<double>(all.size());
+}
+
+double violations(const outcome& o) {
+  return o.violation_ratio();
+}
+
+// Of n requests; none: 0.
+double part(uint64_t some, uint64_t n) {
+  return n == 0 ? 0 : 100 * static_cast<double>(some) / static_cast<double>(n);
+}
+
+std::string doings(const named_run& of) {
+  const auto mean = [&](double (*value)(const outcome&)) {
+    return mean_over(of.runs, value);
+  };
+  auto out = fmt::format(
+    "{}: busy {:.0f} %, {:.2f} of {:.2f} s before the first step, {:.2f} % "
+    "late, {:.2f} % dropped",
+    of.name, mean([](auto& o) { return 100 * o.utilisation; }),
+    mean([](auto& o) { return o.first_step_mean_ms / 1000; }),
+    mean([](auto& o) { return o.latency_mean_ms / 1000; }),
+    mean([](auto& o) { return part(o.late, o.requests); }),
+    mean([](auto& o) { return part(o.dropped, o.requests); }));
+  if (const double saved = mean([](auto& o) { return 100 * o.saved_steps; });
+      saved > 0)
+    out += fmt::format(", {:.1f} % of the steps saved", saved);
+  if (const double loads =
+        mean([](auto& o) { return static_cast<double>(o.loads); });
+      loads > 0)
+    out += fmt::format(", {:.0f} loads", loads);
+  return out;
+}
+
 } // namespace
 
 missed where_missed(std::span<const outcome> runs) {
@@ -60,6 +99,24 @@ missed where_missed(std::span<const outcome> runs) {
   if (out.intervals < out.of)
     out.crowded =
       mean(came, out.intervals) / mean(arrived - came, out.of - out.intervals);
+  return out;
+}
+
+std::string what_they_did(const named_runs& of) {
+  std::string out;
+  for (const named_run& x : of)
+    out += (out.empty() ? "" : "; ") + doings(x);
+  if (of.size() < 2)
+    return out;
+  const auto* more = &of[0];
+  if (mean_over(of[1].runs, violations) > mean_over(of[0].runs, violations))
+    more = &of[1];
+  const auto where = where_missed(more->runs);
+  if (where.intervals > 0)
+    out +=
+      fmt::format("; nine tenths of what {} misses fall in {} of {} "
+                  "intervals, with {:.2f} times the arrivals of the others",
+                  more->name, where.intervals, where.of, where.crowded);
   return out;
 }
 
@@ -107,6 +164,17 @@ comparison compare(const fared& ours, const fared& theirs, quality_figure of,
   return {false, ours.violations > 0
                    ? "equal in both figures"
                    : "equal in both figures: neither misses a deadline"};
+}
+
+comparison compare(const named_runs& of, quality_figure figure) {
+  const auto quality = figure == quality_figure::fid
+                       ? +[](const outcome& o) { return o.fid; }
+                       : +[](const outcome& o) { return o.quality_mean; };
+  const auto figures = [&](const named_run& x) {
+    return fared{mean_over(x.runs, violations), mean_over(x.runs, quality)};
+  };
+  return compare(figures(of[0]), figures(of[1]), figure,
+                 where_missed(of[0].runs));
 }
 
 } // namespace atelier::runtime::detail

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace atelier::runtime::detail {
 
@@ -33,6 +34,22 @@ struct missed {
 /// Returns where the requests of these runs were missed; nothing was: zeros.
 missed where_missed(std::span<const outcome> runs);
 
+/// Runs of one policy, or of one way to run it, by seed.
+struct named_run {
+  std::string name;
+  std::vector<outcome> runs;
+};
+
+using named_runs = std::vector<named_run>;
+
+/// Finds in the runs of a row why it fails. It is a plain function, which knows
+/// nothing but them: so that no reason stands before the run.
+using reason_of = std::string (*)(const named_runs&);
+
+/// Returns what the devices of each did and where its requests waited; then, of
+/// the first two, in which intervals the one that misses more does so.
+std::string what_they_did(const named_runs& of);
+
 struct comparison {
   /// Neither figure is worse, and one is better.
   bool passes = false;
@@ -44,5 +61,9 @@ struct comparison {
 /// @param ours_missed told where `ours` has more violations.
 comparison compare(const fared& ours, const fared& theirs, quality_figure of,
                    const missed& ours_missed = {});
+
+/// Compares the means of the first two.
+/// @pre of.size() == 2
+comparison compare(const named_runs& of, quality_figure figure);
 
 } // namespace atelier::runtime::detail

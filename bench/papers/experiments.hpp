@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/bench/papers/comparison.hpp>
 #include <atelier/bench/papers/reproduce.hpp>
 #include <atelier/simulation/outcome.hpp>
 #include <atelier/simulation/scenario.hpp>
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace atelier::runtime::detail {
+
+/// Where policy `atelier` meets those of the papers.
+inline constexpr auto papers_workloads = "Atelier on the papers' workloads";
 
 /// What all experiments share: the rows, and how runs are made.
 class experiments {
@@ -24,20 +30,33 @@ public:
   /// comes back is empty.
   outcome run(const scenario& of, const std::string& name);
 
-  /// Runs a scenario with seeds 1..options.seeds, the trace made anew for each.
+  /// Runs a scenario with seeds 1..options.seeds, the trace made anew for each;
+  /// several at once where the machine can, so that `trace` is called from
+  /// several threads.
   std::vector<outcome> run_seeds(
     scenario of, const std::string& name,
     const std::function<std::vector<planning::traced_arrival>(uint64_t)>&
       trace);
 
   /// Adds a row that has a tolerance.
+  /// @param why finds in `of` why it fails; none: the row has its figures alone
   void add(std::string paper, std::string what, std::string published,
            std::string ours, std::string condition, bool passes,
-           std::string reason_if_not = {});
+           const named_runs& of = {}, reason_of why = nullptr);
 
-  /// Adds a row without one.
+  /// Adds a row that compares a policy with another on one load: neither figure
+  /// may be worse, and one must be better.
+  /// @param both ours, then theirs
+  void compare_two(std::string what, const named_runs& both,
+                   quality_figure figure, std::string condition);
+
+  /// Adds a row without a tolerance.
   void tell(std::string paper, std::string what, std::string published,
             std::string ours, std::string condition);
+
+  /// Adds a row that cannot but return what was put in.
+  void tell_input(std::string paper, std::string what, std::string published,
+                  std::string ours, std::string condition, std::string input);
 
   /// Adds a row that this simulation cannot show.
   void open(std::string paper, std::string what, std::string published,
@@ -49,7 +68,11 @@ public:
   core::error failure;
 
 private:
+  /// As run(), from any thread.
+  core::result<outcome> attempt(const scenario& of, const std::string& name);
+
   const std::function<bool(const std::string&)>& told_;
+  std::mutex telling_;
 };
 
 /// Returns a shipped profile.
@@ -73,6 +96,15 @@ std::vector<planning::traced_arrival> steady(double rate, double seconds,
 /// Returns arrivals all at once: throughput is then what the devices give.
 std::vector<planning::traced_arrival> heap(size_t n);
 
+/// The one policy that answers with this name in its rules, as published:
+/// nothing starts fresh to keep the cache young.
+std::shared_ptr<const planning::policy> as_published(std::string_view name);
+
+/// Returns for each line of a file of prompts, but the first `warm`, the cosine
+/// between its counts of trigrams of characters and those of the nearest line
+/// before it, in order.
+std::vector<double> nearest_earlier(const std::string& lines, size_t warm);
+
 std::string percent(double share);
 
 double mean(const std::vector<double>& x);
@@ -83,6 +115,9 @@ double correlation(const std::vector<std::pair<double, double>>& x);
 /// Returns the mean over outcomes of a number of each.
 double mean_of(const std::vector<outcome>& all,
                const std::function<double(const outcome&)>& value);
+
+/// Returns the mean share of late and dropped requests.
+double violations_of(const std::vector<outcome>& all);
 
 /// Returns the largest share of late and dropped requests, smoothed over five
 /// intervals.

@@ -9,23 +9,33 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <fstream>
+#include <future>
 #include <numeric>
 #include <sstream>
+#include <thread>
 
 namespace atelier::runtime {
 
 namespace detail {
 
+core::result<outcome> experiments::attempt(const scenario& of,
+                                           const std::string& name) {
+  const auto goes_on = [&] {
+    const std::lock_guard lock{telling_};
+    return !told_ || told_(name);
+  };
+  if (!goes_on())
+    return core::fail(core::ec::cancelled, "stopped");
+  return simulate(of, [&](uint64_t) { return goes_on(); });
+}
+
 outcome experiments::run(const scenario& of, const std::string& name) {
   if (failure.code != core::ec::none)
     return {};
-  if (told_ && !told_(name)) {
-    failure = core::fail(core::ec::cancelled, "stopped");
-    return {};
-  }
-  auto out = simulate(of, [&](uint64_t) { return !told_ || told_(name); });
+  auto out = attempt(of, name);
   if (!out) {
     failure = out.why();
     return {};
@@ -36,23 +46,76 @@ outcome experiments::run(const scenario& of, const std::string& name) {
 std::vector<outcome> experiments::run_seeds(
   scenario of, const std::string& name,
   const std::function<std::vector<planning::traced_arrival>(uint64_t)>& trace) {
-  std::vector<outcome> out;
-  for (uint32_t seed = 1; seed <= options.seeds; ++seed) {
-    of.seed = seed;
-    of.trace = trace(seed);
-    out.push_back(run(of, fmt::format("{}, seed {}", name, seed)));
-  }
+  std::vector<outcome> out(options.seeds);
+  if (failure.code != core::ec::none)
+    return out;
+  std::vector<core::error> failures(options.seeds);
+  std::atomic<uint32_t> next = 0;
+  const auto work = [&] {
+    for (uint32_t i = next++; i < options.seeds; i = next++) {
+      auto x = of;
+      x.seed = i + 1;
+      x.trace = trace(x.seed);
+      auto one = attempt(x, fmt::format("{}, seed {}", name, x.seed));
+      if (one)
+        out[i] = std::move(*one);
+      else
+        failures[i] = one.why();
+    }
+  };
+  std::vector<std::future<void>> others;
+  for (uint32_t n =
+         std::min(options.seeds, std::thread::hardware_concurrency());
+       n > 1; --n)
+    others.push_back(std::async(std::launch::async, work));
+  work();
+  for (auto& other : others)
+    other.get();
+  for (auto& f : failures)
+    if (f.code != core::ec::none && failure.code == core::ec::none)
+      failure = std::move(f);
   return out;
 }
 
 void experiments::add(std::string paper, std::string what,
                       std::string published, std::string ours,
-                      std::string condition, bool passes,
-                      std::string reason_if_not) {
+                      std::string condition, bool passes, const named_runs& of,
+                      reason_of why) {
   rows.push_back({std::move(paper), std::move(what), std::move(published),
                   std::move(ours), std::move(condition),
                   passes ? verdict::pass : verdict::fail,
-                  passes ? std::string{} : std::move(reason_if_not)});
+                  passes || why == nullptr ? std::string{} : why(of)});
+}
+
+namespace {
+
+std::string by_fid(const named_runs& x) {
+  return compare(x, quality_figure::fid).reason;
+}
+
+std::string by_quality(const named_runs& x) {
+  return compare(x, quality_figure::quality).reason;
+}
+
+} // namespace
+
+void experiments::compare_two(std::string what, const named_runs& both,
+                              quality_figure figure, std::string condition) {
+  const bool is_fid = figure == quality_figure::fid;
+  const auto quality = [&](const named_run& x) {
+    return mean_of(x.runs,
+                   [&](auto& o) { return is_fid ? o.fid : o.quality_mean; });
+  };
+  const auto share = [&](const named_run& x) {
+    return fmt::format("{:.2f} %", 100 * violations_of(x.runs));
+  };
+  add(papers_workloads, std::move(what), "-",
+      fmt::format("violations {} against {}, {} {:.{}f} against {:.{}f}",
+                  share(both[0]), share(both[1]), is_fid ? "FID" : "quality",
+                  quality(both[0]), is_fid ? 2 : 4, quality(both[1]),
+                  is_fid ? 2 : 4),
+      std::move(condition) + ": neither worse, one better",
+      compare(both, figure).passes, both, is_fid ? by_fid : by_quality);
 }
 
 void experiments::tell(std::string paper, std::string what,
@@ -65,6 +128,14 @@ void experiments::tell(std::string paper, std::string what,
                   std::move(condition),
                   verdict::told,
                   {}});
+}
+
+void experiments::tell_input(std::string paper, std::string what,
+                             std::string published, std::string ours,
+                             std::string condition, std::string input) {
+  tell(std::move(paper), std::move(what), std::move(published), std::move(ours),
+       std::move(condition));
+  rows.back().reason = "returns its input: " + std::move(input);
 }
 
 void experiments::open(std::string paper, std::string what,
@@ -157,6 +228,10 @@ double mean_of(const std::vector<outcome>& all,
   for (const auto& one : all)
     x.push_back(value(one));
   return mean(x);
+}
+
+double violations_of(const std::vector<outcome>& all) {
+  return mean_of(all, [](auto& o) { return o.violation_ratio(); });
 }
 
 double peak_violations(const outcome& of) {

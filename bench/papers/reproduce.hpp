@@ -32,7 +32,8 @@ struct reproduced {
   /// What must hold, or under which conditions.
   std::string condition;
   verdict passes = verdict::open;
-  /// Where it fails or is open: why.
+  /// Where it fails: why, as far as the runs show it; empty: they do not. Where
+  /// it is open: why. Where it is told and can only return its input: which.
   std::string reason;
 };
 
@@ -44,6 +45,9 @@ struct reproduction_options {
   std::string published;
   /// Seeds that means are taken over, where a row says so.
   uint32_t seeds = 5;
+  /// Share of the time, or of the requests, that experiments run for: below 1
+  /// for tests, which look whether rows come out as before.
+  double length = 1;
 };
 
 /// Runs the experiments that show the papers' results.

@@ -72,6 +72,44 @@ BOOST_AUTO_TEST_CASE(worse_ones_say_where_requests_are_missed) {
              == std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(means_of_runs_are_compared) {
+  outcome good;
+  good.requests = 100;
+  good.late = 2;
+  good.quality_mean = 0.9;
+  outcome better = good;
+  better.late = 0;
+  const named_run ours{"ours", {good, better}};
+  const named_run theirs{"theirs", {good, good}};
+  BOOST_TEST(compare({ours, theirs}, quality_figure::quality).passes);
+  const auto other = compare({theirs, ours}, quality_figure::quality);
+  BOOST_TEST(!other.passes);
+  BOOST_TEST(other.reason == "1.00 points more violations at the same quality");
+}
+
+BOOST_AUTO_TEST_CASE(what_runs_did_is_told_with_their_figures) {
+  auto crowded = run_of({{10, 0}, {30, 18}, {10, 0}});
+  crowded.requests = 50;
+  crowded.late = 9;
+  crowded.dropped = 9;
+  crowded.utilisation = 0.75;
+  crowded.first_step_mean_ms = 500;
+  crowded.latency_mean_ms = 2500;
+  crowded.saved_steps = 0.25;
+  auto idle = run_of({{10, 0}});
+  idle.requests = 10;
+  idle.loads = 3;
+  const auto text =
+    what_they_did({named_run{"idle", {idle}}, named_run{"crowded", {crowded}}});
+  BOOST_TEST(text
+             == "idle: busy 0 %, 0.00 of 0.00 s before the first step, 0.00 % "
+                "late, 0.00 % dropped, 3 loads; crowded: busy 75 %, 0.50 of "
+                "2.50 s before the first step, 18.00 % late, 18.00 % dropped, "
+                "25.0 % of the steps saved; nine tenths of what crowded misses "
+                "fall in 1 of 3 intervals, with 3.00 times the arrivals of the "
+                "others");
+}
+
 BOOST_AUTO_TEST_CASE(what_the_table_does_not_show_is_called_so) {
   BOOST_TEST(by_quality({0.00001, 1}, {0, 1}).reason
              == "under 0.01 points more violations at the same quality");

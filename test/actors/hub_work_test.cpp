@@ -42,14 +42,9 @@ struct measured : hub_rig {
 
 // Vanilla, which notes what it is told that a step of card@4 takes.
 struct noting_policy : planning::vanilla {
-  planning::choice choose(const core::request& wanted,
-                          const planning::facts& known,
-                          const planning::profile& costs,
-                          const planning::plan& in_force,
-                          const planning::cluster_view& there,
-                          core::philox& random) const override {
-    told = costs.variants[0].step[0].took;
-    return vanilla::choose(wanted, known, costs, in_force, there, random);
+  planning::choice choose(const planning::decision_context& by) const override {
+    told = by.costs.variants[0].step[0].took;
+    return vanilla::choose(by);
   }
 
   mutable core::timespan told{0};

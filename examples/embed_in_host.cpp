@@ -93,28 +93,30 @@ void be_refused(atelier::engine& engine) {
 
 } // namespace
 
-int main() try {
-  const auto engine = atelier::engine::start(slow_test_card()).value();
+int main() {
+  try {
+    const auto engine = atelier::engine::start(slow_test_card()).value();
 
-  wait_for_one(*engine);
-  be_called(*engine);
-  take_back(*engine);
-  be_refused(*engine);
+    wait_for_one(*engine);
+    be_called(*engine);
+    take_back(*engine);
+    be_refused(*engine);
 
-  auto last =
-    engine->submit(portrait("finished while the engine stops")).value();
-  const auto now = engine->status();
-  std::cout << now.accepted << " accepted, " << now.answered << " answered, "
-            << now.cancelled << " taken back, " << now.running << " running\n";
-  // New work is refused from here on; what runs has ten seconds.
-  const bool all_answered = engine->stop(10s);
-  show(last.result.get());
-  std::cout << (all_answered ? "everything was answered\n"
-                             : "some work was given up\n");
-  return all_answered ? 0 : 1;
-
-} catch (const atelier::failed& e) {
-  // A host would answer its user.
-  std::cerr << "embed_in_host: " << e.why().code << ": " << e.what() << '\n';
-  return 1;
+    auto last =
+      engine->submit(portrait("finished while the engine stops")).value();
+    const auto now = engine->status();
+    std::cout << now.accepted << " accepted, " << now.answered << " answered, "
+              << now.cancelled << " taken back, " << now.running
+              << " running\n";
+    // New work is refused from here on; what runs has ten seconds.
+    const bool all_answered = engine->stop(10s);
+    show(last.result.get());
+    std::cout << (all_answered ? "everything was answered\n"
+                               : "some work was given up\n");
+    return all_answered ? 0 : 1;
+  } catch (const atelier::failed& e) {
+    // A host would answer its user.
+    std::cerr << "embed_in_host: " << e.why().code << ": " << e.what() << '\n';
+    return 1;
+  }
 }

@@ -8,28 +8,29 @@
 #include <stdexcept>
 #include <string>
 
-int main(int argc, char** argv) try {
-  const std::string file = argc > 1 ? argv[1] : "first_image.png";
+int main(int argc, char** argv) {
+  try {
+    const std::string file = argc > 1 ? argv[1] : "first_image.png";
 
-  // Without options: one process, one device, the models that come along.
-  const auto engine = atelier::engine::start({}).value();
+    // Without options: one process, one device, the models that come along.
+    const auto engine = atelier::engine::start({}).value();
 
-  atelier::generation wanted;
-  wanted.prompt = argc > 2 ? argv[2] : "a red circle above a blue square";
-  auto submitted = engine->submit(wanted).value();
+    atelier::generation wanted;
+    wanted.prompt = argc > 2 ? argv[2] : "a red circle above a blue square";
+    auto submitted = engine->submit(wanted).value();
 
-  const auto picture = submitted.result.get().value();
-  std::ofstream out{file, std::ios::binary};
-  out.write(reinterpret_cast<const char*>(picture.bytes.data()),
-            static_cast<std::streamsize>(picture.bytes.size()));
-  out.close();
-  if (!out)
-    throw std::runtime_error{"cannot write " + file};
-  std::cout << file << ": " << picture.width << " x " << picture.height
-            << ", seed " << picture.seed << ", " << picture.steps
-            << " steps of " << picture.variant << '\n';
-
-} catch (const std::exception& e) {
-  std::cerr << "first_image: " << e.what() << '\n';
-  return 1;
+    const auto picture = submitted.result.get().value();
+    std::ofstream out{file, std::ios::binary};
+    out.write(reinterpret_cast<const char*>(picture.bytes.data()),
+              static_cast<std::streamsize>(picture.bytes.size()));
+    out.close();
+    if (!out)
+      throw std::runtime_error{"cannot write " + file};
+    std::cout << file << ": " << picture.width << " x " << picture.height
+              << ", seed " << picture.seed << ", " << picture.steps
+              << " steps of " << picture.variant << '\n';
+  } catch (const std::exception& e) {
+    std::cerr << "first_image: " << e.what() << '\n';
+    return 1;
+  }
 }

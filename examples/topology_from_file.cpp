@@ -34,42 +34,44 @@ void show(const atelier::engine_status& now,
 
 } // namespace
 
-int main(int argc, char** argv) try {
-  if (argc < 2) {
-    std::cerr << "usage: topology_from_file FILE [KEY=VALUE ...]\n";
-    return 2;
+int main(int argc, char** argv) {
+  try {
+    if (argc < 2) {
+      std::cerr << "usage: topology_from_file FILE [KEY=VALUE ...]\n";
+      return 2;
+    }
+    atelier::engine_options options;
+    options.config_file = argv[1];
+    options.set.assign(argv + 2, argv + argc);
+
+    // Every fault of the file is told at once, a line each.
+    const auto engine = atelier::engine::start(options).value();
+
+    std::vector<atelier::submission> requests;
+    for (int i = 0; i < pictures; ++i) {
+      atelier::generation wanted;
+      wanted.prompt = "picture " + std::to_string(i);
+      requests.push_back(engine->submit(wanted).value());
+    }
+
+    // A snapshot may be taken at any time.
+    std::map<std::string, uint32_t> most_running;
+    for (auto& request : requests) {
+      while (request.result.wait_for(std::chrono::milliseconds{5})
+             != std::future_status::ready)
+        for (const auto& worker : engine->status().workers)
+          most_running[worker.device] =
+            std::max(most_running[worker.device], worker.running);
+      request.result.get().value();
+    }
+    const auto end = engine->status();
+    show(end, most_running);
+    std::cout << end.answered << " of " << end.accepted << " answered\n";
+    return end.answered == pictures && engine->stop(std::chrono::seconds{10})
+           ? 0
+           : 1;
+  } catch (const atelier::failed& e) {
+    std::cerr << "topology_from_file: " << e.what() << '\n';
+    return 1;
   }
-  atelier::engine_options options;
-  options.config_file = argv[1];
-  options.set.assign(argv + 2, argv + argc);
-
-  // Every fault of the file is told at once, a line each.
-  const auto engine = atelier::engine::start(options).value();
-
-  std::vector<atelier::submission> requests;
-  for (int i = 0; i < pictures; ++i) {
-    atelier::generation wanted;
-    wanted.prompt = "picture " + std::to_string(i);
-    requests.push_back(engine->submit(wanted).value());
-  }
-
-  // A snapshot may be taken at any time.
-  std::map<std::string, uint32_t> most_running;
-  for (auto& request : requests) {
-    while (request.result.wait_for(std::chrono::milliseconds{5})
-           != std::future_status::ready)
-      for (const auto& worker : engine->status().workers)
-        most_running[worker.device] =
-          std::max(most_running[worker.device], worker.running);
-    request.result.get().value();
-  }
-  const auto end = engine->status();
-  show(end, most_running);
-  std::cout << end.answered << " of " << end.accepted << " answered\n";
-  return end.answered == pictures && engine->stop(std::chrono::seconds{10}) ? 0
-                                                                            : 1;
-
-} catch (const atelier::failed& e) {
-  std::cerr << "topology_from_file: " << e.what() << '\n';
-  return 1;
 }

@@ -72,6 +72,10 @@ void connection::begin_stream() {
 }
 
 void connection::enqueue(std::string text) {
+  // From now on the client is to read, no longer the stream to show a sign of
+  // life.
+  if (phase_ == phase::streaming && out_.empty())
+    allow(settings_->idle);
   out_.push_back(std::move(text));
   write();
 }

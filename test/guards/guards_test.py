@@ -141,7 +141,7 @@ def case_every_test_file_is_compiled():
     named = set()
     for pattern in ("CMakeLists.txt", "*.cmake"):
         for x in places.TESTS.rglob(pattern):
-            named |= {x.parent / word for word in re.findall(
+            named |= {(x.parent / word).resolve() for word in re.findall(
                 r"(?:(?<=\s)|(?<=DIR\}/))[\w/.]+_test\.cpp", x.read_text())}
     left = [str(x) for x in places.TESTS.rglob("*_test.cpp") if x not in named]
     expect(not left, "in no list of sources:", left)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run by ctest with the variables that CMakeLists.txt passes.
+cmake_minimum_required(VERSION 3.25)
 set(prefix "${ATELIER_WORK}/prefix")
 set(host_build "${ATELIER_WORK}/host")
 set(made "${ATELIER_WORK}/made")

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Long, because turns, passengers and bounds share one table of rows.
+
 #include <atelier/planning/step_batch.hpp>
 
 #include <algorithm>

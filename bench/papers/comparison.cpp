@@ -35,7 +35,7 @@ double violations(const outcome& o) {
   return o.violation_ratio();
 }
 
-// Of n requests; none: 0.
+// Returns the per cent that `some` are of n requests; 0 where there are none.
 double part(uint64_t some, uint64_t n) {
   return n == 0 ? 0 : 100 * static_cast<double>(some) / static_cast<double>(n);
 }

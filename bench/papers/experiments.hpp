@@ -68,7 +68,7 @@ public:
   core::error failure;
 
 private:
-  /// As run(), from any thread.
+  /// Runs what run() does; any thread may call it.
   core::result<outcome> attempt(const scenario& of, const std::string& name);
 
   const std::function<bool(const std::string&)>& told_;

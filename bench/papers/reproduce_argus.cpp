@@ -24,7 +24,8 @@ constexpr double length = 9000;
 constexpr double slo = 12.6;
 /// Between plans, and of the series.
 constexpr double period = 60;
-/// Of the series where what happens within a minute counts.
+/// Intervals of the series last so long where what happens within a minute
+/// counts.
 constexpr double step_seconds = 5;
 constexpr double full_steps = 50;
 /// Eight workers that skip 25 of 50 steps of 4.2 s.
@@ -223,8 +224,8 @@ void production(experiments& e, const side_by_side& all) {
         });
 }
 
-/// What is lost without the map from predicted to planned levels, of what a
-/// prompt loses at most: nothing at its own level.
+/// Tells what part of the most that a prompt can lose is lost without the map
+/// from predicted to planned levels; at its own level a prompt loses nothing.
 void figure_10(experiments& e, const side_by_side& all, const loads& load) {
   const auto random =
     ran(e, base("argus-no-classifier"), "argus-no-classifier", load);

@@ -28,7 +28,7 @@ constexpr auto paper = "DiffServe";
 struct cascade_case {
   const char* name;
   const char* profile;
-  /// As the published tables name it.
+  /// The published tables name the light variant so.
   const char* light;
   const char* heavy;
   const char* trace;

@@ -34,7 +34,8 @@ std::shared_ptr<const planning::policy> as_published(std::string_view name) {
 
 std::vector<double> nearest_earlier(const std::string& lines, size_t warm) {
   std::vector<double> out;
-  // Of each trigram, who has it how often; and how long each vector is.
+  // `all` holds, for each trigram, the prompts that have it and how often;
+  // `norms` holds the length of each prompt's vector.
   std::unordered_map<std::string, std::vector<std::pair<size_t, double>>> all;
   std::vector<double> norms;
   std::istringstream in{lines};
@@ -114,8 +115,8 @@ std::string seeds_of(const experiments& e) {
 constexpr auto modm_paper = "MoDM";
 constexpr uint32_t nodes = 16;
 
-/// Of every model at work: none is published, and by shares of energy any one
-/// is as good.
+/// Every model at work is assumed to draw this: no figure is published, and in
+/// shares of energy any one serves.
 constexpr double assumed_watts = 300;
 
 /// Times of loads of SD3.5-Large, SDXL and SANA: none are published. Longer for
@@ -331,8 +332,8 @@ void rates(experiments& e, bool sana, const std::vector<double>& prompts) {
     for (const char* policy : {"gptcache", "pinecone"})
       beside.push_back(at_rate(prompts_base(policy, prompts), policy));
   const auto atelier = own("atelier");
-  // As in the figure, requests become more; the deadline is that of the runs
-  // beside it.
+  // The load rises as in the figure; the deadline is that of the runs beside
+  // it.
   auto rising = modm_base("modm-paper", sana, nodes);
   rising.deadline = deadline;
   planning::load_spec ramp;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start, ask and end the built program's server, as an operator would.
+Long, because it is one table of cases beside what starts and ends a server.
 
 Usage: serve_test.py --program ATELIER --report FILE [--only PART]
 """

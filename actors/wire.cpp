@@ -5,6 +5,7 @@
 #include <caf/binary_serializer.hpp>
 #include <caf/byte.hpp>
 
+#include <type_traits>
 #include <utility>
 
 namespace atelier::actors {
@@ -19,8 +20,13 @@ bool at_most(Enum x, Enum last) {
 }
 
 bool known(const core::recipe& x) {
-  return at_most(x.with, core::sampler::flow_match_euler)
-      && at_most(x.noise, core::noise_source::philox);
+  bool yes = true;
+  core::each_parameter([&](const core::parameter&, auto at) {
+    using type = typename decltype(at)::type;
+    if constexpr (std::is_enum_v<type>)
+      yes = yes && x.*at.used < type::count;
+  });
+  return yes;
 }
 
 bool known(const core::error& x) {

@@ -76,7 +76,7 @@ public:
   core::recipe recipe() {
     core::recipe x;
     x.variant = id<core::variant_id>();
-    x.with = static_cast<core::sampler>(below(6));
+    x.with = static_cast<core::sampler>(below(core::sampler_count));
     x.steps = u32();
     x.guidance = static_cast<float>(random_.uniform() * 20);
     x.guidance_rescale = static_cast<float>(random_.uniform());
@@ -353,10 +353,10 @@ BOOST_AUTO_TEST_CASE(a_number_without_a_name_is_refused) {
   };
   BOOST_TEST(!refused(denoise{}));
   denoise sampler;
-  sampler.how.with = static_cast<core::sampler>(6);
+  sampler.how.with = core::sampler::count;
   BOOST_TEST(refused(sampler));
   prepare noise;
-  noise.how.noise = static_cast<core::noise_source>(2);
+  noise.how.noise = core::noise_source::count;
   BOOST_TEST(refused(noise));
   denoise prio;
   prio.prio = static_cast<core::priority>(3);

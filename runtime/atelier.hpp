@@ -89,7 +89,7 @@ struct generation {
   /// With an image: the share of the steps that run, of which it leaves one at
   /// least; at most 1 (none: 0.8, or 1 with a mask or where 0.8 leaves none).
   std::optional<float> strength;
-  /// By name, such as ddim or dpmpp_2m: docs/http-api.md names them all.
+  /// By name, such as ddim: docs/http-api.md names them all.
   std::optional<std::string> sampler;
   std::optional<std::string> model;
   std::optional<std::string> variant;

@@ -2,6 +2,7 @@
 #include <atelier/actors/wire.hpp>
 #include <atelier/core/record.hpp>
 
+#include <type_traits>
 #include <utility>
 
 namespace atelier::actors {

@@ -2,8 +2,6 @@
 #include <atelier/core/limits.hpp>
 #include <atelier/core/utf8.hpp>
 
-#include <utility>
-
 namespace atelier::core {
 
 namespace {
@@ -39,24 +37,31 @@ result<void> validate_size(extent px, const limits& within) {
   return {};
 }
 
-result<void> validate_pins(const pins& fixed, const limits& within) {
-  if (fixed.steps && (*fixed.steps == 0 || *fixed.steps > within.steps))
-    return fail(ec::invalid_argument, "steps {} outside 1..{}", *fixed.steps,
-                within.steps);
-  // Written so that NaN, which compares false with all, is refused.
-  if (fixed.guidance
-      && !(*fixed.guidance >= 0 && *fixed.guidance <= within.guidance))
-    return fail(ec::invalid_argument, "guidance {} outside 0..{}",
-                *fixed.guidance, within.guidance);
-  for (const auto& [field, value] :
-       {std::pair{"guidance_rescale", fixed.guidance_rescale},
-        std::pair{"eta", fixed.eta}})
-    if (value && !(*value >= 0 && *value <= 1))
-      return fail(ec::invalid_argument, "{} {} outside 0..1", field, *value);
-  if (fixed.strength && !(*fixed.strength > 0 && *fixed.strength <= 1))
-    return fail(ec::invalid_argument,
-                "strength {} is not above 0 and at most 1", *fixed.strength);
+// Written so that NaN, which compares false with all, is refused.
+template <number T>
+result<void> validate_number(const parameter& x, T value, T least, T most) {
+  if (!(x.open ? value > 0 : value >= least) || !(value <= most)) {
+    if (x.open)
+      return fail(ec::invalid_argument, "{} {} is not above 0 and at most {}",
+                  x.name, value, most);
+    return fail(ec::invalid_argument, "{} {} outside {}..{}", x.name, value,
+                least, most);
+  }
   return {};
+}
+
+result<void> validate_parameters(const request& wanted, const limits& within) {
+  result<void> first;
+  each_parameter([&](const parameter& x, auto at) {
+    using type = typename decltype(at)::type;
+    if constexpr (number<type>) {
+      const auto* const asked = asked_in(wanted, at);
+      if (asked != nullptr && first)
+        first = validate_number(x, *asked, static_cast<type>(x.least),
+                                static_cast<type>(most_of(x, within)));
+    }
+  });
+  return first;
 }
 
 result<void> validate_file(std::string_view field, uint64_t bytes, extent px,
@@ -125,7 +130,7 @@ result<void> validate(const request& wanted, const limits& within) {
     return ok;
   if (auto ok = validate_size(wanted.px, within); !ok)
     return ok;
-  if (auto ok = validate_pins(wanted.fixed, within); !ok)
+  if (auto ok = validate_parameters(wanted, within); !ok)
     return ok;
   if (auto ok = validate_source(wanted, within); !ok)
     return ok;

@@ -4,6 +4,7 @@
 #include <atelier/core/float_bits.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/note.hpp>
+#include <atelier/core/parameters.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/core/time.hpp>
 
@@ -12,6 +13,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace atelier::core {
@@ -32,24 +35,6 @@ enum class request_kind : uint8_t {
 /// ageing.
 enum class priority : uint8_t { low, normal, high };
 
-/// The update rule and noise schedule of a run.
-enum class sampler : uint8_t {
-  ddim,
-  euler,
-  euler_ancestral,
-  dpmpp_2m,
-  lcm,
-  flow_match_euler,
-};
-
-/// The generator that draws a request's noise.
-enum class noise_source : uint8_t {
-  /// What PyTorch's CPU generator draws for the seed.
-  torch_cpu,
-  /// The counter-based generator, equal on every device.
-  philox,
-};
-
 /// The encoding of the finished picture.
 enum class image_format : uint8_t { png, jpeg, webp };
 
@@ -67,18 +52,10 @@ struct prompt_pair {
 };
 
 /// What the client fixed; an empty field is the policy's to choose.
-struct pins {
+struct pins : wanted_parameters {
   std::optional<std::string> model;
   std::optional<std::string> variant;
-  std::optional<uint32_t> steps;
   std::optional<uint32_t> level;
-  std::optional<sampler> with;
-  std::optional<float> guidance;
-  std::optional<float> guidance_rescale;
-  std::optional<float> eta;
-  std::optional<bool> karras;
-  /// Share of the schedule that an image-to-image or edit request runs.
-  std::optional<float> strength;
 
   friend bool operator==(const pins&, const pins&) = default;
 };
@@ -118,7 +95,7 @@ struct source_images {
 };
 
 /// One image wanted, as it entered: valid (see validate) and immutable.
-struct request {
+struct request : settled_parameters {
   request_id id;
   /// With a mask it is an edit; a source without one makes a `generate` start
   /// from that picture (image to image).
@@ -132,14 +109,10 @@ struct request {
   /// scaled; else it draws at `px`.
   bool native_only = true;
   uint64_t seed = 0;
-  noise_source noise = noise_source::torch_cpu;
   encoding output;
   priority prio = priority::normal;
   tenant_id tenant;
   pins fixed;
-  /// Bit-identical pictures whatever else is in the batch; restricts routes
-  /// and bypasses caches.
-  bool deterministic = false;
   /// Wants `progressed` calls; without, they are not sent.
   bool wants_progress = false;
   /// Wants a preview with them after every so many steps; 0: none.
@@ -152,41 +125,59 @@ struct request {
   time_point deadline = never;
 };
 
+/// Returns where a request holds what was asked for of a parameter.
+template <class T>
+std::optional<T>& asked_of(request& x, const chosen_member<T>& at) {
+  return x.fixed.*at.asked;
+}
+
+template <class T>
+T& asked_of(request& x, const settled_member<T>& at) {
+  return x.*at.asked;
+}
+
+/// Returns what was asked for; null where nothing was.
+template <class T>
+const T* asked_in(const request& x, const chosen_member<T>& at) {
+  const auto& asked = x.fixed.*at.asked;
+  return asked ? &*asked : nullptr;
+}
+
+template <class T>
+const T* asked_in(const request& x, const settled_member<T>& at) {
+  return &(x.*at.asked);
+}
+
+/// Returns how an inspector takes a parameter: a float as its bits.
+template <class T>
+decltype(auto) as_inspected(T& x) {
+  if constexpr (std::is_same_v<T, float>)
+    return float_bits{x};
+  else
+    return (x);
+}
+
 /// How one stage runs a request: every choice made, nothing left to default.
-struct recipe {
+struct recipe : used_parameters {
   variant_id variant;
-  sampler with = sampler::ddim;
-  /// Steps of the whole schedule; with `strength` below 1 fewer run.
-  uint32_t steps = 0;
-  float guidance = 0;
-  /// 0..1: pulls the guided prediction's deviation to the unguided one's.
-  float guidance_rescale = 0;
-  /// Fresh noise of DDIM's steps, 0..1.
-  float eta = 0;
-  /// Karras' spacing of sigmas, where the sampler has sigmas.
-  bool karras = false;
   /// Starts from a picture, not from noise alone: an image-to-image run, or an
   /// edit.
   bool from_image = false;
-  /// Share of the schedule that runs, above 0, at most 1; 1 where the run does
-  /// not start from a picture.
-  float strength = 1;
   /// The size at which it is drawn.
   extent px;
   /// The size to which the image is scaled and cut; empty: it stays as drawn.
   extent scaled_to;
   uint64_t seed = 0;
-  noise_source noise = noise_source::torch_cpu;
-  bool deterministic = false;
 
   friend bool operator==(const recipe&, const recipe&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, recipe& x) {
-    return f(x.variant, x.with, x.steps, float_bits{x.guidance},
-             float_bits{x.guidance_rescale}, float_bits{x.eta}, x.karras,
-             x.from_image, float_bits{x.strength}, x.px, x.scaled_to, x.seed,
-             x.noise, x.deterministic);
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return f(x.variant, as_inspected(x.*member_of<I>().used)..., x.from_image,
+               x.px, x.scaled_to, x.seed);
+    }
+    (parameter_numbers{});
   }
 };
 
@@ -195,31 +186,17 @@ inline extent answered_px(const recipe& how) {
   return how.scaled_to == extent{} ? how.px : how.scaled_to;
 }
 
-/// Returns how many steps of a schedule of `steps` run at `strength`, the last
-/// ones: floor(steps x strength), of flow matching the next whole number above,
-/// of LCM, which spreads all its steps over the share, all. 0 where that leaves
-/// none. The product is of the number that `strength` prints as: 0.7 of 10 are
-/// 7 steps, although the float next to 0.7 lies below it.
-/// Source: diffusers 0.42, get_timesteps of the StableDiffusionImg2ImgPipeline
-///         and of the StableDiffusion3Img2ImgPipeline; LCMScheduler.
-uint32_t steps_of_share(sampler with, uint32_t steps, float strength);
-
 /// Returns how many steps a run makes, at least one: what a row's length is,
 /// wherever one is counted.
 uint32_t steps_to_run(const recipe& how);
 
-/// Returns whether runs of that sampler can have Karras' spacing of sigmas.
-bool has_karras_sigmas(sampler x);
-
 std::string_view to_string(request_kind x);
 std::string_view to_string(priority x);
-std::string_view to_string(sampler x);
 std::string_view to_string(noise_source x);
 std::string_view to_string(image_format x);
 
 /// Returns the value of that name, if there is one. Names are those that
 /// `to_string` gives.
-std::optional<sampler> parse_sampler(std::string_view name);
 std::optional<noise_source> parse_noise_source(std::string_view name);
 std::optional<image_format> parse_image_format(std::string_view name);
 std::optional<priority> parse_priority(std::string_view name);

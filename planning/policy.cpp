@@ -128,15 +128,16 @@ core::recipe recipe_of(const core::request& wanted, const stage& runs,
   const variant_profile& v = known.variants[variant.value];
   core::recipe how;
   how.variant = variant;
-  how.with = wanted.fixed.with.value_or(v.with);
-  how.steps =
-    runs.steps != 0 ? runs.steps : wanted.fixed.steps.value_or(v.steps);
-  how.guidance = wanted.fixed.guidance.value_or(v.guidance);
-  how.guidance_rescale = wanted.fixed.guidance_rescale.value_or(0);
-  how.eta = wanted.fixed.eta.value_or(0);
+  how.with = v.with;
+  how.steps = v.steps;
+  how.guidance = v.guidance;
+  take_asked(wanted.fixed, wanted, how);
+  if (runs.steps != 0)
+    how.steps = runs.steps;
   // A model's wish for Karras' spacing is for the samplers that can have it.
   how.karras =
     wanted.fixed.karras.value_or(v.karras && core::has_karras_sigmas(how.with));
+  how.strength = 1;
   how.from_image = wanted.source != nullptr;
   if (how.from_image)
     how.strength = wanted.fixed.strength.value_or(
@@ -154,8 +155,6 @@ core::recipe recipe_of(const core::request& wanted, const stage& runs,
   if (wanted.px.pixels() != 0 && wanted.px != how.px)
     how.scaled_to = wanted.px;
   how.seed = wanted.seed;
-  how.noise = wanted.noise;
-  how.deterministic = wanted.deterministic;
   return how;
 }
 

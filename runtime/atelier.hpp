@@ -140,7 +140,7 @@ struct generation {
   /// With an image: the share of the steps that run, of which it leaves one at
   /// least; at most 1 (none: 0.8, or 1 with a mask or where 0.8 leaves none).
   std::optional<float> strength;
-  /// ddim, euler, euler_ancestral, dpmpp_2m, lcm or flow_match_euler.
+  /// By name, such as ddim: docs/http-api.md names them all.
   std::optional<std::string> sampler;
   std::optional<std::string> model;
   std::optional<std::string> variant;

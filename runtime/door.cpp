@@ -8,12 +8,14 @@
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/runtime/door.hpp>
+#include <atelier/runtime/public_parameters.hpp>
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace atelier::runtime {
@@ -29,6 +31,30 @@ core::result<T> one_of(std::string_view field, const std::string& value,
     return *x;
   return core::fail(ec::invalid_argument, "{} '{}' is none of {}", field, value,
                     names);
+}
+
+/// Takes over the parameters; their ranges are core::validate's.
+core::result<void> take_parameters(const generation& from, core::request& to) {
+  core::result<void> first;
+  each_wanted([&](const core::parameter& x, auto at, auto member) {
+    using type = typename decltype(at)::type;
+    const auto* const asked = held(from.*member);
+    if (asked == nullptr || !first)
+      return;
+    auto& into = asked_of(to, at);
+    if constexpr (std::is_enum_v<type>) {
+      const auto value = core::parse_name<type>(*asked);
+      if (value)
+        into = *value;
+      else
+        first =
+          core::fail(ec::invalid_argument, "{} '{}' is none of {}", x.name,
+                     *asked, fmt::join(core::names_of<type>(), ", "));
+    } else {
+      into = *asked;
+    }
+  });
+  return first;
 }
 
 template <class Name>
@@ -223,13 +249,6 @@ core::result<core::request> to_request(const generation& wanted,
   x.seed = wanted.seed.value_or(fresh_seed);
   x.fixed.model = wanted.model;
   x.fixed.variant = wanted.variant;
-  x.fixed.steps = wanted.steps;
-  x.fixed.guidance = wanted.guidance;
-  x.fixed.guidance_rescale = wanted.guidance_rescale;
-  x.fixed.eta = wanted.eta;
-  x.fixed.karras = wanted.karras;
-  x.fixed.strength = wanted.strength;
-  x.deterministic = wanted.deterministic;
   x.preview_every = wanted.preview_every;
   x.trace = wanted.trace;
   x.tenant = core::tenant_of(wanted.tenant);
@@ -251,19 +270,8 @@ core::result<core::request> to_request(const generation& wanted,
   if (!prio)
     return prio.why();
   x.prio = *prio;
-  const auto noise = one_of<core::noise_source>(
-    "noise", wanted.noise, core::parse_noise_source, "torch_cpu, philox");
-  if (!noise)
-    return noise.why();
-  x.noise = *noise;
-  if (wanted.sampler) {
-    const auto with = one_of<core::sampler>(
-      "sampler", *wanted.sampler, core::parse_sampler,
-      "ddim, euler, euler_ancestral, dpmpp_2m, lcm, flow_match_euler");
-    if (!with)
-      return with.why();
-    x.fixed.with = *with;
-  }
+  if (auto good = take_parameters(wanted, x); !good)
+    return good.why();
   if (wanted.deadline) {
     if (wanted.deadline->count() <= 0)
       return core::fail(ec::invalid_argument,

@@ -2,6 +2,7 @@
 #include <atelier/core/log.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/runtime/door.hpp>
+#include <atelier/runtime/public_parameters.hpp>
 #include <atelier/runtime/reception.hpp>
 
 #include <exception>
@@ -203,14 +204,13 @@ answer reception::to_answer(actors::answer& x) {
   p.model = std::move(x.model);
   p.variant = std::move(x.variant);
   p.route = std::move(x.route);
-  p.sampler = core::to_string(x.how.with);
-  p.steps = x.how.steps;
+  each_told([&](const core::parameter&, auto at, auto member) {
+    if constexpr (std::is_enum_v<typename decltype(at)::type>)
+      p.*member = to_string(x.how.*at.used);
+    else
+      p.*member = x.how.*at.used;
+  });
   p.steps_run = x.steps_run;
-  p.guidance = x.how.guidance;
-  p.guidance_rescale = x.how.guidance_rescale;
-  p.eta = x.how.eta;
-  p.karras = x.how.karras;
-  p.strength = x.how.strength;
   const auto px = core::answered_px(x.how);
   p.width = px.width;
   p.height = px.height;

@@ -6,11 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 namespace atelier::image {
-
-using core::sampler;
 
 namespace {
 
@@ -114,12 +112,34 @@ void add_line(std::string& text, std::string_view line) {
   text += line;
 }
 
-std::string name_of_noise(core::noise_source x) {
-  return x == core::noise_source::torch_cpu ? "CPU" : "Philox";
+std::string told(const core::parameter& x, bool value) {
+  return std::string{value ? x.webui_true : "False"};
 }
 
-constexpr char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+std::string told(const core::parameter&, core::sampler value) {
+  return std::string{webui_name(value)};
+}
+
+std::string told(const core::parameter&, core::noise_source value) {
+  return value == core::noise_source::torch_cpu ? "CPU" : "Philox";
+}
+
+template <class Number>
+std::string told(const core::parameter&, Number value) {
+  return fmt::to_string(value);
+}
+
+void tell_parameters(const core::recipe& how, bool before_seed,
+                     std::vector<std::pair<std::string, std::string>>& to) {
+  const core::used_parameters usual;
+  core::each_parameter([&](const core::parameter& x, auto at) {
+    if (x.webui.empty() || x.before_seed != before_seed
+        || (x.told == core::telling::if_changed
+            && how.*at.used == usual.*at.used)
+        || (x.told == core::telling::if_from_image && !how.from_image))
+      return;
+    to.emplace_back(x.webui, told(x, how.*at.used));
+  });
 }
 
 } // namespace
@@ -137,11 +157,7 @@ parameters describe(const core::prompt_pair& text, const core::recipe& how,
                     std::vector<std::pair<std::string, std::string>> more) {
   parameters result{text.positive, text.negative, {}};
   auto& fields = result.fields;
-  fields = {{"Steps", fmt::to_string(how.steps)},
-            {"Sampler", std::string{webui_name(how.with)}}};
-  if (how.karras)
-    fields.emplace_back("Schedule type", "Karras");
-  fields.emplace_back("CFG scale", fmt::to_string(how.guidance));
+  tell_parameters(how, true, fields);
   fields.emplace_back("Seed", fmt::to_string(how.seed));
   const auto px = core::answered_px(how);
   fields.emplace_back("Size", fmt::format("{}x{}", px.width, px.height));
@@ -149,13 +165,7 @@ parameters describe(const core::prompt_pair& text, const core::recipe& how,
     fields.emplace_back("Drawn size",
                         fmt::format("{}x{}", how.px.width, how.px.height));
   fields.emplace_back("Model", std::string{model});
-  if (how.from_image)
-    fields.emplace_back("Denoising strength", fmt::to_string(how.strength));
-  fields.emplace_back("RNG", name_of_noise(how.noise));
-  if (how.eta != 0)
-    fields.emplace_back("Eta DDIM", fmt::to_string(how.eta));
-  if (how.guidance_rescale != 0)
-    fields.emplace_back("CFG Rescale", fmt::to_string(how.guidance_rescale));
+  tell_parameters(how, false, fields);
   std::move(more.begin(), more.end(), std::back_inserter(fields));
   fields.emplace_back("Version", fmt::format("Atelier {}", core::version()));
   return result;
@@ -204,34 +214,6 @@ parameters parse_parameters(std::string_view text) {
     if (!value.empty())
       result.fields.emplace_back(name, unquote(value));
   return result;
-}
-
-std::string_view webui_name(sampler x) {
-  switch (x) {
-    case sampler::ddim:
-      return "DDIM";
-    case sampler::euler:
-      return "Euler";
-    case sampler::euler_ancestral:
-      return "Euler a";
-    case sampler::dpmpp_2m:
-      return "DPM++ 2M";
-    case sampler::lcm:
-      return "LCM";
-    case sampler::flow_match_euler:
-      return "Flow match Euler";
-  }
-  return "unknown";
-}
-
-std::optional<sampler> parse_webui_sampler(std::string_view name) {
-  constexpr std::array all = {
-    sampler::ddim,     sampler::euler, sampler::euler_ancestral,
-    sampler::dpmpp_2m, sampler::lcm,   sampler::flow_match_euler};
-  for (sampler x : all)
-    if (std::ranges::equal(webui_name(x), name, {}, lower, lower))
-      return x;
-  return std::nullopt;
 }
 
 } // namespace atelier::image

@@ -27,11 +27,10 @@ struct parameters {
   friend bool operator==(const parameters&, const parameters&) = default;
 };
 
-/// Returns the fields of a run in the web UI's names and order: Steps, Sampler,
-/// Schedule type (of Karras' alone), CFG scale, Seed, Size, Drawn size (where
-/// the image was scaled), Model, Denoising
-/// strength (where it starts from a picture), RNG, Eta DDIM and CFG Rescale
-/// (where they are not 0), then `more`, then Version.
+/// Returns the fields of a run in the web UI's names and order: the parameters
+/// that core::parameters puts before the seed, Seed, Size, Drawn size (where
+/// the image was scaled), Model, the other parameters, then `more`, then
+/// Version.
 parameters describe(const core::prompt_pair& text, const core::recipe& how,
                     std::string_view model,
                     std::vector<std::pair<std::string, std::string>> more = {});
@@ -49,11 +48,5 @@ inline constexpr size_t most_fields = 256;
 /// the prompts. Those beyond `most_fields` are dropped. White space around
 /// lines is dropped.
 parameters parse_parameters(std::string_view text);
-
-/// Returns the web UI's name of a sampler, such as "Euler a".
-std::string_view webui_name(core::sampler x);
-
-/// Returns the sampler that the web UI calls `name`, in any case of letters.
-std::optional<core::sampler> parse_webui_sampler(std::string_view name);
 
 } // namespace atelier::image

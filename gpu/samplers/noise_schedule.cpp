@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Built with -ffp-contract=off. Each float32 rounding of diffusers is made
 // here too: the products of a thousand factors near 1 remember them.
+#include <atelier/gpu/samplers/detail/planners.hpp>
 #include <atelier/gpu/samplers/noise_schedule.hpp>
 
 #include <algorithm>
@@ -41,15 +42,14 @@ core::result<std::vector<float>> raw_betas(const scheduler_config& config,
     return std::vector<float>(config.trained_betas.begin(),
                               config.trained_betas.end());
   }
-  const bool lcm = with == core::sampler::lcm;
-  const double first = config.beta_start.value_or(lcm ? 0.00085 : 0.0001);
-  const double last = config.beta_end.value_or(lcm ? 0.012 : 0.02);
+  const auto& own = planner_of(with);
+  const double first = config.beta_start.value_or(own.beta_start);
+  const double last = config.beta_end.value_or(own.beta_end);
   if (!(first > 0 && first < 1))
     return fail(ec::invalid_argument, "beta_start {} outside 0..1", first);
   if (!(last > 0 && last < 1))
     return fail(ec::invalid_argument, "beta_end {} outside 0..1", last);
-  switch (config.betas.value_or(lcm ? beta_schedule::scaled_linear
-                                    : beta_schedule::linear)) {
+  switch (config.betas.value_or(own.betas)) {
     case beta_schedule::linear:
       return linspace_f32(static_cast<float>(first), static_cast<float>(last),
                           n);

@@ -128,17 +128,6 @@ constexpr std::array timestep_names = {
   std::pair{std::string_view{"discrete"}, timestep_kind::discrete},
   std::pair{std::string_view{"continuous"}, timestep_kind::continuous}};
 
-constexpr std::array class_names = {
-  std::pair{std::string_view{"DDIMScheduler"}, sampler::ddim},
-  std::pair{std::string_view{"PNDMScheduler"}, sampler::ddim},
-  std::pair{std::string_view{"EulerDiscreteScheduler"}, sampler::euler},
-  std::pair{std::string_view{"EulerAncestralDiscreteScheduler"},
-            sampler::euler_ancestral},
-  std::pair{std::string_view{"DPMSolverMultistepScheduler"}, sampler::dpmpp_2m},
-  std::pair{std::string_view{"LCMScheduler"}, sampler::lcm},
-  std::pair{std::string_view{"FlowMatchEulerDiscreteScheduler"},
-            sampler::flow_match_euler}};
-
 /// Numbers that the plans read.
 constexpr rule values[] = {
   {"num_train_timesteps",
@@ -285,20 +274,26 @@ verdict read_key(std::string_view key, const json& value,
   return read_solver(key, value, known);
 }
 
+std::string class_names() {
+  std::string out;
+  for (const auto& row : core::samplers)
+    for (const auto name : row.diffusers)
+      if (!name.empty())
+        out += (out.empty() ? "" : ", ") + std::string{name};
+  return out;
+}
+
 core::result<sampler> read_class(const json& root, std::string_view where) {
   const auto name = root.find("_class_name");
   if (name == root.end())
     return fail(ec::bad_config, "{}: _class_name is missing", where);
-  sampler out{};
-  if (!read_name(*name, out, class_names))
-    return fail(ec::bad_config,
-                "{}: _class_name {} is not supported; supported: "
-                "DDIMScheduler, PNDMScheduler, EulerDiscreteScheduler, "
-                "EulerAncestralDiscreteScheduler, "
-                "DPMSolverMultistepScheduler, LCMScheduler, "
-                "FlowMatchEulerDiscreteScheduler",
-                where, shown(*name));
-  return out;
+  if (name->is_string())
+    if (const auto x =
+          core::parse_diffusers_sampler(name->get_ref<const std::string&>()))
+      return *x;
+  return fail(ec::bad_config,
+              "{}: _class_name {} is not supported; supported: {}", where,
+              shown(*name), class_names());
 }
 
 core::result<void> check_together(const scheduler_config& config,
@@ -344,7 +339,7 @@ core::result<scheduler_config> parse_scheduler(std::string_view text,
                   shown(value), range);
   }
   out.with = *with;
-  if (out.with == sampler::flow_match_euler)
+  if (row_of(out.with).matches_flow)
     out.predicts = prediction::flow;
   if (auto ok = check_together(out, where); !ok)
     return ok.why();

@@ -18,14 +18,17 @@ using core::sampler;
 /// Which sampler and prediction belong together.
 core::result<void> check_prediction(const scheduler_config& config,
                                     sampler with) {
+  if (static_cast<size_t>(with) >= core::sampler_count)
+    return fail(ec::invalid_argument, "sampler {} is not known",
+                static_cast<int>(with));
   const bool flow = config.predicts == prediction::flow;
-  if (flow == (with == sampler::flow_match_euler))
+  if (flow == row_of(with).matches_flow)
     return {};
   if (flow)
     return fail(ec::invalid_argument,
-                "sampler {} cannot run a model that predicts flow, only "
-                "flow_match_euler can",
-                to_string(with));
+                "sampler {} cannot run a model that predicts flow, only {} can",
+                to_string(with),
+                core::list_samplers(&core::sampler_row::matches_flow));
   return fail(ec::invalid_argument,
               "sampler {} cannot run a model that does not predict flow",
               to_string(with));
@@ -45,14 +48,13 @@ core::result<void> check_choice(const scheduler_config& config,
                 choice.strength, least_strength(choice.steps));
   if (!(choice.eta >= 0 && choice.eta <= 1))
     return fail(ec::invalid_argument, "eta {} outside 0..1", choice.eta);
-  if (choice.eta != 0 && choice.with != sampler::ddim)
+  if (choice.eta != 0 && !row_of(choice.with).has_eta)
     return fail(ec::invalid_argument, "eta {} outside 0..0 for sampler {}",
                 choice.eta, name);
   if (choice.karras && !core::has_karras_sigmas(choice.with))
     return fail(ec::invalid_argument,
-                "karras true: sampler {} has no sigmas; euler, dpmpp_2m and "
-                "flow_match_euler have",
-                name);
+                "karras true: sampler {} has no sigmas; {} have", name,
+                core::list_samplers(&core::sampler_row::has_sigmas));
   return {};
 }
 
@@ -78,10 +80,16 @@ core::result<uint32_t> first_step(const sampler_choice& choice) {
   const double n = choice.steps;
   const double share = n * as_written(choice.strength);
   uint32_t first = 0;
-  if (choice.with == sampler::flow_match_euler)
-    first = static_cast<uint32_t>(n - share);
-  else if (choice.with != sampler::lcm)
-    first = choice.steps - static_cast<uint32_t>(share);
+  switch (row_of(choice.with).from_image) {
+    case core::steps_from_image::rounded_down:
+      first = choice.steps - static_cast<uint32_t>(share);
+      break;
+    case core::steps_from_image::rounded_up:
+      first = static_cast<uint32_t>(n - share);
+      break;
+    case core::steps_from_image::all:
+      break;
+  }
   if (first >= choice.steps)
     return fail(ec::invalid_argument,
                 "strength {} of {} steps runs no step; strength outside {}..1",
@@ -92,33 +100,13 @@ core::result<uint32_t> first_step(const sampler_choice& choice) {
 /// The defaults that diffusers' class of that sampler has.
 planning with_defaults(const scheduler_config& config,
                        const sampler_choice& choice) {
-  const bool ddim = choice.with == sampler::ddim;
-  const bool leads = ddim || choice.with == sampler::lcm;
+  const auto& own = planner_of(choice.with);
   planning out{config, choice};
-  out.spacing = config.spacing.value_or(leads ? timestep_spacing::leading
-                                              : timestep_spacing::linspace);
+  out.spacing = config.spacing.value_or(own.spacing);
   out.set_alpha_to_one = config.set_alpha_to_one.value_or(true);
-  out.clip = config.clip_sample.value_or(ddim) ? config.clip_sample_range : 0;
+  out.clip =
+    config.clip_sample.value_or(own.clip_sample) ? config.clip_sample_range : 0;
   return out;
-}
-
-core::result<sampler_plan> dispatch(const planning& from) {
-  switch (from.choice.with) {
-    case sampler::ddim:
-      return plan_ddim(from);
-    case sampler::euler:
-      return plan_euler(from);
-    case sampler::euler_ancestral:
-      return plan_euler_ancestral(from);
-    case sampler::dpmpp_2m:
-      return plan_dpmpp_2m(from);
-    case sampler::lcm:
-      return plan_lcm(from);
-    case sampler::flow_match_euler:
-      return plan_flow_match_euler(from);
-  }
-  return fail(ec::invalid_argument, "sampler {} is not known",
-              static_cast<int>(from.choice.with));
 }
 
 /// No config in range is known to come here with another than a finite number.
@@ -213,13 +201,13 @@ core::result<sampler_plan> plan_sampler(const scheduler_config& config,
     return first.why();
   auto from = with_defaults(config, choice);
   from.first = *first;
-  if (choice.with != sampler::flow_match_euler) {
+  if (config.predicts != prediction::flow) {
     auto alphas = alphas_cumprod(config, choice.with);
     if (!alphas)
       return alphas.why();
     from.alphas = *std::move(alphas);
   }
-  return checked(dispatch(from));
+  return checked(planner_of(choice.with).plan(from));
 }
 
 } // namespace atelier::gpu

@@ -54,12 +54,9 @@ struct scheduler_config {
   double shift = 1;
 };
 
-/// Reads scheduler_config.json of DDIMScheduler, PNDMScheduler (which is not
-/// offered: the numbers stay, the sampler is DDIM), EulerDiscreteScheduler,
-/// EulerAncestralDiscreteScheduler, DPMSolverMultistepScheduler, LCMScheduler
-/// and FlowMatchEulerDiscreteScheduler. A key that would change the numbers in
-/// a way that is not supported is refused, as is an unknown one, unless it
-/// begins with "_".
+/// Reads scheduler_config.json of a class that core::samplers names. A key that
+/// would change the numbers in a way that is not supported is refused, as is an
+/// unknown one, unless it begins with "_".
 /// Errors: ec::bad_config; the text names `where`, the key and the value.
 /// Threads: any.
 core::result<scheduler_config> parse_scheduler(std::string_view json,

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/parameters.hpp>
 #include <atelier/core/result.hpp>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace atelier::runtime::cli {
@@ -19,21 +24,39 @@ struct common_arguments {
   bool json = false;
 };
 
+/// The options of core::parameters, as they were written; a flag is "true".
+class parameter_arguments {
+public:
+  /// By the parameter's name, which is one of the table.
+  std::optional<std::string>& operator[](std::string_view name) {
+    return texts_[place_of(name)];
+  }
+
+  const std::optional<std::string>& operator[](std::string_view name) const {
+    return texts_[place_of(name)];
+  }
+
+private:
+  static size_t place_of(std::string_view name) {
+    const auto* const i =
+      std::ranges::find(core::parameters, name, &core::parameter::name);
+    ATELIER_EXPECTS(i != std::end(core::parameters), "the table has the name");
+    return static_cast<size_t>(i - std::begin(core::parameters));
+  }
+
+  std::array<std::optional<std::string>, core::parameter_count> texts_;
+};
+
 /// The arguments of `generate` and `edit`, as they were written.
 struct generate_arguments {
   std::vector<std::string> prompts;
   /// The picture to start from: --init, or IMAGE of `edit`.
   std::optional<std::string> image;
   std::optional<std::string> mask;
-  std::optional<std::string> strength;
   std::optional<std::string> output;
   std::optional<std::string> count;
   std::optional<std::string> seed;
-  std::optional<std::string> steps;
-  std::optional<std::string> guidance;
-  std::optional<std::string> guidance_rescale;
-  std::optional<std::string> eta;
-  std::optional<std::string> sampler;
+  parameter_arguments parameters;
   std::optional<std::string> size;
   std::optional<std::string> native_only;
   std::optional<std::string> negative;
@@ -56,9 +79,7 @@ struct generate_arguments {
   std::optional<std::string> authorities;
   /// What was asked for is `edit`.
   bool edit = false;
-  bool karras = false;
   bool force = false;
-  bool deterministic = false;
 };
 
 /// The arguments of `serve`, as they were written.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/cli/choices.hpp>
 
+#include <algorithm>
+#include <type_traits>
+
 namespace atelier::runtime::cli {
 
 namespace {
 
-constexpr std::string_view samplers[] = {
-  "ddim", "euler", "euler_ancestral", "dpmpp_2m", "lcm", "flow_match_euler"};
 constexpr std::string_view generators[] = {"torch", "philox"};
 constexpr std::string_view formats[] = {"png", "jpeg", "webp"};
 constexpr std::string_view priorities[] = {"low", "normal", "high"};
@@ -35,30 +36,36 @@ struct entry {
 };
 
 constexpr entry table[] = {
-  {"--sampler", samplers},
-  {"--rng", generators},
-  {"--format", formats},
-  {"--priority", priorities},
-  {"--processes", process_modes},
-  {"--batching", batchings},
-  {"--log", levels},
-  {"--dtype", number_types},
-  {"--prediction", predictions},
-  {"--links", link_targets},
-  {"--native-only", switches},
-  {"bench", benches},
-  {"models", model_verbs},
-  {"train", parts},
-  {"SHELL", shells},
+  {"--rng", generators},      {"--format", formats},
+  {"--priority", priorities}, {"--processes", process_modes},
+  {"--batching", batchings},  {"--log", levels},
+  {"--dtype", number_types},  {"--prediction", predictions},
+  {"--links", link_targets},  {"--native-only", switches},
+  {"bench", benches},         {"models", model_verbs},
+  {"train", parts},           {"SHELL", shells},
 };
 
 } // namespace
+
+std::string option_of(const core::parameter& x) {
+  std::string out{"--"};
+  out += x.name;
+  std::ranges::replace(out, '_', '-');
+  return out;
+}
 
 std::span<const std::string_view> choices_of(std::string_view name) {
   for (const auto& x : table)
     if (x.name == name)
       return x.words;
-  return {};
+  std::span<const std::string_view> words;
+  core::each_parameter([&](const core::parameter& x, auto at) {
+    using type = typename decltype(at)::type;
+    if constexpr (std::is_enum_v<type>)
+      if (x.option != core::option_group::by_hand && name == option_of(x))
+        words = core::names_of<type>();
+  });
+  return words;
 }
 
 std::string list_choices(std::span<const std::string_view> words) {

@@ -3,6 +3,7 @@
 #include <atelier/runtime/cli/generate.hpp>
 #include <atelier/runtime/cli/generate_run.hpp>
 #include <atelier/runtime/cli/job_service.hpp>
+#include <atelier/runtime/cli/parameter_options.hpp>
 #include <atelier/runtime/cli/policy_help.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/service_choice.hpp>
@@ -43,10 +44,7 @@ void add_image_options(CLI::App& to, generate_arguments& into) {
   add(to, "--model", into.model, "NAME|DIR|FILE",
       "Model: a name, or its folder or file (default: the policy's)");
   add(to, "--negative", into.negative, "TEXT", "Negative prompt");
-  add(to, "--steps", into.steps, "N",
-      "Denoising steps (default: the policy's)");
-  add(to, "--guidance", into.guidance, "G",
-      "How strongly the prompt counts (default: the model's)");
+  add_parameters(to, core::option_group::image, into.parameters);
 }
 
 void add_output_options(CLI::App& to, generate_arguments& into) {
@@ -81,17 +79,9 @@ void add_expert_options(CLI::App& to, generate_arguments& into) {
   add(to, "--variant", into.variant, "V", "Variant, such as base@50");
   add(to, "--policy", into.policy, "P",
       policy_help("How requests are answered"));
-  add(to, "--sampler", into.sampler, "NAME", words("--sampler"));
-  to.add_flag("--karras", into.karras,
-              "Karras' spacing of sigmas, where the sampler has sigmas");
-  add(to, "--eta", into.eta, "E",
-      "Noise added in each step of ddim, 0..1 (default: 0)");
-  add(to, "--guidance-rescale", into.guidance_rescale, "R",
-      "0..1: keeps strong guidance from washing images out (default: 0)");
+  add_parameters(to, core::option_group::expert, into.parameters);
   add(to, "--rng", into.rng, "NAME",
       "Source of the noise: " + words("--rng") + " (default: torch)");
-  to.add_flag("--deterministic", into.deterministic,
-              "The same bits whatever else runs");
   add(to, "--deadline-ms", into.deadline_ms, "MS",
       "Drop requests that are not finished within MS milliseconds");
   add(to, "--priority", into.priority, "LEVEL",
@@ -115,7 +105,7 @@ CLI::App* add_generate(CLI::App& app, generate_arguments& into) {
   sub->option_defaults()->group("Image");
   add(*sub, "--init", into.image, "IMAGE",
       "Start from this image: PNG, JPEG or WebP");
-  add(*sub, "--strength", into.strength, "S",
+  add(*sub, "--strength", into.parameters["strength"], "S",
       "With --init: how much to change it, above 0, at most 1 (default: 0.8)");
   add_options(*sub, into);
   return sub;
@@ -128,7 +118,7 @@ CLI::App* add_edit(CLI::App& app, generate_arguments& into) {
   add(*sub, "--mask", into.mask, "MASK",
       "Image that is white where IMAGE is repainted, scaled to its size; or a "
       "part of IMAGE in pixels, as WxH+X+Y");
-  add(*sub, "--strength", into.strength, "S",
+  add(*sub, "--strength", into.parameters["strength"], "S",
       "How much to change the masked part, above 0, at most 1 (default: 1)");
   add_options(*sub, into);
   return sub;

@@ -4,6 +4,7 @@
 #include <atelier/runtime/cli/generate_plan.hpp>
 #include <atelier/runtime/cli/image_file.hpp>
 #include <atelier/runtime/cli/mask_rectangle.hpp>
+#include <atelier/runtime/cli/parameter_options.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/prompts_file.hpp>
 #include <atelier/runtime/door.hpp>
@@ -46,37 +47,8 @@ result<std::vector<std::string>> read_all_prompts(
 
 result<void> read_numbers(const generate_arguments& arguments,
                           const core::limits& within, generation& out) {
-  if (arguments.steps) {
-    auto x = parse_whole("--steps", *arguments.steps, 1, within.steps);
-    if (!x)
-      return x.why();
-    out.steps = static_cast<uint32_t>(*x);
-  }
-  if (arguments.guidance) {
-    auto x = parse_decimal("--guidance", *arguments.guidance, within.guidance);
-    if (!x)
-      return x.why();
-    out.guidance = *x;
-  }
-  if (arguments.guidance_rescale) {
-    auto x =
-      parse_decimal("--guidance-rescale", *arguments.guidance_rescale, 1);
-    if (!x)
-      return x.why();
-    out.guidance_rescale = *x;
-  }
-  if (arguments.eta) {
-    auto x = parse_decimal("--eta", *arguments.eta, 1);
-    if (!x)
-      return x.why();
-    out.eta = *x;
-  }
-  if (arguments.strength) {
-    auto x = parse_share("--strength", *arguments.strength);
-    if (!x)
-      return x.why();
-    out.strength = *x;
-  }
+  if (auto ok = read_parameters(arguments.parameters, within, out); !ok)
+    return ok;
   if (arguments.size) {
     auto x = parse_size("--size", *arguments.size, within);
     if (!x)
@@ -103,8 +75,7 @@ result<void> read_numbers(const generate_arguments& arguments,
 result<void> read_words(const generate_arguments& arguments,
                         const core::limits& within, generation& out) {
   const std::pair<std::string_view, const std::optional<std::string>&> words[] =
-    {{"--sampler", arguments.sampler},
-     {"--priority", arguments.priority},
+    {{"--priority", arguments.priority},
      {"--rng", arguments.rng},
      {"--native-only", arguments.native_only}};
   for (const auto& [name, word] : words)
@@ -126,13 +97,9 @@ result<void> read_words(const generate_arguments& arguments,
         !ok)
       return ok;
   out.negative = arguments.negative.value_or("");
-  out.sampler = arguments.sampler;
   out.variant = arguments.variant;
   out.priority = arguments.priority.value_or("normal");
   out.noise = arguments.rng == "philox" ? "philox" : "torch_cpu";
-  out.deterministic = arguments.deterministic;
-  if (arguments.karras)
-    out.karras = true;
   if (arguments.native_only)
     out.native_only = arguments.native_only == "on";
   return {};
@@ -147,10 +114,10 @@ result<void> read_images(const generate_arguments& arguments,
                 "--mask is missing: it is white where IMAGE is repainted; a "
                 "whole picture is made from another by generate --init IMAGE");
   if (!arguments.image) {
-    if (arguments.strength)
+    if (const auto& strength = arguments.parameters["strength"])
       return fail(ec::invalid_argument,
                   "--strength: {} without --init IMAGE means nothing",
-                  show_value(*arguments.strength));
+                  show_value(*strength));
     return {};
   }
   const auto* const argument = arguments.edit ? "IMAGE" : "--init";

@@ -6,6 +6,7 @@
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/note_json.hpp>
 #include <atelier/runtime/http/timings_json.hpp>
+#include <atelier/runtime/public_parameters.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -45,18 +46,12 @@ json to_json(const generation& x) {
   out["negative_prompt"] = x.negative;
   out["format"] = x.format;
   out["quality"] = x.quality;
-  out["noise"] = x.noise;
-  const auto add = [&](const char* name, const auto& value) {
-    if (value)
-      out[name] = *value;
-  };
-  add("guidance_rescale", x.guidance_rescale);
-  add("eta", x.eta);
-  add("karras", x.karras);
-  add("strength", x.strength);
-  add("native_only", x.native_only);
-  if (x.deterministic)
-    out["deterministic"] = true;
+  each_wanted([&](const core::parameter& p, auto, auto member) {
+    if (const auto* const value = held(x.*member))
+      out[p.name] = *value;
+  });
+  if (x.native_only)
+    out["native_only"] = *x.native_only;
   if (!x.image.empty())
     out["image"] = http::to_base64(x.image);
   if (!x.mask.empty())

@@ -38,12 +38,13 @@ core::result<uint64_t> parse_whole(std::string_view argument,
 }
 
 core::result<float> parse_decimal(std::string_view argument,
-                                  std::string_view text, float most) {
+                                  std::string_view text, float most,
+                                  float least) {
   const auto value = read_all<float>(text);
   // Written so that NaN, which compares false with all, is refused.
-  if (!value || !(*value >= 0 && *value <= most))
-    return fail(ec::invalid_argument, "{}: {} is not a number in 0..{}",
-                argument, show_value(text), most);
+  if (!value || !(*value >= least && *value <= most))
+    return fail(ec::invalid_argument, "{}: {} is not a number in {}..{}",
+                argument, show_value(text), least, most);
   return *value;
 }
 

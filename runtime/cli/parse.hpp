@@ -18,9 +18,10 @@ core::result<uint64_t> parse_whole(std::string_view argument,
                                    std::string_view text, uint64_t least,
                                    uint64_t most);
 
-/// Reads a decimal number in 0..`most`.
+/// Reads a decimal number in `least`..`most`.
 core::result<float> parse_decimal(std::string_view argument,
-                                  std::string_view text, float most);
+                                  std::string_view text, float most,
+                                  float least = 0);
 
 /// Reads a share: a decimal number above 0, at most 1.
 core::result<float> parse_share(std::string_view argument,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/version.hpp>
 #include <atelier/runtime/http/description_routes.hpp>
+#include <atelier/runtime/http/detail/parameter_texts.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -46,6 +47,8 @@ void add(route_table& to, const char* path, const json& body) {
 void add_description_routes(route_table& to) {
   auto whole = json::parse(openapi_text());
   whole["info"]["version"] = core::version();
+  whole["components"]["schemas"]["Drawing"]["properties"].update(
+    detail::parameter_schemas());
   add(to, "/openapi.json", whole);
   add(to, "/v1", endpoints_of(whole));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/api_error.hpp>
+#include <atelier/runtime/http/detail/parameter_texts.hpp>
 #include <atelier/runtime/http/page_files.hpp>
 #include <atelier/runtime/http/page_routes.hpp>
 
@@ -27,6 +28,16 @@ std::string content_type(std::string_view name) {
                                 : "text/javascript; charset=utf-8";
 }
 
+/// What the table of parameters adds does not change while this runs.
+std::string_view shown_text(const page_file& x) {
+  static const auto index = [] {
+    const auto files = page_files();
+    const auto i = std::ranges::find(files, "index.html", &page_file::name);
+    return i == files.end() ? std::string{} : detail::with_parameters(i->text);
+  }();
+  return x.name == "index.html" ? std::string_view{index} : x.text;
+}
+
 void show(exchange& x, std::string_view name) {
   const auto files = page_files();
   const auto i = std::find_if(files.begin(), files.end(),
@@ -40,7 +51,7 @@ void show(exchange& x, std::string_view name) {
   reply.headers = {{"Content-Security-Policy", content_policy},
                    {"Referrer-Policy", "no-referrer"},
                    {"Cache-Control", "no-cache"}};
-  reply.body = i->text;
+  reply.body = shown_text(*i);
   x.reply(std::move(reply));
 }
 

@@ -431,10 +431,11 @@ BOOST_AUTO_TEST_CASE(a_number_without_a_name_is_refused) {
   };
   BOOST_TEST(!refused(denoise{}));
   denoise sampler;
-  sampler.how.with = static_cast<core::sampler>(6);
+  sampler.how.with = static_cast<core::sampler>(core::sampler_count);
   BOOST_TEST(refused(sampler));
   prepare noise;
-  noise.how.noise = static_cast<core::noise_source>(2);
+  noise.how.noise =
+    static_cast<core::noise_source>(core::enum_count<core::noise_source>);
   BOOST_TEST(refused(noise));
   denoise prio;
   prio.prio = static_cast<core::priority>(3);

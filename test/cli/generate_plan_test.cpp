@@ -77,12 +77,12 @@ BOOST_AUTO_TEST_CASE(everything_given_is_handed_on) {
   arguments.prompts = {"a", ""};
   arguments.count = "3";
   arguments.seed = "18446744073709551613";
-  arguments.steps = "150";
-  arguments.guidance = "7.5";
-  arguments.guidance_rescale = "0.7";
-  arguments.eta = "1";
-  arguments.karras = true;
-  arguments.sampler = "euler";
+  arguments.parameters["steps"] = "150";
+  arguments.parameters["guidance"] = "7.5";
+  arguments.parameters["guidance_rescale"] = "0.7";
+  arguments.parameters["eta"] = "1";
+  arguments.parameters["karras"] = "true";
+  arguments.parameters["sampler"] = "euler";
   arguments.size = "64x128";
   arguments.negative = "dull";
   arguments.model = "test_card";
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(everything_given_is_handed_on) {
   arguments.format = "webp";
   arguments.quality = "100";
   arguments.force = true;
-  arguments.deterministic = true;
+  arguments.parameters["deterministic"] = "true";
   const auto sut = read_plan();
   BOOST_TEST_REQUIRE(bool{sut});
   const auto& x = sut->common;
@@ -130,7 +130,8 @@ BOOST_AUTO_TEST_CASE(everything_given_is_handed_on) {
 
 BOOST_AUTO_TEST_CASE(bad_values_are_refused_by_their_options_name) {
   struct row {
-    field which;
+    /// A field, or a parameter by its name.
+    std::variant<field, const char*> which;
     const char* value;
     const char* says;
   };
@@ -140,19 +141,17 @@ BOOST_AUTO_TEST_CASE(bad_values_are_refused_by_their_options_name) {
     {&generate_arguments::count, "1000001", "-n: "},
     {&generate_arguments::seed, "-1",
      "--seed: '-1' is not a whole number in 0"},
-    {&generate_arguments::steps, "0", "--steps: "},
-    {&generate_arguments::steps, "151",
+    {"steps", "0", "--steps: "},
+    {"steps", "151",
      "--steps: '151' is not a whole number "
      "in 1..150"},
-    {&generate_arguments::guidance, "nan", "--guidance: "},
-    {&generate_arguments::guidance_rescale, "1.5",
+    {"guidance", "nan", "--guidance: "},
+    {"guidance_rescale", "1.5",
      "--guidance-rescale: '1.5' is not a number in 0..1"},
-    {&generate_arguments::eta, "-1", "--eta: '-1' is not a number in 0..1"},
-    {&generate_arguments::strength, "0",
-     "--strength: '0' is not a number above 0 and at most 1"},
-    {&generate_arguments::strength, "nan", "--strength: 'nan' is not"},
-    {&generate_arguments::strength, "0.5",
-     "--strength: '0.5' without --init IMAGE means nothing"},
+    {"eta", "-1", "--eta: '-1' is not a number in 0..1"},
+    {"strength", "0", "--strength: '0' is not a number above 0 and at most 1"},
+    {"strength", "nan", "--strength: 'nan' is not"},
+    {"strength", "0.5", "--strength: '0.5' without --init IMAGE means nothing"},
     {&generate_arguments::image, "/no/such.png",
      "--init: cannot read '/no/such.png': No such file or directory"},
     {&generate_arguments::image, "/",
@@ -165,7 +164,7 @@ BOOST_AUTO_TEST_CASE(bad_values_are_refused_by_their_options_name) {
      "--init: cannot read '/proc/self/status': it is a file of the kernel, "},
     {&generate_arguments::prompts_file, "/proc/self/status",
      "--prompts: cannot read '/proc/self/status': it is a file of the "},
-    {&generate_arguments::sampler, "heun", "--sampler: 'heun' is not ddim, "},
+    {"sampler", "heun", "--sampler: 'heun' is not ddim, "},
     {&generate_arguments::size, "10x10", "--size: "},
     {&generate_arguments::negative, "\xff", "--negative: "},
     {&generate_arguments::model, "", "--model: "},
@@ -182,7 +181,10 @@ BOOST_AUTO_TEST_CASE(bad_values_are_refused_by_their_options_name) {
   };
   for (const auto& x : rows) {
     const auto before = arguments;
-    arguments.*x.which = x.value;
+    if (const auto* const at = std::get_if<field>(&x.which))
+      arguments.** at = x.value;
+    else
+      arguments.parameters[std::get<const char*>(x.which)] = x.value;
     const auto text = refusal();
     BOOST_TEST(text.starts_with(x.says), text);
     arguments = before;
@@ -194,14 +196,14 @@ BOOST_AUTO_TEST_CASE(images_are_read_whole) {
   const auto mask = write_picture("m.png", {4, 4});
   arguments.output = (path / "out").string();
   arguments.image = (path / "a.png").string();
-  arguments.strength = "0.5";
+  arguments.parameters["strength"] = "0.5";
   auto sut = read_plan();
   BOOST_TEST_REQUIRE(bool{sut});
   BOOST_TEST(sut->common.image == image);
   BOOST_TEST(sut->common.mask.empty());
   BOOST_TEST(*sut->common.strength == 0.5f);
   arguments.edit = true;
-  arguments.strength.reset();
+  arguments.parameters["strength"].reset();
   arguments.mask = (path / "m.png").string();
   sut = read_plan();
   BOOST_TEST_REQUIRE(bool{sut});
@@ -269,7 +271,7 @@ BOOST_AUTO_TEST_CASE(no_prompt_is_refused_and_an_empty_one_is_not) {
 
 BOOST_AUTO_TEST_CASE(the_configurations_limits_bound_the_arguments) {
   common.set = {"limits.steps=30"};
-  arguments.steps = "31";
+  arguments.parameters["steps"] = "31";
   BOOST_TEST(refusal() == "--steps: '31' is not a whole number in 1..30");
 }
 

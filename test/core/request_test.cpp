@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(names_are_read_back) {
   BOOST_TEST(for_each_named<sampler>([](sampler x) {
                BOOST_TEST((parse_sampler(to_string(x)) == x));
              })
-             == 6u);
+             == sampler_count);
   BOOST_TEST(for_each_named<noise_source>([](noise_source x) {
                BOOST_TEST((parse_noise_source(to_string(x)) == x));
              })

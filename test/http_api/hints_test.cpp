@@ -4,6 +4,7 @@
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/description_routes.hpp>
 #include <atelier/runtime/http/detail/hints.hpp>
+#include <atelier/runtime/http/detail/parameter_texts.hpp>
 #include <atelier/runtime/http/job_routes.hpp>
 #include <atelier/runtime/http/openai_routes.hpp>
 
@@ -165,7 +166,9 @@ BOOST_AUTO_TEST_CASE(the_documentation_has_them_all) {
 
 BOOST_AUTO_TEST_CASE(fields_that_are_described_are_taken) {
   rig r;
-  const auto whole = json::parse(openapi_text());
+  auto whole = json::parse(openapi_text());
+  whole["components"]["schemas"]["Drawing"]["properties"].update(
+    json::parse(detail::parameter_schemas().dump()));
   const auto& schemas = whole["components"]["schemas"];
   const auto image = to_base64(test::api_rig::png(16, 16));
   for (const auto& [path, name, base] :

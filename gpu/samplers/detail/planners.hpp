@@ -4,7 +4,9 @@
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -54,12 +56,53 @@ core::result<void> check_timesteps(const planning& from,
 core::result<void> check_falling_sigmas(const planning& from,
                                         std::span<const double> sigmas);
 
-/// Each plans one sampler's run; see plan_sampler.
-core::result<sampler_plan> plan_ddim(const planning& from);
-core::result<sampler_plan> plan_euler(const planning& from);
-core::result<sampler_plan> plan_euler_ancestral(const planning& from);
-core::result<sampler_plan> plan_dpmpp_2m(const planning& from);
-core::result<sampler_plan> plan_lcm(const planning& from);
-core::result<sampler_plan> plan_flow_match_euler(const planning& from);
+/// Plans one sampler's run; see plan_sampler.
+using plan_function = core::result<sampler_plan>(const planning& from);
+
+plan_function plan_ddim;
+plan_function plan_euler;
+plan_function plan_euler_ancestral;
+plan_function plan_dpmpp_2m;
+plan_function plan_lcm;
+plan_function plan_flow_match_euler;
+
+/// How a sampler is planned, with the defaults that diffusers' class of it has
+/// where a config says nothing.
+struct planner {
+  core::sampler of;
+  plan_function* plan;
+  timestep_spacing spacing = timestep_spacing::linspace;
+  bool clip_sample = false;
+  double beta_start = 0.0001;
+  double beta_end = 0.02;
+  beta_schedule betas = beta_schedule::linear;
+};
+
+/// One for each row of core::samplers, in the same order.
+inline constexpr planner planners[] = {
+  {.of = core::sampler::ddim,
+   .plan = plan_ddim,
+   .spacing = timestep_spacing::leading,
+   .clip_sample = true},
+  {.of = core::sampler::euler, .plan = plan_euler},
+  {.of = core::sampler::euler_ancestral, .plan = plan_euler_ancestral},
+  {.of = core::sampler::dpmpp_2m, .plan = plan_dpmpp_2m},
+  {.of = core::sampler::lcm,
+   .plan = plan_lcm,
+   .spacing = timestep_spacing::leading,
+   .beta_start = 0.00085,
+   .beta_end = 0.012,
+   .betas = beta_schedule::scaled_linear},
+  {.of = core::sampler::flow_match_euler, .plan = plan_flow_match_euler},
+};
+
+static_assert(std::ranges::equal(planners, core::samplers, {}, &planner::of,
+                                 &core::sampler_row::of),
+              "every sampler has a planner");
+
+/// Returns a sampler's planner.
+constexpr const planner& planner_of(core::sampler x) {
+  return planners[static_cast<size_t>(x)];
+}
 
 } // namespace atelier::gpu

@@ -14,9 +14,8 @@ bool leaves_choice(const core::request& wanted) {
 }
 
 bool may_reuse(const core::request& wanted) {
-  const core::pins& p = wanted.fixed;
-  return leaves_choice(wanted) && !wanted.deterministic && !p.with
-      && !p.guidance && !p.guidance_rescale && !p.eta && !p.karras;
+  return leaves_choice(wanted) && !wanted.deterministic
+      && !asks_for_any(wanted.fixed);
 }
 
 uint32_t add_route(plan& to, route x) {

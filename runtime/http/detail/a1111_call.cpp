@@ -10,6 +10,7 @@
 #include <atelier/runtime/http/detail/a1111_sampler.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
 #include <atelier/runtime/http/detail/idempotency.hpp>
+#include <atelier/runtime/http/detail/parameter_fields.hpp>
 #include <atelier/runtime/http/detail/replies.hpp>
 
 #include <fmt/format.h>
@@ -101,11 +102,15 @@ void read_eta(field_reader& r, const api_context& with, generation& into) {
     return;
   const auto known = with.pictures->variants();
   const auto* const v = variant_for(known, into);
-  const auto sampler = into.sampler.value_or(v == nullptr ? "" : v->sampler);
-  if (sampler == "ddim")
+  const auto sampler =
+    core::parse_sampler(into.sampler.value_or(v == nullptr ? "" : v->sampler));
+  if (sampler && row_of(*sampler).has_eta)
     into.eta = static_cast<float>(*eta);
   else if (*eta != 0 && *eta != 1)
-    r.refuse("eta", fmt::format("eta {} is supported with DDIM alone", *eta));
+    r.refuse("eta",
+             fmt::format("eta {} is supported with {} alone", *eta,
+                         core::list_samplers(&core::sampler_row::has_eta,
+                                             &core::sampler_row::webui)));
 }
 
 /// Takes the marks of the web UI's syntax out of a prompt, none of which has an
@@ -155,14 +160,13 @@ void read_common(field_reader& r, const a1111_options& set,
   if ((one.width == 0) != (one.height == 0))
     r.refuse("width", "width and height go together");
   read_native_only(r, one);
-  if (const auto steps = r.whole("steps", 1, limits.steps))
-    one.steps = static_cast<uint32_t>(*steps);
-  if (const auto scale = r.real("cfg_scale", 0, limits.guidance))
-    one.guidance = static_cast<float>(*scale);
-  if (const auto rescale = r.real("guidance_rescale", 0, 1))
-    one.guidance_rescale = static_cast<float>(*rescale);
-  if (const auto noise = r.choice("noise", {"torch_cpu", "philox"}))
-    one.noise = *noise;
+  each_wanted([&](const core::parameter& x, auto at, auto member) {
+    if (x.webui_field.empty() || x.webui_by_hand)
+      return;
+    if (const auto value =
+          read_parameter(r, x, at, x.webui_field, x.least, limits))
+      one.*member = *value;
+  });
   if (const auto priority = r.choice("priority", {"low", "normal", "high"}))
     one.priority = *priority;
   if (const auto ms = r.whole("deadline_ms", 1, 86'400'000))

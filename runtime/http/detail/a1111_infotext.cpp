@@ -2,29 +2,19 @@
 #include <atelier/core/image/parameters.hpp>
 #include <atelier/runtime/http/detail/a1111_infotext.hpp>
 
-#include <array>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace atelier::runtime::http::detail {
 
 namespace {
 
-void add(json& call, const char* name, json value) {
+void add(json& call, std::string_view name, json value) {
   const auto i = call.find(name);
   if (i == call.end() || i->is_null())
     call[name] = std::move(value);
 }
-
-/// Fields whose values are numbers.
-constexpr std::array numbers{
-  std::pair{"Steps", "steps"},
-  std::pair{"CFG scale", "cfg_scale"},
-  std::pair{"Seed", "seed"},
-  std::pair{"Denoising strength", "denoising_strength"},
-  std::pair{"Eta DDIM", "eta"},
-  std::pair{"CFG Rescale", "guidance_rescale"},
-};
 
 json number_of(std::string_view text) {
   auto value = json::parse(text, nullptr, false);
@@ -37,9 +27,21 @@ void add_infotext(json& call, std::string_view text) {
   const auto told = image::parse_parameters(text);
   add(call, "prompt", told.prompt);
   add(call, "negative_prompt", told.negative);
-  for (const auto& [from, to] : numbers)
+  const auto add_number = [&](std::string_view from, std::string_view to) {
     if (const auto value = told.find(from))
       add(call, to, number_of(*value));
+  };
+  add_number("Seed", "seed");
+  core::each_parameter([&](const core::parameter& x, auto at) {
+    using type = typename decltype(at)::type;
+    if (x.webui.empty() || x.webui_field.empty())
+      return;
+    if constexpr (core::number<type>)
+      add_number(x.webui, x.webui_field);
+    else if constexpr (std::is_same_v<type, bool>)
+      if (told.find(x.webui) == x.webui_true)
+        add(call, x.webui_field, true);
+  });
   const auto has_sampler = [&](const char* name) {
     const auto i = call.find(name);
     return i != call.end() && !i->is_null();

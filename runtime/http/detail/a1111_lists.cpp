@@ -14,8 +14,6 @@ namespace atelier::runtime::http::detail {
 
 namespace {
 
-using core::sampler;
-
 reply_json model_line(const std::string& name) {
   return {{"title", name},     {"model_name", name}, {"hash", nullptr},
           {"sha256", nullptr}, {"filename", name},   {"config", nullptr}};
@@ -25,12 +23,10 @@ reply_json model_line(const std::string& name) {
 
 reply_json a1111_samplers() {
   auto all = reply_json::array();
-  for (const auto x :
-       {sampler::euler, sampler::euler_ancestral, sampler::dpmpp_2m,
-        sampler::ddim, sampler::lcm, sampler::flow_match_euler}) {
+  for (const auto x : core::samplers_of_webui) {
     auto aliases = reply_json::array();
     aliases.push_back(core::to_string(x));
-    all.push_back({{"name", image::webui_name(x)},
+    all.push_back({{"name", core::webui_name(x)},
                    {"aliases", aliases},
                    {"options", reply_json::object()}});
   }

@@ -5,6 +5,7 @@
 #include <atelier/core/version.hpp>
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/detail/a1111_reply.hpp>
+#include <atelier/runtime/public_parameters.hpp>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ namespace {
 
 std::string sampler_label(const picture& p) {
   const auto x = core::parse_sampler(p.sampler);
-  return x ? std::string{image::webui_name(*x)} : p.sampler;
+  return x ? std::string{core::webui_name(*x)} : p.sampler;
 }
 
 /// A line for each note, each once, as the web UI writes its own.
@@ -37,6 +38,19 @@ std::string comments_of(const job_view& v) {
     }
   }
   return out;
+}
+
+/// Takes over what the reply tells: not its file, which may be large.
+void show(const picture& p, picture& shown) {
+  shown.prompt = p.prompt;
+  shown.negative = p.negative;
+  shown.seed = p.seed;
+  shown.width = p.width;
+  shown.height = p.height;
+  shown.model = p.model;
+  each_told([&](const core::parameter&, auto, auto member) {
+    shown.*member = p.*member;
+  });
 }
 
 /// What is told of the pictures that are there: of none, what was wanted.
@@ -60,20 +74,7 @@ reply_json info_of(const job_view& v, const a1111_echo& how,
     if (!p)
       continue;
     if (seeds.empty())
-      // Without its file, which may be large.
-      shown = picture{p->request,      {},
-                      p->format,       p->seed,
-                      p->prompt,       p->negative,
-                      p->model,        p->variant,
-                      p->route,        p->sampler,
-                      p->steps,        p->steps_run,
-                      p->guidance,     p->guidance_rescale,
-                      p->eta,          p->karras,
-                      p->strength,     p->width,
-                      p->height,       p->drawn_width,
-                      p->drawn_height, p->sha256,
-                      p->notes,        p->trace,
-                      p->took};
+      show(*p, shown);
     // Images in files are kept without their texts.
     if (p->prompt.empty())
       shown.prompt = how.first.prompt;

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 namespace atelier::runtime::http::detail {
 
@@ -23,32 +21,22 @@ std::string lower(std::string x) {
   return x;
 }
 
-/// Names by which the web UI knows its samplers besides.
-/// Source: modules/sd_samplers_kdiffusion.py, sd_samplers_timesteps.py.
-constexpr std::array aliases{
-  std::pair{"k_euler", sampler::euler},
-  std::pair{"k_euler_a", sampler::euler_ancestral},
-  std::pair{"k_euler_ancestral", sampler::euler_ancestral},
-  std::pair{"k_dpmpp_2m", sampler::dpmpp_2m},
-  std::pair{"k_lcm", sampler::lcm},
-};
-
 std::optional<sampler> sampler_of(const std::string& name) {
-  if (const auto x = image::parse_webui_sampler(name))
+  if (const auto x = core::parse_webui_sampler(name))
     return x;
   const auto small = lower(name);
-  for (const auto& [alias, x] : aliases)
-    if (small == alias)
-      return x;
+  if (small.empty())
+    return std::nullopt;
+  for (const auto& row : core::samplers)
+    if (std::ranges::find(row.webui_also, small) != row.webui_also.end())
+      return row.of;
   return core::parse_sampler(small);
 }
 
 std::string sampler_names() {
   std::string all;
-  for (const auto x :
-       {sampler::euler, sampler::euler_ancestral, sampler::dpmpp_2m,
-        sampler::ddim, sampler::lcm, sampler::flow_match_euler})
-    all += (all.empty() ? "" : ", ") + std::string{image::webui_name(x)};
+  for (const auto x : core::samplers_of_webui)
+    all += (all.empty() ? "" : ", ") + std::string{core::webui_name(x)};
   return all;
 }
 

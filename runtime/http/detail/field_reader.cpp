@@ -204,14 +204,19 @@ std::optional<std::string> field_reader::text(std::string_view name,
 }
 
 std::optional<std::string> field_reader::choice(
-  std::string_view name, std::initializer_list<const char*> among) {
+  std::string_view name, std::initializer_list<std::string_view> among) {
+  return choice(name, std::span{among.begin(), among.size()});
+}
+
+std::optional<std::string> field_reader::choice(
+  std::string_view name, std::span<const std::string_view> among) {
   const auto* x = find(name);
   if (x == nullptr)
     return std::nullopt;
   std::string all;
-  for (const auto* one : among) {
+  for (const auto one : among) {
     if (*x == one)
-      return one;
+      return std::string{one};
     all += (all.empty() ? "" : ", ") + std::string{one};
   }
   refuse(name, fmt::format("{} {} is none of {}", name, shown(*x), all));

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,7 +72,9 @@ public:
   std::optional<std::string> text(std::string_view name,
                                   uint64_t most_bytes = 1024);
   std::optional<std::string> choice(std::string_view name,
-                                    std::initializer_list<const char*> among);
+                                    std::span<const std::string_view> among);
+  std::optional<std::string> choice(
+    std::string_view name, std::initializer_list<std::string_view> among);
   std::optional<int64_t> whole(std::string_view name, int64_t least,
                                int64_t most);
   std::optional<double> real(std::string_view name, double least, double most);

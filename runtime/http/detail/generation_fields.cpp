@@ -2,17 +2,39 @@
 #include <atelier/core/note.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
+#include <atelier/runtime/http/detail/parameter_fields.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <type_traits>
 
 namespace atelier::runtime::http::detail {
 
 namespace {
 
 using core::ec;
+
+/// Reads each parameter under all its names; its own counts before the others.
+void read_parameters(field_reader& r, const core::limits& within,
+                     generation& into) {
+  each_wanted([&](const core::parameter& x, auto at, auto member) {
+    const auto read = [&](std::string_view name, double least) {
+      return name.empty() ? std::nullopt
+                          : read_parameter(r, x, at, name, least, within);
+    };
+    using value = std::remove_cvref_t<decltype(*read(x.name, x.least))>;
+    const auto take = [&](const std::optional<value>& said) {
+      if (said)
+        into.*member = *said;
+    };
+    take(read(x.also, x.least));
+    if (const auto said = read(x.localai, 0); said != value{})
+      take(said);
+    take(read(x.name, x.least));
+  });
+}
 
 /// Returns the number that `text` is; 0 where it is none.
 uint32_t side_of(std::string_view text) {
@@ -140,30 +162,14 @@ void read_generation(field_reader& r, const api_context& with,
   read_sides(r, with, into);
   read_native_only(r, into);
   take(into.seed, r.seed("seed"));
-  take(into.steps, r.whole("num_inference_steps", 1, most_steps));
-  // LocalAI's name; 0 stands for the model's own.
-  if (const auto steps = r.whole("step", 0, most_steps); steps && *steps > 0)
-    into.steps = static_cast<uint32_t>(*steps);
-  take(into.steps, r.whole("steps", 1, most_steps));
-  take(into.guidance, r.real("guidance_scale", 0, limits.guidance));
-  take(into.guidance, r.real("guidance", 0, limits.guidance));
-  take(into.guidance_rescale, r.real("guidance_rescale", 0, 1));
-  take(into.eta, r.real("eta", 0, 1));
-  take(into.karras, r.flag("karras"));
-  if (const auto sampler =
-        r.choice("sampler", {"ddim", "euler", "euler_ancestral", "dpmpp_2m",
-                             "lcm", "flow_match_euler"}))
-    into.sampler = *sampler;
-  take(into.strength, r.real("strength", 0.001, 1));
+  read_parameters(r, limits, into);
   read_model(r, with, into);
   if (auto variant = r.text("variant", 256))
     into.variant = std::move(*variant);
   take(into.priority, r.choice("priority", {"low", "normal", "high"}));
-  take(into.noise, r.choice("noise", {"torch_cpu", "philox"}));
   constexpr int64_t day_ms = 86'400'000;
   if (const auto ms = r.whole("deadline_ms", 1, day_ms))
     into.deadline = std::chrono::milliseconds{*ms};
-  into.deterministic = r.flag("deterministic").value_or(false);
   if (const auto every = r.whole("preview_every", 0, most_steps))
     into.preview_every = static_cast<uint32_t>(*every);
   r.only("policy", {"auto", "default"});

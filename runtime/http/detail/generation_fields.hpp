@@ -15,10 +15,8 @@ namespace atelier::runtime::http::detail {
 
 /// Reads what the JSON APIs share, in the words of `generation` and in those of
 /// other servers: prompt, negative_prompt, size or width and height, seed,
-/// native_only, steps (num_inference_steps), guidance (guidance_scale),
-/// guidance_rescale, eta, karras, sampler, strength, model, variant, priority,
-/// noise, deadline_ms, deterministic, preview_every; and policy and level, at
-/// what they can be today.
+/// native_only, all of core::parameters, model, variant, priority, deadline_ms,
+/// preview_every; and policy and level, at what they can be today.
 void read_generation(field_reader& r, const api_context& with,
                      generation& into);
 

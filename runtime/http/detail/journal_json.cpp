@@ -2,6 +2,7 @@
 #include <atelier/runtime/http/detail/journal_json.hpp>
 #include <atelier/runtime/http/note_json.hpp>
 #include <atelier/runtime/http/timings_json.hpp>
+#include <atelier/runtime/public_parameters.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,7 @@
 #include <array>
 #include <optional>
 #include <stdexcept>
+#include <type_traits>
 
 namespace atelier::runtime::http::detail {
 
@@ -44,6 +46,12 @@ public:
     to_[name] = x;
   }
 
+  template <class T>
+  void parameter(std::string_view name, const T& x) {
+    if (const auto* const value = held(x))
+      to_[name] = *value;
+  }
+
 private:
   json& to_;
 };
@@ -68,6 +76,14 @@ public:
     x = from_.value(name, otherwise);
   }
 
+  // Journals older than a parameter do not have it.
+  template <class T>
+  void parameter(std::string_view name, T& x) {
+    using value = std::remove_cvref_t<decltype(*held(x))>;
+    if (const auto i = from_.find(name); i != from_.end())
+      x = i->template get<value>();
+  }
+
   // Older journals do not have them with what is wanted.
   void operator()(const char* name, std::vector<note>& x) {
     if (const auto i = from_.find(name); i != from_.end())
@@ -86,20 +102,14 @@ void visit_generation(Visitor& f, Generation& x) {
   f("height", x.height);
   f("native_only", x.native_only);
   f("seed", x.seed);
-  f("steps", x.steps);
-  f("guidance", x.guidance);
-  f("guidance_rescale", x.guidance_rescale);
-  f("eta", x.eta);
-  f("karras", x.karras);
-  f("strength", x.strength);
-  f("sampler", x.sampler);
+  each_wanted([&](const core::parameter& p, auto, auto member) {
+    f.parameter(p.name, x.*member);
+  });
   f("model", x.model);
   f("variant", x.variant);
   f("format", x.format);
   f("quality", x.quality);
   f("priority", x.priority);
-  f("noise", x.noise);
-  f("deterministic", x.deterministic);
   f("preview_every", x.preview_every);
   f("notes", x.notes);
   f("trace", x.trace);
@@ -113,14 +123,10 @@ void visit_picture(Visitor& f, Picture& x) {
   f("model", x.model);
   f("variant", x.variant);
   f("route", x.route);
-  f("sampler", x.sampler);
-  f("steps", x.steps);
   f("steps_run", x.steps_run);
-  f("guidance", x.guidance);
-  f("guidance_rescale", x.guidance_rescale);
-  f("eta", x.eta);
-  f("karras", x.karras);
-  f("strength", x.strength);
+  each_told([&](const core::parameter& p, auto, auto member) {
+    f.parameter(p.name, x.*member);
+  });
   f("width", x.width);
   f("height", x.height);
   f("drawn_width", x.drawn_width, x.width);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
 #include <atelier/core/image/codec.hpp>
+#include <atelier/core/parameters.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/http/detail/replies.hpp>
 
@@ -100,13 +101,15 @@ bool is_forgotten(const jobs& all, const request_message& asked,
 
 std::string_view field_of(std::string_view error_text) {
   constexpr std::array fields{
-    "prompt", "size",  "steps",   "guidance", "guidance_rescale", "eta",
-    "karras", "image", "mask",    "strength", "sampler",          "model",
-    "format", "noise", "n",       "variant",  "priority",         "quality",
-    "seed",   "id",    "deadline"};
+    "prompt",  "size",     "image",   "mask", "model", "format",  "n",
+    "variant", "priority", "quality", "seed", "id",    "deadline"};
   auto word = error_text.substr(0, error_text.find_first_of(" :"));
   const auto* const i = std::find(fields.begin(), fields.end(), word);
-  return i == fields.end() ? std::string_view{} : std::string_view{*i};
+  if (i != fields.end())
+    return *i;
+  const auto* const p =
+    std::ranges::find(core::parameters, word, &core::parameter::name);
+  return p == std::end(core::parameters) ? std::string_view{} : p->name;
 }
 
 reply_message fault_reply(error_shape how, const field_fault& why) {

@@ -31,6 +31,11 @@ function fail(text) {
   $('fault').textContent = text;
 }
 
+// The inputs that the server made of its parameters.
+function moreFields() {
+  return $('more').querySelectorAll('[name]');
+}
+
 // What the form asks for, in the words of POST /v1/jobs.
 function wanted() {
   const form = new FormData($('wanted'));
@@ -39,6 +44,13 @@ function wanted() {
   x.prompt = form.get('prompt') || '';
   for (const name of numbers)
     if (form.get(name)) x[name] = Number(form.get(name));
+  for (const field of moreFields())
+    if (field.type === 'checkbox') {
+      if (field.checked) x[field.name] = true;
+    } else if (field.value) {
+      x[field.name] =
+        field.type === 'number' ? Number(field.value) : field.value;
+    }
   if ($('deadline').value) x.deadline_ms = 1000 * Number($('deadline').value);
   if (!$('source').hidden) {
     x.image = editor.imageUrl();
@@ -128,6 +140,9 @@ function useAgain(what, image) {
     const field = form.elements[name];
     if (field) field.value = what[name] ?? (name === 'n' ? 1 : '');
   }
+  for (const field of moreFields())
+    if (field.type === 'checkbox') field.checked = !!what[field.name];
+    else field.value = what[field.name] ?? '';
   form.elements.seed.value = image.seed;
   form.elements.n.value = 1;
   form.elements.priority.value = what.priority || 'normal';

@@ -136,15 +136,6 @@ BOOST_AUTO_TEST_CASE(what_is_not_usual_is_described_too) {
   BOOST_TEST((parse_parameters(to_text(sut)) == sut));
 }
 
-BOOST_AUTO_TEST_CASE(samplers_have_web_ui_names) {
-  for (auto x : {sampler::ddim, sampler::euler, sampler::euler_ancestral,
-                 sampler::dpmpp_2m, sampler::lcm, sampler::flow_match_euler})
-    BOOST_TEST((parse_webui_sampler(webui_name(x)) == x));
-  BOOST_TEST((parse_webui_sampler("euler A") == sampler::euler_ancestral));
-  BOOST_TEST(!parse_webui_sampler("Euler b"));
-  BOOST_TEST(!parse_webui_sampler(""));
-}
-
 BOOST_AUTO_TEST_CASE(values_of_all_characters_survive) {
   philox random{atelier::test::seed(), purpose::test};
   const std::string_view letters = "ab ,:\"\\\n\t{}/-0\x01\xC3\xBC";

@@ -62,14 +62,12 @@ public:
 
   sampler_choice choice(uint32_t train) {
     sampler_choice out;
-    out.with =
-      one_of({sampler::ddim, sampler::euler, sampler::euler_ancestral,
-              sampler::dpmpp_2m, sampler::lcm, sampler::flow_match_euler});
+    out.with = static_cast<sampler>(random_.below(core::sampler_count));
     out.steps = static_cast<uint32_t>(coin() ? random_.below(train + 2)
                                              : random_.below(60));
     if (coin())
       out.strength = static_cast<float>(random_.uniform() * 1.01);
-    if (out.with == sampler::ddim && coin())
+    if (row_of(out.with).has_eta && coin())
       out.eta = one_of({0.3f, 1.0f, 1e-40f, 1.1f});
     out.karras = core::has_karras_sigmas(out.with) && coin();
     out.from_clean = coin();
@@ -132,7 +130,7 @@ BOOST_AUTO_TEST_CASE(accepted_runs_stay_finite_and_refused_ones_say_why) {
   for (size_t i = 0; i < n; ++i) {
     auto config = random.config();
     auto choice = random.choice(config.num_train_timesteps);
-    if (choice.with == sampler::flow_match_euler)
+    if (row_of(choice.with).matches_flow)
       config.predicts = prediction::flow;
     const auto plan = plan_sampler(config, choice);
     if (!plan) {
@@ -149,7 +147,7 @@ BOOST_AUTO_TEST_CASE(accepted_runs_stay_finite_and_refused_ones_say_why) {
       BOOST_TEST(runs_finite(random, *plan));
       BOOST_TEST(plan->steps.back().keep_noise == 0);
       BOOST_TEST(
-        (!plan->draws(plan->steps.size() - 1) || choice.with == sampler::ddim));
+        (!plan->draws(plan->steps.size() - 1) || row_of(choice.with).has_eta));
     }
   }
   BOOST_TEST_MESSAGE(accepted << " of " << n << " accepted");

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/samplers.hpp>
+
+#include <charconv>
+#include <vector>
+
+namespace atelier::core {
+
+namespace {
+
+constexpr char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+template <class Predicate>
+std::optional<sampler> find(Predicate wanted) {
+  const auto* const i = std::ranges::find_if(samplers, wanted);
+  if (i == std::end(samplers))
+    return std::nullopt;
+  return i->of;
+}
+
+} // namespace
+
+std::string_view to_string(sampler x) {
+  return static_cast<size_t>(x) < sampler_count ? row_of(x).name : "unknown";
+}
+
+std::optional<sampler> parse_sampler(std::string_view name) {
+  return find([&](const sampler_row& x) { return x.name == name; });
+}
+
+std::string_view webui_name(sampler x) {
+  return static_cast<size_t>(x) < sampler_count ? row_of(x).webui : "unknown";
+}
+
+std::optional<sampler> parse_webui_sampler(std::string_view name) {
+  return find([&](const sampler_row& x) {
+    return std::ranges::equal(x.webui, name, {}, lower, lower);
+  });
+}
+
+std::optional<sampler> parse_diffusers_sampler(std::string_view class_name) {
+  if (class_name.empty())
+    return std::nullopt;
+  return find([&](const sampler_row& x) {
+    return std::ranges::find(x.diffusers, class_name) != x.diffusers.end();
+  });
+}
+
+std::string list_samplers(bool sampler_row::*wanted,
+                          std::string_view sampler_row::*name) {
+  std::vector<std::string_view> names;
+  for (const auto& x : samplers)
+    if (x.*wanted)
+      names.push_back(x.*name);
+  std::string out;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0)
+      out += i + 1 == names.size() ? " and " : ", ";
+    out += names[i];
+  }
+  return out;
+}
+
+bool has_karras_sigmas(sampler x) {
+  return static_cast<size_t>(x) < sampler_count && row_of(x).has_sigmas;
+}
+
+uint32_t steps_of_share(sampler with, uint32_t steps, float strength) {
+  const auto rule = row_of(with).from_image;
+  if (!(strength < 1) || rule == steps_from_image::all)
+    return steps;
+  std::array<char, 32> text;
+  auto* const first = text.data();
+  const auto printed = std::to_chars(first, first + text.size(), strength);
+  auto meant = 0.0;
+  std::from_chars(first, printed.ptr, meant);
+  const auto share = std::max(0.0, steps * meant);
+  if (rule == steps_from_image::rounded_up)
+    return steps - static_cast<uint32_t>(steps - share);
+  return static_cast<uint32_t>(share);
+}
+
+} // namespace atelier::core

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/enum_count.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace atelier::core {
+
+/// The update rule and noise schedule of a run. Its number crosses processes:
+/// a new one comes last.
+enum class sampler : uint8_t {
+  ddim,
+  euler,
+  euler_ancestral,
+  dpmpp_2m,
+  lcm,
+  flow_match_euler,
+};
+
+/// How many of a schedule's steps run from an image, of steps x strength.
+enum class steps_from_image : uint8_t {
+  rounded_down,
+  rounded_up,
+  /// It spreads all its steps over the share.
+  all,
+};
+
+/// What is told of a sampler outside gpu/samplers.
+struct sampler_row {
+  sampler of;
+  std::string_view name;
+  /// The web UI's name, and its place in the web UI's list, from 0 on.
+  std::string_view webui;
+  uint8_t webui_place;
+  /// By which the web UI knows it besides, in small letters.
+  /// Source: modules/sd_samplers_kdiffusion.py, sd_samplers_timesteps.py.
+  std::array<std::string_view, 2> webui_also = {};
+  /// What a scheduler_config.json that asks for it has as _class_name.
+  std::array<std::string_view, 2> diffusers = {};
+  /// Steps along sigmas, which can have Karras' spacing.
+  bool has_sigmas = false;
+  /// Can add a share of fresh noise in each step.
+  bool has_eta = false;
+  /// Runs models that predict flow, and those alone.
+  bool matches_flow = false;
+  steps_from_image from_image = steps_from_image::rounded_down;
+};
+
+/// Every sampler, by its number.
+inline constexpr sampler_row samplers[] = {
+  // PNDM is not offered: its numbers stay, the sampler is DDIM.
+  {.of = sampler::ddim,
+   .name = "ddim",
+   .webui = "DDIM",
+   .webui_place = 3,
+   .diffusers = {"DDIMScheduler", "PNDMScheduler"},
+   .has_eta = true},
+  {.of = sampler::euler,
+   .name = "euler",
+   .webui = "Euler",
+   .webui_place = 0,
+   .webui_also = {"k_euler"},
+   .diffusers = {"EulerDiscreteScheduler"},
+   .has_sigmas = true},
+  {.of = sampler::euler_ancestral,
+   .name = "euler_ancestral",
+   .webui = "Euler a",
+   .webui_place = 1,
+   .webui_also = {"k_euler_a", "k_euler_ancestral"},
+   .diffusers = {"EulerAncestralDiscreteScheduler"}},
+  {.of = sampler::dpmpp_2m,
+   .name = "dpmpp_2m",
+   .webui = "DPM++ 2M",
+   .webui_place = 2,
+   .webui_also = {"k_dpmpp_2m"},
+   .diffusers = {"DPMSolverMultistepScheduler"},
+   .has_sigmas = true},
+  {.of = sampler::lcm,
+   .name = "lcm",
+   .webui = "LCM",
+   .webui_place = 4,
+   .webui_also = {"k_lcm"},
+   .diffusers = {"LCMScheduler"},
+   .from_image = steps_from_image::all},
+  {.of = sampler::flow_match_euler,
+   .name = "flow_match_euler",
+   .webui = "Flow match Euler",
+   .webui_place = 5,
+   .diffusers = {"FlowMatchEulerDiscreteScheduler"},
+   .has_sigmas = true,
+   .matches_flow = true,
+   .from_image = steps_from_image::rounded_up},
+};
+
+inline constexpr size_t sampler_count = enum_count<sampler>;
+
+/// Returns a sampler's row.
+constexpr const sampler_row& row_of(sampler x) {
+  return samplers[static_cast<size_t>(x)];
+}
+
+/// The names, in the order of the numbers.
+inline constexpr auto sampler_names = [] {
+  std::array<std::string_view, sampler_count> out;
+  for (size_t i = 0; i < sampler_count; ++i)
+    out[i] = samplers[i].name;
+  return out;
+}();
+
+/// The samplers in the web UI's order.
+inline constexpr auto samplers_of_webui = [] {
+  std::array<sampler, sampler_count> out{};
+  for (const auto& x : samplers)
+    out[x.webui_place] = x.of;
+  return out;
+}();
+
+static_assert(std::size(samplers) == sampler_count,
+              "every sampler has one row");
+static_assert(std::ranges::all_of(samplers,
+                                  [](const sampler_row& x) {
+                                    return &row_of(x.of) == &x
+                                        && &row_of(
+                                             samplers_of_webui[x.webui_place])
+                                             == &x;
+                                  }),
+              "rows stand by number, and each has a place of its own");
+
+std::string_view to_string(sampler x);
+
+/// Returns the sampler of that name, if there is one.
+std::optional<sampler> parse_sampler(std::string_view name);
+
+/// Returns the web UI's name of a sampler, such as "Euler a".
+std::string_view webui_name(sampler x);
+
+/// Returns the sampler that the web UI calls `name`, in any case of letters.
+std::optional<sampler> parse_webui_sampler(std::string_view name);
+
+/// Returns the sampler of a scheduler_config.json with that _class_name.
+std::optional<sampler> parse_diffusers_sampler(std::string_view class_name);
+
+/// Returns the names of the rows for which `wanted` holds, as "a, b and c".
+std::string list_samplers(
+  bool sampler_row::*wanted,
+  std::string_view sampler_row::*name = &sampler_row::name);
+
+/// Returns whether runs of that sampler can have Karras' spacing of sigmas.
+bool has_karras_sigmas(sampler x);
+
+/// Returns how many steps of a schedule of `steps` run at `strength`, the last
+/// ones: floor(steps x strength), of flow matching the next whole number above,
+/// of LCM, which spreads all its steps over the share, all. 0 where that leaves
+/// none. The product is of the number that `strength` prints as: 0.7 of 10 are
+/// 7 steps, although the float next to 0.7 lies below it.
+/// Source: diffusers 0.42, get_timesteps of the StableDiffusionImg2ImgPipeline
+///         and of the StableDiffusion3Img2ImgPipeline; LCMScheduler.
+uint32_t steps_of_share(sampler with, uint32_t steps, float strength);
+
+} // namespace atelier::core

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/atelier.hpp>
+#include <atelier/core/parameters.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace atelier::runtime {
+
+/// A member of `Of` that holds a parameter; a choice is held by its name.
+template <class Of>
+using holder =
+  std::variant<std::monostate, std::optional<bool> Of::*,
+               std::optional<uint32_t> Of::*, std::optional<float> Of::*,
+               std::optional<std::string> Of::*, bool Of::*, uint32_t Of::*,
+               float Of::*, std::string Of::*>;
+
+/// Where the public interface holds a parameter.
+struct public_parameter {
+  std::string_view name;
+  holder<generation> wanted;
+  /// In a finished picture; nothing: there it is not told.
+  holder<picture> told = {};
+};
+
+/// One for each row of core::parameters, in the same order.
+inline constexpr public_parameter public_parameters[] = {
+  {"steps", &generation::steps, &picture::steps},
+  {"sampler", &generation::sampler, &picture::sampler},
+  {"karras", &generation::karras, &picture::karras},
+  {"guidance", &generation::guidance, &picture::guidance},
+  {"strength", &generation::strength, &picture::strength},
+  {"noise", &generation::noise},
+  {"eta", &generation::eta, &picture::eta},
+  {"guidance_rescale", &generation::guidance_rescale,
+   &picture::guidance_rescale},
+  {"deterministic", &generation::deterministic},
+};
+
+static_assert(std::ranges::equal(public_parameters, core::parameters, {},
+                                 &public_parameter::name,
+                                 &core::parameter::name),
+              "the public interface holds every parameter");
+
+/// Returns where a generation holds parameter I, by its own type.
+template <size_t I>
+constexpr auto wanted_member() {
+  constexpr auto at = public_parameters[I].wanted.index();
+  return std::get<at>(public_parameters[I].wanted);
+}
+
+/// Returns where a picture tells parameter I; std::monostate: nowhere.
+template <size_t I>
+constexpr auto told_member() {
+  constexpr auto at = public_parameters[I].told.index();
+  return std::get<at>(public_parameters[I].told);
+}
+
+/// Calls f(parameter, core member, member of generation) for each, in order.
+template <class F>
+constexpr void each_wanted(F&& f) {
+  [&]<size_t... I>(std::index_sequence<I...>) {
+    (f(core::parameters[I], core::member_of<I>(), wanted_member<I>()), ...);
+  }
+  (core::parameter_numbers{});
+}
+
+/// Calls f(parameter, core member, member of picture) for each that a picture
+/// tells, in order.
+template <class F>
+constexpr void each_told(F&& f) {
+  const auto one = [&]<size_t I>(std::integral_constant<size_t, I>) {
+    if constexpr (public_parameters[I].told.index() != 0)
+      f(core::parameters[I], core::member_of<I>(), told_member<I>());
+  };
+  [&]<size_t... I>(std::index_sequence<I...>) {
+    (one(std::integral_constant<size_t, I>{}), ...);
+  }
+  (core::parameter_numbers{});
+}
+
+/// Returns what is held, as a pointer that is null where nothing is.
+template <class T>
+const T* held(const T& x) {
+  return &x;
+}
+
+template <class T>
+const T* held(const std::optional<T>& x) {
+  return x ? &*x : nullptr;
+}
+
+} // namespace atelier::runtime

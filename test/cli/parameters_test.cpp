@@ -71,7 +71,7 @@ template <class F>
 void each_value(F f) {
   each_wanted([&](const core::parameter& x, auto at, auto member) {
     using type = typename decltype(at)::type;
-    for (const auto value : values_of<type>(x))
+    for (const type value : values_of<type>(x))
       BOOST_TEST_CONTEXT(x.name << " " << as_text(value))
     f(x, at, member, value);
   });

@@ -4,9 +4,9 @@
 // a check of the model has anything to say of its tensors.
 // Usage: dump_model MODEL FOLDER [VOCABULARY|- [VAE|- [PARTS_FROM|-
 //        [PREDICTION_TYPE]]]]
-#include <atelier/gpu/models/model_check.hpp>
-#include <atelier/gpu/models/model_files.hpp>
-#include <atelier/gpu/models/safetensors.hpp>
+#include <atelier/gpu/models/files/model_check.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -5,8 +5,8 @@
 // (sample, timestep, context, and what else the config wants). Writes
 // output.<type>.safetensors beside them: `sample` in float32, and `alone`, each
 // row computed without the others. Prints one line for what is refused.
-#include <atelier/gpu/models/safetensors.hpp>
-#include <atelier/gpu/models/unet.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/unet/unet.hpp>
 #include <atelier/gpu/models/weights.hpp>
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 
 // Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
-#include <atelier/gpu/models/diffusion_model.hpp>
+#include <atelier/gpu/models/unet/diffusion_model.hpp>
 
 #include <torch/torch.h>
 

@@ -7,8 +7,8 @@
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
 #include <atelier/gpu/device/detail/row_noise.hpp>
 #include <atelier/gpu/device/executor.hpp>
-#include <atelier/gpu/models/diffusion_model.hpp>
 #include <atelier/gpu/models/judge/picture_judge.hpp>
+#include <atelier/gpu/models/unet/diffusion_model.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/ipc/slot_store.hpp>

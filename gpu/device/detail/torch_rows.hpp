@@ -7,8 +7,8 @@
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
 #include <atelier/gpu/device/detail/row_engine.hpp>
 #include <atelier/gpu/device/detail/torch_row.hpp>
-#include <atelier/gpu/models/diffusion_model.hpp>
 #include <atelier/gpu/models/judge/picture_judge.hpp>
+#include <atelier/gpu/models/unet/diffusion_model.hpp>
 #include <atelier/ipc/slot_store.hpp>
 
 #include <torch/torch.h>

@@ -4,10 +4,10 @@
 #include "support/counted_memory.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
-#include <atelier/gpu/models/autoencoder_config.hpp>
-#include <atelier/gpu/models/clip_text_config.hpp>
-#include <atelier/gpu/models/expected_tensors.hpp>
-#include <atelier/gpu/models/unet_config.hpp>
+#include <atelier/gpu/models/clip/clip_text_config.hpp>
+#include <atelier/gpu/models/files/expected_tensors.hpp>
+#include <atelier/gpu/models/unet/unet_config.hpp>
+#include <atelier/gpu/models/vae/autoencoder_config.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -2,9 +2,9 @@
 #include "gpu/models/tiny_model.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
-#include <atelier/gpu/models/detail/inferred_config.hpp>
-#include <atelier/gpu/models/detail/tensor_collection.hpp>
-#include <atelier/gpu/models/expected_tensors.hpp>
+#include <atelier/gpu/models/files/detail/inferred_config.hpp>
+#include <atelier/gpu/models/files/detail/tensor_collection.hpp>
+#include <atelier/gpu/models/files/expected_tensors.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/models/tiny_model.hpp"
-#include <atelier/gpu/models/model_files.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>

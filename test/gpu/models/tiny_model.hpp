@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/scratch_folder.hpp"
-#include <atelier/gpu/models/safetensors.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
 
 #include <cstdint>
 #include <deque>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/unet.hpp>
+#include <atelier/gpu/models/unet/unet.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -4,7 +4,7 @@
 // Includes LibTorch: for sources that torch.cmake lists, and no others.
 
 #include <atelier/core/result.hpp>
-#include <atelier/gpu/models/diffusion_model.hpp>
+#include <atelier/gpu/models/unet/diffusion_model.hpp>
 #include <atelier/gpu/samplers/run.hpp>
 #include <atelier/training/evaluation/evaluation.hpp>
 

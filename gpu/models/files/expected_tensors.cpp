@@ -3,7 +3,6 @@
 #include <atelier/gpu/models/files/detail/tensor_table.hpp>
 #include <atelier/gpu/models/files/expected_tensors.hpp>
 #include <atelier/gpu/models/files/printable.hpp>
-#include <atelier/gpu/models/unet/detail/expected_unet.hpp>
 #include <atelier/gpu/models/vae/autoencoder_config.hpp>
 
 #include <fmt/ranges.h>
@@ -121,11 +120,8 @@ void expect_text(const clip_text_config& x, tensor_table& to) {
 
 /// Reads the configuration as the network will, and adds its tensors.
 core::result<void> expect(const component& x, tensor_table& to) {
-  if (x.class_name == "UNet2DConditionModel") {
-    const auto config = parse_unet_config(x.config, x.config_file);
-    if (!config)
-      return config.why();
-    expect_unet(*config, to);
+  if (const auto* of = find_denoiser(x.class_name)) {
+    return of->expect(x, to);
   } else if (x.class_name.starts_with("Autoencoder")) {
     const auto config = read_autoencoder_config(x);
     if (!config)

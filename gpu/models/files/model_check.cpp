@@ -199,7 +199,7 @@ private:
       else
         note(grade::note, fmt::format("{}: a single file holds no vocabulary",
                                       from_.string()));
-    for (const auto* x : {&model.unet, &model.vae})
+    for (const auto* x : {&model.denoiser, &model.vae})
       if (x->weights)
         parts_.push_back(x);
     for (const auto* x :

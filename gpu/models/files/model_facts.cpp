@@ -8,7 +8,6 @@ namespace atelier::gpu {
 namespace {
 
 constexpr uint32_t most_side_px = 65'536;
-constexpr int64_t usual_side = 64;
 
 uint64_t count_parameters(const component& from) {
   uint64_t n = 0;
@@ -39,35 +38,40 @@ core::result<void> check_preview(const model_files& model,
 
 } // namespace
 
-core::extent native_extent(const unet_config& denoiser, uint32_t factor) {
-  const auto side =
-    static_cast<uint32_t>(denoiser.sample_size.value_or(usual_side)) * factor;
+core::extent native_extent(const denoiser_facts& denoiser, uint32_t factor) {
+  const auto side = static_cast<uint32_t>(denoiser.latent_side) * factor;
   return {side, side};
 }
 
 core::result<model_facts> facts_of(const model_files& model) {
   model_facts out;
-  const auto unet =
-    parse_unet_config(model.unet.config, model.unet.config_file);
-  if (!unet)
-    return unet.why();
+  const auto denoiser = model.family->facts(model);
+  if (!denoiser)
+    return denoiser.why();
   const auto vae = read_autoencoder_config(model.vae);
   if (!vae)
     return vae.why();
   out.latent_factor = vae->factor();
   out.latent_channels = static_cast<uint32_t>(vae->latent_channels);
-  const auto side = unet->sample_size.value_or(usual_side);
+  if (denoiser->latent_channels != 0
+      && denoiser->latent_channels != vae->latent_channels)
+    return core::fail(core::ec::bad_config,
+                      "{}: in_channels {}, but the autoencoder's latents have "
+                      "{}",
+                      model.denoiser.config_file, denoiser->latent_channels,
+                      vae->latent_channels);
+  const auto side = denoiser->latent_side;
   if (side > most_side_px / out.latent_factor)
     return core::fail(core::ec::bad_config, "{}: sample_size {} outside 1..{}",
-                      model.unet.config_file, side,
+                      model.denoiser.config_file, side,
                       most_side_px / out.latent_factor);
-  out.native_px = native_extent(*unet, out.latent_factor);
+  out.native_px = native_extent(*denoiser, out.latent_factor);
   out.traits = model.traits;
   auto schedule = parse_scheduler(model.scheduler, model.scheduler_file);
   if (!schedule)
     return schedule.why();
   out.schedule = *std::move(schedule);
-  std::vector<const component*> parts{&model.unet, &model.vae};
+  std::vector<const component*> parts{&model.denoiser, &model.vae};
   for (const auto* part : {&model.text_encoder, &model.text_encoder_2})
     if (*part)
       parts.push_back(&**part);
@@ -78,19 +82,9 @@ core::result<model_facts> facts_of(const model_files& model) {
   }
   if (auto good = check_preview(model, *vae); !good)
     return good.why();
-  out.denoiser_parameters = count_parameters(model.unet);
-  switch (model.kind) {
-    case pipeline_kind::stable_diffusion:
-      break;
-    case pipeline_kind::stable_diffusion_xl:
-    case pipeline_kind::stable_diffusion_xl_refiner:
-      out.guidance = 5;
-      break;
-    case pipeline_kind::latent_consistency:
-      out.guidance = 8.5;
-      out.steps = 4;
-      break;
-  }
+  out.denoiser_parameters = count_parameters(model.denoiser);
+  out.guidance = model.pipeline->guidance;
+  out.steps = model.pipeline->steps;
   return out;
 }
 

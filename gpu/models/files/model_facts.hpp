@@ -4,7 +4,6 @@
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
-#include <atelier/gpu/models/unet/unet_config.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 
 #include <cstdint>
@@ -30,9 +29,9 @@ struct model_facts {
   uint64_t parameters = 0;
 };
 
-/// Returns the size of images that a denoiser was made for: that of diffusers'
-/// pipelines where its configuration names none.
-core::extent native_extent(const unet_config& denoiser, uint32_t factor);
+/// Returns the size of images that a denoiser was made for. `factor`: pixels of
+/// a side for each element of the latent's.
+core::extent native_extent(const denoiser_facts& denoiser, uint32_t factor);
 
 /// Reads the facts out of a model's configurations, and checks that they are
 /// known and that the weights are of the shapes that they ask for.

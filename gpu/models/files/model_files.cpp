@@ -2,10 +2,12 @@
 #include <atelier/gpu/models/files/detail/folder_links.hpp>
 #include <atelier/gpu/models/files/detail/model_folder.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
-#include <atelier/gpu/models/unet/detail/single_file.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/models/vae/detail/vae_file.hpp>
 
 #include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace atelier::gpu {
 
@@ -13,6 +15,27 @@ namespace {
 
 namespace fs = std::filesystem;
 using core::ec;
+
+/// Opens a single file by the family that knows it; the first that reads files
+/// says what is wrong with one that none knows.
+core::result<model_files> open_file(const fs::path& from,
+                                    const model_file_options& options) {
+  const auto file = safetensors_file::open(from);
+  if (!file)
+    return file.why();
+  const auto names = (*file)->names();
+  const family* reader = nullptr;
+  for (const auto* x : families()) {
+    if (x->open_file == nullptr)
+      continue;
+    if (reader == nullptr || x->knows_file(names))
+      reader = x;
+  }
+  auto out = reader->open_file(from, options);
+  if (out)
+    out->family = reader;
+  return out;
+}
 
 core::result<model_files> open_either(const fs::path& from,
                                       const model_file_options& options) {
@@ -25,14 +48,14 @@ core::result<model_files> open_either(const fs::path& from,
     return core::fail(ec::io_failed, "{}: {}", from.string(), error.message());
   return status.type() == fs::file_type::directory
          ? detail::open_model_folder(from, options)
-         : detail::open_single_file(from, options);
+         : open_file(from, options);
 }
 
 core::result<component> open_vae(const fs::path& from, const model_files& model,
                                  const model_file_options& options) {
   std::error_code ignored;
   if (!fs::is_directory(from, ignored))
-    return detail::open_vae_file(from, model.kind);
+    return detail::open_vae_file(from, *model.pipeline);
   if (!options.links_anywhere)
     if (auto good = detail::check_links(from); !good)
       return good.why();
@@ -48,15 +71,13 @@ core::result<void> borrow(model_files& x, const fs::path& from,
   if (!lender)
     return lender.why();
   // A distilled denoiser goes into the model that it was distilled from.
-  const bool same = lender->kind == x.kind
-                 || (x.kind == pipeline_kind::latent_consistency
-                     && lender->kind == pipeline_kind::stable_diffusion);
+  const bool same =
+    lender->pipeline == x.pipeline || lender->pipeline == x.pipeline->teacher;
   if (!same)
     return core::fail(ec::bad_payload,
                       "{}: it is of kind {}, and cannot lend parts to one of "
                       "kind {}",
-                      from.string(), to_string(lender->kind),
-                      to_string(x.kind));
+                      from.string(), lender->pipeline->name, x.pipeline->name);
   if (!x.vae.weights) {
     x.vae = std::move(lender->vae);
     x.preview = std::move(lender->preview);
@@ -68,8 +89,7 @@ core::result<void> borrow(model_files& x, const fs::path& from,
     x.tokenizer_2 = std::move(lender->tokenizer_2);
     x.words = std::move(lender->words);
     x.traits.captions = lender->traits.captions;
-    x.force_zeros_for_empty_prompt = lender->force_zeros_for_empty_prompt;
-    x.requires_aesthetics_score = lender->requires_aesthetics_score;
+    x.settings = std::move(lender->settings);
   }
   if (x.scheduler.empty()) {
     x.scheduler = std::move(lender->scheduler);
@@ -80,18 +100,13 @@ core::result<void> borrow(model_files& x, const fs::path& from,
 
 } // namespace
 
-std::string_view to_string(pipeline_kind x) {
-  switch (x) {
-    case pipeline_kind::stable_diffusion:
-      return "stable_diffusion";
-    case pipeline_kind::stable_diffusion_xl:
-      return "stable_diffusion_xl";
-    case pipeline_kind::stable_diffusion_xl_refiner:
-      return "stable_diffusion_xl_refiner";
-    case pipeline_kind::latent_consistency:
-      return "latent_consistency";
-  }
-  return "unknown";
+bool setting_of(const model_files& x, std::string_view name) {
+  if (const auto at = x.settings.find(name); at != x.settings.end())
+    return at->second;
+  const auto& known = x.family->settings;
+  const auto row = std::ranges::find(known, name, &model_setting::name);
+  ATELIER_EXPECTS(row != known.end(), "the family has that setting");
+  return row->otherwise;
 }
 
 core::result<model_files> open_parts(const fs::path& from,
@@ -113,18 +128,16 @@ core::result<model_files> open_parts(const fs::path& from,
 
 std::vector<std::string> missing_parts(const model_files& x) {
   std::vector<std::string> out;
-  const auto expect = [&](bool there, const char* name) {
+  const auto expect = [&](bool there, std::string_view name) {
     if (!there)
       out.emplace_back(name);
   };
-  const bool xl = x.kind == pipeline_kind::stable_diffusion_xl
-               || x.kind == pipeline_kind::stable_diffusion_xl_refiner;
-  expect(x.unet.weights != nullptr, "unet");
+  expect(x.denoiser.weights != nullptr, x.family->denoiser_part);
   expect(x.vae.weights != nullptr, "vae");
-  if (xl)
-    expect(x.text_encoder_2.has_value(), "text_encoder_2");
-  else
+  if (x.pipeline->text_encoder)
     expect(x.text_encoder.has_value(), "text_encoder");
+  if (x.pipeline->text_encoder_2)
+    expect(x.text_encoder_2.has_value(), "text_encoder_2");
   if (x.text_encoder)
     expect(x.tokenizer.has_value(), "tokenizer");
   if (x.text_encoder_2)

@@ -2,32 +2,20 @@
 #pragma once
 
 #include <atelier/core/result.hpp>
+#include <atelier/gpu/models/family.hpp>
 #include <atelier/gpu/models/files/known_words.hpp>
 #include <atelier/gpu/models/files/model_traits.hpp>
 #include <atelier/gpu/models/files/tensor_source.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace atelier::gpu {
-
-/// What a model's parts are put together to.
-enum class pipeline_kind : uint8_t {
-  /// One text encoder: SD 1.x, 2.x and the distilled ones.
-  stable_diffusion,
-  /// Two text encoders and micro-conditioning; also with the second alone.
-  stable_diffusion_xl,
-  /// The second text encoder alone, and an aesthetic score.
-  stable_diffusion_xl_refiner,
-  /// One text encoder, guidance as an embedding.
-  latent_consistency,
-};
-
-std::string_view to_string(pipeline_kind x);
 
 /// One network: its configuration as diffusers writes it, and its weights.
 struct component {
@@ -63,8 +51,14 @@ struct tokenizer_files {
 /// A model on disk, opened: every part found, nothing computed yet.
 struct model_files {
   std::filesystem::path from;
-  pipeline_kind kind = pipeline_kind::stable_diffusion;
-  component unet;
+  /// Not null in what open_model returns.
+  const struct family* family = nullptr;
+  const model_pipeline* pipeline = nullptr;
+  /// The class in model_index.json, and the parts that it names; empty where
+  /// there is none.
+  std::string class_name;
+  std::vector<std::string> named_parts;
+  component denoiser;
   component vae;
   /// An AutoencoderTiny of the same latents, for what is shown while a picture
   /// is drawn: vae_preview/ beside the other parts.
@@ -76,10 +70,8 @@ struct model_files {
   /// Text of scheduler_config.json, and where it stands.
   std::string scheduler;
   std::string scheduler_file;
-  /// An empty negative prompt is embedded as zeros (SDXL base).
-  bool force_zeros_for_empty_prompt = true;
-  /// The refiner wants an aesthetic score instead of the target size.
-  bool requires_aesthetics_score = false;
+  /// Settings of the family that are not as they are otherwise.
+  std::map<std::string, bool, std::less<>> settings;
   /// Words that the model was trained on (known_words.txt); empty: not said.
   known_words words;
   /// How it wants to be used (atelier.json).
@@ -108,8 +100,8 @@ struct model_file_options {
   bool links_anywhere = false;
 };
 
-/// Opens a folder in diffusers' layout or a single-file checkpoint
-/// (.safetensors in the original layout of SD 1.x, 2.x, SDXL). Weights are
+/// Opens a folder in diffusers' layout or a single-file checkpoint that one of
+/// the families knows (.safetensors). Weights are
 /// mapped, not read.
 /// A folder with a denoiser's config.json and weights alone, and a file that
 /// lacks parts, need options.parts_from.
@@ -125,6 +117,10 @@ core::result<model_files> open_model(const std::filesystem::path& from,
 /// Errors: as open_model, but for missing parts.
 core::result<model_files> open_parts(const std::filesystem::path& from,
                                      const model_file_options& options);
+
+/// Returns a setting of the model's family.
+/// @pre The family has a setting of that name.
+bool setting_of(const model_files& x, std::string_view name);
 
 /// Returns the names of the parts that `open_model` would miss, such as
 /// "text_encoder".

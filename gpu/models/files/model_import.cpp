@@ -29,8 +29,9 @@ struct part {
 std::vector<part> parts_of(const model_files& x) {
   constexpr auto* diffusers = "diffusion_pytorch_model.safetensors";
   constexpr auto* transformers = "model.safetensors";
-  std::vector<part> out{{"unet", &x.unet, diffusers},
-                        {"vae", &x.vae, diffusers}};
+  std::vector<part> out{
+    {std::string{x.family->denoiser_part}, &x.denoiser, diffusers},
+    {"vae", &x.vae, diffusers}};
   if (x.preview)
     out.push_back({"vae_preview", &*x.preview, diffusers});
   if (x.text_encoder)
@@ -51,38 +52,18 @@ json pair_of(const char* library, const std::string& class_name) {
 std::string index_text(const model_files& x) {
   json out;
   const json none = json::array({nullptr, nullptr});
-  const bool xl = x.kind == pipeline_kind::stable_diffusion_xl;
-  const bool refiner = x.kind == pipeline_kind::stable_diffusion_xl_refiner;
-  switch (x.kind) {
-    case pipeline_kind::stable_diffusion:
-      out["_class_name"] = "StableDiffusionPipeline";
-      break;
-    case pipeline_kind::stable_diffusion_xl:
-      out["_class_name"] = "StableDiffusionXLPipeline";
-      break;
-    case pipeline_kind::stable_diffusion_xl_refiner:
-      out["_class_name"] = "StableDiffusionXLImg2ImgPipeline";
-      break;
-    case pipeline_kind::latent_consistency:
-      out["_class_name"] = "LatentConsistencyModelPipeline";
-      break;
-  }
+  out["_class_name"] = x.pipeline->classes.front();
   out["feature_extractor"] = none;
   out["image_encoder"] = none;
-  if (xl || refiner) {
-    out["force_zeros_for_empty_prompt"] = x.force_zeros_for_empty_prompt;
-    if (refiner)
-      out["requires_aesthetics_score"] = x.requires_aesthetics_score;
-  } else {
-    out["requires_safety_checker"] = false;
-    out["safety_checker"] = none;
-  }
+  for (const auto name : x.pipeline->written_settings)
+    out[std::string{name}] = setting_of(x, name);
+  out.update(json::parse(x.pipeline->written_index));
   const auto schedule = nlohmann::json::parse(x.scheduler, nullptr, false);
   out["scheduler"] =
     pair_of("diffusers", detail::text_at(schedule, "_class_name"));
   const auto add_text = [&](const std::string& suffix, const auto& encoder,
                             const auto& words) {
-    if (!encoder && !xl && !refiner)
+    if (!encoder && !x.pipeline->writes_missing_text)
       return;
     out["text_encoder" + suffix] =
       encoder ? pair_of("transformers", encoder->class_name) : none;
@@ -91,7 +72,8 @@ std::string index_text(const model_files& x) {
   };
   add_text("", x.text_encoder, x.tokenizer);
   add_text("_2", x.text_encoder_2, x.tokenizer_2);
-  out["unet"] = pair_of("diffusers", x.unet.class_name);
+  out[std::string{x.family->denoiser_part}] =
+    pair_of("diffusers", x.denoiser.class_name);
   out["vae"] = pair_of("diffusers", x.vae.class_name);
   return out.dump(2) + '\n';
 }

@@ -37,6 +37,18 @@ std::vector<up_level> build_up(weights& from, const unet_config& config) {
   return out;
 }
 
+/// Names the blocks in the order in which they run.
+std::vector<block_info> name_blocks(const unet_config& config) {
+  std::vector<block_info> out;
+  for (size_t i = 0; i < config.down.size(); ++i)
+    out.push_back({fmt::format("down_blocks.{}", i)});
+  if (config.middle != unet_middle::none)
+    out.push_back({"mid_block"});
+  for (size_t i = 0; i < config.up.size(); ++i)
+    out.push_back({fmt::format("up_blocks.{}", i)});
+  return out;
+}
+
 } // namespace
 
 struct unet::impl {
@@ -75,6 +87,7 @@ struct unet::impl {
   std::vector<up_level> up;
   group_norm norm;
   conv out;
+  std::vector<block_info> blocks;
   uint64_t bytes = 0;
 };
 
@@ -92,33 +105,56 @@ core::result<std::unique_ptr<unet>> unet::load(const component& from,
     weights source{from.weights, where};
     auto made = std::make_unique<impl>(source, *config);
     source.expect_all_taken();
-    for (const auto& name : from.weights->names())
-      if (const auto found = from.weights->find(name))
-        made->bytes += found->bytes.size() / bytes_of(found->type)
-                     * c10::elementSize(where.dtype);
+    made->blocks = name_blocks(*config);
+    made->bytes = count_weights(*from.weights, where.dtype, made->blocks);
     return std::unique_ptr<unet>{new unet{std::move(made)}};
   });
 }
 
 torch::Tensor unet::forward(const unet_input& x) const {
-  const c10::InferenceMode guard;
+  pass_inputs in{x.sample, x.timestep, {}};
+  in.conditions = {x.context, x.pooled, x.time_ids, x.guidance_embedding};
+  return predict(*this, in);
+}
+
+std::span<const block_info> unet::blocks() const {
+  return impl_->blocks;
+}
+
+pass unet::begin(const pass_inputs& x, activations& state) const {
   const auto& net = *impl_;
   auto sample = x.sample.to(net.where.device, net.where.dtype)
                   .contiguous(torch::MemoryFormat::ChannelsLast);
   if (net.config.center_input_sample)
     sample = sample * 2 - 1;
-  const auto context = x.context.to(net.where.device, net.where.dtype);
-  const unet_pass pass{torch::silu(net.embedding(x, context)),
-                       net.context ? (*net.context)(context) : context};
-  auto y = net.in(sample);
-  std::vector<torch::Tensor> skips{y};
-  for (const auto& level : net.down)
-    y = level(std::move(y), skips, pass);
-  if (net.middle)
-    y = (*net.middle)(y, pass);
-  for (const auto& level : net.up)
-    y = level(std::move(y), skips, pass);
-  return net.out(net.norm(y, after_norm::silu)).contiguous();
+  const auto context =
+    x.conditions[context_condition].to(net.where.device, net.where.dtype);
+  pass out{torch::silu(net.embedding(x, context)),
+           net.context ? (*net.context)(context) : context, sample.size(2),
+           sample.size(3)};
+  state.image = net.in(sample);
+  state.skips = {state.image};
+  return out;
+}
+
+void unet::run(size_t index, const pass& of, activations& state) const {
+  const auto& net = *impl_;
+  auto& y = state.image;
+  if (index < net.down.size()) {
+    y = net.down[index](std::move(y), state.skips, of);
+    return;
+  }
+  index -= net.down.size();
+  if (net.middle && index == 0) {
+    y = (*net.middle)(y, of);
+    return;
+  }
+  y = net.up[index - (net.middle ? 1 : 0)](std::move(y), state.skips, of);
+}
+
+torch::Tensor unet::end(const pass&, activations& state) const {
+  const auto& net = *impl_;
+  return net.out(net.norm(state.image, after_norm::silu)).contiguous();
 }
 
 const unet_config& unet::config() const {

@@ -4,6 +4,7 @@
 // Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
 #include <atelier/core/result.hpp>
+#include <atelier/gpu/models/denoiser.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/gpu/models/placement.hpp>
 #include <atelier/gpu/models/unet/unet_config.hpp>
@@ -31,9 +32,20 @@ struct unet_input {
   torch::Tensor guidance_embedding;
 };
 
-/// The denoiser of Stable Diffusion (diffusers' UNet2DConditionModel).
+/// Where a U-Net's conditions stand in pass_inputs; those that its config does
+/// not have are undefined.
+enum unet_condition : size_t {
+  context_condition,
+  pooled_condition,
+  time_ids_condition,
+  guidance_condition,
+  unet_conditions,
+};
+
+/// The denoiser of Stable Diffusion (diffusers' UNet2DConditionModel). Its
+/// blocks are the levels down, the middle and the levels up.
 /// Threads: one at a time; needs no autograd and records none.
-class unet {
+class unet final : public denoiser {
 public:
   /// Takes the weights out of `from`, laid out for the device once.
   /// Errors: ec::bad_config (a key that is not supported, by name),
@@ -41,17 +53,21 @@ public:
   static core::result<std::unique_ptr<unet>> load(const component& from,
                                                   const placement& where);
 
-  ~unet();
+  ~unet() override;
   unet(const unet&) = delete;
   unet& operator=(const unet&) = delete;
 
-  /// Returns [n, out_channels, h, w] in the placement's type.
+  /// Runs a whole pass. Returns [n, out_channels, h, w] in the placement's
+  /// type.
   torch::Tensor forward(const unet_input& x) const;
 
   const unet_config& config() const;
 
-  /// Bytes that the weights take on the device.
-  uint64_t weight_bytes() const;
+  std::span<const block_info> blocks() const override;
+  pass begin(const pass_inputs& x, activations& state) const override;
+  void run(size_t index, const pass& of, activations& state) const override;
+  torch::Tensor end(const pass& of, activations& state) const override;
+  uint64_t weight_bytes() const override;
 
 private:
   struct impl;

@@ -72,6 +72,17 @@ public:
   tensor_box text;
 };
 
+std::string tiny_mmdit_config(const std::string& more = {});
+
+/// A folder in diffusers' layout: stable_diffusion_3 with two joint blocks and
+/// without T5, of which nothing but these parts is changed.
+class tiny_joint_folder : public scratch_folder {
+public:
+  tiny_joint_folder();
+
+  void write_at(const std::string& name, const std::string& text) const;
+};
+
 /// Lays the tiny networks out as an original checkpoint of SD 1.x.
 tensor_box tiny_checkpoint(const tiny_folder& from);
 

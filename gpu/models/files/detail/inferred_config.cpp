@@ -2,6 +2,7 @@
 #include <atelier/gpu/models/files/detail/inferred_config.hpp>
 #include <atelier/gpu/models/files/detail/tensor_collection.hpp>
 #include <atelier/gpu/models/files/json_file.hpp>
+#include <atelier/gpu/models/unet/unet_family.hpp>
 
 #include <fmt/format.h>
 
@@ -318,7 +319,7 @@ core::result<json_object> infer_text_config(const tensor_source& from,
   return out;
 }
 
-pipeline_kind kind_of_unet(const nlohmann::json& config) {
+const model_pipeline& pipeline_of_unet(const nlohmann::json& config) {
   const auto number = [&](const char* key) {
     const auto i = config.find(key);
     return i != config.end() && i->is_number_integer() ? i->get<int64_t>() : 0;
@@ -329,11 +330,11 @@ pipeline_kind kind_of_unet(const nlohmann::json& config) {
     const auto context = number("cross_attention_dim");
     const auto numbers = 5 * number("addition_time_embed_dim");
     return context + numbers == number("projection_class_embeddings_input_dim")
-           ? pipeline_kind::stable_diffusion_xl_refiner
-           : pipeline_kind::stable_diffusion_xl;
+           ? stable_diffusion_xl_refiner
+           : stable_diffusion_xl;
   }
-  return number("time_cond_proj_dim") > 0 ? pipeline_kind::latent_consistency
-                                          : pipeline_kind::stable_diffusion;
+  return number("time_cond_proj_dim") > 0 ? latent_consistency
+                                          : stable_diffusion;
 }
 
 } // namespace atelier::gpu::detail

@@ -56,7 +56,8 @@ enum class text_family : uint8_t {
 core::result<json_object> infer_text_config(const tensor_source& from,
                                             text_family family);
 
-/// Returns what a denoiser of that configuration belongs to.
-pipeline_kind kind_of_unet(const nlohmann::json& config);
+/// Returns the pipeline that a UNet2DConditionModel of that configuration is
+/// for.
+const model_pipeline& pipeline_of_unet(const nlohmann::json& config);
 
 } // namespace atelier::gpu::detail

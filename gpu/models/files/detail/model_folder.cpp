@@ -20,29 +20,6 @@ namespace fs = std::filesystem;
 using core::ec;
 using json = nlohmann::json;
 
-struct pipeline_class {
-  std::string_view name;
-  pipeline_kind kind;
-};
-
-constexpr std::array pipeline_classes = {
-  pipeline_class{"StableDiffusionPipeline", pipeline_kind::stable_diffusion},
-  pipeline_class{"StableDiffusionImg2ImgPipeline",
-                 pipeline_kind::stable_diffusion},
-  pipeline_class{"StableDiffusionInpaintPipeline",
-                 pipeline_kind::stable_diffusion},
-  pipeline_class{"StableDiffusionXLPipeline",
-                 pipeline_kind::stable_diffusion_xl},
-  pipeline_class{"StableDiffusionXLImg2ImgPipeline",
-                 pipeline_kind::stable_diffusion_xl},
-  pipeline_class{"StableDiffusionXLInpaintPipeline",
-                 pipeline_kind::stable_diffusion_xl},
-  pipeline_class{"LatentConsistencyModelPipeline",
-                 pipeline_kind::latent_consistency},
-  pipeline_class{"LatentConsistencyModelImg2ImgPipeline",
-                 pipeline_kind::latent_consistency},
-};
-
 /// A part's entry in model_index.json.
 struct part {
   std::string name;
@@ -96,7 +73,7 @@ public:
     const auto object = read_object(index_);
     if (!object)
       return object.why();
-    if (auto ok = read_kind(*object); !ok)
+    if (auto ok = read_class(*object); !ok)
       return ok.why();
     for (const auto& [key, value] : object->items()) {
       if (key.starts_with('_'))
@@ -112,8 +89,9 @@ public:
       return ok.why();
     if (auto ok = read_preview(); !ok)
       return ok.why();
-    if (refines_ && !names_text_encoder_)
-      out_.kind = pipeline_kind::stable_diffusion_xl_refiner;
+    if (out_.family->settle)
+      if (auto ok = out_.family->settle(out_); !ok)
+        return ok.why();
     return std::move(out_);
   }
 
@@ -123,29 +101,27 @@ private:
                       printable(key), what);
   }
 
-  core::result<void> read_kind(const json& object) {
-    const auto name = text_at(object, "_class_name");
-    for (const auto& x : pipeline_classes)
-      if (x.name == name) {
-        out_.kind = x.kind;
-        refines_ = name == "StableDiffusionXLImg2ImgPipeline";
-        return {};
-      }
+  core::result<void> read_class(const json& object) {
+    out_.class_name = text_at(object, "_class_name");
+    const auto found = find_pipeline(out_.class_name);
+    out_.family = found.of;
+    out_.pipeline = found.pipeline;
+    if (found.pipeline != nullptr)
+      return {};
     std::vector<std::string_view> known;
-    known.reserve(std::size(pipeline_classes));
-    for (const auto& x : pipeline_classes)
-      known.push_back(x.name);
+    for (const auto* of : families())
+      for (const auto* x : of->pipelines)
+        for (const auto name : x->classes)
+          if (!contains(known, name))
+            known.push_back(name);
     return bad("_class_name",
                fmt::format("'{}' is not supported; these are: {}",
-                           printable(name), fmt::join(known, ", ")));
+                           printable(out_.class_name), fmt::join(known, ", ")));
   }
 
   core::result<void> read_setting(const std::string& key, const json& value) {
-    bool* into =
-      key == "force_zeros_for_empty_prompt" ? &out_.force_zeros_for_empty_prompt
-      : key == "requires_aesthetics_score"  ? &out_.requires_aesthetics_score
-                                            : nullptr;
-    if (into == nullptr) {
+    const auto& known = out_.family->settings;
+    if (std::ranges::find(known, key, &model_setting::name) == known.end()) {
       // Neither bears on the picture's content.
       if (key == "requires_safety_checker" || key == "add_watermarker")
         return {};
@@ -153,7 +129,7 @@ private:
     }
     if (!value.is_boolean())
       return bad(key, "neither true nor false");
-    *into = value.get<bool>();
+    out_.settings.insert_or_assign(key, value.get<bool>());
     return {};
   }
 
@@ -164,8 +140,7 @@ private:
     if (!two || !value[1].is_string()
         || !(value[0].is_string() || value[0].is_null()))
       return bad(key, "not a pair of a library and a class");
-    if (key == "text_encoder")
-      names_text_encoder_ = true;
+    out_.named_parts.push_back(key);
     return open_part(part{key, value[1].get<std::string>()});
   }
 
@@ -175,8 +150,8 @@ private:
       out_.not_loaded.push_back(x.name);
       return {};
     }
-    if (x.name == "unet")
-      return open_network(x, {"UNet2DConditionModel"}, out_.unet);
+    if (x.name == out_.family->denoiser_part)
+      return open_network(x, {out_.family->denoiser_class}, out_.denoiser);
     if (x.name == "vae")
       return options_.vae
              ? core::result<void>{}
@@ -303,29 +278,43 @@ private:
   const fs::path& folder_;
   fs::path index_;
   const model_file_options& options_;
-  bool refines_ = false;
-  bool names_text_encoder_ = false;
   model_files out_;
 };
 
+/// Of a denoiser that does not name its class.
+constexpr std::string_view unnamed_denoiser = "UNet2DConditionModel";
+
 /// Opens a folder that has a denoiser's config.json, and no model_index.json.
-core::result<model_files> open_lone_unet(const fs::path& folder,
-                                         const model_file_options& options) {
-  auto unet =
-    open_diffusers_part(folder, "UNet2DConditionModel", options.variant);
-  if (!unet)
-    return unet.why();
-  const auto config = parse_object(unet->config, unet->config_file);
+core::result<model_files> open_lone_denoiser(
+  const fs::path& folder, const model_file_options& options) {
+  const auto file = folder / "config.json";
+  const auto config = read_object(file);
   if (!config)
     return config.why();
+  const auto named = text_at(*config, "_class_name");
   model_files out;
   out.from = folder;
-  out.kind = kind_of_unet(*config);
-  if (out.kind == pipeline_kind::stable_diffusion_xl_refiner) {
-    out.requires_aesthetics_score = true;
-    out.force_zeros_for_empty_prompt = false;
+  out.family =
+    find_denoiser(named.empty() ? unnamed_denoiser : std::string_view{named});
+  if (out.family == nullptr) {
+    std::vector<std::string_view> known;
+    for (const auto* x : families())
+      known.push_back(x->denoiser_class);
+    return core::fail(ec::bad_payload,
+                      "{}: _class_name: '{}' is not supported as a denoiser; "
+                      "these are: {}",
+                      file.string(), printable(named), fmt::join(known, ", "));
   }
-  out.unet = std::move(*unet);
+  auto denoiser =
+    open_diffusers_part(folder, out.family->denoiser_class, options.variant);
+  if (!denoiser)
+    return denoiser.why();
+  out.denoiser = std::move(*denoiser);
+  if (out.family->settle)
+    if (auto ok = out.family->settle(out); !ok)
+      return ok.why();
+  if (out.pipeline == nullptr)
+    out.pipeline = out.family->pipelines.front();
   return out;
 }
 
@@ -413,7 +402,7 @@ core::result<model_files> open_model_folder(const fs::path& folder,
   if (is_there(folder / "model_index.json"))
     return folder_reader{folder, options}.read();
   if (is_there(folder / "config.json"))
-    return open_lone_unet(folder, options);
+    return open_lone_denoiser(folder, options);
   return core::fail(ec::not_found,
                     "{}: not a model: neither model_index.json nor config.json",
                     folder.string());

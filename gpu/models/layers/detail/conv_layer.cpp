@@ -10,7 +10,7 @@ namespace {
 using torch::Tensor;
 using scalars = c10::List<std::optional<at::Scalar>>;
 
-constexpr auto channels_last = at::MemoryFormat::ChannelsLast;
+constexpr auto pixelwise = at::MemoryFormat::ChannelsLast;
 
 // Operators that LibTorch has for its compiler and does not declare.
 template <class Signature>
@@ -101,7 +101,7 @@ void conv_layer::prepare() const {
     return;
   const c10::InferenceMode guard;
   const auto weight = make_();
-  weight_ = packed_ ? pack(weight) : weight.contiguous(channels_last);
+  weight_ = packed_ ? pack(weight) : weight.contiguous(pixelwise);
   // A kernel of one is in every order at once, and may lie in the file still.
   make_ = nullptr;
   if (packed_ || !weight_.is_alias_of(weight))
@@ -112,7 +112,7 @@ void conv_layer::prepare() const {
 torch::Tensor conv_layer::operator()(const torch::Tensor& x, conv_border border,
                                      int64_t stride) const {
   prepare();
-  const auto in = x.contiguous(channels_last);
+  const auto in = x.contiguous(pixelwise);
   if (packed_)
     return convolve(in, weight_, bias_, border, stride);
   return at::conv2d(in, weight_, bias_, stride, {border.rows, border.columns});
@@ -122,7 +122,7 @@ void conv_layer::add_to(const torch::Tensor& sum, const torch::Tensor& x,
                         conv_border border) const {
   prepare();
   if (packed_)
-    add_convolved(sum, x.contiguous(channels_last), weight_, bias_, border);
+    add_convolved(sum, x.contiguous(pixelwise), weight_, bias_, border);
   else
     sum.add_((*this)(x, border));
 }

@@ -15,7 +15,7 @@ namespace {
 // Elements that are worth a task of their own.
 constexpr int64_t grain = 1 << 15;
 
-bool channels_last(const torch::Tensor& x) {
+bool is_pixelwise(const torch::Tensor& x) {
   return x.is_contiguous(at::MemoryFormat::ChannelsLast);
 }
 
@@ -141,7 +141,7 @@ bool has_norm_kernels(const torch::Tensor& x) {
   return x.is_cpu() && x.dim() == 4 && x.numel() > 0
       && (x.scalar_type() == torch::kFloat32
           || x.scalar_type() == torch::kBFloat16)
-      && (x.is_contiguous() || channels_last(x));
+      && (x.is_contiguous() || is_pixelwise(x));
 }
 
 folded_norm fold_group_norm(const torch::Tensor& x, int64_t groups,
@@ -158,7 +158,7 @@ folded_norm fold_group_norm(const torch::Tensor& x, int64_t groups,
   with_elements(x, [&](const auto* from) {
     for (int64_t i = 0; i < n; ++i) {
       const auto* row = from + i * channels * places;
-      const auto found = channels_last(x)
+      const auto found = is_pixelwise(x)
                          ? moments_of_places(row, places, channels)
                          : moments_of_lines(row, places, channels);
       fold(found, places, groups, w.const_data_ptr<float>(),
@@ -176,7 +176,7 @@ void apply_norm(const torch::Tensor& x, const folded_norm& norm,
   const auto places = x.size(2) * x.size(3);
   const auto* factor = norm.factor.const_data_ptr<float>();
   const auto* offset = norm.offset.const_data_ptr<float>();
-  const auto last = channels_last(x);
+  const auto last = is_pixelwise(x);
   with_elements(x, [&](const auto* from) {
     auto* to = writable(from, out);
     if (last)

@@ -9,6 +9,7 @@
 #include <atelier/gpu/models/unet/detail/prediction_type.hpp>
 #include <atelier/gpu/models/unet/detail/single_file.hpp>
 #include <atelier/gpu/models/unet/detail/unet_names.hpp>
+#include <atelier/gpu/models/unet/unet_family.hpp>
 #include <atelier/gpu/models/vae/detail/vae_file.hpp>
 
 #include <fmt/format.h>
@@ -167,34 +168,34 @@ private:
     const auto config = infer_unet_config(*unet_, {});
     if (!config)
       return config.why();
-    const auto told = kind_of_unet(nlohmann::json(*config));
-    out_.kind = told;
+    const auto& told = pipeline_of_unet(nlohmann::json(*config));
+    out_.pipeline = &told;
     sd2_ = has_text(sd2_text);
     if (!has_any_text())
       sd2_ = config->value("cross_attention_dim", 0) == 1024;
     if (has_text(xl_text_2))
-      out_.kind = pipeline_kind::stable_diffusion_xl;
+      out_.pipeline = &stable_diffusion_xl;
     else if (has_text(refiner_text))
-      out_.kind = pipeline_kind::stable_diffusion_xl_refiner;
+      out_.pipeline = &stable_diffusion_xl_refiner;
     const bool embeds = config->contains("addition_embed_type");
     if (embeds != (is_xl() || is_refiner()) || (embeds && sd2_))
       return bad_file(path_,
                       "tensor label_emb.0.0.weight: class_embed_type "
                       "projection, or SDXL without it, is not supported");
     if (is_refiner()) {
-      out_.requires_aesthetics_score = true;
-      out_.force_zeros_for_empty_prompt = false;
+      out_.settings.emplace(aesthetic_score_setting, true);
+      out_.settings.emplace(zeros_for_empty_setting, false);
     }
     may_be_v_ = sd2_ && (*config)["in_channels"] == 4;
     return {};
   }
 
   bool is_xl() const {
-    return out_.kind == pipeline_kind::stable_diffusion_xl;
+    return out_.pipeline == &stable_diffusion_xl;
   }
 
   bool is_refiner() const {
-    return out_.kind == pipeline_kind::stable_diffusion_xl_refiner;
+    return out_.pipeline == &stable_diffusion_xl_refiner;
   }
 
   bool has_any_text() const {
@@ -221,7 +222,8 @@ private:
                                  .upcast_attention = may_be_v_});
     if (!config)
       return config.why();
-    out_.unet = inferred_part(*config, unet_, path_, "UNet2DConditionModel");
+    out_.denoiser =
+      inferred_part(*config, unet_, path_, "UNet2DConditionModel");
     // A denoiser alone takes the schedule of the model that it is put into.
     const bool lent =
       unet_alone_ && options_.parts_from && options_.prediction_type.empty();
@@ -247,7 +249,7 @@ private:
       x.erase("clip_sample");
       x["interpolation_type"] = "linear";
       x["use_karras_sigmas"] = false;
-    } else if (out_.kind == pipeline_kind::latent_consistency) {
+    } else if (out_.pipeline == &latent_consistency) {
       x["_class_name"] = "LCMScheduler";
       x["set_alpha_to_one"] = true;
       x["steps_offset"] = 0;
@@ -264,7 +266,7 @@ private:
     if (!prefix || options_.vae || unet_alone_)
       return {};
     auto opened =
-      open_original_vae(file_, path_, *prefix, out_.kind, image_size_);
+      open_original_vae(file_, path_, *prefix, *out_.pipeline, image_size_);
     if (!opened)
       return opened.why();
     out_.vae = std::move(*opened);
@@ -369,6 +371,13 @@ private:
 };
 
 } // namespace
+
+bool is_single_unet(std::span<const std::string> names) {
+  return std::ranges::any_of(names, [](std::string_view x) {
+    return x.starts_with("input_blocks.") || x.starts_with("down_blocks.")
+        || x.starts_with("model.diffusion_model.input_blocks.");
+  });
+}
 
 core::result<model_files> open_single_file(const fs::path& file,
                                            const model_file_options& options) {

@@ -5,8 +5,13 @@
 #include <atelier/gpu/models/files/model_files.hpp>
 
 #include <filesystem>
+#include <span>
+#include <string>
 
 namespace atelier::gpu::detail {
+
+/// Tells by its tensors' names whether a single file holds such a denoiser.
+bool is_single_unet(std::span<const std::string> names);
 
 /// Opens a single-file checkpoint: the original layout of SD 1.x, 2.x, SDXL and
 /// its refiner, or a denoiser alone in that layout or in diffusers'.

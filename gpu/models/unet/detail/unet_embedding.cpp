@@ -2,34 +2,7 @@
 #include <atelier/gpu/models/unet/detail/unet_embedding.hpp>
 #include <atelier/gpu/models/unet/unet.hpp>
 
-#include <cmath>
-
 namespace atelier::gpu::detail {
-
-torch::Tensor embed_numbers(const torch::Tensor& x, int64_t dim,
-                            bool cosines_first, double freq_shift) {
-  const auto half = dim / 2;
-  const auto exponents =
-    torch::arange(
-      half, torch::TensorOptions().dtype(torch::kFloat32).device(x.device()))
-      .mul(-std::log(10'000.0))
-      .div(static_cast<double>(half) - freq_shift);
-  const auto angles =
-    x.to(torch::kFloat32).unsqueeze(1) * exponents.exp().unsqueeze(0);
-  auto out = cosines_first ? torch::cat({angles.cos(), angles.sin()}, 1)
-                           : torch::cat({angles.sin(), angles.cos()}, 1);
-  return dim % 2 == 0 ? out : torch::constant_pad_nd(out, {0, 1});
-}
-
-embedding_layers::embedding_layers(weights& from, const std::string& name,
-                                   int64_t in, int64_t out)
-  : first_(from, name + ".linear_1", in, out),
-    second_(from, name + ".linear_2", out, out) {}
-
-torch::Tensor embedding_layers::operator()(const torch::Tensor& x) const {
-  auto y = first_(x);
-  return second_(torch::silu_(y));
-}
 
 pooled_context::pooled_context(weights& from, const std::string& name,
                                int64_t in, int64_t out, int64_t heads)
@@ -72,7 +45,7 @@ unet_embedding::unet_embedding(weights& from, const unet_config& config)
                     out, config.addition_heads);
 }
 
-torch::Tensor unet_embedding::operator()(const unet_input& x,
+torch::Tensor unet_embedding::operator()(const pass_inputs& x,
                                          const torch::Tensor& context) const {
   const auto numbers = [this](const torch::Tensor& of, int64_t dim) {
     return embed_numbers(of.to(where_.device), dim, config_.flip_sin_to_cos,
@@ -80,15 +53,17 @@ torch::Tensor unet_embedding::operator()(const unet_input& x,
   };
   const auto time =
     numbers(x.timestep, config_.down.front().channels).to(where_.dtype);
-  if (guidance_ && x.guidance_embedding.defined())
-    guidance_->add_to(time,
-                      x.guidance_embedding.to(where_.device, where_.dtype));
+  const auto& guidance = x.conditions[guidance_condition];
+  if (guidance_ && guidance.defined())
+    guidance_->add_to(time, guidance.to(where_.device, where_.dtype));
   auto out = time_(time);
   if (added_) {
-    const auto ids = numbers(x.time_ids.flatten(), config_.addition_time_dim)
-                       .reshape({x.time_ids.size(0), -1});
+    const auto& sizes = x.conditions[time_ids_condition];
+    const auto ids = numbers(sizes.flatten(), config_.addition_time_dim)
+                       .reshape({sizes.size(0), -1});
+    const auto& pooled = x.conditions[pooled_condition];
     const auto all =
-      torch::cat({x.pooled.to(where_.device, torch::kFloat32), ids}, 1);
+      torch::cat({pooled.to(where_.device, torch::kFloat32), ids}, 1);
     out.add_((*added_)(all.to(where_.dtype)));
   }
   if (pooled_)

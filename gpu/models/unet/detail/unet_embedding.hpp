@@ -4,6 +4,7 @@
 // Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
 #include <atelier/gpu/models/layers/detail/dense.hpp>
+#include <atelier/gpu/models/layers/detail/embeddings.hpp>
 #include <atelier/gpu/models/layers/detail/norms.hpp>
 #include <atelier/gpu/models/unet/unet_config.hpp>
 
@@ -13,29 +14,10 @@
 #include <string>
 
 namespace atelier::gpu {
-struct unet_input;
+struct pass_inputs;
 } // namespace atelier::gpu
 
 namespace atelier::gpu::detail {
-
-/// Returns sines and cosines of each number: [n] -> [n, dim], float32.
-/// Source: diffusers, models/embeddings.py, get_timestep_embedding.
-torch::Tensor embed_numbers(const torch::Tensor& x, int64_t dim,
-                            bool cosines_first, double freq_shift);
-
-/// Two linear layers with SiLU between them.
-/// Source: diffusers, models/embeddings.py, TimestepEmbedding.
-class embedding_layers {
-public:
-  embedding_layers(weights& from, const std::string& name, int64_t in,
-                   int64_t out);
-
-  torch::Tensor operator()(const torch::Tensor& x) const;
-
-private:
-  linear first_;
-  linear second_;
-};
 
 /// Pools a context to one vector by attention.
 /// Source: diffusers, models/embeddings.py, TextTimeEmbedding.
@@ -65,7 +47,7 @@ public:
   unet_embedding(weights& from, const unet_config& config);
 
   /// Returns [n, time_embedding_dim].
-  torch::Tensor operator()(const unet_input& x,
+  torch::Tensor operator()(const pass_inputs& x,
                            const torch::Tensor& context) const;
 
 private:

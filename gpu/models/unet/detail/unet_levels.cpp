@@ -26,9 +26,9 @@ unet_layer build_layer(weights& from, const std::string& name, size_t i,
 
 torch::Tensor unet_layer::operator()(const torch::Tensor& x,
                                      const torch::Tensor& skip,
-                                     const unet_pass& pass) const {
-  auto y = resnet(x, skip, pass.time);
-  return transformer ? (*transformer)(y, pass.context) : y;
+                                     const pass& of) const {
+  auto y = resnet(x, skip, of.embedding);
+  return transformer ? (*transformer)(y, of.context) : y;
 }
 
 down_level::down_level(weights& from, const std::string& name,
@@ -48,9 +48,9 @@ down_level::down_level(weights& from, const std::string& name,
 
 torch::Tensor down_level::operator()(torch::Tensor x,
                                      std::vector<torch::Tensor>& skips,
-                                     const unet_pass& pass) const {
+                                     const pass& of) const {
   for (const auto& layer : layers_) {
-    x = layer(x, {}, pass);
+    x = layer(x, {}, of);
     skips.push_back(x);
   }
   if (smaller_) {
@@ -81,9 +81,9 @@ middle_level::middle_level(weights& from, const unet_config& config)
 }
 
 torch::Tensor middle_level::operator()(const torch::Tensor& x,
-                                       const unet_pass& pass) const {
-  auto y = first_(x, {}, pass);
-  return second_ ? (*second_)(y, {}, pass.time) : y;
+                                       const pass& of) const {
+  auto y = first_(x, {}, of);
+  return second_ ? (*second_)(y, {}, of.embedding) : y;
 }
 
 up_level::up_level(weights& from, const std::string& name,
@@ -102,11 +102,11 @@ up_level::up_level(weights& from, const std::string& name,
 
 torch::Tensor up_level::operator()(torch::Tensor x,
                                    std::vector<torch::Tensor>& skips,
-                                   const unet_pass& pass) const {
+                                   const pass& of) const {
   for (const auto& layer : layers_) {
     const auto skip = std::move(skips.back());
     skips.pop_back();
-    x = layer(x, skip, pass);
+    x = layer(x, skip, of);
   }
   if (larger_) {
     // Twice the size, but for sides that were odd on the way down.

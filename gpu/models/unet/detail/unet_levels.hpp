@@ -3,6 +3,7 @@
 
 // Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
+#include <atelier/gpu/models/denoiser.hpp>
 #include <atelier/gpu/models/unet/detail/unet_resnet.hpp>
 #include <atelier/gpu/models/unet/detail/unet_transformer.hpp>
 #include <atelier/gpu/models/unet/unet_config.hpp>
@@ -16,21 +17,13 @@
 
 namespace atelier::gpu::detail {
 
-/// What every layer of one pass sees.
-struct unet_pass {
-  /// [n, time_embedding_dim], after SiLU.
-  torch::Tensor time;
-  /// [n, tokens, cross_attention_dim].
-  torch::Tensor context;
-};
-
 /// A residual block, and a transformer behind it where the level has them.
 struct unet_layer {
   resnet_block resnet;
   std::optional<spatial_transformer> transformer;
 
   torch::Tensor operator()(const torch::Tensor& x, const torch::Tensor& skip,
-                           const unet_pass& pass) const;
+                           const pass& of) const;
 };
 
 /// One level of the way down.
@@ -44,7 +37,7 @@ public:
 
   /// Appends each layer's result to `skips`, the smaller one at last.
   torch::Tensor operator()(torch::Tensor x, std::vector<torch::Tensor>& skips,
-                           const unet_pass& pass) const;
+                           const pass& of) const;
 
 private:
   std::vector<unet_layer> layers_;
@@ -57,7 +50,7 @@ class middle_level {
 public:
   middle_level(weights& from, const unet_config& config);
 
-  torch::Tensor operator()(const torch::Tensor& x, const unet_pass& pass) const;
+  torch::Tensor operator()(const torch::Tensor& x, const pass& of) const;
 
 private:
   unet_layer first_;
@@ -76,7 +69,7 @@ public:
   /// Takes one of `skips` for each layer, from the end. Its result has the size
   /// of the next skip.
   torch::Tensor operator()(torch::Tensor x, std::vector<torch::Tensor>& skips,
-                           const unet_pass& pass) const;
+                           const pass& of) const;
 
 private:
   std::vector<unet_layer> layers_;

@@ -2,6 +2,7 @@
 #include <atelier/gpu/models/files/detail/inferred_config.hpp>
 #include <atelier/gpu/models/files/detail/inferred_part.hpp>
 #include <atelier/gpu/models/files/detail/tensor_collection.hpp>
+#include <atelier/gpu/models/unet/unet_family.hpp>
 #include <atelier/gpu/models/vae/detail/vae_file.hpp>
 #include <atelier/gpu/models/vae/detail/vae_names.hpp>
 
@@ -13,15 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_xl(pipeline_kind kind) {
-  return kind == pipeline_kind::stable_diffusion_xl
-      || kind == pipeline_kind::stable_diffusion_xl_refiner;
-}
-
-vae_traits traits_of(pipeline_kind kind, uint64_t image_size) {
+vae_traits traits_of(const model_pipeline& of, uint64_t image_size) {
   return {.sample_size = image_size,
-          .scaling_factor = is_xl(kind) ? 0.13025 : 0.18215,
-          .force_upcast = is_xl(kind)};
+          .scaling_factor = has_size_vectors(of) ? 0.13025 : 0.18215,
+          .force_upcast = has_size_vectors(of)};
 }
 
 } // namespace
@@ -36,7 +32,7 @@ std::optional<std::string_view> vae_prefix(
 
 core::result<component> open_original_vae(
   const std::shared_ptr<const safetensors_file>& file, const fs::path& path,
-  std::string_view prefix, pipeline_kind kind, uint64_t image_size) {
+  std::string_view prefix, const model_pipeline& of, uint64_t image_size) {
   std::vector<std::string> left_over;
   auto weights = name_original_vae(file, prefix, left_over);
   // The critics that it was trained against.
@@ -46,23 +42,23 @@ core::result<component> open_original_vae(
   });
   if (auto ok = expect_none(path, "autoencoder", left_over); !ok)
     return ok.why();
-  auto config = infer_vae_config(*weights, traits_of(kind, image_size));
+  auto config = infer_vae_config(*weights, traits_of(of, image_size));
   if (!config)
     return config.why();
   return inferred_part(*config, std::move(weights), path, "AutoencoderKL");
 }
 
 core::result<component> open_vae_file(const fs::path& file,
-                                      pipeline_kind kind) {
+                                      const model_pipeline& of) {
   const auto opened = safetensors_file::open(file);
   if (!opened)
     return opened.why();
-  const uint64_t image_size = is_xl(kind) ? 1024 : 512;
+  const uint64_t image_size = has_size_vectors(of) ? 1024 : 512;
   const auto names = (*opened)->names();
   if (const auto prefix = vae_prefix(names))
-    return open_original_vae(*opened, file, *prefix, kind, image_size);
+    return open_original_vae(*opened, file, *prefix, of, image_size);
   if (has_prefix(names, "decoder.up."))
-    return open_original_vae(*opened, file, {}, kind, image_size);
+    return open_original_vae(*opened, file, {}, of, image_size);
   if (has_prefix(names, "decoder.layers."))
     return bad_file(file,
                     "an AutoencoderTiny needs its config.json beside it: name "
@@ -71,7 +67,7 @@ core::result<component> open_vae_file(const fs::path& file,
     return bad_file(file, "it holds no autoencoder: no tensor decoder.up... or "
                           "decoder.up_blocks...");
   const auto weights = rename_old_attention(*opened);
-  auto config = infer_vae_config(*weights, traits_of(kind, image_size));
+  auto config = infer_vae_config(*weights, traits_of(of, image_size));
   if (!config)
     return config.why();
   return inferred_part(*config, weights, file, "AutoencoderKL");

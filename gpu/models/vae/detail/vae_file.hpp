@@ -15,10 +15,10 @@
 namespace atelier::gpu::detail {
 
 /// Opens the autoencoder in a file: of a whole checkpoint, or alone in either
-/// layout. `kind`: of the model that it is for, which its scale depends on.
-/// Errors: ec::not_found, ec::io_failed, ec::bad_payload.
+/// layout. `of`: the pipeline of the model that it is for, which its scale
+/// depends on. Errors: ec::not_found, ec::io_failed, ec::bad_payload.
 core::result<component> open_vae_file(const std::filesystem::path& file,
-                                      pipeline_kind kind);
+                                      const model_pipeline& of);
 
 /// Returns the prefix that a whole checkpoint gives the autoencoder's names;
 /// none where it has no autoencoder.
@@ -31,6 +31,6 @@ std::optional<std::string_view> vae_prefix(
 core::result<component> open_original_vae(
   const std::shared_ptr<const safetensors_file>& file,
   const std::filesystem::path& path, std::string_view prefix,
-  pipeline_kind kind, uint64_t image_size);
+  const model_pipeline& of, uint64_t image_size);
 
 } // namespace atelier::gpu::detail

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_unet float32|bfloat16 FOLDER...
+// run_denoiser float32|bfloat16 FOLDER...
 //
 // Each folder holds config.json, weights.safetensors and input.safetensors
 // (sample, timestep, context, and what else the config wants). Writes
 // output.<type>.safetensors beside them: `sample` in float32, and `alone`, each
 // row computed without the others. Prints one line for what is refused.
 #include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/mmdit/mmdit.hpp>
 #include <atelier/gpu/models/unet/unet.hpp>
 #include <atelier/gpu/models/weights.hpp>
 
@@ -31,12 +32,38 @@ torch::Tensor read(const gpu::safetensors_file& from, const char* name) {
     .clone();
 }
 
-gpu::unet_input rows(const gpu::unet_input& x, int64_t first, int64_t count) {
+gpu::pass_inputs rows(const gpu::pass_inputs& x, int64_t first, int64_t count) {
   const auto part = [&](const torch::Tensor& of) {
     return of.defined() ? of.narrow(0, first, count) : of;
   };
-  return {part(x.sample), part(x.timestep), part(x.context),
-          part(x.pooled), part(x.time_ids), part(x.guidance_embedding)};
+  gpu::pass_inputs out{part(x.sample), part(x.timestep), {}};
+  for (const auto& of : x.conditions)
+    out.conditions.push_back(part(of));
+  return out;
+}
+
+/// A network, and what it takes of an input's tensors.
+struct network {
+  std::unique_ptr<gpu::denoiser> net;
+  std::vector<const char*> conditions;
+};
+
+template <class Net>
+result<network> load(const gpu::component& from, const std::string& type,
+                     std::vector<const char*> conditions) {
+  auto net =
+    Net::load(from, {torch::kCPU,
+                     type == "bfloat16" ? torch::kBFloat16 : torch::kFloat32});
+  if (!net)
+    return net.why();
+  return network{std::move(*net), std::move(conditions)};
+}
+
+result<network> load(const gpu::component& from, const std::string& type) {
+  if (from.config.find("SD3Transformer2DModel") != std::string::npos)
+    return load<gpu::mmdit>(from, type, {"context", "pooled"});
+  return load<gpu::unet>(from, type,
+                         {"context", "pooled", "time_ids", "guidance"});
 }
 
 gpu::named_tensor named(const char* name, const torch::Tensor& x) {
@@ -57,25 +84,23 @@ result<void> run(const std::filesystem::path& folder, const std::string& type) {
   auto input = gpu::safetensors_file::open(folder / "input.safetensors");
   if (!input)
     return input.why();
-  const gpu::component from{text.str(),
-                            (folder / "config.json").string(),
-                            "UNet2DConditionModel",
-                            *weights,
-                            {}};
-  const auto net =
-    gpu::unet::load(from, {torch::kCPU, type == "bfloat16" ? torch::kBFloat16
-                                                           : torch::kFloat32});
-  if (!net)
-    return net.why();
+  const gpu::component from{
+    text.str(), (folder / "config.json").string(), {}, *weights, {}};
+  const auto made = load(from, type);
+  if (!made)
+    return made.why();
   const auto& in = **input;
-  const gpu::unet_input x{read(in, "sample"),   read(in, "timestep"),
-                          read(in, "context"),  read(in, "pooled"),
-                          read(in, "time_ids"), read(in, "guidance")};
-  const auto whole = (*net)->forward(x).to(torch::kFloat32).contiguous();
+  gpu::pass_inputs x{read(in, "sample"), read(in, "timestep"), {}};
+  for (const auto* name : made->conditions)
+    x.conditions.push_back(read(in, name));
+  const auto run_rows = [&](const gpu::pass_inputs& of) {
+    return gpu::predict(*made->net, of).to(torch::kFloat32).contiguous();
+  };
+  const auto whole = run_rows(x);
   std::vector<torch::Tensor> parts;
   for (int64_t i = 0; i < x.sample.size(0); ++i)
-    parts.push_back((*net)->forward(rows(x, i, 1)));
-  const auto alone = torch::cat(parts).to(torch::kFloat32).contiguous();
+    parts.push_back(run_rows(rows(x, i, 1)));
+  const auto alone = torch::cat(parts);
   return gpu::write_safetensors(
     folder / fmt::format("output.{}.safetensors", type),
     {named("sample", whole), named("alone", alone)});

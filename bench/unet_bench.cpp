@@ -12,10 +12,10 @@
 #include "duplex_child.hpp"
 
 #ifdef ATELIER_BENCH_VAE
-#  include <atelier/gpu/models/autoencoder.hpp>
+#  include <atelier/gpu/models/vae/autoencoder.hpp>
 #endif
-#include <atelier/gpu/models/safetensors.hpp>
-#include <atelier/gpu/models/unet.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/unet/unet.hpp>
 #include <atelier/gpu/models/weights.hpp>
 
 #include <fmt/format.h>

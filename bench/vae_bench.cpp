@@ -9,8 +9,8 @@
 // greatest resident set of a child, and in brackets how much of it came after
 // its libraries were loaded. Before anything is timed the pictures of both are
 // compared.
-#include <atelier/gpu/models/autoencoder.hpp>
-#include <atelier/gpu/models/safetensors.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/vae/autoencoder.hpp>
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>

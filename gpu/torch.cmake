@@ -2,41 +2,13 @@
 # The part of gpu that includes LibTorch; gpu/CMakeLists.txt includes this file
 # when ATELIER_WITH_TORCH is on.
 add_library(atelier_gpu_torch STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/device/detail/pass_cache.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/prompt_cache.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_row.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_rows.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/torch_executor.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/torch_info.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/autoencoder.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/clip_text.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/conv_layer.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/decode_in_tiles.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/dense.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/group_norm_silu.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/host_weights.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/kl_coder.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/norms.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/stripes.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/tiny_coder.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_attention.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_embedding.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_levels.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_resnet.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/unet_transformer.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/upsample_conv.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/detail/vae_blocks.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/diffusion_model.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/judge/clip_layers.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/judge/discriminator_net.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/judge/layers.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/judge/module_state.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/judge/picture_judge.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/judge/scorer_net.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/judge/text_encoder_net.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/latent_preview.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/placement.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/unet.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/models/weights.cpp
+  ${model_torch_sources}
   ${CMAKE_CURRENT_LIST_DIR}/samplers/detail/step_ops.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samplers/run.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samplers/step.cpp)

@@ -2,7 +2,7 @@
 #include <atelier/config/device_kind.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/core/text_file.hpp>
-#include <atelier/gpu/models/model_facts.hpp>
+#include <atelier/gpu/models/files/model_facts.hpp>
 #include <atelier/planning/confidence.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/plan_needs.hpp>

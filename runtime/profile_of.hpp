@@ -3,7 +3,7 @@
 
 #include <atelier/config/settings.hpp>
 #include <atelier/core/result.hpp>
-#include <atelier/gpu/models/model_files.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile.hpp>

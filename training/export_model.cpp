@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/sha256.hpp>
 #include <atelier/gpu/captions/caption_words.hpp>
-#include <atelier/gpu/models/expected_tensors.hpp>
-#include <atelier/gpu/models/json_file.hpp>
-#include <atelier/gpu/models/output_file.hpp>
-#include <atelier/gpu/models/printable.hpp>
-#include <atelier/gpu/models/safetensors.hpp>
-#include <atelier/gpu/models/staging_folder.hpp>
+#include <atelier/gpu/models/files/expected_tensors.hpp>
+#include <atelier/gpu/models/files/json_file.hpp>
+#include <atelier/gpu/models/files/output_file.hpp>
+#include <atelier/gpu/models/files/printable.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/files/staging_folder.hpp>
 #include <atelier/training/caption.hpp>
 #include <atelier/training/export_model.hpp>
 #include <atelier/training/family.hpp>

@@ -3,7 +3,7 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/captions/vocabulary.hpp>
-#include <atelier/gpu/models/model_files.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/training/family.hpp>
 
 #include <cstdint>

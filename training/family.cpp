@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/model_files.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/training/family.hpp>
 
 #include <nlohmann/json.hpp>

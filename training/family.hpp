@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/gpu/models/autoencoder_config.hpp>
+#include <atelier/gpu/models/files/model_traits.hpp>
 #include <atelier/gpu/models/judge/judge_config.hpp>
-#include <atelier/gpu/models/model_traits.hpp>
-#include <atelier/gpu/models/unet_config.hpp>
+#include <atelier/gpu/models/unet/unet_config.hpp>
+#include <atelier/gpu/models/vae/autoencoder_config.hpp>
 
 #include <cstdint>
 #include <optional>

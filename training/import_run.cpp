@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/json_file.hpp>
-#include <atelier/gpu/models/safetensors.hpp>
+#include <atelier/gpu/models/files/json_file.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/training/import_run.hpp>
 #include <atelier/training/train.hpp>
 

@@ -5,8 +5,8 @@
 #include <atelier/gpu/captions/palette.hpp>
 #include <atelier/gpu/captions/parse_caption.hpp>
 #include <atelier/gpu/captions/scene_vocabulary.hpp>
-#include <atelier/gpu/models/detail/word_characters.hpp>
-#include <atelier/gpu/models/printable.hpp>
+#include <atelier/gpu/models/files/printable.hpp>
+#include <atelier/gpu/models/tokenizer/detail/word_characters.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/captions/vocabulary.hpp>
-#include <atelier/gpu/models/detail/byte_pairs.hpp>
+#include <atelier/gpu/models/tokenizer/detail/byte_pairs.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

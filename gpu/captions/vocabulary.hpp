@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atelier/gpu/captions/caption_words.hpp>
-#include <atelier/gpu/models/tokenizer.hpp>
+#include <atelier/gpu/models/tokenizer/tokenizer.hpp>
 
 #include <cstdint>
 #include <map>

@@ -91,18 +91,18 @@ std::vector<core::variant_id> fitting(const std::vector<core::variant_id>& all,
   return out;
 }
 
-core::result<std::pair<std::shared_ptr<const diffusion_model>, uint64_t>> load(
+core::result<std::pair<std::shared_ptr<const gpu::model>, uint64_t>> load(
   const std::map<std::string, model_place, std::less<>>& models,
   const detail::shelf_title& what, const torch::Device& on) {
   const auto& place = models.find(what.model)->second;
   const auto files = open_model(place.path, place.options);
   if (!files)
     return files.why();
-  auto made = diffusion_model::load(*files, {on, torch_dtype(what.precision)});
+  auto made = load_model(*files, {on, torch_dtype(what.precision)});
   if (!made)
     return made.why();
   const auto bytes = std::max(what.bytes, (*made)->weight_bytes());
-  return std::pair<std::shared_ptr<const diffusion_model>, uint64_t>{
+  return std::pair<std::shared_ptr<const gpu::model>, uint64_t>{
     std::move(*made), bytes};
 }
 

@@ -3,7 +3,7 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/device/executor.hpp>
-#include <atelier/gpu/models/model_files.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/profile.hpp>
 

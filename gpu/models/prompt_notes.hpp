@@ -4,8 +4,8 @@
 #include <atelier/core/note.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/shape.hpp>
-#include <atelier/gpu/models/known_words.hpp>
-#include <atelier/gpu/models/model_traits.hpp>
+#include <atelier/gpu/models/files/known_words.hpp>
+#include <atelier/gpu/models/files/model_traits.hpp>
 
 #include <cstdint>
 #include <string>

@@ -5,8 +5,8 @@
 
 #include <atelier/core/error.hpp>
 #include <atelier/core/result.hpp>
+#include <atelier/gpu/models/files/tensor_source.hpp>
 #include <atelier/gpu/models/placement.hpp>
-#include <atelier/gpu/models/tensor_source.hpp>
 
 #include <torch/torch.h>
 

@@ -85,8 +85,34 @@ bool reads(std::span<const step_rule> rules, float step_rule::*share) {
 
 } // namespace
 
+torch::Tensor step_numbers::bring(std::span<const float> values,
+                                  torch::Device device) {
+  const c10::InferenceMode guard;
+  const auto n = static_cast<int64_t>(values.size());
+  if (!device_.defined() || device_.device() != device || device_.numel() < n) {
+    const auto options = torch::TensorOptions().dtype(torch::kFloat32);
+    device_ = torch::empty({n}, options.device(device));
+    // From pinned memory a copy needs no buffer of the driver's.
+    host_ = device.is_cpu()
+            ? device_
+            : torch::empty({n}, options.pinned_memory(device.is_cuda()));
+  }
+  std::copy(values.begin(), values.end(), host_.mutable_data_ptr<float>());
+  const auto out = device_.narrow(0, 0, n);
+  if (!device.is_cpu())
+    out.copy_(host_.narrow(0, 0, n));
+  return out;
+}
+
 torch::Tensor scale_input(const torch::Tensor& x,
                           std::span<const step_rule> rules) {
+  step_numbers kept;
+  return scale_input(x, rules, kept);
+}
+
+torch::Tensor scale_input(const torch::Tensor& x,
+                          std::span<const step_rule> rules,
+                          step_numbers& kept) {
   ATELIER_EXPECTS(fits(x, rules.size()), "one rule for each row");
   const c10::InferenceMode guard;
   const auto is_one = [](const auto& rule) { return rule.input_scale == 1; };
@@ -95,12 +121,19 @@ torch::Tensor scale_input(const torch::Tensor& x,
   std::vector<float> scales;
   for (const auto& rule : rules)
     scales.push_back(rule.input_scale);
-  return x.mul(column(scales, x));
+  return x.mul(column(scales, x, kept));
 }
 
 torch::Tensor guide(const torch::Tensor& unguided, const torch::Tensor& guided,
                     std::span<const float> scales,
                     std::span<const float> rescales) {
+  step_numbers kept;
+  return guide(unguided, guided, scales, rescales, kept);
+}
+
+torch::Tensor guide(const torch::Tensor& unguided, const torch::Tensor& guided,
+                    std::span<const float> scales,
+                    std::span<const float> rescales, step_numbers& kept) {
   ATELIER_EXPECTS(fits(guided, scales.size())
                     && unguided.sizes() == guided.sizes()
                     && scales.size() == rescales.size(),
@@ -108,12 +141,19 @@ torch::Tensor guide(const torch::Tensor& unguided, const torch::Tensor& guided,
   const c10::InferenceMode guard;
   return guided.device().is_cpu()
          ? guide_on_cpu(unguided, guided, scales, rescales)
-         : guide_by_ops(unguided, guided, scales, rescales);
+         : guide_by_ops(unguided, guided, scales, rescales, kept);
 }
 
 stepped_batch step(const torch::Tensor& x, const torch::Tensor& out,
                    const torch::Tensor& last, const torch::Tensor& noise,
                    std::span<const step_rule> rules) {
+  step_numbers kept;
+  return step(x, out, last, noise, rules, kept);
+}
+
+stepped_batch step(const torch::Tensor& x, const torch::Tensor& out,
+                   const torch::Tensor& last, const torch::Tensor& noise,
+                   std::span<const step_rule> rules, step_numbers& kept) {
   ATELIER_EXPECTS(fits(x, rules.size()) && out.sizes() == x.sizes(),
                   "one rule and one prediction for each row");
   ATELIER_EXPECTS(!reads(rules, &step_rule::from_last)
@@ -124,7 +164,7 @@ stepped_batch step(const torch::Tensor& x, const torch::Tensor& out,
                   "a rule draws noise");
   const c10::InferenceMode guard;
   return x.device().is_cpu() ? step_on_cpu(x, out, last, noise, rules)
-                             : step_by_ops(x, out, last, noise, rules);
+                             : step_by_ops(x, out, last, noise, rules, kept);
 }
 
 } // namespace atelier::gpu

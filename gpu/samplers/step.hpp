@@ -20,7 +20,23 @@ struct stepped_batch {
   torch::Tensor x0;
 };
 
+/// Brings numbers of rows to a device. Kept from step to step, it makes tensors
+/// the first time alone.
+class step_numbers {
+public:
+  /// Returns the values as [n], float32, on `device`; they stay until the next
+  /// call.
+  torch::Tensor bring(std::span<const float> values, torch::Device device);
+
+private:
+  /// Where the device is not the CPU: what the values cross from.
+  torch::Tensor host_;
+  torch::Tensor device_;
+};
+
 /// Scales a batch of latents for the network: row i by rules[i].input_scale.
+torch::Tensor scale_input(const torch::Tensor& x,
+                          std::span<const step_rule> rules, step_numbers& kept);
 torch::Tensor scale_input(const torch::Tensor& x,
                           std::span<const step_rule> rules);
 
@@ -31,12 +47,18 @@ torch::Tensor scale_input(const torch::Tensor& x,
 ///         as diffusers' rescale_noise_cfg.
 torch::Tensor guide(const torch::Tensor& unguided, const torch::Tensor& guided,
                     std::span<const float> scales,
+                    std::span<const float> rescales, step_numbers& kept);
+torch::Tensor guide(const torch::Tensor& unguided, const torch::Tensor& guided,
+                    std::span<const float> scales,
                     std::span<const float> rescales);
 
 /// Runs each row's rule: rows of unlike samplers, steps and timesteps share
 /// one call, and no row's result depends on another row.
 /// Shape: x, out, last, noise [n, c, h, w]; x, last, noise float32; `last` and
 /// `noise` may be undefined where no rule reads them.
+stepped_batch step(const torch::Tensor& x, const torch::Tensor& out,
+                   const torch::Tensor& last, const torch::Tensor& noise,
+                   std::span<const step_rule> rules, step_numbers& kept);
 stepped_batch step(const torch::Tensor& x, const torch::Tensor& out,
                    const torch::Tensor& last, const torch::Tensor& noise,
                    std::span<const step_rule> rules);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/load.hpp>
-#include <atelier/gpu/models/model_facts.hpp>
+#include <atelier/gpu/models/files/model_facts.hpp>
 #include <atelier/planning/profile.hpp>
 #include <atelier/runtime/cli/model_option.hpp>
 #include <atelier/runtime/cli/model_store.hpp>

@@ -101,11 +101,12 @@ model_outline outline_of(const stored_model& where,
   out.name = where.name;
   out.path = where.path.string();
   out.shipped = where.shipped;
-  out.kind = gpu::to_string(model.kind);
+  out.kind = model.pipeline->name;
   out.bytes = bytes_on_disk(where.path);
   std::set<std::string> types;
-  if (model.unet.weights)
-    out.parts.push_back(outline_of("unet", model.unet, types));
+  if (model.denoiser.weights)
+    out.parts.push_back(outline_of(std::string{model.family->denoiser_part},
+                                   model.denoiser, types));
   if (model.vae.weights)
     out.parts.push_back(outline_of("vae", model.vae, types));
   if (model.preview)
@@ -163,16 +164,16 @@ json_object to_json(const model_outline& x) {
 }
 
 json_object to_json(const stored_model& where, const gpu::model_check& x) {
-  json_object out{{"name", where.name},
-                  {"path", where.path.string()},
-                  {"sound", x.sound()},
-                  {"kind", x.model ? json_object(gpu::to_string(x.model->kind))
-                                   : json_object()},
-                  {"tensors", x.tensors},
-                  {"parameters", x.parameters},
-                  {"non_finite", x.non_finite},
-                  {"files", json_object::array()},
-                  {"findings", json_object::array()}};
+  json_object out{
+    {"name", where.name},
+    {"path", where.path.string()},
+    {"sound", x.sound()},
+    {"kind", x.model ? json_object(x.model->pipeline->name) : json_object()},
+    {"tensors", x.tensors},
+    {"parameters", x.parameters},
+    {"non_finite", x.non_finite},
+    {"files", json_object::array()},
+    {"findings", json_object::array()}};
   for (const auto& file : x.files) {
     json_object entry{{"path", file.path.string()}, {"bytes", file.bytes}};
     if (!file.sha256.empty())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/model_check.hpp>
-#include <atelier/gpu/models/model_import.hpp>
+#include <atelier/gpu/models/files/model_check.hpp>
+#include <atelier/gpu/models/files/model_import.hpp>
 #include <atelier/runtime/cli/choices.hpp>
 #include <atelier/runtime/cli/model_report.hpp>
 #include <atelier/runtime/cli/model_store.hpp>

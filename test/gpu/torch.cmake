@@ -14,11 +14,15 @@ atelier_add_test(gpu_text_and_pictures
     ${CMAKE_CURRENT_LIST_DIR}/models/tiny_model.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/vae_layers_test.cpp
   LIBS Atelier::gpu_torch Atelier::gpu_detail)
-atelier_add_test(gpu_unet
+atelier_add_test(gpu_denoisers
   KIND UNIT
   TORCH
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/models/unet_test.cpp
-  LIBS Atelier::gpu_torch)
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/device/torch_rows_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/models/mmdit_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/models/tiny_model.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/models/unet_test.cpp
+  LIBS Atelier::gpu_torch Atelier::gpu_detail Atelier::ipc)
 atelier_add_test(gpu_step
   KIND UNIT
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/samplers/step_test.cpp

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Count the files that name one sampler, one parameter, one stage, two policies
-and one family of models, in any spelling: what adding another one touches.
+and two families of models, in any spelling: what adding another one touches.
 
 Usage: names.py [--report FILE]
 
@@ -22,6 +22,7 @@ THINGS = {
     "stage postprocess": r"post[-_ ]?process",
     "policy modm": r"modm",
     "policy nirvana": r"nirvana",
+    "family mmdit": r"mm[-_ ]?dit|sd[-_ ]?3|stable[-_ ]?diffusion[-_ ]?3|joint_blocks",
     "family sdxl": r"sd[-_ ]?xl|stable[-_ ]?diffusion[-_ ]?xl|xl_text|\b(is_)?xl\b",
 }
 

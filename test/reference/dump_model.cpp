@@ -4,9 +4,10 @@
 // a check of the model has anything to say of its tensors.
 // Usage: dump_model MODEL FOLDER [VOCABULARY|- [VAE|- [PARTS_FROM|-
 //        [PREDICTION_TYPE]]]]
-#include <atelier/gpu/models/model_check.hpp>
-#include <atelier/gpu/models/model_files.hpp>
-#include <atelier/gpu/models/safetensors.hpp>
+#include <atelier/gpu/models/files/model_check.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/unet/unet_family.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -75,7 +76,7 @@ int main(int count, char** arguments) {
     return refuse(ok.why());
 
   const std::filesystem::path folder = arguments[2];
-  if (auto ok = dump(model->unet, folder, "unet"); !ok)
+  if (auto ok = dump(model->denoiser, folder, "unet"); !ok)
     return refuse(ok.why());
   if (auto ok = dump(model->vae, folder, "vae"); !ok)
     return refuse(ok.why());
@@ -86,10 +87,11 @@ int main(int count, char** arguments) {
       if (auto ok = dump(**part, folder, name); !ok)
         return refuse(ok.why());
   std::ofstream{folder / "scheduler.json"} << model->scheduler;
-  nlohmann::json facts{{"kind", gpu::to_string(model->kind)},
-                       {"not_loaded", model->not_loaded},
-                       {"zeros", model->force_zeros_for_empty_prompt},
-                       {"aesthetics", model->requires_aesthetics_score}};
+  nlohmann::json facts{
+    {"kind", model->pipeline->name},
+    {"not_loaded", model->not_loaded},
+    {"zeros", gpu::setting_of(*model, gpu::zeros_for_empty_setting)},
+    {"aesthetics", gpu::setting_of(*model, gpu::aesthetic_score_setting)}};
   for (const auto& [words, name] :
        {std::pair{&model->tokenizer, "tokenizer"},
         std::pair{&model->tokenizer_2, "tokenizer_2"}})

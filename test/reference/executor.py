@@ -30,7 +30,7 @@ FAMILIES = {**tiny_models.FAMILIES, "flow": flow}
 seed = torch_reference.generator().getrandbits(63)
 wrong = 0
 with tempfile.TemporaryDirectory() as work:
-    for family in ("sd1", "sd2", "sdxl", "lcm", "flow"):
+    for family in ("sd1", "sd2", "sdxl", "lcm", "flow", "sd3"):
         model = os.path.join(work, family)
         FAMILIES[family](model)
         # Each kind of run is deterministic in every second group.

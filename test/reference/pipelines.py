@@ -71,6 +71,11 @@ CASES = [
     case("refiner", init="photo", strength=0.4),
     case("lcm", steps=4, guidance=8.0),
     case("lcm", steps=2, guidance=3.0),
+    case("sd3"),
+    case("sd3", guidance=1.0),
+    case("sd3", negative="a cat", width=96, height=80),
+    case("sd3", init="photo", strength=0.6),
+    case("sd3", init="photo", mask="half", strength=0.8),
 ]
 
 
@@ -96,6 +101,9 @@ def pipeline_for(family, made, what):
                  diffusers.StableDiffusionXLImg2ImgPipeline,
                  diffusers.StableDiffusionXLInpaintPipeline),
     }
+    kinds["sd3"] = (diffusers.StableDiffusion3Pipeline,
+                    diffusers.StableDiffusion3Img2ImgPipeline,
+                    diffusers.StableDiffusion3InpaintPipeline)
     kinds["sd2"] = kinds["sd1"]
     kinds["turbo"] = kinds["sdxl"]
     if family in kinds:

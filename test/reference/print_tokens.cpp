@@ -8,7 +8,7 @@
 // bytes. TOKENS: start, end, padding, size of the vocabulary and longest
 // length; then for each prompt the tokens left out, the nanoseconds that it
 // took, both uint32, and the ids. A folder that is refused: status 3, and why.
-#include <atelier/gpu/models/tokenizer.hpp>
+#include <atelier/gpu/models/tokenizer/tokenizer.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs an autoencoder both ways over a file's tensors, for autoencoder.py.
 #include "tensor_io.hpp"
-#include <atelier/gpu/models/autoencoder.hpp>
+#include <atelier/gpu/models/vae/autoencoder.hpp>
 
 using namespace atelier;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a text encoder over prompts from a file, for clip_text.py.
 #include "tensor_io.hpp"
-#include <atelier/gpu/models/clip_text.hpp>
+#include <atelier/gpu/models/clip/clip_text.hpp>
 
 using namespace atelier;
 

@@ -8,7 +8,7 @@
 //   start [cases, c, h, w]. `next` is each step from the x given; `chained` are
 //   the steps of a whole run from `start`. All cases' steps i share one batch.
 //   Writes for each case a line: the number of steps, or "error" and why.
-#include <atelier/gpu/models/safetensors.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/samplers/step.hpp>
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/gpu/models/model_files.hpp>
-#include <atelier/gpu/models/safetensors.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/models/weights.hpp>
 
 #include <torch/torch.h>

@@ -7,8 +7,10 @@ import os
 
 import torch
 from diffusers import (AutoencoderKL, DDIMScheduler, EulerAncestralDiscreteScheduler,
-                       EulerDiscreteScheduler, LatentConsistencyModelPipeline,
-                       LCMScheduler, StableDiffusionPipeline,
+                       EulerDiscreteScheduler, FlowMatchEulerDiscreteScheduler,
+                       LatentConsistencyModelPipeline, LCMScheduler,
+                       SD3Transformer2DModel, StableDiffusion3Pipeline,
+                       StableDiffusionPipeline,
                        StableDiffusionXLImg2ImgPipeline,
                        StableDiffusionXLPipeline, UNet2DConditionModel)
 from transformers import (CLIPTextConfig, CLIPTextModel,
@@ -179,5 +181,26 @@ def lcm(folder):
         requires_safety_checker=False), folder)
 
 
+def sd3(folder):
+    """Two joint blocks; the text encoders leave room in the tokens' width."""
+    words = tokenizer(folder + ".words")
+    words_2 = tokenizer(folder + ".words_2", padding="!")
+    torch.manual_seed(4)
+    transformer = spread(SD3Transformer2DModel(
+        sample_size=8, patch_size=2, in_channels=16, out_channels=16,
+        num_layers=2, attention_head_dim=8, num_attention_heads=4,
+        joint_attention_dim=80, caption_projection_dim=32,
+        pooled_projection_dim=56, pos_embed_max_size=12).eval())
+    return save(StableDiffusion3Pipeline(
+        transformer=transformer,
+        vae=vae(latent_channels=16, shift_factor=0.0609, scaling_factor=1.5305,
+                use_quant_conv=False, use_post_quant_conv=False),
+        text_encoder=text_encoder(words, projection=32),
+        text_encoder_2=text_encoder(words_2, projection=24, act="gelu", seed=3),
+        tokenizer=words, tokenizer_2=words_2, text_encoder_3=None,
+        tokenizer_3=None, scheduler=FlowMatchEulerDiscreteScheduler(shift=3.0)),
+        folder)
+
+
 FAMILIES = {"sd1": sd1, "sd2": sd2, "sdxl": sdxl, "turbo": turbo,
-            "refiner": refiner, "lcm": lcm}
+            "refiner": refiner, "lcm": lcm, "sd3": sd3}

@@ -4,16 +4,11 @@
     unet.py PROGRAM TORCH_FOLDER
 
 Each case is a small random network with the structure of one published family
-or variant. Its weights are numbers of bfloat16, so that both types start from
-the same ones. float32: at most 1e-4 of the largest value of diffusers' result.
-bfloat16: the mean error against diffusers' float32 is at most 1.5 times that
-of diffusers' own bfloat16."""
-import json
+or variant; denoisers.py says how far apart they may be."""
 import os
-import subprocess
 import sys
-import tempfile
 
+import denoisers
 import torch_reference
 
 torch = torch_reference.load(sys.argv[2])
@@ -23,15 +18,11 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 try:
     import diffusers
     from diffusers import UNet2DConditionModel
-    from safetensors.torch import load_file, save_file
 except ImportError as error:
     print(f"skipped: no diffusers to compare with ({error})")
     sys.exit(77)
 
 diffusers.utils.logging.set_verbosity_error()
-
-FLOAT32_BOUND = 1e-4
-BFLOAT16_FACTOR = 1.5
 
 ATTENDS_DOWN = "CrossAttnDownBlock2D"
 ATTENDS_UP = "CrossAttnUpBlock2D"
@@ -104,13 +95,10 @@ CASES = {
 }
 
 
-def build(config, h, w, rows):
-    net = UNet2DConditionModel(**config).eval()
-    with torch.no_grad():
-        for name, x in net.named_parameters():
-            if x.ndim == 1:
-                x.mul_(0.8).add_(torch.randn_like(x) * 0.2)
-            x.copy_(x.to(torch.bfloat16))
+def build(case, rows=3):
+    config, h, w = case
+    net = denoisers.with_bfloat16_weights(torch,
+                                          UNet2DConditionModel(**config))
     width = config.get("encoder_hid_dim") or config["cross_attention_dim"]
     inputs = dict(
         sample=torch.randn(rows, config.get("in_channels", 4), h, w),
@@ -138,51 +126,6 @@ def peer(net, x, dtype):
         timestep_cond=guidance, added_cond_kwargs=added).sample.float()
 
 
-def main():
-    generator = torch_reference.generator()
-    failures = 0
-    with tempfile.TemporaryDirectory() as folder:
-        truths = {}
-        for i, (name, (config, h, w)) in enumerate(CASES.items()):
-            torch.manual_seed(generator.getrandbits(40))
-            net, inputs = build(config, h, w, rows=3)
-            at = os.path.join(folder, str(i))
-            os.mkdir(at)
-            net.save_config(at)
-            save_file(dict(net.state_dict()), f"{at}/weights.safetensors")
-            save_file(inputs, f"{at}/input.safetensors")
-            truth = peer(net, inputs, torch.float32)
-            truths[name] = at, truth, peer(net, inputs, torch.bfloat16)
-        folders = [at for at, _, _ in truths.values()]
-        for dtype in "float32", "bfloat16":
-            said = subprocess.run([sys.argv[1], dtype] + folders, check=True,
-                                  stdout=subprocess.PIPE, text=True).stdout
-            print(said, end="")
-            failures += bool(said)
-        print(f"{'':40} {'float32':>10} {'alone':>10} "
-              f"{'bfloat16':>10} {'peer':>10}")
-        for name, (at, truth, low) in truths.items():
-            try:
-                ours = load_file(f"{at}/output.float32.safetensors")
-                ours_low = load_file(f"{at}/output.bfloat16.safetensors")
-            except FileNotFoundError:
-                print(f"{name}: no output")
-                failures += 1
-                continue
-            most = truth.abs().max().item()
-            error = (ours["sample"] - truth).abs().max().item() / most
-            alone = (ours["alone"] - truth).abs().max().item() / most
-            mean = truth.abs().mean().item()
-            err_low = (ours_low["sample"] - truth).abs().mean().item() / mean
-            err_peer = (low - truth).abs().mean().item() / mean
-            bad = (not max(error, alone) <= FLOAT32_BOUND
-                   or not err_low <= BFLOAT16_FACTOR * err_peer)
-            failures += bad
-            print(f"{name:40} {error:10.1e} {alone:10.1e} {err_low:10.1e} "
-                  f"{err_peer:10.1e}{'  <- too far' if bad else ''}")
-    print(f"{len(CASES)} networks, {failures} failures")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(1 if denoisers.compare(torch, sys.argv[1], CASES, build, peer)
+             else 0)

@@ -9,7 +9,7 @@
 // link to the first one's. FOLDER/MEMBER.safetensors and those of preview and
 // scorer: input and output of the networks in training.
 #include "tensor_io.hpp"
-#include <atelier/gpu/models/expected_tensors.hpp>
+#include <atelier/gpu/models/files/expected_tensors.hpp>
 #include <atelier/gpu/models/judge/module_state.hpp>
 #include <atelier/gpu/models/judge/scorer_net.hpp>
 #include <atelier/gpu/models/judge/text_encoder_net.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/autoencoder.hpp>
 #include <atelier/gpu/models/judge/module_state.hpp>
+#include <atelier/gpu/models/vae/autoencoder.hpp>
 #include <atelier/training/family.hpp>
 #include <atelier/training/networks/autoencoder_net.hpp>
 #include <atelier/training/networks/initialise.hpp>

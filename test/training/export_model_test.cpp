@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/scratch_folder.hpp"
 #include "gpu/models/made_weights.hpp"
-#include <atelier/gpu/models/expected_tensors.hpp>
-#include <atelier/gpu/models/model_check.hpp>
-#include <atelier/gpu/models/model_facts.hpp>
-#include <atelier/gpu/models/model_import.hpp>
-#include <atelier/gpu/models/safetensors.hpp>
+#include <atelier/gpu/models/files/expected_tensors.hpp>
+#include <atelier/gpu/models/files/model_check.hpp>
+#include <atelier/gpu/models/files/model_facts.hpp>
+#include <atelier/gpu/models/files/model_import.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/unet/unet_family.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 #include <atelier/training/export_model.hpp>
 #include <atelier/training/family.hpp>
@@ -78,13 +79,13 @@ BOOST_AUTO_TEST_CASE(an_export_is_a_model_without_fault) {
   must(export_model(what, to));
   const auto model = open_model(to, {});
   BOOST_REQUIRE(model);
-  BOOST_TEST((model->kind == pipeline_kind::stable_diffusion));
+  BOOST_TEST((model->pipeline == &stable_diffusion));
   const auto notes = model->words.notes_on("a red elephant");
   BOOST_REQUIRE(notes.size() == 1u);
   BOOST_TEST(notes[0].text.starts_with(
     "the model does not know 'elephant'; it knows: a an the"));
   BOOST_TEST((model->traits == family_traits(family_member::base)));
-  BOOST_TEST((model->unet.weights->find("conv_in.weight")->type
+  BOOST_TEST((model->denoiser.weights->find("conv_in.weight")->type
               == tensor_type::float16));
   BOOST_REQUIRE(model->preview);
   BOOST_TEST(model->preview->class_name == "AutoencoderTiny");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/model_traits.hpp>
+#include <atelier/gpu/models/files/model_traits.hpp>
 #include <atelier/training/family.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/captions/vocabulary.hpp>
-#include <atelier/gpu/models/autoencoder.hpp>
-#include <atelier/gpu/models/clip_text.hpp>
+#include <atelier/gpu/models/clip/clip_text.hpp>
 #include <atelier/gpu/models/judge/discriminator_net.hpp>
 #include <atelier/gpu/models/judge/module_state.hpp>
 #include <atelier/gpu/models/judge/scorer_net.hpp>
 #include <atelier/gpu/models/judge/text_encoder_net.hpp>
-#include <atelier/gpu/models/unet.hpp>
+#include <atelier/gpu/models/unet/unet.hpp>
+#include <atelier/gpu/models/vae/autoencoder.hpp>
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/training/family.hpp>
 #include <atelier/training/networks/prompt_classifier_net.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../cli/scratch_folder.hpp"
-#include <atelier/gpu/models/safetensors.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/training/loops/checkpoint.hpp>
 #include <atelier/training/train.hpp>
 

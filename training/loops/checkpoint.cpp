@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/safetensors.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/training/loops/checkpoint.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/gpu/models/autoencoder_config.hpp>
-#include <atelier/gpu/models/clip_text_config.hpp>
-#include <atelier/gpu/models/unet_config.hpp>
+#include <atelier/gpu/models/clip/clip_text_config.hpp>
+#include <atelier/gpu/models/unet/unet_config.hpp>
+#include <atelier/gpu/models/vae/autoencoder_config.hpp>
 #include <atelier/training/family.hpp>
 #include <atelier/training/train.hpp>
 

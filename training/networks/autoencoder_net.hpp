@@ -3,7 +3,7 @@
 
 // Includes LibTorch: for sources that torch.cmake lists, and no others.
 
-#include <atelier/gpu/models/autoencoder_config.hpp>
+#include <atelier/gpu/models/vae/autoencoder_config.hpp>
 
 #include <torch/torch.h>
 

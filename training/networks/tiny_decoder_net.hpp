@@ -3,8 +3,8 @@
 
 // Includes LibTorch: for sources that torch.cmake lists, and no others.
 
-#include <atelier/gpu/models/autoencoder_config.hpp>
 #include <atelier/gpu/models/judge/layers.hpp>
+#include <atelier/gpu/models/vae/autoencoder_config.hpp>
 
 #include <torch/torch.h>
 

@@ -4,7 +4,7 @@
 // Includes LibTorch: for sources that torch.cmake lists, and no others.
 
 #include <atelier/gpu/models/judge/layers.hpp>
-#include <atelier/gpu/models/unet_config.hpp>
+#include <atelier/gpu/models/unet/unet_config.hpp>
 
 #include <torch/torch.h>
 

@@ -5,8 +5,8 @@
 
 namespace atelier::gpu::detail {
 
-const text_condition& prompt_cache::find(
-  const std::shared_ptr<const diffusion_model>& model, const std::string& text,
+const condition& prompt_cache::find(
+  const std::shared_ptr<const gpu::model>& model, const std::string& text,
   bool negative) {
   const auto at =
     std::find_if(entries_.begin(), entries_.end(), [&](const entry& x) {

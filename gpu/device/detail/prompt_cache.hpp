@@ -3,7 +3,7 @@
 
 // Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
-#include <atelier/gpu/models/diffusion_model.hpp>
+#include <atelier/gpu/models/model.hpp>
 
 #include <torch/torch.h>
 
@@ -23,17 +23,16 @@ public:
 
   /// Returns the encoding of `text` by `model`, made where it is not held.
   /// Throws what the model throws.
-  const text_condition& find(
-    const std::shared_ptr<const diffusion_model>& model,
-    const std::string& text, bool negative);
+  const condition& find(const std::shared_ptr<const gpu::model>& model,
+                        const std::string& text, bool negative);
 
 private:
   struct entry {
     /// A model that is gone matches none.
-    std::weak_ptr<const diffusion_model> model;
+    std::weak_ptr<const gpu::model> model;
     std::string text;
     bool negative = false;
-    text_condition what;
+    condition what;
   };
 
   /// The last used first.

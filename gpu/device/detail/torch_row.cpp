@@ -47,9 +47,10 @@ void copy_out(const torch::Tensor& from, std::span<float> into) {
 } // namespace
 
 torch_row::torch_row(const open_job& job,
-                     std::shared_ptr<const diffusion_model> model,
-                     ipc::slot_store& slots, prompt_cache& prompts)
-  : job_(job), model_(std::move(model)), slots_(slots) {
+                     std::shared_ptr<const gpu::model> model,
+                     ipc::slot_store& slots, prompt_cache& prompts,
+                     uint64_t number)
+  : job_(job), model_(std::move(model)), slots_(slots), number_(number) {
   if (!model_) {
     fail(core::fail(core::ec::not_found, "variant {} is not hosted here",
                     job_.how.variant.value));
@@ -88,6 +89,7 @@ void torch_row::read(prompt_cache& prompts) {
                                  "[{}, {}, {}]",
                                  head.channels, head.height, head.width,
                                  shape[0], shape[1], shape[2])};
+  taken(model_->accepts(how.px));
   if (head.steps_done > plan_.steps.size())
     throw model_error{core::fail(core::ec::bad_payload,
                                  "a state after {} steps for a run of {}",
@@ -179,9 +181,10 @@ const step_rule& torch_row::rule() const {
 }
 
 torch::Tensor torch_row::draw() {
-  auto out = torch::empty(x_.sizes(), torch::kFloat32);
-  noise_->draw({out.data_ptr<float>(), static_cast<size_t>(out.numel())});
-  return out.to(x_.device());
+  if (!drawn_.defined())
+    drawn_ = torch::empty(x_.sizes(), torch::kFloat32);
+  noise_->draw({drawn_.data_ptr<float>(), static_cast<size_t>(drawn_.numel())});
+  return drawn_.to(x_.device());
 }
 
 bool torch_row::due(uint32_t step) const {
@@ -327,7 +330,7 @@ row_report torch_row::report() {
 }
 
 void torch_row::make_notes() {
-  const auto add = [&](prompt_side side, const text_condition& x) {
+  const auto add = [&](prompt_side side, const condition& x) {
     if (x.left_out > 0)
       notes_.push_back(note_on_cut(side, x.left_out));
     notes_.insert(notes_.end(), x.notes.begin(), x.notes.end());

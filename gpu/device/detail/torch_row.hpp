@@ -7,8 +7,8 @@
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
 #include <atelier/gpu/device/detail/row_noise.hpp>
 #include <atelier/gpu/device/executor.hpp>
-#include <atelier/gpu/models/diffusion_model.hpp>
 #include <atelier/gpu/models/judge/picture_judge.hpp>
+#include <atelier/gpu/models/model.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/ipc/slot_store.hpp>
@@ -36,15 +36,24 @@ struct decoded_row {
 class torch_row {
 public:
   /// Reads and encodes everything; `failure` tells whether that went well.
-  torch_row(const open_job& job, std::shared_ptr<const diffusion_model> model,
-            ipc::slot_store& slots, prompt_cache& prompts);
+  /// `number`: no other row of the device has it; above 0.
+  torch_row(const open_job& job, std::shared_ptr<const gpu::model> model,
+            ipc::slot_store& slots, prompt_cache& prompts, uint64_t number);
 
   const core::recipe& how() const {
     return job_.how;
   }
 
-  const diffusion_model& model() const {
+  const gpu::model& model() const {
     return *model_;
+  }
+
+  const std::shared_ptr<const gpu::model>& held_model() const {
+    return model_;
+  }
+
+  uint64_t number() const {
+    return number_;
   }
 
   const core::error& failure() const {
@@ -62,15 +71,15 @@ public:
 
   /// Whether the row computes an unguided prediction as well.
   bool guided() const {
-    return negative_.context.defined();
+    return !negative_.tensors.empty();
   }
 
-  const text_condition& positive() const {
+  const condition& positive() const {
     return positive_;
   }
 
   /// @pre guided()
-  const text_condition& negative() const {
+  const condition& negative() const {
     return negative_;
   }
 
@@ -121,12 +130,15 @@ private:
                    const torch::Tensor& pixels) const;
 
   open_job job_;
-  std::shared_ptr<const diffusion_model> model_;
+  std::shared_ptr<const gpu::model> model_;
   ipc::slot_store& slots_;
+  uint64_t number_;
   sampler_plan plan_;
-  text_condition positive_;
-  text_condition negative_;
+  condition positive_;
+  condition negative_;
   std::optional<row_noise> noise_;
+  /// What a step's fresh noise crosses to the device from.
+  torch::Tensor drawn_;
   torch::Tensor x_;
   torch::Tensor last_;
   /// The clean latent of the source picture, and the request's initial noise;

@@ -22,7 +22,8 @@ core::error not_open(core::ticket who) {
 
 bool share_a_pass(const torch_row& a, const torch_row& b) {
   return &a.model() == &b.model() && a.latent().sizes() == b.latent().sizes()
-      && !a.how().deterministic && !b.how().deterministic;
+      && a.positive().tokens == b.positive().tokens && !a.how().deterministic
+      && !b.how().deterministic;
 }
 
 // Splits rows into groups that share a forward pass.
@@ -43,23 +44,28 @@ std::vector<std::vector<torch_row*>> groups_of(
 
 // The places of one forward pass: every row's own, then those without the
 // prompt of the guided ones.
-class pass {
+class row_pass {
 public:
-  explicit pass(const std::vector<torch_row*>& rows) : rows_(rows) {
-    for (size_t i = 0; i < rows.size(); ++i)
-      if (rows[i]->guided())
-        guided_.push_back(static_cast<int64_t>(i));
+  row_pass(const std::vector<torch_row*>& rows, pass_cache& passes)
+    : rows_(rows) {
+    for (auto* row : rows)
+      if (row->guided())
+        guided_.push_back(row);
+    const auto& latent = rows.front()->latent();
+    kept_ = &passes.find(rows.front()->held_model(),
+                         {static_cast<int64_t>(rows.size() + guided_.size()),
+                          latent.size(0), latent.size(1), latent.size(2),
+                          rows.front()->positive().tokens});
+  }
+
+  kept_pass& kept() {
+    return *kept_;
   }
 
   // Returns [n, c, h, w]: the prediction of every row, guided where it is.
   torch::Tensor predict(const torch::Tensor& scaled) {
-    const auto& model = rows_.front()->model();
-    auto where = index();
-    unet_input in;
-    in.sample = with_guided(scaled.to(model.where().dtype), where);
-    in.timestep = with_guided(timesteps(), where);
-    add_conditions(model, in);
-    auto out = model.denoiser().forward(in).to(torch::kFloat32);
+    write(scaled);
+    auto out = gpu::predict(model().net(), kept_->inputs).to(torch::kFloat32);
     if (guided_.empty())
       return out;
     const auto n = static_cast<int64_t>(rows_.size());
@@ -67,75 +73,66 @@ public:
     const auto unguided = out.slice(0, n);
     std::vector<float> scales;
     std::vector<float> rescales;
-    for (const auto i : guided_) {
-      const auto& how = rows_[static_cast<size_t>(i)]->how();
-      scales.push_back(how.guidance);
-      rescales.push_back(how.guidance_rescale);
+    for (const auto* row : guided_) {
+      scales.push_back(row->how().guidance);
+      rescales.push_back(row->how().guidance_rescale);
     }
     if (guided_.size() == rows_.size())
-      return guide(unguided, own, scales, rescales);
+      return guide(unguided, own, scales, rescales, kept_->guidance);
     own = own.clone();
-    own.index_copy_(
-      0, where, guide(unguided, own.index_select(0, where), scales, rescales));
+    int64_t place = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      if (!rows_[static_cast<size_t>(i)]->guided())
+        continue;
+      const auto j = static_cast<size_t>(place);
+      const auto row = own.narrow(0, i, 1);
+      row.copy_(guide(unguided.narrow(0, place, 1), row, {&scales[j], 1},
+                      {&rescales[j], 1}, kept_->guidance));
+      ++place;
+    }
     return own;
   }
 
 private:
-  torch::Tensor index() const {
-    return torch::tensor(guided_, torch::kInt64)
-      .to(rows_.front()->latent().device());
+  const gpu::model& model() const {
+    return rows_.front()->model();
   }
 
-  torch::Tensor with_guided(const torch::Tensor& x,
-                            const torch::Tensor& where) const {
-    if (guided_.empty())
-      return x;
-    if (guided_.size() == rows_.size())
-      return torch::cat({x, x});
-    return torch::cat({x, x.index_select(0, where)});
-  }
-
-  torch::Tensor timesteps() const {
-    std::vector<float> out;
+  // Writes what the pass computes from. Conditions that stand there already
+  // stay.
+  void write(const torch::Tensor& scaled) {
+    auto& in = kept_->inputs;
+    const auto n = static_cast<int64_t>(rows_.size());
+    in.sample.narrow(0, 0, n).copy_(scaled);
+    std::vector<float> timesteps;
     for (const auto* row : rows_)
-      out.push_back(row->rule().timestep);
-    return torch::tensor(out).to(rows_.front()->latent().device());
-  }
-
-  void add_conditions(const diffusion_model& model, unet_input& in) const {
-    std::vector<torch::Tensor> context;
-    std::vector<torch::Tensor> pooled;
-    std::vector<torch::Tensor> ids;
-    const auto add = [&](const torch_row& row, bool negative) {
-      const auto& said = negative ? row.negative() : row.positive();
-      context.push_back(said.context);
-      if (said.pooled.defined())
-        pooled.push_back(said.pooled);
-      if (auto x = model.time_ids(row.how().px, negative); x.defined())
-        ids.push_back(std::move(x));
-    };
-    for (const auto* row : rows_)
-      add(*row, false);
-    for (const auto i : guided_)
-      add(*rows_[static_cast<size_t>(i)], true);
-    in.context = torch::cat(context);
-    if (!pooled.empty())
-      in.pooled = torch::cat(pooled);
-    if (!ids.empty())
-      in.time_ids = torch::cat(ids);
-    if (model.embeds_guidance()) {
-      std::vector<float> scales;
-      for (const auto* row : rows_)
-        scales.push_back(row->how().guidance);
-      in.guidance_embedding =
-        embed_guidance(torch::tensor(scales).to(model.where().device),
-                       *model.denoiser().config().time_cond_proj_dim)
-          .to(model.where().dtype);
+      timesteps.push_back(row->rule().timestep);
+    int64_t place = n;
+    for (int64_t i = 0; i < n; ++i) {
+      const auto* row = rows_[static_cast<size_t>(i)];
+      put(*row, false, i);
+      if (!row->guided())
+        continue;
+      in.sample.select(0, place).copy_(scaled.select(0, i));
+      timesteps.push_back(row->rule().timestep);
+      put(*row, true, place++);
     }
+    in.timestep.copy_(kept_->timesteps.bring(timesteps, in.timestep.device()));
+  }
+
+  void put(const torch_row& row, bool negative, int64_t place) {
+    auto& there = kept_->conditions[static_cast<size_t>(place)];
+    const auto wanted = 2 * row.number() + (negative ? 1 : 0);
+    if (there == wanted)
+      return;
+    model().write(negative ? row.negative() : row.positive(), row.how(),
+                  negative, place, kept_->inputs);
+    there = wanted;
   }
 
   const std::vector<torch_row*>& rows_;
-  std::vector<int64_t> guided_;
+  std::vector<const torch_row*> guided_;
+  kept_pass* kept_ = nullptr;
 };
 
 // Returns [n, c, h, w] of what `of` gives for each row, zeros where it gives
@@ -156,19 +153,21 @@ torch::Tensor stacked(const std::vector<torch_row*>& rows, F of) {
   return torch::stack(parts);
 }
 
-void step_group(const std::vector<torch_row*>& rows) {
+void step_group(const std::vector<torch_row*>& rows, pass_cache& passes) {
   const c10::InferenceMode guard;
   std::vector<step_rule> rules;
   rules.reserve(rows.size());
   for (const auto* row : rows)
     rules.push_back(row->rule());
   const auto x = stacked(rows, [](auto& row) { return row.latent(); });
-  const auto out = pass{rows}.predict(scale_input(x, rules));
+  row_pass pass{rows, passes};
+  auto& numbers = pass.kept();
+  const auto out = pass.predict(scale_input(x, rules, numbers.scales));
   const auto last = stacked(rows, [](auto& row) { return row.last(); });
   const auto noise = stacked(rows, [](auto& row) {
     return row.rule().from_noise != 0 ? row.draw() : torch::Tensor{};
   });
-  const auto made = step(x, out, last, noise, rules);
+  const auto made = step(x, out, last, noise, rules, numbers.rules);
   for (size_t i = 0; i < rows.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
     auto kept = with_model_border("a row", [&] {
@@ -200,7 +199,7 @@ void torch_rows::open(const open_job& job) {
   auto [at, fresh] = rows_.try_emplace(job.who);
   if (fresh)
     at->second = std::make_unique<torch_row>(
-      job, models_->find(job.how.variant), *slots_, prompts_);
+      job, models_->find(job.how.variant), *slots_, prompts_, ++opened_);
   else
     at->second->fail(core::fail(core::ec::internal,
                                 "request {}, attempt {}: opened twice",
@@ -234,7 +233,7 @@ uint32_t torch_rows::steps_left(const std::vector<core::ticket>& who,
 void torch_rows::step(const std::vector<core::ticket>& who) {
   for (const auto& group : groups_of(sound(who))) {
     auto done = with_model_border("a step", [&] {
-      step_group(group);
+      step_group(group, passes_);
       return true;
     });
     if (!done)

@@ -4,11 +4,12 @@
 // Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
 #include <atelier/gpu/device/detail/model_shelf.hpp>
+#include <atelier/gpu/device/detail/pass_cache.hpp>
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
 #include <atelier/gpu/device/detail/row_engine.hpp>
 #include <atelier/gpu/device/detail/torch_row.hpp>
-#include <atelier/gpu/models/diffusion_model.hpp>
 #include <atelier/gpu/models/judge/picture_judge.hpp>
+#include <atelier/gpu/models/model.hpp>
 #include <atelier/ipc/slot_store.hpp>
 
 #include <torch/torch.h>
@@ -23,7 +24,7 @@
 namespace atelier::gpu::detail {
 
 /// The models that a device has.
-using hosted_models = model_shelf<diffusion_model>;
+using hosted_models = model_shelf<gpu::model>;
 
 /// Those who score pictures, by the name that jobs use.
 using hosted_judges =
@@ -58,6 +59,9 @@ private:
   const std::shared_ptr<ipc::slot_store> slots_;
   const uint32_t threads_;
   prompt_cache prompts_;
+  pass_cache passes_;
+  /// Rows that were opened so far.
+  uint64_t opened_ = 0;
   std::unordered_map<core::ticket, std::unique_ptr<torch_row>> rows_;
 };
 

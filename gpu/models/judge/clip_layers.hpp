@@ -3,7 +3,7 @@
 
 // Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
-#include <atelier/gpu/models/clip_text_config.hpp>
+#include <atelier/gpu/models/clip/clip_text_config.hpp>
 #include <atelier/gpu/models/judge/layers.hpp>
 
 #include <torch/torch.h>

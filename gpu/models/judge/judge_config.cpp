@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/captions/vocabulary.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/gpu/models/judge/judge_config.hpp>
-#include <atelier/gpu/models/model_files.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/gpu/models/clip_text_config.hpp>
+#include <atelier/gpu/models/clip/clip_text_config.hpp>
 
 #include <cstdint>
 #include <string>

@@ -4,8 +4,8 @@
 // Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
 #include <atelier/core/result.hpp>
-#include <atelier/gpu/models/safetensors.hpp>
-#include <atelier/gpu/models/tensor_source.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/files/tensor_source.hpp>
 
 #include <torch/torch.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/model_folder.hpp>
-#include <atelier/gpu/models/detail/part_checks.hpp>
-#include <atelier/gpu/models/json_file.hpp>
+#include <atelier/gpu/models/files/detail/model_folder.hpp>
+#include <atelier/gpu/models/files/detail/part_checks.hpp>
+#include <atelier/gpu/models/files/json_file.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/models/judge/judge_config.hpp>
 #include <atelier/gpu/models/judge/module_state.hpp>
 #include <atelier/gpu/models/judge/picture_judge.hpp>
-#include <atelier/gpu/models/safetensors.hpp>
 #include <atelier/gpu/models/weights.hpp>
 
 #include <algorithm>

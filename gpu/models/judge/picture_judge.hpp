@@ -5,7 +5,7 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/judge/discriminator_net.hpp>
-#include <atelier/gpu/models/tokenizer.hpp>
+#include <atelier/gpu/models/tokenizer/tokenizer.hpp>
 
 #include <torch/torch.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/json_file.hpp>
+#include <atelier/gpu/models/files/json_file.hpp>
 #include <atelier/gpu/samplers/detail/python_json.hpp>
 
 namespace atelier::gpu {

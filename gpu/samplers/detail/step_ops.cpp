@@ -19,7 +19,8 @@ std::vector<int64_t> column_shape(const torch::Tensor& like) {
 /// The numbers of all rules, brought to the device in one copy.
 class columns {
 public:
-  columns(std::span<const step_rule> rules, const torch::Tensor& like)
+  columns(std::span<const step_rule> rules, const torch::Tensor& like,
+          step_numbers& kept)
     : shape_(column_shape(like)) {
     constexpr float none = std::numeric_limits<float>::infinity();
     const auto n = static_cast<int64_t>(rules.size());
@@ -32,7 +33,7 @@ public:
         const bool open = member == &step_rule::clip && rule.clip == 0;
         all.push_back(open ? none : rule.*member);
       }
-    all_ = torch::tensor(all).view({-1, n}).to(like.device());
+    all_ = kept.bring(all, like.device()).view({-1, n});
   }
 
   torch::Tensor operator[](int64_t i) const {
@@ -59,16 +60,17 @@ bool any(std::span<const step_rule> rules, float step_rule::*share) {
 
 } // namespace
 
-torch::Tensor column(std::span<const float> values, const torch::Tensor& like) {
-  const std::vector<float> copy(values.begin(), values.end());
-  return torch::tensor(copy).view(column_shape(like)).to(like.device());
+torch::Tensor column(std::span<const float> values, const torch::Tensor& like,
+                     step_numbers& kept) {
+  return kept.bring(values, like.device()).view(column_shape(like));
 }
 
 stepped_batch step_by_ops(const torch::Tensor& x, const torch::Tensor& out,
                           const torch::Tensor& last, const torch::Tensor& noise,
-                          std::span<const step_rule> rules) {
+                          std::span<const step_rule> rules,
+                          step_numbers& kept) {
   const c10::InferenceMode guard;
-  const columns at{rules, x};
+  const columns at{rules, x, kept};
   const auto y = out.to(torch::kFloat32);
   auto x0 = x.mul(at[0]).add_(y.mul(at[1]));
   if (any(rules, &step_rule::clip))
@@ -85,11 +87,12 @@ stepped_batch step_by_ops(const torch::Tensor& x, const torch::Tensor& out,
 torch::Tensor guide_by_ops(const torch::Tensor& unguided,
                            const torch::Tensor& guided,
                            std::span<const float> scales,
-                           std::span<const float> rescales) {
+                           std::span<const float> rescales,
+                           step_numbers& kept) {
   const c10::InferenceMode guard;
   const auto u = unguided.to(torch::kFloat32);
   const auto g = guided.to(torch::kFloat32);
-  auto mixed = g.sub(u).mul_(column(scales, g)).add_(u);
+  auto mixed = g.sub(u).mul_(column(scales, g, kept)).add_(u);
   for (size_t i = 0; i < rescales.size(); ++i) {
     if (rescales[i] == 0)
       continue;

@@ -11,16 +11,17 @@ namespace atelier::gpu {
 /// same bits: for devices that have no pass of their own.
 stepped_batch step_by_ops(const torch::Tensor& x, const torch::Tensor& out,
                           const torch::Tensor& last, const torch::Tensor& noise,
-                          std::span<const step_rule> rules);
+                          std::span<const step_rule> rules, step_numbers& kept);
 
 /// Does what `guide` does, likewise; deviations differ in their last bits.
 torch::Tensor guide_by_ops(const torch::Tensor& unguided,
                            const torch::Tensor& guided,
                            std::span<const float> scales,
-                           std::span<const float> rescales);
+                           std::span<const float> rescales, step_numbers& kept);
 
 /// Returns one value for each row as a column that multiplies `like`, on its
 /// device.
-torch::Tensor column(std::span<const float> values, const torch::Tensor& like);
+torch::Tensor column(std::span<const float> values, const torch::Tensor& like,
+                     step_numbers& kept);
 
 } // namespace atelier::gpu

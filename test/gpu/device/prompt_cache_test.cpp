@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../models/tiny_model.hpp"
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
-#include <atelier/gpu/models/model_files.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -14,10 +14,10 @@ using namespace atelier::gpu;
 namespace {
 
 struct fixture : test::tiny_folder {
-  std::shared_ptr<const diffusion_model> open() const {
+  std::shared_ptr<const gpu::model> open() const {
     const auto files = open_model(path, {});
     BOOST_REQUIRE_MESSAGE(files, (files ? "" : files.why().text));
-    auto model = diffusion_model::load(*files, {});
+    auto model = load_model(*files, {});
     BOOST_REQUIRE_MESSAGE(model, (model ? "" : model.why().text));
     return *model;
   }
@@ -25,12 +25,12 @@ struct fixture : test::tiny_folder {
   /// Asks for a text, and counts those that were encoded for it: each encoding
   /// is a tensor of its own, which is kept here so that no other takes its
   /// place.
-  size_t encoded_for(const std::shared_ptr<const diffusion_model>& model,
+  size_t encoded_for(const std::shared_ptr<const gpu::model>& model,
                      const std::string& asked, bool negative = false) {
     const auto& found = sut.find(model, asked, negative);
     const auto before = encodings.size();
-    if (seen.insert(found.context.unsafeGetTensorImpl()).second)
-      encodings.push_back(found.context);
+    if (seen.insert(found.tensors.front().unsafeGetTensorImpl()).second)
+      encodings.push_back(found.tensors.front());
     return encodings.size() - before;
   }
 
@@ -51,7 +51,8 @@ BOOST_AUTO_TEST_CASE(a_text_is_encoded_once) {
   BOOST_TEST(encoded_for(model, "a blue circle") == 1u);
   const auto& held = sut.find(model, "a red circle", false);
   BOOST_TEST(
-    torch::equal(held.context, model->encode("a red circle", false).context));
+    torch::equal(held.tensors.front(),
+                 model->encode("a red circle", false).tensors.front()));
 }
 
 BOOST_AUTO_TEST_CASE(a_negative_prompt_is_another_text) {
@@ -67,7 +68,7 @@ BOOST_AUTO_TEST_CASE(a_negative_prompt_is_another_text) {
 
 BOOST_AUTO_TEST_CASE(a_model_that_has_gone_leaves_nothing_for_the_next) {
   auto model = open();
-  const std::weak_ptr<const diffusion_model> gone = model;
+  const std::weak_ptr<const gpu::model> gone = model;
   BOOST_TEST(encoded_for(model, "a") == 1u);
   // What is held does not hold the model.
   model.reset();

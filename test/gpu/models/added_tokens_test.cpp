@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/added_tokens.hpp>
+#include <atelier/gpu/models/tokenizer/detail/added_tokens.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/autoencoder_config.hpp>
+#include <atelier/gpu/models/vae/autoencoder_config.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "made_weights.hpp"
-#include <atelier/gpu/models/autoencoder.hpp>
+#include <atelier/gpu/models/vae/autoencoder.hpp>
 #include <atelier/gpu/models/weights.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -2,7 +2,7 @@
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/core/philox.hpp>
-#include <atelier/gpu/models/detail/byte_pairs.hpp>
+#include <atelier/gpu/models/tokenizer/detail/byte_pairs.hpp>
 
 #include <boost/test/unit_test.hpp>
 

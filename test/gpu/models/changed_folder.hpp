@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tiny_model.hpp"
-#include <atelier/gpu/models/model_files.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -76,9 +76,9 @@ struct changed_folder : tiny_folder {
   }
 
   void check_unet(const gpu::model_files& x) const {
-    BOOST_TEST((x.unet.weights->names() == unet.names()));
+    BOOST_TEST((x.denoiser.weights->names() == unet.names()));
     for (const auto& name : unet.names()) {
-      const auto view = *x.unet.weights->find(name);
+      const auto view = *x.denoiser.weights->find(name);
       BOOST_TEST(std::equal(view.bytes.begin(), view.bytes.end(),
                             unet[name].bytes.begin()),
                  name);

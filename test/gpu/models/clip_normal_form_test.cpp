@@ -3,9 +3,9 @@
 #include "support/seed.hpp"
 #include <atelier/core/philox.hpp>
 #include <atelier/core/utf8.hpp>
-#include <atelier/gpu/models/detail/character_class.hpp>
-#include <atelier/gpu/models/detail/clip_normal_form.hpp>
-#include <atelier/gpu/models/detail/utf8_codes.hpp>
+#include <atelier/gpu/models/tokenizer/detail/character_class.hpp>
+#include <atelier/gpu/models/tokenizer/detail/clip_normal_form.hpp>
+#include <atelier/gpu/models/tokenizer/detail/utf8_codes.hpp>
 
 #include <boost/test/unit_test.hpp>
 

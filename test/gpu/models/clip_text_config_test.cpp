@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/clip_text_config.hpp>
+#include <atelier/gpu/models/clip/clip_text_config.hpp>
 
 #include <boost/test/unit_test.hpp>
 

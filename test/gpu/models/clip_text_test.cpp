@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "made_weights.hpp"
-#include <atelier/gpu/models/clip_text.hpp>
+#include <atelier/gpu/models/clip/clip_text.hpp>
 
 #include <boost/test/unit_test.hpp>
 

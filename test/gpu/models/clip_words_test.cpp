@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/detail/clip_words.hpp>
+#include <atelier/gpu/models/tokenizer/detail/clip_words.hpp>
 
 #include <boost/test/unit_test.hpp>
 

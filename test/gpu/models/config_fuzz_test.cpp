@@ -4,10 +4,11 @@
 #include "support/counted_memory.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
-#include <atelier/gpu/models/autoencoder_config.hpp>
-#include <atelier/gpu/models/clip_text_config.hpp>
-#include <atelier/gpu/models/expected_tensors.hpp>
-#include <atelier/gpu/models/unet_config.hpp>
+#include <atelier/gpu/models/clip/clip_text_config.hpp>
+#include <atelier/gpu/models/files/expected_tensors.hpp>
+#include <atelier/gpu/models/mmdit/mmdit_config.hpp>
+#include <atelier/gpu/models/unet/unet_config.hpp>
+#include <atelier/gpu/models/vae/autoencoder_config.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -50,6 +51,15 @@ const std::vector<std::string> unets = {
   "addition_embed_type": "text", "encoder_hid_dim": 768,
   "encoder_hid_dim_type": "text_proj", "only_cross_attention": [true, false],
   "resnet_time_scale_shift": "scale_shift", "sample_size": [64, 64]})",
+  "{}"};
+
+const std::vector<std::string> transformers = {
+  R"({"_class_name": "SD3Transformer2DModel", "_diffusers_version": "0.42.1",
+  "attention_head_dim": 64, "caption_projection_dim": 1536,
+  "dual_attention_layers": [], "in_channels": 16, "joint_attention_dim": 4096,
+  "num_attention_heads": 24, "num_layers": 24, "out_channels": 16,
+  "patch_size": 2, "pooled_projection_dim": 2048, "pos_embed_max_size": 192,
+  "qk_norm": null, "sample_size": 128})",
   "{}"};
 
 const std::vector<std::string> coders = {
@@ -150,6 +160,12 @@ BOOST_AUTO_TEST_CASE(mutated_denoisers_are_read_or_refused) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(mutated_transformers_are_read_or_refused) {
+  fuzz(transformers, 15, [](const std::string& text, auto&) {
+    return why_of(gpu::parse_mmdit_config(text, "FILE"));
+  });
+}
+
 BOOST_AUTO_TEST_CASE(mutated_autoencoders_are_read_or_refused) {
   fuzz(coders, 11, [](const std::string& text, auto& mutate) {
     const char* const names[] = {"AutoencoderKL", "AutoencoderTiny", ""};
@@ -179,10 +195,13 @@ BOOST_AUTO_TEST_CASE(what_is_read_can_be_planned_and_laid_out) {
   // A table of so many names and shapes, and of steps and levels.
   constexpr size_t table_bytes = most_tensors * 400;
   for (size_t i = test::scaled(100'000); i > 0; --i) {
-    const auto unet = mutate(unets[mutate.below(unets.size())]);
+    const bool joint = mutate.below(2) == 0;
+    const auto& all = joint ? transformers : unets;
+    const auto unet = mutate(all[mutate.below(all.size())]);
     const auto bytes = test::most_bytes_of([&] {
       const auto x = gpu::detail::expect_tensors(
-        part(unet, "UNet2DConditionModel"), most_tensors);
+        part(unet, joint ? "SD3Transformer2DModel" : "UNet2DConditionModel"),
+        most_tensors);
       if (x)
         BOOST_REQUIRE(!x->empty());
       else

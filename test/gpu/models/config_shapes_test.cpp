@@ -2,9 +2,10 @@
 #include "gpu/models/tiny_model.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
-#include <atelier/gpu/models/detail/inferred_config.hpp>
-#include <atelier/gpu/models/detail/tensor_collection.hpp>
-#include <atelier/gpu/models/expected_tensors.hpp>
+#include <atelier/gpu/models/files/detail/inferred_config.hpp>
+#include <atelier/gpu/models/files/detail/tensor_collection.hpp>
+#include <atelier/gpu/models/files/expected_tensors.hpp>
+#include <atelier/gpu/models/unet/unet_family.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -154,19 +155,19 @@ BOOST_AUTO_TEST_CASE(a_configuration_told_from_shapes_asks_for_those_shapes) {
 
 BOOST_AUTO_TEST_CASE(the_kind_of_a_denoiser_alone_is_told_from_its_widths) {
   const auto kind_of = [](const char* text) {
-    return kind_of_unet(json::parse(text));
+    return &pipeline_of_unet(json::parse(text));
   };
-  using enum pipeline_kind;
-  BOOST_TEST((kind_of("{}") == stable_diffusion));
-  BOOST_TEST((kind_of(R"({"time_cond_proj_dim": 256})") == latent_consistency));
+  BOOST_TEST((kind_of("{}") == &stable_diffusion));
+  BOOST_TEST(
+    (kind_of(R"({"time_cond_proj_dim": 256})") == &latent_consistency));
   BOOST_TEST((kind_of(R"({"addition_embed_type": "text_time",
     "addition_time_embed_dim": 256, "cross_attention_dim": 2048,
     "projection_class_embeddings_input_dim": 2816})")
-              == stable_diffusion_xl));
+              == &stable_diffusion_xl));
   BOOST_TEST((kind_of(R"({"addition_embed_type": "text_time",
     "addition_time_embed_dim": 256, "cross_attention_dim": 1280,
     "projection_class_embeddings_input_dim": 2560})")
-              == stable_diffusion_xl_refiner));
+              == &stable_diffusion_xl_refiner));
 }
 
 BOOST_AUTO_TEST_CASE(missing_extra_and_misshapen_tensors_are_named) {

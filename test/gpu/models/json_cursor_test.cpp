@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/scale.hpp"
 #include "support/seed.hpp"
-#include <atelier/gpu/models/detail/json_cursor.hpp>
+#include <atelier/gpu/models/files/detail/json_cursor.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/gpu/models/tensor_source.hpp>
+#include <atelier/gpu/models/files/tensor_source.hpp>
 
 #include <cstdint>
 #include <map>

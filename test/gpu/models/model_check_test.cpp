@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/models/tiny_model.hpp"
 #include <atelier/core/sha256.hpp>
-#include <atelier/gpu/models/model_check.hpp>
+#include <atelier/gpu/models/files/model_check.hpp>
 
 #include <boost/test/unit_test.hpp>
 

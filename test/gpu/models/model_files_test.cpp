@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "changed_folder.hpp"
+#include <atelier/gpu/models/unet/unet_family.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -8,17 +9,16 @@
 
 using namespace atelier;
 using core::ec;
-using gpu::pipeline_kind;
 using test::weights_name;
 
 BOOST_FIXTURE_TEST_SUITE(model_files_test, test::changed_folder)
 
 BOOST_AUTO_TEST_CASE(a_folder_is_opened_with_all_of_its_parts) {
   const auto x = opened();
-  BOOST_TEST((x.kind == pipeline_kind::stable_diffusion));
-  BOOST_TEST(x.unet.class_name == "UNet2DConditionModel");
-  BOOST_TEST(x.unet.config == test::tiny_unet_config());
-  BOOST_TEST(x.unet.config_file == (path / "unet/config.json").string());
+  BOOST_TEST((x.pipeline == &gpu::stable_diffusion));
+  BOOST_TEST(x.denoiser.class_name == "UNet2DConditionModel");
+  BOOST_TEST(x.denoiser.config == test::tiny_unet_config());
+  BOOST_TEST(x.denoiser.config_file == (path / "unet/config.json").string());
   check_unet(x);
   BOOST_TEST(x.vae.class_name == "AutoencoderKL");
   BOOST_TEST(x.text_encoder->class_name == "CLIPTextModel");
@@ -38,15 +38,18 @@ BOOST_AUTO_TEST_CASE(the_pipelines_class_decides_the_kind) {
     auto x = gpu::open_parts(path, options);
     change_index(name, "StableDiffusionPipeline");
     BOOST_REQUIRE_MESSAGE(x, name);
-    return x->kind;
+    return x->pipeline->name;
   };
-  using enum pipeline_kind;
-  BOOST_TEST((kind_of("StableDiffusionImg2ImgPipeline") == stable_diffusion));
-  BOOST_TEST((kind_of("StableDiffusionInpaintPipeline") == stable_diffusion));
-  BOOST_TEST((kind_of("StableDiffusionXLPipeline") == stable_diffusion_xl));
-  BOOST_TEST(
-    (kind_of("StableDiffusionXLImg2ImgPipeline") == stable_diffusion_xl));
-  BOOST_TEST((kind_of("LatentConsistencyModelPipeline") == latent_consistency));
+  BOOST_TEST(kind_of("StableDiffusionImg2ImgPipeline")
+             == gpu::stable_diffusion.name);
+  BOOST_TEST(kind_of("StableDiffusionInpaintPipeline")
+             == gpu::stable_diffusion.name);
+  BOOST_TEST(kind_of("StableDiffusionXLPipeline")
+             == gpu::stable_diffusion_xl.name);
+  BOOST_TEST(kind_of("StableDiffusionXLImg2ImgPipeline")
+             == gpu::stable_diffusion_xl.name);
+  BOOST_TEST(kind_of("LatentConsistencyModelPipeline")
+             == gpu::latent_consistency.name);
 }
 
 BOOST_AUTO_TEST_CASE(xl_may_have_the_second_text_encoder_alone) {
@@ -59,7 +62,7 @@ BOOST_AUTO_TEST_CASE(xl_may_have_the_second_text_encoder_alone) {
                                  "\"tokenizer_2\":");
   change_index("StableDiffusionPipeline", "StableDiffusionXLPipeline");
   auto x = opened();
-  BOOST_TEST((x.kind == pipeline_kind::stable_diffusion_xl));
+  BOOST_TEST((x.pipeline == &gpu::stable_diffusion_xl));
   BOOST_TEST(!x.text_encoder);
   BOOST_TEST(x.text_encoder_2->class_name == "CLIPTextModelWithProjection");
   change_index("StableDiffusionXLPipeline", "StableDiffusionXLImg2ImgPipeline");
@@ -67,9 +70,9 @@ BOOST_AUTO_TEST_CASE(xl_may_have_the_second_text_encoder_alone) {
                "\"requires_aesthetics_score\": true, "
                "\"force_zeros_for_empty_prompt\": false");
   x = opened();
-  BOOST_TEST((x.kind == pipeline_kind::stable_diffusion_xl_refiner));
-  BOOST_TEST(x.requires_aesthetics_score);
-  BOOST_TEST(!x.force_zeros_for_empty_prompt);
+  BOOST_TEST((x.pipeline == &gpu::stable_diffusion_xl_refiner));
+  BOOST_TEST(gpu::setting_of(x, gpu::aesthetic_score_setting));
+  BOOST_TEST(!gpu::setting_of(x, gpu::zeros_for_empty_setting));
 }
 
 BOOST_AUTO_TEST_CASE(an_unknown_pipeline_or_part_is_refused_by_name) {
@@ -252,9 +255,9 @@ BOOST_AUTO_TEST_CASE(a_denoiser_alone_takes_the_other_parts_from_a_model) {
   options.parts_from = path;
   const auto x = gpu::open_model(lone.path, options);
   BOOST_REQUIRE_MESSAGE(x, (x ? "" : x.why().text));
-  BOOST_TEST((x->kind == pipeline_kind::latent_consistency));
+  BOOST_TEST((x->pipeline == &gpu::latent_consistency));
   BOOST_TEST(
-    x->unet.weights->find("time_embedding.cond_proj.weight").has_value());
+    x->denoiser.weights->find("time_embedding.cond_proj.weight").has_value());
   BOOST_TEST(x->tokenizer->vocab == path / "tokenizer/vocab.json");
   lone.write("config.json", test::tiny_unet_config(", \"addition_embed_type\": "
                                                    "\"text_time\""));

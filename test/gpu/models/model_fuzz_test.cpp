@@ -4,8 +4,8 @@
 #include "support/counted_memory.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
-#include <atelier/gpu/models/detail/safetensors_header.hpp>
-#include <atelier/gpu/models/model_check.hpp>
+#include <atelier/gpu/models/files/detail/safetensors_header.hpp>
+#include <atelier/gpu/models/files/model_check.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/models/tiny_model.hpp"
-#include <atelier/gpu/models/detail/float_types.hpp>
-#include <atelier/gpu/models/model_import.hpp>
+#include <atelier/gpu/models/files/detail/float_types.hpp>
+#include <atelier/gpu/models/files/model_import.hpp>
+#include <atelier/gpu/models/unet/unet_family.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
@@ -61,15 +62,15 @@ BOOST_FIXTURE_TEST_SUITE(model_import_test, fixture)
 BOOST_AUTO_TEST_CASE(a_folder_and_a_file_of_the_same_model_become_the_same) {
   must(import(path));
   const auto from_folder = imported();
-  check_same(*from_folder.unet.weights, unet, tensor_type::float32);
+  check_same(*from_folder.denoiser.weights, unet, tensor_type::float32);
   tiny_checkpoint(*this).write(path / "m.safetensors");
   to = store.path / "second";
   must(import(path / "m.safetensors"));
   const auto from_file = imported();
-  check_same(*from_file.unet.weights, unet, tensor_type::float32);
+  check_same(*from_file.denoiser.weights, unet, tensor_type::float32);
   check_same(*from_file.vae.weights, vae, tensor_type::float32);
   check_same(*from_file.text_encoder->weights, text, tensor_type::float32);
-  BOOST_TEST((from_file.kind == from_folder.kind));
+  BOOST_TEST((from_file.pipeline == from_folder.pipeline));
   BOOST_TEST(from_file.tokenizer->config.find("<|endoftext|>")
              != std::string::npos);
   BOOST_TEST(from_folder.scheduler.find("DDIMScheduler") != std::string::npos);
@@ -89,7 +90,7 @@ BOOST_AUTO_TEST_CASE(numbers_are_written_in_the_wanted_type) {
     options.as = type;
     options.replace = true;
     must(import(path));
-    check_same(*imported().unet.weights, unet, type);
+    check_same(*imported().denoiser.weights, unet, type);
     check_same(*imported().text_encoder->weights, text, type);
   }
 }
@@ -116,9 +117,9 @@ BOOST_AUTO_TEST_CASE(every_kind_is_written_as_its_own_pipeline) {
   options.open.vocabulary.clear();
   must(import(path));
   const auto x = imported();
-  BOOST_TEST((x.kind == gpu::pipeline_kind::stable_diffusion_xl_refiner));
-  BOOST_TEST(x.requires_aesthetics_score);
-  BOOST_TEST(!x.force_zeros_for_empty_prompt);
+  BOOST_TEST((x.pipeline == &gpu::stable_diffusion_xl_refiner));
+  BOOST_TEST(gpu::setting_of(x, gpu::aesthetic_score_setting));
+  BOOST_TEST(!gpu::setting_of(x, gpu::zeros_for_empty_setting));
   BOOST_TEST(index()["tokenizer"] == nlohmann::json({nullptr, nullptr}));
   BOOST_TEST(!index().contains("safety_checker"));
 }
@@ -223,7 +224,7 @@ BOOST_AUTO_TEST_CASE(an_import_that_is_ended_leaves_nothing) {
     BOOST_TEST_REQUIRE(!x);
     BOOST_TEST((x.why().code == ec::cancelled));
     // The one of before is still there, and nothing else.
-    check_same(*imported().unet.weights, unet, tensor_type::float32);
+    check_same(*imported().denoiser.weights, unet, tensor_type::float32);
     BOOST_TEST(
       std::distance(std::filesystem::directory_iterator{to.parent_path()}, {})
       == 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/models/tiny_model.hpp"
-#include <atelier/gpu/models/model_files.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
+#include <atelier/gpu/models/unet/unet_family.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
@@ -61,8 +62,8 @@ BOOST_FIXTURE_TEST_SUITE(single_file_test, fixture)
 BOOST_AUTO_TEST_CASE(a_checkpoint_shows_the_tensors_of_the_folder) {
   const auto x = open();
   BOOST_REQUIRE_MESSAGE(x, (x ? "" : x.why().text));
-  BOOST_TEST((x->kind == gpu::pipeline_kind::stable_diffusion));
-  check_same(*x->unet.weights, unet);
+  BOOST_TEST((x->pipeline == &gpu::stable_diffusion));
+  check_same(*x->denoiser.weights, unet);
   check_same(*x->vae.weights, vae);
   check_same(*x->text_encoder->weights, text);
   BOOST_TEST(x->not_loaded.empty());
@@ -72,7 +73,7 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_shows_the_tensors_of_the_folder) {
 BOOST_AUTO_TEST_CASE(configurations_are_told_from_the_shapes) {
   const auto x = open();
   BOOST_REQUIRE(x);
-  const auto config = nlohmann::json::parse(x->unet.config);
+  const auto config = nlohmann::json::parse(x->denoiser.config);
   BOOST_TEST(config["block_out_channels"] == nlohmann::json({32, 64}));
   BOOST_TEST(config["layers_per_block"] == 1);
   BOOST_TEST(config["cross_attention_dim"] == 64);
@@ -193,8 +194,8 @@ BOOST_AUTO_TEST_CASE(a_misaligned_file_is_opened_like_any_other) {
   write("m.safetensors", bytes);
   const auto x = gpu::open_model(path / "m.safetensors", options);
   BOOST_REQUIRE(x);
-  BOOST_TEST(!gpu::is_aligned(*x->unet.weights->find("conv_in.weight")));
-  check_same(*x->unet.weights, unet);
+  BOOST_TEST(!gpu::is_aligned(*x->denoiser.weights->find("conv_in.weight")));
+  check_same(*x->denoiser.weights, unet);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/models/small_tokenizer.hpp"
 
-#include <atelier/gpu/models/detail/byte_pairs.hpp>
+#include <atelier/gpu/models/tokenizer/detail/byte_pairs.hpp>
 
 #include <stdexcept>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/scratch_folder.hpp"
-#include <atelier/gpu/models/tokenizer.hpp>
+#include <atelier/gpu/models/tokenizer/tokenizer.hpp>
 
 #include <string>
 #include <vector>

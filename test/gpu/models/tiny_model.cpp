@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/models/tiny_model.hpp"
 
-#include <atelier/gpu/models/detail/float_types.hpp>
-#include <atelier/gpu/models/expected_tensors.hpp>
+#include <atelier/gpu/models/files/detail/float_types.hpp>
+#include <atelier/gpu/models/files/expected_tensors.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -174,6 +174,70 @@ void tiny_folder::write_unet(const tensor_box& x) const {
 
 void tiny_folder::remove(const std::string& name) const {
   BOOST_REQUIRE(std::filesystem::remove_all(path / name) > 0);
+}
+
+std::string tiny_mmdit_config(const std::string& more) {
+  return R"({"_class_name": "SD3Transformer2DModel", "sample_size": 8,
+  "patch_size": 2, "in_channels": 16, "out_channels": 16, "num_layers": 2,
+  "attention_head_dim": 8, "num_attention_heads": 4,
+  "joint_attention_dim": 136, "caption_projection_dim": 32,
+  "pooled_projection_dim": 48, "pos_embed_max_size": 8)"
+       + more + "}";
+}
+
+tiny_joint_folder::tiny_joint_folder() {
+  write_at("model_index.json", R"({"_class_name": "StableDiffusion3Pipeline",
+    "_diffusers_version": "0.42.1",
+    "transformer": ["diffusers", "SD3Transformer2DModel"],
+    "vae": ["diffusers", "AutoencoderKL"],
+    "text_encoder": ["transformers", "CLIPTextModelWithProjection"],
+    "text_encoder_2": ["transformers", "CLIPTextModelWithProjection"],
+    "text_encoder_3": [null, null],
+    "tokenizer": ["transformers", "CLIPTokenizer"],
+    "tokenizer_2": ["transformers", "CLIPTokenizer"],
+    "tokenizer_3": [null, null],
+    "scheduler": ["diffusers", "FlowMatchEulerDiscreteScheduler"],
+    "feature_extractor": [null, null], "image_encoder": [null, null]})");
+  auto vae = tiny_vae_config(R"(, "use_quant_conv": false,
+    "use_post_quant_conv": false, "scaling_factor": 1.5305,
+    "shift_factor": 0.0609)");
+  vae = replaced(vae, "\"latent_channels\": 4", "\"latent_channels\": 16");
+  const auto text = replaced(tiny_text_config(), "CLIPTextModel",
+                             "CLIPTextModelWithProjection");
+  const auto with_projection = [&](int width) {
+    return replaced(
+      text, "\"hidden_size\"",
+      fmt::format("\"projection_dim\": {}, \"hidden_size\"", width));
+  };
+  const auto put = [&](const std::string& name, const std::string& class_name,
+                       const std::string& config, const std::string& file,
+                       uint64_t seed) {
+    write_at(name + "/config.json", config);
+    tiny_tensors(class_name, config, seed).write(path / name / file);
+  };
+  constexpr auto diffusers = "diffusion_pytorch_model.safetensors";
+  put("transformer", "SD3Transformer2DModel", tiny_mmdit_config(), diffusers,
+      1);
+  put("vae", "AutoencoderKL", vae, diffusers, 2);
+  put("text_encoder", "CLIPTextModelWithProjection", with_projection(16),
+      "model.safetensors", 3);
+  put("text_encoder_2", "CLIPTextModelWithProjection", with_projection(32),
+      "model.safetensors", 4);
+  for (const std::string words : {"tokenizer", "tokenizer_2"}) {
+    write_at(words + "/vocab.json",
+             R"({"<|startoftext|>": 0, "<|endoftext|>": 1, "a</w>": 2})");
+    write_at(words + "/merges.txt", "#version: 0.2\n");
+    write_at(words + "/tokenizer_config.json", "{}");
+  }
+  write_at("scheduler/scheduler_config.json",
+           R"({"_class_name": "FlowMatchEulerDiscreteScheduler",
+             "shift": 3.0})");
+}
+
+void tiny_joint_folder::write_at(const std::string& name,
+                                 const std::string& text) const {
+  std::filesystem::create_directories((path / name).parent_path());
+  write(name, text);
 }
 
 tensor_box tiny_checkpoint(const tiny_folder& from) {

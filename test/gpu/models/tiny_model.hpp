@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/scratch_folder.hpp"
-#include <atelier/gpu/models/safetensors.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -70,6 +70,17 @@ public:
   tensor_box unet;
   tensor_box vae;
   tensor_box text;
+};
+
+std::string tiny_mmdit_config(const std::string& more = {});
+
+/// A folder in diffusers' layout: stable_diffusion_3 with two joint blocks and
+/// without T5, of which nothing but these parts is changed.
+class tiny_joint_folder : public scratch_folder {
+public:
+  tiny_joint_folder();
+
+  void write_at(const std::string& name, const std::string& text) const;
 };
 
 /// Lays the tiny networks out as an original checkpoint of SD 1.x.

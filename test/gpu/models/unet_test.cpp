@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/unet.hpp>
+#include <atelier/gpu/models/unet/unet.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -182,6 +182,34 @@ BOOST_AUTO_TEST_CASE(weights_take_the_bytes_of_the_placement) {
   BOOST_REQUIRE(bool(wide));
   BOOST_REQUIRE(bool(narrow));
   BOOST_TEST((*wide)->weight_bytes() == 2 * (*narrow)->weight_bytes());
+}
+
+BOOST_AUTO_TEST_CASE(it_is_a_row_of_blocks) {
+  const auto net = load(smallest());
+  BOOST_REQUIRE(bool(net));
+  const auto blocks = (*net)->blocks();
+  BOOST_REQUIRE_EQUAL(blocks.size(), 2u);
+  BOOST_TEST(blocks[0].name == "down_blocks.0");
+  BOOST_TEST(blocks[1].name == "up_blocks.0");
+  uint64_t inside = 0;
+  for (const auto& x : blocks) {
+    BOOST_TEST(x.weight_bytes > 0u);
+    inside += x.weight_bytes;
+  }
+  BOOST_TEST(inside < (*net)->weight_bytes());
+}
+
+BOOST_AUTO_TEST_CASE(a_pass_leaves_its_inputs_as_they_were) {
+  const auto net = load(smallest());
+  BOOST_REQUIRE(bool(net));
+  const auto x = drawn_input(2);
+  gpu::pass_inputs in{x.sample.contiguous(at::MemoryFormat::ChannelsLast),
+                      x.timestep,
+                      {x.context, {}, {}, {}}};
+  const auto first = gpu::predict(**net, in);
+  BOOST_TEST(torch::equal(in.sample, x.sample));
+  BOOST_TEST(torch::equal(gpu::predict(**net, in), first));
+  BOOST_TEST(torch::equal((*net)->forward(x), first));
 }
 
 BOOST_AUTO_TEST_CASE(missing_tensor_is_named) {

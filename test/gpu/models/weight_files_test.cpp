@@ -35,12 +35,12 @@ BOOST_AUTO_TEST_CASE(a_variant_is_taken_where_there_is_one) {
   options.variant = "fp16";
   const auto x = opened();
   const auto name = unet.names().front();
-  const auto view = *x.unet.weights->find(name);
+  const auto view = *x.denoiser.weights->find(name);
   BOOST_TEST(std::equal(view.bytes.begin(), view.bytes.end(),
                         other[name].bytes.begin()));
   options.variant = "";
   remove(std::string{"unet/"} + weights_name);
-  BOOST_TEST(opened().unet.files.front().filename().string()
+  BOOST_TEST(opened().denoiser.files.front().filename().string()
              == "diffusion_pytorch_model.fp16.safetensors");
   other.write(path / "unet/diffusion_pytorch_model.ema.safetensors");
   BOOST_TEST(refusal(ec::not_found)
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(weights_in_parts_are_read_by_their_index) {
   shard("diffusion_pytorch_model.safetensors.index.json");
   const auto x = opened();
   check_unet(x);
-  BOOST_TEST(x.unet.files.size() == 2u);
+  BOOST_TEST(x.denoiser.files.size() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(a_variant_may_be_in_parts) {

@@ -16,6 +16,8 @@ using core::sampler;
 
 namespace {
 
+step_numbers kept;
+
 torch::Tensor normals(core::philox& random, torch::IntArrayRef shape) {
   auto out = torch::empty(shape);
   const std::span values{out.data_ptr<float>(),
@@ -97,7 +99,7 @@ BOOST_AUTO_TEST_CASE(operations_of_libtorch_give_the_same_bits) {
   const batch sut;
   const auto fused = sut.run();
   const auto plain =
-    step_by_ops(sut.x, sut.out, sut.last, sut.noise, sut.rules);
+    step_by_ops(sut.x, sut.out, sut.last, sut.noise, sut.rules, kept);
   BOOST_TEST(same_bits(fused.next, plain.next));
   BOOST_TEST(same_bits(fused.x0, plain.x0));
 }
@@ -128,7 +130,7 @@ BOOST_AUTO_TEST_CASE(rows_do_not_read_what_they_have_no_share_of) {
     batch sut;
     const auto run = [&] {
       return by_ops
-             ? step_by_ops(sut.x, sut.out, sut.last, sut.noise, sut.rules)
+             ? step_by_ops(sut.x, sut.out, sut.last, sut.noise, sut.rules, kept)
              : sut.run();
     };
     const auto before = run();
@@ -150,7 +152,7 @@ BOOST_AUTO_TEST_CASE(last_and_noise_may_be_absent) {
     rule.from_last = rule.from_noise = 0;
   const auto given = sut.run();
   const auto absent = step(sut.x, sut.out, {}, {}, sut.rules);
-  const auto plain = step_by_ops(sut.x, sut.out, {}, {}, sut.rules);
+  const auto plain = step_by_ops(sut.x, sut.out, {}, {}, sut.rules, kept);
   BOOST_TEST(same_bits(given.next, absent.next));
   BOOST_TEST(same_bits(given.next, plain.next));
 }
@@ -182,7 +184,7 @@ BOOST_AUTO_TEST_CASE(guidance_is_that_of_diffusers) {
       (mixed[i].to(torch::kFloat64) - expected).abs().max().item<double>();
     BOOST_TEST(apart < 1e-6 * expected.abs().max().item<double>());
   }
-  const auto plain = guide_by_ops(sut.x, sut.out, scales, rescales);
+  const auto plain = guide_by_ops(sut.x, sut.out, scales, rescales, kept);
   BOOST_TEST(torch::allclose(mixed, plain, 1e-6, 1e-6));
   for (int64_t i : {0, 1, 3, 6, 7})
     BOOST_TEST(same_bits(mixed[i], plain[i]));

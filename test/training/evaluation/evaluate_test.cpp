@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../cli/scratch_folder.hpp"
+#include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/gpu/models/judge/discriminator_net.hpp>
 #include <atelier/gpu/models/judge/picture_judge.hpp>
 #include <atelier/gpu/models/judge/scorer_net.hpp>
 #include <atelier/gpu/models/judge/text_encoder_net.hpp>
-#include <atelier/gpu/models/model_files.hpp>
 #include <atelier/training/evaluation/detail/frechet.hpp>
 #include <atelier/training/evaluation/detail/measured_cascade.hpp>
 #include <atelier/training/evaluation/detail/scored_pictures.hpp>

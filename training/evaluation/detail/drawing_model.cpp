@@ -27,11 +27,10 @@ core::result<drawing_model> drawing_model::load(
     return files.why();
   placement at;
   at.device = where;
-  auto model = diffusion_model::load(*files, at);
+  auto model = unet_model::load(*files, at);
   if (!model)
     return model.why();
-  const core::extent px{family_side, family_side};
-  if ((*model)->time_ids(px, false).defined() || (*model)->embeds_guidance())
+  if ((*model)->takes_more_than_text())
     return core::fail(core::ec::invalid_argument,
                       "{}: its denoiser takes more than a text, so that it is "
                       "none of the family",
@@ -56,18 +55,16 @@ torch::Tensor drawing_model::draw(const drawn_batch& what, const drawn_how& how,
   auto planned = plan(how.steps, how.sampler);
   if (!planned)
     throw model_error{planned.why()};
-  std::vector<torch::Tensor> contexts, pooled;
+  std::vector<torch::Tensor> contexts;
   for (const auto& x : what.prompts) {
     const auto said = model_->encode(x, false);
-    contexts.push_back(said.context);
-    if (said.pooled.defined())
-      pooled.push_back(said.pooled);
+    contexts.push_back(said.tensors.front());
   }
   const auto unsaid = model_->encode("", true);
   sampler_run run;
   run.plan = std::move(*planned);
   run.context = torch::cat(contexts);
-  run.unsaid = unsaid.context;
+  run.unsaid = unsaid.tensors.front();
   run.guidance = how.guidance;
   run.first = how.first;
   run.told = how.told;
@@ -79,12 +76,6 @@ torch::Tensor drawing_model::draw(const drawn_batch& what, const drawn_how& how,
     }
     return torch::cat(rows).to(where_);
   };
-  torch::Tensor both;
-  if (!pooled.empty()) {
-    both = torch::cat(pooled);
-    if (how.guidance != 1)
-      both = torch::cat({unsaid.pooled.expand_as(both), both});
-  }
   took.text += ms_since(begun);
   begun = clock::now();
   const auto scale = how.first == 0 ? run.plan.start_noise : 1.f;
@@ -95,8 +86,7 @@ torch::Tensor drawing_model::draw(const drawn_batch& what, const drawn_how& how,
       in.sample = x;
       in.timestep = t;
       in.context = context;
-      in.pooled = both;
-      return model_->denoiser().forward(in);
+      return model_->net().forward(in);
     },
     what.noise.to(where_) * scale, run);
   // On a device steps are only queued until somebody looks.

@@ -4,7 +4,7 @@
 // Includes LibTorch: for sources that torch.cmake lists, and no others.
 
 #include <atelier/core/result.hpp>
-#include <atelier/gpu/models/diffusion_model.hpp>
+#include <atelier/gpu/models/unet/unet_model.hpp>
 #include <atelier/gpu/samplers/run.hpp>
 #include <atelier/training/evaluation/evaluation.hpp>
 
@@ -43,7 +43,7 @@ struct drawn_how {
 /// Threads: one at a time; records no autograd state.
 class drawing_model {
 public:
-  /// Errors: those of open_model and diffusion_model; ec::invalid_argument
+  /// Errors: those of open_model and unet_model; ec::invalid_argument
   /// where the denoiser wants more than a text.
   static core::result<drawing_model> load(const std::filesystem::path& folder,
                                           torch::Device where);
@@ -63,15 +63,15 @@ public:
   /// Shape of the noise of one picture of the family's size: [1, c, h, w].
   std::vector<int64_t> latent_shape() const;
 
-  const diffusion_model& of() const {
+  const unet_model& of() const {
     return *model_;
   }
 
 private:
-  drawing_model(std::shared_ptr<diffusion_model> model, torch::Device where)
+  drawing_model(std::shared_ptr<const unet_model> model, torch::Device where)
     : model_(std::move(model)), where_(where) {}
 
-  std::shared_ptr<diffusion_model> model_;
+  std::shared_ptr<const unet_model> model_;
   torch::Device where_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/models/judge/module_state.hpp>
-#include <atelier/gpu/models/safetensors.hpp>
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/training/evaluation/detail/scored_pictures.hpp>
 #include <atelier/training/loops/drawn_tensors.hpp>

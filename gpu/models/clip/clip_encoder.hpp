@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/clip/clip_text.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
+#include <atelier/gpu/models/placement.hpp>
+#include <atelier/gpu/models/tokenizer/tokenizer.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace atelier::gpu {
+
+/// What an encoder makes of one text.
+struct encoded_text {
+  clip_text_output out;
+  /// Tokens that did not fit.
+  uint32_t left_out = 0;
+};
+
+/// A tokenizer and the text encoder that takes its tokens.
+/// Threads: one at a time; records no autograd state.
+class clip_encoder {
+public:
+  /// Returns null where the model has no such encoder. `part`: its name, for
+  /// messages.
+  /// Errors: ec::not_found (no tokenizer), those of the parts.
+  static core::result<std::unique_ptr<clip_encoder>> load(
+    const model_files& from, std::string_view part,
+    const std::optional<component>& encoder,
+    const std::optional<tokenizer_files>& words, const placement& where);
+
+  /// Throws c10::Error.
+  encoded_text operator()(std::string_view text) const;
+
+  uint64_t weight_bytes() const {
+    return encoder_->weight_bytes();
+  }
+
+private:
+  clip_encoder() = default;
+
+  torch::Device device_{torch::kCPU};
+  std::shared_ptr<const tokenizer> words_;
+  std::unique_ptr<clip_text> encoder_;
+};
+
+} // namespace atelier::gpu

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
+
+#include <cstdint>
+
+namespace atelier::gpu {
+
+/// What stands between the two matrices of an encoder's layer.
+enum class clip_activation : uint8_t {
+  /// x * sigmoid(1.702 x): CLIP as first published.
+  quick_gelu,
+  /// x * Phi(x), by the error function.
+  gelu,
+  /// The approximation of gelu by tanh.
+  gelu_tanh,
+};
+
+/// Which token's state stands for the whole prompt.
+enum class clip_pooling : uint8_t {
+  /// The largest id, which is the end token in CLIP's own vocabulary.
+  largest_id,
+  /// The first `eos_token_id`.
+  first_end,
+};
+
+/// Shape of a CLIP text encoder.
+struct clip_text_config {
+  int64_t vocab_size = 49408;
+  int64_t hidden_size = 512;
+  int64_t intermediate_size = 2048;
+  int64_t layers = 12;
+  int64_t heads = 8;
+  int64_t max_position_embeddings = 77;
+  clip_activation activation = clip_activation::quick_gelu;
+  double layer_norm_eps = 1e-5;
+  clip_pooling pooling = clip_pooling::first_end;
+  int64_t eos_token_id = 49407;
+  /// 0: CLIPTextModel, whose pooled state is not projected.
+  int64_t projection_dim = 0;
+};
+
+/// Reads the configuration of CLIPTextModel or CLIPTextModelWithProjection as
+/// transformers 4 and 5 write it; what a file leaves out is transformers 5's
+/// default. Keys that do not bear on inference are passed over.
+/// Errors: ec::bad_config; the text names the file, the key and its value.
+/// Threads: any.
+/// Source: transformers, models/clip/configuration_clip.py.
+core::result<clip_text_config> read_clip_text_config(const component& from);
+
+} // namespace atelier::gpu

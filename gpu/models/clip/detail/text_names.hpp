@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/gpu/models/files/tensor_source.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace atelier::gpu::detail {
+
+/// Shows the tensors of a text encoder that transformers wrote, whose names
+/// begin with `prefix`, without it. `left_over` gets the names, with the
+/// prefix, that belong to no text encoder.
+/// Source: diffusers 0.42 loaders/single_file_utils.py,
+///         convert_ldm_clip_checkpoint.
+std::shared_ptr<const tensor_source> name_clip_text(
+  const std::shared_ptr<const tensor_source>& from, std::string_view prefix,
+  std::vector<std::string>& left_over);
+
+/// Shows the tensors of a text encoder in OpenCLIP's layout under
+/// transformers' names: the joint query, key and value projections as three row
+/// slices, the text projection as a transpose. The layer `without_layer` and
+/// all behind it are left out, as is the projection then.
+/// Source: the layout of github.com/mlfoundations/open_clip,
+///         src/open_clip/transformer.py; diffusers 0.42
+///         loaders/single_file_utils.py, convert_open_clip_checkpoint and
+///         SD_2_TEXT_ENCODER_KEYS_TO_IGNORE.
+std::shared_ptr<const tensor_source> name_open_clip_text(
+  const std::shared_ptr<const tensor_source>& from, std::string_view prefix,
+  std::optional<size_t> without_layer, std::vector<std::string>& left_over);
+
+} // namespace atelier::gpu::detail

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/tokenizer/detail/added_tokens.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// What the readers of a tokenizer's files share.
+namespace atelier::gpu::detail {
+
+using json = nlohmann::json;
+
+/// Returns `text` in quotes, with what cannot be printed escaped, and cut where
+/// it is long.
+std::string in_quotes(std::string_view text);
+
+/// Returns a value as JSON, cut where it is long.
+std::string shown(const json& value);
+
+/// Builds ec::bad_payload with the text "FILE: KEY: WHAT"; without a key where
+/// that is empty.
+core::error bad_key(std::string_view file, std::string_view key,
+                    std::string_view what);
+
+/// Reads a whole file of at most 64 MiB.
+/// Errors: ec::not_found, ec::io_failed, ec::bad_payload (too large)
+core::result<std::string> read_text(const std::filesystem::path& file);
+
+/// Parses `text` as a JSON object of at most 16 levels.
+/// Errors: ec::bad_payload
+core::result<json> parse_document(std::string_view file, std::string_view text);
+
+/// Returns the member, or nullptr where there is none or it is null.
+const json* member(const json& object, std::string_view key);
+
+/// Reads an id.
+/// Errors: ec::bad_payload, unless it is a whole number of 0..most_token_id
+core::result<int32_t> parse_id(std::string_view file, std::string_view key,
+                               const json& value);
+
+/// Reads the fields of an added token but its id. `normalized` is empty where
+/// the file does not say it.
+/// Errors: ec::bad_payload
+struct added_token_fields {
+  added_token token;
+  std::optional<bool> normalized;
+};
+
+core::result<added_token_fields> parse_added_token(std::string_view file,
+                                                   std::string_view key,
+                                                   const json& value);
+
+} // namespace atelier::gpu::detail

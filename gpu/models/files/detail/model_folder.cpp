@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/files/detail/folder_links.hpp>
+#include <atelier/gpu/models/files/detail/inferred_config.hpp>
+#include <atelier/gpu/models/files/detail/model_folder.hpp>
+#include <atelier/gpu/models/files/detail/weight_files.hpp>
+#include <atelier/gpu/models/files/json_file.hpp>
+#include <atelier/gpu/models/files/printable.hpp>
+#include <atelier/gpu/models/vae/detail/vae_names.hpp>
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace atelier::gpu::detail {
+
+namespace {
+
+namespace fs = std::filesystem;
+using core::ec;
+using json = nlohmann::json;
+
+/// A part's entry in model_index.json.
+struct part {
+  std::string name;
+  /// Empty: the model has none.
+  std::string class_name;
+};
+
+bool is_folder(const fs::path& x) {
+  std::error_code ignored;
+  return fs::is_directory(x, ignored);
+}
+
+bool is_there(const fs::path& x) {
+  std::error_code ignored;
+  return fs::exists(x, ignored);
+}
+
+template <class Range>
+bool contains(const Range& range, std::string_view x) {
+  return std::find(range.begin(), range.end(), x) != range.end();
+}
+
+/// Opens a text encoder, which transformers wrote: its class stands in
+/// model_index.json alone.
+core::result<component> open_text_encoder(const fs::path& folder,
+                                          std::string class_name,
+                                          std::string_view variant) {
+  component out;
+  const auto file = folder / "config.json";
+  auto text = read_text(file, most_config_bytes);
+  if (!text)
+    return text.why();
+  if (auto config = parse_object(*text, file.string()); !config)
+    return config.why();
+  auto weights = open_weights(folder, weight_naming::transformers, variant);
+  if (!weights)
+    return weights.why();
+  return component{std::move(*text), file.string(), std::move(class_name),
+                   std::move(weights->tensors), std::move(weights->files)};
+}
+
+/// Reads the folder's parts one after the other.
+class folder_reader {
+public:
+  folder_reader(const fs::path& folder, const model_file_options& options)
+    : folder_(folder), index_(folder / "model_index.json"), options_(options) {
+    out_.from = folder;
+  }
+
+  core::result<model_files> read() {
+    const auto object = read_object(index_);
+    if (!object)
+      return object.why();
+    if (auto ok = read_class(*object); !ok)
+      return ok.why();
+    for (const auto& [key, value] : object->items()) {
+      if (key.starts_with('_'))
+        continue;
+      auto ok =
+        value.is_array() ? read_part(key, value) : read_setting(key, value);
+      if (!ok)
+        return ok.why();
+    }
+    if (auto ok = read_words(); !ok)
+      return ok.why();
+    if (auto ok = read_traits(); !ok)
+      return ok.why();
+    if (auto ok = read_preview(); !ok)
+      return ok.why();
+    if (out_.family->settle)
+      if (auto ok = out_.family->settle(out_); !ok)
+        return ok.why();
+    return std::move(out_);
+  }
+
+private:
+  core::error bad(std::string_view key, std::string_view what) const {
+    return core::fail(ec::bad_payload, "{}: {}: {}", index_.string(),
+                      printable(key), what);
+  }
+
+  core::result<void> read_class(const json& object) {
+    out_.class_name = text_at(object, "_class_name");
+    const auto found = find_pipeline(out_.class_name);
+    out_.family = found.of;
+    out_.pipeline = found.pipeline;
+    if (found.pipeline != nullptr)
+      return {};
+    std::vector<std::string_view> known;
+    for (const auto* of : families())
+      for (const auto* x : of->pipelines)
+        for (const auto name : x->classes)
+          if (!contains(known, name))
+            known.push_back(name);
+    return bad("_class_name",
+               fmt::format("'{}' is not supported; these are: {}",
+                           printable(out_.class_name), fmt::join(known, ", ")));
+  }
+
+  core::result<void> read_setting(const std::string& key, const json& value) {
+    const auto& known = out_.family->settings;
+    if (std::ranges::find(known, key, &model_setting::name) == known.end()) {
+      // Neither bears on the picture's content.
+      if (key == "requires_safety_checker" || key == "add_watermarker")
+        return {};
+      return bad(key, "not a key that is supported");
+    }
+    if (!value.is_boolean())
+      return bad(key, "neither true nor false");
+    out_.settings.insert_or_assign(key, value.get<bool>());
+    return {};
+  }
+
+  core::result<void> read_part(const std::string& key, const json& value) {
+    const bool two = value.size() == 2;
+    if (two && value[0].is_null() && value[1].is_null())
+      return {};
+    if (!two || !value[1].is_string()
+        || !(value[0].is_string() || value[0].is_null()))
+      return bad(key, "not a pair of a library and a class");
+    out_.named_parts.push_back(key);
+    return open_part(part{key, value[1].get<std::string>()});
+  }
+
+  core::result<void> open_part(const part& x) {
+    if (x.name == "safety_checker" || x.name == "feature_extractor"
+        || x.name == "image_encoder") {
+      out_.not_loaded.push_back(x.name);
+      return {};
+    }
+    if (x.name == out_.family->denoiser_part)
+      return open_network(x, {out_.family->denoiser_class}, out_.denoiser);
+    if (x.name == "vae")
+      return options_.vae
+             ? core::result<void>{}
+             : open_network(x, {"AutoencoderKL", "AutoencoderTiny"}, out_.vae);
+    if (x.name == "text_encoder")
+      return open_encoder(x, out_.text_encoder);
+    if (x.name == "text_encoder_2")
+      return open_encoder(x, out_.text_encoder_2);
+    if (x.name == "tokenizer")
+      return open_tokenizer(x, out_.tokenizer);
+    if (x.name == "tokenizer_2")
+      return open_tokenizer(x, out_.tokenizer_2);
+    if (x.name == "scheduler")
+      return open_scheduler();
+    return bad(x.name, fmt::format("a part ({}) that is not supported",
+                                   printable(x.class_name)));
+  }
+
+  core::result<void> check_class(
+    const part& x, const std::vector<std::string_view>& classes) const {
+    if (contains(classes, x.class_name))
+      return {};
+    return bad(x.name,
+               fmt::format("class {} is not supported; these are: {}",
+                           printable(x.class_name), fmt::join(classes, ", ")));
+  }
+
+  core::result<void> open_network(const part& x,
+                                  const std::vector<std::string_view>& classes,
+                                  component& into) {
+    if (auto ok = check_class(x, classes); !ok)
+      return ok;
+    // Told later, with all that is missing.
+    if (!is_folder(folder_ / x.name))
+      return {};
+    auto opened =
+      open_diffusers_part(folder_ / x.name, x.class_name, options_.variant);
+    if (!opened)
+      return opened.why();
+    into = std::move(*opened);
+    return {};
+  }
+
+  core::result<void> open_encoder(const part& x,
+                                  std::optional<component>& into) {
+    if (auto ok =
+          check_class(x, {"CLIPTextModel", "CLIPTextModelWithProjection"});
+        !ok)
+      return ok;
+    if (!is_folder(folder_ / x.name))
+      return {};
+    auto opened =
+      open_text_encoder(folder_ / x.name, x.class_name, options_.variant);
+    if (!opened)
+      return opened.why();
+    into = std::move(*opened);
+    return {};
+  }
+
+  core::result<void> open_tokenizer(const part& x,
+                                    std::optional<tokenizer_files>& into) {
+    if (auto ok = check_class(x, {"CLIPTokenizer", "CLIPTokenizerFast"}); !ok)
+      return ok;
+    auto found = find_tokenizer(folder_ / x.name);
+    if (!found)
+      return found.why();
+    into = std::move(*found);
+    return {};
+  }
+
+  core::result<void> open_scheduler() {
+    const auto file = folder_ / "scheduler" / "scheduler_config.json";
+    if (!is_there(file))
+      return {};
+    auto text = read_text(file, most_config_bytes);
+    if (!text)
+      return text.why();
+    if (auto config = parse_object(*text, file.string()); !config)
+      return config.why();
+    out_.scheduler = std::move(*text);
+    out_.scheduler_file = file.string();
+    return {};
+  }
+
+  core::result<void> read_words() {
+    const auto file = folder_ / "known_words.txt";
+    if (!is_there(file))
+      return {};
+    const auto text = read_text(file, most_config_bytes);
+    if (!text)
+      return text.why();
+    out_.words = known_words{*text};
+    return {};
+  }
+
+  core::result<void> read_traits() {
+    const auto file = folder_ / traits_file;
+    if (!is_there(file))
+      return {};
+    const auto text = read_text(file, most_config_bytes);
+    if (!text)
+      return text.why();
+    auto read = parse_traits(*text, file.string());
+    if (!read)
+      return read.why();
+    out_.traits = *read;
+    return {};
+  }
+
+  // No part of diffusers' pipelines, which do not look for it. It is of the
+  // model's own autoencoder.
+  core::result<void> read_preview() {
+    const auto folder = folder_ / "vae_preview";
+    if (options_.vae || !is_there(folder / "config.json"))
+      return {};
+    auto opened =
+      open_diffusers_part(folder, "AutoencoderTiny", options_.variant);
+    if (!opened)
+      return opened.why();
+    out_.preview = std::move(*opened);
+    return {};
+  }
+
+  const fs::path& folder_;
+  fs::path index_;
+  const model_file_options& options_;
+  model_files out_;
+};
+
+/// Of a denoiser that does not name its class.
+constexpr std::string_view unnamed_denoiser = "UNet2DConditionModel";
+
+/// Opens a folder that has a denoiser's config.json, and no model_index.json.
+core::result<model_files> open_lone_denoiser(
+  const fs::path& folder, const model_file_options& options) {
+  const auto file = folder / "config.json";
+  const auto config = read_object(file);
+  if (!config)
+    return config.why();
+  const auto named = text_at(*config, "_class_name");
+  model_files out;
+  out.from = folder;
+  out.family =
+    find_denoiser(named.empty() ? unnamed_denoiser : std::string_view{named});
+  if (out.family == nullptr) {
+    std::vector<std::string_view> known;
+    for (const auto* x : families())
+      known.push_back(x->denoiser_class);
+    return core::fail(ec::bad_payload,
+                      "{}: _class_name: '{}' is not supported as a denoiser; "
+                      "these are: {}",
+                      file.string(), printable(named), fmt::join(known, ", "));
+  }
+  auto denoiser =
+    open_diffusers_part(folder, out.family->denoiser_class, options.variant);
+  if (!denoiser)
+    return denoiser.why();
+  out.denoiser = std::move(*denoiser);
+  if (out.family->settle)
+    if (auto ok = out.family->settle(out); !ok)
+      return ok.why();
+  if (out.pipeline == nullptr)
+    out.pipeline = out.family->pipelines.front();
+  return out;
+}
+
+} // namespace
+
+core::result<component> open_diffusers_part(const fs::path& folder,
+                                            std::string_view class_name,
+                                            std::string_view variant) {
+  const auto file = folder / "config.json";
+  auto text = read_text(file, most_config_bytes);
+  if (!text)
+    return text.why();
+  const auto config = parse_object(*text, file.string());
+  if (!config)
+    return config.why();
+  auto named = text_at(*config, "_class_name");
+  if (named.empty())
+    named = class_name;
+  if (named.empty() || (!class_name.empty() && named != class_name))
+    return core::fail(ec::bad_payload, "{}: _class_name is '{}', not '{}'",
+                      file.string(), printable(named), class_name);
+  auto weights = open_weights(folder, weight_naming::diffusers, variant);
+  if (!weights)
+    return weights.why();
+  if (named == "AutoencoderKL")
+    weights->tensors = rename_old_attention(std::move(weights->tensors));
+  return component{std::move(*text), file.string(), std::move(named),
+                   std::move(weights->tensors), std::move(weights->files)};
+}
+
+core::result<component> open_vae_folder(const fs::path& folder,
+                                        std::string_view variant) {
+  const auto part = is_there(folder / "config.json") ? folder : folder / "vae";
+  if (!is_there(part / "config.json"))
+    return core::fail(ec::not_found,
+                      "{}: there is no autoencoder: neither config.json nor "
+                      "vae/config.json",
+                      folder.string());
+  auto out = open_diffusers_part(part, {}, variant);
+  if (out && out->class_name != "AutoencoderKL"
+      && out->class_name != "AutoencoderTiny")
+    return core::fail(ec::bad_payload,
+                      "{}: _class_name: {} is not supported as an autoencoder; "
+                      "these are: AutoencoderKL, AutoencoderTiny",
+                      out->config_file, printable(out->class_name));
+  return out;
+}
+
+core::result<std::optional<tokenizer_files>> find_tokenizer(
+  const fs::path& folder) {
+  std::optional<tokenizer_files> out;
+  // transformers, too, reads the one file where both forms are there.
+  if (is_there(folder / "tokenizer.json"))
+    out = tokenizer_files{{}, {}, folder / "tokenizer.json", {}, {}};
+  else if (is_there(folder / "vocab.json") && is_there(folder / "merges.txt"))
+    out =
+      tokenizer_files{folder / "vocab.json", folder / "merges.txt", {}, {}, {}};
+  else
+    return out;
+  const auto take = [&](const char* name,
+                        std::string& into) -> core::result<void> {
+    const auto file = folder / name;
+    if (!is_there(file))
+      return {};
+    auto text = read_text(file, most_config_bytes);
+    if (!text)
+      return text.why();
+    if (auto object = parse_object(*text, file.string()); !object)
+      return object.why();
+    into = std::move(*text);
+    return {};
+  };
+  if (auto ok = take("tokenizer_config.json", out->config); !ok)
+    return ok.why();
+  if (auto ok = take("special_tokens_map.json", out->special_tokens); !ok)
+    return ok.why();
+  return out;
+}
+
+core::result<model_files> open_model_folder(const fs::path& folder,
+                                            const model_file_options& options) {
+  if (!options.links_anywhere)
+    if (auto good = check_links(folder); !good)
+      return good.why();
+  if (is_there(folder / "model_index.json"))
+    return folder_reader{folder, options}.read();
+  if (is_there(folder / "config.json"))
+    return open_lone_denoiser(folder, options);
+  return core::fail(ec::not_found,
+                    "{}: not a model: neither model_index.json nor config.json",
+                    folder.string());
+}
+
+} // namespace atelier::gpu::detail

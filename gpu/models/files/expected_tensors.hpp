@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace atelier::gpu::detail {
+
+/// The tensors that a network has, with their shapes.
+using expected_tensors =
+  std::map<std::string, std::vector<int64_t>, std::less<>>;
+
+/// Reads a part's configuration as its network does, and returns what its
+/// weights must hold. Of a text encoder all names begin with "text_model.", but
+/// for the projection.
+/// Errors: ec::bad_config: as parse_unet_config, read_autoencoder_config and
+///         read_clip_text_config, or more than `most` tensors; the text names
+///         the file, the key and the value.
+/// Source: the modules of diffusers 0.42 models/unets/unet_2d_condition.py,
+///         unet_2d_blocks.py, autoencoders/autoencoder_kl.py, vae.py and
+///         autoencoder_tiny.py; transformers, models/clip/modeling_clip.py.
+core::result<expected_tensors> expect_tensors(const component& x,
+                                              size_t most = 50'000);
+
+/// Compares a part's weights with its configuration. Returns a sentence for
+/// each tensor that is missing, has another shape or type, or has no place.
+/// Errors: as expect_tensors.
+core::result<std::vector<std::string>> compare_tensors(const component& x);
+
+} // namespace atelier::gpu::detail

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace atelier::gpu {
+
+struct check_options {
+  model_file_options open;
+  /// Read every number and count those that are infinite or NaN.
+  bool scan = false;
+  /// Compute the SHA-256 digest of every file.
+  bool checksums = false;
+  /// Told the bytes read of all that will be; false ends the check.
+  std::function<bool(uint64_t done, uint64_t all)> proceed;
+};
+
+/// One thing that a check found.
+struct model_finding {
+  enum class grade : uint8_t {
+    /// The model works, but not all of it is used or as it says.
+    note,
+    /// The model cannot be used so.
+    problem,
+  };
+
+  grade how = grade::problem;
+  /// Names the file, and the key or tensor.
+  std::string text;
+};
+
+struct checked_file {
+  std::filesystem::path path;
+  uint64_t bytes = 0;
+  /// 64 hexadecimal digits; empty where they were not asked for.
+  std::string sha256;
+};
+
+/// What a check found.
+struct model_check {
+  /// Absent where the model cannot be opened.
+  std::optional<model_files> model;
+  std::vector<checked_file> files;
+  std::vector<model_finding> findings;
+  /// Of the parts that are used.
+  uint64_t tensors = 0;
+  uint64_t parameters = 0;
+  /// Of a scan.
+  uint64_t non_finite = 0;
+
+  bool sound() const;
+};
+
+/// Checks a model as far as that goes without computing: that every file can be
+/// read, that an index and its parts say the same, that no part is missing,
+/// that the configurations, the vocabulary and the schedule are known here, and
+/// that the tensors are those that the configurations ask for.
+/// Errors: ec::not_found (no such path), ec::io_failed, ec::cancelled. All else
+///         is a finding.
+/// Threads: any.
+core::result<model_check> check_model(const std::filesystem::path& from,
+                                      const check_options& options);
+
+} // namespace atelier::gpu

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/files/detail/folder_links.hpp>
+#include <atelier/gpu/models/files/detail/model_folder.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/vae/detail/vae_file.hpp>
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace atelier::gpu {
+
+namespace {
+
+namespace fs = std::filesystem;
+using core::ec;
+
+/// Opens a single file by the family that knows it; the first that reads files
+/// says what is wrong with one that none knows.
+core::result<model_files> open_file(const fs::path& from,
+                                    const model_file_options& options) {
+  const auto file = safetensors_file::open(from);
+  if (!file)
+    return file.why();
+  const auto names = (*file)->names();
+  const family* reader = nullptr;
+  for (const auto* x : families()) {
+    if (x->open_file == nullptr)
+      continue;
+    if (reader == nullptr || x->knows_file(names))
+      reader = x;
+  }
+  auto out = reader->open_file(from, options);
+  if (out)
+    out->family = reader;
+  return out;
+}
+
+core::result<model_files> open_either(const fs::path& from,
+                                      const model_file_options& options) {
+  std::error_code error;
+  const auto status = fs::status(from, error);
+  if (status.type() == fs::file_type::not_found)
+    return core::fail(ec::not_found, "{}: no such file or folder",
+                      from.string());
+  if (error)
+    return core::fail(ec::io_failed, "{}: {}", from.string(), error.message());
+  return status.type() == fs::file_type::directory
+         ? detail::open_model_folder(from, options)
+         : open_file(from, options);
+}
+
+core::result<component> open_vae(const fs::path& from, const model_files& model,
+                                 const model_file_options& options) {
+  std::error_code ignored;
+  if (!fs::is_directory(from, ignored))
+    return detail::open_vae_file(from, *model.pipeline);
+  if (!options.links_anywhere)
+    if (auto good = detail::check_links(from); !good)
+      return good.why();
+  return detail::open_vae_folder(from, options.variant);
+}
+
+/// Fills what `x` lacks out of another model of the same kind.
+core::result<void> borrow(model_files& x, const fs::path& from,
+                          model_file_options options) {
+  options.parts_from.reset();
+  options.vae.reset();
+  auto lender = open_parts(from, options);
+  if (!lender)
+    return lender.why();
+  // A distilled denoiser goes into the model that it was distilled from.
+  const bool same =
+    lender->pipeline == x.pipeline || lender->pipeline == x.pipeline->teacher;
+  if (!same)
+    return core::fail(ec::bad_payload,
+                      "{}: it is of kind {}, and cannot lend parts to one of "
+                      "kind {}",
+                      from.string(), lender->pipeline->name, x.pipeline->name);
+  if (!x.vae.weights) {
+    x.vae = std::move(lender->vae);
+    x.preview = std::move(lender->preview);
+  }
+  if (!x.text_encoder && !x.text_encoder_2) {
+    x.text_encoder = std::move(lender->text_encoder);
+    x.text_encoder_2 = std::move(lender->text_encoder_2);
+    x.tokenizer = std::move(lender->tokenizer);
+    x.tokenizer_2 = std::move(lender->tokenizer_2);
+    x.words = std::move(lender->words);
+    x.traits.captions = lender->traits.captions;
+    x.settings = std::move(lender->settings);
+  }
+  if (x.scheduler.empty()) {
+    x.scheduler = std::move(lender->scheduler);
+    x.scheduler_file = std::move(lender->scheduler_file);
+  }
+  return {};
+}
+
+} // namespace
+
+bool setting_of(const model_files& x, std::string_view name) {
+  if (const auto at = x.settings.find(name); at != x.settings.end())
+    return at->second;
+  const auto& known = x.family->settings;
+  const auto row = std::ranges::find(known, name, &model_setting::name);
+  ATELIER_EXPECTS(row != known.end(), "the family has that setting");
+  return row->otherwise;
+}
+
+core::result<model_files> open_parts(const fs::path& from,
+                                     const model_file_options& options) {
+  auto out = open_either(from, options);
+  if (!out)
+    return out;
+  if (options.vae) {
+    auto vae = open_vae(*options.vae, *out, options);
+    if (!vae)
+      return vae.why();
+    out->vae = std::move(*vae);
+  }
+  if (options.parts_from)
+    if (auto ok = borrow(*out, *options.parts_from, options); !ok)
+      return ok.why();
+  return out;
+}
+
+std::vector<std::string> missing_parts(const model_files& x) {
+  std::vector<std::string> out;
+  const auto expect = [&](bool there, std::string_view name) {
+    if (!there)
+      out.emplace_back(name);
+  };
+  expect(x.denoiser.weights != nullptr, x.family->denoiser_part);
+  expect(x.vae.weights != nullptr, "vae");
+  if (x.pipeline->text_encoder)
+    expect(x.text_encoder.has_value(), "text_encoder");
+  if (x.pipeline->text_encoder_2)
+    expect(x.text_encoder_2.has_value(), "text_encoder_2");
+  if (x.text_encoder)
+    expect(x.tokenizer.has_value(), "tokenizer");
+  if (x.text_encoder_2)
+    expect(x.tokenizer_2.has_value(), "tokenizer_2");
+  expect(!x.scheduler.empty(), "scheduler");
+  return out;
+}
+
+core::result<model_files> open_model(const fs::path& from,
+                                     const model_file_options& options) {
+  auto out = open_parts(from, options);
+  if (!out)
+    return out;
+  const auto missing = missing_parts(*out);
+  if (missing.empty())
+    return out;
+  std::error_code ignored;
+  const bool only_words = missing.front().starts_with("tokenizer")
+                       && !fs::is_directory(from, ignored);
+  return core::fail(
+    ec::not_found, "{}: {} missing{}", from.string(), fmt::join(missing, ", "),
+    only_words ? ": a single file holds no vocabulary, so that a folder "
+                 "with CLIP's vocab.json and merges.txt must be named"
+               : "");
+}
+
+} // namespace atelier::gpu

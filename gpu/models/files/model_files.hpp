@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/family.hpp>
+#include <atelier/gpu/models/files/known_words.hpp>
+#include <atelier/gpu/models/files/model_traits.hpp>
+#include <atelier/gpu/models/files/tensor_source.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace atelier::gpu {
+
+/// One network: its configuration as diffusers writes it, and its weights.
+struct component {
+  /// Text of config.json; written from the shapes where the model is one file.
+  std::string config;
+  /// Where `config` stands, for messages.
+  std::string config_file;
+  /// The class that the model names, such as "UNet2DConditionModel".
+  std::string class_name;
+  std::shared_ptr<const tensor_source> weights;
+  /// The files that the weights lie in.
+  std::vector<std::filesystem::path> files;
+};
+
+/// Where a tokenizer's vocabulary stands. Either `tokenizer_json`, or both
+/// others; a folder that has all is read as transformers does, by
+/// `tokenizer_json`.
+struct tokenizer_files {
+  std::filesystem::path vocab;
+  std::filesystem::path merges;
+  std::filesystem::path tokenizer_json;
+
+  /// The file with the tokens.
+  const std::filesystem::path& words() const {
+    return tokenizer_json.empty() ? vocab : tokenizer_json;
+  }
+
+  /// Text of tokenizer_config.json and special_tokens_map.json; may be empty.
+  std::string config;
+  std::string special_tokens;
+};
+
+/// A model on disk, opened: every part found, nothing computed yet.
+struct model_files {
+  std::filesystem::path from;
+  /// Not null in what open_model returns.
+  const struct family* family = nullptr;
+  const model_pipeline* pipeline = nullptr;
+  /// The class in model_index.json, and the parts that it names; empty where
+  /// there is none.
+  std::string class_name;
+  std::vector<std::string> named_parts;
+  component denoiser;
+  component vae;
+  /// An AutoencoderTiny of the same latents, for what is shown while a picture
+  /// is drawn: vae_preview/ beside the other parts.
+  std::optional<component> preview;
+  std::optional<component> text_encoder;
+  std::optional<component> text_encoder_2;
+  std::optional<tokenizer_files> tokenizer;
+  std::optional<tokenizer_files> tokenizer_2;
+  /// Text of scheduler_config.json, and where it stands.
+  std::string scheduler;
+  std::string scheduler_file;
+  /// Settings of the family that are not as they are otherwise.
+  std::map<std::string, bool, std::less<>> settings;
+  /// Words that the model was trained on (known_words.txt); empty: not said.
+  known_words words;
+  /// How it wants to be used (atelier.json).
+  model_traits traits;
+  /// Parts that are known and not used, such as "safety_checker" in a folder
+  /// and "model_ema" in a file.
+  std::vector<std::string> not_loaded;
+};
+
+struct model_file_options {
+  /// A folder or file whose autoencoder replaces the model's.
+  std::optional<std::filesystem::path> vae;
+  /// A model that lends the parts which this one lacks, such as a denoiser
+  /// alone.
+  std::optional<std::filesystem::path> parts_from;
+  /// What a single file's denoiser predicts: "epsilon", "v_prediction" or
+  /// "sample"; empty: what the file says, or else what diffusers takes for its
+  /// kind.
+  std::string prediction_type;
+  /// Folder with CLIP's own vocab.json and merges.txt, for models without one.
+  std::filesystem::path vocabulary;
+  /// Of the weight files that a folder may hold side by side (diffusers'
+  /// variants): "fp16" prefers *.fp16.safetensors; empty: those without.
+  std::string variant;
+  /// Links in a folder may lead anywhere: see detail/folder_links.hpp.
+  bool links_anywhere = false;
+};
+
+/// Opens a folder in diffusers' layout or a single-file checkpoint that one of
+/// the families knows (.safetensors). Weights are
+/// mapped, not read.
+/// A folder with a denoiser's config.json and weights alone, and a file that
+/// lacks parts, need options.parts_from.
+/// Errors: ec::not_found (no such path, a part is missing), ec::bad_payload
+///         (a file is damaged or of another form), ec::invalid_argument (an
+///         option); the text names the file and the key.
+/// Threads: any.
+core::result<model_files> open_model(const std::filesystem::path& from,
+                                     const model_file_options& options);
+
+/// Opens what there is, complete or not: in the result `weights` of the
+/// denoiser or the autoencoder may be null, and `scheduler` empty.
+/// Errors: as open_model, but for missing parts.
+core::result<model_files> open_parts(const std::filesystem::path& from,
+                                     const model_file_options& options);
+
+/// Returns a setting of the model's family.
+/// @pre The family has a setting of that name.
+bool setting_of(const model_files& x, std::string_view name);
+
+/// Returns the names of the parts that `open_model` would miss, such as
+/// "text_encoder".
+std::vector<std::string> missing_parts(const model_files& x);
+
+} // namespace atelier::gpu

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+namespace atelier::gpu {
+
+struct import_options {
+  model_file_options open;
+  /// The type to write floating-point tensors in; absent: as they are.
+  std::optional<tensor_type> as;
+  /// Replace a model that has the name already.
+  bool replace = false;
+  /// Told the bytes written of all; false ends the import.
+  std::function<bool(uint64_t done, uint64_t all)> proceed;
+};
+
+/// Writes a model as a folder in diffusers' layout. Its tensors are compared
+/// with its configurations first. `to` appears whole or not at all; missing
+/// folders above it are made.
+/// Errors: those of open_model; ec::bad_payload (a tensor missing, extra or of
+///         another shape); ec::invalid_argument (`to` is taken, `as` is no
+///         floating-point type or too narrow for the numbers);
+///         ec::out_of_resources (the disk has too little room); ec::io_failed;
+///         ec::cancelled. Nothing is left behind then.
+/// Threads: any.
+core::result<void> import_model(const std::filesystem::path& from,
+                                const std::filesystem::path& to,
+                                const import_options& options);
+
+} // namespace atelier::gpu

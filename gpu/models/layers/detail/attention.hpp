@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
+#include <torch/torch.h>
+
+#include <cstdint>
+
+namespace atelier::gpu::detail {
+
+/// Lets every token of `q` look at those of `k` and `v`: [n, tokens, width] of
+/// each -> [n, tokens of q, width].
+torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k,
+                     const torch::Tensor& v, int64_t heads);
+
+} // namespace atelier::gpu::detail

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/denoiser.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
+#include <atelier/gpu/models/mmdit/mmdit_config.hpp>
+#include <atelier/gpu/models/placement.hpp>
+
+#include <memory>
+
+namespace atelier::gpu {
+
+/// Where a transformer's conditions stand in pass_inputs.
+enum mmdit_condition : size_t {
+  /// [places, tokens, text_width].
+  text_condition,
+  /// [places, pooled_width].
+  pooled_text_condition,
+  mmdit_conditions,
+};
+
+/// The denoiser of Stable Diffusion 3 (diffusers' SD3Transformer2DModel), a row
+/// of joint blocks.
+/// Threads: one at a time; needs no autograd and records none.
+class mmdit final : public denoiser {
+public:
+  /// Errors: as unet::load.
+  static core::result<std::unique_ptr<mmdit>> load(const component& from,
+                                                   const placement& where);
+
+  ~mmdit() override;
+  mmdit(const mmdit&) = delete;
+  mmdit& operator=(const mmdit&) = delete;
+
+  const mmdit_config& config() const;
+
+  std::span<const block_info> blocks() const override;
+  pass begin(const pass_inputs& x, activations& state) const override;
+  void run(size_t index, const pass& of, activations& state) const override;
+  torch::Tensor end(const pass& of, activations& state) const override;
+  uint64_t weight_bytes() const override;
+
+private:
+  struct impl;
+  explicit mmdit(std::unique_ptr<impl> x);
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace atelier::gpu

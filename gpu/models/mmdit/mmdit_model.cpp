@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/mmdit/mmdit_model.hpp>
+
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace atelier::gpu {
+
+namespace {
+
+// Tokens that T5 would have; without it all of them are zeros.
+// Source: diffusers 0.42, StableDiffusion3Pipeline, max_sequence_length.
+constexpr int64_t absent_tokens = 256;
+
+} // namespace
+
+core::result<std::shared_ptr<const mmdit_model>> mmdit_model::load(
+  const model_files& from, const placement& where) {
+  std::shared_ptr<mmdit_model> out{new mmdit_model};
+  auto text = clip_encoder::load(from, "text_encoder", from.text_encoder,
+                                 from.tokenizer, where);
+  if (!text)
+    return text.why();
+  out->text_ = std::move(*text);
+  auto text_2 = clip_encoder::load(from, "text_encoder_2", from.text_encoder_2,
+                                   from.tokenizer_2, where);
+  if (!text_2)
+    return text_2.why();
+  out->text_2_ = std::move(*text_2);
+  if (!out->text_ || !out->text_2_)
+    return core::fail(core::ec::not_found, "{}: {} is missing",
+                      from.from.string(),
+                      out->text_ ? "text_encoder_2" : "text_encoder");
+  auto net = mmdit::load(from.denoiser, where);
+  if (!net)
+    return net.why();
+  out->net_ = std::move(*net);
+  if (auto rest = out->load_common(from, where); !rest)
+    return rest.why();
+  return std::shared_ptr<const mmdit_model>{std::move(out)};
+}
+
+condition mmdit_model::encode(std::string_view asked, bool negative) const {
+  const c10::InferenceMode guard;
+  condition out;
+  const auto text = text_of(asked, negative, out.notes);
+  const auto first = (*text_)(text);
+  const auto second = (*text_2_)(text);
+  out.left_out = std::max(first.left_out, second.left_out);
+  auto tokens = torch::cat({first.out.penultimate, second.out.penultimate}, -1);
+  const auto width = net_->config().text_width;
+  tokens = torch::constant_pad_nd(
+    tokens, {0, width - tokens.size(2), 0, absent_tokens});
+  out.tokens = tokens.size(1);
+  out.tensors = {std::move(tokens),
+                 torch::cat({first.out.pooled, second.out.pooled}, -1)};
+  return out;
+}
+
+pass_inputs mmdit_model::make_inputs(const pass_key& key) const {
+  const c10::InferenceMode guard;
+  const auto& config = net_->config();
+  const auto n = key.places;
+  const auto options =
+    torch::TensorOptions().device(where().device).dtype(where().dtype);
+  pass_inputs out;
+  out.sample =
+    torch::empty({n, key.channels, key.height, key.width},
+                 options.memory_format(torch::MemoryFormat::ChannelsLast));
+  out.timestep = torch::empty({n}, options.dtype(torch::kFloat32));
+  out.conditions.resize(mmdit_conditions);
+  out.conditions[text_condition] =
+    torch::empty({n, key.tokens, config.text_width}, options);
+  out.conditions[pooled_text_condition] =
+    torch::empty({n, config.pooled_width}, options);
+  return out;
+}
+
+void mmdit_model::write(const condition& from, const core::recipe&, bool,
+                        int64_t place, pass_inputs& to) const {
+  const c10::InferenceMode guard;
+  for (size_t i = 0; i < mmdit_conditions; ++i)
+    to.conditions[i].narrow(0, place, 1).copy_(from.tensors[i]);
+}
+
+core::result<void> mmdit_model::accepts(core::extent px) const {
+  const auto& config = net_->config();
+  const auto token = vae().factor() * static_cast<uint32_t>(config.patch_size);
+  const auto most = token * static_cast<uint32_t>(config.most_side);
+  const auto good = [&](uint32_t side) {
+    return side % token == 0 && side <= most;
+  };
+  if (good(px.width) && good(px.height))
+    return {};
+  return core::fail(core::ec::invalid_argument,
+                    "size {}x{}: this model draws sides of {}..{} pixels, "
+                    "multiples of {}",
+                    px.width, px.height, token, most, token);
+}
+
+uint64_t mmdit_model::weight_bytes() const {
+  return model::weight_bytes() + text_->weight_bytes()
+       + text_2_->weight_bytes();
+}
+
+core::result<std::shared_ptr<const model>> load_mmdit_model(
+  const model_files& from, const placement& where) {
+  auto out = mmdit_model::load(from, where);
+  if (!out)
+    return out.why();
+  return std::shared_ptr<const model>{std::move(*out)};
+}
+
+} // namespace atelier::gpu

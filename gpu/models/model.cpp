@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/files/model_facts.hpp>
+#include <atelier/gpu/models/model.hpp>
+#include <atelier/gpu/models/prompt_notes.hpp>
+
+#include <utility>
+
+namespace atelier::gpu {
+
+model::~model() = default;
+
+core::result<void> model::load_common(const model_files& from,
+                                      const placement& where) {
+  where_ = where;
+  words_ = from.words;
+  traits_ = from.traits;
+  auto schedule = parse_scheduler(from.scheduler, from.scheduler_file);
+  if (!schedule)
+    return schedule.why();
+  schedule_ = std::move(*schedule);
+  auto vae = autoencoder::load(from.vae, where);
+  if (!vae)
+    return vae.why();
+  vae_ = std::move(*vae);
+  const auto denoiser = from.family->facts(from);
+  if (!denoiser)
+    return denoiser.why();
+  native_px_ = native_extent(*denoiser, vae_->factor());
+  if (from.preview) {
+    auto small = autoencoder::load(*from.preview, where);
+    if (!small)
+      return small.why();
+    preview_vae_ = std::move(*small);
+  }
+  return {};
+}
+
+const latent_preview& model::preview() const {
+  if (!preview_)
+    preview_ =
+      std::make_unique<latent_preview>(preview_vae_ ? *preview_vae_ : *vae_);
+  return *preview_;
+}
+
+uint64_t model::weight_bytes() const {
+  return net().weight_bytes() + vae_->weight_bytes()
+       + (preview_vae_ ? preview_vae_->weight_bytes() : 0);
+}
+
+std::string model::text_of(std::string_view asked, bool negative,
+                           std::vector<core::note>& notes) const {
+  const auto side = negative ? prompt_side::negative : prompt_side::positive;
+  notes = notes_on_text(asked, side, words_, traits_.captions);
+  return text_to_encode(asked, side, words_, traits_.captions);
+}
+
+} // namespace atelier::gpu

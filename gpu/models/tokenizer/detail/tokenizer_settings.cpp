@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/files/detail/foreign_json.hpp>
+#include <atelier/gpu/models/tokenizer/detail/tokenizer_settings.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace atelier::gpu::detail {
+
+namespace {
+
+// A special token as the files name it: its text alone, or with its fields.
+// transformers keeps the two forms apart to the end, and a token that is named
+// in both ways is added twice.
+struct named_token {
+  added_token_fields fields;
+  bool is_text = false;
+  // File and key, for messages.
+  std::string where;
+
+  const std::string& content() const {
+    return fields.token.content;
+  }
+
+  added_token resolved() const {
+    auto out = fields.token;
+    out.special = out.special || is_text;
+    out.normalized = fields.normalized.value_or(!out.special);
+    return out;
+  }
+};
+
+// Returns a text that two tokens share if transformers takes them for equal.
+std::string identity(const named_token& x) {
+  const auto token = x.resolved();
+  std::string out;
+  for (const bool flag :
+       {x.is_text, token.lstrip, token.rstrip, token.normalized, token.special})
+    out.push_back(flag ? '1' : '0');
+  return out + token.content;
+}
+
+named_token plain(std::string text, std::string where) {
+  named_token out;
+  out.fields.token.content = std::move(text);
+  out.is_text = true;
+  out.where = std::move(where);
+  return out;
+}
+
+// In the order in which transformers adds them.
+constexpr std::array<std::string_view, 7> names{
+  "bos_token", "eos_token", "unk_token",  "sep_token",
+  "pad_token", "cls_token", "mask_token",
+};
+constexpr size_t bos = 0;
+constexpr size_t eos = 1;
+constexpr size_t unk = 2;
+constexpr size_t pad = 4;
+
+constexpr bool is_needed(size_t i) {
+  return i == bos || i == eos || i == unk || i == pad;
+}
+
+class reader {
+public:
+  reader(const settings_source& from, const vocabulary& words)
+    : from_(from), words_(words) {}
+
+  core::result<tokenizer_settings> run() {
+    for (size_t i = 0; i < names.size(); ++i)
+      if (is_needed(i))
+        named_[i] = plain(i == bos ? out_.start : out_.end,
+                          from_.config_name + ": " + std::string{names[i]});
+    if (!from_.config.empty()) {
+      if (auto ok = read_config(); !ok)
+        return ok.why();
+    }
+    if (!lists_added_) {
+      if (auto ok = read_special_tokens(); !ok)
+        return ok.why();
+    }
+    if (auto ok = add_all(); !ok)
+      return ok.why();
+    out_.start = named_[bos]->content();
+    out_.end = named_[eos]->content();
+    out_.unknown = named_[unk]->content();
+    out_.padding = named_[pad]->content();
+    return std::move(out_);
+  }
+
+private:
+  core::result<void> read_config() {
+    const auto& file = from_.config_name;
+    const auto config = parse_document(file, from_.config);
+    if (!config)
+      return config.why();
+    for (const auto& [key, value] : config->items()) {
+      if (value.is_null() && std::ranges::count(names, key) == 0)
+        continue;
+      auto ok = read_config_key(file, key, value);
+      if (!ok)
+        return ok;
+    }
+    if (auto ok = read_max_length(file, *config); !ok)
+      return ok;
+    const auto* extra = member(*config, "extra_special_tokens");
+    if (extra == nullptr || extra->empty())
+      extra = member(*config, "additional_special_tokens");
+    if (extra != nullptr)
+      if (auto ok = read_extra(file, "extra_special_tokens", *extra); !ok)
+        return ok;
+    return {};
+  }
+
+  core::result<void> read_config_key(const std::string& file,
+                                     const std::string& key,
+                                     const json& value) {
+    const auto refuse = [&](std::string_view only) {
+      return bad_key(
+        file, key,
+        fmt::format("{} is not supported, only {}", shown(value), only));
+    };
+    const auto name = std::ranges::find(names, key);
+    if (name != names.end())
+      return read_name(file, static_cast<size_t>(name - names.begin()), value,
+                       false);
+    if (key == "added_tokens_decoder") {
+      lists_added_ = true;
+      return read_added(file, value);
+    }
+    if (key == "tokenizer_class") {
+      for (const char* x : {"CLIPTokenizer", "CLIPTokenizerFast",
+                            "PreTrainedTokenizerFast", "TokenizersBackend"})
+        if (value == json(x))
+          return {};
+      return refuse("\"CLIPTokenizer\"");
+    }
+    if ((key == "padding_side" || key == "truncation_side")
+        && value != json("right"))
+      return refuse("\"right\"");
+    if (key == "split_special_tokens" && value != json(false))
+      return refuse("false");
+    if ((key == "model_specific_special_tokens" && !value.empty())
+        || (key.ends_with("_token") && (value.is_string() || is_token(value))))
+      return bad_key(file, key, "not a token of CLIP");
+    return {};
+  }
+
+  static bool is_token(const json& x) {
+    const auto i = x.find("__type");
+    return i != x.end() && *i == json("AddedToken");
+  }
+
+  // Reads a token that is a string or an object. In special_tokens_map.json
+  // (`of_map`) an object needs no type, and is always special.
+  static core::result<void> read_named(const std::string& file,
+                                       const std::string& key,
+                                       const json& value, bool of_map,
+                                       std::optional<named_token>& to) {
+    if (value.is_null()) {
+      to.reset();
+      return {};
+    }
+    auto where = file + ": " + key;
+    if (value.is_string()) {
+      to = plain(value.get<std::string>(), std::move(where));
+      return {};
+    }
+    if (!value.is_object() || (!of_map && !is_token(value)))
+      return bad_key(
+        file, key,
+        fmt::format("{} is neither text nor an added token", shown(value)));
+    auto fields = parse_added_token(file, key, value);
+    if (!fields)
+      return fields.why();
+    if (of_map)
+      fields->token.special = true;
+    to = named_token{std::move(*fields), false, std::move(where)};
+    return {};
+  }
+
+  core::result<void> read_name(const std::string& file, size_t i,
+                               const json& value, bool of_map) {
+    const std::string key{names[i]};
+    if (auto ok = read_named(file, key, value, of_map, named_[i]); !ok)
+      return ok;
+    if (is_needed(i) && (!named_[i] || named_[i]->content().empty()))
+      return bad_key(file, key, "null or empty");
+    return {};
+  }
+
+  core::result<void> read_extra(const std::string& file, const std::string& key,
+                                const json& list, bool of_map = false) {
+    if (!list.is_array())
+      return bad_key(file, key, "not a list of tokens");
+    for (const auto& x : list) {
+      std::optional<named_token> token;
+      if (auto ok = read_named(file, key, x, of_map, token); !ok)
+        return ok;
+      if (!token)
+        return bad_key(file, key, "holds null");
+      extra_.push_back(std::move(*token));
+    }
+    return {};
+  }
+
+  core::result<void> read_added(const std::string& file, const json& value) {
+    if (!value.is_object())
+      return bad_key(file, "added_tokens_decoder", "not an object");
+    for (const auto& [key, x] : value.items()) {
+      const auto inner = "added_tokens_decoder." + in_quotes(key);
+      int32_t id = -1;
+      const auto* end = key.data() + key.size();
+      const auto [at, failed] = std::from_chars(key.data(), end, id);
+      if (failed != std::errc{} || at != end || id < 0 || id > most_token_id)
+        return bad_key(file, inner,
+                       fmt::format("not an id of 0..{}", most_token_id));
+      auto fields = parse_added_token(file, inner, x);
+      if (!fields)
+        return fields.why();
+      add_listed(id, std::move(*fields), fmt::format("{}: {}", file, inner));
+    }
+    return {};
+  }
+
+  void add_listed(int32_t id, added_token_fields fields, std::string where) {
+    fields.token.id = id;
+    listed_by_text_[fields.token.content] = id;
+    listed_[id] = {std::move(fields), false, std::move(where)};
+  }
+
+  core::result<void> read_max_length(const std::string& file,
+                                     const json& config) {
+    const char* key = "model_max_length";
+    const auto* value = member(config, key);
+    if (value == nullptr)
+      return {};
+    // Written for "no limit", as 1e30 with all its digits.
+    constexpr double unlimited = 1e20;
+    if (value->is_number() && value->get<double>() >= unlimited)
+      return {};
+    constexpr uint32_t most = 1 << 20;
+    if (!value->is_number_unsigned() || value->get<uint64_t>() < 2
+        || value->get<uint64_t>() > most)
+      return bad_key(
+        file, key,
+        fmt::format("{} is not a whole number of 2..{}", shown(*value), most));
+    out_.max_length = value->get<uint32_t>();
+    return {};
+  }
+
+  core::result<void> read_special_tokens() {
+    if (from_.special_tokens.empty()) {
+      add_other_sources();
+      return {};
+    }
+    const auto& file = from_.special_tokens_name;
+    const auto map = parse_document(file, from_.special_tokens);
+    if (!map)
+      return map.why();
+    for (size_t i = 0; i < names.size(); ++i) {
+      const auto value = map->find(names[i]);
+      if (value == map->end())
+        continue;
+      if (auto ok = read_name(file, i, *value, true); !ok)
+        return ok;
+    }
+    for (const auto& [key, value] : map->items())
+      if (std::ranges::count(names, key) == 0 && key.ends_with("_token"))
+        return bad_key(file, in_quotes(key), "not a token of CLIP");
+    const auto* extra = member(*map, "extra_special_tokens");
+    if (extra != nullptr)
+      if (auto ok = read_extra(file, "extra_special_tokens", *extra, true); !ok)
+        return ok;
+    // The older name is not looked at when added_tokens.json is read.
+    add_other_sources();
+    extra = member(*map, "additional_special_tokens");
+    if (extra == nullptr || !extra_.empty())
+      return {};
+    return read_extra(file, "additional_special_tokens", *extra);
+  }
+
+  void add_other_sources() {
+    std::set<std::string_view> special;
+    for (const auto& x : named_)
+      if (x)
+        special.insert(x->content());
+    for (const auto& x : extra_)
+      special.insert(x.content());
+    for (auto x : from_.legacy_added) {
+      x.special = special.contains(x.content);
+      x.normalized = !x.special;
+      add_listed(x.id, {x, x.normalized},
+                 from_.legacy_name + ": " + in_quotes(x.content));
+    }
+    for (const auto& x : words_.added)
+      add_listed(x.id, {x, x.normalized},
+                 from_.vocabulary_name
+                   + ": added_tokens: " + in_quotes(x.content));
+  }
+
+  core::result<void> add_all() {
+    std::vector<named_token> order;
+    for (const auto& [id, x] : listed_)
+      order.push_back(x);
+    std::set<std::string> there;
+    const auto add = [&](const named_token& x) {
+      if (!listed_by_text_.contains(x.content())
+          && there.insert(identity(x)).second)
+        order.push_back(x);
+    };
+    std::set<std::string_view> special_texts;
+    for (const auto& x : named_)
+      if (x) {
+        special_texts.insert(x->content());
+        add(*x);
+      }
+    for (const auto& x : extra_)
+      add(x);
+    for (auto& x : order)
+      x.fields.token.special =
+        x.fields.token.special || special_texts.contains(x.content());
+    return place(order);
+  }
+
+  // Gives every token its id: what the vocabulary has keeps its own, others
+  // follow behind.
+  core::result<void> place(const std::vector<named_token>& order) {
+    const auto fail = [](const named_token& x, std::string_view what) {
+      return core::fail(core::ec::bad_payload, "{}: {}", x.where, what);
+    };
+    std::set<int32_t> taken;
+    for (const auto& [token, id] : words_.ids)
+      taken.insert(id);
+    auto next = static_cast<int32_t>(words_.ids.size());
+    std::map<std::string, int32_t, std::less<>> behind;
+    for (const auto& x : order) {
+      auto token = x.resolved();
+      if (token.content.empty())
+        continue;
+      const auto listed = listed_by_text_.find(token.content);
+      const auto known = words_.ids.find(token.content);
+      if (known != words_.ids.end()) {
+        token.id = known->second;
+      } else if (listed == listed_by_text_.end()) {
+        return fail(x, fmt::format("{} is not in the vocabulary",
+                                   in_quotes(token.content)));
+      } else {
+        const auto [i, is_new] = behind.emplace(token.content, next);
+        token.id = i->second;
+        if (is_new && (next > most_token_id || !taken.insert(next).second))
+          return fail(x, fmt::format("the next id, {}, is not free", next));
+        next += is_new ? 1 : 0;
+      }
+      if (listed != listed_by_text_.end() && token.id != listed->second)
+        return fail(x, fmt::format("the id of {} is {}, not {}",
+                                   in_quotes(token.content), token.id,
+                                   listed->second));
+      out_.added.push_back(std::move(token));
+    }
+    return {};
+  }
+
+  const settings_source& from_;
+  const vocabulary& words_;
+  tokenizer_settings out_;
+  std::array<std::optional<named_token>, names.size()> named_;
+  std::vector<named_token> extra_;
+  // added_tokens_decoder or what stands for it, by id.
+  std::map<int32_t, named_token> listed_;
+  std::map<std::string, int32_t, std::less<>> listed_by_text_;
+  bool lists_added_ = false;
+};
+
+} // namespace
+
+core::result<tokenizer_settings> read_settings(const settings_source& from,
+                                               const vocabulary& words) {
+  return reader{from, words}.run();
+}
+
+} // namespace atelier::gpu::detail

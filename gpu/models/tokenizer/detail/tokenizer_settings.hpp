@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/tokenizer/detail/added_tokens.hpp>
+#include <atelier/gpu/models/tokenizer/detail/vocabulary_file.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace atelier::gpu::detail {
+
+/// What a tokenizer is told beside its vocabulary.
+struct tokenizer_settings {
+  std::string start = "<|startoftext|>";
+  std::string end = "<|endoftext|>";
+  std::string padding = "<|endoftext|>";
+  /// Stands for a byte that has no token.
+  std::string unknown = "<|endoftext|>";
+  uint32_t max_length = 77;
+  /// Added tokens in the order in which they are added. Of two with the same
+  /// text the later one counts.
+  std::vector<added_token> added;
+};
+
+/// Where the settings come from. The texts may be empty; the names are those of
+/// their files, for messages.
+struct settings_source {
+  std::string_view config;
+  std::string config_name;
+  std::string_view special_tokens;
+  std::string special_tokens_name;
+  /// Of added_tokens.json; whether they are special follows from the settings.
+  std::vector<added_token> legacy_added;
+  std::string legacy_name;
+  /// File of `vocabulary::added`.
+  std::string vocabulary_name;
+};
+
+/// Works out the settings as transformers' CLIPTokenizer.from_pretrained does.
+/// Every special token, and every added one with its id, must have a place in
+/// the vocabulary or directly behind it.
+/// Errors: ec::bad_payload; the text names the file and the key
+/// Source: transformers, tokenization_utils_base.py and
+///         tokenization_utils_tokenizers.py
+core::result<tokenizer_settings> read_settings(const settings_source& from,
+                                               const vocabulary& words);
+
+} // namespace atelier::gpu::detail

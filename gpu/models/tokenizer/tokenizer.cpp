@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/utf8.hpp>
+#include <atelier/gpu/models/files/detail/foreign_json.hpp>
+#include <atelier/gpu/models/tokenizer/detail/added_tokens.hpp>
+#include <atelier/gpu/models/tokenizer/detail/byte_pairs.hpp>
+#include <atelier/gpu/models/tokenizer/detail/clip_normal_form.hpp>
+#include <atelier/gpu/models/tokenizer/detail/clip_words.hpp>
+#include <atelier/gpu/models/tokenizer/detail/tokenizer_settings.hpp>
+#include <atelier/gpu/models/tokenizer/detail/vocabulary_file.hpp>
+#include <atelier/gpu/models/tokenizer/tokenizer.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace atelier::gpu {
+
+namespace {
+
+class clip_tokenizer final : public tokenizer {
+public:
+  static core::result<std::shared_ptr<const tokenizer>> make(
+    const detail::vocabulary& words, const detail::tokenizer_settings& as,
+    const std::string& file) {
+    const auto id_of = [&](const std::string& token) {
+      for (const auto& x : as.added)
+        if (x.content == token)
+          return x.id;
+      return words.ids.at(token);
+    };
+    // Bytes are looked up in the vocabulary alone, and so is what stands for
+    // those that it lacks.
+    const auto unknown = words.ids.find(as.unknown);
+    if (unknown == words.ids.end())
+      return core::fail(core::ec::bad_payload,
+                        "{}: unk_token: {} is not in the vocabulary", file,
+                        detail::in_quotes(as.unknown));
+    auto out = std::shared_ptr<clip_tokenizer>(
+      new clip_tokenizer(words, unknown->second));
+    out->start_ = id_of(as.start);
+    out->end_ = id_of(as.end);
+    out->padding_ = id_of(as.padding);
+    out->max_length_ = as.max_length;
+    int32_t largest = 0;
+    for (const auto& [token, id] : words.ids)
+      largest = std::max(largest, id);
+    std::map<int32_t, detail::added_token> added;
+    for (const auto& x : as.added)
+      added[x.id] = x;
+    for (const auto& [id, x] : added) {
+      largest = std::max(largest, id);
+      const bool is_new =
+        x.normalized
+          ? out->in_normal_form_.add(detail::clip_normal_form(x.content), x)
+          : out->in_text_.add(x.content, x);
+      if (!is_new)
+        return core::fail(core::ec::bad_payload,
+                          "{}: the normal form of the added token {} is that "
+                          "of another one",
+                          file, detail::in_quotes(x.content));
+    }
+    out->vocabulary_size_ = static_cast<uint32_t>(largest) + 1;
+    return std::shared_ptr<const tokenizer>{std::move(out)};
+  }
+
+  tokens encode(std::string_view prompt, uint32_t length) const override {
+    ATELIER_EXPECTS(length >= 2, "start and end need a place");
+    std::string repaired;
+    if (core::find_utf8_fault(prompt)) {
+      repaired = detail::repaired_utf8(prompt);
+      prompt = repaired;
+    }
+    tokens out;
+    out.ids.reserve(length);
+    out.ids.push_back(start_);
+    uint64_t left_out = 0;
+    const auto add = [&](int32_t id) {
+      if (out.ids.size() + 1 < length)
+        out.ids.push_back(id);
+      else
+        ++left_out;
+    };
+    detail::byte_pairs::workspace workspace;
+    for (const auto& part : in_text_.split(prompt)) {
+      if (part.id) {
+        add(*part.id);
+        continue;
+      }
+      const auto text = detail::clip_normal_form(part.text);
+      for (const auto& piece : in_normal_form_.split(text)) {
+        if (piece.id) {
+          add(*piece.id);
+          continue;
+        }
+        detail::for_each_word(piece.text, [&](std::string_view word) {
+          pairs_.encode(word, workspace);
+          for (const auto id : workspace.ids)
+            add(id);
+        });
+      }
+    }
+    out.ids.push_back(end_);
+    out.ids.resize(length, padding_);
+    out.left_out = static_cast<uint32_t>(
+      std::min<uint64_t>(left_out, std::numeric_limits<uint32_t>::max()));
+    return out;
+  }
+
+  int32_t start_id() const override {
+    return start_;
+  }
+
+  int32_t end_id() const override {
+    return end_;
+  }
+
+  int32_t padding_id() const override {
+    return padding_;
+  }
+
+  uint32_t vocabulary_size() const override {
+    return vocabulary_size_;
+  }
+
+  uint32_t max_length() const override {
+    return max_length_;
+  }
+
+private:
+  clip_tokenizer(const detail::vocabulary& words, int32_t unknown)
+    : pairs_(words, unknown) {}
+
+  detail::byte_pairs pairs_;
+  detail::token_finder in_text_;
+  detail::token_finder in_normal_form_;
+  int32_t start_ = 0;
+  int32_t end_ = 0;
+  int32_t padding_ = 0;
+  uint32_t vocabulary_size_ = 0;
+  uint32_t max_length_ = 0;
+};
+
+} // namespace
+
+core::result<std::shared_ptr<const tokenizer>> tokenizer::load(
+  const tokenizer_files& from) {
+  const bool is_one_file = !from.tokenizer_json.empty();
+  if (!is_one_file && (from.vocab.empty() || from.merges.empty()))
+    return core::fail(core::ec::not_found,
+                      "the model has no vocabulary: neither tokenizer.json nor "
+                      "vocab.json and merges.txt");
+  const auto& main_file = from.words();
+  const auto words = is_one_file
+                     ? detail::read_tokenizer_json(from.tokenizer_json)
+                     : detail::read_vocabulary(from.vocab, from.merges);
+  if (!words)
+    return words.why();
+  const auto folder = main_file.parent_path();
+  const auto legacy = folder / "added_tokens.json";
+  auto legacy_added = detail::read_added_tokens(legacy);
+  if (!legacy_added)
+    return legacy_added.why();
+  const detail::settings_source source{
+    .config = from.config,
+    .config_name = (folder / "tokenizer_config.json").string(),
+    .special_tokens = from.special_tokens,
+    .special_tokens_name = (folder / "special_tokens_map.json").string(),
+    .legacy_added = std::move(*legacy_added),
+    .legacy_name = legacy.string(),
+    .vocabulary_name = main_file.string(),
+  };
+  const auto settings = detail::read_settings(source, *words);
+  if (!settings)
+    return settings.why();
+  return clip_tokenizer::make(*words, *settings, source.config_name);
+}
+
+} // namespace atelier::gpu

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace atelier::gpu {
+
+/// A prompt as a text encoder takes it.
+struct tokens {
+  /// Exactly `length` ids: start, the prompt's, end, padding.
+  std::vector<int32_t> ids;
+  /// Tokens of the prompt that did not fit, start and end not counted.
+  uint32_t left_out = 0;
+};
+
+/// CLIP's byte-pair encoding, id for id that of transformers' CLIPTokenizer
+/// without ftfy.
+/// Threads: any; it does not change.
+class tokenizer {
+public:
+  /// Reads the vocabulary and the settings beside it. An added_tokens.json that
+  /// older tokenizers have beside the vocabulary is read too.
+  /// Errors: ec::not_found, ec::io_failed, ec::bad_payload; the text names the
+  ///         file, and the key or line.
+  static core::result<std::shared_ptr<const tokenizer>> load(
+    const tokenizer_files& from);
+
+  virtual ~tokenizer() = default;
+
+  /// Encodes UTF-8 to `length` ids, padded as the model's config says. What is
+  /// not UTF-8 counts as U+FFFD. Takes time about in proportion to the prompt's
+  /// length.
+  /// @pre length >= 2
+  virtual tokens encode(std::string_view prompt,
+                        uint32_t length = 77) const = 0;
+
+  /// Ids of the special tokens.
+  virtual int32_t start_id() const = 0;
+  virtual int32_t end_id() const = 0;
+  virtual int32_t padding_id() const = 0;
+  /// One more than the largest id.
+  virtual uint32_t vocabulary_size() const = 0;
+  /// Longest sequence that the config names (model_max_length); 77 where it
+  /// names none.
+  virtual uint32_t max_length() const = 0;
+};
+
+} // namespace atelier::gpu

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/files/model_files.hpp>
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace atelier::gpu::detail {
+
+/// Tells by its tensors' names whether a single file holds such a denoiser.
+bool is_single_unet(std::span<const std::string> names);
+
+/// Opens a single-file checkpoint: the original layout of SD 1.x, 2.x, SDXL and
+/// its refiner, or a denoiser alone in that layout or in diffusers'.
+/// Errors: as open_parts.
+/// Source: diffusers 0.42 loaders/single_file_utils.py.
+core::result<model_files> open_single_file(const std::filesystem::path& file,
+                                           const model_file_options& options);
+
+} // namespace atelier::gpu::detail

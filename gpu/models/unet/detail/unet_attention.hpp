@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+
+#include <atelier/gpu/models/layers/detail/dense.hpp>
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <string>
+
+namespace atelier::gpu::detail {
+
+/// Attention of several heads to itself.
+/// Source: diffusers, models/attention_processor.py, AttnProcessor2_0.
+class self_attention {
+public:
+  self_attention(weights& from, const std::string& name, int64_t width,
+                 int64_t heads);
+
+  /// [n, tokens, width] -> the same, added to `onto`, which is returned.
+  torch::Tensor add_to(const torch::Tensor& onto, const torch::Tensor& x) const;
+
+private:
+  int64_t heads_;
+  linear qkv_;
+  linear out_;
+};
+
+/// Attention of several heads to a context.
+class cross_attention {
+public:
+  cross_attention(weights& from, const std::string& name, int64_t width,
+                  int64_t heads, int64_t context_width);
+
+  /// Returns what every query attends to: [n, tokens, context_width] ->
+  /// [n, tokens, 2 * width], keys before values.
+  torch::Tensor keys_values(const torch::Tensor& context) const;
+
+  /// [n, tokens, width] -> the same, added to `onto`, which is returned.
+  torch::Tensor add_to(const torch::Tensor& onto, const torch::Tensor& x,
+                       const torch::Tensor& keys_values) const;
+
+private:
+  int64_t heads_;
+  linear q_;
+  linear kv_;
+  linear out_;
+};
+
+} // namespace atelier::gpu::detail

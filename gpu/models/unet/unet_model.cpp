@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/unet/unet_model.hpp>
+
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace atelier::gpu {
+
+namespace {
+
+// Scores that the refiner's pipeline takes where nobody says otherwise.
+constexpr float aesthetic_score = 6;
+constexpr float negative_aesthetic_score = 2.5;
+
+// Of a condition's tensors.
+constexpr size_t context_tensor = 0;
+constexpr size_t pooled_tensor = 1;
+
+} // namespace
+
+core::result<std::shared_ptr<const unet_model>> unet_model::load(
+  const model_files& from, const placement& where) {
+  std::shared_ptr<unet_model> out{new unet_model};
+  out->pipeline_ = from.pipeline;
+  out->zeros_for_empty_ = setting_of(from, zeros_for_empty_setting)
+                       && has_size_vectors(*from.pipeline);
+  out->aesthetic_ = setting_of(from, aesthetic_score_setting);
+  auto text = clip_encoder::load(from, "text_encoder", from.text_encoder,
+                                 from.tokenizer, where);
+  if (!text)
+    return text.why();
+  out->text_ = std::move(*text);
+  auto text_2 = clip_encoder::load(from, "text_encoder_2", from.text_encoder_2,
+                                   from.tokenizer_2, where);
+  if (!text_2)
+    return text_2.why();
+  out->text_2_ = std::move(*text_2);
+  if (!out->text_ && !out->text_2_)
+    return core::fail(core::ec::not_found, "{}: there is no text encoder",
+                      from.from.string());
+  auto net = unet::load(from.denoiser, where);
+  if (!net)
+    return net.why();
+  out->unet_ = std::move(*net);
+  if (auto rest = out->load_common(from, where); !rest)
+    return rest.why();
+  return std::shared_ptr<const unet_model>{std::move(out)};
+}
+
+condition unet_model::encode(std::string_view asked, bool negative) const {
+  const c10::InferenceMode guard;
+  condition out;
+  const auto text = text_of(asked, negative, out.notes);
+  torch::Tensor pooled;
+  std::vector<torch::Tensor> contexts;
+  if (!has_size_vectors(*pipeline_)) {
+    auto x = (*text_)(text);
+    contexts.push_back(std::move(x.out.last));
+    out.left_out = x.left_out;
+  } else {
+    if (text_) {
+      auto x = (*text_)(text);
+      contexts.push_back(std::move(x.out.penultimate));
+      out.left_out = x.left_out;
+    }
+    if (text_2_) {
+      auto x = (*text_2_)(text);
+      contexts.push_back(std::move(x.out.penultimate));
+      pooled = std::move(x.out.pooled);
+      out.left_out = std::max(out.left_out, x.left_out);
+    }
+  }
+  auto context =
+    contexts.size() == 1 ? contexts.front() : torch::cat(contexts, -1);
+  if (negative && text.empty() && zeros_for_empty_) {
+    context = torch::zeros_like(context);
+    if (pooled.defined())
+      pooled = torch::zeros_like(pooled);
+  }
+  out.tokens = context.size(1);
+  out.tensors = {std::move(context)};
+  if (pooled.defined())
+    out.tensors.push_back(std::move(pooled));
+  return out;
+}
+
+pass_inputs unet_model::make_inputs(const pass_key& key) const {
+  const c10::InferenceMode guard;
+  const auto& config = unet_->config();
+  const auto n = key.places;
+  const auto options =
+    torch::TensorOptions().device(where().device).dtype(where().dtype);
+  pass_inputs out;
+  out.sample =
+    torch::empty({n, key.channels, key.height, key.width},
+                 options.memory_format(torch::MemoryFormat::ChannelsLast));
+  out.timestep = torch::empty({n}, options.dtype(torch::kFloat32));
+  out.conditions.resize(unet_conditions);
+  const auto add = [&](unet_condition which, std::vector<int64_t> shape) {
+    out.conditions[which] = torch::empty(shape, options);
+  };
+  add(context_condition,
+      {n, key.tokens,
+       config.encoder_hid_dim.value_or(config.cross_attention_dim)});
+  if (config.addition == unet_addition::text_time) {
+    const int64_t numbers = aesthetic_ ? 5 : 6;
+    add(pooled_condition,
+        {n, config.addition_input_dim - numbers * config.addition_time_dim});
+    add(time_ids_condition, {n, numbers});
+  }
+  if (config.time_cond_proj_dim)
+    add(guidance_condition, {n, *config.time_cond_proj_dim});
+  return out;
+}
+
+void unet_model::write(const condition& from, const core::recipe& how,
+                       bool negative, int64_t place, pass_inputs& to) const {
+  const c10::InferenceMode guard;
+  const auto row = [&](unet_condition which) {
+    return to.conditions[which].defined()
+           ? to.conditions[which].narrow(0, place, 1)
+           : torch::Tensor{};
+  };
+  row(context_condition).copy_(from.tensors[context_tensor]);
+  if (auto into = row(pooled_condition); into.defined())
+    into.copy_(from.tensors.at(pooled_tensor));
+  if (auto into = row(time_ids_condition); into.defined())
+    into.copy_(torch::tensor(time_ids(how.px, negative)).unsqueeze(0));
+  if (auto into = row(guidance_condition); into.defined())
+    into.copy_(embed_guidance(torch::tensor({how.guidance}).to(where().device),
+                              into.size(1)));
+}
+
+std::vector<float> unet_model::time_ids(core::extent px, bool negative) const {
+  const auto h = static_cast<float>(px.height);
+  const auto w = static_cast<float>(px.width);
+  // Original size, corner of the crop, then target size or score.
+  std::vector<float> ids{h, w, 0, 0};
+  if (aesthetic_) {
+    ids.push_back(negative ? negative_aesthetic_score : aesthetic_score);
+  } else {
+    ids.push_back(h);
+    ids.push_back(w);
+  }
+  return ids;
+}
+
+bool unet_model::embeds_guidance() const {
+  return unet_->config().time_cond_proj_dim.has_value();
+}
+
+bool unet_model::takes_more_than_text() const {
+  return has_size_vectors(*pipeline_) || embeds_guidance();
+}
+
+uint64_t unet_model::weight_bytes() const {
+  return model::weight_bytes() + (text_ ? text_->weight_bytes() : 0)
+       + (text_2_ ? text_2_->weight_bytes() : 0);
+}
+
+core::result<std::shared_ptr<const model>> load_unet_model(
+  const model_files& from, const placement& where) {
+  auto out = unet_model::load(from, where);
+  if (!out)
+    return out.why();
+  return std::shared_ptr<const model>{std::move(*out)};
+}
+
+} // namespace atelier::gpu

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/vae/autoencoder.hpp>
+#include <atelier/gpu/models/vae/detail/decode_in_tiles.hpp>
+#include <atelier/gpu/models/vae/detail/kl_coder.hpp>
+#include <atelier/gpu/models/vae/detail/tiny_coder.hpp>
+#include <atelier/gpu/models/weights.hpp>
+
+#include <algorithm>
+
+namespace atelier::gpu {
+
+namespace {
+
+// The range that diffusers holds log variances in.
+constexpr double least_log_variance = -30.0;
+constexpr double most_log_variance = 20.0;
+
+// DecoderTiny limits latents smoothly to this size.
+constexpr double tiny_limit = 3.0;
+
+// AutoencoderTiny cuts pictures into tiles of this side, an eighth of which
+// neighbours share; AutoencoderKL's share a quarter.
+constexpr int64_t tiny_tile_pixels = 512;
+
+placement computed_in(placement where, const autoencoder_config& config) {
+  if (config.force_upcast && where.dtype == torch::kFloat16)
+    where.dtype = torch::kFloat32;
+  return where;
+}
+
+// One value for each channel, [1, c, 1, 1].
+torch::Tensor for_channels(const std::vector<double>& values,
+                           const torch::Tensor& like) {
+  return torch::tensor(values, torch::TensorOptions(torch::kFloat64))
+    .to(torch::TensorOptions(torch::kFloat32).device(like.device()))
+    .view({1, -1, 1, 1});
+}
+
+// Runs `code` over x. On a CPU row after row, since a single picture keeps all
+// cores busy: memory does not grow with the batch, and no row depends on its
+// neighbours.
+template <class Function>
+torch::Tensor by_rows(const torch::Tensor& x, const Function& code) {
+  if (!x.is_cpu() || x.size(0) <= 1)
+    return code(x);
+  torch::Tensor out;
+  for (int64_t i = 0; i < x.size(0); ++i) {
+    const auto row = code(x.narrow(0, i, 1));
+    if (i == 0) {
+      auto shape = row.sizes().vec();
+      shape[0] = x.size(0);
+      out = torch::empty(shape, row.options());
+    }
+    out.narrow(0, i, 1).copy_(row);
+  }
+  return out;
+}
+
+} // namespace
+
+struct autoencoder::impl {
+  autoencoder_config config;
+  placement where;
+  std::optional<detail::kl_encoder> kl_encoder;
+  std::optional<detail::kl_decoder> kl_decoder;
+  std::optional<detail::tiny_coder> tiny_encoder;
+  std::optional<detail::tiny_coder> tiny_decoder;
+
+  impl(weights& from, const autoencoder_config& how)
+    : config(how), where(from.where()) {
+    if (config.kind == autoencoder_kind::kl) {
+      kl_encoder.emplace(from, config);
+      kl_decoder.emplace(from, config);
+    } else {
+      tiny_encoder = detail::tiny_coder::encoder(from, config);
+      tiny_decoder = detail::tiny_coder::decoder(from, config);
+    }
+    from.expect_all_taken();
+    // Every picture is decoded, but few are encoded: the encoder waits until
+    // one is.
+    if (kl_decoder)
+      kl_decoder->prepare();
+  }
+
+  uint64_t bytes() const {
+    return kl_encoder ? kl_encoder->bytes() + kl_decoder->bytes()
+                      : tiny_encoder->bytes() + tiny_decoder->bytes();
+  }
+
+  torch::Tensor place(const torch::Tensor& x) const {
+    return x.to(torch::TensorOptions(where.dtype).device(where.device))
+      .contiguous(at::MemoryFormat::ChannelsLast);
+  }
+
+  torch::Tensor encode(const torch::Tensor& pixels) const {
+    const auto x = place(pixels);
+    const auto y =
+      kl_encoder ? (*kl_encoder)(x) : (*tiny_encoder)((x + 1).div_(2));
+    return y.to(torch::kFloat32);
+  }
+
+  size_t decode_parts() const {
+    return kl_decoder ? kl_decoder->parts() : 1;
+  }
+
+  // The first takes an unscaled latent.
+  torch::Tensor decode_part(size_t index, torch::Tensor x) const {
+    if (index == 0)
+      x = place(x);
+    if (kl_decoder) {
+      x = kl_decoder->part(index, std::move(x));
+      return index + 1 < decode_parts() ? x : x.to(torch::kFloat32);
+    }
+    const auto limited = at::tanh(x / tiny_limit) * tiny_limit;
+    return (*tiny_decoder)(limited).to(torch::kFloat32).mul_(2).sub_(1);
+  }
+
+  // Of an unscaled latent.
+  torch::Tensor decode(torch::Tensor x) const {
+    for (size_t i = 0; i < decode_parts(); ++i)
+      x = decode_part(i, std::move(x));
+    return x;
+  }
+
+  torch::Tensor to_latent(const torch::Tensor& drawn) const {
+    const auto x = drawn.to(torch::kFloat32);
+    if (config.latents_mean.empty())
+      return (x - config.shift_factor) * config.scaling_factor;
+    return (x - for_channels(config.latents_mean, x)) * config.scaling_factor
+         / for_channels(config.latents_std, x);
+  }
+
+  torch::Tensor from_latent(const torch::Tensor& latent) const {
+    const auto x = latent.to(torch::kFloat32);
+    if (config.latents_mean.empty())
+      return x / config.scaling_factor + config.shift_factor;
+    return x * for_channels(config.latents_std, x) / config.scaling_factor
+         + for_channels(config.latents_mean, x);
+  }
+
+  // Sides that are not whole multiples of the overlap have no tiling; the next
+  // smaller one is taken.
+  detail::tiling tiles() const {
+    const auto factor = static_cast<int64_t>(config.factor());
+    const auto kl = config.kind == autoencoder_kind::kl;
+    const auto parts = int64_t{kl ? 4 : 8};
+    const auto side = (kl ? config.sample_size : tiny_tile_pixels) / factor;
+    const auto overlap = std::max(side / parts, int64_t{1});
+    return {overlap * parts, overlap, factor};
+  }
+};
+
+core::result<std::unique_ptr<autoencoder>> autoencoder::load(
+  const component& from, const placement& where) {
+  auto config = read_autoencoder_config(from);
+  if (!config)
+    return config.why();
+  return with_model_border(from.config_file, [&] {
+    const c10::InferenceMode guard;
+    weights tensors{from.weights, computed_in(where, *config)};
+    auto network = std::make_unique<impl>(tensors, *config);
+    return std::unique_ptr<autoencoder>{new autoencoder{std::move(network)}};
+  });
+}
+
+autoencoder::autoencoder(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
+
+autoencoder::~autoencoder() = default;
+
+latent_distribution autoencoder::encode(const torch::Tensor& pixels) const {
+  const c10::InferenceMode guard;
+  const auto out =
+    by_rows(pixels, [&](const torch::Tensor& x) { return impl_->encode(x); });
+  if (impl_->config.kind == autoencoder_kind::tiny)
+    return {out,
+            torch::full_like(out, -std::numeric_limits<float>::infinity())};
+  const auto halves = out.chunk(2, 1);
+  return {halves[0], halves[1].clamp(least_log_variance, most_log_variance)};
+}
+
+torch::Tensor autoencoder::to_latent(const torch::Tensor& drawn) const {
+  const c10::InferenceMode guard;
+  return impl_->to_latent(drawn);
+}
+
+torch::Tensor autoencoder::decode(const torch::Tensor& latent) const {
+  const c10::InferenceMode guard;
+  return by_rows(impl_->from_latent(latent),
+                 [&](const torch::Tensor& x) { return impl_->decode(x); });
+}
+
+size_t autoencoder::decode_parts() const {
+  return impl_->decode_parts();
+}
+
+torch::Tensor autoencoder::decode_part(size_t index, torch::Tensor x) const {
+  const c10::InferenceMode guard;
+  return impl_->decode_part(index,
+                            index == 0 ? impl_->from_latent(x) : std::move(x));
+}
+
+torch::Tensor autoencoder::decode_tiled(const torch::Tensor& latent) const {
+  const c10::InferenceMode guard;
+  const auto how = impl_->tiles();
+  const auto decode = [&](const torch::Tensor& x) { return impl_->decode(x); };
+  return by_rows(impl_->from_latent(latent), [&](const torch::Tensor& x) {
+    if (impl_->config.kind == autoencoder_kind::tiny)
+      return detail::decode_blending_picture(x, how, decode);
+    if (x.size(2) <= how.latent_side && x.size(3) <= how.latent_side)
+      return decode(x);
+    return detail::decode_blending_neighbours(x, how, decode);
+  });
+}
+
+const autoencoder_config& autoencoder::config() const {
+  return impl_->config;
+}
+
+uint32_t autoencoder::factor() const {
+  return impl_->config.factor();
+}
+
+uint64_t autoencoder::weight_bytes() const {
+  return impl_->bytes();
+}
+
+} // namespace atelier::gpu

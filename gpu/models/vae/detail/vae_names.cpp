@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/files/detail/name_parts.hpp>
+#include <atelier/gpu/models/files/detail/tensor_collection.hpp>
+#include <atelier/gpu/models/vae/detail/vae_names.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace atelier::gpu::detail {
+
+namespace {
+
+constexpr std::array resnet_rules = {
+  name_rule{"norm1", "norm1"},
+  name_rule{"conv1", "conv1"},
+  name_rule{"norm2", "norm2"},
+  name_rule{"conv2", "conv2"},
+  name_rule{"nin_shortcut", "conv_shortcut"},
+};
+
+constexpr std::array attention_rules = {
+  name_rule{"norm", "group_norm"},
+  name_rule{"q", "to_q"},
+  name_rule{"k", "to_k"},
+  name_rule{"v", "to_v"},
+  name_rule{"proj_out", "to_out.0"},
+};
+
+constexpr std::array end_rules = {
+  name_rule{"conv_in", "conv_in"},
+  name_rule{"norm_out", "conv_norm_out"},
+  name_rule{"conv_out", "conv_out"},
+};
+
+std::optional<std::string> put_before(std::string_view prefix,
+                                      std::optional<std::string> name) {
+  if (name)
+    name->insert(0, prefix);
+  return name;
+}
+
+/// Returns the new name of what stands behind "encoder." or "decoder.".
+/// `levels`: of the decoder, which diffusers counts from the other end.
+std::optional<std::string> name_in_half(std::string_view name, bool decodes,
+                                        size_t levels) {
+  auto rest = name;
+  const auto word = take_word(rest);
+  if (word == "mid") {
+    const auto block = take_word(rest);
+    if (block == "block_1" || block == "block_2")
+      return put_before(block == "block_1" ? "mid_block.resnets.0."
+                                           : "mid_block.resnets.1.",
+                        apply_rule(resnet_rules, rest));
+    if (block == "attn_1")
+      return put_before("mid_block.attentions.0.",
+                        apply_rule(attention_rules, rest));
+    return std::nullopt;
+  }
+  if (word != (decodes ? "up" : "down"))
+    return apply_rule(end_rules, name);
+  auto level = number_of(take_word(rest));
+  if (!level || (decodes && *level >= levels))
+    return std::nullopt;
+  if (decodes)
+    level = levels - 1 - *level;
+  const auto block = fmt::format("{}_blocks.{}.", word, *level);
+  const auto kind = take_word(rest);
+  if (kind == "block")
+    if (const auto layer = number_of(take_word(rest)))
+      return put_before(fmt::format("{}resnets.{}.", block, *layer),
+                        apply_rule(resnet_rules, rest));
+  const auto sampler = decodes ? "upsample" : "downsample";
+  if (kind == sampler && rest.starts_with("conv."))
+    return fmt::format("{}{}rs.0.{}", block, sampler, rest);
+  return std::nullopt;
+}
+
+std::optional<std::string> new_name(std::string_view name, size_t levels) {
+  auto rest = name;
+  const auto half = take_word(rest);
+  if (half == "encoder" || half == "decoder")
+    return put_before(half == "encoder" ? "encoder." : "decoder.",
+                      name_in_half(rest, half == "decoder", levels));
+  if (half == "quant_conv" || half == "post_quant_conv")
+    return std::string{name};
+  return std::nullopt;
+}
+
+/// Shows a convolution of one pixel as the matrix that it is.
+void flatten(tensor_view& x) {
+  while (x.shape.size() > 2 && x.shape.back() == 1)
+    x.shape.pop_back();
+}
+
+} // namespace
+
+std::shared_ptr<const tensor_source> name_original_vae(
+  const std::shared_ptr<const tensor_source>& from, std::string_view prefix,
+  std::vector<std::string>& left_over) {
+  auto out = std::make_shared<tensor_collection>(from->where());
+  out->keep(from);
+  const auto names = from->names();
+  const auto levels =
+    count_numbered(names, fmt::format("{}decoder.up.", prefix));
+  for (const auto& name : names) {
+    if (!name.starts_with(prefix))
+      continue;
+    auto fresh = new_name(std::string_view{name}.substr(prefix.size()), levels);
+    auto view = *from->find(name);
+    if (fresh && fresh->find(".attentions.") != std::string::npos)
+      flatten(view);
+    if (!fresh || !out->add(std::move(*fresh), view))
+      left_over.push_back(name);
+  }
+  return out;
+}
+
+std::shared_ptr<const tensor_source> rename_old_attention(
+  std::shared_ptr<const tensor_source> from) {
+  constexpr std::array rules = {
+    name_rule{"query", "to_q"},
+    name_rule{"key", "to_k"},
+    name_rule{"value", "to_v"},
+    name_rule{"proj_attn", "to_out.0"},
+  };
+  constexpr std::string_view mark = "mid_block.attentions.0.";
+  const auto renamed = [&](const std::string& name) {
+    const auto at = name.find(mark);
+    if (at == std::string::npos)
+      return name;
+    const auto end = at + mark.size();
+    const auto fresh = apply_rule(rules, std::string_view{name}.substr(end));
+    return fresh ? name.substr(0, end) + *fresh : name;
+  };
+  const auto names = from->names();
+  bool old = false;
+  for (const auto& name : names)
+    old = old || renamed(name) != name;
+  if (!old)
+    return from;
+  auto out = std::make_shared<tensor_collection>(from->where());
+  out->keep(from);
+  // A name that is there in both forms stays as it is, to be told as extra.
+  for (const auto& name : names)
+    if (!out->add(renamed(name), *from->find(name)))
+      out->add(name, *from->find(name));
+  return out;
+}
+
+} // namespace atelier::gpu::detail

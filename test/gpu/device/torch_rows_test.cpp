@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of a device with LibTorch, on a device whose tensors have shapes and
+// no values: what is made on the host can be counted there.
+#include "../models/tiny_model.hpp"
+#include <atelier/gpu/device/detail/torch_rows.hpp>
+#include <atelier/gpu/models/files/model_facts.hpp>
+#include <atelier/gpu/state_format.hpp>
+#include <atelier/ipc/heap_store.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <c10/core/CPUAllocator.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+using namespace atelier;
+
+namespace {
+
+/// Counts the tensors that are made on the host while it lives.
+class counted_tensors final : public c10::Allocator {
+public:
+  counted_tensors() : below_(c10::GetCPUAllocator()) {
+    c10::SetCPUAllocator(this, priority_++);
+  }
+
+  ~counted_tensors() override {
+    c10::SetCPUAllocator(below_, priority_++);
+  }
+
+  c10::DataPtr allocate(size_t bytes) override {
+    ++count_;
+    return below_->allocate(bytes);
+  }
+
+  c10::DeleterFnPtr raw_deleter() const override {
+    return below_->raw_deleter();
+  }
+
+  void copy_data(void* to, const void* from, size_t bytes) const override {
+    below_->copy_data(to, from, bytes);
+  }
+
+  size_t count() const {
+    return count_;
+  }
+
+private:
+  // The allocator of the greatest priority is taken.
+  static inline uint8_t priority_ = 1;
+  c10::Allocator* below_;
+  std::atomic<size_t> count_ = 0;
+};
+
+template <class T>
+T taken(core::result<T> x) {
+  BOOST_REQUIRE_MESSAGE(x, (x ? "" : x.why().text));
+  if constexpr (!std::is_void_v<T>)
+    return std::move(*x);
+}
+
+/// Predicts shapes: LibTorch convolves nothing without values.
+class net_of_shapes final : public gpu::denoiser {
+public:
+  std::span<const gpu::block_info> blocks() const override {
+    return {};
+  }
+
+  gpu::pass begin(const gpu::pass_inputs& x,
+                  gpu::activations& state) const override {
+    state.image = x.sample;
+    return {};
+  }
+
+  void run(size_t, const gpu::pass&, gpu::activations&) const override {}
+
+  torch::Tensor end(const gpu::pass&, gpu::activations& state) const override {
+    return torch::zeros_like(state.image);
+  }
+
+  uint64_t weight_bytes() const override {
+    return 0;
+  }
+};
+
+/// A model whose texts are encoded on the host, where words can be looked up,
+/// and whose passes have shapes alone.
+class model_of_shapes final : public gpu::model {
+public:
+  explicit model_of_shapes(const gpu::model_files& from)
+    : host_(taken(gpu::load_model(from, {}))),
+      shapes_(taken(gpu::load_model(from, {torch::Device{torch::kMeta}}))) {
+    taken(load_common(from, {torch::Device{torch::kMeta}}));
+  }
+
+  const gpu::denoiser& net() const override {
+    return net_;
+  }
+
+  gpu::condition encode(std::string_view asked, bool negative) const override {
+    auto out = host_->encode(asked, negative);
+    for (auto& x : out.tensors)
+      x = x.to(torch::kMeta);
+    return out;
+  }
+
+  gpu::pass_inputs make_inputs(const gpu::pass_key& key) const override {
+    return shapes_->make_inputs(key);
+  }
+
+  void write(const gpu::condition& from, const core::recipe& how, bool negative,
+             int64_t place, gpu::pass_inputs& to) const override {
+    shapes_->write(from, how, negative, place, to);
+  }
+
+private:
+  std::shared_ptr<const gpu::model> host_;
+  std::shared_ptr<const gpu::model> shapes_;
+  net_of_shapes net_;
+};
+
+struct fixture {
+  explicit fixture(const std::filesystem::path& path) {
+    const auto files = taken(gpu::open_model(path, {}));
+    px = taken(gpu::facts_of(files)).native_px;
+    net = std::make_shared<model_of_shapes>(files);
+    auto models = std::make_shared<gpu::detail::hosted_models>(
+      std::vector{std::optional{gpu::detail::shelf_title{"model"}}}, 0,
+      [this](const gpu::detail::shelf_title&) {
+        return core::result<
+          std::pair<std::shared_ptr<const gpu::model>, uint64_t>>{
+          std::pair{net, uint64_t{1}}};
+      });
+    taken(models->bring({core::variant_id{0}}, {}));
+    rows = std::make_unique<gpu::detail::torch_rows>(
+      models, gpu::detail::hosted_judges{}, slots, 0);
+  }
+
+  ipc::slot_ref grant() {
+    ipc::slot_ref x;
+    x.arena = 1;
+    x.kind = ipc::slot_kind::state;
+    x.slot = next++;
+    x.generation = 1;
+    slots->open(x);
+    return x;
+  }
+
+  core::ticket open(float guidance, core::sampler with) {
+    gpu::open_job job;
+    job.who = {core::request_id{next + 1}, 1};
+    job.how.with = with;
+    job.how.steps = 6;
+    job.how.guidance = guidance;
+    job.how.px = px;
+    job.how.seed = next;
+    job.text = {"a a", "a"};
+    job.from = grant();
+    job.state = grant();
+    // Nothing can be published of tensors without values.
+    job.publish_every = 100;
+    const core::latent_shape shape{
+      static_cast<uint32_t>(net->vae().config().latent_channels),
+      px.height / net->vae().factor(), px.width / net->vae().factor()};
+    taken(gpu::begin_state(taken(slots->buffer(job.from)), shape, 0, 0));
+    taken(slots->publish(job.from, 1, gpu::state_bytes(shape, 0)));
+    rows->open(job);
+    return job.who;
+  }
+
+  /// Runs a step and returns how many tensors it made on the host.
+  size_t step(const std::vector<core::ticket>& who) {
+    const counted_tensors tensors;
+    rows->step(who);
+    const auto made = tensors.count();
+    for (const auto& x : rows->report(who))
+      BOOST_REQUIRE_MESSAGE(x.failure.code == core::ec::none, x.failure.text);
+    return made;
+  }
+
+  std::shared_ptr<ipc::heap_store> slots = std::make_shared<ipc::heap_store>(
+    1, std::array<uint32_t, ipc::slot_kinds>{16, 1, 0},
+    std::array<uint64_t, ipc::slot_kinds>{1 << 20, 64, 64});
+  std::shared_ptr<const gpu::model> net;
+  std::unique_ptr<gpu::detail::torch_rows> rows;
+  core::extent px;
+  uint32_t next = 0;
+};
+
+struct of_unet : test::tiny_folder, fixture {
+  of_unet() : fixture(path) {}
+};
+
+struct of_mmdit : test::tiny_joint_folder, fixture {
+  of_mmdit() : fixture(path) {}
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(torch_rows)
+
+BOOST_FIXTURE_TEST_CASE(a_second_step_makes_no_tensor_on_the_host, of_unet) {
+  using enum core::sampler;
+  // Guided and not, of unlike samplers. Those that mix noise or the prediction
+  // before need an operator that LibTorch has with values alone.
+  const std::vector who{open(7, ddim), open(1, euler), open(3, ddim),
+                        open(2, euler)};
+  BOOST_TEST(step(who) > 0u);
+  for (int i = 0; i < 3; ++i)
+    BOOST_TEST(step(who) == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(nor_one_of_another_family, of_mmdit) {
+  using enum core::sampler;
+  const std::vector who{open(7, flow_match_euler), open(1, flow_match_euler)};
+  BOOST_TEST(step(who) > 0u);
+  for (int i = 0; i < 3; ++i)
+    BOOST_TEST(step(who) == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_pass_of_another_key_is_made_once, of_unet) {
+  using enum core::sampler;
+  const auto first = open(7, ddim);
+  const auto second = open(7, ddim);
+  BOOST_TEST(step({first}) > 0u);
+  BOOST_TEST(step({first, second}) > 0u);
+  BOOST_TEST(step({first}) == 0u);
+  BOOST_TEST(step({first, second}) == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

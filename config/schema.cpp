@@ -268,7 +268,9 @@ const option all_options[] = {
    "Threads that run actors; 0: chosen from the pools and the cores.",
    ATELIER_AT(actors.threads), 0, 1'024},
 
-  {"policy", "name", "Name of the policy; docs/policies.md lists them.",
+  {"policy", "name",
+   "Name of the policy; docs/policies.md lists them. \"auto\": 'atelier' for "
+   "several models that nothing relates, else 'vanilla'.",
    ATELIER_AT(policy.name), 0, 0, form::nonempty},
   {"policy", "judges",
    "A folder with one for each network that judges pictures, by its name; "

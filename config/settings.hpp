@@ -145,8 +145,9 @@ struct actor_settings {
 };
 
 struct policy_settings {
-  /// A policy's name, see planning/policies.
-  std::string name = "vanilla";
+  /// A policy's name, see planning/policies; "auto": planning::policy_for
+  /// chooses one.
+  std::string name = "auto";
   /// A folder with one for each network that judges pictures, by its name;
   /// empty: none judges.
   std::string judges;

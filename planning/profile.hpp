@@ -242,6 +242,9 @@ struct masked_profile {
   /// Seconds for one byte, and besides them for one load.
   double load_slope = 0;
   double load_base = 0;
+  /// The device chooses its blocks by the published plan (InstGenIE's
+  /// Algorithm 1), not by the plan of the least time.
+  bool published_plan = false;
 
   friend bool operator==(const masked_profile&,
                          const masked_profile&) = default;

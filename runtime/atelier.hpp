@@ -393,7 +393,10 @@ struct engine_status {
   uint64_t judge_failures = 0;
   /// Times that workers changed their variants.
   uint64_t loads = 0;
+  /// Name of the policy in use, and whether `policy.name` is "auto", so that it
+  /// was chosen by what is served.
   std::string policy;
+  bool policy_is_automatic = false;
   /// Of the plan in force; rises with each new one.
   uint64_t plan_version = 0;
   /// Its ways.

@@ -5,6 +5,7 @@
 #include <atelier/config/load.hpp>
 #include <atelier/core/version.hpp>
 #include <atelier/gpu/captions/scene_vocabulary.hpp>
+#include <atelier/planning/automatic.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
@@ -196,7 +197,9 @@ engine_status engine::status() const {
     s.slot_waits = got->counts.slot_waits;
     s.judge_failures = got->counts.judge_failures;
     s.loads = got->counts.loads;
-    s.policy = impl_->settings.policy.name;
+    s.policy = impl_->policy->name();
+    s.policy_is_automatic =
+      impl_->settings.policy.name == planning::automatic_name;
     impl_->tell_plan(*got->plan, s);
     s.profiles = impl_->texts_of(std::move(got->profile));
     s.until_step = told(got->recovery.until_step);

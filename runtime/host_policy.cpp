@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
+#include <atelier/planning/automatic.hpp>
 #include <atelier/planning/plan_file.hpp>
 #include <atelier/planning/policies/vanilla/vanilla.hpp>
 #include <atelier/runtime/host_policy.hpp>
@@ -203,7 +204,8 @@ core::result<planning::policy_list> host_policies(
     const auto has_it = [&](const auto& x) { return x.name == name; };
     const auto is_it = [&](const auto& x) { return x->name() == name; };
     const auto rows = planning::policy_rows();
-    return std::any_of(rows.begin(), rows.end(), has_it)
+    return name == planning::automatic_name
+        || std::any_of(rows.begin(), rows.end(), has_it)
         || std::any_of(out.begin(), out.end(), is_it);
   };
   for (size_t i = 0; i < own.size(); ++i) {

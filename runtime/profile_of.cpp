@@ -3,6 +3,7 @@
 #include <atelier/core/log.hpp>
 #include <atelier/core/text_file.hpp>
 #include <atelier/gpu/models/files/model_facts.hpp>
+#include <atelier/planning/automatic.hpp>
 #include <atelier/planning/confidence.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/plan_needs.hpp>
@@ -434,7 +435,10 @@ core::result<planning::policy_ptr> policy_of(const config::settings& x,
                                              const planning::profile& known,
                                              const planning::policy_list& own) {
   const auto& file = x.planner.plan;
-  const bool fixed = x.policy.name == planning::fixed_name;
+  const auto name = x.policy.name == planning::automatic_name
+                    ? std::string{planning::policy_for(known)}
+                    : x.policy.name;
+  const bool fixed = name == planning::fixed_name;
   if (fixed && file.empty())
     return core::fail(core::ec::bad_config,
                       "policy.name: 'fixed' answers by a plan: planner.plan is "
@@ -445,7 +449,7 @@ core::result<planning::policy_ptr> policy_of(const config::settings& x,
                       "not for '{}'",
                       x.policy.name);
   if (!fixed) {
-    auto made = planning::make_policy(x.policy.name, own);
+    auto made = planning::make_policy(name, own);
     if (!made)
       return core::fail(core::ec::bad_config, "policy.name: {}",
                         made.why().text);

@@ -37,7 +37,8 @@ core::result<known_variants> know_variants(const config::settings& x);
 core::result<planning::profile> profile_of(const config::settings& x);
 
 /// Returns the policy that settings name: one of planning::all_policies, one of
-/// the host's own, or `fixed` by the plan in `planner.plan`.
+/// the host's own, `fixed` by the plan in `planner.plan`, or for "auto" the one
+/// that planning::policy_for chooses.
 /// @param known what is known of the variants that `x` hosts
 /// @param own as host_policies returns them
 /// Errors: ec::bad_config for a name that is none, a plan without `fixed`,

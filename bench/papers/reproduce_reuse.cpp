@@ -698,8 +698,9 @@ void caches(experiments& e) {
     return fmt::format("synthetic prompts, 1 request/s, {:.0f} min, {}: {}",
                        seconds * e.options.length / 60, seeds_of(e), what);
   };
+  // None holds all that comes, so that each row is about what a rule evicts.
   named_run large;
-  for (const uint32_t size : {800u, 2'000u, 6'000u}) {
+  for (const uint32_t size : {800u, 2'000u, 3'500u}) {
     const auto entries =
       static_cast<uint32_t>(std::lround(size * e.options.length));
     named_runs all;
@@ -731,12 +732,14 @@ void caches(experiments& e) {
   if (e.failure.code != core::ec::none)
     return;
   const double gap = saved(unlimited) - saved(large);
+  const double evicted = mean_of(
+    large.runs, [](auto& o) { return static_cast<double>(o.cache_evicted); });
   e.add(nirvana_paper, "Fig. 12, LCBFU against an unlimited cache",
         "about as fast",
-        fmt::format("{} of the steps saved, {} unlimited",
-                    percent(saved(large)), percent(saved(unlimited))),
-        conditions("in the largest cache: at most 2 points"), gap <= 0.02,
-        {large, unlimited}, where_cached);
+        fmt::format("{} of the steps saved, {} unlimited; {:.0f} states went",
+                    percent(saved(large)), percent(saved(unlimited)), evicted),
+        conditions("in the largest cache, which evicts: at most 2 points"),
+        evicted > 0 && gap <= 0.02, {large, unlimited}, where_cached);
   const double holes = mean_of(large.runs, [](auto& o) {
     return o.cache_lookups > 0 ? static_cast<double>(o.cache_holes)
                                    / static_cast<double>(o.cache_lookups)
@@ -744,8 +747,8 @@ void caches(experiments& e) {
   });
   e.add(nirvana_paper, "Section 5.4, holes", "4-5 %",
         fmt::format("{} of the searches", percent(holes)),
-        conditions("in the largest cache: less than 10 %"), holes < 0.1,
-        {large}, where_cached);
+        conditions("in the largest cache, which evicts: less than 10 %"),
+        evicted > 0 && holes < 0.1, {large}, where_cached);
 }
 
 void busy_devices(experiments& e) {

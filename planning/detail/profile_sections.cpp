@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/detail/profile_sections.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -281,7 +283,7 @@ void read_masked(json_reader& r, const json& x, const std::string& at,
   r.expect_keys(x, at,
                 {"variant", "blocks", "tokens", "width", "bytes_per_value",
                  "keys_values", "compute_slope", "compute_base", "load_slope",
-                 "load_base"});
+                 "load_base", "published_plan"});
   constexpr uint64_t most = 1u << 24;
   masked_profile m;
   m.variant = variant_at(r, x, at, "variant", into);
@@ -289,12 +291,17 @@ void read_masked(json_reader& r, const json& x, const std::string& at,
   r.whole(x, at, "tokens", 1, most, m.tokens);
   r.whole(x, at, "width", 1, most, m.width);
   r.whole(x, at, "bytes_per_value", 1, 16, m.bytes_per_value, false);
-  if (const auto* kv = r.find(x, at, "keys_values", false)) {
-    if (kv->is_boolean())
-      m.keys_values = kv->get<bool>();
+  const auto truth = [&](const char* key, bool& of) {
+    const auto* found = r.find(x, at, key, false);
+    if (found == nullptr)
+      return;
+    if (found->is_boolean())
+      of = found->get<bool>();
     else
-      r.complain(at + ".keys_values", "is neither true nor false");
-  }
+      r.complain(fmt::format("{}.{}", at, key), "is neither true nor false");
+  };
+  truth("keys_values", m.keys_values);
+  truth("published_plan", m.published_plan);
   r.real(x, at, "compute_slope", 0, 1, m.compute_slope);
   r.real(x, at, "compute_base", -1, 1, m.compute_base, false);
   r.real(x, at, "load_slope", 0, 1, m.load_slope);
@@ -371,7 +378,7 @@ void write_sections(const profile& x, json& into) {
                                     {"false_alarms", p->false_alarms}};
   }
   auto& masked = into["masked"] = json::array();
-  for (const masked_profile& m : x.masked)
+  for (const masked_profile& m : x.masked) {
     masked.push_back({{"variant", name_of(x, m.variant)},
                       {"blocks", m.blocks},
                       {"tokens", m.tokens},
@@ -382,6 +389,9 @@ void write_sections(const profile& x, json& into) {
                       {"compute_base", m.compute_base},
                       {"load_slope", m.load_slope},
                       {"load_base", m.load_base}});
+    if (m.published_plan)
+      masked.back()["published_plan"] = true;
+  }
 }
 
 void read_sections(json_reader& r, const json& document, profile& into) {

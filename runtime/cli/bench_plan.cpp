@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/philox.hpp>
+#include <atelier/planning/automatic.hpp>
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/runtime/cli/bench_plan.hpp>
 #include <atelier/runtime/cli/choices.hpp>
@@ -133,10 +134,11 @@ result<arrivals> read_arrivals(const bench_arguments& x, uint64_t seed) {
   return all;
 }
 
-/// Checks what can be known at the door of the engine that will be started.
-result<void> check_at_door(const load_mix& mix,
-                           const config::settings& settings,
-                           const std::optional<std::string>& model) {
+/// Checks what can be known at the door of the engine that will be started, and
+/// returns the name of its policy.
+result<std::string> check_at_door(const load_mix& mix,
+                                  const config::settings& settings,
+                                  const std::optional<std::string>& model) {
   const auto known = know_variants(settings);
   if (!known)
     return known.why();
@@ -149,7 +151,11 @@ result<void> check_at_door(const load_mix& mix,
     if (!made && first)
       first = fail(made.why().code, "{}: {}", what, made.why().text);
   });
-  return first;
+  if (!first)
+    return first.why();
+  return settings.policy.name == planning::automatic_name
+         ? std::string{planning::policy_for(known->costs)}
+         : settings.policy.name;
 }
 
 } // namespace
@@ -234,15 +240,16 @@ result<bench_plan> plan_bench(const bench_arguments& x,
       if (given)
         return fail(ec::invalid_argument,
                     "{}: without --server it means nothing", name);
-    if (auto ok = check_at_door(mix, settings, chosen->model); !ok)
-      return ok.why();
+    const auto policy = check_at_door(mix, settings, chosen->model);
+    if (!policy)
+      return policy.why();
     out.engine = std::move(chosen->engine);
     out.engine.caller_runs_actors = false;
     out.grace = settings.processes.grace;
     const bool split = settings.processes.mode == config::process_mode::split;
     out.about["processes"] = split ? "split" : "single";
     out.about["batching"] = settings.scheduler.batching;
-    out.about["policy"] = settings.policy.name;
+    out.about["policy"] = *policy;
     std::vector<std::string> devices;
     for (const auto& device : settings.devices)
       devices.push_back(device.name);

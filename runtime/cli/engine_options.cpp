@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/load.hpp>
+#include <atelier/planning/automatic.hpp>
 #include <atelier/planning/policies/fixed/fixed.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/runtime/cli/engine_options.hpp>
@@ -27,7 +28,8 @@ result<std::vector<std::string>> read_words(const engine_arguments& arguments,
   if (arguments.policy) {
     if (auto ok = check_text("--policy", *arguments.policy, 256); !ok)
       return ok.why();
-    if (*arguments.policy != planning::fixed_name)
+    if (*arguments.policy != planning::fixed_name
+        && *arguments.policy != planning::automatic_name)
       if (const auto known = planning::make_policy(*arguments.policy); !known)
         return fail(ec::invalid_argument, "--policy: {}", known.why().text);
     overrides->push_back("policy.name=" + toml_string(*arguments.policy));

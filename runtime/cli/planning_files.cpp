@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/philox.hpp>
 #include <atelier/core/text_file.hpp>
+#include <atelier/planning/automatic.hpp>
 #include <atelier/planning/confidence.hpp>
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/demand_file.hpp>
@@ -181,7 +182,8 @@ core::result<policy_list> read_policies(std::string_view argument,
     return {};
   };
   const auto add_named = [&](std::string_view name) -> core::result<void> {
-    auto found = planning::make_policy(name);
+    auto found = planning::make_policy(
+      name == planning::automatic_name ? planning::policy_for(known) : name);
     if (!found)
       return fail(ec::invalid_argument, "{}: {}", argument, found.why().text);
     return add(std::move(*found), argument);

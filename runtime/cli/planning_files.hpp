@@ -43,7 +43,8 @@ using planning::policy_list;
 
 /// Reads names separated by commas; each must be a policy's, once. `fixed`
 /// stands for a policy by each of `plans`, files that --plan named; more than
-/// one are told apart by their files' names.
+/// one are told apart by their files' names. `auto` stands for the policy that
+/// planning::policy_for chooses for `known`.
 core::result<policy_list> read_policies(std::string_view argument,
                                         std::string_view text,
                                         const std::vector<std::string>& plans,

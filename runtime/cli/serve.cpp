@@ -310,7 +310,7 @@ private:
                                   {"pid", getpid()},
                                   {"variants", names},
                                   {"devices", devices},
-                                  {"policy", settings.policy.name},
+                                  {"policy", condition_->last().policy},
                                   {"keys", keys_}}
                                .dump()
                           << '\n'
@@ -326,6 +326,7 @@ private:
     for (const auto& x : settings.devices)
       devices.push_back(x.name);
     const bool split = settings.processes.mode == config::process_mode::split;
+    const auto in_use = condition_->last();
     world_.terminal.err << fmt::format(
       "atelier {} serves at {}\n"
       "  variants  {}\n"
@@ -336,7 +337,9 @@ private:
       world_.version, server_->url(), fmt::join(names, ", "),
       fmt::join(devices, ", "),
       split ? "each in a process of its own" : "in one process",
-      settings.policy.name, who_is_served(settings.http, keys_))
+      in_use.policy_is_automatic ? in_use.policy + ", by 'auto'"
+                                 : in_use.policy,
+      who_is_served(settings.http, keys_))
                         << std::flush;
   }
 

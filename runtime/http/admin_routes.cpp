@@ -2,6 +2,7 @@
 #include <atelier/config/device_kind.hpp>
 #include <atelier/config/load.hpp>
 #include <atelier/core/log_control.hpp>
+#include <atelier/planning/automatic.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/http/admin_routes.hpp>
 #include <atelier/runtime/http/api_error.hpp>
@@ -53,6 +54,7 @@ void admin_api::plan(const exchange_ptr& x) const {
                        {"loading", w.loading},
                        {"slow", w.slow}});
   x->reply(json_reply({{"policy", now.policy},
+                       {"policy_automatic", now.policy_is_automatic},
                        {"version", now.plan_version},
                        {"routes", detail::routes_json(now)},
                        {"thresholds", now.thresholds},
@@ -110,12 +112,15 @@ void admin_api::topology(const exchange_ptr& x) const {
                        {"max_batch", d.max_batch},
                        {"seats", d.seats}});
   const bool split = s.processes.mode == config::process_mode::split;
-  x->reply(json_reply({{"processes", split ? "split" : "single"},
-                       {"devices", devices},
-                       {"preprocess_workers", s.preprocess.workers},
-                       {"postprocess_workers", s.postprocess.workers},
-                       {"policy", s.policy.name},
-                       {"toml", config::to_toml(without_secrets(s))}}));
+  const auto in_use = with.condition->last().policy;
+  x->reply(
+    json_reply({{"processes", split ? "split" : "single"},
+                {"devices", devices},
+                {"preprocess_workers", s.preprocess.workers},
+                {"postprocess_workers", s.postprocess.workers},
+                {"policy", in_use.empty() ? s.policy.name : in_use},
+                {"policy_automatic", s.policy.name == planning::automatic_name},
+                {"toml", config::to_toml(without_secrets(s))}}));
 }
 
 void admin_api::caches(const exchange_ptr& x) const {

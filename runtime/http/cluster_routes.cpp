@@ -45,6 +45,7 @@ json recent_json(const recent_pictures& recent) {
 json cluster_json(const engine_status& e, const recent_pictures& recent) {
   return {{"version", version()},
           {"policy", e.policy},
+          {"policy_automatic", e.policy_is_automatic},
           {"plan_version", e.plan_version},
           {"routes", detail::routes_json(e)},
           {"thresholds", e.thresholds},

@@ -134,6 +134,8 @@ reply_message health::reply(scope to) const {
       std::round(std::max(0.0, core::to_seconds(*ends_at_ - clock_())) * 1000)
       / 1000;
   if (whole) {
+    body["policy"] = last_.policy;
+    body["policy_automatic"] = last_.policy_is_automatic;
     body["infeasible"] = last_.infeasible;
     body["accepted"] = last_.accepted;
     body["answered"] = last_.answered;

@@ -105,6 +105,19 @@ BOOST_AUTO_TEST_CASE(a_plan_for_a_deadline_that_nothing_meets_fails) {
   BOOST_TEST(shows("not feasible: deadline_ms 40"));
 }
 
+BOOST_AUTO_TEST_CASE(auto_names_the_policy_that_it_chose) {
+  const auto chosen = [&](std::string variants) {
+    known = std::move(variants);
+    BOOST_TEST((run("plan", "auto", true) == exit_status::done), err.str());
+    return nlohmann::json::parse(out.str())["policy"].get<std::string>();
+  };
+  const auto ladder = ladder_of(50);
+  BOOST_TEST(chosen(ladder) == "vanilla");
+  const auto unrelated = ladder.substr(0, ladder.find(R"(,
+      "ladders")")) + "}";
+  BOOST_TEST(chosen(unrelated) == "atelier");
+}
+
 BOOST_AUTO_TEST_CASE(a_larger_model_is_worth_its_time_beyond_chance_only) {
   // There is time for either: four devices, ten requests a second.
   for (const std::string policy : {"atelier", "argus"}) {

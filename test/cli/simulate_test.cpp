@@ -106,6 +106,13 @@ BOOST_AUTO_TEST_CASE(json_is_one_object_a_policy_and_the_same_each_time) {
   BOOST_TEST((stripped() == first));
 }
 
+BOOST_AUTO_TEST_CASE(auto_names_the_policy_that_it_chose) {
+  BOOST_TEST((simulate({"--json"}, "auto") == exit_status::done));
+  // The profile's variants are a cascade's.
+  BOOST_TEST(nlohmann::json::parse(out.str())["policy"] == "vanilla");
+  BOOST_TEST((simulate({}, "auto,vanilla") == exit_status::bad_input));
+}
+
 BOOST_AUTO_TEST_CASE(devices_of_several_kinds_are_simulated) {
   // Ten times as slow: a heavy picture takes 10 s there.
   std::string slow{profile};

@@ -17,6 +17,7 @@ struct shown_pictures : test::fake_pictures {
   engine_status status() const override {
     engine_status x;
     x.policy = "argus";
+    x.policy_is_automatic = true;
     x.plan_version = 3;
     x.waiting = 1;
     x.running = 2;
@@ -104,6 +105,18 @@ BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told) {
   BOOST_TEST(x["admitted_rates"].dump() == "[1.5,0.25]");
   BOOST_TEST(x["saturated"] == true);
   BOOST_TEST(x["infeasible"] == "deadline_ms 40: one picture takes 50 ms");
+}
+
+BOOST_AUTO_TEST_CASE(the_policy_in_use_is_named_and_whether_auto_chose_it) {
+  const auto named = [](const nlohmann::json& x) {
+    BOOST_TEST(x["policy"] == "argus");
+    BOOST_TEST(x["policy_automatic"] == true);
+  };
+  named(get("/v1/admin/plan")->body());
+  named(get("/v1/admin/topology")->body());
+  named(nlohmann::json::parse(condition->reply(scope::admin).body));
+  BOOST_TEST(!nlohmann::json::parse(condition->reply(scope::anyone).body)
+                .contains("policy"));
 }
 
 BOOST_AUTO_TEST_CASE(the_costs_of_plans_are_told_as_a_file) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "full_profile.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/planning/profile_file.hpp>
@@ -61,6 +62,17 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {
   const auto read = planning::parse_profile(planning::to_json(sample()), "p");
   BOOST_TEST_REQUIRE(read.operator bool());
   BOOST_TEST((*read == sample()));
+}
+
+BOOST_AUTO_TEST_CASE(edits_by_the_published_plan_are_read_back) {
+  auto x = test::full_profile();
+  const auto text = planning::to_json(x);
+  BOOST_TEST(text.find("published_plan") == std::string::npos);
+  BOOST_TEST_REQUIRE(x.masked.size() == 1u);
+  x.masked[0].published_plan = true;
+  const auto read = planning::parse_profile(planning::to_json(x), "p");
+  BOOST_REQUIRE(read);
+  BOOST_TEST(read->masked[0].published_plan);
 }
 
 BOOST_AUTO_TEST_CASE(a_quality_that_nobody_measured_stays_unknown) {

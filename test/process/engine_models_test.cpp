@@ -421,7 +421,8 @@ BOOST_AUTO_TEST_CASE(models_come_and_go_where_memory_is_short) {
   const row rows[] = {{mode::single, 1, "vanilla"},
                       {mode::split, 2, "vanilla"},
                       {mode::single, 1, "atelier"},
-                      {mode::split, 2, "atelier"}};
+                      {mode::split, 2, "atelier"},
+                      {mode::single, 1, "auto"}};
   for (const auto& [how, models, policy] : rows) {
     const auto mib = (models * bytes >> 20) + 1;
     BOOST_TEST_REQUIRE((models + 1) * bytes > mib << 20);
@@ -435,6 +436,9 @@ BOOST_AUTO_TEST_CASE(models_come_and_go_where_memory_is_short) {
       BOOST_TEST(p.bytes == test::picture_in(expected[i]).bytes);
     }
     BOOST_TEST(sut->status().loads > 0u);
+    // Several models that nothing relates are hosted by demand.
+    BOOST_TEST(sut->status().policy
+               == (std::string_view{policy} == "auto" ? "atelier" : policy));
     BOOST_TEST(sut->stop(10s));
   }
 }

@@ -2,6 +2,7 @@
 // Every policy by its name, over processes of their own.
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile_file.hpp>
+#include <atelier/planning/random_judge.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <cli/scratch_folder.hpp>
@@ -135,7 +136,8 @@ struct fixture {
     folder.write("critic/config.json", "{}");
   }
 
-  std::unique_ptr<engine> start(mode how, const std::string& policy) const {
+  std::unique_ptr<engine> start(mode how, const std::string& policy,
+                                double period_seconds = 0.5) const {
     const std::string device = "executor='test_card',variants=['light@2',"
                                "'heavy@10'],max_batch=4,test_card_step_ms=1}";
     return test::start(
@@ -144,7 +146,8 @@ struct fixture {
        "policy.name='" + policy + "'",
        "policy.judges='" + folder.path.string() + "'",
        "planner.profile='" + (folder.path / "measured.json").string() + "'",
-       "planner.period_s=0.5", "monitor.window_s=1"});
+       "planner.period_s=" + std::to_string(period_seconds),
+       "monitor.window_s=" + std::to_string(2 * period_seconds)});
   }
 
   static generation wanted(uint64_t seed) {
@@ -185,6 +188,43 @@ BOOST_AUTO_TEST_CASE(one_policy_of_each_system_decides) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(random_cascade_answers_by_both_variants_as_planned) {
+  const std::string policy = "random-cascade";
+  auto sut = start(mode::single, policy, 3600);
+  BOOST_TEST_REQUIRE(
+    eventually([&] { return share_of(sut->status(), "cascade") == 1; }));
+  const auto before = sut->status();
+  BOOST_TEST_REQUIRE(before.thresholds.size() == 1u);
+  BOOST_TEST_REQUIRE(before.deferred.size() == 1u);
+  const double threshold = before.thresholds.front();
+  std::vector<generation> all;
+  for (uint64_t seed = 1; seed <= 60; ++seed)
+    all.push_back(wanted(seed));
+  const auto answers = test::answers_to(*sut, all);
+  const auto after = sut->status();
+  // No window of counts ended, so that no plan had a reason to move it.
+  BOOST_TEST_REQUIRE(after.thresholds == before.thresholds);
+  BOOST_TEST(after.judge_failures == 0u);
+  size_t heavy = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto& p = test::picture_in(answers[i]);
+    const bool again = planning::random_score(*all[i].seed) < threshold;
+    BOOST_TEST(p.route.starts_with("cascade"), p.route);
+    BOOST_TEST(p.variant == (again ? "heavy@10" : "light@2"),
+               "seed " << *all[i].seed);
+    heavy += again ? 1u : 0u;
+  }
+  BOOST_TEST(heavy > 0u);
+  BOOST_TEST(heavy < all.size());
+  // A score is below the threshold in as many cases as it says: within two
+  // deviations of 60 draws.
+  const double planned = before.deferred.front();
+  const double n = static_cast<double>(all.size());
+  BOOST_TEST(std::abs(static_cast<double>(heavy) / n - planned)
+             <= 2 * std::sqrt(planned * (1 - planned) / n));
+  BOOST_TEST(sut->stop(10s));
+}
+
 BOOST_AUTO_TEST_CASE(edits_take_the_route_of_edits) {
   auto sut = start(mode::single, "full-recompute");
   BOOST_TEST_REQUIRE(eventually(
@@ -198,6 +238,49 @@ BOOST_AUTO_TEST_CASE(edits_take_the_route_of_edits) {
   const auto answers = test::answers_to(*sut, {edit, plain});
   BOOST_TEST(test::picture_in(answers[0]).route == "heavy@10, edit");
   BOOST_TEST(test::picture_in(answers[1]).route == "heavy@10");
+  BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_AUTO_TEST_CASE(unrelated_models_are_planned_by_demand_unless_told) {
+  const auto served = [](std::vector<std::string> more) {
+    const std::string device = "executor='test_card',variants=['one@4',"
+                               "'two@4','three@4']}";
+    more.insert(more.begin(), "devices=[{name='cpu:0'," + device
+                                + ",{name='cpu:1'," + device + "]");
+    return test::start(mode::single, more);
+  };
+  std::vector<generation> all;
+  for (uint64_t i = 0; i < 30; ++i) {
+    all.push_back(wanted(i));
+    all.back().variant = i % 3 == 0 ? "one@4"
+                       : i % 3 == 1 ? "two@4"
+                                    : "three@4";
+  }
+  const auto check = [&](engine& sut, const std::string& policy, bool by_auto) {
+    const auto s = sut.status();
+    BOOST_TEST(s.policy == policy);
+    BOOST_TEST(s.policy_is_automatic == by_auto);
+    const auto answers = test::answers_to(sut, all);
+    for (size_t i = 0; i < all.size(); ++i)
+      BOOST_TEST(test::picture_in(answers[i]).variant == *all[i].variant);
+    BOOST_TEST(sut.stop(10s));
+  };
+  check(*served({}), "atelier", true);
+  check(*served({"policy.name=auto"}), "atelier", true);
+  check(*served({"policy.name=vanilla"}), "vanilla", false);
+}
+
+BOOST_AUTO_TEST_CASE(related_variants_are_answered_as_asked_by_default) {
+  auto sut = start(mode::single, "auto");
+  const auto s = sut->status();
+  BOOST_TEST(s.policy == "vanilla");
+  BOOST_TEST(s.policy_is_automatic);
+  for (const auto* name : {"light@2", "heavy@10"}) {
+    auto x = wanted(1);
+    x.variant = name;
+    BOOST_TEST(test::picture_in(test::answers_to(*sut, {x})[0]).variant
+               == name);
+  }
   BOOST_TEST(sut->stop(10s));
 }
 

@@ -268,6 +268,26 @@ BOOST_AUTO_TEST_CASE(a_plan_and_the_policy_that_answers_by_it_go_together) {
   refused("planner.plan: cannot read nowhere.json");
 }
 
+BOOST_AUTO_TEST_CASE(auto_takes_the_policy_that_fits_what_is_served) {
+  config::settings x;
+  BOOST_TEST(x.policy.name == "auto");
+  const auto chosen = [&](const planning::profile& known) {
+    const auto made = runtime::policy_of(x, known);
+    BOOST_REQUIRE(made);
+    return std::string{(*made)->name()};
+  };
+  planning::profile known;
+  known.variants = {*planning::parse_variant("painter@20")};
+  BOOST_TEST(chosen(known) == "vanilla");
+  known.variants.push_back(*planning::parse_variant("sketcher@4"));
+  BOOST_TEST(chosen(known) == "atelier");
+  planning::cascade_profile c;
+  c.light = core::variant_id{1};
+  c.heavy = core::variant_id{0};
+  known.cascades = {c};
+  BOOST_TEST(chosen(known) == "vanilla");
+}
+
 BOOST_AUTO_TEST_CASE(what_was_measured_here_goes_before_what_was_evaluated) {
   evaluated of;
   of.x.planner.profile = of.x.planner.quality;

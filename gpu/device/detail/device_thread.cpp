@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
 #include <atelier/gpu/device/detail/device_thread.hpp>
+#include <atelier/planning/random_judge.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -144,7 +145,14 @@ core::error device_thread::guarded(Work&& work) {
 void device_thread::handle(const open_job& job) {
   const auto begin = now();
   turns_.enter(job.who, job.tenant);
-  auto why = guarded([&] { rows_->open(job); });
+  auto why = guarded([&] {
+    if (job.judge != planning::random_judge)
+      return rows_->open(job);
+    drawn_scores_[job.who] = planning::random_score(job.how.seed);
+    auto unjudged = job;
+    unjudged.judge.clear();
+    rows_->open(unjudged);
+  });
   if (why.code != core::ec::none)
     unopened_[job.who] = std::move(why);
   opening_[job.who] = now() - begin;
@@ -237,6 +245,9 @@ void device_thread::paint(size_t at) {
     return;
   done->took = x.spent;
   done->ended = end;
+  if (const auto drawn = drawn_scores_.find(x.who);
+      drawn != drawn_scores_.end() && done->failure.code == core::ec::none)
+    done->score = drawn->second;
   pictures_.erase(pictures_.begin() + static_cast<std::ptrdiff_t>(at));
   if (!stopping_)
     events_.decoded(std::move(*done));
@@ -262,6 +273,7 @@ void device_thread::handle(const close_job& job) {
   turns_.leave(job.who);
   opening_.erase(job.who);
   unopened_.erase(job.who);
+  drawn_scores_.erase(job.who);
   std::erase_if(pictures_, [&](const picture& x) { return x.who == job.who; });
 }
 

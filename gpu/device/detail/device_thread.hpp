@@ -27,7 +27,8 @@ struct device_pace {
 ///
 /// Pictures are decoded in parts while nothing runs, and between the steps of
 /// what runs (batching/decode_share.hpp). What the rows throw fails those that
-/// were worked on, and the thread goes on.
+/// were worked on, and the thread goes on. planning::random_judge looks at no
+/// picture: rows are opened without it, and their scores are drawn here.
 ///
 /// The destructor ends the step in progress, publishes it, drops what is queued
 /// and joins; nothing is called back from its begin on, but for a call in
@@ -103,6 +104,8 @@ private:
   std::unordered_map<core::ticket, core::timespan> opening_;
   /// Why rows could not be opened, of those that have not run yet.
   std::unordered_map<core::ticket, core::error> unopened_;
+  /// What planning::random_judge says of the rows that it judges.
+  std::unordered_map<core::ticket, double> drawn_scores_;
   /// Pictures that are asked for and not done, in their order.
   std::deque<picture> pictures_;
   decode_turns turns_;

@@ -2,7 +2,6 @@
 #include <atelier/gpu/device/detail/test_card_rows.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/gpu/test_card.hpp>
-#include <atelier/planning/random_judge.hpp>
 #include <atelier/planning/route.hpp>
 
 #include <algorithm>
@@ -218,8 +217,6 @@ core::result<uint64_t> test_card_row::decode() {
 double test_card_row::score(const planning::profile& known) const {
   if (job_.judge.empty())
     return 0;
-  if (job_.judge == planning::random_judge)
-    return planning::random_score(job_.how.seed);
   const bool there =
     std::any_of(known.cascades.begin(), known.cascades.end(),
                 [&](const auto& x) { return x.judge == job_.judge; });

@@ -103,10 +103,6 @@ public:
     return job_.judge;
   }
 
-  uint64_t seed() const {
-    return job_.how.seed;
-  }
-
   /// Does the next part of the picture; the last one writes it into the image
   /// slot and has it scored. `judge` may be null. Returns none before the last.
   std::optional<core::result<decoded_row>> decode_part(

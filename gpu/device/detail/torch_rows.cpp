@@ -3,7 +3,6 @@
 #include <atelier/gpu/device/detail/torch_rows.hpp>
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/gpu/samplers/step.hpp>
-#include <atelier/planning/random_judge.hpp>
 #include <atelier/planning/route.hpp>
 
 #include <c10/core/InferenceMode.h>
@@ -270,9 +269,7 @@ std::optional<decode_report> torch_rows::decode_part(core::ticket who) {
   if (*made) {
     out.bytes = (*made)->bytes;
     out.score = (*made)->score;
-    if (asked == planning::random_judge) {
-      out.score = planning::random_score(at->second->seed());
-    } else if (judge == judges_.end() && !asked.empty()) {
+    if (judge == judges_.end() && !asked.empty()) {
       core::log_error("there is no judge '{}' on this device", asked);
       out.score = planning::unjudged;
     }

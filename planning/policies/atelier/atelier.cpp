@@ -5,6 +5,7 @@
 // lanes:  one for each variant; one for each worker for edits
 // take:   as vanilla, joining between steps
 // memory: devices by pool, classes, confidences, saturation, an explanation
+#include <atelier/planning/automatic.hpp>
 #include <atelier/planning/hosting_by_demand.hpp>
 #include <atelier/planning/policies/argus/shift.hpp>
 #include <atelier/planning/policies/atelier/atelier.hpp>
@@ -207,8 +208,7 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
                             const plan& previous) const {
   plan next = instgenie_policy::replan(asked, known, there, previous);
   // Variants that nothing relates to each other do not stand in for each other.
-  const bool related =
-    !known.ladders.empty() || !known.cascades.empty() || known.reuse;
+  const bool related = relates_variants(known);
   if (!related && known.variants.size() > 1)
     return host_by_demand(std::move(next), asked, known, there, previous);
   if (!related || known.variants.empty() || there.workers.empty())

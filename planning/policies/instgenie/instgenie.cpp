@@ -95,10 +95,12 @@ instgenie::edit_worker edit_worker_of(const worker_view& w) {
 instgenie::step_model edit_steps(const masked_profile& m) {
   const instgenie::estimator by{{m.compute_slope, m.compute_base, 1},
                                 {m.load_slope, m.load_base, 1}};
-  return instgenie::equal_steps(m.blocks,
-                                {m.tokens, m.width, m.bytes_per_value}, by,
-                                m.keys_values ? instgenie::recorded::keys_values
-                                              : instgenie::recorded::outputs);
+  const instgenie::block_shape each{m.tokens, m.width, m.bytes_per_value};
+  const auto what = m.keys_values ? instgenie::recorded::keys_values
+                                  : instgenie::recorded::outputs;
+  if (m.published_plan)
+    return instgenie::greedy_steps({m.blocks, each}, by, what);
+  return instgenie::equal_steps(m.blocks, each, by, what);
 }
 
 plan instgenie_policy::replan(const demand& asked, const profile& known,
@@ -160,6 +162,10 @@ core::lane_id instgenie_policy::place(const stage& next,
       : next.from == origin::template_image && by.known.mask;
   if (!edits || masked == by.costs.masked.size())
     return vanilla::place(next, by);
+  const auto steps_of = [&](masked_profile m) {
+    m.published_plan = m.published_plan || rules_.workers == rule::step;
+    return edit_steps(m);
+  };
   std::vector<instgenie::edit_worker> workers;
   std::vector<core::worker_id> ids;
   std::map<std::string_view, instgenie::step_model> by_kind;
@@ -171,7 +177,7 @@ core::lane_id instgenie_policy::place(const stage& next,
       continue;
     auto& steps = by_kind[w->device_kind];
     if (!steps)
-      steps = edit_steps(*masked_on(by.costs, variant, w->device_kind));
+      steps = steps_of(*masked_on(by.costs, variant, w->device_kind));
     workers.back().steps = &steps;
   }
   if (workers.empty())
@@ -187,10 +193,9 @@ core::lane_id instgenie_policy::place(const stage& next,
     switch (rules_.workers) {
       case rule::finish:
         return choose_by_finish(workers, edit,
-                                edit_steps(by.costs.masked[masked]));
+                                steps_of(by.costs.masked[masked]));
       case rule::step:
-        return choose_by_step(workers, edit,
-                              edit_steps(by.costs.masked[masked]));
+        return choose_by_step(workers, edit, steps_of(by.costs.masked[masked]));
       case rule::requests:
         return instgenie::choose_fewest_requests(workers);
       case rule::tokens:

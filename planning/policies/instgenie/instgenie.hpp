@@ -16,7 +16,8 @@ struct instgenie_rules {
   enum class worker_rule : uint8_t {
     /// Own finish and the delay brought to others, by rolling out the steps.
     finish,
-    /// The next step's time.
+    /// The next step's time (Algorithm 2), its blocks by the published plan
+    /// (Algorithm 1).
     step,
     requests,
     tokens,
@@ -55,8 +56,8 @@ private:
   instgenie_rules rules_;
 };
 
-/// Returns the seconds of a step of a batch of edits, by the least time there
-/// is.
+/// Returns the seconds of a step of a batch of edits, as its device chooses
+/// blocks.
 instgenie::step_model edit_steps(const masked_profile& m);
 
 /// Returns the rules of `instgenie`, `instgenie-paper`, and the baselines

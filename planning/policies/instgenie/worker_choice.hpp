@@ -35,7 +35,7 @@ struct edit_worker {
   const step_model* steps = nullptr;
 };
 
-/// Returns a model by fitted estimators and the published plan.
+/// Returns a model by fitted estimators and the published plan, plan_greedy().
 step_model greedy_steps(std::vector<block_shape> blocks, estimator by,
                         recorded what);
 

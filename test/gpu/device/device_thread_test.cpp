@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live_executor.hpp"
+#include <atelier/gpu/device/detail/device_thread.hpp>
+#include <atelier/planning/random_judge.hpp>
+#include <atelier/planning/route.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <map>
+
+using namespace atelier;
+using namespace atelier::gpu;
+
+namespace {
+
+/// Rows that fail at any judge's picture, as at one of a judge that no device
+/// has; a row without text cannot be decoded.
+class judgeless_rows final : public detail::row_engine {
+public:
+  void open(const open_job& job) override {
+    jobs_[job.who] = job;
+  }
+
+  void close(core::ticket who) override {
+    jobs_.erase(who);
+  }
+
+  uint32_t steps_left(const std::vector<core::ticket>&, uint32_t) override {
+    return 0;
+  }
+
+  void step(const std::vector<core::ticket>&) override {}
+
+  std::vector<row_report> report(const std::vector<core::ticket>&) override {
+    return {};
+  }
+
+  std::optional<decode_report> decode_part(core::ticket who) override {
+    const auto& job = jobs_.at(who);
+    decode_report x;
+    x.who = who;
+    x.score = job.judge.empty() ? 0 : planning::unjudged;
+    if (job.how.seed == 0)
+      x.failure = core::fail(core::ec::internal, "no seed");
+    return x;
+  }
+
+private:
+  std::map<core::ticket, open_job> jobs_;
+};
+
+struct fixture {
+  fixture() {
+    sut.connect({[](run_report) {},
+                 [this](decode_report x) { decoded.put(std::move(x)); }});
+  }
+
+  /// Returns what comes of a picture by that seed before that judge.
+  decode_report judged(uint64_t seed, std::string_view judge) {
+    open_job job;
+    job.who = {core::request_id{1}, ++attempts_};
+    job.how.seed = seed;
+    job.judge = judge;
+    sut.open(job);
+    sut.decode(job.who);
+    auto x = decoded.take();
+    sut.close(job.who);
+    return x;
+  }
+
+  test::inbox<decode_report> decoded;
+  detail::device_thread sut{std::make_unique<judgeless_rows>()};
+
+private:
+  uint32_t attempts_ = 0;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(device_thread_test, fixture)
+
+BOOST_AUTO_TEST_CASE(the_judge_that_draws_needs_nothing_of_the_rows) {
+  for (uint64_t seed = 1; seed <= 20; ++seed)
+    BOOST_TEST(judged(seed, planning::random_judge).score
+               == planning::random_score(seed));
+  BOOST_TEST(judged(1, planning::random_judge).score
+             != judged(2, planning::random_judge).score);
+  BOOST_TEST(judged(1, "").score == 0.0);
+  BOOST_TEST(judged(1, "critic").score == planning::unjudged);
+}
+
+BOOST_AUTO_TEST_CASE(what_failed_is_not_judged) {
+  const auto x = judged(0, planning::random_judge);
+  BOOST_TEST((x.failure.code == core::ec::internal));
+  BOOST_TEST(x.score == 0.0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -45,7 +45,7 @@ struct pass_inputs {
 /// masks or adapters find them here.
 struct pass {
   /// [places, width]: the timestep, and what else is known of a place, embedded
-  /// and after the activation that precedes every use.
+  /// as the family's layers take it.
   torch::Tensor embedding;
   /// [places, tokens, width]: the text, as the first block takes it.
   torch::Tensor context;
@@ -88,8 +88,8 @@ public:
   /// @pre index < blocks().size(); all before it have run.
   virtual void run(size_t index, const pass& of, activations& state) const = 0;
 
-  /// Returns the prediction, [places, channels, height, width], in the model's
-  /// type.
+  /// Returns the prediction, [places, channels, height, width] as the sample, in
+  /// the model's type.
   virtual torch::Tensor end(const pass& of, activations& state) const = 0;
 
   /// Bytes of all weights on the device.

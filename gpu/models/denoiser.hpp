@@ -88,8 +88,8 @@ public:
   /// @pre index < blocks().size(); all before it have run.
   virtual void run(size_t index, const pass& of, activations& state) const = 0;
 
-  /// Returns the prediction, [places, channels, height, width] as the sample, in
-  /// the model's type.
+  /// Returns the prediction, [places, channels, height, width] as the sample,
+  /// in the model's type.
   virtual torch::Tensor end(const pass& of, activations& state) const = 0;
 
   /// Bytes of all weights on the device.

@@ -49,6 +49,13 @@ void add_description_routes(route_table& to) {
   whole["info"]["version"] = core::version();
   whole["components"]["schemas"]["Drawing"]["properties"].update(
     detail::parameter_schemas());
+  // What the web UI says differently, or of images alone, stands there already.
+  auto& drawing = whole["components"]["schemas"]["WebUiDrawing"]["properties"];
+  const auto& from_image =
+    whole["components"]["schemas"]["Img2ImgCall"]["properties"];
+  for (const auto& [name, schema] : detail::webui_schemas().items())
+    if (!drawing.contains(name) && !from_image.contains(name))
+      drawing[name] = schema;
   add(to, "/openapi.json", whole);
   add(to, "/v1", endpoints_of(whole));
 }

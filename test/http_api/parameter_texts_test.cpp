@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/api_rig.hpp"
 #include <atelier/core/parameters.hpp>
+#include <atelier/runtime/http/description_routes.hpp>
 #include <atelier/runtime/http/detail/a1111_lists.hpp>
 #include <atelier/runtime/http/detail/parameter_texts.hpp>
 #include <atelier/runtime/http/page_routes.hpp>
@@ -44,6 +45,22 @@ BOOST_AUTO_TEST_CASE(schemas_say_type_and_range) {
   BOOST_TEST(sut["karras"]["type"] == "boolean");
   BOOST_TEST(sut["sampler"]["enum"] == core::sampler_names);
   BOOST_TEST(sut["noise"]["enum"] == core::noise_source_names);
+}
+
+BOOST_AUTO_TEST_CASE(calls_of_the_web_ui_have_what_the_table_gives_them) {
+  test::api_rig r;
+  runtime::http::add_description_routes(r.routes);
+  const auto whole =
+    ordered_json::parse(r.get("/openapi.json")->answered->body);
+  const auto& all = whole["components"]["schemas"];
+  for (const auto& x : core::parameters) {
+    const std::string name{x.webui_field};
+    const bool there = all["WebUiDrawing"]["properties"].contains(name)
+                    || all["Img2ImgCall"]["properties"].contains(name);
+    BOOST_TEST(there == !name.empty(), x.name);
+  }
+  const auto& rescale = all["WebUiDrawing"]["properties"]["guidance_rescale"];
+  BOOST_TEST(rescale["maximum"] == 1);
 }
 
 BOOST_AUTO_TEST_CASE(the_page_asks_for_every_parameter) {

@@ -101,6 +101,16 @@ nlohmann::ordered_json parameter_schemas() {
   return all;
 }
 
+nlohmann::ordered_json webui_schemas() {
+  auto all = json::object();
+  core::each_parameter([&](const core::parameter& x, auto at) {
+    if (!x.webui_field.empty())
+      all[std::string{x.webui_field}] =
+        schema<typename decltype(at)::type>(x, x.least, x.doc);
+  });
+  return all;
+}
+
 std::string with_parameters(std::string_view page) {
   std::string samplers;
   for (const auto name : core::sampler_names)

@@ -41,8 +41,8 @@ BOOST_AUTO_TEST_CASE(nobody_is_answered_by_what_was_not_asked_for) {
     p.*section = all.*section;
     return p;
   };
-  BOOST_TEST_REQUIRE((!all.ladders.empty() && !all.cascades.empty()
-                      && all.reuse && !all.masked.empty()));
+  BOOST_TEST_REQUIRE((!all.ladders.empty() && !all.cascades.empty() && all.reuse
+                      && !all.masked.empty()));
   const auto unrelated = of({"a@20", "b@20"});
   BOOST_TEST(!relates_variants(unrelated));
   for (const auto& p : {only(&profile::ladders), only(&profile::cascades),

@@ -64,8 +64,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {
   BOOST_TEST((*read == sample()));
 }
 
-BOOST_AUTO_TEST_CASE(
-  edits_by_the_published_plan_are_read_back) {
+BOOST_AUTO_TEST_CASE(edits_by_the_published_plan_are_read_back) {
   auto x = test::full_profile();
   const auto text = planning::to_json(x);
   BOOST_TEST(text.find("published_plan") == std::string::npos);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/automatic.hpp>
 #include <atelier/planning/demand/request_work.hpp>
 #include <atelier/planning/feasibility.hpp>
 #include <atelier/planning/kinds.hpp>
@@ -258,7 +259,7 @@ exit_status plan(const plan_arguments& arguments,
     if (common.json) {
       terminal.out << to_json(*policy, made, *known) << '\n';
     } else {
-      if (policies->size() > 1)
+      if (policies->size() > 1 || arguments.policy == planning::automatic_name)
         terminal.out << policy->name() << ":\n";
       print(*policy, made, *known, terminal.out);
     }

@@ -52,6 +52,11 @@ void print(const std::string& url, const json& x, std::ostream& out) {
                      url, text_at(x, "status"), text_at(x, "version"),
                      text_at(x, "uptime_s"), text_at(x, "waiting"),
                      text_at(x, "running"));
+  // Strangers are not told.
+  if (x.contains("policy"))
+    out << fmt::format("  {:<16} {}{}\n", "policy", text_at(x, "policy"),
+                       text_at(x, "policy_automatic") == "true" ? ", by 'auto'"
+                                                                : "");
   const auto table = [&](const char* name, const char* first,
                          const char* last) {
     const auto rows = x.find(name);

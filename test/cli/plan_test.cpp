@@ -116,6 +116,8 @@ BOOST_AUTO_TEST_CASE(auto_names_the_policy_that_it_chose) {
   const auto unrelated = ladder.substr(0, ladder.find(R"(,
       "ladders")")) + "}";
   BOOST_TEST(chosen(unrelated) == "atelier");
+  BOOST_TEST((run("plan", "auto", false) == exit_status::done));
+  BOOST_TEST(shows("atelier:\n"), out.str());
 }
 
 BOOST_AUTO_TEST_CASE(a_larger_model_is_worth_its_time_beyond_chance_only) {

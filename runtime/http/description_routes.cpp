@@ -53,7 +53,8 @@ void add_description_routes(route_table& to) {
   auto& drawing = whole["components"]["schemas"]["WebUiDrawing"]["properties"];
   const auto& from_image =
     whole["components"]["schemas"]["Img2ImgCall"]["properties"];
-  for (const auto& [name, schema] : detail::webui_schemas().items())
+  const auto from_table = detail::webui_schemas();
+  for (const auto& [name, schema] : from_table.items())
     if (!drawing.contains(name) && !from_image.contains(name))
       drawing[name] = schema;
   add(to, "/openapi.json", whole);

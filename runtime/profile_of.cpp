@@ -9,6 +9,7 @@
 #include <atelier/planning/plan_needs.hpp>
 #include <atelier/planning/policies/fixed/fixed.hpp>
 #include <atelier/planning/profile_file.hpp>
+#include <atelier/planning/random_judge.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/program_folder.hpp>
 
@@ -353,8 +354,9 @@ core::result<void> check_judges(const planning::plan& made,
         continue;
       const auto& judge = s.check->judge;
       const bool there =
-        std::any_of(known.cascades.begin(), known.cascades.end(),
-                    [&](const auto& c) { return c.judge == judge; });
+        judge == planning::random_judge
+        || std::any_of(known.cascades.begin(), known.cascades.end(),
+                       [&](const auto& c) { return c.judge == judge; });
       if (!there)
         return core::fail(core::ec::bad_config,
                           "planner.plan: {}: route '{}' asks the judge '{}', "

@@ -277,9 +277,15 @@ BOOST_AUTO_TEST_CASE(auto_takes_the_policy_that_fits_what_is_served) {
     return std::string{(*made)->name()};
   };
   planning::profile known;
-  known.variants = {*planning::parse_variant("painter@20")};
+  const auto add = [&](const char* name) {
+    auto v = *planning::parse_variant(name);
+    v.native_px = {64, 64};
+    v.step = {{1, 64 * 64, std::chrono::milliseconds{1}}};
+    known.variants.push_back(std::move(v));
+  };
+  add("painter@20");
   BOOST_TEST(chosen(known) == "vanilla");
-  known.variants.push_back(*planning::parse_variant("sketcher@4"));
+  add("sketcher@4");
   BOOST_TEST(chosen(known) == "atelier");
   planning::cascade_profile c;
   c.light = core::variant_id{1};

@@ -38,6 +38,10 @@ public:
   /// Throws c10::Error.
   encoded_text operator()(std::string_view text) const;
 
+  const clip_text_config& config() const {
+    return encoder_->config();
+  }
+
   uint64_t weight_bytes() const {
     return encoder_->weight_bytes();
   }

@@ -101,14 +101,17 @@ pass_inputs unet_model::make_inputs(const pass_key& key) const {
   const auto add = [&](unet_condition which, std::vector<int64_t> shape) {
     out.conditions[which] = torch::empty(shape, options);
   };
-  add(context_condition,
-      {n, key.tokens,
-       config.encoder_hid_dim.value_or(config.cross_attention_dim)});
-  if (config.addition == unet_addition::text_time) {
-    const int64_t numbers = aesthetic_ ? 5 : 6;
-    add(pooled_condition,
-        {n, config.addition_input_dim - numbers * config.addition_time_dim});
-    add(time_ids_condition, {n, numbers});
+  // As the encoders make them: a denoiser without attention does not say.
+  const bool both = has_size_vectors(*pipeline_);
+  int64_t width = text_ ? text_->config().hidden_size : 0;
+  if (both && text_2_)
+    width += text_2_->config().hidden_size;
+  add(context_condition, {n, key.tokens, width});
+  if (config.addition == unet_addition::text_time && text_2_) {
+    const auto& second = text_2_->config();
+    add(pooled_condition, {n, second.projection_dim > 0 ? second.projection_dim
+                                                        : second.hidden_size});
+    add(time_ids_condition, {n, aesthetic_ ? 5 : 6});
   }
   if (config.time_cond_proj_dim)
     add(guidance_condition, {n, *config.time_cond_proj_dim});

@@ -3,6 +3,7 @@
 #include <atelier/runtime/cli/train.hpp>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace atelier::runtime::cli {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/training/quality/detail/lab_picture.hpp>
+#include <atelier/training/scene.hpp>
 
 #include <array>
 #include <optional>

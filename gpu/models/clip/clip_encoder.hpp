@@ -9,6 +9,8 @@
 #include <atelier/gpu/models/placement.hpp>
 #include <atelier/gpu/models/tokenizer/tokenizer.hpp>
 
+#include <torch/torch.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>

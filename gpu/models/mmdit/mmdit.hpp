@@ -9,6 +9,8 @@
 #include <atelier/gpu/models/mmdit/mmdit_config.hpp>
 #include <atelier/gpu/models/placement.hpp>
 
+#include <torch/torch.h>
+
 #include <memory>
 
 namespace atelier::gpu {

@@ -8,6 +8,8 @@
 #include <atelier/gpu/models/mmdit/mmdit_family.hpp>
 #include <atelier/gpu/models/model.hpp>
 
+#include <torch/torch.h>
+
 #include <memory>
 
 namespace atelier::gpu {

@@ -8,6 +8,8 @@
 #include <atelier/gpu/models/unet/unet.hpp>
 #include <atelier/gpu/models/unet/unet_family.hpp>
 
+#include <torch/torch.h>
+
 #include <memory>
 
 namespace atelier::gpu {

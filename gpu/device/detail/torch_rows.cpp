@@ -124,6 +124,8 @@ private:
     const auto wanted = 2 * row.number() + (negative ? 1 : 0);
     if (there == wanted)
       return;
+    // What is written in part is nobody's.
+    there = 0;
     model().write(negative ? row.negative() : row.positive(), row.how(),
                   negative, place, kept_->inputs);
     there = wanted;

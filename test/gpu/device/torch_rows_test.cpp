@@ -13,6 +13,8 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 using namespace atelier;
@@ -112,8 +114,14 @@ public:
 
   void write(const gpu::condition& from, const core::recipe& how, bool negative,
              int64_t place, gpu::pass_inputs& to) const override {
+    ++writes;
     shapes_->write(from, how, negative, place, to);
+    if (how.seed == failing_seed)
+      throw std::runtime_error{"half written"};
   }
+
+  mutable size_t writes = 0;
+  uint64_t failing_seed = ~uint64_t{0};
 
 private:
   std::shared_ptr<const gpu::model> host_;
@@ -125,7 +133,8 @@ struct fixture {
   explicit fixture(const std::filesystem::path& path) {
     const auto files = taken(gpu::open_model(path, {}));
     px = taken(gpu::facts_of(files)).native_px;
-    net = std::make_shared<model_of_shapes>(files);
+    shapes = std::make_shared<model_of_shapes>(files);
+    net = shapes;
     auto models = std::make_shared<gpu::detail::hosted_models>(
       std::vector{std::optional{gpu::detail::shelf_title{"model"}}}, 0,
       [this](const gpu::detail::shelf_title&) {
@@ -183,6 +192,7 @@ struct fixture {
   std::shared_ptr<ipc::heap_store> slots = std::make_shared<ipc::heap_store>(
     1, std::array<uint32_t, ipc::slot_kinds>{16, 1, 0},
     std::array<uint64_t, ipc::slot_kinds>{1 << 20, 64, 64});
+  std::shared_ptr<model_of_shapes> shapes;
   std::shared_ptr<const gpu::model> net;
   std::unique_ptr<gpu::detail::torch_rows> rows;
   core::extent px;
@@ -228,6 +238,22 @@ BOOST_FIXTURE_TEST_CASE(a_pass_of_another_key_is_made_once, of_unet) {
   BOOST_TEST(step({first, second}) > 0u);
   BOOST_TEST(step({first}) == 0u);
   BOOST_TEST(step({first, second}) == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_place_written_in_part_is_written_anew, of_unet) {
+  const auto first = open(1, core::sampler::ddim);
+  shapes->failing_seed = next;
+  const auto second = open(1, core::sampler::ddim);
+  step({first});
+  BOOST_TEST(shapes->writes == 1u);
+  step({first});
+  BOOST_TEST(shapes->writes == 1u);
+  rows->step({second});
+  const auto failed = rows->report({second}).front().failure;
+  BOOST_TEST(failed.text.find("half written") != std::string::npos,
+             failed.text);
+  step({first});
+  BOOST_TEST(shapes->writes == 3u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -34,7 +34,7 @@ enum class steps_from_image : uint8_t {
   all,
 };
 
-/// What is told of a sampler outside gpu/samplers.
+/// Says what is told of a sampler outside gpu/samplers.
 struct sampler_row {
   sampler of;
   std::string_view name;

@@ -21,4 +21,8 @@ std::string_view policy_for(const profile& known) {
   return by_demand ? "atelier" : "vanilla";
 }
 
+std::string_view policy_named(std::string_view asked, const profile& known) {
+  return asked == automatic_name ? policy_for(known) : asked;
+}
+
 } // namespace atelier::planning

@@ -20,4 +20,8 @@ bool relates_variants(const profile& known);
 /// either an image comes from the variant that is asked for.
 std::string_view policy_for(const profile& known);
 
+/// Returns the policy's name that `asked` stands for: itself, or for
+/// automatic_name what policy_for() chooses.
+std::string_view policy_named(std::string_view asked, const profile& known);
+
 } // namespace atelier::planning

@@ -437,9 +437,7 @@ core::result<planning::policy_ptr> policy_of(const config::settings& x,
                                              const planning::profile& known,
                                              const planning::policy_list& own) {
   const auto& file = x.planner.plan;
-  const auto name = x.policy.name == planning::automatic_name
-                    ? std::string{planning::policy_for(known)}
-                    : x.policy.name;
+  const auto name = planning::policy_named(x.policy.name, known);
   const bool fixed = name == planning::fixed_name;
   if (fixed && file.empty())
     return core::fail(core::ec::bad_config,

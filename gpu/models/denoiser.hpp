@@ -23,7 +23,7 @@ struct pass_key {
   int64_t channels = 0;
   int64_t height = 0;
   int64_t width = 0;
-  /// Of the text.
+  /// The text has so many.
   int64_t tokens = 0;
 
   friend auto operator<=>(const pass_key&, const pass_key&) = default;
@@ -49,17 +49,17 @@ struct pass {
   torch::Tensor embedding;
   /// [places, tokens, width]: the text, as the first block takes it.
   torch::Tensor context;
-  /// Of the latent.
+  /// The latent has these sides.
   int64_t height = 0;
   int64_t width = 0;
 };
 
 /// What blocks hand on to each other.
 struct activations {
-  /// Of the image: [places, channels, h, w] or [places, tokens, width].
+  /// Holds the image, [places, channels, h, w] or [places, tokens, width].
   torch::Tensor image;
-  /// Of the text, [places, tokens, width]; undefined where blocks leave it as
-  /// it is.
+  /// Holds the text, [places, tokens, width]; undefined where blocks leave it
+  /// as it is.
   torch::Tensor text;
   /// Results that later blocks take, the last first.
   std::vector<torch::Tensor> skips;
@@ -67,7 +67,7 @@ struct activations {
 
 /// A part of a denoiser between whose neighbours a pass can be cut.
 struct block_info {
-  /// As its tensors begin in diffusers: "down_blocks.0".
+  /// Its tensors begin with it in diffusers: "down_blocks.0".
   std::string name;
   /// Bytes of its weights on the device.
   uint64_t weight_bytes = 0;

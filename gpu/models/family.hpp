@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ namespace atelier::gpu {
 struct component;
 struct model_files;
 struct model_file_options;
+class safetensors_file;
 
 namespace detail {
 struct tensor_table;
@@ -62,7 +64,7 @@ struct denoiser_facts {
 };
 
 struct family {
-  /// What users are told, such as "unet".
+  /// Messages name it so: "unet".
   std::string_view name;
   std::span<const model_pipeline* const> pipelines;
   /// The denoiser's folder in a model, and its class in diffusers.
@@ -88,9 +90,11 @@ struct family {
   /// family's models; null: the family reads folders alone.
   bool (*knows_file)(std::span<const std::string> names) = nullptr;
   /// Opens such a file; told one of no family, it says what it looks like.
-  core::result<model_files> (*open_file)(const std::filesystem::path& file,
-                                         const model_file_options& options) =
-    nullptr;
+  /// `path`: where the file stands.
+  core::result<model_files> (*open_file)(
+    std::shared_ptr<const safetensors_file> file,
+    const std::filesystem::path& path,
+    const model_file_options& options) = nullptr;
 };
 
 /// Every family, in the order in which users are told of them.

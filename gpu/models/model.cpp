@@ -3,6 +3,8 @@
 #include <atelier/gpu/models/model.hpp>
 #include <atelier/gpu/models/prompt_notes.hpp>
 
+#include <c10/core/InferenceMode.h>
+
 #include <utility>
 
 namespace atelier::gpu {
@@ -33,6 +35,26 @@ core::result<void> model::load_common(const model_files& from,
     preview_vae_ = std::move(*small);
   }
   return {};
+}
+
+pass_inputs model::make_common_inputs(const pass_key& key,
+                                      size_t conditions) const {
+  const c10::InferenceMode guard;
+  const auto options =
+    torch::TensorOptions().device(where_.device).dtype(where_.dtype);
+  pass_inputs out;
+  out.sample =
+    torch::empty({key.places, key.channels, key.height, key.width},
+                 options.memory_format(torch::MemoryFormat::ChannelsLast));
+  out.timestep = torch::empty({key.places}, options.dtype(torch::kFloat32));
+  out.conditions.resize(conditions);
+  return out;
+}
+
+torch::Tensor model::make_condition(torch::IntArrayRef shape) const {
+  const c10::InferenceMode guard;
+  return torch::empty(
+    shape, torch::TensorOptions().device(where_.device).dtype(where_.dtype));
 }
 
 const latent_preview& model::preview() const {

@@ -110,6 +110,13 @@ public:
 protected:
   model() = default;
 
+  /// Makes the sample and the timesteps of a pass, and room for so many
+  /// conditions.
+  pass_inputs make_common_inputs(const pass_key& key, size_t conditions) const;
+
+  /// Makes a condition of that shape in the model's type on its device.
+  torch::Tensor make_condition(torch::IntArrayRef shape) const;
+
   /// Loads what every family has: autoencoders, schedule, traits.
   /// Errors: those of the parts.
   core::result<void> load_common(const model_files& from,

@@ -153,9 +153,8 @@ result<std::string> check_at_door(const load_mix& mix,
   });
   if (!first)
     return first.why();
-  return settings.policy.name == planning::automatic_name
-         ? std::string{planning::policy_for(known->costs)}
-         : settings.policy.name;
+  return std::string{
+    planning::policy_named(settings.policy.name, known->costs)};
 }
 
 } // namespace

@@ -182,8 +182,7 @@ core::result<policy_list> read_policies(std::string_view argument,
     return {};
   };
   const auto add_named = [&](std::string_view name) -> core::result<void> {
-    auto found = planning::make_policy(
-      name == planning::automatic_name ? planning::policy_for(known) : name);
+    auto found = planning::make_policy(planning::policy_named(name, known));
     if (!found)
       return fail(ec::invalid_argument, "{}: {}", argument, found.why().text);
     return add(std::move(*found), argument);

@@ -36,7 +36,7 @@ struct kept_pass {
 /// Threads: one at a time.
 class pass_cache {
 public:
-  /// As many as have their inputs on the device at once.
+  /// So many passes have their inputs on the device at once.
   static constexpr size_t most_entries = 8;
 
   /// Returns what a pass of that key writes into, made where it is not held.

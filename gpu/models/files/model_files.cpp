@@ -20,7 +20,7 @@ using core::ec;
 /// says what is wrong with one that none knows.
 core::result<model_files> open_file(const fs::path& from,
                                     const model_file_options& options) {
-  const auto file = safetensors_file::open(from);
+  auto file = safetensors_file::open(from);
   if (!file)
     return file.why();
   const auto names = (*file)->names();
@@ -31,7 +31,7 @@ core::result<model_files> open_file(const fs::path& from,
     if (reader == nullptr || x->knows_file(names))
       reader = x;
   }
-  auto out = reader->open_file(from, options);
+  auto out = reader->open_file(std::move(*file), from, options);
   if (out)
     out->family = reader;
   return out;

@@ -60,21 +60,12 @@ condition mmdit_model::encode(std::string_view asked, bool negative) const {
 }
 
 pass_inputs mmdit_model::make_inputs(const pass_key& key) const {
-  const c10::InferenceMode guard;
   const auto& config = net_->config();
-  const auto n = key.places;
-  const auto options =
-    torch::TensorOptions().device(where().device).dtype(where().dtype);
-  pass_inputs out;
-  out.sample =
-    torch::empty({n, key.channels, key.height, key.width},
-                 options.memory_format(torch::MemoryFormat::ChannelsLast));
-  out.timestep = torch::empty({n}, options.dtype(torch::kFloat32));
-  out.conditions.resize(mmdit_conditions);
+  auto out = make_common_inputs(key, mmdit_conditions);
   out.conditions[text_condition] =
-    torch::empty({n, key.tokens, config.text_width}, options);
+    make_condition({key.places, key.tokens, config.text_width});
   out.conditions[pooled_text_condition] =
-    torch::empty({n, config.pooled_width}, options);
+    make_condition({key.places, config.pooled_width});
   return out;
 }
 

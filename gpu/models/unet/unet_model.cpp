@@ -87,19 +87,11 @@ condition unet_model::encode(std::string_view asked, bool negative) const {
 }
 
 pass_inputs unet_model::make_inputs(const pass_key& key) const {
-  const c10::InferenceMode guard;
   const auto& config = unet_->config();
   const auto n = key.places;
-  const auto options =
-    torch::TensorOptions().device(where().device).dtype(where().dtype);
-  pass_inputs out;
-  out.sample =
-    torch::empty({n, key.channels, key.height, key.width},
-                 options.memory_format(torch::MemoryFormat::ChannelsLast));
-  out.timestep = torch::empty({n}, options.dtype(torch::kFloat32));
-  out.conditions.resize(unet_conditions);
+  auto out = make_common_inputs(key, unet_conditions);
   const auto add = [&](unet_condition which, std::vector<int64_t> shape) {
-    out.conditions[which] = torch::empty(shape, options);
+    out.conditions[which] = make_condition(shape);
   };
   // As the encoders make them: a denoiser without attention does not say.
   const bool both = has_size_vectors(*pipeline_);

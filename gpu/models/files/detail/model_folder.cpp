@@ -281,7 +281,7 @@ private:
   model_files out_;
 };
 
-/// Of a denoiser that does not name its class.
+/// Is taken for the class of a denoiser that names none.
 constexpr std::string_view unnamed_denoiser = "UNet2DConditionModel";
 
 /// Opens a folder that has a denoiser's config.json, and no model_index.json.

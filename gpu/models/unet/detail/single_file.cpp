@@ -379,12 +379,10 @@ bool is_single_unet(std::span<const std::string> names) {
   });
 }
 
-core::result<model_files> open_single_file(const fs::path& file,
-                                           const model_file_options& options) {
-  auto opened = safetensors_file::open(file);
-  if (!opened)
-    return opened.why();
-  return checkpoint{std::move(*opened), file, options}.open();
+core::result<model_files> open_single_file(
+  std::shared_ptr<const safetensors_file> file, const fs::path& path,
+  const model_file_options& options) {
+  return checkpoint{std::move(file), path, options}.open();
 }
 
 } // namespace atelier::gpu::detail

@@ -12,7 +12,7 @@ answers that the heavy variant drew beside that of the plans in force when the r
 came, the objects that are right beside those of chance mixes of the same share (a test
 by 10,000 permutations), and mean latency (by the server's own times, and with the
 client's) and violations beside `atelier simulate` with the same arrivals, costs and
-devices.
+devices, whose plans fall between the arrivals where the server's did.
 Python's standard library alone.
 
 usage: cascade.py ATELIER SCORE [--policy P] [--requests N] [--phases SHARE,...]
@@ -23,6 +23,7 @@ SCORE: the program score_pictures of the build's tests
 import argparse
 import http.client
 import json
+import math
 import pathlib
 import random
 import statistics
@@ -193,8 +194,8 @@ def run(given, folder, profile, rate, captions, seed, deadline, costs=None):
         while not over.is_set():
             plan = json.loads(call(server.url, "GET", "/v1/admin/plan")[1])
             plans.append((time.monotonic(), heavy_share(plan, given),
-                          admitted(plan["admitted_rates"])))
-            over.wait(0.5)
+                          admitted(plan["admitted_rates"]), plan["version"]))
+            over.wait(0.1)
 
     def ask(i, begin):
         status, facts, png = draw(server.url, captions[i % len(captions)], i + 1,
@@ -224,7 +225,17 @@ def run(given, folder, profile, rate, captions, seed, deadline, costs=None):
     finally:
         over.set()
         server.end()
-    return due, rows, plans
+    return due, rows, plans, plan_moment(plans, begin, given.period)
+
+
+def plan_moment(plans, begin, period):
+    """When plans were made: seconds after `begin`, modulo the period. The mean
+    direction on a circle, as what is seen lies around a moment."""
+    made = [(a[0] + b[0]) / 2 - begin for a, b in zip(plans, plans[1:]) if a[3] != b[3]]
+    assert made, "no plan was made"
+    turns = [2 * math.pi * at / period for at in made]
+    angle = math.atan2(sum(map(math.sin, turns)), sum(map(math.cos, turns)))
+    return angle / (2 * math.pi) * period % period
 
 
 def measured_by_server(given, folder, profile, captions, deadline):
@@ -262,27 +273,22 @@ def alone(given, folder, captions):
         server.end()
 
 
-def simulated(given, folder, profile, due, deadline):
-    """Mean seconds and violations of `atelier simulate`: the medians over moments of
-    the first plan, spread over a period. A server's plans fall anywhere between the
-    arrivals, and near the capacity much depends on where."""
-    means, violated = [], []
-    for k in range(given.shifts):
-        trace = folder / "trace.csv"
-        shift = given.period * k / given.shifts
-        trace.write_text("ms,content,deadline_ms\n" + "".join(
-            f"{1000 * (shift + t):.3f},{i},{1000 * deadline:.0f}\n"
-            for i, t in enumerate(due)))
-        out = subprocess.run(
-            [given.atelier, "simulate", "--json", "--policy", given.policy,
-             "--profiles", str(profile), "--trace", str(trace), "--workers",
-             str(given.devices), "--period-ms", f"{1000 * given.period:g}",
-             "--window-ms", f"{1000 * given.window:g}", "--noise", "0.02"],
-            capture_output=True, text=True, check=True)
-        made = json.loads(out.stdout)
-        means.append(made["latency_ms"]["mean"] / 1000)
-        violated.append(made["violation_ratio"])
-    return statistics.median(means), statistics.median(violated), means
+def simulated(given, folder, profile, due, deadline, moment):
+    """Mean seconds and violations of `atelier simulate` whose plans are made
+    `moment` seconds after the first request was due, modulo the period."""
+    trace = folder / "trace.csv"
+    shift = (given.period - moment) % given.period
+    trace.write_text("ms,content,deadline_ms\n" + "".join(
+        f"{1000 * (shift + t):.3f},{i},{1000 * deadline:.0f}\n"
+        for i, t in enumerate(due)))
+    out = subprocess.run(
+        [given.atelier, "simulate", "--json", "--policy", given.policy,
+         "--profiles", str(profile), "--trace", str(trace), "--workers",
+         str(given.devices), "--period-ms", f"{1000 * given.period:g}",
+         "--window-ms", f"{1000 * given.window:g}", "--noise", "0.02"],
+        capture_output=True, text=True, check=True)
+    made = json.loads(out.stdout)
+    return made["latency_ms"]["mean"] / 1000, made["violation_ratio"]
 
 
 def mean_total(rows, of):
@@ -295,7 +301,7 @@ def share_by_plan(rows, plans):
     """Mean over answers of the share in force when each came."""
     total = []
     for row in rows:
-        before = [share for at, share, _ in plans if at <= row["at"]]
+        before = [share for at, share, *_ in plans if at <= row["at"]]
         if before and before[-1] is not None:
             total.append(before[-1])
     return statistics.mean(total) if total else float("nan")
@@ -305,7 +311,7 @@ def admitted_by_plan(rows, plans):
     """What part of what came the plans in force took on."""
     begin, end = rows[0]["at"], rows[-1]["at"]
     taken = 0.0
-    for i, (at, _, rate) in enumerate(plans):
+    for i, (at, _, rate, _) in enumerate(plans):
         until = plans[i + 1][0] if i + 1 < len(plans) else end
         span = max(0.0, min(until, end) - max(at, begin))
         here = sum(max(at, begin) <= row["at"] < until for row in rows)
@@ -351,7 +357,8 @@ def main():
     words.add_argument("--seats", type=int, default=16)
     words.add_argument("--runs", type=int, default=1)
     words.add_argument("--shifts", type=int, default=8,
-                       help="simulations of each run, each with plans at other moments")
+                       help="further simulations of each run, with plans at other "
+                       "moments: 1 or more")
     words.add_argument("--profile")
     words.add_argument("--warm-up", type=int, default=150,
                        help="requests of the load under which a server measures its "
@@ -379,8 +386,8 @@ def main():
         rate = capacity(given, profile)
         print(f"capacity by plan: {rate:.2f} requests/s", flush=True)
         for number in range(given.runs):
-            due, rows, plans = run(given, folder, profile, rate, captions, number + 1,
-                                   deadline)
+            due, rows, plans, moment = run(given, folder, profile, rate, captions,
+                                           number + 1, deadline)
             good = {i: row["variant"] == given.heavy for i, row in enumerate(rows)
                     if row["status"] == 200}
             planned = share_by_plan([rows[i] for i in good], plans)
@@ -389,8 +396,11 @@ def main():
             means.append(mean_total(rows, good))
             asked = statistics.mean(rows[i]["took"] for i in good)
             violated.append(late / len(rows))
-            mean, ratio, spread = simulated(given, folder, profile, due, deadline)
-            expected.append((mean, ratio))
+            expected.append(simulated(given, folder, profile, due, deadline, moment))
+            mean, ratio = expected[-1]
+            spread = [simulated(given, folder, profile, due, deadline,
+                                given.period * k / given.shifts)[0]
+                      for k in range(given.shifts)]
             judged = {i: good[i] for i in good if " then " in rows[i]["route"]
                       or rows[i]["route"] == "cascade"}
             cascaded = len(judged)
@@ -401,7 +411,8 @@ def main():
                   f"cascade {cascaded}; mean {means[-1]:.2f} s ({asked:.2f} s with the "
                   f"client), violations "
                   f"{100 * violated[-1]:.1f} %; simulated {mean:.2f} s "
-                  f"({min(spread):.2f} to {max(spread):.2f}), {100 * ratio:.1f} %",
+                  f"with plans at {moment:.1f} s ({min(spread):.2f} to "
+                  f"{max(spread):.2f} at others), {100 * ratio:.1f} %",
                   flush=True)
             each = len(rows) // len(given.phases)
             for k, part in enumerate(given.phases):

@@ -170,9 +170,13 @@ double message_rate(int requests) {
   runtime::system_config settings{2};
   caf::actor_system sys{settings};
   std::atomic<int> left{requests * messages_each};
-  auto sink = sys.spawn([&left](caf::event_based_actor*) -> caf::behavior {
-    return {[&left](const actors::prepared&) { --left; }};
-  });
+  // With an argument, as CAF 0.17.6 reads an empty list of them through a null
+  // pointer, which the standard library's assertions stop.
+  auto sink = sys.spawn(
+    [](caf::event_based_actor*, std::atomic<int>* of) -> caf::behavior {
+      return {[of](const actors::prepared&) { --*of; }};
+    },
+    &left);
   const auto begin = clock_type::now();
   for (int i = 0; i < requests * messages_each; ++i)
     caf::anon_send(sink, actors::prepared{});

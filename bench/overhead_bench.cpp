@@ -137,13 +137,14 @@ std::shared_ptr<const planning::profile> measured() {
   return known;
 }
 
-/// More than the large variant can draw, and less than the small one can.
+/// More than the large variant can draw within three times an image's time, and
+/// less than the small one can.
 planning::demand asked_of(uint32_t devices) {
   planning::demand x;
   planning::demand_window window;
   window.length = 1s;
   window.begin = core::time_point{1s};
-  window.arrived = 1'400ull * devices;
+  window.arrived = 700ull * devices;
   x.windows = {window};
   x.now = window.begin + window.length;
   x.period = 1s;
@@ -191,11 +192,18 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
                  0};
     hub.on(ready, clock_type::now());
   }
-  const auto plan = (*policy)->replan(asked_of(devices), *known,
-                                      supervisor->there, *config.initial_plan);
-  if (policy_name == "atelier" && routes_taken(plan) < 2)
+  // The second plan knows what the devices host by then.
+  auto plan = config.initial_plan;
+  for (int i = 0; i < 2; ++i) {
+    plan = std::make_shared<const planning::plan>(
+      (*policy)->replan(asked_of(devices), *known, supervisor->there, *plan));
+    hub.publish(plan, clock_type::now());
+    for (const auto& [where, what] : std::exchange(to->waiting, {}))
+      if (const auto* a = std::get_if<actors::adopt>(&what))
+        hub.on(actors::adopted{where, a->number, {}}, clock_type::now());
+  }
+  if (policy_name == "atelier" && routes_taken(*plan) < 2)
     stop("the plan leaves nothing to decide");
-  hub.publish(std::make_shared<const planning::plan>(plan), clock_type::now());
   std::unordered_map<core::request_id, double> choosing;
   std::vector<double> entering;
   std::vector<double> placing;

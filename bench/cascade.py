@@ -23,7 +23,6 @@ SCORE: the program score_pictures of the build's tests
 import argparse
 import http.client
 import json
-import math
 import pathlib
 import random
 import statistics
@@ -194,7 +193,8 @@ def run(given, folder, profile, rate, captions, seed, deadline, costs=None):
         while not over.is_set():
             plan = json.loads(call(server.url, "GET", "/v1/admin/plan")[1])
             plans.append((time.monotonic(), heavy_share(plan, given),
-                          admitted(plan["admitted_rates"]), plan["version"]))
+                          admitted(plan["admitted_rates"]), plan["version"],
+                          [w["variants"] for w in plan["workers"]]))
             over.wait(0.1)
 
     def ask(i, begin):
@@ -225,17 +225,23 @@ def run(given, folder, profile, rate, captions, seed, deadline, costs=None):
     finally:
         over.set()
         server.end()
+    (folder / "rows.json").write_text(json.dumps(
+        {"due": due, "rows": rows, "plans": [[a[0] - begin, *a[1:]] for a in plans]}))
     return due, rows, plans, plan_moment(plans, begin, given.period)
 
 
 def plan_moment(plans, begin, period):
-    """When plans were made: seconds after `begin`, modulo the period. The mean
-    direction on a circle, as what is seen lies around a moment."""
-    made = [(a[0] + b[0]) / 2 - begin for a, b in zip(plans, plans[1:]) if a[3] != b[3]]
+    """When the planner's period ends: seconds after `begin`, modulo the period. Plans
+    are made at other events too, so it is where most changes lie close together."""
+    made = [((a[0] + b[0]) / 2 - begin) % period
+            for a, b in zip(plans, plans[1:]) if a[3] != b[3]]
     assert made, "no plan was made"
-    turns = [2 * math.pi * at / period for at in made]
-    angle = math.atan2(sum(map(math.sin, turns)), sum(map(math.cos, turns)))
-    return angle / (2 * math.pi) * period % period
+
+    def near(at):
+        apart = [(x - at + period / 2) % period - period / 2 for x in made]
+        return [x for x in apart if abs(x) <= 0.15]
+    best = max(made, key=lambda at: len(near(at)))
+    return (best + statistics.mean(near(best))) % period
 
 
 def measured_by_server(given, folder, profile, captions, deadline):
@@ -311,7 +317,7 @@ def admitted_by_plan(rows, plans):
     """What part of what came the plans in force took on."""
     begin, end = rows[0]["at"], rows[-1]["at"]
     taken = 0.0
-    for i, (at, _, rate, _) in enumerate(plans):
+    for i, (at, _, rate, *_) in enumerate(plans):
         until = plans[i + 1][0] if i + 1 < len(plans) else end
         span = max(0.0, min(until, end) - max(at, begin))
         here = sum(max(at, begin) <= row["at"] < until for row in rows)
@@ -366,7 +372,7 @@ def main():
     words.add_argument("--no-judge", action="store_true",
                        help="do not look at the images")
     words.add_argument("--quality", default="models/profile.json")
-    words.add_argument("--keep", help="a folder for images and costs")
+    words.add_argument("--keep", help="a folder for images, costs, and what became of the last run")
     given = words.parse_args()
     given.phases = [float(x) for x in given.phases.split(",")]
     with tempfile.TemporaryDirectory() as scratch:
@@ -426,7 +432,10 @@ def main():
         print(f"median of {given.runs}: mean {statistics.median(means):.2f} s, "
               f"violations {100 * statistics.median(violated):.1f} %; simulated "
               f"{statistics.median(x[0] for x in expected):.2f} s, "
-              f"{100 * statistics.median(x[1] for x in expected):.1f} %", flush=True)
+              f"{100 * statistics.median(x[1] for x in expected):.1f} %; of each run's "
+              "own simulation by its mean: "
+              f"{statistics.median(x[0] / m for x, m in zip(expected, means)):.2f}",
+              flush=True)
         if given.no_judge:
             return
         alone(given, folder, captions)

@@ -13,11 +13,11 @@ namespace atelier::runtime::http::detail {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 /// A whole number as one.
 template <class T>
-json bound(double x) {
+ordered_json bound(double x) {
   if constexpr (std::is_integral_v<T>)
     return static_cast<int64_t>(x);
   else if (x == static_cast<double>(static_cast<int64_t>(x)))
@@ -28,19 +28,20 @@ json bound(double x) {
 
 /// `least` is not the row's own where a name has another meaning of 0.
 template <class T>
-json schema(const core::parameter& x, double least, std::string_view doc) {
+ordered_json schema(const core::parameter& x, double least,
+                    std::string_view doc) {
   if constexpr (std::is_same_v<T, bool>) {
     return {{"type", "boolean"}, {"description", doc}};
   } else if constexpr (std::is_enum_v<T>) {
     const auto names = core::names_of<T>();
-    return {
-      {"type", "string"},
-      {"description", doc},
-      {"enum", json(std::vector<std::string>(names.begin(), names.end()))}};
+    return {{"type", "string"},
+            {"description", doc},
+            {"enum", ordered_json(
+                       std::vector<std::string>(names.begin(), names.end()))}};
   } else {
-    json out{{"type", std::is_integral_v<T> ? "integer" : "number"},
-             {"description", doc},
-             {"minimum", bound<T>(least)}};
+    ordered_json out{{"type", std::is_integral_v<T> ? "integer" : "number"},
+                     {"description", doc},
+                     {"minimum", bound<T>(least)}};
     if (x.bound == nullptr)
       out["maximum"] = bound<T>(x.most);
     return out;
@@ -87,7 +88,7 @@ void replace(std::string& text, std::string_view mark, std::string_view with) {
 } // namespace
 
 nlohmann::ordered_json parameter_schemas() {
-  auto all = json::object();
+  auto all = ordered_json::object();
   core::each_parameter([&](const core::parameter& x, auto at) {
     using type = typename decltype(at)::type;
     all[std::string{x.name}] = schema<type>(x, x.least, x.doc);
@@ -102,7 +103,7 @@ nlohmann::ordered_json parameter_schemas() {
 }
 
 nlohmann::ordered_json webui_schemas() {
-  auto all = json::object();
+  auto all = ordered_json::object();
   core::each_parameter([&](const core::parameter& x, auto at) {
     if (!x.webui_field.empty())
       all[std::string{x.webui_field}] =

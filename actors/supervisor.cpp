@@ -133,6 +133,101 @@ void look(pointer self, process& p) {
   }
 }
 
+void start_all(pointer self) {
+  auto& s = self->state;
+  if (s.started || s.stopping || s.processes.empty())
+    return;
+  s.started = true;
+  for (auto& p : s.processes)
+    start(self, p);
+  self->delayed_send(self, tick_of(s.config.settings), tick_atom::value);
+}
+
+/// A restart that waits waits less where a request was what killed it.
+void restart_sooner(pointer self, const request_caused& x) {
+  auto& s = self->state;
+  auto* p = s.find(x.who);
+  if (p != nullptr && p->at == stage::down)
+    p->due = std::min(p->due, due_after_request(p->deaths, s.config.settings));
+}
+
+void began(pointer self, const process_started& x) {
+  auto* p = self->state.find(x.who);
+  if (p == nullptr || p->at == stage::over)
+    return;
+  if (x.failure.code != core::ec::none) {
+    core::log_error("process {} could not be started: {}", p->part,
+                    core::to_string(x.failure));
+    return schedule_restart(self, *p);
+  }
+  p->pid = x.pid;
+  if (p->at == stage::starting) {
+    p->at = stage::setting_up;
+    p->last_sign = self->clock().now();
+    // Read as soon as it is set up: it is up before it has its workers.
+    ping_now(self, *p);
+  }
+}
+
+void showed_life(pointer self, const pong& x) {
+  auto* p = self->state.find(x.who);
+  if (p == nullptr)
+    return;
+  p->last_sign = self->clock().now();
+  p->blocked = x.blocked;
+  p->was_up = true;
+  if (p->at == stage::setting_up)
+    p->at = stage::up;
+}
+
+void ended(pointer self, const process_exited& x) {
+  auto& s = self->state;
+  auto* p = s.find(x.who);
+  if (p == nullptr || p->at == stage::down)
+    return;
+  if (!s.stopping)
+    core::log_warn("process {} (pid {}) ended: {}", p->part, p->pid, x.how);
+  self->send(s.config.hub, process_lost{x.who, true, x.cause});
+  schedule_restart(self, *p);
+}
+
+void look_at_all(pointer self) {
+  auto& s = self->state;
+  bool any = false;
+  for (auto& p : s.processes) {
+    look(self, p);
+    any = any || p.at != stage::over;
+  }
+  if (any)
+    self->delayed_send(self, tick_of(s.config.settings), tick_atom::value);
+}
+
+void stop_all(pointer self) {
+  auto& s = self->state;
+  if (s.stopping)
+    return;
+  s.stopping = true;
+  s.leave_by = self->clock().now() + s.config.settings.grace;
+  for (auto& p : s.processes) {
+    if (p.at == stage::down)
+      p.at = stage::over;
+    else if (p.at != stage::over)
+      s.config.host->ask_to_leave(s.life_of(p));
+  }
+}
+
+std::vector<process_line> lines_of(const std::vector<process>& processes) {
+  std::vector<process_line> lines;
+  for (const auto& p : processes) {
+    auto blocked = p.blocked_before;
+    add(blocked, p.blocked);
+    lines.push_back({p.part, p.pid, p.restarts,
+                     p.at == stage::up || p.at == stage::setting_up,
+                     std::move(blocked), p.at == stage::up});
+  }
+  return lines;
+}
+
 } // namespace
 
 process* supervisor_state::find(ipc::process_life who) {
@@ -159,97 +254,18 @@ supervisor_actor::behavior_type supervisor(
     st.processes.push_back(std::move(p));
   }
   return {
-    [self](start_atom) {
-      auto& s = self->state;
-      if (s.started || s.stopping || s.processes.empty())
-        return;
-      s.started = true;
-      for (auto& p : s.processes)
-        start(self, p);
-      self->delayed_send(self, tick_of(s.config.settings), tick_atom::value);
-    },
+    [self](start_atom) { start_all(self); },
     [self](const suspect_process& x) {
       if (auto* p = self->state.find(x.who))
         suspect(self, *p, x.why);
     },
-    [self](const request_caused& x) {
-      auto& s = self->state;
-      auto* p = s.find(x.who);
-      if (p != nullptr && p->at == stage::down)
-        p->due =
-          std::min(p->due, due_after_request(p->deaths, s.config.settings));
-    },
-    [self](const process_started& x) {
-      auto* p = self->state.find(x.who);
-      if (p == nullptr || p->at == stage::over)
-        return;
-      if (x.failure.code != core::ec::none) {
-        core::log_error("process {} could not be started: {}", p->part,
-                        core::to_string(x.failure));
-        return schedule_restart(self, *p);
-      }
-      p->pid = x.pid;
-      if (p->at == stage::starting) {
-        p->at = stage::setting_up;
-        p->last_sign = self->clock().now();
-        // Read as soon as it is set up: it is up before it has its workers.
-        ping_now(self, *p);
-      }
-    },
-    [self](const pong& x) {
-      auto* p = self->state.find(x.who);
-      if (p == nullptr)
-        return;
-      p->last_sign = self->clock().now();
-      p->blocked = x.blocked;
-      p->was_up = true;
-      if (p->at == stage::setting_up)
-        p->at = stage::up;
-    },
-    [self](const process_exited& x) {
-      auto& s = self->state;
-      auto* p = s.find(x.who);
-      if (p == nullptr || p->at == stage::down)
-        return;
-      if (!s.stopping)
-        core::log_warn("process {} (pid {}) ended: {}", p->part, p->pid, x.how);
-      self->send(s.config.hub, process_lost{x.who, true, x.cause});
-      schedule_restart(self, *p);
-    },
-    [self](tick_atom) {
-      auto& s = self->state;
-      bool any = false;
-      for (auto& p : s.processes) {
-        look(self, p);
-        any = any || p.at != stage::over;
-      }
-      if (any)
-        self->delayed_send(self, tick_of(s.config.settings), tick_atom::value);
-    },
-    [self](stop_atom) {
-      auto& s = self->state;
-      if (s.stopping)
-        return;
-      s.stopping = true;
-      s.leave_by = self->clock().now() + s.config.settings.grace;
-      for (auto& p : s.processes) {
-        if (p.at == stage::down)
-          p.at = stage::over;
-        else if (p.at != stage::over)
-          s.config.host->ask_to_leave(s.life_of(p));
-      }
-    },
-    [self](status_atom) {
-      std::vector<process_line> lines;
-      for (const auto& p : self->state.processes) {
-        auto blocked = p.blocked_before;
-        add(blocked, p.blocked);
-        lines.push_back({p.part, p.pid, p.restarts,
-                         p.at == stage::up || p.at == stage::setting_up,
-                         std::move(blocked), p.at == stage::up});
-      }
-      return lines;
-    },
+    [self](const request_caused& x) { restart_sooner(self, x); },
+    [self](const process_started& x) { began(self, x); },
+    [self](const pong& x) { showed_life(self, x); },
+    [self](const process_exited& x) { ended(self, x); },
+    [self](tick_atom) { look_at_all(self); },
+    [self](stop_atom) { stop_all(self); },
+    [self](status_atom) { return lines_of(self->state.processes); },
   };
 }
 

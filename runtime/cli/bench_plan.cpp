@@ -157,6 +157,116 @@ result<std::string> check_at_door(const load_mix& mix,
     planning::policy_named(settings.policy.name, known->costs)};
 }
 
+/// Returns the prompts that are drawn from; none where no file was named.
+result<std::vector<std::string>> prompts_of(const bench_arguments& x,
+                                            std::istream& standard_input,
+                                            const core::limits& within) {
+  if (!x.prompts_file)
+    return std::vector<std::string>{};
+  return read_prompts_file(*x.prompts_file, standard_input, within);
+}
+
+/// Plans against a server that runs elsewhere.
+result<void> aim_at_server(bench_plan& out, const bench_arguments& x) {
+  for (const auto* own : {&x.model, &x.device, &x.dtype, &x.policy,
+                          &x.processes, &x.batching, &x.timeline})
+    if (*own)
+      return fail(ec::invalid_argument,
+                  "--server: --model, --device, --dtype, --policy, "
+                  "--processes, --batching and --timeline are the server's "
+                  "own; --mix model=NAME asks for a model");
+  const auto connections =
+    whole_or("--connections", x.connections, 1, most_connections, 256);
+  if (!connections)
+    return connections.why();
+  out.server = server_options{*x.server, server_key(x.key),
+                              static_cast<uint32_t>(*connections), out.patience,
+                              x.authorities.value_or("")};
+  out.about["server"] = *x.server;
+  return {};
+}
+
+/// Plans against an engine that will be started for it.
+result<void> aim_at_engine(bench_plan& out, const bench_arguments& x,
+                           const load_mix& mix, chosen_engine& chosen) {
+  for (const auto& [name, given] :
+       {std::pair{"--key", x.key.has_value()},
+        {"--cacert", x.authorities.has_value()},
+        {"--connections", x.connections.has_value()}})
+    if (given)
+      return fail(ec::invalid_argument, "{}: without --server it means nothing",
+                  name);
+  const auto& settings = chosen.settings;
+  const auto policy = check_at_door(mix, settings, chosen.model);
+  if (!policy)
+    return policy.why();
+  out.engine = std::move(chosen.engine);
+  out.engine.caller_runs_actors = false;
+  out.grace = settings.processes.grace;
+  const bool split = settings.processes.mode == config::process_mode::split;
+  out.about["processes"] = split ? "split" : "single";
+  out.about["batching"] = settings.scheduler.batching;
+  out.about["policy"] = *policy;
+  std::vector<std::string> devices;
+  for (const auto& device : settings.devices)
+    devices.push_back(device.name);
+  out.about["devices"] = fmt::format("{}", fmt::join(devices, ","));
+  return {};
+}
+
+/// Reads how long requests may take.
+result<void> read_terms(bench_plan& out, const bench_arguments& x) {
+  if (x.slo_ms) {
+    const auto slo = parse_number("--slo-ms", *x.slo_ms, 1, most_ms);
+    if (!slo)
+      return slo.why();
+    out.slo = core::from_seconds(*slo / 1000);
+  }
+  const auto patience =
+    number_or("--patience", x.patience, 0.001, most_seconds, 600);
+  if (!patience)
+    return patience.why();
+  out.patience = core::from_seconds(*patience);
+  return {};
+}
+
+/// Draws the requests of one bench, equal ones from equal numbers.
+struct request_source {
+  uint64_t seed = 0;
+  std::optional<std::string> model;
+  std::vector<std::string> prompts;
+  load_mix mix;
+
+  /// @param content requests of one content ask for the same prompt
+  generation draw(uint64_t number, uint64_t content) const {
+    core::philox random{seed, core::purpose::sampling,
+                        core::request_id{number}};
+    generation wanted;
+    wanted.model = model;
+    wanted.seed = random.next_u32();
+    core::philox words{seed, core::purpose::simulation,
+                       core::request_id{content}};
+    wanted.prompt =
+      prompts.empty() ? caption(words) : prompts[content % prompts.size()];
+    mix.draw(random, wanted);
+    return wanted;
+  }
+};
+
+/// Draws the requests that are measured, then those before them.
+void draw_requests(bench_plan& out, const request_source& from,
+                   const arrivals& times, uint64_t warm_up) {
+  uint64_t number = 0;
+  for (const auto& at : times)
+    out.load.push_back(
+      {core::from_seconds(at.seconds), from.draw(++number, at.content)});
+  for (uint64_t i = 0; i < warm_up; ++i) {
+    auto first = from.draw(++number, i);
+    first.deadline.reset();
+    out.warm_up.push_back(std::move(first));
+  }
+}
+
 } // namespace
 
 result<bench_plan> plan_bench(const bench_arguments& x,
@@ -176,36 +286,23 @@ result<bench_plan> plan_bench(const bench_arguments& x,
                         with);
   if (!chosen)
     return chosen.why();
-  const auto& settings = chosen->settings;
+  const auto limits = chosen->settings.limits;
   const auto seed = whole_or("--seed", x.seed, 0, UINT64_MAX, 1);
   if (!seed)
     return seed.why();
   const auto times = read_arrivals(x, *seed);
   if (!times)
     return times.why();
-  load_mix mix;
+  request_source from{*seed, chosen->model, {}, {}};
   for (const auto& text : x.mix)
-    if (auto ok = mix.add(text, settings.limits); !ok)
+    if (auto ok = from.mix.add(text, limits); !ok)
       return ok.why();
-  std::vector<std::string> prompts;
-  if (x.prompts_file) {
-    auto read =
-      read_prompts_file(*x.prompts_file, standard_input, settings.limits);
-    if (!read)
-      return read.why();
-    prompts = std::move(*read);
-  }
-  if (x.slo_ms) {
-    const auto slo = parse_number("--slo-ms", *x.slo_ms, 1, most_ms);
-    if (!slo)
-      return slo.why();
-    out.slo = core::from_seconds(*slo / 1000);
-  }
-  const auto patience =
-    number_or("--patience", x.patience, 0.001, most_seconds, 600);
-  if (!patience)
-    return patience.why();
-  out.patience = core::from_seconds(*patience);
+  auto prompts = prompts_of(x, standard_input, limits);
+  if (!prompts)
+    return prompts.why();
+  from.prompts = std::move(*prompts);
+  if (auto ok = read_terms(out, x); !ok)
+    return ok.why();
   const auto warm_up = whole_or("--warm-up", x.warm_up, 0, most_warm_up, 0);
   if (!warm_up)
     return warm_up.why();
@@ -215,70 +312,14 @@ result<bench_plan> plan_bench(const bench_arguments& x,
   if (x.records)
     if (auto ok = check_writable(*x.records, out.records_mode); !ok)
       return ok.why();
-  if (x.server) {
-    for (const auto* own : {&x.model, &x.device, &x.dtype, &x.policy,
-                            &x.processes, &x.batching, &x.timeline})
-      if (*own)
-        return fail(ec::invalid_argument,
-                    "--server: --model, --device, --dtype, --policy, "
-                    "--processes, --batching and --timeline are the server's "
-                    "own; --mix model=NAME asks for a model");
-    const auto connections =
-      whole_or("--connections", x.connections, 1, most_connections, 256);
-    if (!connections)
-      return connections.why();
-    out.server = server_options{*x.server, server_key(x.key),
-                                static_cast<uint32_t>(*connections),
-                                out.patience, x.authorities.value_or("")};
-    out.about["server"] = *x.server;
-  } else {
-    for (const auto& [name, given] :
-         {std::pair{"--key", x.key.has_value()},
-          {"--cacert", x.authorities.has_value()},
-          {"--connections", x.connections.has_value()}})
-      if (given)
-        return fail(ec::invalid_argument,
-                    "{}: without --server it means nothing", name);
-    const auto policy = check_at_door(mix, settings, chosen->model);
-    if (!policy)
-      return policy.why();
-    out.engine = std::move(chosen->engine);
-    out.engine.caller_runs_actors = false;
-    out.grace = settings.processes.grace;
-    const bool split = settings.processes.mode == config::process_mode::split;
-    out.about["processes"] = split ? "split" : "single";
-    out.about["batching"] = settings.scheduler.batching;
-    out.about["policy"] = *policy;
-    std::vector<std::string> devices;
-    for (const auto& device : settings.devices)
-      devices.push_back(device.name);
-    out.about["devices"] = fmt::format("{}", fmt::join(devices, ","));
-  }
+  if (auto ok = x.server ? aim_at_server(out, x)
+                         : aim_at_engine(out, x, from.mix, *chosen);
+      !ok)
+    return ok.why();
   out.about["seed"] = fmt::format("{}", *seed);
   if (!x.mix.empty())
     out.about["mix"] = fmt::format("{}", fmt::join(x.mix, " "));
-  const auto make = [&](uint64_t number, uint64_t content) {
-    core::philox random{*seed, core::purpose::sampling,
-                        core::request_id{number}};
-    generation wanted;
-    wanted.model = chosen->model;
-    wanted.seed = random.next_u32();
-    core::philox words{*seed, core::purpose::simulation,
-                       core::request_id{content}};
-    wanted.prompt =
-      prompts.empty() ? caption(words) : prompts[content % prompts.size()];
-    mix.draw(random, wanted);
-    return wanted;
-  };
-  uint64_t number = 0;
-  for (const auto& at : *times)
-    out.load.push_back(
-      {core::from_seconds(at.seconds), make(++number, at.content)});
-  for (uint64_t i = 0; i < *warm_up; ++i) {
-    auto first = make(++number, i);
-    first.deadline.reset();
-    out.warm_up.push_back(std::move(first));
-  }
+  draw_requests(out, from, *times, *warm_up);
   return out;
 }
 

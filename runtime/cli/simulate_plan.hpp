@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/runtime/cli/planning_files.hpp>
+#include <atelier/runtime/cli/simulate.hpp>
+#include <atelier/simulation/simulate.hpp>
+
+#include <string>
+
+namespace atelier::runtime::cli {
+
+/// What a simulation runs.
+struct simulation_plan {
+  /// All but its policy.
+  scenario what;
+  policy_list policies;
+  std::string title;
+  /// What its user should know before it runs; empty: nothing.
+  std::string note;
+};
+
+/// Reads every argument, and checks it before anything is simulated.
+/// Errors: ec::invalid_argument; the text begins with the argument's name.
+core::result<simulation_plan> plan_simulation(
+  const simulate_arguments& arguments);
+
+} // namespace atelier::runtime::cli

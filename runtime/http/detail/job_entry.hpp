@@ -62,11 +62,6 @@ struct job_entry {
   core::time_point began;
   core::time_point last_step;
   core::time_point ended_at;
-  /// When its pictures were kept or asked for last.
-  core::time_point used_at;
-  /// What its kept pictures count in memory and in files.
-  uint64_t kept_bytes = 0;
-  uint64_t kept_disk_bytes = 0;
 
   std::map<uint64_t, std::shared_ptr<const job_listener>> listeners;
   uint64_t last_listener = 0;

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/detail/forgotten_names.hpp>
+
+namespace atelier::runtime::http::detail {
+
+void forgotten_names::remember(const job_name& name) {
+  if (!names_.insert(name).second)
+    return;
+  order_.push_back(name);
+  while (order_.size() > most_) {
+    names_.erase(order_.front());
+    order_.pop_front();
+  }
+}
+
+} // namespace atelier::runtime::http::detail

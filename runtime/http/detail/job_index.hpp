@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/runtime/http/detail/job_entry.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace atelier::runtime::http::detail {
+
+/// Finds jobs by their names, their numbers and their idempotency keys. Knows
+/// nothing of their states.
+/// Threads: one at a time.
+class job_index {
+public:
+  /// @pre its name and its number are free
+  void add(const std::shared_ptr<job_entry>& x);
+
+  /// Returns the job that was known by this number; null where none was.
+  std::shared_ptr<job_entry> remove(uint64_t number);
+
+  std::shared_ptr<job_entry> find(const job_name& name) const;
+
+  /// Null where it is not known (any more).
+  std::shared_ptr<job_entry> find(uint64_t number) const;
+
+  /// Those of this id, whosever they are, the newest first.
+  std::vector<std::shared_ptr<job_entry>> find_all(const std::string& id) const;
+
+  /// The job that this owner handed in with this idempotency key.
+  std::shared_ptr<job_entry> find_twin(const std::string& owner,
+                                       const std::string& key) const;
+
+  size_t size() const {
+    return by_number_.size();
+  }
+
+  /// Newest first.
+  const std::map<uint64_t, std::shared_ptr<job_entry>, std::greater<>>& all()
+    const {
+    return by_number_;
+  }
+
+private:
+  std::map<job_name, std::shared_ptr<job_entry>> by_name_;
+  std::map<uint64_t, std::shared_ptr<job_entry>, std::greater<>> by_number_;
+  /// By owner and idempotency key.
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<job_entry>>
+    twins_;
+};
+
+} // namespace atelier::runtime::http::detail

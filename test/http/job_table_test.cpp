@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/detail/job_table.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <support/scale.hpp>
+#include <support/seed.hpp>
+
+#include <random>
+
+using namespace std::chrono_literals;
+
+namespace atelier::runtime::http::detail {
+
+namespace {
+
+std::shared_ptr<const picture> image(size_t bytes) {
+  picture x;
+  x.bytes.resize(bytes);
+  return std::make_shared<const picture>(std::move(x));
+}
+
+std::shared_ptr<job_entry> job(uint64_t number, bool keeps = true) {
+  auto x = std::make_shared<job_entry>();
+  x->number = number;
+  x->known.id = "a" + std::to_string(number);
+  x->keeps = x->named = keeps;
+  return x;
+}
+
+void end(job_table& to, const std::shared_ptr<job_entry>& x,
+         core::time_point now) {
+  x->known.state = job_state::completed;
+  x->ended_at = now;
+  to.end(x);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(job_table_test)
+
+BOOST_AUTO_TEST_CASE(parts_agree_through_a_random_schedule) {
+  std::mt19937_64 random{test::seed()};
+  const auto draw = [&](uint64_t below) { return random() % below; };
+  for (size_t round = 0; round < test::scaled(20'000); ++round) {
+    job_table sut{{6, 4, 3000 + draw(4000), 10s, 2000 + draw(4000)}};
+    core::time_point now;
+    uint64_t last = 0;
+    for (int i = 0; i < 60; ++i) {
+      now += std::chrono::milliseconds{draw(2000)};
+      std::vector<std::shared_ptr<job_entry>> all;
+      for (const auto& [number, x] : sut.all())
+        all.push_back(x);
+      const auto any = all.empty() ? nullptr : all[draw(all.size())];
+      switch (draw(7)) {
+        case 0:
+        case 1:
+          if (sut.make_room()) {
+            const auto x = job(++last, draw(4) > 0);
+            x->priority = static_cast<uint32_t>(draw(3));
+            x->journalled = draw(2) == 0;
+            sut.add(x);
+          }
+          break;
+        case 2:
+          if (any && any->known.state == job_state::queued) {
+            sut.begin(*any);
+            any->known.state = job_state::running;
+          }
+          break;
+        case 3:
+          if (any && !any->has_ended()) {
+            for (uint64_t n = draw(3); n > 0; --n)
+              any->known.results.push_back(image(draw(1500)));
+            end(sut, any, now);
+          }
+          break;
+        case 4:
+          for (const auto& x : sut.unstored()) {
+            const auto pictures = x->known.results;
+            for (uint32_t n = 0; n < pictures.size(); ++n)
+              if (pictures[n] && !pictures[n]->bytes.empty()
+                  && sut.make_disk_room(*x, *pictures[n]))
+                BOOST_TEST(sut.stored(*x, n));
+            sut.store_no_more(*x);
+          }
+          break;
+        case 5:
+          if (any)
+            sut.use(*any, now);
+          break;
+        case 6:
+          if (draw(3) == 0 && any)
+            sut.remove(*any);
+          else
+            sut.expire(now);
+          break;
+      }
+      BOOST_REQUIRE_MESSAGE(sut.check().empty(), sut.check());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(check_tells_what_the_parts_disagree_on) {
+  job_table sut{{}};
+  const auto x = job(1);
+  sut.add(x);
+  BOOST_TEST(sut.check() == "");
+  x->known.state = job_state::running;
+  BOOST_TEST(sut.check()
+             == "job 1 (a1): it waits otherwise than its state says");
+  x->known.state = job_state::completed;
+  BOOST_TEST(sut.check() == "job 1 (a1): its state is not where it stands");
+}
+
+BOOST_AUTO_TEST_CASE(pictures_that_go_from_files_are_told_once) {
+  job_table sut{{10, 4, 1 << 20, 10s, 3000}};
+  const auto x = job(1);
+  x->journalled = true;
+  x->known.results = {image(500)};
+  sut.add(x);
+  end(sut, x, core::time_point{} + 1s);
+  BOOST_REQUIRE(sut.make_disk_room(*x, *x->known.results[0]));
+  BOOST_REQUIRE(sut.stored(*x, 0));
+  const auto y = job(2);
+  y->known.results = {image(1000)};
+  sut.add(y);
+  end(sut, y, core::time_point{} + 2s);
+  BOOST_REQUIRE(sut.make_disk_room(*y, *y->known.results[0]));
+  BOOST_TEST(x->known.expired);
+  const auto dropped = sut.take_dropped();
+  BOOST_REQUIRE(dropped.size() == 1u);
+  BOOST_TEST(dropped[0].first == 1u);
+  BOOST_TEST(sut.take_dropped().empty());
+  BOOST_TEST(sut.take_expired().size() == 1u);
+  sut.remove(*x);
+  BOOST_TEST(sut.take_forgotten().size() == 1u);
+  BOOST_TEST(sut.forgotten(job_name{"a1"}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace atelier::runtime::http::detail

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <atelier/core/time.hpp>
+#include <atelier/runtime/http/detail/job_listeners.hpp>
 #include <atelier/runtime/http/jobs.hpp>
 
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -27,18 +26,6 @@ struct picture_row {
   uint32_t steps = 0;
 };
 
-/// Something that listeners hear of.
-struct job_news {
-  enum class kind : uint8_t { progressed, pictured, ended };
-  kind what = kind::progressed;
-  /// As it was then.
-  std::shared_ptr<const job_view> view;
-  uint32_t index = 0;
-  /// It is for the listeners of these numbers, both included.
-  uint64_t first = 0;
-  uint64_t last = 0;
-};
-
 /// One job with all that is known of it.
 /// Threads: guarded by the lock of its jobs.
 struct job_entry {
@@ -51,10 +38,6 @@ struct job_entry {
   bool keeps = false;
   /// Its name was the client's own.
   bool named = false;
-  /// Clients that wait for it on their connections.
-  uint32_t attending = 0;
-  /// When the last of them went; none while there is one.
-  std::optional<core::time_point> abandoned_at;
   std::vector<picture_row> rows;
   /// All pictures were handed in: until then nobody is told anything.
   bool handed_in = false;
@@ -63,11 +46,7 @@ struct job_entry {
   core::time_point last_step;
   core::time_point ended_at;
 
-  std::map<uint64_t, std::shared_ptr<const job_listener>> listeners;
-  uint64_t last_listener = 0;
-  std::deque<job_news> outbox;
-  /// A thread is calling listeners.
-  bool telling = false;
+  job_listeners listeners;
 
   /// The journal was told of it.
   bool journalled = false;

@@ -19,7 +19,7 @@ uint64_t jobs::impl::listen(const job_name& name, job_listener news) {
     x = table_.find(name);
     if (!x)
       return 0;
-    me = add_listener(*x, std::move(news));
+    me = x->listeners.add(std::move(news));
     if (x->has_ended())
       push(*x, job_news::kind::ended, 0, me);
   }
@@ -31,12 +31,8 @@ void jobs::impl::leave(const job_name& name, uint64_t listener) {
   std::shared_ptr<const job_listener> gone;
   const std::lock_guard guard{mutex_};
   const auto x = table_.find(name);
-  if (!x)
-    return;
-  if (const auto i = x->listeners.find(listener); i != x->listeners.end()) {
-    gone = std::move(i->second);
-    x->listeners.erase(i);
-  }
+  if (x)
+    gone = x->listeners.remove(listener);
 }
 
 std::optional<job_view> jobs::impl::find(const job_name& name) const {
@@ -114,11 +110,10 @@ void jobs::impl::abandon(uint64_t number) {
   {
     const std::lock_guard guard{mutex_};
     x = table_.find(number);
-    if (!x || x->attending == 0 || --x->attending > 0 || x->has_ended())
+    if (!x || !attendances_.leave(number))
       return;
     if (!x->idempotency_key.empty() && within_.retry > core::timespan{0}) {
-      x->abandoned_at = when_.steady();
-      abandoned_.emplace(x->number, x);
+      attendances_.may_return(number, when_.steady());
       return;
     }
     requests = call_off(x);
@@ -132,10 +127,10 @@ void jobs::impl::call_off_abandoned() {
   std::vector<uint64_t> requests;
   {
     const std::lock_guard guard{mutex_};
-    const auto now = when_.steady();
-    for (const auto& [number, x] : abandoned_)
-      if (now >= core::after(*x->abandoned_at, within_.retry))
-        late.push_back(x);
+    for (const auto number :
+         attendances_.given_up(when_.steady(), within_.retry))
+      if (auto x = table_.find(number))
+        late.push_back(std::move(x));
     for (const auto& x : late) {
       const auto more = call_off(x);
       requests.insert(requests.end(), more.begin(), more.end());
@@ -163,7 +158,7 @@ void jobs::impl::close() {
   std::vector<uint64_t> requests;
   std::vector<entry> held;
   // What they hold, the engine too, may hold these jobs' pictures in turn.
-  std::vector<decltype(detail::job_entry::listeners)> listeners;
+  std::vector<std::vector<std::shared_ptr<const job_listener>>> listeners;
   {
     const std::lock_guard guard{mutex_};
     closed_ = true;
@@ -176,9 +171,9 @@ void jobs::impl::close() {
           requests.push_back(row.request);
     }
     for (const auto& x : held) {
-      x->outbox.clear();
+      x->listeners.drop_news();
       x->twins.clear();
-      listeners.push_back(std::exchange(x->listeners, {}));
+      listeners.push_back(x->listeners.remove_all());
       // The next server has its pictures.
       if (!x->journalled)
         table_.remove(*x);

@@ -97,14 +97,11 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
         known->has_ended()
         && (known->known.state != job_state::completed || known->known.expired);
       if (!waits || !useless) {
-        const auto me = add_listener(*known, std::move(news));
+        const auto me = known->listeners.add(std::move(news));
         if (known->has_ended())
           push(*known, job_news::kind::ended, 0, me);
-        if (waits) {
-          ++known->attending;
-          known->abandoned_at.reset();
-          abandoned_.erase(known->number);
-        }
+        else if (waits)
+          attendances_.come(known->number);
         return entered{known, true};
       }
       table_.remove(*known);
@@ -121,7 +118,6 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
   auto x = std::make_shared<job_entry>();
   x->number = ++last_number_;
   x->named = !what.id.empty();
-  x->attending = waits ? 1 : 0;
   x->keeps = what.keeps;
   x->idempotency_key = std::move(what.idempotency_key);
   x->fingerprint = std::move(what.fingerprint);
@@ -143,8 +139,10 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
   for (size_t i = 0; i < x->rows.size(); ++i)
     if (what.pictures[i].image.empty())
       x->rows[i].steps = what.pictures[i].steps.value_or(0);
-  add_listener(*x, std::move(news));
+  x->listeners.add(std::move(news));
   table_.add(x);
+  if (waits)
+    attendances_.come(x->number);
   return entered{std::move(x), false};
 }
 
@@ -207,12 +205,13 @@ void jobs::impl::hand_in(const entry& x,
 void jobs::impl::refuse(const entry& x, const failure& why) {
   std::vector<uint64_t> requests;
   std::vector<std::function<void()>> twins;
+  std::shared_ptr<const job_listener> who_asked;
   {
     const std::lock_guard guard{mutex_};
     // Who asked hears it as the reason why there is no job; who joined it
     // meanwhile by its name or key hears of its end.
-    x->listeners.erase(1);
-    x->outbox.clear();
+    who_asked = x->listeners.remove(1);
+    x->listeners.drop_news();
     if (x->has_ended())
       push(*x, job_news::kind::ended);
     else
@@ -295,13 +294,6 @@ job_view jobs::impl::view(const job_entry& x) const {
   return detail::view_of(x, table_.position(x), when_.steady());
 }
 
-uint64_t jobs::impl::add_listener(job_entry& x, job_listener news) {
-  const auto number = ++x.last_listener;
-  x.listeners.emplace(number,
-                      std::make_shared<const job_listener>(std::move(news)));
-  return number;
-}
-
 void jobs::impl::begin(job_entry& x) {
   if (x.known.state != job_state::queued)
     return;
@@ -330,17 +322,16 @@ std::vector<uint64_t> jobs::impl::end(const entry& x, job_state how,
   table_.end(x);
   x->restored.clear();
   restored_.erase(x->number);
-  abandoned_.erase(x->number);
+  attendances_.end(x->number);
   note_end(*x);
   return requests;
 }
 
 void jobs::impl::push(job_entry& x, job_news::kind what, uint32_t index,
                       uint64_t first) {
-  if (x.listeners.empty())
-    return;
-  x.outbox.push_back({what, std::make_shared<const job_view>(view(x)), index,
-                      first, x.last_listener});
+  if (!x.listeners.empty())
+    x.listeners.push(what, std::make_shared<const job_view>(view(x)), index,
+                     first);
 }
 
 void jobs::impl::take_back(const std::vector<uint64_t>& requests) {
@@ -349,42 +340,20 @@ void jobs::impl::take_back(const std::vector<uint64_t>& requests) {
 }
 
 void jobs::impl::tell(const entry& x) {
-  const auto call = [](const job_listener& to, const job_news& news) {
-    try {
-      if (news.what == job_news::kind::progressed && to.progressed)
-        to.progressed(*news.view);
-      else if (news.what == job_news::kind::pictured && to.pictured)
-        to.pictured(*news.view, news.index);
-      else if (news.what == job_news::kind::ended && to.ended)
-        to.ended(*news.view);
-    } catch (const std::exception& e) {
-      core::log_error("a listener of job {} threw: {}", news.view->id,
-                      e.what());
-    }
-  };
   std::unique_lock guard{mutex_};
-  if (x->telling || !x->handed_in || closed_)
+  if (!x->handed_in || closed_ || !x->listeners.begin_telling())
     return;
-  x->telling = true;
-  while (!x->outbox.empty() && !closed_) {
-    auto news = std::move(x->outbox.front());
-    x->outbox.pop_front();
-    std::vector<std::shared_ptr<const job_listener>> to;
-    const auto from = x->listeners.lower_bound(news.first);
-    const auto until = x->listeners.upper_bound(news.last);
-    for (auto i = from; i != until; ++i)
-      to.push_back(i->second);
-    if (news.what == job_news::kind::ended)
-      x->listeners.erase(from, until);
+  while (!closed_) {
+    auto news = x->listeners.next();
+    if (!news)
+      break;
     guard.unlock();
-    for (const auto& listener : to)
-      call(*listener, news);
-    // These may be the last owners of pictures, or of what calls back.
-    to.clear();
-    news.view.reset();
+    detail::deliver(*news);
+    // It may be the last owner of pictures, or of what calls back.
+    news.reset();
     guard.lock();
   }
-  x->telling = false;
+  x->listeners.end_telling();
   if (x->has_ended() && !x->keeps)
     table_.remove(*x);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/core/result.hpp>
+#include <atelier/runtime/http/detail/attendances.hpp>
 #include <atelier/runtime/http/detail/job_table.hpp>
 #include <atelier/runtime/http/job_journal.hpp>
 #include <atelier/runtime/http/jobs.hpp>
@@ -38,8 +39,12 @@ namespace atelier::runtime::http {
 ///              are in files; one that ends with the engine stays open there
 ///   restore    enters it, and each tick hands in what the engine takes
 ///
-/// One lock guards all; what changes a job puts news into its outbox, and the
-/// thread that finds nobody telling tells them, without the lock.
+/// One lock guards all; what changes a job enters news for its listeners, and
+/// the thread that finds nobody telling tells them, without the lock.
+///
+/// This class makes the transitions that touch more than one part: the table
+/// knows where a job stands, the attendances who waits for it on a connection,
+/// its listeners what they are still to hear.
 class jobs::impl : public std::enable_shared_from_this<jobs::impl> {
 public:
   using entry = std::shared_ptr<detail::job_entry>;
@@ -96,7 +101,6 @@ private:
 
   // With the lock held:
   job_view view(const detail::job_entry& x) const;
-  uint64_t add_listener(detail::job_entry& x, job_listener news);
   void begin(detail::job_entry& x);
   /// Returns what the engine is to forget.
   std::vector<uint64_t> end(const entry& x, job_state how, failure why = {});
@@ -134,12 +138,12 @@ private:
   const std::shared_ptr<job_journal> journal_;
   mutable std::mutex mutex_;
   detail::job_table table_;
+  /// Of open jobs.
+  detail::attendances attendances_;
   uint64_t last_number_ = 0;
   bool closed_ = false;
   /// Jobs that were restored and are open, by number.
   std::map<uint64_t, entry> restored_;
-  /// Open jobs that nobody attends any more and somebody may come again for.
-  std::map<uint64_t, entry> abandoned_;
   /// Of `tick` alone: it is told once.
   bool disk_fails_ = false;
 };

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/detail/job_listeners.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace atelier::runtime::http::detail {
+
+namespace {
+
+using kind = job_news::kind;
+
+struct heard {
+  std::vector<std::string> lines;
+
+  job_listener listener(std::string name) {
+    return {[=, this](const job_view&) { lines.push_back(name + " progress"); },
+            [=, this](const job_view&, uint32_t index) {
+              lines.push_back(name + " picture " + std::to_string(index));
+            },
+            [=, this](const job_view&) { lines.push_back(name + " end"); }};
+  }
+
+  std::vector<std::string> tell(job_listeners& from) {
+    while (const auto news = from.next())
+      deliver(*news);
+    return std::exchange(lines, {});
+  }
+};
+
+using lines = std::vector<std::string>;
+
+std::shared_ptr<const job_view> view() {
+  return std::make_shared<const job_view>();
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(job_listeners_test)
+
+BOOST_AUTO_TEST_CASE(news_come_in_order_to_those_who_listened_then) {
+  heard x;
+  job_listeners sut;
+  sut.add(x.listener("a"));
+  sut.push(kind::progressed, view());
+  sut.add(x.listener("b"));
+  sut.push(kind::pictured, view(), 3);
+  BOOST_TEST(x.tell(sut) == (lines{"a progress", "a picture 3", "b picture 3"}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(news_without_a_listener_are_not_kept) {
+  heard x;
+  job_listeners sut;
+  sut.push(kind::progressed, view());
+  sut.add(x.listener("a"));
+  BOOST_TEST(!sut.next());
+}
+
+BOOST_AUTO_TEST_CASE(news_can_be_for_the_newest_listener_alone) {
+  heard x;
+  job_listeners sut;
+  sut.add(x.listener("a"));
+  const auto b = sut.add(x.listener("b"));
+  sut.push(kind::ended, view(), 0, b);
+  BOOST_TEST(x.tell(sut) == lines{"b end"}, boost::test_tools::per_element());
+  sut.push(kind::progressed, view());
+  BOOST_TEST(x.tell(sut) == lines{"a progress"},
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(who_heard_of_the_end_listens_no_longer) {
+  heard x;
+  job_listeners sut;
+  sut.add(x.listener("a"));
+  sut.push(kind::ended, view());
+  sut.push(kind::ended, view());
+  BOOST_TEST(x.tell(sut) == lines{"a end"}, boost::test_tools::per_element());
+  BOOST_TEST(sut.empty());
+}
+
+BOOST_AUTO_TEST_CASE(who_leaves_hears_nothing_of_what_waits) {
+  heard x;
+  job_listeners sut;
+  const auto a = sut.add(x.listener("a"));
+  sut.push(kind::progressed, view());
+  BOOST_TEST(sut.remove(a));
+  BOOST_TEST(!sut.remove(a));
+  BOOST_TEST(x.tell(sut).empty());
+}
+
+BOOST_AUTO_TEST_CASE(dropped_news_are_heard_by_nobody) {
+  heard x;
+  job_listeners sut;
+  sut.add(x.listener("a"));
+  sut.push(kind::progressed, view());
+  sut.drop_news();
+  BOOST_TEST(x.tell(sut).empty());
+  BOOST_TEST(sut.remove_all().size() == 1u);
+  BOOST_TEST(sut.empty());
+}
+
+BOOST_AUTO_TEST_CASE(one_thread_at_a_time_tells) {
+  job_listeners sut;
+  BOOST_TEST(sut.begin_telling());
+  BOOST_TEST(!sut.begin_telling());
+  sut.end_telling();
+  BOOST_TEST(sut.begin_telling());
+}
+
+BOOST_AUTO_TEST_CASE(listener_that_throws_does_not_stop_the_others) {
+  heard x;
+  job_listeners sut;
+  sut.add({[](const job_view&) { throw std::runtime_error{"no"}; }, {}, {}});
+  sut.add({});
+  sut.add(x.listener("c"));
+  sut.push(kind::progressed, view());
+  BOOST_TEST(x.tell(sut) == lines{"c progress"},
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace atelier::runtime::http::detail

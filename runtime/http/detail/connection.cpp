@@ -24,19 +24,16 @@
 
 namespace atelier::runtime::http::detail {
 
-namespace asio = boost::asio;
 using boost::system::error_code;
-using tcp = asio::ip::tcp;
 
 connection::connection(socket x, std::shared_ptr<server_state> of,
                        peer_table::seat place,
-                       std::shared_ptr<asio::ssl::context> tls)
+                       std::shared_ptr<boost::asio::ssl::context> tls)
   : server_(std::move(of)),
     settings_(server_->settings()),
     place_(std::move(place)),
-    socket_(std::move(x)),
-    tls_context_(std::move(tls)),
-    timer_(socket_.get_executor()) {
+    stream_(std::move(x), std::move(tls)),
+    timer_(stream_.get_executor()) {
   ++server_->counts->open_connections;
 }
 
@@ -52,7 +49,7 @@ connection::~connection() {
 
 template <class Function>
 void connection::post(Function then) {
-  server_->post(socket_.get_executor(),
+  server_->post(stream_.get_executor(),
                 [self = shared_from_this(), then = std::move(then)]() mutable {
                   if (self->phase_ != phase::closed)
                     then(*self);
@@ -84,8 +81,7 @@ void connection::begin_events() {
 }
 
 void connection::event(std::string text) {
-  const auto waiting = unsent_ += text.size();
-  const bool slow = waiting > most_unsent_;
+  const bool slow = !output_.announce(text.size());
   post([slow, text = std::move(text)](connection& self) mutable {
     if (slow) {
       ++self.server_->counts->timed_out;
@@ -93,7 +89,7 @@ void connection::event(std::string text) {
     } else if (self.phase_ == phase::streaming) {
       self.enqueue(std::move(text));
     } else {
-      self.unsent_ -= text.size();
+      self.output_.withdraw(text.size());
     }
   });
 }
@@ -105,12 +101,10 @@ void connection::end_events() {
     --self.server_->counts->open_streams;
     self.phase_ = phase::writing;
     self.allow(self.settings_->idle);
-    if (self.version_ == 11) {
-      self.unsent_ += last_chunk.size();
-      self.enqueue(std::string{last_chunk});
-    } else if (self.out_.empty()) {
+    if (self.version_ == 11)
+      self.say(std::string{last_chunk});
+    else if (self.output_.empty())
       self.finish_reply();
-    }
   });
 }
 
@@ -139,24 +133,19 @@ void connection::close_soon() {
 
 void connection::begin() {
   ++server_->counts->connections;
-  error_code ignored;
-  socket_.set_option(tcp::no_delay{true}, ignored);
-  const auto end = socket_.remote_endpoint(ignored);
-  client_ = end.address().to_string(ignored);
-  if (tls_context_ == nullptr)
+  client_ = stream_.begin();
+  if (!stream_.secure())
     return await_request();
   phase_ = phase::handshake;
   allow(settings_->read);
-  tls_ = std::make_unique<asio::ssl::stream<socket&>>(socket_, *tls_context_);
-  tls_->async_handshake(asio::ssl::stream_base::server,
-                        [self = shared_from_this()](error_code error) {
-                          if (self->phase_ != phase::handshake)
-                            return;
-                          if (error)
-                            self->close();
-                          else
-                            self->await_request();
-                        });
+  stream_.shake_hands([self = shared_from_this()](error_code error) {
+    if (self->phase_ != phase::handshake)
+      return;
+    if (error)
+      self->close();
+    else
+      self->await_request();
+  });
 }
 
 void connection::close() {
@@ -167,7 +156,7 @@ void connection::close() {
   phase_ = phase::closed;
   error_code ignored;
   timer_.cancel(ignored);
-  socket_.close(ignored);
+  stream_.close();
   leave_work(499);
   if (const auto x = current_.lock()) {
     try {
@@ -199,28 +188,29 @@ void connection::leave_work(unsigned status) {
 }
 
 void connection::allow(core::timespan x) {
-  due_ = core::after(steady_now(), x);
-  if (due_ < armed_)
+  if (deadline_.set(core::after(steady_now(), x)))
     arm();
 }
 
 void connection::allow_forever() {
-  due_ = core::never;
+  deadline_.clear();
 }
 
 void connection::arm() {
-  armed_ = due_;
-  timer_.expires_at(due_);
+  timer_.expires_at(deadline_.timer_at());
   timer_.async_wait([self = shared_from_this()](error_code error) {
     if (error || self->phase_ == phase::closed)
       return;
-    self->armed_ = core::never;
-    if (self->due_ == core::never)
-      return;
-    if (steady_now() < self->due_)
-      self->arm();
-    else
-      self->overdue();
+    switch (self->deadline_.wake(steady_now())) {
+      case moving_deadline::woken::idle:
+        break;
+      case moving_deadline::woken::early:
+        self->arm();
+        break;
+      case moving_deadline::woken::due:
+        self->overdue();
+        break;
+    }
   });
 }
 
@@ -233,13 +223,12 @@ void connection::overdue() {
                          "the request did not come in time"));
       break;
     case phase::streaming:
-      if (out_.empty()) {
+      if (output_.empty()) {
         auto beat = std::string{heartbeat_event};
         if (version_ == 11)
           beat = chunk_text(beat);
-        unsent_ += beat.size();
         allow(settings_->idle);
-        enqueue(std::move(beat));
+        say(std::move(beat));
         break;
       }
       [[fallthrough]];

@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/runtime/http/detail/client_stream.hpp>
+#include <atelier/runtime/http/detail/input_buffer.hpp>
 #include <atelier/runtime/http/detail/live_exchange.hpp>
+#include <atelier/runtime/http/detail/moving_deadline.hpp>
+#include <atelier/runtime/http/detail/output_queue.hpp>
 #include <atelier/runtime/http/detail/reply_text.hpp>
 #include <atelier/runtime/http/detail/request_reader.hpp>
 #include <atelier/runtime/http/detail/server_state.hpp>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/strand.hpp>
 
-#include <atomic>
 #include <chrono>
-#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace atelier::runtime::http::detail {
 
@@ -33,12 +30,14 @@ inline core::time_point steady_now() {
 ///
 /// Lives by its pending reads, writes and timer alone. It has one timer, whose
 /// moment means something else in each phase.
+///
+/// Owns the parts that know one thing each (the way to the client, what came,
+/// what goes, the timer's moment), and the request under way with its phase,
+/// which every transition touches.
 /// Threads: what is marked so from any; the rest on the strand.
 class connection : public std::enable_shared_from_this<connection> {
 public:
-  using executor = boost::asio::strand<boost::asio::io_context::executor_type>;
-  using socket =
-    boost::asio::basic_stream_socket<boost::asio::ip::tcp, executor>;
+  using socket = client_stream::socket;
 
   /// @param place among those of its peer
   /// @param tls null: none
@@ -106,6 +105,8 @@ private:
   void answer(reply_message x);
   void refuse(reply_message x);
   void begin_stream();
+  /// Writes a text whose bytes were not announced before.
+  void say(std::string text);
   void enqueue(std::string text);
   void write();
   void was_written(boost::system::error_code error, size_t bytes);
@@ -128,24 +129,17 @@ private:
   /// As of the request's begin.
   std::shared_ptr<const config::http_settings> settings_;
   const peer_table::seat place_;
-  socket socket_;
-  std::shared_ptr<boost::asio::ssl::context> tls_context_;
-  std::unique_ptr<boost::asio::ssl::stream<socket&>> tls_;
+  client_stream stream_;
   boost::asio::steady_timer timer_;
-  core::time_point due_ = core::never;
-  core::time_point armed_ = core::never;
+  moving_deadline deadline_;
+  input_buffer input_;
+  /// Handlers of events announce texts, also after the end of a reply to HEAD.
+  output_queue output_;
 
   phase phase_ = phase::idle;
   std::string client_;
-  bool reading_ = false;
-  /// Past TLS: only to see the client's end.
-  bool bare_ = false;
   /// A reply went out before.
   bool served_ = false;
-  bool input_ended_ = false;
-  /// Where reads go; what cannot be used yet waits in `ahead_`.
-  std::vector<char> block_;
-  std::string ahead_;
 
   // Of the request under way.
   std::unique_ptr<request_reader> reader_;
@@ -161,14 +155,6 @@ private:
   bool keep_alive_ = false;
   bool busy_ = false;
   std::weak_ptr<live_exchange> current_;
-
-  std::list<std::string> out_;
-  size_t out_at_ = 0;
-  bool writing_ = false;
-  /// Handed in for writing and not written, and the most of it: handlers of
-  /// events look at both, also after the end of a reply to HEAD.
-  std::atomic<uint64_t> unsent_{0};
-  std::atomic<uint64_t> most_unsent_{0};
 };
 
 } // namespace atelier::runtime::http::detail

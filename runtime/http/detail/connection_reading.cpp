@@ -4,7 +4,7 @@
 #include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/detail/connection.hpp>
 
-#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -42,33 +42,23 @@ void connection::await_request() {
     return close();
   // A new connection is expected to have something to say.
   allow(served_ ? settings_->idle : std::min(settings_->read, settings_->idle));
-  if (!ahead_.empty()) {
-    const auto bytes = std::exchange(ahead_, {});
-    take_in(bytes);
-    return;
-  }
+  if (const auto bytes = input_.take(); !bytes.empty())
+    return take_in(bytes);
   read();
 }
 
 void connection::read() {
-  if (reading_ || input_ended_ || phase_ == phase::closed)
+  if (!input_.may_read() || phase_ == phase::closed)
     return;
-  reading_ = true;
   const bool body = phase_ == phase::draining
                  || (phase_ == phase::reading
                      && reader_->where() == request_reader::stage::body);
-  const auto wanted = body ? large_block : small_block;
-  if (block_.size() != wanted)
-    std::vector<char>(wanted).swap(block_);
-  auto done = [self = shared_from_this()](error_code error, size_t bytes) {
-    self->reading_ = false;
-    if (self->phase_ != phase::closed)
-      self->was_read(error, bytes);
-  };
-  if (tls_ && !bare_)
-    tls_->async_read_some(asio::buffer(block_), std::move(done));
-  else
-    socket_.async_read_some(asio::buffer(block_), std::move(done));
+  stream_.read(input_.begin_read(body ? large_block : small_block),
+               [self = shared_from_this()](error_code error, size_t bytes) {
+                 self->input_.end_read();
+                 if (self->phase_ != phase::closed)
+                   self->was_read(error, bytes);
+               });
 }
 
 void connection::was_read(error_code error, size_t bytes) {
@@ -78,20 +68,19 @@ void connection::was_read(error_code error, size_t bytes) {
   switch (phase_) {
     case phase::idle:
     case phase::reading:
-      take_in({block_.data(), bytes});
+      take_in(input_.last_read(bytes));
       break;
     case phase::draining:
       read();
       break;
     default:
-      ahead_.append(block_.data(), bytes);
-      if (ahead_.size() < most_ahead)
+      if (input_.keep(input_.last_read(bytes)) < most_ahead)
         read();
   }
 }
 
 void connection::input_ended(bool orderly) {
-  input_ended_ = true;
+  input_.end();
   const bool answering = phase_ == phase::working || phase_ == phase::writing;
   if (!orderly || !answering)
     return close();
@@ -106,14 +95,7 @@ void connection::input_ended(bool orderly) {
 
 void connection::take_in(std::string_view bytes) {
   try {
-    if (ahead_.empty()) {
-      // Copied before: the next read may come into the same block.
-      ahead_ = std::string{feed(bytes)};
-    } else {
-      ahead_ += bytes;
-      const auto rest = feed(ahead_);
-      ahead_.erase(0, ahead_.size() - rest.size());
-    }
+    input_.offer(bytes, [this](std::string_view all) { return feed(all); });
   } catch (const std::exception& e) {
     core::log_error("a connection is closed: {}", e.what());
     return close();
@@ -129,7 +111,7 @@ std::string_view connection::feed(std::string_view bytes) {
   if (phase_ == phase::idle && !bytes.empty()) {
     phase_ = phase::reading;
     settings_ = server_->settings();
-    most_unsent_ = settings_->unsent_bytes;
+    output_.limit(settings_->unsent_bytes);
     began_ = steady_now();
     allow(settings_->read);
     const auto& most = *settings_;
@@ -191,8 +173,7 @@ void connection::judge_head() {
   if (!entry_.refused) {
     if (more && reader_->expects_continue()) {
       constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
-      unsent_ += go_on.size();
-      enqueue(std::string{go_on});
+      say(std::string{go_on});
     }
     return;
   }

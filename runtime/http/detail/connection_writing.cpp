@@ -3,15 +3,11 @@
 #include <atelier/runtime/http/detail/connection.hpp>
 #include <atelier/runtime/http/detail/request_id.hpp>
 
-#include <boost/asio/buffer.hpp>
-
 #include <utility>
 
 namespace atelier::runtime::http::detail {
 
-namespace asio = boost::asio;
 using boost::system::error_code;
-using tcp = asio::ip::tcp;
 
 /// Bodies up to here go out together with their heads.
 constexpr size_t joined_body = 16 << 10;
@@ -31,12 +27,11 @@ void connection::answer(reply_message x) {
   auto head = head_text(x, how, x.body.size());
   const bool body = !how.head_only && !x.body.empty() && x.status >= 200
                  && x.status != 204 && x.status != 304;
-  unsent_ += head.size() + (body ? x.body.size() : 0);
   if (body && x.body.size() <= joined_body)
     head += x.body;
-  enqueue(std::move(head));
+  say(std::move(head));
   if (body && x.body.size() > joined_body)
-    enqueue(std::move(x.body));
+    say(std::move(x.body));
 }
 
 /// Answers what no handler has seen.
@@ -62,53 +57,47 @@ void connection::begin_stream() {
   head.content_type = "text/event-stream";
   head.headers = {{"Cache-Control", "no-cache"}, {"X-Accel-Buffering", "no"}};
   auto text = head_text(head, form(), std::nullopt);
-  unsent_ += text.size();
   if (method_ == "HEAD") {
     phase_ = phase::writing;
     --server_->counts->open_streams;
   }
   allow(settings_->idle);
+  say(std::move(text));
+}
+
+void connection::say(std::string text) {
+  output_.announce(text.size());
   enqueue(std::move(text));
 }
 
 void connection::enqueue(std::string text) {
   // From now on the client is to read, no longer the stream to show a sign of
   // life.
-  if (phase_ == phase::streaming && out_.empty())
+  if (phase_ == phase::streaming && output_.empty())
     allow(settings_->idle);
-  out_.push_back(std::move(text));
+  output_.push(std::move(text));
   write();
 }
 
 void connection::write() {
-  if (writing_ || out_.empty())
+  const auto rest = output_.begin_write();
+  if (!rest)
     return;
-  writing_ = true;
-  const auto rest =
-    asio::buffer(out_.front().data() + out_at_, out_.front().size() - out_at_);
-  auto done = [self = shared_from_this()](error_code error, size_t bytes) {
-    self->writing_ = false;
-    if (self->phase_ != phase::closed)
-      self->was_written(error, bytes);
-  };
-  if (tls_)
-    tls_->async_write_some(rest, std::move(done));
-  else
-    socket_.async_write_some(rest, std::move(done));
+  stream_.write(*rest,
+                [self = shared_from_this()](error_code error, size_t bytes) {
+                  self->output_.end_write();
+                  if (self->phase_ != phase::closed)
+                    self->was_written(error, bytes);
+                });
 }
 
 void connection::was_written(error_code error, size_t bytes) {
   if (error)
     return close();
-  unsent_ -= bytes;
-  out_at_ += bytes;
-  if (out_at_ == out_.front().size()) {
-    out_.pop_front();
-    out_at_ = 0;
-  }
+  output_.written(bytes);
   if (phase_ == phase::writing || phase_ == phase::streaming)
     allow(settings_->idle);
-  if (out_.empty())
+  if (output_.empty())
     all_written();
   else
     write();
@@ -129,7 +118,7 @@ void connection::finish_reply() {
     server_->responded(core::to_seconds(steady_now() - ready));
   leave_work(status_);
   current_.reset();
-  if (keep_alive_ && !input_ended_ && !server_->stopping)
+  if (keep_alive_ && !input_.ended() && !server_->stopping)
     await_request();
   else
     linger();
@@ -137,14 +126,14 @@ void connection::finish_reply() {
 
 void connection::linger() {
   phase_ = phase::draining;
-  ahead_.clear();
+  input_.take();
   allow(server_->linger);
-  if (tls_) {
-    tls_->async_shutdown([self = shared_from_this()](error_code error) {
+  if (stream_.secure()) {
+    stream_.end_tls([self = shared_from_this()](error_code error) {
       if (self->phase_ != phase::draining)
         return;
       // It fails where the client was still sending.
-      if (error && !self->reading_)
+      if (error && !self->input_.reading())
         self->drain();
       else
         self->close();
@@ -155,10 +144,8 @@ void connection::linger() {
 }
 
 void connection::drain() {
-  bare_ = true;
-  error_code ignored;
-  socket_.shutdown(tcp::socket::shutdown_send, ignored);
-  if (input_ended_)
+  stream_.end_output();
+  if (input_.ended())
     return close();
   read();
 }

@@ -339,6 +339,7 @@ BOOST_AUTO_TEST_CASE(decisions_equal_trying_every_count) {
     const auto truth = best_of_all(p);
     solve_options exact;
     exact.exact_effort = 1'000'000;
+    exact.gap = 0;
     const auto d = solved(p, exact);
     BOOST_REQUIRE_MESSAGE(equals_best(d.values, truth),
                           "instance " << i << ": " << shown(d.values)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/hub.hpp>
-#include <atelier/actors/source_files.hpp>
 #include <atelier/planning/walk.hpp>
 
 #include <algorithm>
@@ -9,11 +8,6 @@
 namespace atelier::actors {
 
 namespace {
-
-/// Reads an ended row's picture for the client.
-core::ticket client_ticket(core::request_id id) {
-  return {id, 0xFFFFFFFF};
-}
 
 constexpr ipc::process_life control_life{};
 
@@ -25,19 +19,12 @@ uint64_t source_size(const core::request& x) {
   return x.source ? x.source->bytes() : 0;
 }
 
-core::error too_few_image_slots(const ipc::keeper& slots) {
-  return core::fail(core::ec::invalid_argument,
-                    "a source image needs {} image slots, there are {} "
-                    "(arena.image_slots)",
-                    image_slots_for_source, slots.count(ipc::slot_kind::image));
-}
-
 } // namespace
 
 hub::hub(hub_config config, hub_ports ports)
   : config_(std::move(config)),
     ports_(std::move(ports)),
-    keeper_(config_.arena, config_.slots),
+    slots_(config_.arena, config_.slots, ports_.slots),
     plan_(config_.initial_plan),
     tables_(*config_.profile),
     backlog_(config_.profile->variants.size()),
@@ -86,9 +73,9 @@ void hub::submit(std::shared_ptr<const core::request> what,
                              source_bytes_, files,
                              config_.limits.sources_bytes),
                   retry_after(), now);
-  if (files != 0
-      && keeper_.count(ipc::slot_kind::image) < image_slots_for_source)
-    return refuse(std::move(what), too_few_image_slots(keeper_), {}, now);
+  if (files != 0)
+    if (auto why = slots_.too_few_for_source())
+      return refuse(std::move(what), std::move(*why), {}, now);
   auto& r = rows_[id];
   r.what = std::move(what);
   r.notes = r.what->notes;
@@ -210,7 +197,7 @@ void hub::close_books(core::request_id id, row& r) {
 }
 
 void hub::drop_source(row& r) {
-  keeper_.supersede(r.source);
+  slots_.drop(r.source);
   r.source = {};
 }
 
@@ -236,7 +223,7 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
   close_books(id, r);
   draw_end(id, r, as == row_state::cancelled ? "cancelled" : "failed", why,
            now);
-  keeper_.end_request(id);
+  slots_.end(id);
   answer a;
   a.what = r.what;
   a.failure = std::move(why);
@@ -267,8 +254,7 @@ void hub::answer_row(core::request_id id, row& r, uint64_t bytes,
     seconds_per_end_ += (gap - seconds_per_end_) / 16;
   }
   last_end_ = now;
-  keeper_.begin_read(r.encoded, client_ticket(id), control_life);
-  keeper_.end_request(id);
+  slots_.answer(id, r.encoded);
   const auto& v = config_.profile->variants[r.how.variant.value];
   answer a;
   a.what = r.what;
@@ -290,7 +276,7 @@ void hub::taken(core::request_id id, core::time_point now) {
   const auto i = rows_.find(id);
   if (i == rows_.end() || i->second.state != row_state::answered)
     return;
-  keeper_.end_read(i->second.encoded, client_ticket(id));
+  slots_.taken(id, i->second.encoded);
   rows_.erase(i);
   settle(now);
 }

@@ -7,9 +7,10 @@
 #include <atelier/actors/ports.hpp>
 #include <atelier/actors/recovery_watch.hpp>
 #include <atelier/actors/row.hpp>
+#include <atelier/actors/scheduler/shares.hpp>
+#include <atelier/actors/scheduler/slots.hpp>
 #include <atelier/actors/timeline.hpp>
 #include <atelier/config/settings.hpp>
-#include <atelier/ipc/keeper.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/admission.hpp>
 #include <atelier/planning/backlog.hpp>
@@ -22,7 +23,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -44,7 +44,7 @@ struct hub_config {
   uint64_t seed = 0;
   /// Low half of the arena's epoch, and its slots by kind.
   uint32_t arena = 1;
-  std::array<uint32_t, ipc::slot_kinds> slots = {2, 2, 0};
+  slot_counts slots = {2, 2, 0};
   std::shared_ptr<const planning::policy> policy;
   std::shared_ptr<const planning::profile> profile;
   std::shared_ptr<const planning::plan> initial_plan;
@@ -189,8 +189,6 @@ private:
   void turn_away(core::request_id id, row& r, core::error why,
                  core::timespan retry_after, core::time_point now);
   void count_choice(const row& r);
-  /// A row on its route could wait for image slots for ever.
-  std::optional<core::error> too_few_slots_for(const row& r) const;
   /// Ends a row with the picture that was found for it; false where there is
   /// none to be had.
   bool answer_with_match(core::request_id id, row& r, uint32_t match,
@@ -287,11 +285,22 @@ private:
   /// for slots: such a row holds some, and gives them back only at its end.
   bool dispatch_later_stage(const std::vector<core::lane_id>& lanes, worker& w,
                             core::time_point now);
+  /// Give a row the slots of its phase, and make its order; nothing where there
+  /// are not enough of them.
+  std::optional<work> order_to_prepare(core::ticket who, const row& r,
+                                       const worker& w);
+  std::optional<work> order_to_denoise(core::ticket who, row& r,
+                                       const worker& w);
+  std::optional<work> order_to_finish(core::ticket who, const row& r,
+                                      const worker& w);
   prepare preparation(core::ticket who, const row& r,
-                      const dispatched& x) const;
+                      const held_slots& held) const;
   /// Has a row run by what its worker hosts, from earlier work where its route
   /// says so.
   void settle_start(core::ticket who, row& r, const worker& w);
+  /// A waiting row runs from now on; a worker has one more.
+  void leave_for_worker(core::request_id id, row& r, core::time_point now);
+  void take_seat(row& r, worker& w, core::time_point now);
   void withdraw(worker& w);
   void offer(worker& w);
   void view_changed(const worker& w);
@@ -299,20 +308,11 @@ private:
   core::timespan allowance_of(const row& r, const worker& w) const;
 
   // hub_slots.cpp: what a dispatch is given
-  bool grant(core::ticket who, const worker& w,
-             std::initializer_list<ipc::slot_kind> kinds,
-             std::array<uint32_t, ipc::slot_kinds> reserve, dispatched& into);
-  /// Returns the slots that must stay free, by kind, when a row is given what
-  /// its phase takes, so that what is further along can always go on.
-  std::array<uint32_t, ipc::slot_kinds> left_for_next(const row& r) const;
-  /// Returns the slots, by kind, that a tenant which has rows in this phase
-  /// leaves to those that have none.
-  std::array<uint32_t, ipc::slot_kinds> left_for_others(const row& r,
-                                                        bool has_some) const;
-  bool grant_with_source(core::ticket who, const row& r, const worker& w,
-                         dispatched& into);
-  bool grant_for_preparing(core::ticket who, const row& r, const worker& w,
-                           dispatched& into);
+  /// Returns what must stay free when a row is given what its phase takes.
+  slot_counts left_for_next(const row& r) const;
+  slot_counts left_for_others(const row& r, bool has_some) const;
+  const held_slots* grant_for_preparing(core::ticket who, const row& r,
+                                        const worker& w);
 
   // hub_suspects.cpp: rows whose worker died under them
   /// Begins a phase; a row that died in it too often before ends here.
@@ -352,14 +352,19 @@ private:
     /// Its process ended while it worked on this.
     suspicious,
   };
-  bool conclude(core::ticket who, core::time_point now, dispatched& out);
+
+  /// A dispatch that ended, and the slots that it held.
+  struct concluded : dispatched {
+    held_slots slots;
+  };
+
+  bool conclude(core::ticket who, core::time_point now, concluded& out);
   row* current(core::ticket who);
-  void discard(const dispatched& x);
   void note(row& r, const std::vector<core::note>& what);
   /// Counts what a judge told; returns what its gate compares.
   double note_score(double told);
   void count_batch(const stepped& x);
-  void fall_back(core::request_id id, row& r, const dispatched& x,
+  void fall_back(core::request_id id, row& r, const concluded& x,
                  const core::error& why, loss how, core::time_point now);
   void bury(ipc::process_life who);
   worker* find(const worker_address& where);
@@ -422,7 +427,7 @@ private:
 
   hub_config config_;
   hub_ports ports_;
-  ipc::keeper keeper_;
+  actors::slots slots_;
   std::shared_ptr<const planning::plan> plan_;
   rows_type rows_;
   std::unordered_map<core::ticket, dispatched> out_;
@@ -505,10 +510,6 @@ private:
 
 /// Deaths alone without anything gained, after which a request is poison.
 inline constexpr uint32_t most_strikes = 2;
-
-/// The part of a worker's seats, of slots and of what is prepared ahead that
-/// tenants which have some leave to those that have none.
-inline constexpr uint32_t share_for_others = 8;
 
 /// Rows of a pool's lane among which one of another tenant is looked for.
 inline constexpr size_t looked_at = 4;

@@ -183,22 +183,22 @@ bool hub::dispatch_later_stage(const std::vector<core::lane_id>& lanes,
 }
 
 prepare hub::preparation(core::ticket who, const row& r,
-                         const dispatched& x) const {
+                         const held_slots& held) const {
   prepare p;
   p.who = who;
   p.how = r.how;
   p.text = r.what->text;
   p.latent = planning::latent_of(config_.profile->variants[r.how.variant.value],
                                  r.how.px);
-  p.state = x.granted[0];
+  p.state = held.granted[0];
   if (!r.how.from_image)
     return p;
-  p.source = x.granted[1];
-  if (x.reads_files) {
-    p.files = x.reading;
+  p.source = held.granted[1];
+  if (held.reads_files) {
+    p.files = held.reading;
     return p;
   }
-  p.drawn = x.reading;
+  p.drawn = held.reading;
   const auto& drawn = r.ran[*r.known.best];
   p.drawn_px = drawn.px;
   p.drawn_scaled_to = drawn.scaled_to;
@@ -219,83 +219,101 @@ void hub::settle_start(core::ticket who, row& r, const worker& w) {
   start_from_earlier(who, r, saved_by(r, next, r.how.variant, w.view.level));
 }
 
-bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
+std::optional<work> hub::order_to_prepare(core::ticket who, const row& r,
+                                          const worker& w) {
+  const auto* held = grant_for_preparing(who, r, w);
+  if (held == nullptr)
+    return std::nullopt;
+  return preparation(who, r, *held);
+}
+
+std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
+                                          const worker& w) {
   using ipc::slot_kind;
+  const auto* held = slots_.grant(
+    who, w.where.where, {slot_kind::state, slot_kind::image},
+    sum(left_for_next(r), left_for_others(r, has_seat(w, r.what->tenant))));
+  if (held == nullptr)
+    return std::nullopt;
+  settle_start(who, r, w);
+  slots_.read(who, w.where.where, r.newest);
+  slots_.read_source(who, w.where.where, r.source);
+  const auto& next = r.under->routes[r.along.value].stages[r.stage];
+  denoise d;
+  d.who = who;
+  d.how = r.how;
+  d.text = r.what->text;
+  d.from = r.newest;
+  d.state = held->granted[0];
+  d.image = held->granted[1];
+  d.source = r.source;
+  d.steps_done = r.steps_done;
+  d.prio = r.what->prio;
+  d.deadline_ns = r.what->deadline.time_since_epoch().count();
+  d.tenant = r.what->tenant;
+  d.wants_progress = r.what->wants_progress;
+  d.preview_every = r.what->preview_every;
+  if (next.check)
+    d.judge = next.check->judge;
+  return d;
+}
+
+std::optional<work> hub::order_to_finish(core::ticket who, const row& r,
+                                         const worker& w) {
+  const auto* held =
+    slots_.grant(who, w.where.where, {ipc::slot_kind::image}, left_for_next(r));
+  if (held == nullptr)
+    return std::nullopt;
+  slots_.read(who, w.where.where, r.pixels);
+  const auto& v = config_.profile->variants[r.how.variant.value];
+  return finish{who,    r.how,          r.what->text, v.model,
+                v.name, r.what->output, r.pixels,     held->granted[0],
+                r.notes};
+}
+
+bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   auto& r = rows_.at(id);
   const core::ticket who{id, r.attempt + 1};
   const auto waited_for = r.how.variant;
+  auto order = r.at == phase::preparing ? order_to_prepare(who, r, w)
+             : r.at == phase::denoising ? order_to_denoise(who, r, w)
+                                        : order_to_finish(who, r, w);
+  if (!order)
+    return false;
   dispatched x;
   x.worker = w.view.worker;
   x.tenant = r.what->tenant;
   x.at = r.at;
   x.since = now;
   x.variant = r.how.variant;
-  x.steps_before = r.steps_done;
-  x.steps_done = r.steps_done;
+  x.steps_before = x.steps_done = r.steps_done;
   x.alone = r.alone;
-  work order;
-  switch (r.at) {
-    case phase::preparing: {
-      if (!grant_for_preparing(who, r, w, x))
-        return false;
-      order = preparation(who, r, x);
-      count_ahead(x.tenant, true);
-      break;
-    }
-    case phase::denoising: {
-      if (!grant(
-            who, w, {slot_kind::state, slot_kind::image},
-            sum(left_for_next(r), left_for_others(r, has_seat(w, x.tenant))),
-            x))
-        return false;
-      settle_start(who, r, w);
-      x.steps_before = x.steps_done = r.steps_done;
-      x.reading = r.newest;
-      keeper_.begin_read(x.reading, who, w.where.where);
-      x.source = r.source;
-      keeper_.begin_read(x.source, who, w.where.where);
-      const auto& next = r.under->routes[r.along.value].stages[r.stage];
-      x.variant = r.how.variant;
-      denoise d;
-      d.who = who;
-      d.how = r.how;
-      d.text = r.what->text;
-      d.from = r.newest;
-      d.state = x.granted[0];
-      d.image = x.granted[1];
-      d.source = r.source;
-      d.steps_done = r.steps_done;
-      d.prio = r.what->prio;
-      d.deadline_ns = r.what->deadline.time_since_epoch().count();
-      d.tenant = r.what->tenant;
-      d.wants_progress = r.what->wants_progress;
-      d.preview_every = r.what->preview_every;
-      if (next.check)
-        d.judge = next.check->judge;
-      order = std::move(d);
-      x.steps = core::steps_to_run(r.how);
-      x.masked = masked_as_it_runs(r);
-      count_ahead(x.tenant, false);
-      x.steps_left = steps_left(r);
-      w.view.steps_left += x.steps_left;
-      break;
-    }
-    case phase::finishing: {
-      if (!grant(who, w, {slot_kind::image}, left_for_next(r), x))
-        return false;
-      x.reading = r.pixels;
-      keeper_.begin_read(x.reading, who, w.where.where);
-      const auto& v = config_.profile->variants[r.how.variant.value];
-      order = finish{who,      r.how,        r.what->text,
-                     v.model,  v.name,       r.what->output,
-                     r.pixels, x.granted[0], r.notes};
-      break;
-    }
-  }
-  if (r.at == phase::denoising)
+  if (r.at == phase::preparing)
+    count_ahead(x.tenant, true);
+  if (r.at == phase::denoising) {
+    x.steps = core::steps_to_run(r.how);
+    x.masked = masked_as_it_runs(r);
+    count_ahead(x.tenant, false);
+    x.steps_left = steps_left(r);
+    w.view.steps_left += x.steps_left;
     lanes_.charge(r.what->tenant, needs_on(r, w.view.device_kind), now);
-  if (const auto lane = lanes_.where(id); lane && r.at == phase::denoising)
-    count_waiting(waited_for, *lane, false);
+    if (const auto lane = lanes_.where(id))
+      count_waiting(waited_for, *lane, false);
+  }
+  leave_for_worker(id, r, now);
+  r.attempt = who.attempt;
+  take_seat(r, w, now);
+  ++counts_.dispatched;
+  w.has.push_back(who);
+  out_.emplace(who, std::move(x));
+  if (auto* d = std::get_if<denoise>(&*order); d != nullptr && w.filling)
+    w.joining.push_back(std::move(*d));
+  else
+    ports_.workers->send(w.where, std::move(*order));
+  return true;
+}
+
+void hub::leave_for_worker(core::request_id id, row& r, core::time_point now) {
   take_from_lane(id, r);
   r.took.queue += now - r.waiting_since;
   draw_wait(id, r, now);
@@ -303,7 +321,9 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       && r.due != r.what->deadline)
     set_due(id, r, r.what->deadline);
   r.state = row_state::running;
-  r.attempt = who.attempt;
+}
+
+void hub::take_seat(row& r, worker& w, core::time_point now) {
   withdraw(w);
   if (w.view.seats_taken == 0) {
     w.last_sign = now;
@@ -316,7 +336,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   }
   ++w.view.seats_taken;
   --w.view.seats_free;
-  if (x.alone) {
+  if (r.alone) {
     r.next_trial = trial::unasked;
     each_beside(w, [](worker& y) {
       y.exclusive = true;
@@ -324,14 +344,6 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
     });
   }
   offer(w);
-  ++counts_.dispatched;
-  w.has.push_back(who);
-  out_.emplace(who, std::move(x));
-  if (auto* d = std::get_if<denoise>(&order); d != nullptr && w.filling)
-    w.joining.push_back(std::move(*d));
-  else
-    ports_.workers->send(w.where, std::move(order));
-  return true;
 }
 
 core::timespan hub::allowance_of(const row& r, const worker& w) const {

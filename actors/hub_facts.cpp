@@ -3,12 +3,10 @@
 // Which route a request takes, and what is asked of it before.
 
 #include <atelier/actors/hub.hpp>
-#include <atelier/actors/slot_needs.hpp>
 #include <atelier/planning/policies/atelier/offers.hpp>
 #include <atelier/planning/question_budget.hpp>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace atelier::actors {
@@ -23,11 +21,9 @@ constexpr size_t most_retrievals = 64;
 
 constexpr size_t edit_bins = 8;
 
-constexpr ipc::process_life control_life{};
-
 /// Image slots that stay free when a found picture takes one: encoding it takes
 /// another.
-constexpr std::array<uint32_t, ipc::slot_kinds> reserve_found{0, 1, 0};
+constexpr slot_counts reserve_found{0, 1, 0};
 
 /// Answers what nobody could tell: nothing is tolerated, nothing is near. But a
 /// search is likely to hit: a predictor may spare a search, never a hit.
@@ -123,7 +119,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       members_changed_ = members_changed_ || !tells_rows_;
       tells_rows_ = true;
     }
-    if (auto why = too_few_slots_for(r))
+    if (auto why = slots_.too_few_for(*along, r.what->source != nullptr))
       return turn_away(id, r, std::move(*why), {}, now);
     core::timespan later{0};
     const auto first = along->stages.front().any_of.front();
@@ -218,22 +214,15 @@ bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,
   // What is kept was drawn from scratch, by the variant that does that.
   r.how = planning::recipe_of(*r.what, {}, config_.profile->reuse->full,
                               *config_.profile);
-  // The control process is done with the slot at once, as with source files.
-  const core::ticket who{id, r.attempt};
-  constexpr std::array kinds{ipc::slot_kind::image};
-  const auto slots = keeper_.grant(who, control_life, kinds, reserve_found);
-  if (!slots)
+  const auto picture =
+    slots_.fill({id, r.attempt}, ipc::slot_kind::image, reserve_found,
+                [&](const ipc::slot_ref& slot) {
+                  return ports_.facts
+                      && ports_.facts->give_picture(
+                        (*r.known.near)[match].entry, r.how.px, slot);
+                });
+  if (!picture)
     return false;
-  const auto picture = slots->front();
-  ports_.slots->open(picture);
-  const bool given = ports_.facts
-                  && ports_.facts->give_picture((*r.known.near)[match].entry,
-                                                r.how.px, picture);
-  keeper_.release(picture, who);
-  if (!given) {
-    keeper_.supersede(picture);
-    return false;
-  }
   count_choice(r);
   planning::outcome o;
   o.variant = r.how.variant;
@@ -243,25 +232,6 @@ bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,
   r.ran.push_back(r.how);
   advance(id, r, now);
   return true;
-}
-
-std::optional<core::error> hub::too_few_slots_for(const row& r) const {
-  const auto& along = r.under->routes[r.along.value];
-  const auto needs =
-    image_slots_from(along, 0, phase::preparing, r.what->source != nullptr);
-  const auto there = keeper_.count(ipc::slot_kind::image);
-  if (needs > there)
-    return core::fail(core::ec::out_of_resources,
-                      "route '{}' needs {} image slots, there are {} "
-                      "(arena.image_slots)",
-                      along.name, needs, there);
-  const auto states = state_slots_from(along, 0);
-  if (const auto all = keeper_.count(ipc::slot_kind::state); states > all)
-    return core::fail(core::ec::out_of_resources,
-                      "route '{}' needs {} state slots, there are {} "
-                      "(arena.state_slots)",
-                      along.name, states, all);
-  return std::nullopt;
 }
 
 void hub::count_choice(const row& r) {
@@ -326,18 +296,13 @@ void hub::start_from_earlier(core::ticket who, row& r, uint32_t steps) {
   const auto& near = *r.known.near;
   const auto& from =
     near[std::min<size_t>(r.match.value_or(0), near.size() - 1)];
-  // The control process is done with the slot at once, as with source files.
-  constexpr std::array kinds{ipc::slot_kind::state};
-  const auto slots = keeper_.grant(who, control_life, kinds, {});
-  if (!slots)
+  const auto state =
+    slots_.fill(who, ipc::slot_kind::state, {}, [&](const ipc::slot_ref& slot) {
+      return ports_.facts->give_state(from.entry, steps, slot);
+    });
+  if (!state)
     return;
-  const auto state = slots->front();
-  ports_.slots->open(state);
-  const bool given = ports_.facts->give_state(from.entry, steps, state);
-  keeper_.release(state, who);
-  if (!given)
-    return keeper_.supersede(state);
-  keeper_.supersede(r.newest);
+  slots_.drop(r.newest);
   r.newest = state;
   r.saved = r.steps_done = steps;
 }

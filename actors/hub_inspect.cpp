@@ -68,7 +68,7 @@ const counters& hub::counts() const {
 }
 
 const ipc::keeper& hub::slots() const {
-  return keeper_;
+  return slots_.keeper();
 }
 
 size_t hub::rows() const {
@@ -86,11 +86,8 @@ scheduler_status hub::status() const {
   s.running = static_cast<uint32_t>(live_ - lanes_.size());
   s.plan = plan_;
   s.profile = current_;
-  for (size_t k = 0; k < ipc::slot_kinds; ++k) {
-    const auto kind = static_cast<ipc::slot_kind>(k);
-    s.slots += keeper_.count(kind);
-    s.slots_in_use += keeper_.count(kind) - keeper_.census(kind).free;
-  }
+  s.slots = slots_.all();
+  s.slots_in_use = slots_.in_use();
   for (const auto& [id, w] : workers_) {
     s.preprocess_workers += w.where.what == role::preprocess ? 1 : 0;
     s.postprocess_workers += w.where.what == role::postprocess ? 1 : 0;
@@ -111,7 +108,7 @@ scheduler_status hub::status() const {
 }
 
 std::string hub::check() const {
-  if (auto broken = keeper_.check(); !broken.empty())
+  if (auto broken = slots_.check(); !broken.empty())
     return broken;
   if (counts_.arrived
       != counts_.refused + counts_.answered + counts_.failed + counts_.cancelled
@@ -136,7 +133,7 @@ std::string hub::check() const {
     const bool has_source =
       r.how.from_image && r.at == phase::denoising && !is_terminal(r.state);
     if (has_source != static_cast<bool>(r.source)
-        || (has_source && !keeper_.state_of(r.source)))
+        || (has_source && !slots_.holds(r.source)))
       return fmt::format("row {} lost its source, or keeps one for nothing",
                          id.value);
     if (is_terminal(r.state))
@@ -193,13 +190,10 @@ std::string hub::check() const {
   if (listed != 0)
     return "the views of the workers are not complete";
   std::map<core::worker_id, uint32_t> taken;
-  for (const auto& [who, x] : out_) {
+  for (const auto& [who, x] : out_)
     ++taken[x.worker];
-    for (const auto& slot : x.granted)
-      if (const auto s = keeper_.state_of(slot);
-          !s || *s == ipc::slot_state::free || *s == ipc::slot_state::held)
-        return fmt::format("request {} lost a granted slot", who.id.value);
-  }
+  if (slots_.dispatches() != out_.size())
+    return "dispatches and slots disagree";
   for (const auto& [who, x] : out_) {
     const auto& at = workers_.at(x.worker).where;
     const bool pool = at.what != role::denoise_step;

@@ -50,13 +50,13 @@ row* hub::current(core::ticket who) {
   return &i->second;
 }
 
-bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
+bool hub::conclude(core::ticket who, core::time_point now, concluded& out) {
   const auto i = out_.find(who);
   if (i == out_.end()) {
     ++counts_.stale_replies;
     return false;
   }
-  out = std::move(i->second);
+  static_cast<dispatched&>(out) = std::move(i->second);
   out_.erase(i);
   auto& w = workers_.at(out.worker);
   w.last_sign = now;
@@ -77,22 +77,10 @@ bool hub::conclude(core::ticket who, core::time_point now, dispatched& out) {
   for (const auto lane : w.serves)
     if (!lanes_.empty(alone_lane(lane)) || w.draining)
       dirty_.insert(alone_lane(lane));
-  for (const auto& slot : out.granted)
-    keeper_.release(slot, who);
-  if (out.reading && !out.published)
-    keeper_.end_read(out.reading, who);
-  if (out.source)
-    keeper_.end_read(out.source, who);
+  out.slots = slots_.conclude(who);
   if (out.at == phase::preparing)
     count_ahead(out.tenant, false);
   return true;
-}
-
-void hub::discard(const dispatched& x) {
-  for (const auto& slot : x.granted)
-    keeper_.supersede(slot);
-  if (x.reads_files)
-    keeper_.supersede(x.reading);
 }
 
 void hub::note(row& r, const std::vector<core::note>& what) {
@@ -164,13 +152,13 @@ void hub::on(const worker_ready& x, core::time_point now) {
 // -- path order ---------------------------------------------------------------
 
 void hub::on(const prepared& x, core::time_point now) {
-  dispatched done;
+  concluded done;
   if (!conclude(x.who, now, done))
     return settle(now);
   draw_work(done.worker, "preprocess", x.who, x.began_ns, x.took);
   auto* r = current(x.who);
   if (r == nullptr) {
-    discard(done);
+    slots_.discard(done.slots);
     return settle(now);
   }
   draw_dispatch(x.who.id, done, x.failure, now);
@@ -180,11 +168,11 @@ void hub::on(const prepared& x, core::time_point now) {
     return settle(now);
   }
   note(*r, x.notes);
-  r->newest = done.granted[0];
-  if (done.granted.size() > 1)
-    r->source = done.granted[1];
-  if (done.reads_files)
-    keeper_.supersede(done.reading);
+  r->newest = done.slots.granted[0];
+  if (done.slots.granted.size() > 1)
+    r->source = done.slots.granted[1];
+  if (done.slots.reads_files)
+    slots_.drop(done.slots.reading);
   enter(x.who.id, *r, phase::denoising, now);
   settle(now);
 }
@@ -241,17 +229,15 @@ void hub::on(const stepped& x, core::time_point now) {
         view_changed(*w);
       }
     }
-    if (p.published && !d.published) {
-      d.published = true;
-      keeper_.end_read(d.reading, p.who);
-      keeper_.supersede(d.reading);
-    }
+    if (p.published)
+      slots_.published(p.who);
     recovery_.stepped(p.who.id, now);
     if (auto* r = current(p.who); r != nullptr && r->what->wants_progress)
-      ports_.clients->progressed(
-        p.who.id, p.steps_done, core::steps_to_run(r->how),
-        p.published && r->what->preview_every > 0 ? d.granted.front()
-                                                  : ipc::slot_ref{});
+      ports_.clients->progressed(p.who.id, p.steps_done,
+                                 core::steps_to_run(r->how),
+                                 p.published && r->what->preview_every > 0
+                                   ? slots_.of(p.who).granted.front()
+                                   : ipc::slot_ref{});
   }
   settle(now);
 }
@@ -269,7 +255,7 @@ double hub::note_score(double told) {
 }
 
 void hub::on(const denoised& x, core::time_point now) {
-  dispatched done;
+  concluded done;
   if (!conclude(x.who, now, done))
     return settle(now);
   counts_.steps_run += x.steps_run;
@@ -278,7 +264,7 @@ void hub::on(const denoised& x, core::time_point now) {
               x.decode);
   auto* r = current(x.who);
   if (r == nullptr) {
-    discard(done);
+    slots_.discard(done.slots);
     return settle(now);
   }
   draw_dispatch(x.who.id, done, x.failure, now);
@@ -305,8 +291,8 @@ void hub::on(const denoised& x, core::time_point now) {
   // One that had all its steps is only decoded after a death.
   recovery_.stepped(x.who.id, now);
   note(*r, x.notes);
-  keeper_.supersede(done.reading);
-  keeper_.supersede(done.granted[0]);
+  slots_.drop(done.slots.reading);
+  slots_.drop(done.slots.granted[0]);
   planning::outcome o;
   o.stage = r->stage;
   o.variant = r->how.variant;
@@ -315,10 +301,10 @@ void hub::on(const denoised& x, core::time_point now) {
       ran.check && x.failure.code == core::ec::none)
     o.score = note_score(x.score);
   if (x.failure.code == core::ec::none) {
-    o.image = done.granted[1];
+    o.image = done.slots.granted[1];
     r->known.best = static_cast<uint32_t>(r->known.done.size());
   } else {
-    keeper_.supersede(done.granted[1]);
+    slots_.drop(done.slots.granted[1]);
   }
   r->known.done.push_back(o);
   r->ran.push_back(r->how);
@@ -332,13 +318,13 @@ void hub::on(const denoised& x, core::time_point now) {
 }
 
 void hub::on(const finished& x, core::time_point now) {
-  dispatched done;
+  concluded done;
   if (!conclude(x.who, now, done))
     return settle(now);
   draw_work(done.worker, "postprocess", x.who, x.began_ns, x.took);
   auto* r = current(x.who);
   if (r == nullptr) {
-    discard(done);
+    slots_.discard(done.slots);
     return settle(now);
   }
   draw_dispatch(x.who.id, done, x.failure, now);
@@ -349,18 +335,18 @@ void hub::on(const finished& x, core::time_point now) {
     return settle(now);
   }
   recovery_.encoded(now);
-  r->encoded = done.granted[0];
+  r->encoded = done.slots.granted[0];
   answer_row(x.who.id, *r, x.bytes, x.sha256, now);
   settle(now);
 }
 
 // -- falling back -------------------------------------------------------------
 
-void hub::fall_back(core::request_id id, row& r, const dispatched& x,
+void hub::fall_back(core::request_id id, row& r, const concluded& x,
                     const core::error& why, loss how, core::time_point now) {
   bool gained = false;
   if (x.at == phase::denoising) {
-    const auto seq = ports_.slots->published(x.granted[0]);
+    const auto seq = slots_.last_published(x.slots.granted[0]);
     const auto held = seq && *seq > 0 ? static_cast<uint32_t>(*seq - 1) : 0;
     // A living worker tells its steps itself; of a dead one count those that it
     // told or left, also where they are lost and run again.
@@ -370,15 +356,15 @@ void hub::fall_back(core::request_id id, row& r, const dispatched& x,
     if (seq && *seq > 0) {
       gained = held > std::max(x.steps_before, r.reached);
       r.steps_done = held;
-      r.newest = x.granted[0];
-      keeper_.supersede(x.reading);
+      r.newest = x.slots.granted[0];
+      slots_.drop(x.slots.reading);
       ++counts_.resumed;
     } else {
-      keeper_.supersede(x.granted[0]);
+      slots_.drop(x.slots.granted[0]);
     }
-    keeper_.supersede(x.granted[1]);
+    slots_.drop(x.slots.granted[1]);
   } else {
-    discard(x);
+    slots_.discard(x.slots);
   }
   r.losses = gained ? 1 : r.losses + 1;
   if (gained)
@@ -408,7 +394,7 @@ void hub::bury(ipc::process_life who) {
 }
 
 void hub::suspected(ipc::process_life who, core::time_point now) {
-  keeper_.suspect(who);
+  slots_.suspect(who);
   bury(who);
   recovery_.down(who.process, now);
   bool changed = false;
@@ -431,10 +417,7 @@ void hub::suspected(ipc::process_life who, core::time_point now) {
 
 void hub::lost(ipc::process_life who, bool confirmed, death cause,
                core::time_point now) {
-  if (confirmed)
-    keeper_.confirm_exit(who);
-  else
-    keeper_.suspect(who);
+  slots_.lost(who, confirmed);
   bury(who);
   std::set<core::worker_id> gone;
   for (auto& [id, w] : workers_)
@@ -480,13 +463,13 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     core::fail(core::ec::unavailable, "the worker's process {} {}",
                who.process.value, to_string(cause));
   const auto give_back = [&](core::ticket ticket, loss how) {
-    const auto x = std::move(out_.at(ticket));
+    const concluded x{std::move(out_.at(ticket)), slots_.orphan(ticket)};
     out_.erase(ticket);
     if (x.at == phase::preparing)
       count_ahead(x.tenant, false);
     auto* r = current(ticket);
     if (r == nullptr)
-      return discard(x);
+      return slots_.discard(x.slots);
     draw_dispatch(ticket.id, x, why, now);
     r->delayed = r->delayed || (how == loss::killed && !suspects.empty());
     fall_back(ticket.id, *r, x, why, how, now);

@@ -68,17 +68,14 @@ bool hub::delays_again(std::span<const core::lane_id> lanes) const {
 }
 
 bool hub::has_room_for(const row& r) const {
-  const auto free = [&](ipc::slot_kind kind) {
-    return keeper_.census(kind).free;
-  };
   if (r.at == phase::finishing)
-    return free(ipc::slot_kind::image) >= 1;
+    return slots_.free(ipc::slot_kind::image) >= 1;
   // `grant_for_preparing` needs the same.
   const auto whose = r.what->tenant;
   const auto left =
     sum(left_for_next(r), left_for_others(r, ahead_of_.contains(whose)));
   const auto enough = [&](ipc::slot_kind kind) {
-    return free(kind) > left[static_cast<size_t>(kind)];
+    return slots_.free(kind) > left[static_cast<size_t>(kind)];
   };
   return (r.stage > 0 || !far_ahead(whose)) && enough(ipc::slot_kind::state)
       && (!r.how.from_image || enough(ipc::slot_kind::image));

@@ -129,8 +129,9 @@ inline double masked_as_it_runs(const row& r) {
          : 1;
 }
 
-/// What one dispatch holds at a worker, from the hand-off to the worker's reply
-/// or its process's end, whatever becomes of the row meanwhile.
+/// What one dispatch is at a worker, from the hand-off to the worker's reply or
+/// its process's end, whatever becomes of the row meanwhile. Its slots stand in
+/// scheduler/slots.hpp.
 struct dispatched {
   core::worker_id worker;
   core::tenant_id tenant;
@@ -138,14 +139,6 @@ struct dispatched {
   core::variant_id variant;
   /// When it was handed off.
   core::time_point since;
-  /// Written by the worker, by this ticket.
-  std::vector<ipc::slot_ref> granted;
-  /// Read by the worker, by this ticket: files, a state, or pixels.
-  ipc::slot_ref reading;
-  /// Those are files, for this attempt alone.
-  bool reads_files = false;
-  /// Likewise: the decoded source of a row that denoises.
-  ipc::slot_ref source;
   /// Steps that the state held when it was handed off.
   uint32_t steps_before = 0;
   uint32_t steps_done = 0;
@@ -157,8 +150,6 @@ struct dispatched {
   bool alone = false;
   /// Told as a member of the worker's batch.
   bool stepping = false;
-  /// The new state slot holds a publication, the one read is not needed.
-  bool published = false;
 };
 
 } // namespace atelier::actors

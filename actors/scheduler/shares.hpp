@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace atelier::actors {
+
+/// The part of a worker's seats, of slots and of what is prepared ahead that
+/// tenants which have some leave to those that have none.
+inline constexpr uint32_t share_for_others = 8;
+
+} // namespace atelier::actors

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/scheduler/shares.hpp>
+#include <atelier/actors/scheduler/slots.hpp>
+#include <atelier/actors/slot_needs.hpp>
+#include <atelier/actors/source_files.hpp>
+#include <atelier/core/log.hpp>
+
+#include <span>
+#include <utility>
+
+namespace atelier::actors {
+
+namespace {
+
+constexpr ipc::process_life control_life{};
+
+/// Reads an ended request's picture for the client.
+core::ticket client_ticket(core::request_id id) {
+  return {id, 0xFFFFFFFF};
+}
+
+core::result<void> write_files(ipc::slot_store& store,
+                               const ipc::slot_ref& slot,
+                               const core::source_images& files) {
+  if (store.capacity(ipc::slot_kind::image) == 0)
+    return store.publish(slot, 1, 0);
+  const auto buffer = store.buffer(slot);
+  if (!buffer)
+    return buffer.why();
+  if (auto written = write_source_files(*buffer, files); !written)
+    return written;
+  return store.publish(slot, 1, source_files_bytes(files));
+}
+
+} // namespace
+
+slots::slots(uint32_t arena, slot_counts counts,
+             std::shared_ptr<ipc::slot_store> store)
+  : counts_(counts), store_(std::move(store)), keeper_(arena, counts) {}
+
+// -- what must stay free ------------------------------------------------------
+
+slot_counts slots::left_for_next(const planning::route& along, size_t stage,
+                                 core::phase at, bool brings_image) {
+  switch (at) {
+    case core::phase::preparing:
+      return {
+        state_slots_from(along, stage) - 1,
+        image_slots_from(along, stage, core::phase::denoising, brings_image),
+        0};
+    case core::phase::denoising: {
+      const bool last = stage + 1 >= along.stages.size();
+      return {
+        0,
+        image_slots_from(along, stage + 1,
+                         last ? core::phase::finishing : core::phase::preparing,
+                         brings_image),
+        0};
+    }
+    case core::phase::finishing:
+      break;
+  }
+  return {0, 0, 0};
+}
+
+slot_counts slots::left_for_others(core::phase at) const {
+  // What is prepared can go on: it leaves less.
+  const uint32_t parts = at == core::phase::preparing ? 2 : 1;
+  slot_counts out{};
+  for (size_t kind = 0; kind < out.size(); ++kind)
+    out[kind] = parts * (counts_[kind] / (2 * share_for_others));
+  return out;
+}
+
+std::optional<core::error> slots::too_few_for_source() const {
+  const auto there = keeper_.count(ipc::slot_kind::image);
+  if (there >= image_slots_for_source)
+    return std::nullopt;
+  return core::fail(core::ec::invalid_argument,
+                    "a source image needs {} image slots, there are {} "
+                    "(arena.image_slots)",
+                    image_slots_for_source, there);
+}
+
+std::optional<core::error> slots::too_few_for(const planning::route& along,
+                                              bool brings_image) const {
+  const auto needs =
+    image_slots_from(along, 0, core::phase::preparing, brings_image);
+  const auto there = keeper_.count(ipc::slot_kind::image);
+  if (needs > there)
+    return core::fail(core::ec::out_of_resources,
+                      "route '{}' needs {} image slots, there are {} "
+                      "(arena.image_slots)",
+                      along.name, needs, there);
+  const auto states = state_slots_from(along, 0);
+  if (const auto all = keeper_.count(ipc::slot_kind::state); states > all)
+    return core::fail(core::ec::out_of_resources,
+                      "route '{}' needs {} state slots, there are {} "
+                      "(arena.state_slots)",
+                      along.name, states, all);
+  return std::nullopt;
+}
+
+// -- dispatches ---------------------------------------------------------------
+
+std::optional<std::vector<ipc::slot_ref>> slots::open(
+  core::ticket dispatch, ipc::process_life writer,
+  std::span<const ipc::slot_kind> kinds, const slot_counts& reserve) {
+  auto out = keeper_.grant(dispatch, writer, kinds, reserve);
+  if (out)
+    for (const auto& slot : *out)
+      store_->open(slot);
+  return out;
+}
+
+const held_slots* slots::grant(core::ticket dispatch, ipc::process_life writer,
+                               std::initializer_list<ipc::slot_kind> kinds,
+                               const slot_counts& reserve) {
+  auto granted =
+    open(dispatch, writer, std::span(kinds.begin(), kinds.size()), reserve);
+  if (!granted)
+    return nullptr;
+  auto& held = held_[dispatch];
+  held.granted = std::move(*granted);
+  return &held;
+}
+
+const held_slots* slots::grant_with_files(core::ticket dispatch,
+                                          ipc::process_life writer,
+                                          const core::source_images& files,
+                                          slot_counts reserve) {
+  using ipc::slot_kind;
+  if (grant(dispatch, writer, {slot_kind::state, slot_kind::image}, reserve)
+      == nullptr)
+    return nullptr;
+  // The control process writes this slot, and is done with it at once. It goes
+  // when the files are decoded.
+  constexpr std::array kinds{slot_kind::image};
+  reserve[static_cast<size_t>(slot_kind::image)] -= 1;
+  reserve[static_cast<size_t>(slot_kind::state)] = 0;
+  const auto opened = open(dispatch, control_life, kinds, reserve);
+  ATELIER_EXPECTS(opened.has_value(), "the grant before left slots for this");
+  const auto slot = opened->front();
+  // The worker finds nothing there and says so; the door lets no such through.
+  if (auto written = write_files(*store_, slot, files); !written)
+    core::log_error("the source of request {}: {}", dispatch.id.value,
+                    core::to_string(written.why()));
+  auto& held = held_.at(dispatch);
+  held.reading = slot;
+  held.reads_files = true;
+  keeper_.begin_read(slot, dispatch, writer);
+  keeper_.release(slot, dispatch);
+  return &held;
+}
+
+void slots::read(core::ticket dispatch, ipc::process_life reader,
+                 const ipc::slot_ref& slot) {
+  held_.at(dispatch).reading = slot;
+  keeper_.begin_read(slot, dispatch, reader);
+}
+
+void slots::read_source(core::ticket dispatch, ipc::process_life reader,
+                        const ipc::slot_ref& slot) {
+  held_.at(dispatch).source = slot;
+  keeper_.begin_read(slot, dispatch, reader);
+}
+
+void slots::published(core::ticket dispatch) {
+  auto& held = held_.at(dispatch);
+  if (std::exchange(held.published, true))
+    return;
+  keeper_.end_read(held.reading, dispatch);
+  keeper_.supersede(held.reading);
+}
+
+held_slots slots::conclude(core::ticket dispatch) {
+  auto out = orphan(dispatch);
+  for (const auto& slot : out.granted)
+    keeper_.release(slot, dispatch);
+  if (out.reading && !out.published)
+    keeper_.end_read(out.reading, dispatch);
+  if (out.source)
+    keeper_.end_read(out.source, dispatch);
+  return out;
+}
+
+held_slots slots::orphan(core::ticket dispatch) {
+  const auto i = held_.find(dispatch);
+  ATELIER_EXPECTS(i != held_.end(), "the dispatch was granted slots");
+  auto out = std::move(i->second);
+  held_.erase(i);
+  return out;
+}
+
+void slots::discard(const held_slots& what) {
+  for (const auto& slot : what.granted)
+    keeper_.supersede(slot);
+  if (what.reads_files)
+    keeper_.supersede(what.reading);
+}
+
+const held_slots& slots::of(core::ticket dispatch) const {
+  return held_.at(dispatch);
+}
+
+size_t slots::dispatches() const {
+  return held_.size();
+}
+
+// -- requests -----------------------------------------------------------------
+
+ipc::slot_ref slots::fill(
+  core::ticket dispatch, ipc::slot_kind kind, const slot_counts& reserve,
+  const std::function<bool(const ipc::slot_ref&)>& fill) {
+  const std::array kinds{kind};
+  const auto opened = open(dispatch, control_life, kinds, reserve);
+  if (!opened)
+    return {};
+  const auto slot = opened->front();
+  const bool filled = fill(slot);
+  keeper_.release(slot, dispatch);
+  if (filled)
+    return slot;
+  keeper_.supersede(slot);
+  return {};
+}
+
+void slots::drop(const ipc::slot_ref& slot) {
+  keeper_.supersede(slot);
+}
+
+void slots::end(core::request_id request) {
+  keeper_.end_request(request);
+}
+
+void slots::answer(core::request_id request, const ipc::slot_ref& encoded) {
+  keeper_.begin_read(encoded, client_ticket(request), control_life);
+  keeper_.end_request(request);
+}
+
+void slots::taken(core::request_id request, const ipc::slot_ref& encoded) {
+  keeper_.end_read(encoded, client_ticket(request));
+}
+
+core::result<uint64_t> slots::last_published(const ipc::slot_ref& slot) const {
+  return store_->published(slot);
+}
+
+// -- processes ----------------------------------------------------------------
+
+void slots::suspect(ipc::process_life who) {
+  keeper_.suspect(who);
+}
+
+void slots::lost(ipc::process_life who, bool confirmed) {
+  if (confirmed)
+    keeper_.confirm_exit(who);
+  else
+    keeper_.suspect(who);
+}
+
+// -- looking ------------------------------------------------------------------
+
+uint32_t slots::free(ipc::slot_kind kind) const {
+  return keeper_.census(kind).free;
+}
+
+uint32_t slots::all() const {
+  uint32_t out = 0;
+  for (const auto count : counts_)
+    out += count;
+  return out;
+}
+
+uint32_t slots::in_use() const {
+  uint32_t out = all();
+  for (size_t kind = 0; kind < counts_.size(); ++kind)
+    out -= free(static_cast<ipc::slot_kind>(kind));
+  return out;
+}
+
+bool slots::holds(const ipc::slot_ref& slot) const {
+  return keeper_.state_of(slot).has_value();
+}
+
+const ipc::keeper& slots::keeper() const {
+  return keeper_;
+}
+
+std::string slots::check() const {
+  if (auto broken = keeper_.check(); !broken.empty())
+    return broken;
+  for (const auto& [dispatch, held] : held_)
+    for (const auto& slot : held.granted)
+      if (const auto s = keeper_.state_of(slot);
+          !s || *s == ipc::slot_state::free || *s == ipc::slot_state::held)
+        return fmt::format("request {} lost a granted slot", dispatch.id.value);
+  return {};
+}
+
+} // namespace atelier::actors

@@ -26,11 +26,7 @@ hub::hub(hub_config config, hub_ports ports)
     ports_(std::move(ports)),
     slots_(config_.arena, config_.slots, ports_.slots),
     plan_(config_.initial_plan),
-    tables_(*config_.profile),
-    backlog_(config_.profile->variants.size()),
-    pace_(config_.profile->variants.size()),
-    costs_(config_.profile->variants.size()),
-    current_(config_.profile) {}
+    forecast_(config_.profile) {}
 
 // -- entering -----------------------------------------------------------------
 
@@ -119,7 +115,7 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
   const auto entry = entry_for(id, r);
   // What cannot be in time any more need not wait until it is late.
   if (r.what->deadline != core::never && !r.known.best
-      && pace_.known(r.how.variant))
+      && forecast_.knows_pace(r.how.variant))
     set_due(id, r, r.what->deadline - entry.still_needs);
   if (r.at == phase::denoising)
     count_waiting(r.how.variant, lane, true);
@@ -249,11 +245,7 @@ void hub::answer_row(core::request_id id, row& r, uint64_t bytes,
   close_books(id, r);
   draw_end(id, r, "answered", {}, now);
   ++counts_.answered;
-  if (last_end_ != core::time_point{}) {
-    const auto gap = core::to_seconds(now - last_end_);
-    seconds_per_end_ += (gap - seconds_per_end_) / 16;
-  }
-  last_end_ = now;
+  forecast_.answered(now);
   slots_.answer(id, r.encoded);
   const auto& v = config_.profile->variants[r.how.variant.value];
   answer a;

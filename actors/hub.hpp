@@ -7,18 +7,15 @@
 #include <atelier/actors/ports.hpp>
 #include <atelier/actors/recovery_watch.hpp>
 #include <atelier/actors/row.hpp>
+#include <atelier/actors/scheduler/forecast.hpp>
 #include <atelier/actors/scheduler/shares.hpp>
 #include <atelier/actors/scheduler/slots.hpp>
 #include <atelier/actors/timeline.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/admission.hpp>
-#include <atelier/planning/backlog.hpp>
 #include <atelier/planning/lanes.hpp>
-#include <atelier/planning/measured_costs.hpp>
 #include <atelier/planning/policy.hpp>
-#include <atelier/planning/slow_workers.hpp>
-#include <atelier/planning/step_table.hpp>
 
 #include <array>
 #include <cstdint>
@@ -382,13 +379,8 @@ private:
   std::optional<core::error> not_admitted(const row& r,
                                           core::timespan& retry_after,
                                           core::time_point now);
-  /// Whether something that the plan may go by is a guess.
-  bool plans_by_guess() const;
-  /// What the rest of a row takes at least; what it takes at least on a kind of
-  /// device; what it takes at a worker.
-  core::timespan still_needs(const row& r) const;
-  core::timespan needs_on(const row& r, std::string_view kind) const;
-  core::timespan completion_at(const row& r, const worker& w) const;
+  /// Returns what is still to be done for a row.
+  static work_left rest_of(const row& r);
   /// Whether a row is too late for a worker's kind of device, and not for
   /// another that serves its lane.
   bool waits_for_quicker(const planning::waiting& x, const worker& w,
@@ -455,17 +447,8 @@ private:
   /// it nothing, so its workers that announce themselves late are not taken on.
   std::map<core::process_id, core::incarnation> buried_;
   planning::lanes lanes_;
-  /// Kinds of device that ever came.
-  std::set<std::string> kinds_;
-  /// By variant and kind of device, as the profile has them.
-  planning::kind_tables tables_;
   /// Sees the workers where `seen_` is made.
-  mutable planning::backlog backlog_;
-  planning::measured_pace pace_;
-  planning::measured_costs costs_;
-  planning::slow_workers slow_;
-  /// The profile with what was told of them: what policies go by.
-  std::shared_ptr<const planning::profile> current_;
+  mutable actors::forecast forecast_;
   planning::admission admission_;
   /// Workers with free seats by lane, least loaded first.
   std::map<core::lane_id, std::set<std::pair<uint32_t, core::worker_id>>> open_;
@@ -501,10 +484,6 @@ private:
   size_t live_ = 0;
   counters counts_;
   recovery_watch recovery_;
-  core::time_point last_end_;
-  double seconds_per_end_ = 0;
-  /// From a picture to its answer, of late.
-  core::timespan finishing_{0};
   bool stopping_ = false;
 };
 

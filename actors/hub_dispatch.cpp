@@ -24,7 +24,7 @@ core::lane_id hub::lane_for(const row& r) const {
   random.seek((uint64_t{r.attempt} + 1) << 16);
   const auto& next = r.under->routes[r.along.value].stages[r.stage];
   const auto lane = config_.policy->place(
-    next, {*r.what, r.known, *current_, *plan_, cluster(), random});
+    next, {*r.what, r.known, *forecast_.profile(), *plan_, cluster(), random});
   return r.alone ? alone_lane(lane) : lane;
 }
 
@@ -35,7 +35,7 @@ planning::waiting hub::entry_for(core::request_id id, const row& r) const {
   x.prio = r.what->prio;
   x.since = r.waiting_since;
   x.deadline = r.what->deadline;
-  x.still_needs = still_needs(r);
+  x.still_needs = forecast_.least(rest_of(r));
   x.may_answer_best = r.known.best.has_value();
   return x;
 }
@@ -90,8 +90,9 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
     if (!pool && w.join == planning::joining::step)
       for (auto& x : queue)
         if (const auto& r = rows_.at(x.request);
-            x.deadline != core::never && pace_.known(r.how.variant))
-          x.still_needs = std::max(x.still_needs, completion_at(r, w));
+            x.deadline != core::never && forecast_.knows_pace(r.how.variant))
+          x.still_needs =
+            std::max(x.still_needs, forecast_.at(rest_of(r), w.view));
     switch (dispatch_one(std::move(queue), w, pool, now)) {
       case dispatching::went:
         break;
@@ -296,7 +297,8 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
     count_ahead(x.tenant, false);
     x.steps_left = steps_left(r);
     w.view.steps_left += x.steps_left;
-    lanes_.charge(r.what->tenant, needs_on(r, w.view.device_kind), now);
+    lanes_.charge(r.what->tenant,
+                  forecast_.least_on(rest_of(r), w.view.device_kind), now);
     if (const auto lane = lanes_.where(id))
       count_waiting(waited_for, *lane, false);
   }
@@ -347,21 +349,7 @@ void hub::take_seat(row& r, worker& w, core::time_point now) {
 }
 
 core::timespan hub::allowance_of(const row& r, const worker& w) const {
-  core::timespan predicted{0};
-  switch (r.at) {
-    case phase::preparing:
-      predicted = planning::prepare_time(*config_.profile, *r.what);
-      break;
-    case phase::finishing:
-      predicted = config_.profile->finish;
-      break;
-    case phase::denoising: {
-      const auto& x = tables_.of(r.how.variant, w.view.device_kind);
-      predicted = x.steps.at(w.view.max_batch, r.how.px) * w.run_steps
-                + x.costs.text + x.costs.decode;
-      break;
-    }
-  }
+  auto predicted = forecast_.silence(rest_of(r), w.view, w.run_steps);
   // A pool member works off its seats one after the other.
   if (r.at != phase::denoising)
     predicted *= w.seats;
@@ -377,9 +365,7 @@ void hub::count_own_work(const core::request& wanted) {
   counts_.extra_work.resize(all.size(), 0);
   for (size_t v = 0; v < all.size(); ++v)
     counts_.extra_work[v] +=
-      planning::relative_work(
-        tables_.of(core::variant_id{static_cast<uint32_t>(v)}), wanted)
-      - 1;
+      forecast_.extra_work(core::variant_id{static_cast<uint32_t>(v)}, wanted);
 }
 
 void hub::count_waiting(core::variant_id variant, core::lane_id lane,

@@ -59,7 +59,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
   for (;;) {
     core::philox random{config_.seed, core::purpose::routing, id};
     auto choice = config_.policy->choose(
-      {*r.what, r.known, *current_, *plan_, cluster(), random});
+      {*r.what, r.known, *forecast_.profile(), *plan_, cluster(), random});
     if (const auto* wants = std::get_if<planning::need>(&choice)) {
       if (r.asked++ >= most_questions)
         return turn_away(id, r,

@@ -25,7 +25,7 @@ const planning::cluster_view& hub::cluster() const {
     }
   }
   if (members_changed_)
-    backlog_.see(seen_);
+    forecast_.see(seen_);
   members_changed_ = false;
   outdated_.clear();
   return seen_;
@@ -85,7 +85,7 @@ scheduler_status hub::status() const {
   s.waiting = static_cast<uint32_t>(lanes_.size());
   s.running = static_cast<uint32_t>(live_ - lanes_.size());
   s.plan = plan_;
-  s.profile = current_;
+  s.profile = forecast_.profile();
   s.slots = slots_.all();
   s.slots_in_use = slots_.in_use();
   for (const auto& [id, w] : workers_) {
@@ -144,7 +144,7 @@ std::string hub::check() const {
   }
   if (texts != text_bytes_ || sources != source_bytes_)
     return "the bytes of accepted requests are not conserved";
-  if (predicted != backlog_.work())
+  if (predicted != forecast_.work())
     return "the devices' predicted work is not conserved";
   if (live != live_ || waits != lanes_.size())
     return "rows and lanes disagree";

@@ -133,7 +133,7 @@ void hub::on(const worker_ready& x, core::time_point now) {
       join_suspects(w);
       break;
     case role::denoise_step:
-      kinds_.insert(w.view.device_kind);
+      forecast_.came(w.view.device_kind);
       w.serves = planning::lanes_of(w.view);
       device_seats_ += x.seats;
       dirty_.insert(prepare_lane);
@@ -280,8 +280,8 @@ void hub::on(const denoised& x, core::time_point now) {
   // Decoding what is judged holds the judge's time.
   if (const auto& ran = r->under->routes[r->along.value].stages[r->stage];
       x.failure.code == core::ec::none && !ran.check && x.decode.count() > 0) {
-    costs_.ended(r->how.variant, workers_.at(done.worker).view.device_kind,
-                 x.text, x.decode);
+    forecast_.ended(r->how.variant, workers_.at(done.worker).view.device_kind,
+                    x.text, x.decode);
     tell_costs();
   }
   if (x.failure.code != core::ec::none && worth_retrying(x.failure.code)) {
@@ -329,7 +329,7 @@ void hub::on(const finished& x, core::time_point now) {
   }
   draw_dispatch(x.who.id, done, x.failure, now);
   r->took.postprocess += x.took;
-  finishing_ += (now - r->waiting_since - finishing_) / 16;
+  forecast_.finished(now - r->waiting_since);
   if (x.failure.code != core::ec::none) {
     fall_back(x.who.id, *r, done, x.failure, loss::told, now);
     return settle(now);
@@ -444,7 +444,7 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     served.insert(w.serves.begin(), w.serves.end());
     if (w.where.what == role::denoise_step) {
       devices = true;
-      slow_.gone(id);
+      forecast_.gone(id);
       device_seats_ -= w.seats;
       for (const auto lane : w.serves)
         if (!lanes_.empty(alone_lane(lane)))

@@ -37,11 +37,12 @@ void hub::expire_in_time(core::request_id id, row& r) {
       || !std::holds_alternative<planning::answer_with>(
         planning::walk_late(along, r.known)))
     return;
-  set_due(id, r, r.what->deadline - config_.answer_margin - 2 * finishing_);
+  set_due(id, r,
+          r.what->deadline - config_.answer_margin - 2 * forecast_.finishing());
 }
 
 void hub::uncount_work(row& r) {
-  backlog_.remove(r.work_for, r.work);
+  forecast_.remove(r.work_for, r.work);
   r.work = {};
 }
 
@@ -51,31 +52,15 @@ void hub::count_work(row& r) {
     return;
   cluster();
   r.work_for = r.how.variant;
-  const auto on = [&](std::string_view kind) {
-    const auto& x = tables_.of(r.work_for, kind);
-    return pace_.corrected(
-      r.work_for, kind,
-      planning::device_work(x.costs, x.steps, r.how.px, steps_left(r),
-                            backlog_.batch_of(r.work_for)));
-  };
-  const auto& hosts = backlog_.hosts_of(r.work_for);
-  if (hosts.size() < 2) {
-    r.work = on(hosts.empty() ? std::string_view{} : hosts.front().kind);
-  } else {
-    std::vector<planning::device_time> times;
-    for (const auto& g : hosts)
-      times.push_back({static_cast<double>(g.count), on(g.kind)});
-    r.work = planning::mean_time(times);
-  }
-  backlog_.add(r.work_for, r.work);
+  r.work = forecast_.add(r.how, steps_left(r));
 }
 
 std::optional<core::error> hub::no_room_for(core::variant_id variant,
                                             core::timespan& retry_after) const {
   cluster();
-  const auto wait = backlog_.wait(variant);
+  const auto wait = forecast_.wait_beyond(variant, config_.limits.queue);
   // A guess refuses nobody.
-  if (!wait || !pace_.known(variant) || *wait <= config_.limits.queue)
+  if (!wait)
     return std::nullopt;
   retry_after =
     std::max(plan_->retry_after,
@@ -87,39 +72,11 @@ std::optional<core::error> hub::no_room_for(core::variant_id variant,
                     core::to_seconds(config_.limits.queue));
 }
 
-bool hub::plans_by_guess() const {
-  const auto& known = *config_.profile;
-  if (known.kinds.empty())
-    return std::any_of(known.variants.begin(), known.variants.end(),
-                       [](const auto& v) { return v.guessed; });
-  const bool any =
-    std::any_of(kinds_.begin(), kinds_.end(), [&](const auto& kind) {
-      for (uint32_t i = 0; i < known.variants.size(); ++i)
-        if (guessed_on(known, core::variant_id{i}, kind))
-          return true;
-      return false;
-    });
-  if (!any)
-    return false;
-  // What a kind of device never runs may be a guess there.
-  const auto& workers = cluster().workers;
-  return std::any_of(workers.begin(), workers.end(), [&](const auto& w) {
-    for (uint32_t i = 0; i < known.variants.size(); ++i)
-      if (const core::variant_id v{i};
-          guessed_on(known, v, w.device_kind)
-          && (w.may_host.empty()
-              || std::find(w.may_host.begin(), w.may_host.end(), v)
-                   != w.may_host.end()))
-        return true;
-    return false;
-  });
-}
-
 std::optional<core::error> hub::not_admitted(const row& r,
                                              core::timespan& retry_after,
                                              core::time_point now) {
   // Rates that were planned with a guess are a guess.
-  if (plans_by_guess())
+  if (forecast_.guesses(cluster()))
     return std::nullopt;
   const auto of =
     config_.policy->admission_class(*r.what, r.known, *config_.profile, *plan_);
@@ -135,64 +92,24 @@ std::optional<core::error> hub::not_admitted(const row& r,
 
 core::timespan hub::retry_after() const {
   cluster();
-  // Until a tenth of what is accepted has ended: as its work is predicted, or,
-  // before anything was measured, at the pace of answers.
-  constexpr double share = 0.1;
-  const auto wait = backlog_.longest_wait();
-  bool measured = false;
-  for (uint32_t v = 0; v < config_.profile->variants.size(); ++v)
-    measured = measured || pace_.known(core::variant_id{v});
-  if (measured && wait)
-    return std::max(plan_->retry_after,
-                    planning::come_back_after(*wait, share));
-  const auto most = static_cast<double>(config_.limits.requests);
-  const auto paced = core::from_seconds(seconds_per_end_ * most * share);
-  return std::clamp<core::timespan>(std::max(paced, plan_->retry_after),
-                                    std::chrono::seconds{1},
-                                    std::chrono::hours{1});
+  return forecast_.come_back(config_.limits.requests, plan_->retry_after);
 }
 
-core::timespan hub::still_needs(const row& r) const {
-  const auto& hosts = backlog_.hosts_of(r.how.variant);
-  if (r.at == phase::finishing || hosts.empty())
-    return needs_on(r, {});
-  auto least = needs_on(r, hosts.front().kind);
-  for (size_t i = 1; i < hosts.size(); ++i)
-    least = std::min(least, needs_on(r, hosts[i].kind));
-  return least;
-}
-
-core::timespan hub::needs_on(const row& r, std::string_view kind) const {
-  auto needs = config_.profile->finish;
-  if (r.at == phase::finishing)
-    return needs;
-  const auto& x = tables_.of(r.how.variant, kind);
-  needs += pace_.corrected(r.how.variant, kind,
-                           x.costs.text + x.costs.decode
-                             + x.steps.at(1, r.how.px) * steps_left(r));
-  if (r.at == phase::preparing)
-    needs += planning::prepare_time(*config_.profile, *r.what);
-  return needs;
-}
-
-core::timespan hub::completion_at(const row& r, const worker& w) const {
-  const auto& x = tables_.of(r.how.variant, w.view.device_kind);
-  return pace_.corrected(r.how.variant, w.view.device_kind,
-                         planning::predicted_completion(x.costs, x.steps,
-                                                        r.how.px, steps_left(r),
-                                                        w.view, {}))
-       + config_.profile->finish;
+work_left hub::rest_of(const row& r) {
+  return {*r.what, r.how, r.at, steps_left(r)};
 }
 
 bool hub::waits_for_quicker(const planning::waiting& x, const worker& w,
                             core::time_point now) const {
-  if (kinds_.size() < 2 || x.deadline == core::never
+  if (!forecast_.several_kinds() || x.deadline == core::never
       || planning::worker_of(x.lane))
     return false;
   const auto& r = rows_.at(x.request);
-  return pace_.known(r.how.variant)
-      && core::after(now, needs_on(r, w.view.device_kind)) > x.deadline
-      && core::after(now, still_needs(r)) <= x.deadline;
+  const auto left = rest_of(r);
+  return forecast_.knows_pace(r.how.variant)
+      && core::after(now, forecast_.least_on(left, w.view.device_kind))
+           > x.deadline
+      && core::after(now, forecast_.least(left)) <= x.deadline;
 }
 
 hub::worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
@@ -200,20 +117,21 @@ hub::worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
   auto* best = &workers_.at(offers.begin()->second);
   // The least loaded one is the soonest where a place in its batch is free, and
   // the devices are all alike.
-  const bool alike = kinds_.size() < 2;
+  const bool alike = !forecast_.several_kinds();
   if (offers.size() == 1 || best->where.what != role::denoise_step
       || (alike && best->view.seats_taken < best->view.max_batch))
     return *best;
   const core::lane_id served[] = {lane};
   const auto next = lanes_.best(served, now, config_.pace.ageing, 1);
   const auto& r = rows_.at(next.front().request);
-  auto soonest = completion_at(r, *best);
+  const auto left = rest_of(r);
+  auto soonest = forecast_.at(left, best->view);
   size_t compared = 0;
   for (const auto& [taken, id] : offers) {
     if (++compared > most_compared)
       break;
     auto& w = workers_.at(id);
-    if (const auto at = completion_at(r, w); at < soonest) {
+    if (const auto at = forecast_.at(left, w.view); at < soonest) {
       soonest = at;
       best = &w;
     }
@@ -233,7 +151,8 @@ hub::worker* hub::seat_in_group(core::lane_id lane, core::time_point now) {
   const core::lane_id own[] = {lane};
   const auto first = lanes_.best(own, now, config_.pace.ageing, 1).front();
   const auto beginning = core::from_seconds(
-    fresh_share * core::to_seconds(still_needs(rows_.at(first.request))));
+    fresh_share
+    * core::to_seconds(forecast_.least(rest_of(rows_.at(first.request)))));
   std::vector<worker*> seats;
   std::vector<planning::seat_offer> offers;
   for (const auto& [taken, id] : open_.at(lane)) {
@@ -271,23 +190,11 @@ void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
   if (at == w.batch.rend())
     return;
   const auto& how = rows_.at(at->id).how;
-  const auto predicted =
-    tables_.of(how.variant, w.view.device_kind).steps.at(x.batch, how.px)
-    * x.steps;
-  pace_.note(how.variant, w.view.device_kind, predicted, x.took);
-  // A step computes only the masked part of an edit.
   const bool whole = std::all_of(w.batch.begin(), w.batch.end(), [&](auto who) {
     const auto r = rows_.find(who.id);
     return r == rows_.end() || r->second.masked >= 1;
   });
-  if (!whole)
-    return;
-  slow_.ran(w.view.worker,
-            {how.variant, x.batch, how.px.pixels(), w.view.device_kind},
-            x.took / x.steps, now);
-  // What a slow one takes is not what the variant takes.
-  if (!w.slow)
-    costs_.ran(how.variant, w.view.device_kind, predicted, x.took);
+  forecast_.ran({w.view, how, x.batch, x.steps, x.took, whole, w.slow}, now);
 }
 
 void hub::note_load(const worker& w, const adopted& x, core::time_point now) {
@@ -301,11 +208,11 @@ void hub::note_load(const worker& w, const adopted& x, core::time_point now) {
                  return std::find(had.begin(), had.end(), v) == had.end();
                });
   if (come.size() == 1)
-    costs_.loaded(come.front(), w.view.device_kind, now - w.load_began);
+    forecast_.loaded(come.front(), w.view.device_kind, now - w.load_began);
 }
 
 void hub::tell_slow(core::time_point now) {
-  const auto slow = slow_.news(now);
+  const auto slow = forecast_.slow_news(now);
   if (!slow)
     return;
   for (auto& [id, w] : workers_) {
@@ -345,11 +252,9 @@ bool hub::others_serve(core::lane_id lane) const {
 }
 
 void hub::tell_costs() {
-  auto news = costs_.news();
+  auto news = forecast_.cost_news();
   if (!news)
     return;
-  current_ = std::make_shared<const planning::profile>(
-    planning::with_costs(*config_.profile, *news));
   seen_.costs = std::move(*news);
   ports_.watch->cluster_changed(cluster());
 }

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/scheduler/forecast.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <memory>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using core::phase;
+
+constexpr core::variant_id light{0};
+constexpr core::variant_id heavy{1};
+
+std::shared_ptr<const planning::profile> known() {
+  planning::profile p;
+  p.prepare = 5ms;
+  p.finish = 30ms;
+  for (const auto step : {100ms, 400ms}) {
+    planning::variant_profile v;
+    v.name = "any";
+    v.steps = 10;
+    v.text = 10ms;
+    v.decode = 20ms;
+    v.step = {{1, 512 * 512, step, 0}};
+    p.variants.push_back(v);
+  }
+  return std::make_shared<const planning::profile>(p);
+}
+
+struct rig {
+  actors::forecast sut{known()};
+  core::request request;
+  core::recipe how;
+  planning::worker_view worker;
+  core::time_point now{1h};
+
+  rig() {
+    how.px = {512, 512};
+    worker.worker = core::worker_id{1};
+    worker.device_kind = "cpu";
+    worker.hosting = {light};
+    sut.came("cpu");
+  }
+
+  actors::work_left left(phase at, uint32_t steps) const {
+    return {request, how, at, steps};
+  }
+
+  void see() {
+    planning::cluster_view there;
+    there.workers = {worker};
+    sut.see(there);
+  }
+
+  void run(core::timespan took, bool whole = true, bool slow = false) {
+    sut.ran({worker, how, 1, 1, took, whole, slow}, now);
+  }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(forecast_test, rig)
+
+BOOST_AUTO_TEST_CASE(a_request_needs_what_is_before_it) {
+  BOOST_TEST((sut.least(left(phase::preparing, 10)) == 1065ms));
+  BOOST_TEST((sut.least(left(phase::denoising, 10)) == 1060ms));
+  BOOST_TEST((sut.least(left(phase::denoising, 3)) == 360ms));
+  BOOST_TEST((sut.least(left(phase::finishing, 0)) == 30ms));
+  BOOST_TEST((sut.at(left(phase::denoising, 10), worker) == 1060ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_living_worker_gives_a_sign_after_each_phase) {
+  worker.max_batch = 1;
+  BOOST_TEST((sut.silence(left(phase::preparing, 10), worker, 2) == 5ms));
+  BOOST_TEST((sut.silence(left(phase::denoising, 10), worker, 2) == 230ms));
+  BOOST_TEST((sut.silence(left(phase::finishing, 0), worker, 2) == 30ms));
+}
+
+BOOST_AUTO_TEST_CASE(work_counts_from_its_begin_to_its_end) {
+  see();
+  const auto work = sut.add(how, 10);
+  BOOST_TEST((work == 1030ms));
+  BOOST_TEST((sut.work() == work));
+  sut.remove(light, work);
+  BOOST_TEST((sut.work() == 0ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_queue_is_too_long_only_where_its_pace_is_known) {
+  see();
+  sut.add(how, 10);
+  BOOST_TEST(!sut.wait_beyond(light, 1s).has_value());
+  run(100ms);
+  BOOST_TEST(sut.knows_pace(light));
+  BOOST_TEST(!sut.knows_pace(heavy));
+  BOOST_TEST((sut.wait_beyond(light, 1s) == core::timespan{1030ms}));
+  BOOST_TEST(!sut.wait_beyond(light, 2s).has_value());
+  // Nobody hosts it.
+  BOOST_TEST(!sut.wait_beyond(heavy, 0s).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(predictions_follow_the_measured_pace) {
+  const auto before = sut.least(left(phase::denoising, 10));
+  for (int i = 0; i < 50; ++i)
+    run(200ms);
+  BOOST_TEST((sut.least(left(phase::denoising, 10)) > before * 3 / 2));
+}
+
+BOOST_AUTO_TEST_CASE(costs_are_news_once_and_change_the_profile) {
+  const auto before = sut.profile();
+  for (int i = 0; i < 5; ++i)
+    run(200ms);
+  BOOST_TEST(sut.cost_news().has_value());
+  BOOST_TEST(!sut.cost_news().has_value());
+  BOOST_TEST((sut.profile() != before));
+  BOOST_TEST((before->variants[0].step[0].took == 100ms));
+  BOOST_TEST((sut.profile()->variants[0].step[0].took == 200ms));
+}
+
+BOOST_AUTO_TEST_CASE(masked_steps_and_slow_workers_tell_no_costs) {
+  for (int i = 0; i < 5; ++i) {
+    run(200ms, false);
+    run(900ms, true, true);
+  }
+  BOOST_TEST(!sut.cost_news().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(what_comes_back_waits_for_a_tenth_of_the_work) {
+  BOOST_TEST((sut.come_back(100, 0s) == 1s));
+  BOOST_TEST((sut.come_back(100, 7s) == 7s));
+  see();
+  run(100ms);
+  for (int i = 0; i < 100; ++i)
+    sut.add(how, 10);
+  const auto wait = sut.come_back(100, 0s);
+  BOOST_TEST((wait > 10s));
+  BOOST_TEST((wait < 11s));
+}
+
+BOOST_AUTO_TEST_CASE(without_measured_work_the_pace_of_answers_counts) {
+  for (int i = 0; i < 200; ++i)
+    sut.answered(now += 1s);
+  const auto wait = sut.come_back(100, 0s);
+  BOOST_TEST((wait > 9s));
+  BOOST_TEST((wait <= 10s));
+}
+
+BOOST_AUTO_TEST_CASE(finishing_follows_what_it_took) {
+  BOOST_TEST((sut.finishing() == 0ms));
+  sut.finished(160ms);
+  BOOST_TEST((sut.finishing() == 10ms));
+}
+
+BOOST_AUTO_TEST_CASE(kinds_of_devices_count_once_each) {
+  BOOST_TEST(!sut.several_kinds());
+  sut.came("cpu");
+  BOOST_TEST(!sut.several_kinds());
+  sut.came("cuda");
+  BOOST_TEST(sut.several_kinds());
+}
+
+BOOST_AUTO_TEST_CASE(a_guessed_variant_makes_plans_guesses) {
+  BOOST_TEST(!sut.guesses({}));
+  auto p = *known();
+  p.variants[1].guessed = true;
+  const actors::forecast other{std::make_shared<planning::profile>(p)};
+  BOOST_TEST(other.guesses({}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -25,6 +25,7 @@ hub::hub(hub_config config, hub_ports ports)
   : config_(std::move(config)),
     ports_(std::move(ports)),
     slots_(config_.arena, config_.slots, ports_.slots),
+    records_(config_.profile->variants.size(), ports_.drawing),
     plan_(config_.initial_plan),
     forecast_(config_.profile) {}
 
@@ -34,7 +35,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
                  core::time_point now, core::suspicion held,
                  bool keeps_suspicion) {
   using core::ec;
-  ++counts_.arrived;
+  records_.arrived();
   count_own_work(*what);
   const auto id = what->id;
   const auto bytes = text_size(*what);
@@ -85,7 +86,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
   r.due = r.what->deadline;
   if (r.due != core::never)
     deadlines_.emplace(r.due, id);
-  draw_entry(r);
+  records_.accepted(*r.what);
   probe(r.what, now);
   choose_route(id, r, now);
   settle(now);
@@ -137,7 +138,7 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
   }
   take_from_lane(id, r);
   r.took.queue += now - r.waiting_since;
-  draw_wait(id, r, now);
+  records_.waited(id, r.at, r.waiting_since, now);
   if (!r.alone)
     return;
   // A worker may be draining for this row, and for no other.
@@ -174,8 +175,7 @@ void hub::advance(core::request_id id, row& r, core::time_point now) {
 
 void hub::refuse(std::shared_ptr<const core::request> what, core::error why,
                  core::timespan retry_after, core::time_point now) {
-  ++counts_.refused;
-  draw_refusal(*what, why, now);
+  records_.refused(*what, why, now);
   answer a;
   a.what = std::move(what);
   a.failure = std::move(why);
@@ -189,7 +189,7 @@ void hub::close_books(core::request_id id, row& r) {
   text_bytes_ -= text_size(*r.what);
   source_bytes_ -= source_size(*r.what);
   if (--live_ == 0)
-    recovery_.rest();
+    records_.rest();
 }
 
 void hub::drop_source(row& r) {
@@ -206,6 +206,12 @@ void hub::leave_worker(core::request_id id, row& r) {
     ports_.workers->send(w->second.where, cancel_work{{id, r.attempt}});
 }
 
+records::ending hub::ending_of(core::request_id id, const row& r) const {
+  const auto& all = config_.profile->variants;
+  const auto v = r.how.variant.value;
+  return {id, v < all.size() ? std::string_view{all[v].name} : "", r.steps_run};
+}
+
 void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
                   core::time_point now) {
   if (r.state == row_state::waiting)
@@ -217,8 +223,10 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
   if (running)
     leave_worker(id, r);
   close_books(id, r);
-  draw_end(id, r, as == row_state::cancelled ? "cancelled" : "failed", why,
-           now);
+  if (as == row_state::cancelled)
+    records_.cancelled(ending_of(id, r), why, now);
+  else
+    records_.failed(ending_of(id, r), why, now);
   slots_.end(id);
   answer a;
   a.what = r.what;
@@ -229,12 +237,6 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
   a.steps_run = r.steps_run;
   a.took = r.took;
   a.took.total = now - r.what->arrived;
-  if (as == row_state::cancelled)
-    ++counts_.cancelled;
-  else
-    ++counts_.failed;
-  if (a.failure.code == core::ec::deadline_missed)
-    ++counts_.late;
   rows_.erase(id);
   ports_.clients->answered(std::move(a));
 }
@@ -243,8 +245,7 @@ void hub::answer_row(core::request_id id, row& r, uint64_t bytes,
                      std::string sha256, core::time_point now) {
   r.state = row_state::answered;
   close_books(id, r);
-  draw_end(id, r, "answered", {}, now);
-  ++counts_.answered;
+  records_.answered(ending_of(id, r), now);
   forecast_.answered(now);
   slots_.answer(id, r.encoded);
   const auto& v = config_.profile->variants[r.how.variant.value];

@@ -5,12 +5,11 @@
 #include <atelier/actors/local_messages.hpp>
 #include <atelier/actors/messages.hpp>
 #include <atelier/actors/ports.hpp>
-#include <atelier/actors/recovery_watch.hpp>
 #include <atelier/actors/row.hpp>
 #include <atelier/actors/scheduler/forecast.hpp>
+#include <atelier/actors/scheduler/records.hpp>
 #include <atelier/actors/scheduler/shares.hpp>
 #include <atelier/actors/scheduler/slots.hpp>
-#include <atelier/actors/timeline.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/admission.hpp>
@@ -193,7 +192,6 @@ private:
   void count_own_work(const core::request& wanted);
   void count_waiting(core::variant_id variant, core::lane_id lane, bool comes);
   void note_retrieval(planning::retrieval_sample x);
-  void note_allowed(uint32_t allowed);
   /// Returns the steps that earlier work saves a stage.
   uint32_t saved_by(const row& r, const planning::stage& next,
                     core::variant_id variant, uint32_t level) const;
@@ -358,9 +356,13 @@ private:
   bool conclude(core::ticket who, core::time_point now, concluded& out);
   row* current(core::ticket who);
   void note(row& r, const std::vector<core::note>& what);
-  /// Counts what a judge told; returns what its gate compares.
+  /// Notes what a judge told; returns what its gate compares.
   double note_score(double told);
-  void count_batch(const stepped& x);
+  /// Returns what people are told of a row that ends; of a dispatch that did.
+  records::ending ending_of(core::request_id id, const row& r) const;
+  std::optional<timeline_track> track_of_worker(core::worker_id id) const;
+  void note_returned(core::request_id id, const dispatched& x,
+                     const core::error& why, core::time_point now);
   void fall_back(core::request_id id, row& r, const concluded& x,
                  const core::error& why, loss how, core::time_point now);
   void bury(ipc::process_life who);
@@ -399,27 +401,10 @@ private:
   /// Whether a worker that is not slow serves a lane too.
   bool others_serve(core::lane_id lane) const;
 
-  // hub_timeline.cpp: what happened when, for people
-  void draw_entry(const row& r);
-  void draw_refusal(const core::request& what, const core::error& why,
-                    core::time_point now);
-  void draw_end(core::request_id id, const row& r, std::string_view how,
-                const core::error& why, core::time_point now);
-  void draw_wait(core::request_id id, const row& r, core::time_point now);
-  void draw_dispatch(core::request_id id, const dispatched& x,
-                     const core::error& why, core::time_point now);
-  void draw_inside(core::ticket who, const dispatched& x, const denoised& told,
-                   core::time_point now);
-  void draw_work(core::worker_id id, std::string_view name, core::ticket who,
-                 int64_t began_ns, core::timespan took);
-  void draw_steps(const worker& w, const stepped& x);
-  void draw_death(const worker& w, core::time_point now);
-  void draw_fall_back(core::request_id id, const row& r, bool resumes,
-                      const core::error& why, core::time_point now);
-
   hub_config config_;
   hub_ports ports_;
   actors::slots slots_;
+  actors::records records_;
   std::shared_ptr<const planning::plan> plan_;
   rows_type rows_;
   std::unordered_map<core::ticket, dispatched> out_;
@@ -482,8 +467,6 @@ private:
   uint64_t text_bytes_ = 0;
   uint64_t source_bytes_ = 0;
   size_t live_ = 0;
-  counters counts_;
-  recovery_watch recovery_;
   bool stopping_ = false;
 };
 

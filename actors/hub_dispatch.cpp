@@ -129,7 +129,7 @@ hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
     const auto id = chosen.join.front();
     if (dispatch(id, w, now))
       return dispatching::went;
-    ++counts_.slot_waits;
+    records_.slot_wait();
     // Slots are left for a tenant that has none.
     const auto whose = rows_.at(id).what->tenant;
     std::erase_if(queue, [&](const planning::waiting& x) {
@@ -305,7 +305,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   leave_for_worker(id, r, now);
   r.attempt = who.attempt;
   take_seat(r, w, now);
-  ++counts_.dispatched;
+  records_.dispatched();
   w.has.push_back(who);
   out_.emplace(who, std::move(x));
   if (auto* d = std::get_if<denoise>(&*order); d != nullptr && w.filling)
@@ -318,7 +318,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
 void hub::leave_for_worker(core::request_id id, row& r, core::time_point now) {
   take_from_lane(id, r);
   r.took.queue += now - r.waiting_since;
-  draw_wait(id, r, now);
+  records_.waited(id, r.at, r.waiting_since, now);
   if (r.what->deadline != core::never && !r.known.best
       && r.due != r.what->deadline)
     set_due(id, r, r.what->deadline);
@@ -361,34 +361,25 @@ core::timespan hub::allowance_of(const row& r, const worker& w) const {
 void hub::count_own_work(const core::request& wanted) {
   if (!planning::has_own_work(wanted))
     return;
-  const auto& all = config_.profile->variants;
-  counts_.extra_work.resize(all.size(), 0);
-  for (size_t v = 0; v < all.size(); ++v)
-    counts_.extra_work[v] +=
-      forecast_.extra_work(core::variant_id{static_cast<uint32_t>(v)}, wanted);
+  for (uint32_t v = 0; v < config_.profile->variants.size(); ++v)
+    records_.extra_work(core::variant_id{v},
+                        forecast_.extra_work(core::variant_id{v}, wanted));
 }
 
 void hub::count_waiting(core::variant_id variant, core::lane_id lane,
                         bool comes) {
-  const size_t v = variant.value;
-  if (counts_.waiting.size() <= v) {
-    counts_.waiting.resize(config_.profile->variants.size(), 0);
-    counts_.placed.resize(config_.profile->variants.size(), 0);
-  }
-  // Going is adding the largest value.
-  const auto step = comes ? uint64_t{1} : ~uint64_t{0};
-  counts_.waiting[v] += step;
-  counts_.placed[v] += comes ? 1 : 0;
+  records_.waits(variant, comes);
   const core::lane_id shared{lane.value & ~alone_lane(core::lane_id{0}).value};
   const auto of = planning::worker_of(shared);
-  if (!of) {
-    counts_.waiting_shared.resize(config_.profile->variants.size(), 0);
-    counts_.waiting_shared.at(shared.value) += step;
-  }
+  if (!of)
+    records_.waits_shared(core::variant_id{shared.value}, comes);
   const auto w = of ? workers_.find(*of) : workers_.end();
   if (w == workers_.end())
     return;
-  w->second.view.waiting += step;
+  if (comes)
+    ++w->second.view.waiting;
+  else
+    --w->second.view.waiting;
   view_changed(w->second);
 }
 

@@ -16,11 +16,6 @@ namespace {
 /// Questions that one request may ask; a policy needs two at most.
 constexpr uint32_t most_questions = 4;
 
-/// Retrievals that the counts keep.
-constexpr size_t most_retrievals = 64;
-
-constexpr size_t edit_bins = 8;
-
 /// Image slots that stay free when a found picture takes one: encoding it takes
 /// another.
 constexpr slot_counts reserve_found{0, 1, 0};
@@ -38,21 +33,6 @@ void fill_unknown(planning::facts& known, const planning::need& asked) {
     known.mask.emplace();
 }
 
-void raise(std::vector<uint64_t>& counts, size_t at) {
-  if (counts.size() <= at)
-    counts.resize(at + 1, 0);
-  ++counts[at];
-}
-
-void raise(std::vector<std::pair<uint32_t, uint64_t>>& counts, uint32_t key) {
-  const auto at = std::find_if(counts.begin(), counts.end(),
-                               [&](const auto& s) { return s.first == key; });
-  if (at == counts.end())
-    counts.emplace_back(key, 1);
-  else
-    ++at->second;
-}
-
 } // namespace
 
 void hub::choose_route(core::request_id id, row& r, core::time_point now) {
@@ -68,7 +48,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
                                     config_.policy->name()),
                          {}, now);
       if (wants->near)
-        ++counts_.searched;
+        records_.searched();
       if (!ports_.facts) {
         fill_unknown(r.known, *wants);
         continue;
@@ -138,16 +118,16 @@ void hub::on(const facts_found& x, core::time_point now) {
   const auto i = rows_.find(x.id);
   if (i == rows_.end() || i->second.state != row_state::asking
       || x.question != i->second.asked) {
-    ++counts_.stale_replies;
+    records_.stale_reply();
     return;
   }
   auto& r = i->second;
   asking_.erase({r.asks_until, x.id});
   if (r.wanted.near) {
     note_retrieval({core::to_seconds(now - r.asks_since), !x.what.near, now});
-    note_allowed(x.what.near ? planning::unified::allowed_by(*config_.profile,
-                                                             *x.what.near)
-                             : 0);
+    records_.allowed(x.what.near ? planning::unified::allowed_by(
+                       *config_.profile, *x.what.near)
+                                 : 0);
   }
   if (r.wanted.tolerated)
     r.known.tolerated = x.what.tolerated;
@@ -158,11 +138,7 @@ void hub::on(const facts_found& x, core::time_point now) {
   if (r.wanted.mask)
     r.known.mask = x.what.mask;
   if (r.wanted.tolerated && r.known.tolerated)
-    for (size_t ladder = 0; ladder < r.known.tolerated->size(); ++ladder) {
-      if (counts_.predicted.size() <= ladder)
-        counts_.predicted.resize(ladder + 1);
-      raise(counts_.predicted[ladder], (*r.known.tolerated)[ladder]);
-    }
+    records_.predicted(*r.known.tolerated);
   fill_unknown(r.known, r.wanted);
   r.state = row_state::waiting;
   choose_route(x.id, r, now);
@@ -171,26 +147,19 @@ void hub::on(const facts_found& x, core::time_point now) {
 
 void hub::go_on_without(core::request_id id, row& r, core::time_point now) {
   asking_.erase({r.asks_until, id});
-  ++counts_.facts_late;
+  records_.facts_late();
   if (r.wanted.near) {
     note_retrieval({core::to_seconds(now - r.asks_since), true, now});
-    note_allowed(0);
+    records_.allowed(0);
   }
   fill_unknown(r.known, r.wanted);
   r.state = row_state::waiting;
   choose_route(id, r, now);
 }
 
-void hub::note_allowed(uint32_t allowed) {
-  raise(counts_.allowed, allowed);
-}
-
 void hub::note_retrieval(planning::retrieval_sample x) {
-  auto& kept = counts_.retrievals;
-  if (kept.size() >= most_retrievals)
-    kept.erase(kept.begin());
-  kept.push_back(x);
-  ++counts_.retrieved;
+  records_.retrieved(x);
+  const auto& kept = records_.counts().retrievals;
   // Once for a plan: the one that is called for takes all of them in.
   if (called_for_ == plan_->version || !config_.policy->plan_due(*plan_, kept))
     return;
@@ -203,7 +172,7 @@ void hub::note_retrieval(planning::retrieval_sample x) {
 void hub::turn_away(core::request_id id, row& r, core::error why,
                     core::timespan retry_after, core::time_point now) {
   close_books(id, r);
-  draw_end(id, r, "refused", why, now);
+  records_.turned_away(ending_of(id, r), why, now);
   auto what = r.what;
   rows_.erase(id);
   refuse(std::move(what), std::move(why), retry_after, now);
@@ -239,15 +208,11 @@ void hub::count_choice(const row& r) {
   const auto* first = along.stages.empty() ? nullptr : &along.stages.front();
   const auto from = first != nullptr ? first->from : along.from;
   if (from == planning::origin::latent || from == planning::origin::image) {
-    ++counts_.hits;
     // A picture that is the answer leaves out all.
-    raise(counts_.skips, first != nullptr ? first->skip : r.how.steps);
+    records_.hit(first != nullptr ? first->skip : r.how.steps);
   }
-  if (r.what->source) {
-    const auto bin = static_cast<size_t>(std::clamp(r.masked, 0.0, 1.0)
-                                         * static_cast<double>(edit_bins));
-    raise(counts_.edits, std::min(bin, edit_bins - 1));
-  }
+  if (r.what->source)
+    records_.edit(r.masked);
 }
 
 uint32_t hub::saved_by(const row& r, const planning::stage& next,

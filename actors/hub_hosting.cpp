@@ -120,7 +120,7 @@ void hub::change_hosting(worker& w, core::time_point now) {
   w.load_began = now;
   // What loads hosts nothing meanwhile.
   if (w.view.hosting != *w.next_hosting)
-    ++counts_.loads;
+    records_.loads();
   ports_.workers->send(w.where, order_for(w, *w.next_hosting));
   w.next_hosting.reset();
 }
@@ -128,7 +128,7 @@ void hub::change_hosting(worker& w, core::time_point now) {
 void hub::on(const adopted& x, core::time_point now) {
   auto* w = find(x.who);
   if (w == nullptr || x.number != w->adopts) {
-    ++counts_.stale_replies;
+    records_.stale_reply();
     return;
   }
   w->last_sign = now;
@@ -165,7 +165,7 @@ void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
     // Counted when it begins anew.
     drain_and_load(w, true, now);
   } else {
-    ++counts_.loads;
+    records_.loads();
     if (x.failure.code == core::ec::none)
       w.view.hosting = w.view.becoming;
     w.view.becoming = w.view.hosting;
@@ -239,7 +239,7 @@ void hub::tell_waiting() {
   auto there = cluster();
   there.unhosted = std::exchange(unhosted_, {});
   if (plan_->grouped) {
-    there.waiting = counts_.waiting_shared;
+    there.waiting = records_.counts().waiting_shared;
     told_waiting_ = lanes_.size();
   }
   ports_.watch->cluster_changed(std::move(there));

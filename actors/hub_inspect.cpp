@@ -64,7 +64,7 @@ void hub::view_changed(const worker& w) {
 }
 
 const counters& hub::counts() const {
-  return counts_;
+  return records_.counts();
 }
 
 const ipc::keeper& hub::slots() const {
@@ -76,12 +76,12 @@ size_t hub::rows() const {
 }
 
 recovery_counts hub::recovery(core::time_point now) const {
-  return recovery_.counts(now);
+  return records_.recovery(now);
 }
 
 scheduler_status hub::status() const {
   scheduler_status s;
-  s.counts = counts_;
+  s.counts = records_.counts();
   s.waiting = static_cast<uint32_t>(lanes_.size());
   s.running = static_cast<uint32_t>(live_ - lanes_.size());
   s.plan = plan_;
@@ -110,8 +110,9 @@ scheduler_status hub::status() const {
 std::string hub::check() const {
   if (auto broken = slots_.check(); !broken.empty())
     return broken;
-  if (counts_.arrived
-      != counts_.refused + counts_.answered + counts_.failed + counts_.cancelled
+  const auto& counts = records_.counts();
+  if (counts.arrived
+      != counts.refused + counts.answered + counts.failed + counts.cancelled
            + live_)
     return "requests are not conserved";
   size_t live = 0;

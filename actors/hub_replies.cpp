@@ -15,12 +15,6 @@ namespace atelier::actors {
 
 namespace {
 
-/// Of 0.005 each; the last one holds 1.
-constexpr size_t confidence_bins = 201;
-
-/// Batches that are counted apart.
-constexpr uint32_t most_batches = 64;
-
 /// Whether another attempt could go better.
 bool worth_retrying(core::ec code) {
   switch (code) {
@@ -53,7 +47,7 @@ row* hub::current(core::ticket who) {
 bool hub::conclude(core::ticket who, core::time_point now, concluded& out) {
   const auto i = out_.find(who);
   if (i == out_.end()) {
-    ++counts_.stale_replies;
+    records_.stale_reply();
     return false;
   }
   static_cast<dispatched&>(out) = std::move(i->second);
@@ -96,13 +90,13 @@ void hub::on(const worker_ready& x, core::time_point now) {
   const auto grave = buried_.find(x.who.where.process);
   const bool dead = grave != buried_.end() && x.who.where.life <= grave->second;
   if (find(x.who) != nullptr || x.seats == 0 || dead) {
-    ++counts_.stale_replies;
+    records_.stale_reply();
     return;
   }
   const core::worker_id id{next_worker_++};
   auto& w = workers_[id];
   addresses_[x.who] = id;
-  recovery_.ready(x.who.where.process, now);
+  records_.ready(x.who.where.process, now);
   w.where = x.who;
   w.seats = x.seats;
   w.run_steps = std::max(1u, x.run_steps);
@@ -155,13 +149,14 @@ void hub::on(const prepared& x, core::time_point now) {
   concluded done;
   if (!conclude(x.who, now, done))
     return settle(now);
-  draw_work(done.worker, "preprocess", x.who, x.began_ns, x.took);
+  records_.worked(*track_of_worker(done.worker), "preprocess", x.who.id,
+                  x.began_ns, x.took);
   auto* r = current(x.who);
   if (r == nullptr) {
     slots_.discard(done.slots);
     return settle(now);
   }
-  draw_dispatch(x.who.id, done, x.failure, now);
+  note_returned(x.who.id, done, x.failure, now);
   r->took.preprocess += x.took;
   if (x.failure.code != core::ec::none) {
     fall_back(x.who.id, *r, done, x.failure, loss::told, now);
@@ -180,7 +175,7 @@ void hub::on(const prepared& x, core::time_point now) {
 void hub::on(const stepping& x, core::time_point now) {
   auto* w = find(x.who);
   if (w == nullptr) {
-    ++counts_.stale_replies;
+    records_.stale_reply();
     return;
   }
   w->last_sign = now;
@@ -194,27 +189,17 @@ void hub::on(const stepping& x, core::time_point now) {
   w->batch = x.rows;
 }
 
-void hub::count_batch(const stepped& x) {
-  if (x.batch == 0)
-    return;
-  const size_t at = std::min(x.batch, most_batches);
-  if (counts_.batches.size() <= at)
-    counts_.batches.resize(at + 1, 0);
-  counts_.batches[at] += x.steps;
-}
-
 void hub::on(const stepped& x, core::time_point now) {
   auto* w = find(x.who);
   if (w == nullptr) {
-    ++counts_.stale_replies;
+    records_.stale_reply();
     return;
   }
   w->last_sign = now;
-  count_batch(x);
   note_pace(*w, x, now);
   tell_costs();
   tell_slow(now);
-  draw_steps(*w, x);
+  records_.ran(track_of(w->where, w->device), x, w->batch);
   for (const auto& p : x.rows) {
     const auto i = out_.find(p.who);
     if (i == out_.end() || i->second.at != phase::denoising)
@@ -231,7 +216,7 @@ void hub::on(const stepped& x, core::time_point now) {
     }
     if (p.published)
       slots_.published(p.who);
-    recovery_.stepped(p.who.id, now);
+    records_.stepped_on(p.who.id, now);
     if (auto* r = current(p.who); r != nullptr && r->what->wants_progress)
       ports_.clients->progressed(p.who.id, p.steps_done,
                                  core::steps_to_run(r->how),
@@ -244,31 +229,38 @@ void hub::on(const stepped& x, core::time_point now) {
 
 double hub::note_score(double told) {
   const bool judged = std::isfinite(told) && told >= 0;
-  const auto score = judged ? std::min(told, 1.0) : 0;
-  // What nobody could judge is deferred like the worst.
-  counts_.confidences.resize(confidence_bins, 0);
-  ++counts_.confidences[static_cast<size_t>(score * (confidence_bins - 1))];
-  if (judged)
-    return score;
-  ++counts_.judge_failures;
-  return planning::unjudged;
+  const auto score = judged ? std::min(told, 1.0) : planning::unjudged;
+  records_.judged(judged ? std::optional{score} : std::nullopt);
+  return score;
+}
+
+std::optional<timeline_track> hub::track_of_worker(core::worker_id id) const {
+  const auto w = workers_.find(id);
+  if (w == workers_.end())
+    return std::nullopt;
+  return track_of(w->second.where, w->second.device);
+}
+
+void hub::note_returned(core::request_id id, const dispatched& x,
+                        const core::error& why, core::time_point now) {
+  records_.returned(id, x.at, x.since, track_of_worker(x.worker), why, now);
 }
 
 void hub::on(const denoised& x, core::time_point now) {
   concluded done;
   if (!conclude(x.who, now, done))
     return settle(now);
-  counts_.steps_run += x.steps_run;
+  records_.steps_run(x.steps_run);
   if (x.decoded_ns != 0)
-    draw_work(done.worker, "decode", x.who, x.decoded_ns - x.decode.count(),
-              x.decode);
+    records_.worked(*track_of_worker(done.worker), "decode", x.who.id,
+                    x.decoded_ns - x.decode.count(), x.decode);
   auto* r = current(x.who);
   if (r == nullptr) {
     slots_.discard(done.slots);
     return settle(now);
   }
-  draw_dispatch(x.who.id, done, x.failure, now);
-  draw_inside(x.who, done, x, now);
+  note_returned(x.who.id, done, x.failure, now);
+  records_.parts_of(x.who.id, done.since, x, now);
   uncount_work(*r);
   r->took.text += x.text;
   r->took.denoise += x.denoise;
@@ -289,7 +281,7 @@ void hub::on(const denoised& x, core::time_point now) {
     return settle(now);
   }
   // One that had all its steps is only decoded after a death.
-  recovery_.stepped(x.who.id, now);
+  records_.stepped_on(x.who.id, now);
   note(*r, x.notes);
   slots_.drop(done.slots.reading);
   slots_.drop(done.slots.granted[0]);
@@ -321,20 +313,21 @@ void hub::on(const finished& x, core::time_point now) {
   concluded done;
   if (!conclude(x.who, now, done))
     return settle(now);
-  draw_work(done.worker, "postprocess", x.who, x.began_ns, x.took);
+  records_.worked(*track_of_worker(done.worker), "postprocess", x.who.id,
+                  x.began_ns, x.took);
   auto* r = current(x.who);
   if (r == nullptr) {
     slots_.discard(done.slots);
     return settle(now);
   }
-  draw_dispatch(x.who.id, done, x.failure, now);
+  note_returned(x.who.id, done, x.failure, now);
   r->took.postprocess += x.took;
   forecast_.finished(now - r->waiting_since);
   if (x.failure.code != core::ec::none) {
     fall_back(x.who.id, *r, done, x.failure, loss::told, now);
     return settle(now);
   }
-  recovery_.encoded(now);
+  records_.encoded(now);
   r->encoded = done.slots.granted[0];
   answer_row(x.who.id, *r, x.bytes, x.sha256, now);
   settle(now);
@@ -358,7 +351,7 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
       r.steps_done = held;
       r.newest = x.slots.granted[0];
       slots_.drop(x.slots.reading);
-      ++counts_.resumed;
+      records_.resumed();
     } else {
       slots_.drop(x.slots.granted[0]);
     }
@@ -381,7 +374,7 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
     worth_retrying(why.code) && r.losses < config_.pace.attempts;
   if (!retry)
     return end_row(id, r, row_state::failed, why, now);
-  draw_fall_back(id, r, gained || r.steps_done > 0, why, now);
+  records_.fell_back(id, gained || r.steps_done > 0, r.steps_done, why, now);
   // Suspects take turns.
   wait(id, r, now, !r.alone);
 }
@@ -396,7 +389,7 @@ void hub::bury(ipc::process_life who) {
 void hub::suspected(ipc::process_life who, core::time_point now) {
   slots_.suspect(who);
   bury(who);
-  recovery_.down(who.process, now);
+  records_.down(who.process, now);
   bool changed = false;
   std::vector<core::worker_id> suspects;
   for (auto& [id, w] : workers_) {
@@ -431,7 +424,7 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
       if (x.at == phase::denoising && current(ticket) != nullptr)
         denoised.push_back(ticket.id);
     }
-  recovery_.lost(who.process, std::move(denoised), live_ > 0, now);
+  records_.lost(who.process, std::move(denoised), live_ > 0, now);
   // Each goes to the front of its lane: the last one first.
   std::sort(orphans.rbegin(), orphans.rend());
   const auto suspects = worked_on(gone, cause);
@@ -440,7 +433,9 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
   for (const auto id : gone) {
     auto& w = workers_.at(id);
     withdraw(w);
-    draw_death(w, now);
+    // Those that leave at the end did not die.
+    if (!stopping_)
+      records_.died(track_of(w.where, w.device), w.has, now);
     served.insert(w.serves.begin(), w.serves.end());
     if (w.where.what == role::denoise_step) {
       devices = true;
@@ -453,7 +448,7 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     addresses_.erase(w.where);
     workers_.erase(id);
     hosting_changed();
-    ++counts_.workers_lost;
+    records_.worker_lost();
   }
   if (!suspects.empty()) {
     ports_.watch->request_caused(who);
@@ -470,7 +465,7 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     auto* r = current(ticket);
     if (r == nullptr)
       return slots_.discard(x.slots);
-    draw_dispatch(ticket.id, x, why, now);
+    note_returned(ticket.id, x, why, now);
     r->delayed = r->delayed || (how == loss::killed && !suspects.empty());
     fall_back(ticket.id, *r, x, why, how, now);
   };

@@ -129,7 +129,7 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
   withdraw(*chosen);
   chosen->draining = true;
   if (chosen->view.seats_taken == 0 && !dispatch(next, *chosen, now)) {
-    ++counts_.slot_waits;
+    records_.slot_wait();
     starved_.insert(lane);
   }
 }
@@ -177,7 +177,7 @@ void hub::pump_pool_suspects(core::time_point now) {
     busy = busy || w.view.seats_taken != 0;
   });
   if (!busy && !dispatch(next, *chosen, now)) {
-    ++counts_.slot_waits;
+    records_.slot_wait();
     starved_.insert(lane);
     go_on();
   }

@@ -27,6 +27,7 @@ hub::hub(hub_config config, hub_ports ports)
     slots_(config_.arena, config_.slots, ports_.slots),
     records_(config_.profile->variants.size(), ports_.drawing),
     plan_(config_.initial_plan),
+    queues_(config_.pace.ageing),
     forecast_(config_.profile) {}
 
 // -- entering -----------------------------------------------------------------
@@ -106,7 +107,7 @@ void hub::begin_stage(core::request_id id, row& r, uint32_t stage,
 }
 
 void hub::wait(core::request_id id, row& r, core::time_point now,
-               bool in_front) {
+               queues::end at) {
   r.state = row_state::waiting;
   r.waiting_since = now;
   if (r.at == phase::denoising)
@@ -120,23 +121,16 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
     set_due(id, r, r.what->deadline - entry.still_needs);
   if (r.at == phase::denoising)
     count_waiting(r.how.variant, lane, true);
-  if (r.delayed && !r.alone)
-    ++held_up_[lane];
-  later_stages_ += r.stage > 0 ? 1u : 0u;
-  if (in_front)
-    lanes_.push_front(lane, entry);
-  else
-    lanes_.push(lane, entry);
-  dirty_.insert(lane);
+  queues_.push(lane, entry, at, marks_of(r));
 }
 
 void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
-  const auto at = lanes_.where(id);
+  const auto at = queues_.where(id);
   if (at && r.at == phase::denoising) {
     count_waiting(r.how.variant, *at, false);
     count_ahead(r.what->tenant, false);
   }
-  take_from_lane(id, r);
+  queues_.remove(id, marks_of(r));
   r.took.queue += now - r.waiting_since;
   records_.waited(id, r.at, r.waiting_since, now);
   if (!r.alone)
@@ -145,7 +139,7 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
   for (const auto& [who, w] : workers_)
     if (w.draining)
       for (const auto lane : w.serves)
-        dirty_.insert(alone_lane(lane));
+        queues_.touch(alone_lane(lane));
 }
 
 void hub::finish_with(core::request_id id, row& r, uint32_t done,
@@ -378,8 +372,7 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
 }
 
 void hub::settle(core::time_point now) {
-  dirty_.merge(starved_);
-  starved_.clear();
+  queues_.feed();
   look_anew();
   pump(now);
   tell_waiting();

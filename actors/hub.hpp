@@ -7,13 +7,13 @@
 #include <atelier/actors/ports.hpp>
 #include <atelier/actors/row.hpp>
 #include <atelier/actors/scheduler/forecast.hpp>
+#include <atelier/actors/scheduler/queues.hpp>
 #include <atelier/actors/scheduler/records.hpp>
 #include <atelier/actors/scheduler/shares.hpp>
 #include <atelier/actors/scheduler/slots.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/admission.hpp>
-#include <atelier/planning/lanes.hpp>
 #include <atelier/planning/policy.hpp>
 
 #include <array>
@@ -236,13 +236,22 @@ private:
   void end_filling();
   void rehome(core::worker_id gone, core::time_point now);
 
+  // hub_inspect.cpp: the parts of `check`
+  std::string check_rows() const;
+  std::string check_queues() const;
+  std::string check_views() const;
+  std::string check_seats() const;
+  std::string check_alone() const;
+  /// Whether policies see a worker.
+  bool is_seen(const worker& w) const;
+
   // hub.cpp: entering and ending
   void begin_stage(core::request_id id, row& r, uint32_t stage,
                    core::time_point now);
   void advance(core::request_id id, row& r, core::time_point now);
   void finish_with(core::request_id id, row& r, uint32_t done,
                    core::time_point now);
-  void wait(core::request_id id, row& r, core::time_point now, bool in_front);
+  void wait(core::request_id id, row& r, core::time_point now, queues::end at);
   void leave_lane(core::request_id id, row& r, core::time_point now);
   void answer_row(core::request_id id, row& r, uint64_t bytes,
                   std::string sha256, core::time_point now);
@@ -312,7 +321,8 @@ private:
   // hub_suspects.cpp: rows whose worker died under them
   /// Begins a phase; a row that died in it too often before ends here.
   void enter(core::request_id id, row& r, phase next, core::time_point now);
-  void take_from_lane(core::request_id id, const row& r);
+  /// Returns what is counted of a row while it waits.
+  static queues::marks marks_of(const row& r);
   void pump_alone(core::lane_id lane, core::time_point now);
   void pump_pool_suspects(core::time_point now);
   /// Returns the suspect of a lane that was tried least.
@@ -324,8 +334,6 @@ private:
   /// The engine stops: a trial that is not over does not count.
   void take_trial_back(core::request_id id, row& r);
   core::error poison_of(const row& r, std::string_view last) const;
-  /// Whether rows wait there that a death delayed already, and that can go on.
-  bool delays_again(std::span<const core::lane_id> lanes) const;
   bool has_room_for(const row& r) const;
   /// Calls f with every worker that a suspect at `w` has to itself.
   void each_beside(const worker& w, const std::function<void(worker&)>& f);
@@ -431,17 +439,10 @@ private:
   /// The last life suspected or known to be over, by process: the keeper grants
   /// it nothing, so its workers that announce themselves late are not taken on.
   std::map<core::process_id, core::incarnation> buried_;
-  planning::lanes lanes_;
+  actors::queues queues_;
   /// Sees the workers where `seen_` is made.
   mutable actors::forecast forecast_;
   planning::admission admission_;
-  /// Workers with free seats by lane, least loaded first.
-  std::map<core::lane_id, std::set<std::pair<uint32_t, core::worker_id>>> open_;
-  std::set<core::lane_id> dirty_;
-  /// Lanes whose next row found no slot.
-  std::set<core::lane_id> starved_;
-  /// Rows that wait, were delayed by another's death and are no suspects.
-  std::map<core::lane_id, uint32_t> held_up_;
   std::set<std::pair<core::time_point, core::request_id>> deadlines_;
   /// Rows that ask for facts, by the end of their patience.
   std::set<std::pair<core::time_point, core::request_id>> asking_;
@@ -462,8 +463,6 @@ private:
   /// Of them those of each tenant; only those that have some.
   std::map<core::tenant_id, uint32_t> ahead_of_;
   uint32_t device_seats_ = 0;
-  /// Rows that wait for a stage after their first.
-  uint32_t later_stages_ = 0;
   uint64_t text_bytes_ = 0;
   uint64_t source_bytes_ = 0;
   size_t live_ = 0;

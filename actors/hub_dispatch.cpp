@@ -41,11 +41,8 @@ planning::waiting hub::entry_for(core::request_id id, const row& r) const {
 }
 
 void hub::pump(core::time_point now) {
-  while (!dirty_.empty()) {
-    const auto lane = *dirty_.begin();
-    dirty_.erase(dirty_.begin());
-    pump_lane(lane, now);
-  }
+  while (const auto lane = queues_.next())
+    pump_lane(*lane, now);
 }
 
 void hub::pump_lane(core::lane_id lane, core::time_point now) {
@@ -54,9 +51,8 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
   const bool pool = lane == prepare_lane || lane == finish_lane;
   if (!pool && (lane.value & alone_lane(core::lane_id{0}).value) != 0)
     return pump_alone(lane, now);
-  while (!lanes_.empty(lane)) {
-    const auto candidates = open_.find(lane);
-    if (candidates == open_.end() || candidates->second.empty()) {
+  while (!queues_.empty(lane)) {
+    if (queues_.offered(lane).empty()) {
       if (!pool) {
         look_for_host(lane);
         crowded_ = crowded_ || plan_->grouped;
@@ -77,7 +73,7 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
     // Of the first few one may be of a tenant that is not ahead yet.
     const bool shared = ahead_of_.size() > ahead_of_.count({});
     const size_t most = !pool ? w.view.max_batch : shared ? looked_at : 1;
-    auto queue = lanes_.best(from, now, config_.pace.ageing, most);
+    auto queue = queues_.best(from, now, most);
     std::erase_if(queue, [&](const planning::waiting& x) {
       return lane == prepare_lane
              ? far_ahead(x.tenant)
@@ -102,7 +98,7 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
         const auto lanes = pool ? std::vector{lane} : w.serves;
         if (dispatch_later_stage(lanes, w, now))
           break;
-        starved_.insert(lane);
+        queues_.starve(lane);
         return;
       }
     }
@@ -174,10 +170,10 @@ bool hub::leaves_seat(const worker& w, core::tenant_id whose) const {
 
 bool hub::dispatch_later_stage(const std::vector<core::lane_id>& lanes,
                                worker& w, core::time_point now) {
-  if (later_stages_ == 0)
+  if (queues_.later_stages() == 0)
     return false;
   for (const auto lane : lanes)
-    for (const auto id : lanes_.of(lane))
+    for (const auto id : queues_.of(lane))
       if (rows_.at(id).stage > 0 && dispatch(id, w, now))
         return true;
   return false;
@@ -297,9 +293,9 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
     count_ahead(x.tenant, false);
     x.steps_left = steps_left(r);
     w.view.steps_left += x.steps_left;
-    lanes_.charge(r.what->tenant,
-                  forecast_.least_on(rest_of(r), w.view.device_kind), now);
-    if (const auto lane = lanes_.where(id))
+    queues_.charge(r.what->tenant,
+                   forecast_.least_on(rest_of(r), w.view.device_kind), now);
+    if (const auto lane = queues_.where(id))
       count_waiting(waited_for, *lane, false);
   }
   leave_for_worker(id, r, now);
@@ -316,7 +312,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
 }
 
 void hub::leave_for_worker(core::request_id id, row& r, core::time_point now) {
-  take_from_lane(id, r);
+  queues_.remove(id, marks_of(r));
   r.took.queue += now - r.waiting_since;
   records_.waited(id, r.at, r.waiting_since, now);
   if (r.what->deadline != core::never && !r.known.best
@@ -385,8 +381,7 @@ void hub::count_waiting(core::variant_id variant, core::lane_id lane,
 
 void hub::withdraw(worker& w) {
   for (const auto lane : w.serves)
-    if (const auto i = open_.find(lane); i != open_.end())
-      i->second.erase({w.view.seats_taken, w.view.worker});
+    queues_.withdraw(lane, w.view.seats_taken, w.view.worker);
 }
 
 void hub::offer(worker& w) {
@@ -396,9 +391,7 @@ void hub::offer(worker& w) {
   for (const auto lane : w.serves) {
     if (w.slow && others_serve(lane))
       continue;
-    open_[lane].emplace(w.view.seats_taken, w.view.worker);
-    if (!lanes_.empty(lane))
-      dirty_.insert(lane);
+    queues_.offer(lane, w.view.seats_taken, w.view.worker);
   }
 }
 

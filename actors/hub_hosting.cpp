@@ -198,8 +198,7 @@ void hub::look_anew() {
   looked_.clear();
   for (uint32_t v = 0; v < config_.profile->variants.size(); ++v)
     for (const auto lane : {core::lane_id{v}, alone_lane(core::lane_id{v})})
-      if (!lanes_.empty(lane))
-        dirty_.insert(lane);
+      queues_.touch_waiting(lane);
 }
 
 void hub::look_for_host(core::lane_id lane) {
@@ -222,14 +221,14 @@ void hub::look_for_host(core::lane_id lane) {
 
 void hub::tell_waiting() {
   const bool crowded =
-    std::exchange(crowded_, false) && lanes_.size() != told_waiting_;
+    std::exchange(crowded_, false) && queues_.size() != told_waiting_;
   if (unhosted_.empty() && !crowded)
     return;
   std::map<core::variant_id, core::time_point> since;
   for (const auto v : unhosted_)
     for (const auto lane :
          {planning::lane_of(v), alone_lane(planning::lane_of(v))})
-      for (const auto id : lanes_.of(lane)) {
+      for (const auto id : queues_.of(lane)) {
         const auto at = rows_.at(id).waiting_since;
         const auto [i, fresh] = since.emplace(v, at);
         i->second = std::min(i->second, at);
@@ -240,7 +239,7 @@ void hub::tell_waiting() {
   there.unhosted = std::exchange(unhosted_, {});
   if (plan_->grouped) {
     there.waiting = records_.counts().waiting_shared;
-    told_waiting_ = lanes_.size();
+    told_waiting_ = queues_.size();
   }
   ports_.watch->cluster_changed(std::move(there));
 }
@@ -282,10 +281,10 @@ void hub::end_filling() {
 void hub::rehome(core::worker_id gone, core::time_point now) {
   const auto own = planning::lane_of(gone);
   for (const auto lane : {own, alone_lane(own)})
-    for (const auto id : lanes_.of(lane)) {
+    for (const auto id : queues_.of(lane)) {
       auto& r = rows_.at(id);
       leave_lane(id, r, now);
-      wait(id, r, now, false);
+      wait(id, r, now, queues::end::back);
     }
 }
 

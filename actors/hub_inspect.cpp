@@ -48,7 +48,7 @@ planning::worker_view hub::view_of(const worker& w) const {
   }
   const auto own = planning::lane_of(w.view.worker);
   for (const auto lane : {own, alone_lane(own)})
-    for (const auto id : lanes_.of(lane)) {
+    for (const auto id : queues_.of(lane)) {
       const auto& r = rows_.at(id);
       out.rows.push_back({masked_as_it_runs(r), steps_left(r), false});
     }
@@ -82,8 +82,8 @@ recovery_counts hub::recovery(core::time_point now) const {
 scheduler_status hub::status() const {
   scheduler_status s;
   s.counts = records_.counts();
-  s.waiting = static_cast<uint32_t>(lanes_.size());
-  s.running = static_cast<uint32_t>(live_ - lanes_.size());
+  s.waiting = static_cast<uint32_t>(queues_.size());
+  s.running = static_cast<uint32_t>(live_ - queues_.size());
   s.plan = plan_;
   s.profile = forecast_.profile();
   s.slots = slots_.all();
@@ -108,13 +108,20 @@ scheduler_status hub::status() const {
 }
 
 std::string hub::check() const {
-  if (auto broken = slots_.check(); !broken.empty())
-    return broken;
   const auto& counts = records_.counts();
   if (counts.arrived
       != counts.refused + counts.answered + counts.failed + counts.cancelled
            + live_)
     return "requests are not conserved";
+  for (const auto& broken :
+       {slots_.check(), queues_.check(), check_rows(), check_queues(),
+        check_views(), check_seats(), check_alone()})
+    if (!broken.empty())
+      return broken;
+  return {};
+}
+
+std::string hub::check_rows() const {
   size_t live = 0;
   size_t waits = 0;
   uint64_t texts = 0;
@@ -124,9 +131,9 @@ std::string hub::check() const {
     predicted += r.work;
     if (r.state == row_state::waiting) {
       ++waits;
-      if (!lanes_.contains(id))
+      if (!queues_.contains(id))
         return fmt::format("row {} waits in no lane", id.value);
-    } else if (lanes_.contains(id)) {
+    } else if (queues_.contains(id)) {
       return fmt::format("row {} does not wait but stands in a lane", id.value);
     }
     if (r.state == row_state::running && out_.count({id, r.attempt}) == 0)
@@ -147,12 +154,42 @@ std::string hub::check() const {
     return "the bytes of accepted requests are not conserved";
   if (predicted != forecast_.work())
     return "the devices' predicted work is not conserved";
-  if (live != live_ || waits != lanes_.size())
+  if (live != live_ || waits != queues_.size())
     return "rows and lanes disagree";
+  return {};
+}
+
+std::string hub::check_queues() const {
+  std::map<core::lane_id, uint32_t> held_up;
+  uint32_t later_stages = 0;
+  for (const auto& [id, r] : rows_)
+    if (const auto lane = queues_.where(id)) {
+      const auto marks = marks_of(r);
+      later_stages += marks.later_stage ? 1u : 0u;
+      if (marks.held_up)
+        ++held_up[*lane];
+    }
+  if (later_stages != queues_.later_stages())
+    return "rows that wait for a later stage are not counted";
+  if (held_up != queues_.held_up())
+    return "rows that were delayed are not counted";
+  for (const auto& [id, w] : workers_) {
+    const auto own = planning::lane_of(id);
+    if (w.where.what == role::denoise_step
+        && w.view.waiting != queues_.size(own) + queues_.size(alone_lane(own)))
+      return fmt::format("the lane of worker {} is not counted", id.value);
+    if (w.filling)
+      return fmt::format("worker {} still fills its batch", id.value);
+  }
+  return {};
+}
+
+bool hub::is_seen(const worker& w) const {
+  return w.where.what == role::denoise_step && !w.suspected && !left_out(w);
+}
+
+std::string hub::check_views() const {
   size_t listed = 0;
-  const auto is_seen = [&](const worker& w) {
-    return w.where.what == role::denoise_step && !w.suspected && !left_out(w);
-  };
   for (const auto& x : cluster().workers) {
     const auto w = workers_.find(x.worker);
     if (w == workers_.end() || !is_seen(w->second) || view_of(w->second) != x)
@@ -160,41 +197,33 @@ std::string hub::check() const {
                          x.worker.value);
     ++listed;
   }
-  for (const auto& [id, w] : workers_) {
-    const auto own = planning::lane_of(id);
-    if (w.where.what == role::denoise_step
-        && w.view.waiting != lanes_.size(own) + lanes_.size(alone_lane(own)))
-      return fmt::format("the lane of worker {} is not counted", id.value);
-    if (w.filling)
-      return fmt::format("worker {} still fills its batch", id.value);
-  }
-  std::map<core::lane_id, uint32_t> held_up;
-  for (const auto& [id, r] : rows_)
-    if (r.delayed && !r.alone)
-      if (const auto lane = lanes_.where(id))
-        ++held_up[*lane];
-  uint32_t later_stages = 0;
-  for (const auto& [id, r] : rows_)
-    later_stages += r.stage > 0 && lanes_.contains(id) ? 1u : 0u;
-  if (later_stages != later_stages_)
-    return "rows that wait for a later stage are not counted";
-  if (held_up != held_up_)
-    return "rows that were delayed are not counted";
-  std::map<core::worker_id, uint64_t> steps_left;
-  for (const auto& [who, x] : out_)
-    steps_left[x.worker] += x.steps_left;
-  for (const auto& [id, w] : workers_)
-    if (w.view.steps_left != steps_left[id])
-      return fmt::format("the steps of worker {} are not conserved", id.value);
   for (const auto& [id, w] : workers_)
     listed -= is_seen(w) ? 1u : 0u;
   if (listed != 0)
     return "the views of the workers are not complete";
+  return {};
+}
+
+std::string hub::check_seats() const {
+  std::map<core::worker_id, uint64_t> steps_left;
   std::map<core::worker_id, uint32_t> taken;
-  for (const auto& [who, x] : out_)
+  for (const auto& [who, x] : out_) {
+    steps_left[x.worker] += x.steps_left;
     ++taken[x.worker];
+  }
   if (slots_.dispatches() != out_.size())
     return "dispatches and slots disagree";
+  for (const auto& [id, w] : workers_) {
+    if (w.view.steps_left != steps_left[id])
+      return fmt::format("the steps of worker {} are not conserved", id.value);
+    if (taken[id] != w.view.seats_taken || w.has.size() != w.view.seats_taken
+        || w.view.seats_taken + w.view.seats_free != w.seats)
+      return fmt::format("seats of worker {} are not conserved", id.value);
+  }
+  return {};
+}
+
+std::string hub::check_alone() const {
   for (const auto& [who, x] : out_) {
     const auto& at = workers_.at(x.worker).where;
     const bool pool = at.what != role::denoise_step;
@@ -206,10 +235,6 @@ std::string hub::check() const {
                   && there.where == at.where)))
         return fmt::format("request {} is not alone", who.id.value);
   }
-  for (const auto& [id, w] : workers_)
-    if (taken[id] != w.view.seats_taken || w.has.size() != w.view.seats_taken
-        || w.view.seats_taken + w.view.seats_free != w.seats)
-      return fmt::format("seats of worker {} are not conserved", id.value);
   return {};
 }
 

@@ -69,8 +69,10 @@ bool hub::conclude(core::ticket who, core::time_point now, concluded& out) {
   else
     offer(w);
   for (const auto lane : w.serves)
-    if (!lanes_.empty(alone_lane(lane)) || w.draining)
-      dirty_.insert(alone_lane(lane));
+    if (w.draining)
+      queues_.touch(alone_lane(lane));
+    else
+      queues_.touch_waiting(alone_lane(lane));
   out.slots = slots_.conclude(who);
   if (out.at == phase::preparing)
     count_ahead(out.tenant, false);
@@ -130,10 +132,9 @@ void hub::on(const worker_ready& x, core::time_point now) {
       forecast_.came(w.view.device_kind);
       w.serves = planning::lanes_of(w.view);
       device_seats_ += x.seats;
-      dirty_.insert(prepare_lane);
+      queues_.touch(prepare_lane);
       for (const auto lane : w.serves)
-        if (!lanes_.empty(alone_lane(lane)))
-          dirty_.insert(alone_lane(lane));
+        queues_.touch_waiting(alone_lane(lane));
       break;
   }
   hosting_changed();
@@ -376,7 +377,7 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
     return end_row(id, r, row_state::failed, why, now);
   records_.fell_back(id, gained || r.steps_done > 0, r.steps_done, why, now);
   // Suspects take turns.
-  wait(id, r, now, !r.alone);
+  wait(id, r, now, r.alone ? queues::end::back : queues::end::front);
 }
 
 // -- death --------------------------------------------------------------------
@@ -442,8 +443,7 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
       forecast_.gone(id);
       device_seats_ -= w.seats;
       for (const auto lane : w.serves)
-        if (!lanes_.empty(alone_lane(lane)))
-          dirty_.insert(alone_lane(lane));
+        queues_.touch_waiting(alone_lane(lane));
     }
     addresses_.erase(w.where);
     workers_.erase(id);

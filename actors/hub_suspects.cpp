@@ -41,8 +41,7 @@ core::request_id hub::next_suspect(core::lane_id lane,
   core::request_id next;
   // Finishing a row frees the slots that preparing waits for.
   std::pair<bool, uint32_t> least{true, std::numeric_limits<uint32_t>::max()};
-  for (const auto& x :
-       lanes_.best(served, now, config_.pace.ageing, lanes_.size(lane))) {
+  for (const auto& x : queues_.best(served, now, queues_.size(lane))) {
     const auto& r = rows_.at(x.request);
     if (const std::pair rank{r.at == phase::preparing, r.strikes};
         rank < least) {
@@ -53,18 +52,8 @@ core::request_id hub::next_suspect(core::lane_id lane,
   return next;
 }
 
-void hub::take_from_lane(core::request_id id, const row& r) {
-  if (const auto at = lanes_.where(id); at && r.delayed && !r.alone)
-    if (const auto i = held_up_.find(*at); --i->second == 0)
-      held_up_.erase(i);
-  later_stages_ -= r.stage > 0 ? 1u : 0u;
-  lanes_.remove(id);
-}
-
-bool hub::delays_again(std::span<const core::lane_id> lanes) const {
-  return std::any_of(lanes.begin(), lanes.end(), [&](core::lane_id x) {
-    return held_up_.count(x) != 0 && starved_.count(x) == 0;
-  });
+queues::marks hub::marks_of(const row& r) {
+  return {r.delayed && !r.alone, r.stage > 0};
 }
 
 bool hub::has_room_for(const row& r) const {
@@ -91,7 +80,7 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
         && std::find(w.serves.begin(), w.serves.end(), beside)
              != w.serves.end();
   };
-  if (lanes_.empty(lane)) {
+  if (queues_.empty(lane)) {
     for (auto& [id, w] : workers_) {
       if (w.draining && serves(w)) {
         w.draining = false;
@@ -107,7 +96,7 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
       continue;
     if (w.exclusive)
       return;
-    if (delays_again(w.serves)) {
+    if (queues_.delays_again(w.serves)) {
       waits = true;
       if (std::exchange(w.draining, false))
         offer(w);
@@ -120,7 +109,7 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
   if (chosen == nullptr) {
     if (!waits)
       return look_for_host(beside);
-    starved_.insert(lane);
+    queues_.starve(lane);
     return;
   }
   const auto next = next_suspect(lane, now);
@@ -130,7 +119,7 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
   chosen->draining = true;
   if (chosen->view.seats_taken == 0 && !dispatch(next, *chosen, now)) {
     records_.slot_wait();
-    starved_.insert(lane);
+    queues_.starve(lane);
   }
 }
 
@@ -144,7 +133,7 @@ void hub::pump_pool_suspects(core::time_point now) {
       }
   };
   constexpr auto lane = pool_suspects_lane;
-  if (lanes_.empty(lane))
+  if (queues_.empty(lane))
     return go_on();
   const auto next = next_suspect(lane, now);
   auto& r = rows_.at(next);
@@ -164,8 +153,8 @@ void hub::pump_pool_suspects(core::time_point now) {
   // Finishing frees slots, preparing takes them.
   constexpr std::array others{finish_lane, prepare_lane};
   const std::span first{others.data(), r.at == phase::finishing ? 1u : 2u};
-  if (delays_again(first) || !has_room_for(r)) {
-    starved_.insert(lane);
+  if (queues_.delays_again(first) || !has_room_for(r)) {
+    queues_.starve(lane);
     return go_on();
   }
   if (!may_try(next, r))
@@ -178,7 +167,7 @@ void hub::pump_pool_suspects(core::time_point now) {
   });
   if (!busy && !dispatch(next, *chosen, now)) {
     records_.slot_wait();
-    starved_.insert(lane);
+    queues_.starve(lane);
     go_on();
   }
 }
@@ -189,7 +178,7 @@ void hub::join_suspects(worker& w) {
       w.exclusive = w.exclusive || x.exclusive;
       w.draining = w.draining || x.draining;
     }
-  dirty_.insert(pool_suspects_lane);
+  queues_.touch(pool_suspects_lane);
 }
 
 bool hub::may_try(core::request_id id, row& r) {
@@ -207,8 +196,8 @@ void hub::trial_noted(core::request_id id, core::time_point now) {
   if (i == rows_.end() || i->second.next_trial != trial::asked)
     return;
   i->second.next_trial = trial::noted;
-  if (const auto lane = lanes_.where(id))
-    dirty_.insert(*lane);
+  if (const auto lane = queues_.where(id))
+    queues_.touch(*lane);
   settle(now);
 }
 
@@ -230,7 +219,7 @@ void hub::enter(core::request_id id, row& r, phase next, core::time_point now) {
     r.strikes = was.trials;
     r.reached = was.steps;
   }
-  wait(id, r, now, false);
+  wait(id, r, now, queues::end::back);
   if (r.strikes >= most_strikes)
     end_row(id, r, row_state::failed,
             poison_of(r, "before the server was started again"), now);
@@ -304,9 +293,9 @@ void hub::note_delayed(const std::set<core::lane_id>& served) {
       });
     if (others)
       continue;
-    for (const auto id : lanes_.of(lane))
+    for (const auto id : queues_.of(lane))
       if (auto& r = rows_.at(id); !std::exchange(r.delayed, true))
-        ++held_up_[lane];
+        queues_.hold_up(lane);
   }
 }
 

@@ -113,7 +113,7 @@ bool hub::waits_for_quicker(const planning::waiting& x, const worker& w,
 }
 
 hub::worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
-  const auto& offers = open_.at(lane);
+  const auto& offers = queues_.offered(lane);
   auto* best = &workers_.at(offers.begin()->second);
   // The least loaded one is the soonest where a place in its batch is free, and
   // the devices are all alike.
@@ -122,7 +122,7 @@ hub::worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
       || (alike && best->view.seats_taken < best->view.max_batch))
     return *best;
   const core::lane_id served[] = {lane};
-  const auto next = lanes_.best(served, now, config_.pace.ageing, 1);
+  const auto next = queues_.best(served, now, 1);
   const auto& r = rows_.at(next.front().request);
   const auto left = rest_of(r);
   auto soonest = forecast_.at(left, best->view);
@@ -149,13 +149,13 @@ hub::worker* hub::seat_in_group(core::lane_id lane, core::time_point now) {
         ++idle;
     }
   const core::lane_id own[] = {lane};
-  const auto first = lanes_.best(own, now, config_.pace.ageing, 1).front();
+  const auto first = queues_.best(own, now, 1).front();
   const auto beginning = core::from_seconds(
     fresh_share
     * core::to_seconds(forecast_.least(rest_of(rows_.at(first.request)))));
   std::vector<worker*> seats;
   std::vector<planning::seat_offer> offers;
-  for (const auto& [taken, id] : open_.at(lane)) {
+  for (const auto& [taken, id] : queues_.offered(lane)) {
     auto& w = workers_.at(id);
     planning::seat_offer x{taken, false};
     if (taken > 0) {
@@ -164,8 +164,7 @@ hub::worker* hub::seat_in_group(core::lane_id lane, core::time_point now) {
         std::all_of(w.has.begin(), w.has.end(), [&](const auto who) {
           return planning::lane_of(out_.at(who).variant) == lane;
         });
-      const auto next =
-        lanes_.best(w.serves, now, config_.pace.ageing, 1).front();
+      const auto next = queues_.best(w.serves, now, 1).front();
       if (!same || taken >= w.view.max_batch
           || !planning::may_join_before(first, next, now))
         continue;

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/scheduler/queues.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace atelier::actors {
+
+queues::queues(core::timespan ageing) : ageing_(ageing) {}
+
+// -- who waits ----------------------------------------------------------------
+
+void queues::push(core::lane_id lane, const planning::waiting& entry, end at,
+                  marks as) {
+  if (as.held_up)
+    ++held_up_[lane];
+  later_stages_ += as.later_stage ? 1u : 0u;
+  if (at == end::front)
+    lanes_.push_front(lane, entry);
+  else
+    lanes_.push(lane, entry);
+  dirty_.insert(lane);
+}
+
+void queues::remove(core::request_id request, marks as) {
+  if (as.held_up)
+    if (const auto lane = lanes_.where(request))
+      if (const auto i = held_up_.find(*lane); --i->second == 0)
+        held_up_.erase(i);
+  later_stages_ -= as.later_stage ? 1u : 0u;
+  lanes_.remove(request);
+}
+
+void queues::hold_up(core::lane_id lane) {
+  ++held_up_[lane];
+}
+
+std::vector<planning::waiting> queues::best(
+  std::span<const core::lane_id> served, core::time_point now,
+  size_t most) const {
+  return lanes_.best(served, now, ageing_, most);
+}
+
+void queues::charge(core::tenant_id tenant, core::timespan given,
+                    core::time_point now) {
+  lanes_.charge(tenant, given, now);
+}
+
+std::vector<core::request_id> queues::of(core::lane_id lane) const {
+  return lanes_.of(lane);
+}
+
+std::optional<core::lane_id> queues::where(core::request_id request) const {
+  return lanes_.where(request);
+}
+
+bool queues::contains(core::request_id request) const {
+  return lanes_.contains(request);
+}
+
+bool queues::empty(core::lane_id lane) const {
+  return lanes_.empty(lane);
+}
+
+size_t queues::size() const {
+  return lanes_.size();
+}
+
+size_t queues::size(core::lane_id lane) const {
+  return lanes_.size(lane);
+}
+
+uint32_t queues::later_stages() const {
+  return later_stages_;
+}
+
+const std::map<core::lane_id, uint32_t>& queues::held_up() const {
+  return held_up_;
+}
+
+bool queues::delays_again(std::span<const core::lane_id> lanes) const {
+  return std::any_of(lanes.begin(), lanes.end(), [&](core::lane_id x) {
+    return held_up_.count(x) != 0 && starved_.count(x) == 0;
+  });
+}
+
+// -- what to look at again ----------------------------------------------------
+
+void queues::touch(core::lane_id lane) {
+  dirty_.insert(lane);
+}
+
+void queues::touch_waiting(core::lane_id lane) {
+  if (!lanes_.empty(lane))
+    dirty_.insert(lane);
+}
+
+void queues::starve(core::lane_id lane) {
+  starved_.insert(lane);
+}
+
+void queues::feed() {
+  dirty_.merge(starved_);
+  starved_.clear();
+}
+
+std::optional<core::lane_id> queues::next() {
+  if (dirty_.empty())
+    return std::nullopt;
+  return dirty_.extract(dirty_.begin()).value();
+}
+
+// -- who takes more -----------------------------------------------------------
+
+void queues::offer(core::lane_id lane, uint32_t taken, core::worker_id worker) {
+  open_[lane].emplace(taken, worker);
+  touch_waiting(lane);
+}
+
+void queues::withdraw(core::lane_id lane, uint32_t taken,
+                      core::worker_id worker) {
+  if (const auto i = open_.find(lane); i != open_.end())
+    i->second.erase({taken, worker});
+}
+
+const queues::offers& queues::offered(core::lane_id lane) const {
+  static const offers none;
+  const auto i = open_.find(lane);
+  return i == open_.end() ? none : i->second;
+}
+
+std::string queues::check() const {
+  for (const auto& [lane, count] : held_up_)
+    if (count == 0 || count > lanes_.size(lane))
+      return fmt::format("lane {} counts {} that are held up, {} wait there",
+                         lane.value, count, lanes_.size(lane));
+  if (later_stages_ > lanes_.size())
+    return "more wait for a later stage than wait at all";
+  return {};
+}
+
+} // namespace atelier::actors

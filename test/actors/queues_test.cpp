@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/scheduler/queues.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <chrono>
+#include <vector>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using actors::queues;
+
+constexpr core::lane_id left{1};
+constexpr core::lane_id right{2};
+constexpr core::request_id one{1};
+constexpr core::request_id two{2};
+constexpr core::worker_id idle{1};
+constexpr core::worker_id busy{2};
+
+struct rig {
+  queues sut{1min};
+  core::time_point now{1h};
+
+  void push(core::lane_id lane, core::request_id id, queues::marks as = {},
+            queues::end at = queues::end::back) {
+    planning::waiting x;
+    x.request = id;
+    x.since = now;
+    sut.push(lane, x, at, as);
+  }
+
+  std::vector<core::lane_id> touched() {
+    std::vector<core::lane_id> out;
+    while (const auto lane = sut.next())
+      out.push_back(*lane);
+    return out;
+  }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(queues_test, rig)
+
+BOOST_AUTO_TEST_CASE(a_request_waits_in_one_lane_until_it_is_removed) {
+  push(left, one);
+  BOOST_TEST(sut.contains(one));
+  BOOST_TEST((sut.where(one) == left));
+  BOOST_TEST(sut.size() == 1u);
+  BOOST_TEST(sut.size(right) == 0u);
+  sut.remove(one, {});
+  BOOST_TEST(!sut.contains(one));
+  BOOST_TEST(sut.empty(left));
+}
+
+BOOST_AUTO_TEST_CASE(what_lost_its_worker_goes_to_the_front) {
+  push(left, one);
+  push(left, two, {}, queues::end::front);
+  const std::array served{left};
+  BOOST_TEST((sut.best(served, now, 1).at(0).request == two));
+  BOOST_TEST(sut.best(served, now, 5).size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_lane_is_looked_at_once_after_a_change) {
+  push(right, two);
+  push(left, one);
+  sut.touch(left);
+  BOOST_TEST((touched() == std::vector{left, right}));
+  BOOST_TEST(touched().empty());
+  sut.touch_waiting(left);
+  sut.touch_waiting(core::lane_id{3});
+  BOOST_TEST((touched() == std::vector{left}));
+}
+
+BOOST_AUTO_TEST_CASE(a_starved_lane_waits_until_slots_may_be_there) {
+  push(left, one);
+  touched();
+  sut.starve(left);
+  BOOST_TEST(touched().empty());
+  sut.feed();
+  BOOST_TEST((touched() == std::vector{left}));
+  sut.feed();
+  BOOST_TEST(touched().empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_least_loaded_worker_is_offered_first) {
+  BOOST_TEST(sut.offered(left).empty());
+  sut.offer(left, 3, busy);
+  sut.offer(left, 0, idle);
+  BOOST_TEST((sut.offered(left).begin()->second == idle));
+  BOOST_TEST(touched().empty());
+  push(right, one);
+  touched();
+  sut.offer(right, 3, busy);
+  BOOST_TEST((touched() == std::vector{right}));
+  sut.withdraw(left, 0, idle);
+  BOOST_TEST((sut.offered(left).begin()->second == busy));
+  sut.withdraw(left, 2, busy);
+  BOOST_TEST(sut.offered(left).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(who_is_held_up_is_not_delayed_again) {
+  const std::array lanes{left, right};
+  push(left, one, {true, false});
+  BOOST_TEST(sut.delays_again(lanes));
+  sut.starve(left);
+  BOOST_TEST(!sut.delays_again(lanes));
+  sut.feed();
+  sut.remove(one, {true, false});
+  BOOST_TEST(!sut.delays_again(lanes));
+  BOOST_TEST(sut.held_up().empty());
+  push(right, two);
+  sut.hold_up(right);
+  BOOST_TEST(sut.delays_again(lanes));
+  BOOST_TEST(sut.check() == "");
+}
+
+BOOST_AUTO_TEST_CASE(later_stages_are_counted_while_they_wait) {
+  push(left, one, {false, true});
+  push(left, two);
+  BOOST_TEST(sut.later_stages() == 1u);
+  sut.remove(one, {false, true});
+  BOOST_TEST(sut.later_stages() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(counts_of_what_does_not_wait_are_found) {
+  sut.hold_up(left);
+  BOOST_TEST(sut.check() == "lane 1 counts 1 that are held up, 0 wait there");
+  push(left, one);
+  BOOST_TEST(sut.check() == "");
+  // It left as another than it came.
+  sut.remove(one, {false, true});
+  BOOST_TEST(sut.check() != "");
+}
+
+BOOST_AUTO_TEST_CASE(a_tenant_that_was_given_more_waits_for_the_others) {
+  planning::waiting x;
+  x.since = now;
+  x.request = one;
+  x.tenant = core::tenant_id{1};
+  sut.push(left, x, queues::end::back, {});
+  x.request = two;
+  x.tenant = core::tenant_id{2};
+  sut.push(left, x, queues::end::back, {});
+  sut.charge(core::tenant_id{1}, 10s, now);
+  const std::array served{left};
+  BOOST_TEST((sut.best(served, now, 1).at(0).request == two));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -11,14 +11,6 @@ namespace {
 
 constexpr ipc::process_life control_life{};
 
-uint64_t text_size(const core::request& x) {
-  return x.text.positive.size() + x.text.negative.size();
-}
-
-uint64_t source_size(const core::request& x) {
-  return x.source ? x.source->bytes() : 0;
-}
-
 } // namespace
 
 hub::hub(hub_config config, hub_ports ports)
@@ -27,6 +19,7 @@ hub::hub(hub_config config, hub_ports ports)
     slots_(config_.arena, config_.slots, ports_.slots),
     records_(config_.profile->variants.size(), ports_.drawing),
     plan_(config_.initial_plan),
+    requests_(config_.limits),
     queues_(config_.pace.ageing),
     forecast_(config_.profile) {}
 
@@ -39,54 +32,25 @@ void hub::submit(std::shared_ptr<const core::request> what,
   records_.arrived();
   count_own_work(*what);
   const auto id = what->id;
-  const auto bytes = text_size(*what);
   if (stopping_)
     return refuse(std::move(what),
                   core::fail(ec::stopping, "the engine is stopping"), {}, now);
-  if (rows_.count(id) != 0)
+  if (requests_.find(id) != nullptr)
     return refuse(
       std::move(what),
       core::fail(ec::internal, "request {} is known already", id.value), {},
       now);
-  if (live_ >= config_.limits.requests)
-    return refuse(std::move(what),
-                  core::fail(ec::overloaded,
-                             "{} requests are accepted and not answered, the "
-                             "limit (limits.requests) is {}",
-                             live_, config_.limits.requests),
-                  retry_after(), now);
-  if (text_bytes_ + bytes > config_.limits.request_bytes)
-    return refuse(std::move(what),
-                  core::fail(ec::overloaded,
-                             "accepted prompts hold {} bytes, {} more exceed "
-                             "the limit (limits.request_mib) of {}",
-                             text_bytes_, bytes, config_.limits.request_bytes),
-                  retry_after(), now);
-  const auto files = source_size(*what);
-  if (source_bytes_ + files > config_.limits.sources_bytes)
-    return refuse(std::move(what),
-                  core::fail(ec::overloaded,
-                             "accepted source images hold {} bytes, {} more "
-                             "exceed the limit (limits.sources_mib) of {}",
-                             source_bytes_, files,
-                             config_.limits.sources_bytes),
-                  retry_after(), now);
-  if (files != 0)
+  if (auto why = requests_.too_much(*what))
+    return refuse(std::move(what), std::move(*why), retry_after(), now);
+  if (what->source && what->source->bytes() != 0)
     if (auto why = slots_.too_few_for_source())
       return refuse(std::move(what), std::move(*why), {}, now);
-  auto& r = rows_[id];
-  r.what = std::move(what);
+  auto& r = requests_.accept(std::move(what));
   r.notes = r.what->notes;
   r.under = plan_;
   r.held = held;
   r.noted = held.trials > 0;
   r.keeps_suspicion = keeps_suspicion;
-  text_bytes_ += bytes;
-  source_bytes_ += files;
-  ++live_;
-  r.due = r.what->deadline;
-  if (r.due != core::never)
-    deadlines_.emplace(r.due, id);
   records_.accepted(*r.what);
   probe(r.what, now);
   choose_route(id, r, now);
@@ -111,14 +75,14 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
   r.state = row_state::waiting;
   r.waiting_since = now;
   if (r.at == phase::denoising)
-    count_ahead(r.what->tenant, true);
+    requests_.count_ahead(r.what->tenant, true);
   count_work(r);
   const auto lane = lane_for(r);
   const auto entry = entry_for(id, r);
   // What cannot be in time any more need not wait until it is late.
   if (r.what->deadline != core::never && !r.known.best
       && forecast_.knows_pace(r.how.variant))
-    set_due(id, r, r.what->deadline - entry.still_needs);
+    requests_.set_due(r, r.what->deadline - entry.still_needs);
   if (r.at == phase::denoising)
     count_waiting(r.how.variant, lane, true);
   queues_.push(lane, entry, at, marks_of(r));
@@ -128,7 +92,7 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
   const auto at = queues_.where(id);
   if (at && r.at == phase::denoising) {
     count_waiting(r.how.variant, *at, false);
-    count_ahead(r.what->tenant, false);
+    requests_.count_ahead(r.what->tenant, false);
   }
   queues_.remove(id, marks_of(r));
   r.took.queue += now - r.waiting_since;
@@ -136,7 +100,7 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
   if (!r.alone)
     return;
   // A worker may be draining for this row, and for no other.
-  for (const auto& [who, w] : workers_)
+  for (const auto& [who, w] : workers_.all())
     if (w.draining)
       for (const auto lane : w.serves)
         queues_.touch(alone_lane(lane));
@@ -154,7 +118,7 @@ void hub::advance(core::request_id id, row& r, core::time_point now) {
   const auto& along = r.under->routes[r.along.value];
   const auto next = planning::walk(along, r.known, *r.under);
   if (const auto* run = std::get_if<planning::run_stage>(&next)) {
-    expire_in_time(id, r);
+    expire_in_time(r);
     return begin_stage(id, r, run->stage, now);
   }
   if (const auto* with = std::get_if<planning::answer_with>(&next))
@@ -177,12 +141,10 @@ void hub::refuse(std::shared_ptr<const core::request> what, core::error why,
   ports_.clients->answered(std::move(a));
 }
 
-void hub::close_books(core::request_id id, row& r) {
-  set_due(id, r, core::never);
+void hub::close(row& r, row_state as) {
   uncount_work(r);
-  text_bytes_ -= text_size(*r.what);
-  source_bytes_ -= source_size(*r.what);
-  if (--live_ == 0)
+  requests_.end(r, as);
+  if (requests_.open() == 0)
     records_.rest();
 }
 
@@ -195,9 +157,8 @@ void hub::leave_worker(core::request_id id, row& r) {
   const auto i = out_.find({id, r.attempt});
   if (i == out_.end())
     return;
-  const auto w = workers_.find(i->second.worker);
-  if (w != workers_.end())
-    ports_.workers->send(w->second.where, cancel_work{{id, r.attempt}});
+  if (const auto* w = workers_.find(i->second.worker))
+    ports_.workers->send(w->where, cancel_work{{id, r.attempt}});
 }
 
 records::ending hub::ending_of(core::request_id id, const row& r) const {
@@ -211,12 +172,9 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
   if (r.state == row_state::waiting)
     leave_lane(id, r, now);
   const bool running = r.state == row_state::running;
-  if (r.state == row_state::asking)
-    asking_.erase({r.asks_until, id});
-  r.state = as;
+  close(r, as);
   if (running)
     leave_worker(id, r);
-  close_books(id, r);
   if (as == row_state::cancelled)
     records_.cancelled(ending_of(id, r), why, now);
   else
@@ -231,14 +189,13 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
   a.steps_run = r.steps_run;
   a.took = r.took;
   a.took.total = now - r.what->arrived;
-  rows_.erase(id);
+  requests_.forget(id);
   ports_.clients->answered(std::move(a));
 }
 
 void hub::answer_row(core::request_id id, row& r, uint64_t bytes,
                      std::string sha256, core::time_point now) {
-  r.state = row_state::answered;
-  close_books(id, r);
+  close(r, row_state::answered);
   records_.answered(ending_of(id, r), now);
   forecast_.answered(now);
   slots_.answer(id, r.encoded);
@@ -260,19 +217,19 @@ void hub::answer_row(core::request_id id, row& r, uint64_t bytes,
 }
 
 void hub::taken(core::request_id id, core::time_point now) {
-  const auto i = rows_.find(id);
-  if (i == rows_.end() || i->second.state != row_state::answered)
+  const auto* r = requests_.find(id);
+  if (r == nullptr || r->state != row_state::answered)
     return;
-  slots_.taken(id, i->second.encoded);
-  rows_.erase(i);
+  slots_.taken(id, r->encoded);
+  requests_.forget(id);
   settle(now);
 }
 
 void hub::cancel(core::request_id id, core::time_point now) {
-  const auto i = rows_.find(id);
-  if (i == rows_.end() || is_terminal(i->second.state))
+  auto* r = requests_.find(id);
+  if (r == nullptr || is_terminal(r->state))
     return;
-  end_row(id, i->second, row_state::cancelled,
+  end_row(id, *r, row_state::cancelled,
           core::fail(core::ec::cancelled, "the request was cancelled"), now);
   settle(now);
 }
@@ -291,7 +248,7 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
                               core::to_ms(now - r.what->arrived)),
                    now);
   // A picture is there already: only its encoding is left, late or not.
-  set_due(id, r, core::never);
+  requests_.set_due(r, core::never);
   if (r.at == phase::finishing)
     return;
   if (r.state == row_state::waiting)
@@ -304,12 +261,12 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
 void hub::stop(core::time_point now) {
   stopping_ = true;
   std::vector<core::request_id> ids;
-  for (const auto& [id, r] : rows_)
+  for (const auto& [id, r] : requests_.all())
     if (!is_terminal(r.state))
       ids.push_back(id);
   std::sort(ids.begin(), ids.end());
   for (const auto id : ids) {
-    auto& r = rows_.at(id);
+    auto& r = requests_.at(id);
     take_trial_back(id, r);
     end_row(id, r, row_state::failed,
             core::fail(core::ec::stopping, "the engine is stopping"), now);
@@ -320,15 +277,11 @@ void hub::stop(core::time_point now) {
 // -- time ---------------------------------------------------------------------
 
 void hub::tick(core::time_point now) {
-  while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
-    const auto id = deadlines_.begin()->second;
-    expire(id, rows_.at(id), now);
-  }
-  while (!asking_.empty() && asking_.begin()->first <= now) {
-    const auto id = asking_.begin()->second;
-    go_on_without(id, rows_.at(id), now);
-  }
-  for (auto& [id, w] : workers_) {
+  while (const auto id = requests_.due(now))
+    expire(*id, requests_.at(*id), now);
+  while (const auto id = requests_.patience_over(now))
+    go_on_without(*id, requests_.at(*id), now);
+  for (auto& [id, w] : workers_.all()) {
     if (w.view.seats_taken == 0 || w.told || w.where.where == control_life)
       continue;
     if (now - w.last_sign > w.allowance) {
@@ -343,7 +296,7 @@ void hub::tick(core::time_point now) {
 }
 
 bool hub::wants_tick() const {
-  return !deadlines_.empty() || !asking_.empty() || !out_.empty();
+  return requests_.timed() || !out_.empty();
 }
 
 void hub::publish(std::shared_ptr<const planning::plan> what,
@@ -354,15 +307,15 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
   admission_.follow(*plan_, now);
   bool changed = false;
   for (const auto& x : plan_->workers) {
-    const auto i = workers_.find(x.worker);
-    if (i == workers_.end())
+    auto* w = workers_.find(x.worker);
+    if (w == nullptr)
       continue;
-    const auto before = i->second.view.hosting;
-    const auto becoming = i->second.view.becoming;
-    apply(x, i->second, now);
-    const auto& after = i->second.view.hosting;
+    const auto before = w->view.hosting;
+    const auto becoming = w->view.becoming;
+    apply(x, *w, now);
+    const auto& after = w->view.hosting;
     changed = changed || (!after.empty() && after != before)
-           || (plan_->grouped && i->second.view.becoming != becoming);
+           || (plan_->grouped && w->view.becoming != becoming);
   }
   // Those that load are told when they have, but where the next plan goes by
   // what is under way.

@@ -9,8 +9,10 @@
 #include <atelier/actors/scheduler/forecast.hpp>
 #include <atelier/actors/scheduler/queues.hpp>
 #include <atelier/actors/scheduler/records.hpp>
+#include <atelier/actors/scheduler/requests.hpp>
 #include <atelier/actors/scheduler/shares.hpp>
 #include <atelier/actors/scheduler/slots.hpp>
+#include <atelier/actors/scheduler/workers.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/admission.hpp>
@@ -63,8 +65,8 @@ struct hub_ports {
   std::shared_ptr<timeline> drawing = nullptr;
 };
 
-/// The scheduler's tables and every transition of a row: no actor, no clock,
-/// no thread. Events come in with the time, effects leave through the ports.
+/// Owns the scheduler's parts, and holds the transitions of rows: no actor, no
+/// clock, no thread. Events come with the time, effects leave by the ports.
 ///
 /// Invariants, tested after every event (see check):
 /// (1) arrived = refused + answered + failed + cancelled + rows not ended;
@@ -132,53 +134,6 @@ public:
   std::string check() const;
 
 private:
-  struct worker {
-    worker_address where;
-    /// Name of its device; empty for CPU pools.
-    std::string device;
-    uint32_t seats = 1;
-    uint32_t run_steps = 1;
-    planning::worker_view view;
-    std::vector<core::lane_id> serves;
-    /// Its dispatches, oldest first.
-    std::vector<core::ticket> has;
-    std::vector<core::ticket> batch;
-    core::time_point last_sign;
-    /// Longest silence that its present work explains.
-    core::timespan allowance{0};
-    /// Takes nothing more until it is empty: a row waits to run alone here.
-    bool draining = false;
-    /// What the plan has it host, while it does not yet: it takes nothing and
-    /// shows no hosting.
-    std::optional<std::vector<core::variant_id>> next_hosting;
-    /// What it is to be told to forget when it loads nothing.
-    std::vector<core::variant_id> leaving;
-    /// It loads beside its rows; and does so now.
-    bool loads_beside = false;
-    bool beside = false;
-    /// Number of its last `adopt`; loading until that is answered.
-    uint32_t adopts = 0;
-    bool loading = false;
-    core::time_point load_began;
-    /// Rows of a batch, and how they join, by the plan.
-    uint32_t most_rows = 0;
-    planning::joining join = planning::joining::step;
-    std::vector<core::lane_id> also_serves;
-    /// Its batch is filled in this event, and sent at its end.
-    bool filling = false;
-    std::vector<denoise> joining;
-    /// A row runs alone here.
-    bool exclusive = false;
-    bool suspected = false;
-    /// It takes several times as long as the others: plans do without it, and
-    /// rows come here where nobody else serves their lane.
-    bool slow = false;
-    bool told = false;
-  };
-
-  using rows_type = std::unordered_map<core::request_id, row>;
-  using workers_type = std::map<core::worker_id, worker>;
-
   // hub_facts.cpp: choosing a route, asking before
   void choose_route(core::request_id id, row& r, core::time_point now);
   void go_on_without(core::request_id id, row& r, core::time_point now);
@@ -210,8 +165,6 @@ private:
   void apply(const planning::assignment& x, worker& w, core::time_point now);
   void change_hosting(worker& w, core::time_point now);
   void note_load(const worker& w, const adopted& x, core::time_point now);
-  /// Returns the next order to a worker; no hosting: what it has.
-  static adopt order_for(worker& w, std::vector<core::variant_id> hosting);
   /// Has new variants loaded: beside what runs where that can be, else when all
   /// has ended.
   void host(const planning::assignment& x, worker& w, core::time_point now);
@@ -232,7 +185,6 @@ private:
   /// seat where the plan groups them.
   void tell_waiting();
   void serve(worker& w);
-  bool takes_more(const worker& w) const;
   void end_filling();
   void rehome(core::worker_id gone, core::time_point now);
 
@@ -242,8 +194,6 @@ private:
   std::string check_views() const;
   std::string check_seats() const;
   std::string check_alone() const;
-  /// Whether policies see a worker.
-  bool is_seen(const worker& w) const;
 
   // hub.cpp: entering and ending
   void begin_stage(core::request_id id, row& r, uint32_t stage,
@@ -260,11 +210,12 @@ private:
   void expire(core::request_id id, row& r, core::time_point now);
   /// Has a row whose route may answer with the picture it has expire so early
   /// that this answer is in time.
-  void expire_in_time(core::request_id id, row& r);
+  void expire_in_time(row& r);
   void refuse(std::shared_ptr<const core::request> what, core::error why,
               core::timespan retry_after, core::time_point now);
   void leave_worker(core::request_id id, row& r);
-  void close_books(core::request_id id, row& r);
+  /// Sets a row's terminal state: nothing is predicted of it any more.
+  void close(row& r, row_state as);
   void drop_source(row& r);
   void settle(core::time_point now);
 
@@ -278,10 +229,6 @@ private:
   dispatching dispatch_one(std::vector<planning::waiting> queue, worker& w,
                            bool pool, core::time_point now);
   bool dispatch(core::request_id id, worker& w, core::time_point now);
-  /// Rows are prepared for all seats and more: another one of this tenant's
-  /// waits.
-  bool far_ahead(core::tenant_id whose) const;
-  void count_ahead(core::tenant_id whose, bool comes);
   /// The last seats of a worker are for tenants that have none there.
   bool leaves_seat(const worker& w, core::tenant_id whose) const;
   bool has_seat(const worker& w, core::tenant_id whose) const;
@@ -304,10 +251,9 @@ private:
   void settle_start(core::ticket who, row& r, const worker& w);
   /// A waiting row runs from now on; a worker has one more.
   void leave_for_worker(core::request_id id, row& r, core::time_point now);
-  void take_seat(row& r, worker& w, core::time_point now);
+  void take_seat(row& r, const dispatched& x, worker& w, core::time_point now);
   void withdraw(worker& w);
   void offer(worker& w);
-  void view_changed(const worker& w);
   planning::worker_view view_of(const worker& w) const;
   core::timespan allowance_of(const row& r, const worker& w) const;
 
@@ -335,10 +281,6 @@ private:
   void take_trial_back(core::request_id id, row& r);
   core::error poison_of(const row& r, std::string_view last) const;
   bool has_room_for(const row& r) const;
-  /// Calls f with every worker that a suspect at `w` has to itself.
-  void each_beside(const worker& w, const std::function<void(worker&)>& f);
-  /// A pool's worker is there, perhaps in the middle of a trial.
-  void join_suspects(worker& w);
   /// Returns what the workers of a process were working on when it died.
   std::set<core::ticket> worked_on(const std::set<core::worker_id>& gone,
                                    death cause) const;
@@ -362,7 +304,6 @@ private:
   };
 
   bool conclude(core::ticket who, core::time_point now, concluded& out);
-  row* current(core::ticket who);
   void note(row& r, const std::vector<core::note>& what);
   /// Notes what a judge told; returns what its gate compares.
   double note_score(double told);
@@ -373,13 +314,9 @@ private:
                      const core::error& why, core::time_point now);
   void fall_back(core::request_id id, row& r, const concluded& x,
                  const core::error& why, loss how, core::time_point now);
-  void bury(ipc::process_life who);
-  worker* find(const worker_address& where);
 
   // hub_work.cpp: what is predicted
   core::timespan retry_after() const;
-  /// Has a row expire at another time.
-  void set_due(core::request_id id, row& r, core::time_point due);
   /// Counts a row's work on devices anew, or no more.
   void count_work(row& r);
   void uncount_work(row& r);
@@ -403,26 +340,15 @@ private:
   /// Has plans do without workers that are slow beside others, and with those
   /// that are so no more.
   void tell_slow(core::time_point now);
-  /// Whether policies do not see a worker because it is slow. Where no other is
-  /// left they see it.
-  bool left_out(const worker& w) const;
-  /// Whether a worker that is not slow serves a lane too.
-  bool others_serve(core::lane_id lane) const;
 
   hub_config config_;
   hub_ports ports_;
   actors::slots slots_;
   actors::records records_;
   std::shared_ptr<const planning::plan> plan_;
-  rows_type rows_;
+  requests requests_;
   std::unordered_map<core::ticket, dispatched> out_;
-  workers_type workers_;
-  /// What `cluster` returns, made anew where workers came or went; else only
-  /// the views of those in `outdated_` are copied, since policies look at it
-  /// for every request.
-  mutable planning::cluster_view seen_;
-  mutable std::vector<core::worker_id> outdated_;
-  mutable bool members_changed_ = false;
+  actors::workers workers_;
   /// Lanes that were looked for a host since hosting changed.
   std::set<core::lane_id> looked_;
   bool looks_anew_ = false;
@@ -434,18 +360,10 @@ private:
   /// From the first known mask on, views tell the rows of their workers: before
   /// nobody needs them.
   bool tells_rows_ = false;
-  std::map<worker_address, core::worker_id> addresses_;
-  uint32_t next_worker_ = 1;
-  /// The last life suspected or known to be over, by process: the keeper grants
-  /// it nothing, so its workers that announce themselves late are not taken on.
-  std::map<core::process_id, core::incarnation> buried_;
   actors::queues queues_;
-  /// Sees the workers where `seen_` is made.
+  /// Sees the workers where `cluster` does.
   mutable actors::forecast forecast_;
   planning::admission admission_;
-  std::set<std::pair<core::time_point, core::request_id>> deadlines_;
-  /// Rows that ask for facts, by the end of their patience.
-  std::set<std::pair<core::time_point, core::request_id>> asking_;
 
   struct open_probe {
     core::request_id id;
@@ -458,14 +376,6 @@ private:
   /// Version of the last plan after which retrievals called for another one.
   std::optional<uint64_t> called_for_;
   std::vector<core::worker_id> filling_;
-  /// Rows prepared, or being prepared, that no device took yet.
-  uint32_t ahead_ = 0;
-  /// Of them those of each tenant; only those that have some.
-  std::map<core::tenant_id, uint32_t> ahead_of_;
-  uint32_t device_seats_ = 0;
-  uint64_t text_bytes_ = 0;
-  uint64_t source_bytes_ = 0;
-  size_t live_ = 0;
   bool stopping_ = false;
 };
 
@@ -474,8 +384,5 @@ inline constexpr uint32_t most_strikes = 2;
 
 /// Rows of a pool's lane among which one of another tenant is looked for.
 inline constexpr size_t looked_at = 4;
-
-/// Rows are prepared ahead for this many times the devices' seats.
-inline constexpr uint32_t ahead_per_seat = 2;
 
 } // namespace atelier::actors

@@ -71,12 +71,12 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
                       ? std::span<const core::lane_id>{group}
                       : std::span<const core::lane_id>{w.serves};
     // Of the first few one may be of a tenant that is not ahead yet.
-    const bool shared = ahead_of_.size() > ahead_of_.count({});
+    const bool shared = requests_.named_ahead();
     const size_t most = !pool ? w.view.max_batch : shared ? looked_at : 1;
     auto queue = queues_.best(from, now, most);
     std::erase_if(queue, [&](const planning::waiting& x) {
       return lane == prepare_lane
-             ? far_ahead(x.tenant)
+             ? requests_.far_ahead(x.tenant, workers_.device_seats())
              : !pool
                  && (!leaves_seat(w, x.tenant) || waits_for_quicker(x, w, now));
     });
@@ -85,7 +85,7 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
     // Where it would go now is known: so is how long it would take there.
     if (!pool && w.join == planning::joining::step)
       for (auto& x : queue)
-        if (const auto& r = rows_.at(x.request);
+        if (const auto& r = requests_.at(x.request);
             x.deadline != core::never && forecast_.knows_pace(r.how.variant))
           x.still_needs =
             std::max(x.still_needs, forecast_.at(rest_of(r), w.view));
@@ -118,8 +118,8 @@ hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
       chosen = config_.policy->take(view, queue, *plan_, now);
     }
     for (const auto id : chosen.late)
-      if (const auto i = rows_.find(id); i != rows_.end())
-        expire(id, i->second, now);
+      if (auto* r = requests_.find(id))
+        expire(id, *r, now);
     if (chosen.join.empty())
       return chosen.late.empty() ? dispatching::nobody : dispatching::went;
     const auto id = chosen.join.front();
@@ -127,7 +127,7 @@ hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
       return dispatching::went;
     records_.slot_wait();
     // Slots are left for a tenant that has none.
-    const auto whose = rows_.at(id).what->tenant;
+    const auto whose = requests_.at(id).what->tenant;
     std::erase_if(queue, [&](const planning::waiting& x) {
       return x.tenant == whose
           || std::find(chosen.late.begin(), chosen.late.end(), x.request)
@@ -135,24 +135,6 @@ hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
     });
   }
   return dispatching::no_slots;
-}
-
-bool hub::far_ahead(core::tenant_id whose) const {
-  const auto most = std::max(4u, ahead_per_seat * device_seats_);
-  return ahead_ >= most
-      && (ahead_of_.contains(whose)
-          || ahead_ >= most + std::max(1u, most / share_for_others));
-}
-
-void hub::count_ahead(core::tenant_id whose, bool comes) {
-  if (comes) {
-    ++ahead_;
-    ++ahead_of_[whose];
-    return;
-  }
-  --ahead_;
-  if (const auto at = ahead_of_.find(whose); --at->second == 0)
-    ahead_of_.erase(at);
 }
 
 bool hub::has_seat(const worker& w, core::tenant_id whose) const {
@@ -174,7 +156,7 @@ bool hub::dispatch_later_stage(const std::vector<core::lane_id>& lanes,
     return false;
   for (const auto lane : lanes)
     for (const auto id : queues_.of(lane))
-      if (rows_.at(id).stage > 0 && dispatch(id, w, now))
+      if (requests_.at(id).stage > 0 && dispatch(id, w, now))
         return true;
   return false;
 }
@@ -269,7 +251,7 @@ std::optional<work> hub::order_to_finish(core::ticket who, const row& r,
 }
 
 bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
-  auto& r = rows_.at(id);
+  auto& r = requests_.at(id);
   const core::ticket who{id, r.attempt + 1};
   const auto waited_for = r.how.variant;
   auto order = r.at == phase::preparing ? order_to_prepare(who, r, w)
@@ -286,13 +268,12 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   x.steps_before = x.steps_done = r.steps_done;
   x.alone = r.alone;
   if (r.at == phase::preparing)
-    count_ahead(x.tenant, true);
+    requests_.count_ahead(x.tenant, true);
   if (r.at == phase::denoising) {
     x.steps = core::steps_to_run(r.how);
     x.masked = masked_as_it_runs(r);
-    count_ahead(x.tenant, false);
+    requests_.count_ahead(x.tenant, false);
     x.steps_left = steps_left(r);
-    w.view.steps_left += x.steps_left;
     queues_.charge(r.what->tenant,
                    forecast_.least_on(rest_of(r), w.view.device_kind), now);
     if (const auto lane = queues_.where(id))
@@ -300,9 +281,8 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   }
   leave_for_worker(id, r, now);
   r.attempt = who.attempt;
-  take_seat(r, w, now);
+  take_seat(r, x, w, now);
   records_.dispatched();
-  w.has.push_back(who);
   out_.emplace(who, std::move(x));
   if (auto* d = std::get_if<denoise>(&*order); d != nullptr && w.filling)
     w.joining.push_back(std::move(*d));
@@ -317,11 +297,12 @@ void hub::leave_for_worker(core::request_id id, row& r, core::time_point now) {
   records_.waited(id, r.at, r.waiting_since, now);
   if (r.what->deadline != core::never && !r.known.best
       && r.due != r.what->deadline)
-    set_due(id, r, r.what->deadline);
+    requests_.set_due(r, r.what->deadline);
   r.state = row_state::running;
 }
 
-void hub::take_seat(row& r, worker& w, core::time_point now) {
+void hub::take_seat(row& r, const dispatched& x, worker& w,
+                    core::time_point now) {
   withdraw(w);
   if (w.view.seats_taken == 0) {
     w.last_sign = now;
@@ -332,11 +313,10 @@ void hub::take_seat(row& r, worker& w, core::time_point now) {
     w.filling = true;
     filling_.push_back(w.view.worker);
   }
-  ++w.view.seats_taken;
-  --w.view.seats_free;
+  workers_.sit(w, {r.what->id, r.attempt}, x.steps_left);
   if (r.alone) {
     r.next_trial = trial::unasked;
-    each_beside(w, [](worker& y) {
+    workers_.each_beside(w, [](worker& y) {
       y.exclusive = true;
       y.draining = false;
     });
@@ -369,14 +349,14 @@ void hub::count_waiting(core::variant_id variant, core::lane_id lane,
   const auto of = planning::worker_of(shared);
   if (!of)
     records_.waits_shared(core::variant_id{shared.value}, comes);
-  const auto w = of ? workers_.find(*of) : workers_.end();
-  if (w == workers_.end())
+  auto* w = of ? workers_.find(*of) : nullptr;
+  if (w == nullptr)
     return;
   if (comes)
-    ++w->second.view.waiting;
+    ++w->view.waiting;
   else
-    --w->second.view.waiting;
-  view_changed(w->second);
+    --w->view.waiting;
+  workers_.view_changed(*w);
 }
 
 void hub::withdraw(worker& w) {
@@ -385,11 +365,11 @@ void hub::withdraw(worker& w) {
 }
 
 void hub::offer(worker& w) {
-  view_changed(w);
-  if (!takes_more(w))
+  workers_.view_changed(w);
+  if (!workers_.takes_more(w))
     return;
   for (const auto lane : w.serves) {
-    if (w.slow && others_serve(lane))
+    if (w.slow && workers_.others_serve(lane))
       continue;
     queues_.offer(lane, w.view.seats_taken, w.view.worker);
   }

@@ -53,14 +53,12 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
         fill_unknown(r.known, *wants);
         continue;
       }
-      r.state = row_state::asking;
       r.wanted = *wants;
       r.asks_since = now;
-      r.asks_until =
-        core::after(now, planning::question_budget(config_.pace.facts,
-                                                   config_.pace.facts_share,
-                                                   now, r.what->deadline));
-      asking_.emplace(r.asks_until, id);
+      requests_.ask(
+        r, core::after(now, planning::question_budget(config_.pace.facts,
+                                                      config_.pace.facts_share,
+                                                      now, r.what->deadline)));
       ports_.facts->find(r.what, *wants, r.asked);
       return;
     }
@@ -96,8 +94,8 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
     }
     if (r.known.mask && r.what->source) {
       r.masked = r.known.mask->ratio;
-      members_changed_ = members_changed_ || !tells_rows_;
-      tells_rows_ = true;
+      if (!std::exchange(tells_rows_, true))
+        workers_.members_changed();
     }
     if (auto why = slots_.too_few_for(*along, r.what->source != nullptr))
       return turn_away(id, r, std::move(*why), {}, now);
@@ -115,14 +113,14 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
 void hub::on(const facts_found& x, core::time_point now) {
   if (probe_found(x, now))
     return settle(now);
-  const auto i = rows_.find(x.id);
-  if (i == rows_.end() || i->second.state != row_state::asking
-      || x.question != i->second.asked) {
+  auto* asks = requests_.find(x.id);
+  if (asks == nullptr || asks->state != row_state::asking
+      || x.question != asks->asked) {
     records_.stale_reply();
     return;
   }
-  auto& r = i->second;
-  asking_.erase({r.asks_until, x.id});
+  auto& r = *asks;
+  requests_.stop_asking(r);
   if (r.wanted.near) {
     note_retrieval({core::to_seconds(now - r.asks_since), !x.what.near, now});
     records_.allowed(x.what.near ? planning::unified::allowed_by(
@@ -140,20 +138,18 @@ void hub::on(const facts_found& x, core::time_point now) {
   if (r.wanted.tolerated && r.known.tolerated)
     records_.predicted(*r.known.tolerated);
   fill_unknown(r.known, r.wanted);
-  r.state = row_state::waiting;
   choose_route(x.id, r, now);
   settle(now);
 }
 
 void hub::go_on_without(core::request_id id, row& r, core::time_point now) {
-  asking_.erase({r.asks_until, id});
+  requests_.stop_asking(r);
   records_.facts_late();
   if (r.wanted.near) {
     note_retrieval({core::to_seconds(now - r.asks_since), true, now});
     records_.allowed(0);
   }
   fill_unknown(r.known, r.wanted);
-  r.state = row_state::waiting;
   choose_route(id, r, now);
 }
 
@@ -171,10 +167,10 @@ void hub::note_retrieval(planning::retrieval_sample x) {
 
 void hub::turn_away(core::request_id id, row& r, core::error why,
                     core::timespan retry_after, core::time_point now) {
-  close_books(id, r);
+  close(r, row_state::failed);
   records_.turned_away(ending_of(id, r), why, now);
   auto what = r.what;
-  rows_.erase(id);
+  requests_.forget(id);
   refuse(std::move(what), std::move(why), retry_after, now);
 }
 

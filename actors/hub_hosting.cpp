@@ -10,15 +10,6 @@
 
 namespace atelier::actors {
 
-adopt hub::order_for(worker& w, std::vector<core::variant_id> hosting) {
-  adopt x;
-  x.number = ++w.adopts;
-  x.hosting = std::move(hosting);
-  x.batch = w.most_rows;
-  x.join = w.join;
-  return x;
-}
-
 void hub::apply(const planning::assignment& x, worker& w,
                 core::time_point now) {
   withdraw(w);
@@ -36,7 +27,7 @@ void hub::apply(const planning::assignment& x, worker& w,
     host(x, w, now);
   } else if (batches && !w.loading && !w.next_hosting && !w.beside) {
     serve(w);
-    ports_.workers->send(w.where, order_for(w, {}));
+    ports_.workers->send(w.where, workers::order_for(w, {}));
   } else {
     serve(w);
   }
@@ -65,7 +56,7 @@ void hub::send_away(const std::vector<core::variant_id>& leaving, worker& w,
 void hub::tell_leaving(worker& w) {
   if (w.leaving.empty() || w.loading || w.beside || w.next_hosting)
     return;
-  auto order = order_for(w, {});
+  auto order = workers::order_for(w, {});
   order.leaving = std::exchange(w.leaving, {});
   // What it hosts again by now stays.
   std::erase_if(order.leaving, [&](auto v) {
@@ -92,12 +83,11 @@ void hub::host(const planning::assignment& x, worker& w, core::time_point now) {
   w.load_began = now;
   hosting_changed();
   serve(w);
-  auto order = order_for(w, w.view.becoming);
+  auto order = workers::order_for(w, w.view.becoming);
   order.keep = w.view.hosting;
   for (const auto who : w.has)
-    if (const auto r = rows_.find(who.id);
-        r != rows_.end() && r->second.attempt == who.attempt)
-      if (const auto v = r->second.how.variant;
+    if (const auto* r = requests_.last(who))
+      if (const auto v = r->how.variant;
           std::find(order.keep.begin(), order.keep.end(), v)
           == order.keep.end())
         order.keep.push_back(v);
@@ -121,12 +111,12 @@ void hub::change_hosting(worker& w, core::time_point now) {
   // What loads hosts nothing meanwhile.
   if (w.view.hosting != *w.next_hosting)
     records_.loads();
-  ports_.workers->send(w.where, order_for(w, *w.next_hosting));
+  ports_.workers->send(w.where, workers::order_for(w, *w.next_hosting));
   w.next_hosting.reset();
 }
 
 void hub::on(const adopted& x, core::time_point now) {
-  auto* w = find(x.who);
+  auto* w = workers_.find(x.who);
   if (w == nullptr || x.number != w->adopts) {
     records_.stale_reply();
     return;
@@ -173,7 +163,7 @@ void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
     hosting_changed();
     rehome(w.view.worker, now);
     // What the plans since then changed of its batches.
-    ports_.workers->send(w.where, order_for(w, {}));
+    ports_.workers->send(w.where, workers::order_for(w, {}));
     ports_.watch->cluster_changed(cluster());
   }
   tell_leaving(w);
@@ -182,7 +172,7 @@ void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
 }
 
 void hub::hosting_changed() {
-  members_changed_ = true;
+  workers_.members_changed();
   looks_anew_ = true;
 }
 
@@ -190,7 +180,7 @@ void hub::look_anew() {
   if (!std::exchange(looks_anew_, false))
     return;
   // Whether others serve their lanes may have changed.
-  for (auto& [id, w] : workers_)
+  for (auto& [id, w] : workers_.all())
     if (w.slow) {
       withdraw(w);
       offer(w);
@@ -206,7 +196,7 @@ void hub::look_for_host(core::lane_id lane) {
     return;
   const core::variant_id wanted{lane.value};
   bool any = false;
-  for (const auto& [id, w] : workers_) {
+  for (const auto& [id, w] : workers_.all()) {
     if (w.where.what != role::denoise_step || w.suspected)
       continue;
     any = true;
@@ -229,7 +219,7 @@ void hub::tell_waiting() {
     for (const auto lane :
          {planning::lane_of(v), alone_lane(planning::lane_of(v))})
       for (const auto id : queues_.of(lane)) {
-        const auto at = rows_.at(id).waiting_since;
+        const auto at = requests_.at(id).waiting_since;
         const auto [i, fresh] = since.emplace(v, at);
         i->second = std::min(i->second, at);
       }
@@ -246,27 +236,13 @@ void hub::tell_waiting() {
 
 void hub::serve(worker& w) {
   withdraw(w);
-  w.serves = planning::lanes_of(w.view);
-  for (const auto lane : w.also_serves)
-    if (std::find(w.serves.begin(), w.serves.end(), lane) == w.serves.end())
-      w.serves.push_back(lane);
-}
-
-bool hub::takes_more(const worker& w) const {
-  if (w.view.seats_free == 0 || w.draining || w.exclusive || w.suspected
-      || w.loading || w.next_hosting)
-    return false;
-  if (w.where.what != role::denoise_step || w.join == planning::joining::step)
-    return true;
-  const auto batch =
-    w.join == planning::joining::single ? 1u : std::max(w.most_rows, 1u);
-  return w.view.seats_taken == 0 || (w.filling && w.view.seats_taken < batch);
+  w.serves = workers::lanes_of(w);
 }
 
 void hub::end_filling() {
   for (const auto id : std::exchange(filling_, {}))
-    if (const auto i = workers_.find(id); i != workers_.end()) {
-      auto& w = i->second;
+    if (auto* there = workers_.find(id)) {
+      auto& w = *there;
       withdraw(w);
       w.filling = false;
       offer(w);
@@ -282,7 +258,7 @@ void hub::rehome(core::worker_id gone, core::time_point now) {
   const auto own = planning::lane_of(gone);
   for (const auto lane : {own, alone_lane(own)})
     for (const auto id : queues_.of(lane)) {
-      auto& r = rows_.at(id);
+      auto& r = requests_.at(id);
       leave_lane(id, r, now);
       wait(id, r, now, queues::end::back);
     }

@@ -10,25 +10,9 @@
 namespace atelier::actors {
 
 const planning::cluster_view& hub::cluster() const {
-  if (members_changed_) {
-    seen_.workers.clear();
-    for (const auto& [id, w] : workers_)
-      if (w.where.what == role::denoise_step && !w.suspected && !left_out(w))
-        seen_.workers.push_back(view_of(w));
-  } else {
-    for (const auto id : outdated_) {
-      const auto i = std::lower_bound(
-        seen_.workers.begin(), seen_.workers.end(), id,
-        [](const auto& x, core::worker_id y) { return x.worker < y; });
-      if (i != seen_.workers.end() && i->worker == id)
-        *i = view_of(workers_.at(id));
-    }
-  }
-  if (members_changed_)
-    forecast_.see(seen_);
-  members_changed_ = false;
-  outdated_.clear();
-  return seen_;
+  if (workers_.look([this](const worker& w) { return view_of(w); }))
+    forecast_.see(workers_.seen());
+  return workers_.seen();
 }
 
 planning::worker_view hub::view_of(const worker& w) const {
@@ -49,18 +33,10 @@ planning::worker_view hub::view_of(const worker& w) const {
   const auto own = planning::lane_of(w.view.worker);
   for (const auto lane : {own, alone_lane(own)})
     for (const auto id : queues_.of(lane)) {
-      const auto& r = rows_.at(id);
+      const auto& r = requests_.at(id);
       out.rows.push_back({masked_as_it_runs(r), steps_left(r), false});
     }
   return out;
-}
-
-void hub::view_changed(const worker& w) {
-  if (w.where.what != role::denoise_step || members_changed_)
-    return;
-  outdated_.push_back(w.view.worker);
-  // Nobody has looked for so long that copying all is no dearer.
-  members_changed_ = outdated_.size() > workers_.size();
 }
 
 const counters& hub::counts() const {
@@ -72,7 +48,7 @@ const ipc::keeper& hub::slots() const {
 }
 
 size_t hub::rows() const {
-  return rows_.size();
+  return requests_.all().size();
 }
 
 recovery_counts hub::recovery(core::time_point now) const {
@@ -83,12 +59,12 @@ scheduler_status hub::status() const {
   scheduler_status s;
   s.counts = records_.counts();
   s.waiting = static_cast<uint32_t>(queues_.size());
-  s.running = static_cast<uint32_t>(live_ - queues_.size());
+  s.running = static_cast<uint32_t>(requests_.open() - queues_.size());
   s.plan = plan_;
   s.profile = forecast_.profile();
   s.slots = slots_.all();
   s.slots_in_use = slots_.in_use();
-  for (const auto& [id, w] : workers_) {
+  for (const auto& [id, w] : workers_.all()) {
     s.preprocess_workers += w.where.what == role::preprocess ? 1 : 0;
     s.postprocess_workers += w.where.what == role::postprocess ? 1 : 0;
     if (w.where.what != role::denoise_step)
@@ -111,23 +87,20 @@ std::string hub::check() const {
   const auto& counts = records_.counts();
   if (counts.arrived
       != counts.refused + counts.answered + counts.failed + counts.cancelled
-           + live_)
+           + requests_.open())
     return "requests are not conserved";
-  for (const auto& broken :
-       {slots_.check(), queues_.check(), check_rows(), check_queues(),
-        check_views(), check_seats(), check_alone()})
+  for (const auto& broken : {requests_.check(), slots_.check(), queues_.check(),
+                             workers_.check(), check_rows(), check_queues(),
+                             check_views(), check_seats(), check_alone()})
     if (!broken.empty())
       return broken;
   return {};
 }
 
 std::string hub::check_rows() const {
-  size_t live = 0;
   size_t waits = 0;
-  uint64_t texts = 0;
-  uint64_t sources = 0;
   core::timespan predicted{0};
-  for (const auto& [id, r] : rows_) {
+  for (const auto& [id, r] : requests_.all()) {
     predicted += r.work;
     if (r.state == row_state::waiting) {
       ++waits;
@@ -144,17 +117,10 @@ std::string hub::check_rows() const {
         || (has_source && !slots_.holds(r.source)))
       return fmt::format("row {} lost its source, or keeps one for nothing",
                          id.value);
-    if (is_terminal(r.state))
-      continue;
-    ++live;
-    texts += r.what->text.positive.size() + r.what->text.negative.size();
-    sources += r.what->source ? r.what->source->bytes() : 0;
   }
-  if (texts != text_bytes_ || sources != source_bytes_)
-    return "the bytes of accepted requests are not conserved";
   if (predicted != forecast_.work())
     return "the devices' predicted work is not conserved";
-  if (live != live_ || waits != queues_.size())
+  if (waits != queues_.size())
     return "rows and lanes disagree";
   return {};
 }
@@ -162,7 +128,7 @@ std::string hub::check_rows() const {
 std::string hub::check_queues() const {
   std::map<core::lane_id, uint32_t> held_up;
   uint32_t later_stages = 0;
-  for (const auto& [id, r] : rows_)
+  for (const auto& [id, r] : requests_.all())
     if (const auto lane = queues_.where(id)) {
       const auto marks = marks_of(r);
       later_stages += marks.later_stage ? 1u : 0u;
@@ -173,7 +139,7 @@ std::string hub::check_queues() const {
     return "rows that wait for a later stage are not counted";
   if (held_up != queues_.held_up())
     return "rows that were delayed are not counted";
-  for (const auto& [id, w] : workers_) {
+  for (const auto& [id, w] : workers_.all()) {
     const auto own = planning::lane_of(id);
     if (w.where.what == role::denoise_step
         && w.view.waiting != queues_.size(own) + queues_.size(alone_lane(own)))
@@ -184,21 +150,17 @@ std::string hub::check_queues() const {
   return {};
 }
 
-bool hub::is_seen(const worker& w) const {
-  return w.where.what == role::denoise_step && !w.suspected && !left_out(w);
-}
-
 std::string hub::check_views() const {
   size_t listed = 0;
   for (const auto& x : cluster().workers) {
-    const auto w = workers_.find(x.worker);
-    if (w == workers_.end() || !is_seen(w->second) || view_of(w->second) != x)
+    const auto* w = workers_.find(x.worker);
+    if (w == nullptr || !workers_.is_seen(*w) || view_of(*w) != x)
       return fmt::format("the view of worker {} is out of date",
                          x.worker.value);
     ++listed;
   }
-  for (const auto& [id, w] : workers_)
-    listed -= is_seen(w) ? 1u : 0u;
+  for (const auto& [id, w] : workers_.all())
+    listed -= workers_.is_seen(w) ? 1u : 0u;
   if (listed != 0)
     return "the views of the workers are not complete";
   return {};
@@ -213,11 +175,10 @@ std::string hub::check_seats() const {
   }
   if (slots_.dispatches() != out_.size())
     return "dispatches and slots disagree";
-  for (const auto& [id, w] : workers_) {
+  for (const auto& [id, w] : workers_.all()) {
     if (w.view.steps_left != steps_left[id])
       return fmt::format("the steps of worker {} are not conserved", id.value);
-    if (taken[id] != w.view.seats_taken || w.has.size() != w.view.seats_taken
-        || w.view.seats_taken + w.view.seats_free != w.seats)
+    if (taken[id] != w.view.seats_taken)
       return fmt::format("seats of worker {} are not conserved", id.value);
   }
   return {};

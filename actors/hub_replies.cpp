@@ -31,19 +31,6 @@ bool worth_retrying(core::ec code) {
 
 } // namespace
 
-hub::worker* hub::find(const worker_address& where) {
-  const auto i = addresses_.find(where);
-  return i == addresses_.end() ? nullptr : &workers_.at(i->second);
-}
-
-row* hub::current(core::ticket who) {
-  const auto i = rows_.find(who.id);
-  if (i == rows_.end() || i->second.state != row_state::running
-      || i->second.attempt != who.attempt)
-    return nullptr;
-  return &i->second;
-}
-
 bool hub::conclude(core::ticket who, core::time_point now, concluded& out) {
   const auto i = out_.find(who);
   if (i == out_.end()) {
@@ -55,14 +42,10 @@ bool hub::conclude(core::ticket who, core::time_point now, concluded& out) {
   auto& w = workers_.at(out.worker);
   w.last_sign = now;
   withdraw(w);
-  --w.view.seats_taken;
-  ++w.view.seats_free;
-  std::erase(w.batch, who);
-  std::erase(w.has, who);
-  w.view.steps_left -= out.steps_left;
+  workers_.stand_up(w, who, out.steps_left);
   change_hosting(w, now);
   if (out.alone)
-    each_beside(w, [this](worker& x) {
+    workers_.each_beside(w, [this](worker& x) {
       x.exclusive = false;
       offer(x);
     });
@@ -75,7 +58,7 @@ bool hub::conclude(core::ticket who, core::time_point now, concluded& out) {
       queues_.touch_waiting(alone_lane(lane));
   out.slots = slots_.conclude(who);
   if (out.at == phase::preparing)
-    count_ahead(out.tenant, false);
+    requests_.count_ahead(out.tenant, false);
   return true;
 }
 
@@ -89,53 +72,20 @@ void hub::note(row& r, const std::vector<core::note>& what) {
 // -- announcing ---------------------------------------------------------------
 
 void hub::on(const worker_ready& x, core::time_point now) {
-  const auto grave = buried_.find(x.who.where.process);
-  const bool dead = grave != buried_.end() && x.who.where.life <= grave->second;
-  if (find(x.who) != nullptr || x.seats == 0 || dead) {
+  auto* there = workers_.announce(x, *config_.profile, now);
+  if (there == nullptr) {
     records_.stale_reply();
     return;
   }
-  const core::worker_id id{next_worker_++};
-  auto& w = workers_[id];
-  addresses_[x.who] = id;
+  auto& w = *there;
   records_.ready(x.who.where.process, now);
-  w.where = x.who;
-  w.seats = x.seats;
-  w.run_steps = std::max(1u, x.run_steps);
-  w.last_sign = now;
-  w.view.worker = id;
-  w.device = x.device;
-  w.view.device_kind =
-    x.kind.empty() ? planning::device_kind_of(x.device) : x.kind;
-  w.view.max_batch = std::max(1u, x.max_batch);
-  w.view.seats_free = x.seats;
-  for (const auto& name : x.variants)
-    if (const auto v = planning::find_variant(*config_.profile, name))
-      w.view.hosting.push_back(*v);
-  w.view.becoming = w.view.hosting;
-  for (const auto& name : x.may_host)
-    if (const auto v = planning::find_variant(*config_.profile, name))
-      w.view.may_host.push_back(*v);
-  w.view.memory_bytes = x.memory_bytes;
-  w.loads_beside = x.loads_beside;
-  w.most_rows = w.view.max_batch;
-  switch (x.who.what) {
-    case role::preprocess:
-      w.serves = {prepare_lane};
-      join_suspects(w);
-      break;
-    case role::postprocess:
-      w.serves = {finish_lane};
-      join_suspects(w);
-      break;
-    case role::denoise_step:
-      forecast_.came(w.view.device_kind);
-      w.serves = planning::lanes_of(w.view);
-      device_seats_ += x.seats;
-      queues_.touch(prepare_lane);
-      for (const auto lane : w.serves)
-        queues_.touch_waiting(alone_lane(lane));
-      break;
+  if (w.on_device()) {
+    forecast_.came(w.view.device_kind);
+    queues_.touch(prepare_lane);
+    for (const auto lane : w.serves)
+      queues_.touch_waiting(alone_lane(lane));
+  } else {
+    queues_.touch(pool_suspects_lane);
   }
   hosting_changed();
   offer(w);
@@ -152,7 +102,7 @@ void hub::on(const prepared& x, core::time_point now) {
     return settle(now);
   records_.worked(*track_of_worker(done.worker), "preprocess", x.who.id,
                   x.began_ns, x.took);
-  auto* r = current(x.who);
+  auto* r = requests_.running(x.who);
   if (r == nullptr) {
     slots_.discard(done.slots);
     return settle(now);
@@ -174,7 +124,7 @@ void hub::on(const prepared& x, core::time_point now) {
 }
 
 void hub::on(const stepping& x, core::time_point now) {
-  auto* w = find(x.who);
+  auto* w = workers_.find(x.who);
   if (w == nullptr) {
     records_.stale_reply();
     return;
@@ -191,7 +141,7 @@ void hub::on(const stepping& x, core::time_point now) {
 }
 
 void hub::on(const stepped& x, core::time_point now) {
-  auto* w = find(x.who);
+  auto* w = workers_.find(x.who);
   if (w == nullptr) {
     records_.stale_reply();
     return;
@@ -212,13 +162,14 @@ void hub::on(const stepped& x, core::time_point now) {
       if (left < d.steps_left) {
         w->view.steps_left -= d.steps_left - left;
         d.steps_left = left;
-        view_changed(*w);
+        workers_.view_changed(*w);
       }
     }
     if (p.published)
       slots_.published(p.who);
     records_.stepped_on(p.who.id, now);
-    if (auto* r = current(p.who); r != nullptr && r->what->wants_progress)
+    if (auto* r = requests_.running(p.who);
+        r != nullptr && r->what->wants_progress)
       ports_.clients->progressed(p.who.id, p.steps_done,
                                  core::steps_to_run(r->how),
                                  p.published && r->what->preview_every > 0
@@ -236,10 +187,10 @@ double hub::note_score(double told) {
 }
 
 std::optional<timeline_track> hub::track_of_worker(core::worker_id id) const {
-  const auto w = workers_.find(id);
-  if (w == workers_.end())
+  const auto* w = workers_.find(id);
+  if (w == nullptr)
     return std::nullopt;
-  return track_of(w->second.where, w->second.device);
+  return track_of(w->where, w->device);
 }
 
 void hub::note_returned(core::request_id id, const dispatched& x,
@@ -255,7 +206,7 @@ void hub::on(const denoised& x, core::time_point now) {
   if (x.decoded_ns != 0)
     records_.worked(*track_of_worker(done.worker), "decode", x.who.id,
                     x.decoded_ns - x.decode.count(), x.decode);
-  auto* r = current(x.who);
+  auto* r = requests_.running(x.who);
   if (r == nullptr) {
     slots_.discard(done.slots);
     return settle(now);
@@ -316,7 +267,7 @@ void hub::on(const finished& x, core::time_point now) {
     return settle(now);
   records_.worked(*track_of_worker(done.worker), "postprocess", x.who.id,
                   x.began_ns, x.took);
-  auto* r = current(x.who);
+  auto* r = requests_.running(x.who);
   if (r == nullptr) {
     slots_.discard(done.slots);
     return settle(now);
@@ -382,18 +333,13 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
 
 // -- death --------------------------------------------------------------------
 
-void hub::bury(ipc::process_life who) {
-  auto& grave = buried_[who.process];
-  grave = std::max(grave, who.life);
-}
-
 void hub::suspected(ipc::process_life who, core::time_point now) {
   slots_.suspect(who);
-  bury(who);
+  workers_.bury(who);
   records_.down(who.process, now);
   bool changed = false;
   std::vector<core::worker_id> suspects;
-  for (auto& [id, w] : workers_) {
+  for (auto& [id, w] : workers_.all()) {
     if (w.where.where != who || w.suspected)
       continue;
     withdraw(w);
@@ -412,20 +358,17 @@ void hub::suspected(ipc::process_life who, core::time_point now) {
 void hub::lost(ipc::process_life who, bool confirmed, death cause,
                core::time_point now) {
   slots_.lost(who, confirmed);
-  bury(who);
-  std::set<core::worker_id> gone;
-  for (auto& [id, w] : workers_)
-    if (w.where.where == who)
-      gone.insert(id);
+  workers_.bury(who);
+  const auto gone = workers_.of(who);
   std::vector<core::ticket> orphans;
   std::vector<core::request_id> denoised;
   for (const auto& [ticket, x] : out_)
     if (gone.count(x.worker) != 0) {
       orphans.push_back(ticket);
-      if (x.at == phase::denoising && current(ticket) != nullptr)
+      if (x.at == phase::denoising && requests_.running(ticket) != nullptr)
         denoised.push_back(ticket.id);
     }
-  records_.lost(who.process, std::move(denoised), live_ > 0, now);
+  records_.lost(who.process, std::move(denoised), requests_.open() > 0, now);
   // Each goes to the front of its lane: the last one first.
   std::sort(orphans.rbegin(), orphans.rend());
   const auto suspects = worked_on(gone, cause);
@@ -441,12 +384,10 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     if (w.where.what == role::denoise_step) {
       devices = true;
       forecast_.gone(id);
-      device_seats_ -= w.seats;
       for (const auto lane : w.serves)
         queues_.touch_waiting(alone_lane(lane));
     }
-    addresses_.erase(w.where);
-    workers_.erase(id);
+    workers_.remove(id);
     hosting_changed();
     records_.worker_lost();
   }
@@ -461,8 +402,8 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     const concluded x{std::move(out_.at(ticket)), slots_.orphan(ticket)};
     out_.erase(ticket);
     if (x.at == phase::preparing)
-      count_ahead(x.tenant, false);
-    auto* r = current(ticket);
+      requests_.count_ahead(x.tenant, false);
+    auto* r = requests_.running(ticket);
     if (r == nullptr)
       return slots_.discard(x.slots);
     note_returned(ticket.id, x, why, now);

@@ -21,8 +21,8 @@ slot_counts hub::left_for_next(const row& r) const {
 const held_slots* hub::grant_for_preparing(core::ticket who, const row& r,
                                            const worker& w) {
   using ipc::slot_kind;
-  const auto left = sum(left_for_next(r),
-                        left_for_others(r, ahead_of_.contains(r.what->tenant)));
+  const auto left = sum(
+    left_for_next(r), left_for_others(r, requests_.has_ahead(r.what->tenant)));
   if (r.what->source)
     return slots_.grant_with_files(who, w.where.where, *r.what->source, left);
   if (!r.how.from_image)

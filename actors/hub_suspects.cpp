@@ -27,14 +27,6 @@ bool is_pool(role x) {
 
 } // namespace
 
-void hub::each_beside(const worker& w, const std::function<void(worker&)>& f) {
-  for (auto& [id, x] : workers_)
-    if (&x == &w
-        || (is_pool(w.where.what) && is_pool(x.where.what)
-            && x.where.where == w.where.where))
-      f(x);
-}
-
 core::request_id hub::next_suspect(core::lane_id lane,
                                    core::time_point now) const {
   const core::lane_id served[] = {lane};
@@ -42,7 +34,7 @@ core::request_id hub::next_suspect(core::lane_id lane,
   // Finishing a row frees the slots that preparing waits for.
   std::pair<bool, uint32_t> least{true, std::numeric_limits<uint32_t>::max()};
   for (const auto& x : queues_.best(served, now, queues_.size(lane))) {
-    const auto& r = rows_.at(x.request);
+    const auto& r = requests_.at(x.request);
     if (const std::pair rank{r.at == phase::preparing, r.strikes};
         rank < least) {
       next = x.request;
@@ -62,11 +54,12 @@ bool hub::has_room_for(const row& r) const {
   // `grant_for_preparing` needs the same.
   const auto whose = r.what->tenant;
   const auto left =
-    sum(left_for_next(r), left_for_others(r, ahead_of_.contains(whose)));
+    sum(left_for_next(r), left_for_others(r, requests_.has_ahead(whose)));
   const auto enough = [&](ipc::slot_kind kind) {
     return slots_.free(kind) > left[static_cast<size_t>(kind)];
   };
-  return (r.stage > 0 || !far_ahead(whose)) && enough(ipc::slot_kind::state)
+  return (r.stage > 0 || !requests_.far_ahead(whose, workers_.device_seats()))
+      && enough(ipc::slot_kind::state)
       && (!r.how.from_image || enough(ipc::slot_kind::image));
 }
 
@@ -81,7 +74,7 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
              != w.serves.end();
   };
   if (queues_.empty(lane)) {
-    for (auto& [id, w] : workers_) {
+    for (auto& [id, w] : workers_.all()) {
       if (w.draining && serves(w)) {
         w.draining = false;
         offer(w);
@@ -91,7 +84,7 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
   }
   worker* chosen = nullptr;
   bool waits = false;
-  for (auto& [id, w] : workers_) {
+  for (auto& [id, w] : workers_.all()) {
     if (!serves(w))
       continue;
     if (w.exclusive)
@@ -113,7 +106,7 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
     return;
   }
   const auto next = next_suspect(lane, now);
-  if (!may_try(next, rows_.at(next)))
+  if (!may_try(next, requests_.at(next)))
     return;
   withdraw(*chosen);
   chosen->draining = true;
@@ -126,7 +119,7 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
 void hub::pump_pool_suspects(core::time_point now) {
   // Draining ends where no trial can begin: what waits for it frees its slots.
   const auto go_on = [this] {
-    for (auto& [id, w] : workers_)
+    for (auto& [id, w] : workers_.all())
       if (w.draining && is_pool(w.where.what)) {
         w.draining = false;
         offer(w);
@@ -136,11 +129,11 @@ void hub::pump_pool_suspects(core::time_point now) {
   if (queues_.empty(lane))
     return go_on();
   const auto next = next_suspect(lane, now);
-  auto& r = rows_.at(next);
+  auto& r = requests_.at(next);
   const auto wanted =
     r.at == phase::preparing ? role::preprocess : role::postprocess;
   worker* chosen = nullptr;
-  for (auto& [id, w] : workers_) {
+  for (auto& [id, w] : workers_.all()) {
     if (w.where.what != wanted || w.suspected)
       continue;
     if (w.exclusive)
@@ -160,7 +153,7 @@ void hub::pump_pool_suspects(core::time_point now) {
   if (!may_try(next, r))
     return go_on();
   bool busy = false;
-  each_beside(*chosen, [&](worker& w) {
+  workers_.each_beside(*chosen, [&](worker& w) {
     withdraw(w);
     w.draining = true;
     busy = busy || w.view.seats_taken != 0;
@@ -170,15 +163,6 @@ void hub::pump_pool_suspects(core::time_point now) {
     queues_.starve(lane);
     go_on();
   }
-}
-
-void hub::join_suspects(worker& w) {
-  for (const auto& [id, x] : workers_)
-    if (&x != &w && is_pool(x.where.what) && x.where.where == w.where.where) {
-      w.exclusive = w.exclusive || x.exclusive;
-      w.draining = w.draining || x.draining;
-    }
-  queues_.touch(pool_suspects_lane);
 }
 
 bool hub::may_try(core::request_id id, row& r) {
@@ -192,10 +176,10 @@ bool hub::may_try(core::request_id id, row& r) {
 }
 
 void hub::trial_noted(core::request_id id, core::time_point now) {
-  const auto i = rows_.find(id);
-  if (i == rows_.end() || i->second.next_trial != trial::asked)
+  auto* r = requests_.find(id);
+  if (r == nullptr || r->next_trial != trial::asked)
     return;
-  i->second.next_trial = trial::noted;
+  r->next_trial = trial::noted;
   if (const auto lane = queues_.where(id))
     queues_.touch(*lane);
   settle(now);
@@ -284,17 +268,10 @@ std::set<core::ticket> hub::worked_on(const std::set<core::worker_id>& gone,
 
 void hub::note_delayed(const std::set<core::lane_id>& served) {
   for (const auto lane : served) {
-    const bool others =
-      std::any_of(workers_.begin(), workers_.end(), [&](const auto& x) {
-        const auto& w = x.second;
-        return !w.suspected
-            && std::find(w.serves.begin(), w.serves.end(), lane)
-                 != w.serves.end();
-      });
-    if (others)
+    if (workers_.anyone_serves(lane))
       continue;
     for (const auto id : queues_.of(lane))
-      if (auto& r = rows_.at(id); !std::exchange(r.delayed, true))
+      if (auto& r = requests_.at(id); !std::exchange(r.delayed, true))
         queues_.hold_up(lane);
   }
 }

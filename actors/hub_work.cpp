@@ -24,21 +24,14 @@ constexpr double fresh_share = 0.05;
 
 } // namespace
 
-void hub::set_due(core::request_id id, row& r, core::time_point due) {
-  deadlines_.erase({r.due, id});
-  r.due = due;
-  if (due != core::never)
-    deadlines_.emplace(due, id);
-}
-
-void hub::expire_in_time(core::request_id id, row& r) {
+void hub::expire_in_time(row& r) {
   const auto& along = r.under->routes[r.along.value];
   if (r.due == core::never
       || !std::holds_alternative<planning::answer_with>(
         planning::walk_late(along, r.known)))
     return;
-  set_due(id, r,
-          r.what->deadline - config_.answer_margin - 2 * forecast_.finishing());
+  requests_.set_due(r, r.what->deadline - config_.answer_margin
+                         - 2 * forecast_.finishing());
 }
 
 void hub::uncount_work(row& r) {
@@ -104,7 +97,7 @@ bool hub::waits_for_quicker(const planning::waiting& x, const worker& w,
   if (!forecast_.several_kinds() || x.deadline == core::never
       || planning::worker_of(x.lane))
     return false;
-  const auto& r = rows_.at(x.request);
+  const auto& r = requests_.at(x.request);
   const auto left = rest_of(r);
   return forecast_.knows_pace(r.how.variant)
       && core::after(now, forecast_.least_on(left, w.view.device_kind))
@@ -112,7 +105,7 @@ bool hub::waits_for_quicker(const planning::waiting& x, const worker& w,
       && core::after(now, forecast_.least(left)) <= x.deadline;
 }
 
-hub::worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
+worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
   const auto& offers = queues_.offered(lane);
   auto* best = &workers_.at(offers.begin()->second);
   // The least loaded one is the soonest where a place in its batch is free, and
@@ -123,7 +116,7 @@ hub::worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
     return *best;
   const core::lane_id served[] = {lane};
   const auto next = queues_.best(served, now, 1);
-  const auto& r = rows_.at(next.front().request);
+  const auto& r = requests_.at(next.front().request);
   const auto left = rest_of(r);
   auto soonest = forecast_.at(left, best->view);
   size_t compared = 0;
@@ -139,20 +132,20 @@ hub::worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
   return *best;
 }
 
-hub::worker* hub::seat_in_group(core::lane_id lane, core::time_point now) {
+worker* hub::seat_in_group(core::lane_id lane, core::time_point now) {
   size_t workers = 0;
   size_t idle = 0;
-  for (const auto& [id, w] : workers_)
+  for (const auto& [id, w] : workers_.all())
     if (w.where.what == role::denoise_step && !w.suspected) {
       ++workers;
-      if (w.view.seats_taken == 0 && takes_more(w))
+      if (w.view.seats_taken == 0 && workers_.takes_more(w))
         ++idle;
     }
   const core::lane_id own[] = {lane};
   const auto first = queues_.best(own, now, 1).front();
   const auto beginning = core::from_seconds(
     fresh_share
-    * core::to_seconds(forecast_.least(rest_of(rows_.at(first.request)))));
+    * core::to_seconds(forecast_.least(rest_of(requests_.at(first.request)))));
   std::vector<worker*> seats;
   std::vector<planning::seat_offer> offers;
   for (const auto& [taken, id] : queues_.offered(lane)) {
@@ -183,15 +176,14 @@ void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
   // All rows of a run are of one shape; those in decoding may be of another.
   const auto at =
     std::find_if(w.batch.rbegin(), w.batch.rend(), [&](const auto who) {
-      const auto r = rows_.find(who.id);
-      return r != rows_.end() && r->second.attempt == who.attempt;
+      return requests_.last(who) != nullptr;
     });
   if (at == w.batch.rend())
     return;
-  const auto& how = rows_.at(at->id).how;
+  const auto& how = requests_.at(at->id).how;
   const bool whole = std::all_of(w.batch.begin(), w.batch.end(), [&](auto who) {
-    const auto r = rows_.find(who.id);
-    return r == rows_.end() || r->second.masked >= 1;
+    const auto* r = requests_.find(who.id);
+    return r == nullptr || r->masked >= 1;
   });
   forecast_.ran({w.view, how, x.batch, x.steps, x.took, whole, w.slow}, now);
 }
@@ -214,7 +206,7 @@ void hub::tell_slow(core::time_point now) {
   const auto slow = forecast_.slow_news(now);
   if (!slow)
     return;
-  for (auto& [id, w] : workers_) {
+  for (auto& [id, w] : workers_.all()) {
     const bool is = std::binary_search(slow->begin(), slow->end(), id);
     if (w.slow == is)
       continue;
@@ -234,27 +226,11 @@ void hub::tell_slow(core::time_point now) {
   ports_.watch->cluster_changed(cluster());
 }
 
-bool hub::left_out(const worker& w) const {
-  return w.slow
-      && std::any_of(workers_.begin(), workers_.end(), [](const auto& x) {
-           return x.second.where.what == role::denoise_step && !x.second.slow
-               && !x.second.suspected;
-         });
-}
-
-bool hub::others_serve(core::lane_id lane) const {
-  return std::any_of(workers_.begin(), workers_.end(), [&](const auto& x) {
-    const worker& w = x.second;
-    return !w.slow && !w.suspected
-        && std::find(w.serves.begin(), w.serves.end(), lane) != w.serves.end();
-  });
-}
-
 void hub::tell_costs() {
   auto news = forecast_.cost_news();
   if (!news)
     return;
-  seen_.costs = std::move(*news);
+  workers_.show(std::move(*news));
   ports_.watch->cluster_changed(cluster());
 }
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Long, because each event is both counted and drawn, in one place.
+
 #include <atelier/actors/scheduler/records.hpp>
 
 #include <algorithm>

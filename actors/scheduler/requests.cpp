@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/scheduler/requests.hpp>
+#include <atelier/actors/scheduler/shares.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace atelier::actors {
+
+namespace {
+
+/// Rows are prepared ahead for this many times the devices' seats.
+constexpr uint32_t ahead_per_seat = 2;
+
+uint64_t text_size(const core::request& x) {
+  return x.text.positive.size() + x.text.negative.size();
+}
+
+uint64_t source_size(const core::request& x) {
+  return x.source ? x.source->bytes() : 0;
+}
+
+} // namespace
+
+requests::requests(core::limits limits) : limits_(std::move(limits)) {}
+
+// -- rows ---------------------------------------------------------------------
+
+std::optional<core::error> requests::too_much(const core::request& x) const {
+  using core::ec;
+  if (open_ >= limits_.requests)
+    return core::fail(ec::overloaded,
+                      "{} requests are accepted and not answered, the limit "
+                      "(limits.requests) is {}",
+                      open_, limits_.requests);
+  if (const auto bytes = text_size(x);
+      text_bytes_ + bytes > limits_.request_bytes)
+    return core::fail(
+      ec::overloaded,
+      "accepted prompts hold {} bytes, {} more exceed the limit "
+      "(limits.request_mib) of {}",
+      text_bytes_, bytes, limits_.request_bytes);
+  if (const auto files = source_size(x);
+      source_bytes_ + files > limits_.sources_bytes)
+    return core::fail(
+      ec::overloaded,
+      "accepted source images hold {} bytes, {} more exceed the "
+      "limit (limits.sources_mib) of {}",
+      source_bytes_, files, limits_.sources_bytes);
+  return std::nullopt;
+}
+
+row& requests::accept(std::shared_ptr<const core::request> what) {
+  const auto id = what->id;
+  auto& r = rows_[id];
+  text_bytes_ += text_size(*what);
+  source_bytes_ += source_size(*what);
+  ++open_;
+  r.due = what->deadline;
+  if (r.due != core::never)
+    deadlines_.emplace(r.due, id);
+  r.what = std::move(what);
+  return r;
+}
+
+void requests::end(row& r, row_state as) {
+  ATELIER_EXPECTS(is_terminal(as) && !is_terminal(r.state),
+                  "a row ends once, in a terminal state");
+  if (r.state == row_state::asking)
+    asking_.erase({r.asks_until, r.what->id});
+  r.state = as;
+  set_due(r, core::never);
+  text_bytes_ -= text_size(*r.what);
+  source_bytes_ -= source_size(*r.what);
+  --open_;
+}
+
+void requests::forget(core::request_id id) {
+  ATELIER_EXPECTS(is_terminal(at(id).state), "the row has ended");
+  rows_.erase(id);
+}
+
+row* requests::find(core::request_id id) {
+  const auto i = rows_.find(id);
+  return i == rows_.end() ? nullptr : &i->second;
+}
+
+const row* requests::find(core::request_id id) const {
+  const auto i = rows_.find(id);
+  return i == rows_.end() ? nullptr : &i->second;
+}
+
+row& requests::at(core::request_id id) {
+  return rows_.at(id);
+}
+
+const row& requests::at(core::request_id id) const {
+  return rows_.at(id);
+}
+
+row* requests::running(core::ticket dispatch) {
+  auto* r = find(dispatch.id);
+  return r != nullptr && r->state == row_state::running
+          && r->attempt == dispatch.attempt
+         ? r
+         : nullptr;
+}
+
+const row* requests::last(core::ticket dispatch) const {
+  const auto* r = find(dispatch.id);
+  return r != nullptr && r->attempt == dispatch.attempt ? r : nullptr;
+}
+
+const std::unordered_map<core::request_id, row>& requests::all() const {
+  return rows_;
+}
+
+size_t requests::open() const {
+  return open_;
+}
+
+// -- times --------------------------------------------------------------------
+
+void requests::set_due(row& r, core::time_point due) {
+  deadlines_.erase({r.due, r.what->id});
+  r.due = due;
+  if (due != core::never)
+    deadlines_.emplace(due, r.what->id);
+}
+
+void requests::ask(row& r, core::time_point until) {
+  r.state = row_state::asking;
+  r.asks_until = until;
+  asking_.emplace(until, r.what->id);
+}
+
+void requests::stop_asking(row& r) {
+  asking_.erase({r.asks_until, r.what->id});
+  r.state = row_state::waiting;
+}
+
+std::optional<core::request_id> requests::due(core::time_point now) const {
+  if (deadlines_.empty() || deadlines_.begin()->first > now)
+    return std::nullopt;
+  return deadlines_.begin()->second;
+}
+
+std::optional<core::request_id> requests::patience_over(
+  core::time_point now) const {
+  if (asking_.empty() || asking_.begin()->first > now)
+    return std::nullopt;
+  return asking_.begin()->second;
+}
+
+bool requests::timed() const {
+  return !deadlines_.empty() || !asking_.empty();
+}
+
+// -- what is prepared ahead ---------------------------------------------------
+
+void requests::count_ahead(core::tenant_id whose, bool comes) {
+  if (comes) {
+    ++ahead_;
+    ++ahead_of_[whose];
+    return;
+  }
+  --ahead_;
+  if (const auto i = ahead_of_.find(whose); --i->second == 0)
+    ahead_of_.erase(i);
+}
+
+bool requests::has_ahead(core::tenant_id whose) const {
+  return ahead_of_.contains(whose);
+}
+
+bool requests::named_ahead() const {
+  return ahead_of_.size() > ahead_of_.count({});
+}
+
+bool requests::far_ahead(core::tenant_id whose, uint32_t device_seats) const {
+  const auto most = std::max(4u, ahead_per_seat * device_seats);
+  return ahead_ >= most
+      && (has_ahead(whose)
+          || ahead_ >= most + std::max(1u, most / share_for_others));
+}
+
+std::string requests::check() const {
+  size_t open = 0;
+  uint64_t texts = 0;
+  uint64_t sources = 0;
+  size_t due = 0;
+  size_t asking = 0;
+  for (const auto& [id, r] : rows_) {
+    if (r.due != core::never) {
+      ++due;
+      if (!deadlines_.contains({r.due, id}))
+        return fmt::format("row {} is due and not found", id.value);
+    }
+    if (r.state == row_state::asking) {
+      ++asking;
+      if (!asking_.contains({r.asks_until, id}))
+        return fmt::format("row {} asks and is not found", id.value);
+    }
+    if (is_terminal(r.state))
+      continue;
+    ++open;
+    texts += text_size(*r.what);
+    sources += source_size(*r.what);
+  }
+  if (texts != text_bytes_ || sources != source_bytes_)
+    return "the bytes of accepted requests are not conserved";
+  if (open != open_)
+    return "open rows are not counted";
+  if (due != deadlines_.size() || asking != asking_.size())
+    return "a row is found by a time that is not its own";
+  uint32_t ahead = 0;
+  for (const auto& [whose, count] : ahead_of_)
+    ahead += count;
+  if (ahead != ahead_)
+    return "rows that are ahead are not counted by tenant";
+  return {};
+}
+
+} // namespace atelier::actors

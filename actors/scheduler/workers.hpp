@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/actors/local_messages.hpp>
+#include <atelier/actors/messages.hpp>
+#include <atelier/core/ids.hpp>
+#include <atelier/core/time.hpp>
+#include <atelier/ipc/keeper.hpp>
+#include <atelier/planning/cluster.hpp>
+#include <atelier/planning/plan.hpp>
+#include <atelier/planning/profile.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace atelier::actors {
+
+/// The scheduler's record of a worker.
+struct worker {
+  worker_address where;
+  /// Name of its device; empty for CPU pools.
+  std::string device;
+  uint32_t seats = 1;
+  uint32_t run_steps = 1;
+  planning::worker_view view;
+  std::vector<core::lane_id> serves;
+  /// Its dispatches, oldest first.
+  std::vector<core::ticket> has;
+  std::vector<core::ticket> batch;
+  core::time_point last_sign;
+  /// Longest silence that its present work explains.
+  core::timespan allowance{0};
+  /// Takes nothing more until it is empty: a row waits to run alone here.
+  bool draining = false;
+  /// What the plan has it host, while it does not yet: it takes nothing and
+  /// shows no hosting.
+  std::optional<std::vector<core::variant_id>> next_hosting;
+  /// What it is to be told to forget when it loads nothing.
+  std::vector<core::variant_id> leaving;
+  /// It loads beside its rows; and does so now.
+  bool loads_beside = false;
+  bool beside = false;
+  /// Number of its last `adopt`; loading until that is answered.
+  uint32_t adopts = 0;
+  bool loading = false;
+  core::time_point load_began;
+  /// Rows of a batch, and how they join, by the plan.
+  uint32_t most_rows = 0;
+  planning::joining join = planning::joining::step;
+  std::vector<core::lane_id> also_serves;
+  /// Its batch is filled in this event, and sent at its end.
+  bool filling = false;
+  std::vector<denoise> joining;
+  /// A row runs alone here.
+  bool exclusive = false;
+  bool suspected = false;
+  /// It takes several times as long as the others: plans do without it, and
+  /// rows come here where nobody else serves their lane.
+  bool slow = false;
+  bool told = false;
+
+  /// Whether it stands on a device; else it is one of a CPU pool's.
+  bool on_device() const {
+    return where.what == role::denoise_step;
+  }
+
+  bool does_serve(core::lane_id lane) const;
+};
+
+/// Who is there: seats, hosting, the lives of processes, and what policies see
+/// of it. A part of the scheduler that knows dispatches by their tickets: no
+/// row, no queue, no slot.
+///
+/// Invariants (see check): a worker's taken seats are its dispatches, at most
+/// its seats; it is found by its address.
+/// Threads: one at a time.
+class workers {
+public:
+  // -- coming and going -------------------------------------------------------
+
+  /// Takes on a worker that announced itself; null where it is there already,
+  /// has no seats, or its life is over.
+  worker* announce(const worker_ready& x, const planning::profile& known,
+                   core::time_point now);
+
+  /// Has no worker of this life, or an earlier one, taken on any more: the
+  /// keeper grants it nothing.
+  void bury(ipc::process_life who);
+
+  /// Returns a process's workers.
+  std::set<core::worker_id> of(ipc::process_life who) const;
+
+  /// @pre it is there
+  void remove(core::worker_id id);
+
+  // -- looking them up --------------------------------------------------------
+
+  worker* find(const worker_address& where);
+  worker* find(core::worker_id id);
+  const worker* find(core::worker_id id) const;
+
+  /// @pre it is there
+  worker& at(core::worker_id id);
+  const worker& at(core::worker_id id) const;
+
+  std::map<core::worker_id, worker>& all();
+  const std::map<core::worker_id, worker>& all() const;
+
+  /// Returns the seats of all devices.
+  uint32_t device_seats() const;
+
+  /// Whether policies do not see a worker because it is slow. Where no other is
+  /// left they see it.
+  bool left_out(const worker& w) const;
+
+  /// Whether policies see a worker.
+  bool is_seen(const worker& w) const;
+
+  /// Whether a worker that is not slow serves a lane.
+  bool others_serve(core::lane_id lane) const;
+
+  /// Whether a worker that is not suspected serves a lane.
+  bool anyone_serves(core::lane_id lane) const;
+
+  // -- seats ------------------------------------------------------------------
+
+  /// Whether a worker may be given another row now.
+  static bool takes_more(const worker& w);
+
+  /// Gives a dispatch of so many steps a seat.
+  /// @pre one is free
+  static void sit(worker& w, core::ticket who, uint64_t steps);
+
+  /// @param steps of its that are left
+  static void stand_up(worker& w, core::ticket who, uint64_t steps);
+
+  /// Calls f with every worker that a suspect at `w` has to itself.
+  void each_beside(const worker& w, const std::function<void(worker&)>& f);
+
+  /// Has a pool's worker take part in a trial that may be going on there.
+  void join_trial(worker& w) const;
+
+  // -- hosting ----------------------------------------------------------------
+
+  /// Returns the next order to a worker; no hosting: what it has.
+  static adopt order_for(worker& w, std::vector<core::variant_id> hosting);
+
+  /// Returns the lanes that a worker of a device serves.
+  static std::vector<core::lane_id> lanes_of(const worker& w);
+
+  // -- what policies see ------------------------------------------------------
+
+  /// The view of a worker is not as it was.
+  void view_changed(const worker& w);
+
+  /// Who is there, hosts what or tells what, is not as it was.
+  void members_changed();
+
+  /// Brings `seen` up to date by what `view` says of a worker. Where only a few
+  /// views changed these alone are asked for, since policies look for every
+  /// request. Returns whether all were.
+  bool look(
+    const std::function<planning::worker_view(const worker&)>& view) const;
+
+  /// Returns what policies see, as of the last `look`.
+  const planning::cluster_view& seen() const;
+
+  /// Has policies see these costs.
+  void show(std::vector<planning::kind_costs> costs);
+
+  /// Returns the first invariant that does not hold; empty where all do.
+  std::string check() const;
+
+private:
+  std::map<core::worker_id, worker> all_;
+  std::map<worker_address, core::worker_id> addresses_;
+  uint32_t next_ = 1;
+  uint32_t device_seats_ = 0;
+  /// The last life suspected or known to be over, by process.
+  std::map<core::process_id, core::incarnation> buried_;
+  mutable planning::cluster_view seen_;
+  mutable std::vector<core::worker_id> outdated_;
+  mutable bool members_changed_ = false;
+};
+
+} // namespace atelier::actors

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/scheduler/requests.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <memory>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using actors::requests;
+using actors::row;
+using actors::row_state;
+
+constexpr core::tenant_id nobody{};
+constexpr core::tenant_id ann{1};
+constexpr core::tenant_id ben{2};
+
+core::limits tight() {
+  core::limits x;
+  x.requests = 2;
+  x.request_bytes = 10;
+  x.sources_bytes = 10;
+  return x;
+}
+
+struct rig {
+  requests sut{tight()};
+  core::time_point now{1h};
+
+  static core::request request_of(uint64_t id, std::string text = "cat") {
+    core::request x;
+    x.id = core::request_id{id};
+    x.text.positive = std::move(text);
+    return x;
+  }
+
+  row& accept(core::request x) {
+    return sut.accept(std::make_shared<core::request>(std::move(x)));
+  }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(requests_test, rig)
+
+BOOST_AUTO_TEST_CASE(so_many_are_accepted_and_no_more) {
+  accept(request_of(1));
+  BOOST_TEST(!sut.too_much(request_of(3)).has_value());
+  auto& second = accept(request_of(2));
+  BOOST_TEST(sut.too_much(request_of(3))->text
+             == "2 requests are accepted and not answered, the limit "
+                "(limits.requests) is 2");
+  sut.end(second, row_state::answered);
+  BOOST_TEST(!sut.too_much(request_of(3)).has_value());
+  BOOST_TEST(sut.open() == 1u);
+  BOOST_TEST(sut.all().size() == 2u);
+  sut.forget(core::request_id{2});
+  BOOST_TEST(sut.all().size() == 1u);
+  BOOST_TEST(sut.check() == "");
+}
+
+BOOST_AUTO_TEST_CASE(prompts_and_sources_are_bounded_by_their_bytes) {
+  auto& first = accept(request_of(1, "12345678"));
+  BOOST_TEST(sut.too_much(request_of(2, "123"))->text
+             == "accepted prompts hold 8 bytes, 3 more exceed the limit "
+                "(limits.request_mib) of 10");
+  auto brings = request_of(2, "");
+  auto files = std::make_shared<core::source_images>();
+  files->image.resize(11);
+  brings.source = files;
+  BOOST_TEST(sut.too_much(brings)->text
+             == "accepted source images hold 0 bytes, 11 more exceed the limit "
+                "(limits.sources_mib) of 10");
+  sut.end(first, row_state::failed);
+  BOOST_TEST(!sut.too_much(request_of(2, "123")).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(rows_are_found_by_when_they_are_due) {
+  auto late = request_of(1);
+  late.deadline = now + 2s;
+  auto& first = accept(late);
+  auto& second = accept(request_of(2));
+  BOOST_TEST(sut.timed());
+  BOOST_TEST(!sut.due(now + 1s).has_value());
+  BOOST_TEST((sut.due(now + 2s) == core::request_id{1}));
+  sut.set_due(second, now + 1s);
+  BOOST_TEST((sut.due(now + 1s) == core::request_id{2}));
+  sut.set_due(second, core::never);
+  sut.end(first, row_state::cancelled);
+  BOOST_TEST(!sut.due(now + 1h).has_value());
+  BOOST_TEST(!sut.timed());
+  BOOST_TEST(sut.check() == "");
+}
+
+BOOST_AUTO_TEST_CASE(patience_for_facts_ends) {
+  auto& r = accept(request_of(1));
+  sut.ask(r, now + 1s);
+  BOOST_TEST((r.state == row_state::asking));
+  BOOST_TEST(!sut.patience_over(now).has_value());
+  BOOST_TEST((sut.patience_over(now + 1s) == core::request_id{1}));
+  sut.stop_asking(r);
+  BOOST_TEST((r.state == row_state::waiting));
+  BOOST_TEST(!sut.patience_over(now + 1s).has_value());
+  sut.ask(r, now + 1s);
+  sut.end(r, row_state::failed);
+  BOOST_TEST(!sut.timed());
+  BOOST_TEST(sut.check() == "");
+}
+
+BOOST_AUTO_TEST_CASE(only_the_last_dispatch_speaks_for_a_running_row) {
+  auto& r = accept(request_of(1));
+  r.attempt = 2;
+  BOOST_TEST(sut.running({core::request_id{1}, 2}) == nullptr);
+  BOOST_TEST(sut.last({core::request_id{1}, 2}) == &r);
+  r.state = row_state::running;
+  BOOST_TEST(sut.running({core::request_id{1}, 2}) == &r);
+  BOOST_TEST(sut.running({core::request_id{1}, 1}) == nullptr);
+  BOOST_TEST(sut.last({core::request_id{1}, 1}) == nullptr);
+  BOOST_TEST(sut.last({core::request_id{9}, 1}) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(who_is_far_ahead_leaves_an_eighth_to_others) {
+  for (int i = 0; i < 16; ++i)
+    sut.count_ahead(ann, true);
+  BOOST_TEST(sut.named_ahead());
+  // Twice the seats.
+  BOOST_TEST(sut.far_ahead(ann, 8));
+  BOOST_TEST(!sut.far_ahead(ann, 9));
+  BOOST_TEST(!sut.far_ahead(ben, 8));
+  sut.count_ahead(nobody, true);
+  sut.count_ahead(nobody, true);
+  BOOST_TEST(sut.far_ahead(ben, 8));
+  for (int i = 0; i < 16; ++i)
+    sut.count_ahead(ann, false);
+  BOOST_TEST(!sut.has_ahead(ann));
+  BOOST_TEST(sut.has_ahead(nobody));
+  BOOST_TEST(!sut.named_ahead());
+  BOOST_TEST(sut.check() == "");
+}
+
+BOOST_AUTO_TEST_CASE(an_end_that_was_not_committed_is_found) {
+  auto& r = accept(request_of(1));
+  r.state = row_state::failed;
+  BOOST_TEST(sut.check() == "the bytes of accepted requests are not conserved");
+  r.state = row_state::waiting;
+  BOOST_TEST(sut.check() == "");
+  r.due = now;
+  BOOST_TEST(sut.check() == "row 1 is due and not found");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

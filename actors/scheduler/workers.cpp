@@ -43,20 +43,13 @@ worker* workers::announce(const worker_ready& x, const planning::profile& known,
   w.view.memory_bytes = x.memory_bytes;
   w.loads_beside = x.loads_beside;
   w.most_rows = w.view.max_batch;
-  switch (x.who.what) {
-    case role::preprocess:
-      w.serves = {prepare_lane};
-      break;
-    case role::postprocess:
-      w.serves = {finish_lane};
-      break;
-    case role::denoise_step:
-      w.serves = lanes_of(w);
-      device_seats_ += x.seats;
-      break;
-  }
-  if (!w.on_device())
+  if (w.on_device()) {
+    w.serves = lanes_of(w);
+    device_seats_ += x.seats;
+  } else {
+    w.serves = {x.who.what == role::preprocess ? prepare_lane : finish_lane};
     join_trial(w);
+  }
   members_changed();
   return &w;
 }

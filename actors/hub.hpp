@@ -309,6 +309,7 @@ private:
   double note_score(double told);
   /// Returns what people are told of a row that ends; of a dispatch that did.
   records::ending ending_of(core::request_id id, const row& r) const;
+  /// Nothing where the worker is gone, or nobody looks.
   std::optional<timeline_track> track_of_worker(core::worker_id id) const;
   void note_returned(core::request_id id, const dispatched& x,
                      const core::error& why, core::time_point now);

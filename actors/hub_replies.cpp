@@ -100,7 +100,7 @@ void hub::on(const prepared& x, core::time_point now) {
   concluded done;
   if (!conclude(x.who, now, done))
     return settle(now);
-  records_.worked(*track_of_worker(done.worker), "preprocess", x.who.id,
+  records_.worked(track_of_worker(done.worker), "preprocess", x.who.id,
                   x.began_ns, x.took);
   auto* r = requests_.running(x.who);
   if (r == nullptr) {
@@ -150,7 +150,7 @@ void hub::on(const stepped& x, core::time_point now) {
   note_pace(*w, x, now);
   tell_costs();
   tell_slow(now);
-  records_.ran(track_of(w->where, w->device), x, w->batch);
+  records_.ran(track_of_worker(w->view.worker), x, w->batch);
   for (const auto& p : x.rows) {
     const auto i = out_.find(p.who);
     if (i == out_.end() || i->second.at != phase::denoising)
@@ -187,7 +187,7 @@ double hub::note_score(double told) {
 }
 
 std::optional<timeline_track> hub::track_of_worker(core::worker_id id) const {
-  const auto* w = workers_.find(id);
+  const auto* w = records_.draws() ? workers_.find(id) : nullptr;
   if (w == nullptr)
     return std::nullopt;
   return track_of(w->where, w->device);
@@ -204,7 +204,7 @@ void hub::on(const denoised& x, core::time_point now) {
     return settle(now);
   records_.steps_run(x.steps_run);
   if (x.decoded_ns != 0)
-    records_.worked(*track_of_worker(done.worker), "decode", x.who.id,
+    records_.worked(track_of_worker(done.worker), "decode", x.who.id,
                     x.decoded_ns - x.decode.count(), x.decode);
   auto* r = requests_.running(x.who);
   if (r == nullptr) {
@@ -265,7 +265,7 @@ void hub::on(const finished& x, core::time_point now) {
   concluded done;
   if (!conclude(x.who, now, done))
     return settle(now);
-  records_.worked(*track_of_worker(done.worker), "postprocess", x.who.id,
+  records_.worked(track_of_worker(done.worker), "postprocess", x.who.id,
                   x.began_ns, x.took);
   auto* r = requests_.running(x.who);
   if (r == nullptr) {

@@ -13,7 +13,8 @@ came, the objects that are right beside those of chance mixes of the same share 
 by 10,000 permutations), and mean latency (by the server's own times, and with the
 client's) and violations beside `atelier simulate` with the same arrivals, costs and
 devices, whose plans fall between the arrivals where the server's did.
-Python's standard library alone.
+Python's standard library alone. Long, because the server, its simulation and the judge
+are asked about the same requests.
 
 usage: cascade.py ATELIER SCORE [--policy P] [--requests N] [--phases SHARE,...]
                   [--light V] [--heavy V] [--devices N] [--runs N] [--shifts N]

@@ -156,8 +156,8 @@ std::optional<core::timespan> forecast::wait_beyond(core::variant_id variant,
 
 core::timespan forecast::come_back(uint64_t most_requests,
                                    core::timespan least) const {
-  // As the work is predicted, or, before anything was measured, at the pace of
-  // answers.
+  // The work is predicted, or, before anything was measured, taken to end at
+  // the pace of answers.
   constexpr double share = 0.1;
   const auto wait = backlog_.longest_wait();
   bool measured = false;

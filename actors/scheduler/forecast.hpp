@@ -22,7 +22,7 @@
 
 namespace atelier::actors {
 
-/// What is still to be done for a request.
+/// Names what is still to be done for a request.
 struct work_left {
   const core::request& request;
   const core::recipe& how;
@@ -44,8 +44,8 @@ struct steps_run {
   bool slow = false;
 };
 
-/// What is predicted of requests and devices, from the profile, from what is
-/// accepted, and from what was measured of late. A part of the scheduler that
+/// Predicts what requests and devices take, from the profile, from what is
+/// accepted, and from what was measured of late. This part of the scheduler
 /// decides nothing and holds no row, no worker and no clock.
 /// Threads: one at a time.
 class forecast {

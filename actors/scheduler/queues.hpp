@@ -17,9 +17,9 @@
 
 namespace atelier::actors {
 
-/// What waits for whom: lanes of requests, the workers with free seats that
-/// serve them, and which lanes are to be looked at again. A part of the
-/// scheduler that knows requests and workers by their numbers alone: no row, no
+/// Holds what waits for whom: lanes of requests, the workers with free seats
+/// that serve them, and which lanes are to be looked at again. This part of the
+/// scheduler knows requests and workers by their numbers alone: no row, no
 /// worker, no slot.
 ///
 /// Invariants (see check): what is counted of a lane waits there.
@@ -34,7 +34,7 @@ public:
   /// Where in its priority a request enters a lane.
   enum class end : uint8_t { front, back };
 
-  /// What is counted of a request that waits; it must be the same when it
+  /// Says how a waiting request is counted; the marks must be the same when it
   /// leaves.
   struct marks {
     /// Another's death delayed it, and it is no suspect itself.
@@ -53,7 +53,7 @@ public:
   /// Counts one that waits in a lane as held up from now on.
   void hold_up(core::lane_id lane);
 
-  /// As those of planning::lanes.
+  /// These do what the functions of planning::lanes do.
   std::vector<planning::waiting> best(std::span<const core::lane_id> served,
                                       core::time_point now, size_t most) const;
   void charge(core::tenant_id tenant, core::timespan given,

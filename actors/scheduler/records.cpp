@@ -20,7 +20,7 @@ constexpr size_t most_retrievals = 64;
 
 constexpr size_t edit_bins = 8;
 
-/// Of 0.005 each; the last one holds 1.
+/// A bin is 0.005 wide; the last one holds 1.
 constexpr size_t confidence_bins = 201;
 
 /// Batches that are counted apart.
@@ -53,7 +53,8 @@ timeline_event on_request(kind what, std::string_view name,
   return e;
 }
 
-/// Of a worker's own clock and the scheduler's: what lies outside is not shown.
+/// Cuts off what lies outside, as a worker's clock differs from the
+/// scheduler's.
 timeline_event within(timeline_event e, core::time_point from,
                       core::time_point to) {
   e.from = std::clamp(e.from, from, to);
@@ -309,10 +310,10 @@ void records::parts_of(core::request_id request, core::time_point since,
     part("decode", told.decoded_ns - told.decode.count(), told.decode);
 }
 
-void records::worked(const timeline_track& worker, std::string_view name,
-                     core::request_id request, int64_t began_ns,
-                     core::timespan took) {
-  if (!drawing_ || began_ns == 0)
+void records::worked(const std::optional<timeline_track>& worker,
+                     std::string_view name, core::request_id request,
+                     int64_t began_ns, core::timespan took) {
+  if (!drawing_ || !worker || began_ns == 0)
     return;
   timeline_event e;
   e.name = name;
@@ -347,7 +348,7 @@ void records::steps_run(uint64_t steps) {
   counts_.steps_run += steps;
 }
 
-void records::ran(const timeline_track& worker, const stepped& x,
+void records::ran(const std::optional<timeline_track>& worker, const stepped& x,
                   std::span<const core::ticket> batch) {
   if (x.batch != 0) {
     const size_t rows = std::min(x.batch, most_batches);
@@ -355,7 +356,7 @@ void records::ran(const timeline_track& worker, const stepped& x,
       counts_.batches.resize(rows + 1, 0);
     counts_.batches[rows] += x.steps;
   }
-  if (!drawing_ || x.ended_ns == 0)
+  if (!drawing_ || !worker || x.ended_ns == 0)
     return;
   const auto add = [&](std::string_view name, core::time_point from,
                        core::timespan took) {

@@ -31,6 +31,11 @@ public:
   const counters& counts() const;
   recovery_counts recovery(core::time_point now) const;
 
+  /// Whether anybody looks at what is drawn; else no track need be made.
+  bool draws() const {
+    return drawing_ != nullptr;
+  }
+
   // -- requests ---------------------------------------------------------------
 
   void arrived();
@@ -95,7 +100,7 @@ public:
   void stale_reply();
 
   /// Notes a dispatch that ended.
-  /// @param worker none: it is gone
+  /// @param worker none: it is gone, or nobody looks
   void returned(core::request_id request, core::phase at,
                 core::time_point since,
                 const std::optional<timeline_track>& worker,
@@ -106,8 +111,10 @@ public:
                 const denoised& told, core::time_point now);
 
   /// Notes a part of a request's work on its worker's track.
-  void worked(const timeline_track& worker, std::string_view name,
-              core::request_id request, int64_t began_ns, core::timespan took);
+  /// @param worker none: nobody looks
+  void worked(const std::optional<timeline_track>& worker,
+              std::string_view name, core::request_id request, int64_t began_ns,
+              core::timespan took);
 
   void resumed();
 
@@ -118,7 +125,8 @@ public:
   void steps_run(uint64_t steps);
 
   /// Notes a run of steps of these requests.
-  void ran(const timeline_track& worker, const stepped& x,
+  /// @param worker none: nobody looks
+  void ran(const std::optional<timeline_track>& worker, const stepped& x,
            std::span<const core::ticket> batch);
 
   /// Notes a step of one request, or that it had all of them.

@@ -64,7 +64,7 @@ slot_counts slots::left_for_next(const planning::route& along, size_t stage,
 }
 
 slot_counts slots::left_for_others(core::phase at) const {
-  // What is prepared can go on: it leaves less.
+  // A prepared request can go on, so it leaves less.
   const uint32_t parts = at == core::phase::preparing ? 2 : 1;
   slot_counts out{};
   for (size_t kind = 0; kind < out.size(); ++kind)

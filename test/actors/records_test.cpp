@@ -150,10 +150,10 @@ BOOST_AUTO_TEST_CASE(steps_are_counted_by_batch_and_drawn_on_their_device) {
   x.ended_ns = core::timespan{now.time_since_epoch()}.count();
   const std::array<core::ticket, 2> rows{core::ticket{one, 1},
                                          core::ticket{core::request_id{2}, 1}};
-  sut.ran({role::denoise_step, 0, "cpu"}, x, rows);
+  sut.ran(actors::timeline_track{role::denoise_step, 0, "cpu"}, x, rows);
   x.batch = 100;
   x.ended_ns = 0;
-  sut.ran({role::denoise_step, 0, "cpu"}, x, rows);
+  sut.ran(actors::timeline_track{role::denoise_step, 0, "cpu"}, x, rows);
   BOOST_TEST(counts().batches.size() == 65u);
   BOOST_TEST(counts().batches[2] == 3u);
   BOOST_TEST(counts().batches[64] == 3u);

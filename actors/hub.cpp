@@ -57,10 +57,10 @@ void hub::submit(std::shared_ptr<const core::request> what,
   settle(now);
 }
 
-void hub::begin_stage(core::request_id id, row& r, uint32_t stage,
+void hub::begin_leg(core::request_id id, row& r, uint32_t leg,
                       core::time_point now) {
-  const auto& next = r.under->routes[r.along.value].stages[stage];
-  r.stage = stage;
+  const auto& next = r.under->routes[r.along.value].legs[leg];
+  r.leg = leg;
   r.how =
     planning::recipe_of(*r.what, next, next.any_of.front(), *config_.profile);
   r.saved = saved_by(r, next, r.how.variant, 0);
@@ -117,9 +117,9 @@ void hub::finish_with(core::request_id id, row& r, uint32_t done,
 void hub::advance(core::request_id id, row& r, core::time_point now) {
   const auto& along = r.under->routes[r.along.value];
   const auto next = planning::walk(along, r.known, *r.under);
-  if (const auto* run = std::get_if<planning::run_stage>(&next)) {
+  if (const auto* run = std::get_if<planning::run_leg>(&next)) {
     expire_in_time(r);
-    return begin_stage(id, r, run->stage, now);
+    return begin_leg(id, r, run->leg, now);
   }
   if (const auto* with = std::get_if<planning::answer_with>(&next))
     return finish_with(id, r, with->done, now);

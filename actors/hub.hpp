@@ -77,7 +77,7 @@ struct hub_ports {
 /// (5) the keeper's invariants; every granted slot belongs to a dispatch or to
 ///     a life that is not confirmed dead;
 /// (6) a row that starts from a picture holds its source from `prepared` to the
-///     end of its stage, whoever dies meanwhile;
+///     end of its leg, whoever dies meanwhile;
 /// (7) a suspect has its worker to itself; where that prepares or encodes, the
 ///     whole process.
 /// Threads: one at a time.
@@ -147,8 +147,8 @@ private:
   void count_own_work(const core::request& wanted);
   void count_waiting(core::variant_id variant, core::lane_id lane, bool comes);
   void note_retrieval(planning::retrieval_sample x);
-  /// Returns the steps that earlier work saves a stage.
-  uint32_t saved_by(const row& r, const planning::stage& next,
+  /// Returns the steps that earlier work saves a leg.
+  uint32_t saved_by(const row& r, const planning::leg& next,
                     core::variant_id variant, uint32_t level) const;
   /// Has a row start from earlier work that has so many steps, if that is to be
   /// had; else from what its slot holds.
@@ -196,7 +196,7 @@ private:
   std::string check_alone() const;
 
   // hub.cpp: entering and ending
-  void begin_stage(core::request_id id, row& r, uint32_t stage,
+  void begin_leg(core::request_id id, row& r, uint32_t leg,
                    core::time_point now);
   void advance(core::request_id id, row& r, core::time_point now);
   void finish_with(core::request_id id, row& r, uint32_t done,
@@ -232,9 +232,9 @@ private:
   /// The last seats of a worker are for tenants that have none there.
   bool leaves_seat(const worker& w, core::tenant_id whose) const;
   bool has_seat(const worker& w, core::tenant_id whose) const;
-  /// Dispatches a row that has had a stage, where one that has not must wait
+  /// Dispatches a row that has had a leg, where one that has not must wait
   /// for slots: such a row holds some, and gives them back only at its end.
-  bool dispatch_later_stage(const std::vector<core::lane_id>& lanes, worker& w,
+  bool dispatch_later_leg(const std::vector<core::lane_id>& lanes, worker& w,
                             core::time_point now);
   /// Give a row the slots of its phase, and make its order; nothing where there
   /// are not enough of them.

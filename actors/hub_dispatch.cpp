@@ -22,7 +22,7 @@ core::lane_id hub::lane_for(const row& r) const {
   }
   core::philox random{config_.seed, core::purpose::routing, r.what->id};
   random.seek((uint64_t{r.attempt} + 1) << 16);
-  const auto& next = r.under->routes[r.along.value].stages[r.stage];
+  const auto& next = r.under->routes[r.along.value].legs[r.leg];
   const auto lane = config_.policy->place(
     next, {*r.what, r.known, *forecast_.profile(), *plan_, cluster(), random});
   return r.alone ? alone_lane(lane) : lane;
@@ -96,7 +96,7 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
         return;
       case dispatching::no_slots: {
         const auto lanes = pool ? std::vector{lane} : w.serves;
-        if (dispatch_later_stage(lanes, w, now))
+        if (dispatch_later_leg(lanes, w, now))
           break;
         queues_.starve(lane);
         return;
@@ -150,13 +150,13 @@ bool hub::leaves_seat(const worker& w, core::tenant_id whose) const {
       || !has_seat(w, whose);
 }
 
-bool hub::dispatch_later_stage(const std::vector<core::lane_id>& lanes,
+bool hub::dispatch_later_leg(const std::vector<core::lane_id>& lanes,
                                worker& w, core::time_point now) {
-  if (queues_.later_stages() == 0)
+  if (queues_.later_legs() == 0)
     return false;
   for (const auto lane : lanes)
     for (const auto id : queues_.of(lane))
-      if (requests_.at(id).stage > 0 && dispatch(id, w, now))
+      if (requests_.at(id).leg > 0 && dispatch(id, w, now))
         return true;
   return false;
 }
@@ -187,8 +187,8 @@ prepare hub::preparation(core::ticket who, const row& r,
 void hub::settle_start(core::ticket who, row& r, const worker& w) {
   if (r.steps_done > r.saved)
     return;
-  const auto& next = r.under->routes[r.along.value].stages[r.stage];
-  // The worker may host another of the variants that the stage allows.
+  const auto& next = r.under->routes[r.along.value].legs[r.leg];
+  // The worker may host another of the variants that the leg allows.
   for (const auto v : next.any_of)
     if (std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
         != w.view.hosting.end()) {
@@ -217,7 +217,7 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
   settle_start(who, r, w);
   slots_.read(who, w.where.where, r.newest);
   slots_.read_source(who, w.where.where, r.source);
-  const auto& next = r.under->routes[r.along.value].stages[r.stage];
+  const auto& next = r.under->routes[r.along.value].legs[r.leg];
   denoise d;
   d.who = who;
   d.how = r.how;

@@ -68,13 +68,13 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
     const auto* along = go.route.value < plan_->routes.size()
                         ? &plan_->routes[go.route.value]
                         : nullptr;
-    const bool found = along != nullptr && along->stages.empty()
+    const bool found = along != nullptr && along->legs.empty()
                     && along->from == planning::origin::image && r.known.near
                     && go.match && *go.match < r.known.near->size()
                     && config_.profile->reuse;
     const bool begins =
-      along != nullptr && !along->stages.empty()
-      && along->stages.front().from != planning::origin::stage_image;
+      along != nullptr && !along->legs.empty()
+      && along->legs.front().from != planning::origin::stage_image;
     if (!begins && !found)
       return turn_away(id, r,
                        core::fail(core::ec::internal,
@@ -100,13 +100,13 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
     if (auto why = slots_.too_few_for(*along, r.what->source != nullptr))
       return turn_away(id, r, std::move(*why), {}, now);
     core::timespan later{0};
-    const auto first = along->stages.front().any_of.front();
+    const auto first = along->legs.front().any_of.front();
     if (auto why = no_room_for(first, later))
       return turn_away(id, r, std::move(*why), later, now);
     if (auto why = not_admitted(r, later, now))
       return turn_away(id, r, std::move(*why), later, now);
     count_choice(r);
-    return begin_stage(id, r, 0, now);
+    return begin_leg(id, r, 0, now);
   }
 }
 
@@ -201,7 +201,7 @@ bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,
 
 void hub::count_choice(const row& r) {
   const auto& along = r.under->routes[r.along.value];
-  const auto* first = along.stages.empty() ? nullptr : &along.stages.front();
+  const auto* first = along.legs.empty() ? nullptr : &along.legs.front();
   const auto from = first != nullptr ? first->from : along.from;
   if (from == planning::origin::latent || from == planning::origin::image) {
     // A picture that is the answer leaves out all.
@@ -211,7 +211,7 @@ void hub::count_choice(const row& r) {
     records_.edit(r.masked);
 }
 
-uint32_t hub::saved_by(const row& r, const planning::stage& next,
+uint32_t hub::saved_by(const row& r, const planning::leg& next,
                        core::variant_id variant, uint32_t level) const {
   using planning::origin;
   const auto steps = config_.profile->variants[variant.value].steps;

@@ -127,15 +127,15 @@ std::string hub::check_rows() const {
 
 std::string hub::check_queues() const {
   std::map<core::lane_id, uint32_t> held_up;
-  uint32_t later_stages = 0;
+  uint32_t later_legs = 0;
   for (const auto& [id, r] : requests_.all())
     if (const auto lane = queues_.where(id)) {
       const auto marks = marks_of(r);
-      later_stages += marks.later_stage ? 1u : 0u;
+      later_legs += marks.later_leg ? 1u : 0u;
       if (marks.held_up)
         ++held_up[*lane];
     }
-  if (later_stages != queues_.later_stages())
+  if (later_legs != queues_.later_legs())
     return "rows that wait for a later stage are not counted";
   if (held_up != queues_.held_up())
     return "rows that were delayed are not counted";

@@ -222,7 +222,7 @@ void hub::on(const denoised& x, core::time_point now) {
       core::time_point{core::timespan{x.first_step_ns}} - r->what->arrived;
   r->steps_run += x.steps_run;
   // Decoding what is judged holds the judge's time.
-  if (const auto& ran = r->under->routes[r->along.value].stages[r->stage];
+  if (const auto& ran = r->under->routes[r->along.value].legs[r->leg];
       x.failure.code == core::ec::none && !ran.check && x.decode.count() > 0) {
     forecast_.ended(r->how.variant, workers_.at(done.worker).view.device_kind,
                     x.text, x.decode);
@@ -238,10 +238,10 @@ void hub::on(const denoised& x, core::time_point now) {
   slots_.drop(done.slots.reading);
   slots_.drop(done.slots.granted[0]);
   planning::outcome o;
-  o.stage = r->stage;
+  o.leg = r->leg;
   o.variant = r->how.variant;
   o.failure = x.failure.code;
-  if (const auto& ran = r->under->routes[r->along.value].stages[r->stage];
+  if (const auto& ran = r->under->routes[r->along.value].legs[r->leg];
       ran.check && x.failure.code == core::ec::none)
     o.score = note_score(x.score);
   if (x.failure.code == core::ec::none) {

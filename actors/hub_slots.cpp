@@ -8,13 +8,13 @@
 namespace atelier::actors {
 
 slot_counts hub::left_for_others(const row& r, bool has_some) const {
-  if (r.what->tenant == core::tenant_id{} || r.stage > 0 || !has_some)
+  if (r.what->tenant == core::tenant_id{} || r.leg > 0 || !has_some)
     return {};
   return slots_.left_for_others(r.at);
 }
 
 slot_counts hub::left_for_next(const row& r) const {
-  return actors::slots::left_for_next(r.under->routes[r.along.value], r.stage,
+  return actors::slots::left_for_next(r.under->routes[r.along.value], r.leg,
                                       r.at, r.what->source != nullptr);
 }
 

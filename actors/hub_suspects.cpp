@@ -45,7 +45,7 @@ core::request_id hub::next_suspect(core::lane_id lane,
 }
 
 queues::marks hub::marks_of(const row& r) {
-  return {r.delayed && !r.alone, r.stage > 0};
+  return {r.delayed && !r.alone, r.leg > 0};
 }
 
 bool hub::has_room_for(const row& r) const {
@@ -58,7 +58,7 @@ bool hub::has_room_for(const row& r) const {
   const auto enough = [&](ipc::slot_kind kind) {
     return slots_.free(kind) > left[static_cast<size_t>(kind)];
   };
-  return (r.stage > 0 || !requests_.far_ahead(whose, workers_.device_seats()))
+  return (r.leg > 0 || !requests_.far_ahead(whose, workers_.device_seats()))
       && enough(ipc::slot_kind::state)
       && (!r.how.from_image || enough(ipc::slot_kind::image));
 }
@@ -197,7 +197,7 @@ void hub::enter(core::request_id id, row& r, phase next, core::time_point now) {
   r.reached = 0;
   r.next_trial = trial::unasked;
   if (const auto was = r.held;
-      was.trials > 0 && was.at == next && was.stage == r.stage) {
+      was.trials > 0 && was.at == next && was.leg == r.leg) {
     r.held = {};
     r.alone = true;
     r.strikes = was.trials;
@@ -213,7 +213,7 @@ void hub::note_suspicion(core::request_id id, row& r, uint32_t trials,
                          bool waits) {
   r.noted = trials > 0;
   ports_.clients->suspected(
-    id, {r.at, r.stage, std::max(r.reached, r.steps_done), trials}, waits);
+    id, {r.at, r.leg, std::max(r.reached, r.steps_done), trials}, waits);
 }
 
 void hub::forgive(core::request_id id, row& r) {

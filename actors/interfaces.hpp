@@ -14,7 +14,7 @@
 
 namespace atelier::actors {
 
-/// SCHEDULER: the hub. Every stage replies to it, it picks the next one.
+/// SCHEDULER: the hub. Every leg replies to it, it picks the next one.
 using scheduler_actor = caf::typed_actor<
   // A valid request enters; it will be answered once, through the gateway.
   caf::reacts_to<submit>,
@@ -32,7 +32,7 @@ using scheduler_actor = caf::typed_actor<
   caf::reacts_to<stepping>,
   // The DENOISE STEP worker ran steps.
   caf::reacts_to<stepped>,
-  // The DENOISE STEP worker ended a stage.
+  // The DENOISE STEP worker ended a leg.
   caf::reacts_to<denoised>,
   // The POSTPROCESS worker encoded the picture.
   caf::reacts_to<finished>,

@@ -82,7 +82,7 @@ struct worker_ready {
 
 /// Draw the request's noise into `state`; where it starts from a picture,
 /// decode the files in `files` (source_files.hpp), or take the image that an
-/// earlier stage drew, as its encoder would; scale it to `how.px` and write it
+/// earlier leg drew, as its encoder would; scale it to `how.px` and write it
 /// into `source` (gpu/source_format.hpp).
 struct prepare {
   core::ticket who;
@@ -92,7 +92,7 @@ struct prepare {
   ipc::slot_ref state;
   /// Invalid where no file is started from.
   ipc::slot_ref files;
-  /// Pixels that an earlier stage drew, the size at which it drew them, and the
+  /// Pixels that an earlier leg drew, the size at which it drew them, and the
   /// one to which they are scaled (recipe::scaled_to); invalid: of none.
   ipc::slot_ref drawn;
   core::extent drawn_px;
@@ -128,7 +128,7 @@ struct prepared {
 
 // -- denoising ----------------------------------------------------------------
 
-/// Run a stage from the state in `from` on, publishing into `state`, and decode
+/// Run a leg from the state in `from` on, publishing into `state`, and decode
 /// into `image`.
 struct denoise {
   core::ticket who;
@@ -216,7 +216,7 @@ struct stepped {
   }
 };
 
-/// A stage ended; its pixels are in the image slot unless it failed.
+/// A leg ended; its pixels are in the image slot unless it failed.
 struct denoised {
   core::ticket who;
   core::error failure;

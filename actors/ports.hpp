@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,9 @@ struct answer {
   std::string variant;
   std::string route;
   uint32_t steps_run = 0;
+  /// Predicted tolerated level of each of the profile's ladders; none where
+  /// nobody asked.
+  std::optional<std::vector<uint32_t>> tolerated;
   std::vector<core::note> notes;
   row_timings took;
 };

@@ -59,22 +59,22 @@ struct row {
   core::time_point asks_since;
   core::time_point asks_until;
   uint32_t asked = 0;
-  /// Index into known.near of what its first stage starts from.
+  /// Index into known.near of what its first leg starts from.
   std::optional<uint32_t> match;
-  /// Steps that earlier work saves this stage: expected until a device takes
+  /// Steps that earlier work saves this leg: expected until a device takes
   /// it, then those that `newest` began with.
   uint32_t saved = 0;
   /// Masked share of an edit; 1 where it is none.
   double masked = 1;
-  /// Index of the stage that runs or comes next.
-  uint32_t stage = 0;
+  /// Index of the leg that runs or comes next.
+  uint32_t leg = 0;
   core::recipe how;
-  /// How each stage of `known.done` was run.
+  /// How each leg of `known.done` was run.
   std::vector<core::recipe> ran;
   /// The state to go on from: the noise, or the newest published one.
   ipc::slot_ref newest;
   /// The picture, and mask, that it starts from: from `prepared` until its
-  /// stage ended. Invalid where it starts from noise alone.
+  /// leg ended. Invalid where it starts from noise alone.
   ipc::slot_ref source;
   /// Pixels of the picture that will be answered.
   ipc::slot_ref pixels;
@@ -108,23 +108,23 @@ struct row {
   /// must still be encoded.
   core::time_point due = core::never;
   /// Its part of the devices' predicted work, and for which variant: from the
-  /// begin of a stage to its end.
+  /// begin of a leg to its end.
   core::timespan work{0};
   core::variant_id work_for;
   row_timings took;
 };
 
-/// Returns how many steps a row still has to run in its stage.
+/// Returns how many steps a row still has to run in its leg.
 inline uint32_t steps_left(const row& r) {
   const auto all = core::steps_to_run(r.how);
   return all - std::min(std::max(r.steps_done, r.saved), all);
 }
 
-/// Returns the masked share by which a row's stage runs: 1 where all of the
+/// Returns the masked share by which a row's leg runs: 1 where all of the
 /// picture is computed.
 inline double masked_as_it_runs(const row& r) {
-  const auto& stage = r.under->routes[r.along.value].stages[r.stage];
-  return stage.from == planning::origin::template_image && !stage.record
+  const auto& leg = r.under->routes[r.along.value].legs[r.leg];
+  return leg.from == planning::origin::template_image && !leg.record
          ? r.masked
          : 1;
 }

@@ -168,7 +168,7 @@ unified::problem all_routes(core::philox& random, uint32_t workers) {
       auto part = reach.begin();
       for (const uint32_t pool : pools) {
         longest += latency(pool);
-        x.work[x.stages++] = {pool, share(pool) * *part++};
+        x.work[x.legs++] = {pool, share(pool) * *part++};
       }
       if (longest <= deadline)
         p.columns.push_back(x);
@@ -462,7 +462,7 @@ void print_policies(size_t rounds) {
                        const auto* at = std::get_if<go>(&chosen);
                        expect(at != nullptr, "a route");
                        const auto& along = at_1024.routes[at->route.value];
-                       sut->place(along.stages.front(), by);
+                       sut->place(along.legs.front(), by);
                      }),
                1e6);
     std::printf("\n");

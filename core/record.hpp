@@ -50,6 +50,9 @@ struct bits_of<8> {
 class record_writer {
 public:
   using result_type = bool;
+  /// As CAF's inspectors say it: fields are read, none is written.
+  static constexpr bool reads_state = true;
+  static constexpr bool writes_state = false;
 
   /// Appends to `into`.
   explicit record_writer(std::vector<std::byte>& into) : into_(into) {}
@@ -101,6 +104,8 @@ private:
 class record_reader {
 public:
   using result_type = bool;
+  static constexpr bool reads_state = false;
+  static constexpr bool writes_state = true;
 
   enum class outcome : uint8_t { fine, too_short, unnamed_value };
 

@@ -13,9 +13,9 @@ enum class phase : uint8_t { preparing, denoising, finishing };
 /// What is held against a request whose worker's process died while it worked
 /// on it.
 struct suspicion {
-  /// Where it died: the phase, the stage of its route, the steps it had.
+  /// Where it died: the phase, the leg of its route, the steps it had.
   phase at = phase::preparing;
-  uint32_t stage = 0;
+  uint32_t leg = 0;
   uint32_t steps = 0;
   /// How often it was tried alone since then without getting any further, a
   /// trial that is about to begin included; 0: nothing is held against it.

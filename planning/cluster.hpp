@@ -101,13 +101,13 @@ struct device_group {
 /// All living denoise workers, by rising worker_id.
 struct cluster_view {
   std::vector<worker_view> workers;
-  /// Variants that stages wait for and that no worker hosts, or will: the one
+  /// Variants that legs wait for and that no worker hosts, or will: the one
   /// that is waited for the longest first. Told when that begins.
   std::vector<core::variant_id> unhosted = {};
   /// The last retrievals, oldest first; told where the policy calls for a plan
   /// because of them.
   std::vector<retrieval_sample> retrievals = {};
-  /// By variant: stages that wait in the lane that all its hosts serve. Told
+  /// By variant: legs that wait in the lane that all its hosts serve. Told
   /// where the plan in force groups rows and some found no seat; else empty.
   std::vector<uint64_t> waiting = {};
   /// What running variants took, as last told: first on devices of any kind,
@@ -116,7 +116,7 @@ struct cluster_view {
   std::vector<kind_costs> costs = {};
 };
 
-/// One stage that waits in a lane.
+/// One leg that waits in a lane.
 struct waiting {
   core::request_id request;
   core::tenant_id tenant = {};
@@ -159,7 +159,7 @@ struct demand_window {
   std::vector<uint64_t> edits;
   /// The last ones of the window, oldest first.
   std::vector<retrieval_sample> retrievals;
-  /// By variant: stages that began to wait for it.
+  /// By variant: legs that began to wait for it.
   std::vector<uint64_t> placed;
   /// By variant: the steps' time of what arrived, were all of it drawn by that
   /// variant, less that of as many images of its own size and steps; in such
@@ -178,7 +178,7 @@ struct demand {
   core::time_point now;
   /// Between two plans that no event asks for; 0: not told.
   core::timespan period{0};
-  /// By variant: stages that wait for it.
+  /// By variant: legs that wait for it.
   std::vector<uint64_t> waiting;
   /// By variant: those of them in the lane that all its hosts serve, and nobody
   /// where there is none.

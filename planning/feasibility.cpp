@@ -19,8 +19,8 @@ struct first_picture {
   std::string_view kind;
 };
 
-// Seconds of one picture of a stage on its quickest variant.
-std::optional<double> seconds_of(const stage& s, const profile& known,
+// Seconds of one picture of a leg on its quickest variant.
+std::optional<double> seconds_of(const leg& s, const profile& known,
                                  std::string_view kind) {
   std::optional<double> least;
   for (const core::variant_id id : s.any_of) {
@@ -43,7 +43,7 @@ std::optional<double> seconds_of(const stage& s, const profile& known,
   return least;
 }
 
-std::optional<first_picture> quickest_of(const stage& s, const profile& known,
+std::optional<first_picture> quickest_of(const leg& s, const profile& known,
                                          std::span<const device_group> groups) {
   std::optional<first_picture> best;
   for (const device_group& g : groups)
@@ -77,9 +77,9 @@ plan judged(plan made, const profile& known, const cluster_view& there) {
     if (!is_taken(made, i))
       continue;
     // A picture that is kept already is there at once.
-    if (r.stages.empty())
+    if (r.legs.empty())
       return made;
-    const auto first = quickest_of(r.stages.front(), known, groups);
+    const auto first = quickest_of(r.legs.front(), known, groups);
     if (!first || first->seconds <= deadline)
       return made;
     if (quickest == nullptr || first->seconds < least.seconds) {

@@ -7,7 +7,7 @@
 
 namespace atelier::planning {
 
-/// Returns the plan with hosts for what stages wait for, by queue, load time,
+/// Returns the plan with hosts for what legs wait for, by queue, load time,
 /// demand and memory: for variants of which none stands in for another.
 ///
 /// A variant gets one more host where what waits for it would end sooner than

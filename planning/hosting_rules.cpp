@@ -20,7 +20,7 @@ bool has(const std::vector<core::variant_id>& hosting, core::variant_id v) {
   return std::find(hosting.begin(), hosting.end(), v) != hosting.end();
 }
 
-/// How many stages wait, by variant, for all its hosts.
+/// How many legs wait, by variant, for all its hosts.
 std::vector<uint64_t> waiting_for(const demand& asked,
                                   const cluster_view& there) {
   auto out = asked.waiting_shared;

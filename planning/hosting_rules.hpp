@@ -32,7 +32,7 @@ void host_instead(assignment& a, std::vector<core::variant_id> hosting);
 /// host what it may not, or more than its memory holds, keeps what it has.
 plan only_possible(plan made, const profile& known, const cluster_view& there);
 
-/// Returns a policy's plan, changed so that every variant for which stages wait
+/// Returns a policy's plan, changed so that every variant for which legs wait
 /// in the lane that all its hosts serve keeps a host, where there are workers
 /// enough. Policies plan for the demand that comes; where it ends, what waits
 /// for a variant that they have no use for any more would wait for ever.

@@ -7,7 +7,7 @@
 
 namespace atelier::planning {
 
-/// Forgets that variants are to be away where stages wait for them: who asks
+/// Forgets that variants are to be away where legs wait for them: who asks
 /// for one has it come back.
 void drop_waited(hosting_wishes& of, const demand& asked,
                  const cluster_view& there);

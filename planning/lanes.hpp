@@ -16,7 +16,7 @@
 
 namespace atelier::planning {
 
-/// The queues of dispatchable stages: pure, ordered, no clock.
+/// The queues of dispatchable legs: pure, ordered, no clock.
 /// Invariant: a request stands in at most one lane, once.
 /// Every change and every entry of `best` costs the logarithm of what waits.
 class lanes {
@@ -27,11 +27,11 @@ public:
   lanes(const lanes&) = delete;
   lanes& operator=(const lanes&) = delete;
 
-  /// Puts a stage at the end of its priority in `lane`. False where the request
+  /// Puts a leg at the end of its priority in `lane`. False where the request
   /// waits already.
   bool push(core::lane_id lane, const waiting& entry);
 
-  /// Puts a stage before all others of its priority and deadline: it ran before
+  /// Puts a leg before all others of its priority and deadline: it ran before
   /// and lost its worker. False where the request waits already.
   bool push_front(core::lane_id lane, const waiting& entry);
 

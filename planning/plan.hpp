@@ -81,7 +81,7 @@ struct plan {
   core::timespan probe_every{0};
   /// Made in haste: a better one follows as soon as it is solved.
   bool provisional = false;
-  /// It sees to what stages wait for: nobody need give them hosts besides. A
+  /// It sees to what legs wait for: nobody need give them hosts besides. A
   /// worker runs rows of one variant at a time, and those of one variant share
   /// a worker where workers are short (grouping.hpp).
   bool grouped = false;

@@ -37,7 +37,7 @@ json group_json(const worker_group& x, const profile& known) {
   return out;
 }
 
-json stage_json(const stage& x, const profile& known) {
+json stage_json(const leg& x, const profile& known) {
   json out{{"any_of", names_of(x.any_of, known)}};
   if (x.from != origin::noise)
     out["from"] = detail::origins(x.from);
@@ -62,7 +62,7 @@ json stage_json(const stage& x, const profile& known) {
 json route_json(size_t index, const route& x, const profile& known) {
   json out{{"route", index}, {"name", x.name}};
   out["stages"] = json::array();
-  for (const auto& s : x.stages)
+  for (const auto& s : x.legs)
     out["stages"].push_back(stage_json(s, known));
   if (x.from != origin::noise)
     out["from"] = detail::origins(x.from);

@@ -24,14 +24,14 @@ bool is_taken(const saved_plan& x, size_t route, const policy* by) {
                           x.memory));
 }
 
-/// Returns the most steps that a stage leaves out of how many; the fewest of
+/// Returns the most steps that a leg leaves out of how many; the fewest of
 /// its variants count.
 struct left_out {
   uint64_t skip = 0;
   uint32_t of = 0;
 };
 
-left_out skipped(const stage& x, const profile& known) {
+left_out skipped(const leg& x, const profile& known) {
   left_out out;
   for (const auto v : x.any_of) {
     const auto steps =
@@ -48,7 +48,7 @@ class checker {
 public:
   explicit checker(std::string_view where) : where_(where) {}
 
-  void check(const saved_plan& x, const stage& s, bool first,
+  void check(const saved_plan& x, const leg& s, bool first,
              const std::string& at, const profile& known) {
     switch (s.from) {
       case origin::latent:
@@ -118,8 +118,8 @@ core::result<void> check_without_cache(const saved_plan& x,
   checker out{where};
   for (size_t r = 0; r < x.routes.size(); ++r)
     if (is_taken(x, r, by.get()))
-      for (size_t s = 0; s < x.routes[r].stages.size(); ++s)
-        out.check(x, x.routes[r].stages[s], s == 0,
+      for (size_t s = 0; s < x.routes[r].legs.size(); ++s)
+        out.check(x, x.routes[r].legs[s], s == 0,
                   fmt::format("plan.routes[{}].stages[{}]", r, s), known);
   return out.result();
 }

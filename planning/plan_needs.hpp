@@ -10,12 +10,12 @@
 namespace atelier::planning {
 
 /// Checks that a server which keeps no earlier work can do what a plan has it
-/// do: no stage of a route with a share starts from a stored latent, image or
+/// do: no leg of a route with a share starts from a stored latent, image or
 /// template, and none leaves steps out but one that starts from the image of
-/// the stage before. The policy whose memory it has is one of all_policies or
+/// the leg before. The policy whose memory it has is one of all_policies or
 /// of `more`. Errors: ec::bad_config with every fault at once, a line each:
 /// `where`, the
-///         stage and its field, the value, and why not.
+///         leg and its field, the value, and why not.
 core::result<void> check_without_cache(const saved_plan& x,
                                        std::string_view where,
                                        const profile& known,

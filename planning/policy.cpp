@@ -121,7 +121,7 @@ float strength_after(core::sampler with, uint32_t skip, uint32_t steps) {
 
 } // namespace
 
-core::recipe recipe_of(const core::request& wanted, const stage& runs,
+core::recipe recipe_of(const core::request& wanted, const leg& runs,
                        core::variant_id variant, const profile& known) {
   ATELIER_EXPECTS(variant.value < known.variants.size(),
                   "the profile knows the variant");

@@ -38,8 +38,8 @@ struct need {
 /// The route that a request takes.
 struct go {
   core::route_id route;
-  /// Index into facts::near of what its first stage starts from; none: its
-  /// nearest that has what the stage needs.
+  /// Index into facts::near of what its first leg starts from; none: its
+  /// nearest that has what the leg needs.
   std::optional<uint32_t> match{};
 
   friend bool operator==(const go&, const go&) = default;
@@ -105,8 +105,8 @@ public:
   /// Returns what the policy needs to know, or the route, or a refusal.
   virtual choice choose(const decision_context& by) const = 0;
 
-  /// Returns the lane that a stage of the request waits in.
-  virtual core::lane_id place(const stage& next,
+  /// Returns the lane that a leg of the request waits in.
+  virtual core::lane_id place(const leg& next,
                               const decision_context& by) const = 0;
 
   /// Returns what `worker` takes now from `queue`: rows of the lanes it serves,
@@ -210,9 +210,9 @@ std::optional<core::worker_id> worker_of(core::lane_id lane);
 /// Returns the lanes that a worker serves: its own, then those of its hosting.
 std::vector<core::lane_id> lanes_of(const worker_view& worker);
 
-/// Returns how a stage runs on `variant`: the stage's word, then the client's
+/// Returns how a leg runs on `variant`: the leg's word, then the client's
 /// pins, then the variant's defaults.
-core::recipe recipe_of(const core::request& wanted, const stage& runs,
+core::recipe recipe_of(const core::request& wanted, const leg& runs,
                        core::variant_id variant, const profile& known);
 
 } // namespace atelier::planning

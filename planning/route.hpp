@@ -12,7 +12,7 @@
 
 namespace atelier::planning {
 
-/// What a stage starts from.
+/// What a leg starts from.
 enum class origin : uint8_t {
   /// The request's own noise.
   noise,
@@ -20,7 +20,7 @@ enum class origin : uint8_t {
   latent,
   /// A cached picture of a similar prompt, noised again.
   image,
-  /// The picture of the stage before.
+  /// The picture of the leg before.
   stage_image,
   /// The template of an edit.
   template_image,
@@ -34,7 +34,7 @@ enum class late_rule : uint8_t {
   answer_best,
 };
 
-/// A judge and a threshold that decide whether a stage's picture is the answer.
+/// A judge and a threshold that decide whether a leg's picture is the answer.
 struct gate {
   /// Name of the judging model.
   std::string judge;
@@ -46,7 +46,7 @@ struct gate {
 
 /// One piece of a route: denoise on one of some variants, from an origin, with
 /// captures, then perhaps a gate.
-struct stage {
+struct leg {
   /// Any of these may run it; at least one.
   std::vector<core::variant_id> any_of;
   origin from = origin::noise;
@@ -65,7 +65,7 @@ struct stage {
   bool record = false;
   std::optional<gate> check;
 
-  friend bool operator==(const stage&, const stage&) = default;
+  friend bool operator==(const leg&, const leg&) = default;
 };
 
 /// What a finished request leaves in the caches.
@@ -76,10 +76,10 @@ struct store_set {
   friend bool operator==(const store_set&, const store_set&) = default;
 };
 
-/// The stages that answer a request. No stages: `from` itself is the answer.
+/// The legs that answer a request. No legs: `from` itself is the answer.
 struct route {
   std::string name;
-  std::vector<stage> stages;
+  std::vector<leg> legs;
   origin from = origin::noise;
   store_set store;
   late_rule late = late_rule::drop;
@@ -90,12 +90,12 @@ struct route {
 /// The score of a picture that its judge failed at: below every threshold.
 inline constexpr double unjudged = -1;
 
-/// How one stage of a request ended.
+/// How one leg of a request ended.
 struct outcome {
-  uint32_t stage = 0;
+  uint32_t leg = 0;
   core::variant_id variant;
   core::ec failure = core::ec::none;
-  /// The judge's score, where the stage has a gate: 0..1, or `unjudged`.
+  /// The judge's score, where the leg has a gate: 0..1, or `unjudged`.
   double score = 0;
   ipc::slot_ref image;
 
@@ -133,7 +133,7 @@ struct facts {
   std::optional<bool> hit_likely;
   std::optional<std::vector<match>> near;
   std::optional<mask_facts> mask;
-  /// Ended stages in order.
+  /// Ended legs in order.
   std::vector<outcome> done;
   /// Index into `done` of the best picture that may be answered.
   std::optional<uint32_t> best;

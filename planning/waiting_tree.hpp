@@ -9,7 +9,7 @@
 
 namespace atelier::planning {
 
-/// One waiting stage, as a node of the tree of its lane and priority. Its owner
+/// One waiting leg, as a node of the tree of its lane and priority. Its owner
 /// keeps it at one address while it is in a tree.
 struct waiting_node {
   waiting what;

@@ -11,7 +11,7 @@ bool may_answer_best(const facts& known) {
 
 // Whether the picture of `ended` is the answer by its gate. A gate whose
 // threshold the plan lacks lets every picture pass.
-bool passes(const stage& along, const outcome& ended, const plan& in_force) {
+bool passes(const leg& along, const outcome& ended, const plan& in_force) {
   if (!along.check)
     return false;
   const size_t at = along.check->threshold;
@@ -26,8 +26,8 @@ action conclude(const route& along, const facts& known) {
   const auto last = static_cast<uint32_t>(known.done.size() - 1);
   const outcome& ended = known.done[last];
   const bool failed = ended.failure != core::ec::none;
-  const bool gated = ended.stage < along.stages.size()
-                  && along.stages[ended.stage].check.has_value();
+  const bool gated = ended.leg < along.legs.size()
+                  && along.legs[ended.leg].check.has_value();
   if (!failed && !gated)
     return answer_with{last};
   if (may_answer_best(known))
@@ -40,24 +40,24 @@ action conclude(const route& along, const facts& known) {
 } // namespace
 
 action walk(const route& along, const facts& known, const plan& in_force) {
-  const auto stages = static_cast<uint32_t>(along.stages.size());
-  if (stages == 0)
+  const auto legs = static_cast<uint32_t>(along.legs.size());
+  if (legs == 0)
     return conclude(along, known);
   if (known.done.empty())
-    return run_stage{0};
+    return run_leg{0};
   const outcome& ended = known.done.back();
-  if (ended.stage >= stages)
+  if (ended.leg >= legs)
     return conclude(along, known);
-  uint32_t next = ended.stage + 1;
+  uint32_t next = ended.leg + 1;
   if (ended.failure == core::ec::none) {
-    if (passes(along.stages[ended.stage], ended, in_force))
+    if (passes(along.legs[ended.leg], ended, in_force))
       return answer_with{static_cast<uint32_t>(known.done.size() - 1)};
   } else {
-    while (next < stages && along.stages[next].from == origin::stage_image)
+    while (next < legs && along.legs[next].from == origin::stage_image)
       ++next;
   }
-  if (next < stages)
-    return run_stage{next};
+  if (next < legs)
+    return run_leg{next};
   return conclude(along, known);
 }
 

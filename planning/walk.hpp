@@ -10,11 +10,11 @@
 
 namespace atelier::planning {
 
-/// Run this stage of the route next.
-struct run_stage {
-  uint32_t stage = 0;
+/// Run this leg of the route next.
+struct run_leg {
+  uint32_t leg = 0;
 
-  friend bool operator==(const run_stage&, const run_stage&) = default;
+  friend bool operator==(const run_leg&, const run_leg&) = default;
 };
 
 /// Answer with the picture of this entry of facts::done.
@@ -31,12 +31,12 @@ struct give_up {
   friend bool operator==(const give_up&, const give_up&) = default;
 };
 
-using action = std::variant<run_stage, answer_with, give_up>;
+using action = std::variant<run_leg, answer_with, give_up>;
 
-/// Returns what comes next for a request on `along`, after the stages in
-/// `known.done`. A stage with a gate answers if its score reaches the
-/// threshold; a stage that failed goes on to the next one that needs no picture
-/// of it. After the last stage: its picture; where that failed, or did not pass
+/// Returns what comes next for a request on `along`, after the legs in
+/// `known.done`. A leg with a gate answers if its score reaches the
+/// threshold; a leg that failed goes on to the next one that needs no picture
+/// of it. After the last leg: its picture; where that failed, or did not pass
 /// its gate, the best picture so far; where there is none, the failure.
 action walk(const route& along, const facts& known, const plan& in_force);
 

@@ -64,7 +64,7 @@ void check(const planning::plan& made, const profile& known) {
       throw std::runtime_error{where + " has a batch of 0"};
   }
   for (const auto& r : made.routes)
-    for (const auto& s : r.stages) {
+    for (const auto& s : r.legs) {
       const auto where = fmt::format("route '{}'", r.name);
       if (s.any_of.empty())
         throw std::runtime_error{where + " has a stage without a variant"};
@@ -121,7 +121,7 @@ planning::choice host_policy::choose(
   }
 }
 
-core::lane_id host_policy::place(const planning::stage& next,
+core::lane_id host_policy::place(const planning::leg& next,
                                  const planning::decision_context& by) const {
   return guarded(
     name_, "place", [&] { return own_->place(next, by); },

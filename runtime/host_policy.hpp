@@ -32,7 +32,7 @@ public:
 
   planning::choice choose(const planning::decision_context& by) const override;
 
-  core::lane_id place(const planning::stage& next,
+  core::lane_id place(const planning::leg& next,
                       const planning::decision_context& by) const override;
 
   planning::taken take(const planning::worker_view& worker,

@@ -349,7 +349,7 @@ core::result<void> check_judges(const planning::plan& made,
                                 const planning::profile& known,
                                 std::string_view where) {
   for (const auto& r : made.routes)
-    for (const auto& s : r.stages) {
+    for (const auto& s : r.legs) {
       if (!s.check)
         continue;
       const auto& judge = s.check->judge;

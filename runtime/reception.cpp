@@ -141,7 +141,7 @@ void reception::progressed(core::request_id id, uint32_t steps_done,
 void reception::suspected(core::request_id id, core::suspicion how,
                           bool waits) {
   held_against x;
-  x.how = {std::string{core::to_string(how.at)}, how.stage, how.steps,
+  x.how = {std::string{core::to_string(how.at)}, how.leg, how.steps,
            how.trials};
   x.waits = waits;
   tell({id.value, std::move(x)});

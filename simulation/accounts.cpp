@@ -203,7 +203,7 @@ void accounts::book_image(const actors::answer& what, interval& here) {
   const auto& traced = of_.trace[request.id.value - 1];
   const auto& v = of_.profile->variants[what.how.variant.value];
   const auto all = core::steps_to_run(what.how);
-  // Of a cascade the stages before count too: what is saved is what the last
+  // Of a cascade the legs before count too: what is saved is what the last
   // one left out.
   const auto skipped = all - std::min(all, what.steps_run);
   const double quality =

@@ -64,7 +64,7 @@ public:
     return chosen;
   }
 
-  core::lane_id place(const planning::stage& next,
+  core::lane_id place(const planning::leg& next,
                       const planning::decision_context& by) const override {
     return what_->place(next, by);
   }
@@ -97,10 +97,10 @@ private:
     if (at == nullptr || !known.mask
         || at->route.value >= in_force.routes.size())
       return;
-    const auto& stages = in_force.routes[at->route.value].stages;
-    if (!stages.empty()
-        && stages.front().from == planning::origin::template_image
-        && !stages.front().record)
+    const auto& legs = in_force.routes[at->route.value].legs;
+    if (!legs.empty()
+        && legs.front().from == planning::origin::template_image
+        && !legs.front().record)
       into_->masked[id] = known.mask->ratio;
   }
 

@@ -354,9 +354,9 @@ private:
                   const planning::facts& known, const planning::go& how) {
     // A picture that is the answer leaves nothing, and is used when it is
     // given.
-    if (along.stages.empty())
+    if (along.legs.empty())
       return;
-    const auto& first = along.stages.front();
+    const auto& first = along.legs.front();
     leftover leaves;
     const bool latent = first.from == planning::origin::latent;
     if ((latent || first.from == planning::origin::image) && known.near
@@ -370,7 +370,7 @@ private:
       leaves.depth = latent ? 0 : from.depth + 1;
     }
     if (along.store.latents)
-      for (const auto& s : along.stages)
+      for (const auto& s : along.legs)
         leaves.latents.insert(leaves.latents.end(), s.capture.begin(),
                               s.capture.end());
     std::sort(leaves.latents.begin(), leaves.latents.end());

@@ -27,7 +27,7 @@ struct work_left {
   const core::request& request;
   const core::recipe& how;
   core::phase at = core::phase::preparing;
-  /// The steps left of its stage.
+  /// The steps left of its leg.
   uint32_t steps = 0;
 };
 

@@ -15,7 +15,7 @@ void queues::push(core::lane_id lane, const planning::waiting& entry, end at,
                   marks as) {
   if (as.held_up)
     ++held_up_[lane];
-  later_stages_ += as.later_stage ? 1u : 0u;
+  later_legs_ += as.later_leg ? 1u : 0u;
   if (at == end::front)
     lanes_.push_front(lane, entry);
   else
@@ -28,7 +28,7 @@ void queues::remove(core::request_id request, marks as) {
     if (const auto lane = lanes_.where(request))
       if (const auto i = held_up_.find(*lane); --i->second == 0)
         held_up_.erase(i);
-  later_stages_ -= as.later_stage ? 1u : 0u;
+  later_legs_ -= as.later_leg ? 1u : 0u;
   lanes_.remove(request);
 }
 
@@ -71,8 +71,8 @@ size_t queues::size(core::lane_id lane) const {
   return lanes_.size(lane);
 }
 
-uint32_t queues::later_stages() const {
-  return later_stages_;
+uint32_t queues::later_legs() const {
+  return later_legs_;
 }
 
 const std::map<core::lane_id, uint32_t>& queues::held_up() const {
@@ -135,7 +135,7 @@ std::string queues::check() const {
     if (count == 0 || count > lanes_.size(lane))
       return fmt::format("lane {} counts {} that are held up, {} wait there",
                          lane.value, count, lanes_.size(lane));
-  if (later_stages_ > lanes_.size())
+  if (later_legs_ > lanes_.size())
     return "more wait for a later stage than wait at all";
   return {};
 }

@@ -40,19 +40,19 @@ slots::slots(uint32_t arena, slot_counts counts,
 
 // -- what must stay free ------------------------------------------------------
 
-slot_counts slots::left_for_next(const planning::route& along, size_t stage,
+slot_counts slots::left_for_next(const planning::route& along, size_t leg,
                                  core::phase at, bool brings_image) {
   switch (at) {
     case core::phase::preparing:
       return {
-        state_slots_from(along, stage) - 1,
-        image_slots_from(along, stage, core::phase::denoising, brings_image),
+        state_slots_from(along, leg) - 1,
+        image_slots_from(along, leg, core::phase::denoising, brings_image),
         0};
     case core::phase::denoising: {
-      const bool last = stage + 1 >= along.stages.size();
+      const bool last = leg + 1 >= along.legs.size();
       return {
         0,
-        image_slots_from(along, stage + 1,
+        image_slots_from(along, leg + 1,
                          last ? core::phase::finishing : core::phase::preparing,
                          brings_image),
         0};

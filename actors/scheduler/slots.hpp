@@ -56,10 +56,10 @@ public:
   // -- what must stay free ----------------------------------------------------
 
   /// Returns the slots, by kind, that must stay free when a request is given
-  /// what a phase of its stage takes, so that what is further along can always
+  /// what a phase of its leg takes, so that what is further along can always
   /// go on.
-  /// @pre `stage` is one of the route's, unless `at` is finishing
-  static slot_counts left_for_next(const planning::route& along, size_t stage,
+  /// @pre `leg` is one of the route's, unless `at` is finishing
+  static slot_counts left_for_next(const planning::route& along, size_t leg,
                                    core::phase at, bool brings_image);
 
   /// Returns the slots, by kind, that a tenant which has requests in this phase

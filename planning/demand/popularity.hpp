@@ -14,7 +14,7 @@ struct demand_window;
 /// How often variants were asked for, the more the later: an hour halves what
 /// was counted before.
 struct popularity {
-  /// By variant: stages that began to wait for it, as weighed at `seen`.
+  /// By variant: legs that began to wait for it, as weighed at `seen`.
   std::vector<double> weights;
   /// Windows up to here are counted.
   core::time_point seen;

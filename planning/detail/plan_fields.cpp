@@ -174,7 +174,7 @@ std::vector<double> plan_fields::row(const json& x, const std::string& at,
       complain(here, fmt::format("{} is not a number in 0..1", shown(part)));
       continue;
     }
-    if (value > 0 && routes[index].stages.empty())
+    if (value > 0 && routes[index].legs.empty())
       complain(here, "has a share of a route without stages");
     out[index] = value;
     sum += value;

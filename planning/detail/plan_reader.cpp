@@ -33,8 +33,8 @@ private:
   void read_group(const json& x, const std::string& at);
   void read_routes(const json& x);
   void read_route(const json& x, const std::string& at, size_t index);
-  stage read_stage(const json& x, const std::string& at);
-  void read_gate(const json& x, const std::string& at, stage& into);
+  leg read_stage(const json& x, const std::string& at);
+  void read_gate(const json& x, const std::string& at, leg& into);
   void read_store(const json& x, const std::string& at, route& into);
   core::result<policy_memory> read_memory(const json& x);
   void check_first_routes();
@@ -83,7 +83,7 @@ void plan_reader::read_workers(const json& x) {
                                          sum, most_workers));
 }
 
-void plan_reader::read_gate(const json& x, const std::string& at, stage& into) {
+void plan_reader::read_gate(const json& x, const std::string& at, leg& into) {
   if (!object(x, at))
     return;
   expect_keys(x, at, {"judge", "threshold"});
@@ -93,8 +93,8 @@ void plan_reader::read_gate(const json& x, const std::string& at, stage& into) {
   into.check = std::move(g);
 }
 
-stage plan_reader::read_stage(const json& x, const std::string& at) {
-  stage s;
+leg plan_reader::read_stage(const json& x, const std::string& at) {
+  leg s;
   if (!object(x, at))
     return s;
   expect_keys(x, at,
@@ -137,7 +137,7 @@ void plan_reader::read_route(const json& x, const std::string& at,
     made.name = text(x, at, "name");
     if (const auto* all = list(x, at, "stages", true, 0, most_stages))
       for (size_t i = 0; i < all->size(); ++i)
-        made.stages.push_back(
+        made.legs.push_back(
           read_stage((*all)[i], fmt::format("{}.stages[{}]", at, i)));
     word(x, at, "from", origins, made.from);
     read_store(x, at, made);
@@ -150,8 +150,8 @@ void plan_reader::check_first_routes() {
   for (uint32_t v = 0; v < known_.variants.size(); ++v) {
     const bool there = v < out_.routes.size();
     const std::vector<core::variant_id> wanted{core::variant_id{v}};
-    if (there && out_.routes[v].stages.size() == 1
-        && out_.routes[v].stages[0].any_of == wanted)
+    if (there && out_.routes[v].legs.size() == 1
+        && out_.routes[v].legs[0].any_of == wanted)
       continue;
     complain(fmt::format("routes[{}]", v),
              fmt::format("is not '{}' alone: the first routes run the "
@@ -163,8 +163,8 @@ void plan_reader::check_first_routes() {
 
 void plan_reader::check_gates() {
   for (size_t r = 0; r < out_.routes.size(); ++r)
-    for (size_t s = 0; s < out_.routes[r].stages.size(); ++s) {
-      const auto& check = out_.routes[r].stages[s].check;
+    for (size_t s = 0; s < out_.routes[r].legs.size(); ++s) {
+      const auto& check = out_.routes[r].legs[s].check;
       if (check && check->threshold >= out_.thresholds.size())
         complain(fmt::format("routes[{}].stages[{}].gate.threshold", r, s),
                  fmt::format("{} is not below the number of thresholds, {}",

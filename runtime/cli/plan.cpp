@@ -119,7 +119,7 @@ std::string to_json(const planning::policy& by, const made_plan& made,
   }
   j["thresholds"] = nlohmann::ordered_json::object();
   for (const auto& r : x.routes)
-    for (const auto& s : r.stages)
+    for (const auto& s : r.legs)
       if (s.check && s.check->threshold < x.thresholds.size())
         j["thresholds"][r.name] = x.thresholds[s.check->threshold];
   j["routes"] = nlohmann::ordered_json::array();

@@ -33,7 +33,7 @@ struct stubborn : planning::policy {
     return says;
   }
 
-  core::lane_id place(const planning::stage&,
+  core::lane_id place(const planning::leg&,
                       const planning::decision_context&) const override {
     return core::lane_id{0};
   }

@@ -21,7 +21,7 @@ struct scripted_policy : planning::vanilla {
     return choosing ? choosing(by.known) : vanilla::choose(by);
   }
 
-  core::lane_id place(const planning::stage& next,
+  core::lane_id place(const planning::leg& next,
                       const planning::decision_context& by) const override {
     if (own_lanes && !by.there.workers.empty())
       return planning::lane_of(by.there.workers.front().worker);

@@ -247,12 +247,12 @@ BOOST_AUTO_TEST_CASE(a_score_below_the_threshold_leads_to_the_next_stage) {
   adjust = [](planning::plan& p) {
     planning::route r;
     r.name = "cascade";
-    planning::stage light;
+    planning::leg light;
     light.any_of = {fast};
     light.check = planning::gate{"judge", 0};
-    planning::stage heavy;
+    planning::leg heavy;
     heavy.any_of = {slow};
-    r.stages = {light, heavy};
+    r.legs = {light, heavy};
     p.routes = {r};
     p.thresholds = {0.5};
   };
@@ -318,10 +318,10 @@ BOOST_AUTO_TEST_CASE(what_the_plan_does_not_admit_is_refused_with_a_time) {
 
 BOOST_AUTO_TEST_CASE(what_its_judge_fails_at_is_counted_and_drawn_again) {
   adjust = [](planning::plan& p) {
-    p.routes[0].stages = {planning::stage{}, planning::stage{}};
-    p.routes[0].stages[0].any_of = {fast};
-    p.routes[0].stages[0].check = planning::gate{"judge", 0};
-    p.routes[0].stages[1].any_of = {slow};
+    p.routes[0].legs = {planning::leg{}, planning::leg{}};
+    p.routes[0].legs[0].any_of = {fast};
+    p.routes[0].legs[0].check = planning::gate{"judge", 0};
+    p.routes[0].legs[1].any_of = {slow};
     // Every judged image passes.
     p.thresholds = {0};
   };
@@ -348,8 +348,8 @@ BOOST_AUTO_TEST_CASE(what_its_judge_fails_at_is_counted_and_drawn_again) {
 
 BOOST_AUTO_TEST_CASE(a_run_from_a_latent_begins_at_what_is_stored) {
   adjust = [](planning::plan& p) {
-    p.routes[0].stages[0].from = planning::origin::latent;
-    p.routes[0].stages[0].skip = 3;
+    p.routes[0].legs[0].from = planning::origin::latent;
+    p.routes[0].legs[0].skip = 3;
   };
   policy->choosing = [](const planning::facts& known) -> planning::choice {
     if (!known.near)

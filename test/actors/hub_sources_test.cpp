@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_source_goes_from_files_to_pixels_to_the_device) {
   BOOST_TEST((d.source == p.source));
   BOOST_TEST(images() == 1u);
   done(d);
-  // The pixels went with the stage; the picture is there.
+  // The pixels went with the leg; the picture is there.
   const auto f = take<finish>();
   BOOST_TEST(images() == 1u);
   BOOST_TEST(f.how.from_image);

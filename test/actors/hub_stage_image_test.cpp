@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Stages that start from the image of the stage before, and the slots of routes
-// with several stages.
+// Stages that start from the image of the leg before, and the slots of routes
+// with several legs.
 
 #include "actors/hub_plan_rig.hpp"
 
@@ -12,19 +12,19 @@ using planning::joining;
 using test::fast;
 using test::slow;
 
-/// A light stage that nothing passes, then one of four steps, of which it may
+/// A light leg that nothing passes, then one of four steps, of which it may
 /// leave out some.
 planning::route refining(uint32_t skip) {
   planning::route r;
   r.name = "refine";
-  planning::stage light;
+  planning::leg light;
   light.any_of = {fast};
   light.check = planning::gate{"judge", 0};
-  planning::stage heavy;
+  planning::leg heavy;
   heavy.any_of = {slow};
   heavy.from = planning::origin::stage_image;
   heavy.skip = skip;
-  r.stages = {light, heavy};
+  r.legs = {light, heavy};
   return r;
 }
 
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_stage_starts_from_the_image_of_the_one_before) {
   BOOST_REQUIRE(rig->store->publish(p.state, 1, 0));
   BOOST_REQUIRE(rig->store->publish(p.source, 1, 0));
   rig->reply_prepared(p.who);
-  // The light image stays: the heavy stage may be late.
+  // The light image stays: the heavy leg may be late.
   BOOST_REQUIRE(rig->store->view(light.image));
   const auto heavy = rig->take<actors::denoise>();
   BOOST_TEST((heavy.source == p.source));

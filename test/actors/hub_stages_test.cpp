@@ -20,7 +20,7 @@ struct only_route : planning::vanilla {
   }
 };
 
-// A route of two stages, each from noise: card@2, then card@4.
+// A route of two legs, each from noise: card@2, then card@4.
 struct cascade : test::hub_rig {
   explicit cascade(planning::late_rule late = planning::late_rule::answer_best)
     : hub_rig(along(late)) {
@@ -29,15 +29,15 @@ struct cascade : test::hub_rig {
   }
 
   static options along(planning::late_rule late) {
-    planning::stage small;
+    planning::leg small;
     small.any_of = {core::variant_id{1}};
     // The gate passes nothing.
     small.check = planning::gate{"judge", 0};
-    planning::stage large;
+    planning::leg large;
     large.any_of = {core::variant_id{0}};
     planning::route r;
     r.name = "cascade";
-    r.stages = {small, large};
+    r.legs = {small, large};
     r.late = late;
     auto plan = std::make_shared<planning::plan>();
     plan->routes = {r};
@@ -48,8 +48,8 @@ struct cascade : test::hub_rig {
     return o;
   }
 
-  // Runs the first stage to its end.
-  actors::denoise first_stage() {
+  // Runs the first leg to its end.
+  actors::denoise first_leg() {
     done(take<prepare>());
     const auto d = take<denoise>();
     done(d);
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_SUITE(hub_stages_test)
 BOOST_AUTO_TEST_CASE(a_picture_that_does_not_pass_its_gate_goes_on) {
   cascade rig;
   const auto id = rig.submit();
-  const auto small = rig.first_stage();
+  const auto small = rig.first_leg();
   BOOST_TEST(small.how.steps == 2u);
   rig.done(rig.take<prepare>());
   const auto large = rig.take<denoise>();
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_picture_that_does_not_pass_its_gate_goes_on) {
 BOOST_AUTO_TEST_CASE(where_the_last_stage_fails_the_best_picture_is_answered) {
   cascade rig;
   const auto id = rig.submit();
-  const auto small = rig.first_stage();
+  const auto small = rig.first_leg();
   rig.done(rig.take<prepare>());
   rig.reply_denoised(rig.take<denoise>().who,
                      core::fail(ec::internal, "broken"));
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(who_is_late_gets_the_best_picture_so_far) {
     cascade rig;
     const auto id =
       rig.submit([&](core::request& x) { x.deadline = rig.now + 1s; });
-    const auto small = rig.first_stage();
+    const auto small = rig.first_leg();
     auto p = rig.take<prepare>();
     core::ticket running = p.who;
     if (at == 1) {
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(who_is_late_gets_the_best_picture_so_far) {
     const auto f = rig.take<finish>();
     BOOST_TEST((f.pixels == small.image));
     BOOST_TEST(f.variant == "card@2");
-    // The stage that was given up ends, late.
+    // The leg that was given up ends, late.
     if (at == 0)
       rig.reply_prepared(running);
     else
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(the_best_picture_so_far_comes_in_time) {
   cascade rig;
   const auto deadline = rig.now + 1s;
   const auto id = rig.submit([&](core::request& x) { x.deadline = deadline; });
-  rig.first_stage();
+  rig.first_leg();
   rig.done(rig.take<prepare>());
   const auto large = rig.take<denoise>();
   rig.tick(970ms);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(who_is_late_gets_nothing_where_the_route_says_so) {
   cascade rig{planning::late_rule::drop};
   const auto id =
     rig.submit([&](core::request& x) { x.deadline = rig.now + 1s; });
-  rig.first_stage();
+  rig.first_leg();
   const auto p = rig.take<prepare>();
   rig.tick(1s);
   BOOST_TEST((rig.failure_of(id) == ec::deadline_missed));
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(a_row_that_ran_alone_finishes_like_any_other) {
   rig.lose(device);
   rig.add_device(test::hub_rig::life(2, 2));
   rig.done(rig.take<denoise>());
-  // The second stage is no suspect.
+  // The second leg is no suspect.
   rig.submit();
   while (auto p = rig.next<prepare>())
     rig.done(p->second);

@@ -120,9 +120,9 @@ BOOST_AUTO_TEST_CASE(who_is_held_up_is_not_delayed_again) {
 BOOST_AUTO_TEST_CASE(later_stages_are_counted_while_they_wait) {
   push(left, one, {false, true});
   push(left, two);
-  BOOST_TEST(sut.later_stages() == 1u);
+  BOOST_TEST(sut.later_legs() == 1u);
   sut.remove(one, {false, true});
-  BOOST_TEST(sut.later_stages() == 0u);
+  BOOST_TEST(sut.later_legs() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(counts_of_what_does_not_wait_are_found) {

@@ -351,11 +351,11 @@ private:
 
   // The picture that the request gets where it is alone and nothing fails.
   std::vector<std::byte> undisturbed(const core::request& what) {
-    const auto stage = rig_->plan()
+    const auto leg = rig_->plan()
                          ->routes.at(what.fixed.variant == "card@4" ? 0 : 1)
-                         .stages.front();
+                         .legs.front();
     actors::prepare p;
-    p.how = planning::recipe_of(what, stage, stage.any_of.front(),
+    p.how = planning::recipe_of(what, leg, leg.any_of.front(),
                                 *rig_->options.profile);
     p.text = what.text;
     const auto& v = rig_->options.profile->variants[p.how.variant.value];

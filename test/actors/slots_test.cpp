@@ -176,15 +176,15 @@ BOOST_AUTO_TEST_CASE(a_dispatch_that_outlives_its_process_is_found) {
 BOOST_AUTO_TEST_CASE(a_route_is_told_what_it_would_wait_for_for_ever) {
   planning::route along;
   along.name = "long";
-  along.stages.resize(1);
+  along.legs.resize(1);
   // One for the image, one for the file.
   BOOST_TEST(!sut.too_few_for(along, false).has_value());
   BOOST_TEST(!sut.too_few_for_source().has_value());
-  along.stages.resize(3);
+  along.legs.resize(3);
   BOOST_TEST(sut.too_few_for(along, false)->text
              == "route 'long' needs 4 image slots, there are 3 "
                 "(arena.image_slots)");
-  along.stages.resize(2);
+  along.legs.resize(2);
   BOOST_TEST(sut.too_few_for(along, false)->text
              == "route 'long' needs 3 state slots, there are 2 "
                 "(arena.state_slots)");
@@ -196,9 +196,9 @@ BOOST_AUTO_TEST_CASE(what_is_further_along_finds_its_slots) {
   using actors::slots;
   using core::phase;
   planning::route along;
-  along.stages.resize(2);
-  const auto left = [&](size_t stage, phase at) {
-    return slots::left_for_next(along, stage, at, false);
+  along.legs.resize(2);
+  const auto left = [&](size_t leg, phase at) {
+    return slots::left_for_next(along, leg, at, false);
   };
   BOOST_TEST((left(0, phase::preparing) == actors::slot_counts{2, 3, 0}));
   BOOST_TEST((left(1, phase::preparing) == actors::slot_counts{1, 2, 0}));

@@ -93,8 +93,8 @@ private:
   core::philox random_;
 };
 
-stage random_stage(draws& d, size_t thresholds) {
-  stage s;
+leg random_stage(draws& d, size_t thresholds) {
+  leg s;
   s.any_of = d.variants(1);
   s.from = static_cast<origin>(d.below(5));
   s.skip = d.below(30);
@@ -170,7 +170,7 @@ saved_plan random_plan(uint64_t i) {
   for (auto n = d.below(4); n > 0; --n)
     x.thresholds.push_back(d.number(-1, 2));
   for (uint32_t v = 0; v < 3; ++v) {
-    stage whole;
+    leg whole;
     whole.any_of = {core::variant_id{v}};
     x.routes.push_back({"alone", {whole}, {}, {}, {}});
   }
@@ -178,7 +178,7 @@ saved_plan random_plan(uint64_t i) {
     route r;
     r.name = "route " + std::to_string(n);
     for (auto s = 1 + d.below(3); s > 0; --s)
-      r.stages.push_back(random_stage(d, x.thresholds.size()));
+      r.legs.push_back(random_stage(d, x.thresholds.size()));
     r.from = static_cast<origin>(d.below(5));
     r.store = {d.coin(), d.coin()};
     r.late = d.coin() ? late_rule::drop : late_rule::answer_best;
@@ -208,14 +208,14 @@ saved_plan sample() {
   x.workers = {{3, {core::variant_id{2}}, 4, 0, joining::whole_batch, {}, {}},
                {1, {core::variant_id{0}}, 1, 5, joining::step, {}, {}}};
   for (uint32_t v = 0; v < 3; ++v) {
-    stage whole;
+    leg whole;
     whole.any_of = {core::variant_id{v}};
     x.routes.push_back({"alone", {whole}, {}, {}, {}});
   }
   auto both = x.routes[2];
   both.name = "cascade";
-  both.stages[0].check = gate{"eye", 0};
-  both.stages.push_back(x.routes[0].stages[0]);
+  both.legs[0].check = gate{"eye", 0};
+  both.legs.push_back(x.routes[0].legs[0]);
   x.routes.push_back(both);
   x.share = {{0, 0, 0.25, 0.75}};
   x.thresholds = {0.5};

@@ -9,7 +9,7 @@ using namespace atelier::planning;
 
 namespace {
 
-/// Two variants, and a plan that draws in two stages.
+/// Two variants, and a plan that draws in two legs.
 struct scene {
   scene() {
     for (const uint32_t steps : {20u, 4u}) {
@@ -19,17 +19,17 @@ struct scene {
       known.variants.push_back(v);
     }
     plan.routes.resize(2);
-    plan.routes[0].stages.resize(1);
-    plan.routes[0].stages[0].any_of = {core::variant_id{0}};
-    plan.routes[1].stages.resize(2);
-    plan.routes[1].stages[0].any_of = {core::variant_id{1}};
-    plan.routes[1].stages[1].any_of = {core::variant_id{0}};
+    plan.routes[0].legs.resize(1);
+    plan.routes[0].legs[0].any_of = {core::variant_id{0}};
+    plan.routes[1].legs.resize(2);
+    plan.routes[1].legs[0].any_of = {core::variant_id{1}};
+    plan.routes[1].legs[1].any_of = {core::variant_id{0}};
     plan.share = {{0, 1}};
     plan.workers.resize(1);
   }
 
-  stage& second() {
-    return plan.routes[1].stages[1];
+  leg& second() {
+    return plan.routes[1].legs[1];
   }
 
   std::string fault() const {
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(what_draws_in_full_is_served) {
   BOOST_TEST(fault() == "");
   second().skip = 10;
   BOOST_TEST(fault() == "");
-  second() = stage{};
+  second() = leg{};
   second().any_of = {core::variant_id{0}};
   second().level_of_worker = true;
   BOOST_TEST(fault() == "");
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(what_was_stored_is_not_there) {
 }
 
 BOOST_AUTO_TEST_CASE(nothing_stands_before_the_first_stage) {
-  plan.routes[1].stages[0].from = origin::stage_image;
+  plan.routes[1].legs[0].from = origin::stage_image;
   BOOST_TEST(fault()
              == "p.json: plan.routes[1].stages[0].from: \"stage_image\": there "
                 "is no stage before the first");
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_route_that_nobody_takes_does_no_harm) {
 
 BOOST_AUTO_TEST_CASE(every_fault_is_told_at_once) {
   second().from = origin::latent;
-  plan.routes[1].stages[0].skip = 2;
+  plan.routes[1].legs[0].skip = 2;
   const auto all = fault();
   BOOST_TEST(all.find("stages[0].skip") != std::string::npos);
   BOOST_TEST(all.find("\np.json: plan.routes[1].stages[1].from")

@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(recipes_honour_stage_then_pins) {
   BOOST_TEST(more.guidance_rescale == 0.5f);
   BOOST_TEST(more.eta == 0.25f);
   BOOST_TEST(more.karras);
-  stage runs;
+  leg runs;
   runs.steps = 3;
   BOOST_TEST(recipe_of(wanted, runs, base, known).steps == 3u);
 }

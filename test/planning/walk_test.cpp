@@ -13,8 +13,8 @@ namespace {
 
 // The action in words, for tables.
 std::string told(const action& a) {
-  if (const auto* run = std::get_if<run_stage>(&a))
-    return "run " + std::to_string(run->stage);
+  if (const auto* run = std::get_if<run_leg>(&a))
+    return "run " + std::to_string(run->leg);
   if (const auto* answer = std::get_if<answer_with>(&a))
     return "answer " + std::to_string(answer->done);
   return "give up: " + std::string{to_string(std::get<give_up>(a).why)};
@@ -28,15 +28,15 @@ plan one_threshold() {
   return p;
 }
 
-// A cascade of `stages`, each but the last with a gate.
-route cascade(uint32_t stages, bool last_has_gate = false) {
+// A cascade of `legs`, each but the last with a gate.
+route cascade(uint32_t legs, bool last_has_gate = false) {
   route r;
-  for (uint32_t i = 0; i < stages; ++i) {
-    stage s;
+  for (uint32_t i = 0; i < legs; ++i) {
+    leg s;
     s.any_of = {core::variant_id{i}};
-    if (i + 1 < stages || last_has_gate)
+    if (i + 1 < legs || last_has_gate)
       s.check = gate{"judge", 0};
-    r.stages.push_back(s);
+    r.legs.push_back(s);
   }
   return r;
 }
@@ -63,9 +63,9 @@ BOOST_AUTO_TEST_SUITE(walk_test)
 
 BOOST_AUTO_TEST_CASE(every_way_along_a_route) {
   route from_picture = cascade(2);
-  from_picture.stages[1].from = origin::stage_image;
+  from_picture.legs[1].from = origin::stage_image;
   route skips = cascade(3);
-  skips.stages[1].from = origin::stage_image;
+  skips.legs[1].from = origin::stage_image;
   const double nan = std::numeric_limits<double>::quiet_NaN();
 
   const struct {
@@ -125,17 +125,17 @@ BOOST_AUTO_TEST_CASE(a_gate_without_a_threshold_lets_pass) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cascade_ends_whatever_happens) {
-  // Each stage passes, does not pass or fails.
-  for (uint32_t stages = 1; stages <= 4; ++stages)
+  // Each leg passes, does not pass or fails.
+  for (uint32_t legs = 1; legs <= 4; ++legs)
     for (uint32_t code = 0; code < 81; ++code) {
-      const route along = cascade(stages, code % 2 == 0);
+      const route along = cascade(legs, code % 2 == 0);
       facts known;
       uint32_t left = code;
       action next = walk(along, known, one_threshold());
-      for (; std::holds_alternative<run_stage>(next); left /= 3) {
-        const uint32_t at = std::get<run_stage>(next).stage;
+      for (; std::holds_alternative<run_leg>(next); left /= 3) {
+        const uint32_t at = std::get<run_leg>(next).leg;
         BOOST_REQUIRE(at == known.done.size());
-        BOOST_REQUIRE(at < stages);
+        BOOST_REQUIRE(at < legs);
         if (left % 3 == 2) {
           known.done.push_back(failed(at));
         } else {

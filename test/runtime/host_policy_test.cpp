@@ -31,7 +31,7 @@ struct scripted : vanilla {
     return throws ? throw 7 : vanilla::choose(by);
   }
 
-  core::lane_id place(const stage& next,
+  core::lane_id place(const leg& next,
                       const decision_context& by) const override {
     return throws ? throw std::runtime_error("lost") : vanilla::place(next, by);
   }
@@ -121,8 +121,8 @@ BOOST_AUTO_TEST_CASE(where_it_throws_another_decision_is_made) {
   BOOST_TEST(why.text
              == "policy scripted chose no route: an exception that is no "
                 "std::exception");
-  const auto& stage = x.now.routes[1].stages[0];
-  BOOST_TEST((x.sut.place(stage, by) == lane_of(core::variant_id{1})));
+  const auto& leg = x.now.routes[1].legs[0];
+  BOOST_TEST((x.sut.place(leg, by) == lane_of(core::variant_id{1})));
   const auto queue = queue_of(2);
   const auto took = x.sut.take(x.there.workers[0], queue, x.now, {});
   BOOST_TEST((took.join == std::vector{core::request_id{1}}));
@@ -133,12 +133,12 @@ BOOST_AUTO_TEST_CASE(where_it_throws_another_decision_is_made) {
 
 BOOST_AUTO_TEST_CASE(a_plan_of_what_is_not_there_is_none) {
   rig x;
-  BOOST_TEST(x.fault([](plan& p) { p.routes[0].stages[0].any_of.clear(); })
+  BOOST_TEST(x.fault([](plan& p) { p.routes[0].legs[0].any_of.clear(); })
              == "route 'base@50' has a stage without a variant");
-  BOOST_TEST(x.fault([](plan& p) { p.routes[0].stages[0].any_of[0].value = 3; })
+  BOOST_TEST(x.fault([](plan& p) { p.routes[0].legs[0].any_of[0].value = 3; })
              == "route 'base@50' names variant 3, there are 3");
   BOOST_TEST(x.fault([](plan& p) {
-    p.routes[0].stages[0].check = gate{"eye", 0};
+    p.routes[0].legs[0].check = gate{"eye", 0};
   }) == "route 'base@50' names threshold 0, there are 0");
   BOOST_TEST(x.fault([](plan& p) { p.workers[0].hosting[0].value = 9; })
              == "worker 0 names variant 9, there are 3");

@@ -251,15 +251,15 @@ BOOST_AUTO_TEST_CASE(a_plan_and_the_policy_that_answers_by_it_go_together) {
   BOOST_REQUIRE(made);
   BOOST_TEST((*made)->name() == "fixed");
   plain.thresholds = {0.5};
-  plain.routes[1].stages[0].check = planning::gate{"critic", 0};
+  plain.routes[1].legs[0].check = planning::gate{"critic", 0};
   write(plain);
   BOOST_TEST(static_cast<bool>(runtime::policy_of(of.x, known)));
-  plain.routes[1].stages[0].check->judge = "stranger";
+  plain.routes[1].legs[0].check->judge = "stranger";
   write(plain);
   refused("asks the judge 'stranger', which is not there");
-  plain.routes[1].stages[0].check.reset();
-  plain.routes[1].stages[0].from = planning::origin::stage_image;
-  plain.routes[1].stages[0].skip = 1;
+  plain.routes[1].legs[0].check.reset();
+  plain.routes[1].legs[0].from = planning::origin::stage_image;
+  plain.routes[1].legs[0].skip = 1;
   plain.share = {{0, 1}};
   write(plain);
   refused("plan.json: plan.routes[1].stages[0].from: \"stage_image\": there is "

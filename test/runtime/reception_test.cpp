@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(a_trial_goes_on_once_the_client_wrote_it_down) {
   const auto then = go_on.get_future().get();
   const auto x = told.get_future().get();
   BOOST_TEST(x.phase == "denoising");
-  BOOST_TEST(x.stage == 1u);
+  BOOST_TEST(x.leg == 1u);
   BOOST_TEST(x.steps == 7u);
   BOOST_TEST(x.trials == 2u);
   BOOST_TEST(count() == 0u);

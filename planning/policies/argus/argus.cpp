@@ -76,9 +76,9 @@ double mean_skip(const plan& previous, const argus_memory& memory,
   for (size_t c = 0; c < std::min(classes.size(), previous.share.size()); ++c)
     for (uint32_t v = 0; v < memory.levels; ++v) {
       const size_t at = memory.first_route + v;
-      if (at < previous.share[c].size() && !previous.routes[at].stages.empty())
+      if (at < previous.share[c].size() && !previous.routes[at].legs.empty())
         sum += classes[c] * previous.share[c][at]
-             * previous.routes[at].stages.front().skip;
+             * previous.routes[at].legs.front().skip;
     }
   return sum;
 }
@@ -228,7 +228,7 @@ plan argus_policy::replan(const demand& asked, const profile& by_kind,
   for (const level& v : levels) {
     route r;
     r.name = v.name;
-    stage s = detail::stage_on(v.variant);
+    leg s = detail::leg_on(v.variant);
     s.skip = v.skip;
     s.level_of_worker = pools && rules_.worker_lanes;
     if (v.skip > 0)
@@ -240,7 +240,7 @@ plan argus_policy::replan(const demand& asked, const profile& by_kind,
           s.capture.push_back(other.skip);
       r.store.latents = !s.capture.empty();
     }
-    r.stages.push_back(std::move(s));
+    r.legs.push_back(std::move(s));
     add_route(next, std::move(r));
   }
 
@@ -320,9 +320,9 @@ choice argus_policy::choose(const decision_context& by) const {
   // The same draw however often it is asked.
   by.random.seek(0);
   const uint32_t at = argus::draw_level(by.in_force.share[c], by.random);
-  if (at >= by.in_force.routes.size() || by.in_force.routes[at].stages.empty())
+  if (at >= by.in_force.routes.size() || by.in_force.routes[at].legs.empty())
     return vanilla::choose(by);
-  const stage& first = by.in_force.routes[at].stages.front();
+  const leg& first = by.in_force.routes[at].legs.front();
   if (first.from != origin::latent)
     return go{core::route_id{at}, {}};
   if (!detail::may_reuse(by.wanted))
@@ -339,7 +339,7 @@ choice argus_policy::choose(const decision_context& by) const {
   return go{core::route_id{memory->first_route}, {}};
 }
 
-core::lane_id argus_policy::place(const stage& next,
+core::lane_id argus_policy::place(const leg& next,
                                   const decision_context& by) const {
   if (!rules_.worker_lanes)
     return vanilla::place(next, by);

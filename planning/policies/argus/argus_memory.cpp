@@ -56,7 +56,7 @@ core::result<policy_memory> argus_policy::restore(
   const auto last = std::max<size_t>(routes.size(), 1) - 1;
   r.whole(*x, at, "first_route", 0, last, m.first_route);
   if (m.levels > 0 && m.first_route < routes.size()
-      && routes[m.first_route].stages.empty())
+      && routes[m.first_route].legs.empty())
     r.complain("memory.first_route",
                fmt::format("{} is a route without stages", m.first_route));
   if (r.faults() != 0)

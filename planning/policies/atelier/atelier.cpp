@@ -347,7 +347,7 @@ choice atelier_policy::choose(const decision_context& by) const {
                       ? memory->blind[label]
                       : by.in_force.share[unified::class_in(map, label, skip)];
   const uint32_t at = argus::draw_level(share, by.random);
-  const stage& first = by.in_force.routes[at].stages.front();
+  const leg& first = by.in_force.routes[at].legs.front();
   if (first.from != origin::latent && first.from != origin::image)
     return go{core::route_id{at}, {}};
   // The neighbour that has most of what the route skips.

@@ -22,8 +22,8 @@ namespace {
 // Gates of a cascade.
 constexpr size_t most_gates = 8;
 
-leg whole(const profile& known, core::variant_id v, uint32_t skip = 0) {
-  leg out;
+leg_offer whole(const profile& known, core::variant_id v, uint32_t skip = 0) {
+  leg_offer out;
   out.variant = v;
   const variant_profile& of = known.variants[v.value];
   out.steps = of.steps > skip ? of.steps - skip : 0;
@@ -99,7 +99,7 @@ void offer_variants(offer_builder& to, const profile& known,
     const core::variant_id v{i};
     route r;
     r.name = known.variants[i].name + ", whole";
-    stage s = detail::stage_on(v);
+    leg s = detail::leg_on(v);
     const bool full = known.reuse ? known.reuse->full == v : i == 0;
     if (kind == reuse_kind::latents && full)
       for (const skip_threshold& t : reuse_table(known))
@@ -107,7 +107,7 @@ void offer_variants(offer_builder& to, const profile& known,
     r.store.latents = !s.capture.empty();
     r.store.image = kind == reuse_kind::images;
     const bool fresh = r.store.latents || (r.store.image && full);
-    r.stages.push_back(std::move(s));
+    r.legs.push_back(std::move(s));
     const uint32_t at = to.add_route(std::move(r), false);
     if (!is_related(known, v))
       continue;
@@ -139,13 +139,13 @@ void offer_latents(offer_builder& to, const profile& known,
     route r;
     r.name =
       fmt::format("{}, from latent {}", known.variants[v.value].name, skip);
-    stage s = detail::stage_on(v);
+    leg s = detail::leg_on(v);
     s.from = origin::latent;
     s.skip = skip;
     for (const skip_threshold& t : reuse_table(known))
       if (t.skip > skip)
         s.capture.push_back(t.skip);
-    r.stages.push_back(std::move(s));
+    r.legs.push_back(std::move(s));
     const uint32_t at = to.add_route(std::move(r), true);
     for (uint32_t c = 0; c < to.classes().size(); ++c) {
       const auto [label, allowed] = to.classes()[c];
@@ -184,13 +184,13 @@ void offer_images(offer_builder& to, const profile& known, const qualities& q) {
       route r;
       r.name = fmt::format("{}, from picture {}", p.name, t.skip);
       r.store.image = true;
-      stage s = detail::stage_on(v);
+      leg s = detail::leg_on(v);
       s.from = origin::image;
       s.skip = t.skip;
       s.skip_of = reuse.steps;
-      r.stages.push_back(std::move(s));
+      r.legs.push_back(std::move(s));
       const uint32_t at = to.add_route(std::move(r), true);
-      leg l = whole(known, v);
+      leg_offer l = whole(known, v);
       l.steps = runs->steps;
       for (uint32_t c = 0; c < to.classes().size(); ++c) {
         const auto [label, allowed] = to.classes()[c];
@@ -255,14 +255,14 @@ void offer_cascades(offer_builder& to, const profile& known, const qualities& q,
         "{} then {}, threshold {:.3g}", known.variants[c.light.value].name,
         known.variants[c.heavy.value].name, diffserve::threshold_at(t));
       r.late = late_rule::answer_best;
-      stage light = detail::stage_on(c.light);
+      leg light = detail::leg_on(c.light);
       light.check =
         gate{c.judge, to.add_threshold(diffserve::threshold_at(t), share)};
-      r.stages = {std::move(light), detail::stage_on(c.heavy)};
+      r.legs = {std::move(light), detail::leg_on(c.heavy)};
       const uint32_t at = to.add_route(std::move(r), false);
-      leg first = whole(known, c.light);
+      leg_offer first = whole(known, c.light);
       first.judged_by = &c;
-      leg second = whole(known, c.heavy);
+      leg_offer second = whole(known, c.heavy);
       second.reach = share;
       second.may_be_left_out = true;
       for (uint32_t of = 0; of < to.classes().size(); ++of) {
@@ -286,13 +286,13 @@ void offer_edits(offer_builder& to, const profile& known, const qualities& q) {
     const variant_profile& v = known.variants[m.variant.value];
     route r;
     r.name = v.name + ", masked";
-    stage s = detail::stage_on(m.variant);
+    leg s = detail::leg_on(m.variant);
     s.from = origin::template_image;
-    r.stages.push_back(std::move(s));
+    r.legs.push_back(std::move(s));
     const uint32_t at = to.add_route(std::move(r), false);
     std::map<std::string_view, instgenie::step_model> by_kind;
     for (uint32_t b = 0; b < edit_bins; ++b) {
-      leg l = whole(known, m.variant);
+      leg_offer l = whole(known, m.variant);
       l.step_seconds = [&](std::string_view kind, uint32_t batch) {
         auto seconds = by_kind.find(kind);
         if (seconds == by_kind.end())

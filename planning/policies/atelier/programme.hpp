@@ -55,7 +55,7 @@ struct pool_work {
   double seconds = 0;
 };
 
-/// One way to answer a class: a route with its stages bound to pools.
+/// One way to answer a class: a route with its legs bound to pools.
 struct column {
   uint32_t of = 0;
   /// What it is for the caller.
@@ -69,10 +69,10 @@ struct column {
   /// The share of its answers that the mix's light variant makes.
   double light = 0;
   std::array<pool_work, 3> work{};
-  uint32_t stages = 0;
+  uint32_t legs = 0;
 
   std::span<const pool_work> works() const {
-    return {work.data(), stages};
+    return {work.data(), legs};
   }
 };
 

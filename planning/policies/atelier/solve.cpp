@@ -120,9 +120,9 @@ core::result<void> validate(const problem& asked) {
     if (c.mix)
       if (auto ok = inside("column", i, *c.mix, asked.mixes.size()); !ok)
         return ok;
-    if (c.stages > c.work.size())
+    if (c.legs > c.work.size())
       return core::fail(ec::invalid_argument, "column {}: {} stages", i,
-                        c.stages);
+                        c.legs);
     for (const double x : {c.quality, c.light})
       if (auto ok = sound("column", i, x); !ok)
         return ok;

@@ -45,7 +45,7 @@ void check(const unified_memory& m, const saved_memory& from,
   const auto& routes = from.of.routes;
   for (size_t v = 0; v < from.known.variants.size(); ++v)
     if (m.first_route + v >= routes.size()
-        || routes[m.first_route + v].stages.empty()) {
+        || routes[m.first_route + v].legs.empty()) {
       r.complain("memory.first_route",
                  fmt::format("{} does not begin {} routes with stages",
                              m.first_route, from.known.variants.size()));

@@ -25,8 +25,8 @@ uint32_t add_route(plan& to, route x) {
   return static_cast<uint32_t>(to.routes.size() - 1);
 }
 
-stage stage_on(core::variant_id variant) {
-  stage s;
+leg leg_on(core::variant_id variant) {
+  leg s;
   s.any_of = {variant};
   return s;
 }

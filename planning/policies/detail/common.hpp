@@ -26,8 +26,8 @@ bool may_reuse(const core::request& wanted);
 /// Returns the index of the route that this adds.
 uint32_t add_route(plan& to, route x);
 
-/// Returns a stage on one variant, from noise.
-stage stage_on(core::variant_id variant);
+/// Returns a leg on one variant, from noise.
+leg leg_on(core::variant_id variant);
 
 /// Returns the ladder of a kind and its index in the profile; null: none.
 const ladder_profile* ladder_of(const profile& known, ladder_kind kind);

@@ -15,7 +15,7 @@ using core::ec;
 constexpr double noise = 1e-9;
 
 core::result<void> sound(const cascade_problem& asked) {
-  for (const leg* one : {&asked.light, &asked.heavy}) {
+  for (const leg_times* one : {&asked.light, &asked.heavy}) {
     if (one->batches.empty())
       return core::fail(ec::invalid_argument,
                         "variant {} has no profiled batch", one->variant.value);
@@ -40,7 +40,7 @@ core::result<void> sound(const cascade_problem& asked) {
 }
 
 // A fixed batch may lie between the profiled ones.
-std::vector<batch_time> choices(const leg& of,
+std::vector<batch_time> choices(const leg_times& of,
                                 const std::optional<uint32_t>& only) {
   if (!only)
     return of.batches;
@@ -81,7 +81,7 @@ private:
 
 // Each worker that is left over joins the leg that is then the more loaded one.
 void add_spare(const cascade_problem& asked, cascade_plan& p) {
-  const auto busy = [&](double load, uint32_t workers, const leg& of,
+  const auto busy = [&](double load, uint32_t workers, const leg_times& of,
                         uint32_t batch) {
     return workers > 0 ? load / (workers * throughput(of, batch)) : load;
   };
@@ -248,7 +248,7 @@ core::result<cascade_plan> allocate(const cascade_problem& asked) {
 }
 
 cascade_plan first_plan(const cascade_problem& asked) {
-  const auto eight = [](const leg& of) {
+  const auto eight = [](const leg_times& of) {
     uint32_t batch = of.batches.front().batch;
     for (const batch_time& b : of.batches)
       if (b.batch <= 8)
@@ -306,7 +306,7 @@ core::result<cascade_plan> allocate_by_programme(const cascade_problem& asked,
 
   std::vector<size_of> sizes[2];
   for (size_t m = 0; m < 2; ++m) {
-    const leg& of = m == 0 ? asked.light : asked.heavy;
+    const leg_times& of = m == 0 ? asked.light : asked.heavy;
     const auto& only = m == 0 ? asked.light_batch : asked.heavy_batch;
     lp_row one_batch{
       "one batch size", {}, lp_relation::equal, m == 0 ? 1.0 : 0};

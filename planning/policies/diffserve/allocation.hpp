@@ -22,8 +22,8 @@ inline constexpr double generous_provisioning = 1.2;
 
 /// What one solve is asked for.
 struct cascade_problem {
-  leg light;
-  leg heavy;
+  leg_times light;
+  leg_times heavy;
   deferral_profile deferred = unknown_deferral();
   /// Requests a second, over-provisioning included.
   double demand = 0;

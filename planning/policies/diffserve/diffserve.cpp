@@ -28,7 +28,7 @@ namespace {
 
 using diffserve::cascade_plan;
 using diffserve::cascade_problem;
-using diffserve::leg;
+using diffserve::leg_times;
 using rule = diffserve_rules::allocation_rule;
 
 // Old scores lose half of their weight in this time.
@@ -56,8 +56,8 @@ bool timed_out(const demand& asked, core::time_point seen) {
                      [](const demand_window& w) { return w.late > 0; });
 }
 
-// Seconds that a stage waits for a variant, by Little's law.
-double wait_for(const demand& asked, core::variant_id variant, const leg& of,
+// Seconds that a leg waits for a variant, by Little's law.
+double wait_for(const demand& asked, core::variant_id variant, const leg_times& of,
                 uint32_t workers) {
   const size_t v = variant.value;
   const double waiting =
@@ -195,13 +195,13 @@ core::result<cascade_plan> planned(
 }
 
 // On devices that run it at these costs.
-leg leg_with(const variant_profile& v, core::variant_id variant,
+leg_times leg_with(const variant_profile& v, core::variant_id variant,
              uint32_t most_batch, core::timespan judging) {
   std::set<uint32_t> sizes{1};
   for (const step_cost& s : v.step)
     if (s.batch <= most_batch)
       sizes.insert(std::max(s.batch, 1u));
-  leg out;
+  leg_times out;
   out.variant = variant;
   out.judge_seconds = core::to_seconds(judging);
   for (const uint32_t n : sizes) {
@@ -214,7 +214,7 @@ leg leg_with(const variant_profile& v, core::variant_id variant,
 
 } // namespace
 
-leg leg_of(const profile& known, core::variant_id variant, uint32_t most_batch,
+leg_times leg_of(const profile& known, core::variant_id variant, uint32_t most_batch,
            core::timespan judging) {
   return leg_with(known.variants[variant.value], variant, most_batch, judging);
 }
@@ -318,9 +318,9 @@ plan diffserve_policy::replan(const demand& asked, const profile& by_kind,
   cascade.name = "cascade";
   cascade.late =
     rules_.light_fallback ? late_rule::answer_best : late_rule::drop;
-  stage light = detail::stage_on(c.light);
+  leg light = detail::leg_on(c.light);
   light.check = gate{rules_.judge.empty() ? c.judge : rules_.judge, 0};
-  cascade.stages = {std::move(light), detail::stage_on(c.heavy)};
+  cascade.legs = {std::move(light), detail::leg_on(c.heavy)};
   const uint32_t at = detail::add_route(next, std::move(cascade));
   next.thresholds = {diffserve::threshold_at(p.threshold)};
   next.deferred = {p.deferred};
@@ -373,7 +373,7 @@ choice diffserve_policy::choose(const decision_context& by) const {
   return go{core::route_id{at}, {}};
 }
 
-core::lane_id diffserve_policy::place(const stage& next,
+core::lane_id diffserve_policy::place(const leg& next,
                                       const decision_context& by) const {
   if (!rules_.worker_lanes)
     return vanilla::place(next, by);

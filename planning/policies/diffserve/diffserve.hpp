@@ -81,7 +81,7 @@ public:
 
   choice choose(const decision_context& by) const override;
 
-  core::lane_id place(const stage& next,
+  core::lane_id place(const leg& next,
                       const decision_context& by) const override;
 
   taken take(const worker_view& worker, std::span<const waiting> queue,
@@ -105,7 +105,7 @@ std::vector<diffserve_rules> all_diffserve_rules();
 
 /// Returns the batches of a variant as measured at its native size, up to
 /// `most_batch`, each with text, decoding and judging of all its pictures.
-diffserve::leg leg_of(const profile& known, core::variant_id variant,
+diffserve::leg_times leg_of(const profile& known, core::variant_id variant,
                       uint32_t most_batch, core::timespan judging);
 
 } // namespace atelier::planning

@@ -6,7 +6,7 @@
 
 namespace atelier::planning::diffserve {
 
-double batch_seconds(const leg& of, uint32_t n) {
+double batch_seconds(const leg_times& of, uint32_t n) {
   ATELIER_EXPECTS(!of.batches.empty() && n > 0, "a profiled batch, and a row");
   const auto above =
     std::find_if(of.batches.begin(), of.batches.end(),
@@ -23,11 +23,11 @@ double batch_seconds(const leg& of, uint32_t n) {
        + (b.seconds - a.seconds) * (n - a.batch) / (b.batch - a.batch);
 }
 
-double throughput(const leg& of, uint32_t n) {
+double throughput(const leg_times& of, uint32_t n) {
   return n / batch_seconds(of, n);
 }
 
-uint32_t best_batch_within(const leg& of, double seconds) {
+uint32_t best_batch_within(const leg_times& of, double seconds) {
   uint32_t best = 0;
   double most = 0;
   for (const batch_time& b : of.batches)

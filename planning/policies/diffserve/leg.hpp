@@ -17,7 +17,7 @@ struct batch_time {
 };
 
 /// One variant of a cascade. The light one's times include the judge.
-struct leg {
+struct leg_times {
   core::variant_id variant;
   /// Batches that fit, by rising size, at least one; times above 0.
   std::vector<batch_time> batches;
@@ -29,13 +29,13 @@ struct leg {
 /// around it, proportional below the first and beyond the last.
 /// Source: DiffServe profiles the sizes 1, 2, 4, 8, 16, 32 alone.
 /// @pre n > 0
-double batch_seconds(const leg& of, uint32_t n);
+double batch_seconds(const leg_times& of, uint32_t n);
 
 /// Returns requests a second of one worker that runs batches of `n`.
-double throughput(const leg& of, uint32_t n);
+double throughput(const leg_times& of, uint32_t n);
 
 /// Returns the profiled batch of most throughput that takes at most `seconds`;
 /// of equal ones the smaller; none fits: 0.
-uint32_t best_batch_within(const leg& of, double seconds);
+uint32_t best_batch_within(const leg_times& of, double seconds);
 
 } // namespace atelier::planning::diffserve

@@ -33,7 +33,7 @@ std::optional<size_t> balance(std::span<const double> work, balancing rule,
                              - work.begin());
 }
 
-trial_batch with_period(trial_batch now, const leg& of, bool timed_out) {
+trial_batch with_period(trial_batch now, const leg_times& of, bool timed_out) {
   const auto& sizes = of.batches;
   if (timed_out) {
     // The largest profiled size no larger than half.

@@ -52,6 +52,6 @@ struct trial_batch {
   friend bool operator==(const trial_batch&, const trial_batch&) = default;
 };
 
-trial_batch with_period(trial_batch now, const leg& of, bool timed_out);
+trial_batch with_period(trial_batch now, const leg_times& of, bool timed_out);
 
 } // namespace atelier::planning::diffserve

@@ -14,7 +14,7 @@ namespace atelier::planning::diffserve {
 /// A cascade of any number of legs over any kinds of device.
 struct stages_problem {
   /// [leg][kind]; without batches the leg cannot run there.
-  std::vector<std::vector<leg>> legs;
+  std::vector<std::vector<leg_times>> legs;
   /// By leg but the last: (threshold, share deferred of what reaches it), from
   /// threshold 0 with share 0 on.
   std::vector<std::vector<std::pair<double, double>>> gates;

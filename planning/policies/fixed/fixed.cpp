@@ -126,7 +126,7 @@ choice fixed_policy::choose(const decision_context& by) const {
   return rules_->choose(by);
 }
 
-core::lane_id fixed_policy::place(const stage& next,
+core::lane_id fixed_policy::place(const leg& next,
                                   const decision_context& by) const {
   return rules_->place(next, by);
 }

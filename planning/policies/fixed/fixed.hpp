@@ -33,7 +33,7 @@ public:
 
   choice choose(const decision_context& by) const override;
 
-  core::lane_id place(const stage& next,
+  core::lane_id place(const leg& next,
                       const decision_context& by) const override;
 
   taken take(const worker_view& worker, std::span<const waiting> queue,

@@ -115,11 +115,11 @@ plan instgenie_policy::replan(const demand& asked, const profile& known,
       route r;
       r.name = known.variants[m.variant.value].name
              + (recorded ? ", edit" : ", edit and record");
-      stage s = detail::stage_on(m.variant);
+      leg s = detail::leg_on(m.variant);
       // In full it is any other request with a source.
       s.from = rules_.in_full ? origin::noise : origin::template_image;
       s.record = !recorded && !rules_.in_full;
-      r.stages.push_back(std::move(s));
+      r.legs.push_back(std::move(s));
       detail::add_route(next, std::move(r));
     }
   return next;
@@ -133,7 +133,7 @@ choice instgenie_policy::choose(const decision_context& by) const {
   if (at == nullptr || !edit || by.wanted.deterministic)
     return plain;
   const auto variant =
-    by.in_force.routes[at->route.value].stages.front().any_of.front();
+    by.in_force.routes[at->route.value].legs.front().any_of.front();
   const size_t masked = masked_of(by.costs, variant);
   if (masked == by.costs.masked.size()
       || edit_route(by.costs, masked, false) >= by.in_force.routes.size())
@@ -152,7 +152,7 @@ choice instgenie_policy::choose(const decision_context& by) const {
     core::route_id{edit_route(by.costs, masked, by.known.mask->recorded)}, {}};
 }
 
-core::lane_id instgenie_policy::place(const stage& next,
+core::lane_id instgenie_policy::place(const leg& next,
                                       const decision_context& by) const {
   const core::variant_id variant = next.any_of.front();
   const size_t masked = masked_of(by.costs, variant);

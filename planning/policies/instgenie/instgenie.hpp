@@ -49,7 +49,7 @@ public:
 
   choice choose(const decision_context& by) const override;
 
-  core::lane_id place(const stage& next,
+  core::lane_id place(const leg& next,
                       const decision_context& by) const override;
 
 private:

@@ -164,13 +164,13 @@ plan modm_policy::replan(const demand& asked, const profile& by_kind,
   route miss;
   miss.name = "miss";
   miss.store.image = true;
-  miss.stages.push_back(detail::stage_on(r.full));
+  miss.legs.push_back(detail::leg_on(r.full));
   const uint32_t first = detail::add_route(next, std::move(miss));
   for (const skip_threshold& t : table_of(known)) {
     route hit;
     hit.name = fmt::format("hit, k={}", t.skip);
     hit.store.image = rules_.keep_all;
-    stage s;
+    leg s;
     s.any_of = {small};
     // A variant that this leaves no step out of cannot refine.
     if (!modm::refine_with(known.variants[small.value].steps, t.skip)
@@ -181,7 +181,7 @@ plan modm_policy::replan(const demand& asked, const profile& by_kind,
     s.from = origin::image;
     s.skip = t.skip;
     s.skip_of = r.steps;
-    hit.stages.push_back(std::move(s));
+    hit.legs.push_back(std::move(s));
     detail::add_route(next, std::move(hit));
   }
   next.share.assign(1, std::vector<double>(next.routes.size(), 0.0));

@@ -87,22 +87,22 @@ plan nirvana_policy::replan(const demand& asked, const profile& by_kind,
   const auto table = table_of(known);
   route scratch;
   scratch.name = "scratch";
-  stage whole = detail::stage_on(runs);
+  leg whole = detail::leg_on(runs);
   if (rules_.reuse == reuse::nearest || rules_.reuse == reuse::furthest) {
     for (const skip_threshold& t : table)
       whole.capture.push_back(t.skip);
     scratch.store.latents = !whole.capture.empty();
   }
   scratch.store.image = rules_.reuse == reuse::picture;
-  scratch.stages.push_back(std::move(whole));
+  scratch.legs.push_back(std::move(whole));
   const uint32_t first = detail::add_route(next, std::move(scratch));
   for (const skip_threshold& t : table) {
     route r;
     r.name = fmt::format("latent, K={}", t.skip);
-    stage s = detail::stage_on(runs);
+    leg s = detail::leg_on(runs);
     s.from = origin::latent;
     s.skip = t.skip;
-    r.stages.push_back(std::move(s));
+    r.legs.push_back(std::move(s));
     detail::add_route(next, std::move(r));
   }
   route found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // needs:  nothing but the request
-// routes: one for each variant of the profile, one stage from noise, late: drop
+// routes: one for each variant of the profile, one leg from noise, late: drop
 // lanes:  one for each variant, shared by the workers that host it
 // take:   the best first into free seats; what cannot end in time is late
 // memory: none
@@ -50,8 +50,8 @@ core::result<core::variant_id> pinned(const core::pins& fixed,
 }
 
 bool runs(const route& r, core::variant_id v) {
-  return r.stages.size() == 1
-      && r.stages.front().any_of == std::vector<core::variant_id>{v};
+  return r.legs.size() == 1
+      && r.legs.front().any_of == std::vector<core::variant_id>{v};
 }
 
 } // namespace
@@ -68,11 +68,11 @@ plan vanilla::replan(const demand&, const profile& known,
     next.workers.push_back(std::move(a));
   }
   for (size_t i = 0; i < known.variants.size(); ++i) {
-    stage whole;
+    leg whole;
     whole.any_of = {core::variant_id{static_cast<uint32_t>(i)}};
     route r;
     r.name = known.variants[i].name;
-    r.stages.push_back(std::move(whole));
+    r.legs.push_back(std::move(whole));
     next.routes.push_back(std::move(r));
   }
   if (!next.routes.empty()) {
@@ -106,7 +106,7 @@ choice vanilla::choose(const decision_context& by) const {
   return go{core::route_id{static_cast<uint32_t>(at)}};
 }
 
-core::lane_id vanilla::place(const stage& next, const decision_context&) const {
+core::lane_id vanilla::place(const leg& next, const decision_context&) const {
   ATELIER_EXPECTS(!next.any_of.empty(), "a stage has a variant");
   return lane_of(next.any_of.front());
 }

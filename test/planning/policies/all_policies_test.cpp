@@ -255,12 +255,12 @@ BOOST_AUTO_TEST_CASE(plans_and_choices_are_sound_in_random_histories) {
           BOOST_REQUIRE(x >= 0);
       }
       for (const auto& r : s.now.routes)
-        for (const auto& stage : r.stages) {
-          BOOST_REQUIRE(!stage.any_of.empty());
-          for (const auto v : stage.any_of)
+        for (const auto& leg : r.legs) {
+          BOOST_REQUIRE(!leg.any_of.empty());
+          for (const auto v : leg.any_of)
             BOOST_REQUIRE(v.value < s.known.variants.size());
-          if (stage.check)
-            BOOST_REQUIRE(stage.check->threshold < s.now.thresholds.size());
+          if (leg.check)
+            BOOST_REQUIRE(leg.check->threshold < s.now.thresholds.size());
         }
       if (random.below(2) == 0)
         s.load();
@@ -292,15 +292,15 @@ BOOST_AUTO_TEST_CASE(plans_and_choices_are_sound_in_random_histories) {
         const auto& r = s.now.routes[go->route.value];
         if (go->match)
           BOOST_REQUIRE(*go->match < known.near->size());
-        for (const auto& stage : r.stages) {
+        for (const auto& leg : r.legs) {
           auto draws = test::random_of(n);
-          s.sut->place(stage, {wanted, known, s.known, s.now, s.there, draws});
-          if (stage.from == origin::latent) {
-            // The match has a state that the stage may use.
+          s.sut->place(leg, {wanted, known, s.known, s.now, s.there, draws});
+          if (leg.from == origin::latent) {
+            // The match has a state that the leg may use.
             BOOST_REQUIRE(go->match.has_value());
             bool usable = false;
             for (const uint32_t k : (*known.near)[*go->match].stored)
-              usable = usable || (k > 0 && k <= stage.skip);
+              usable = usable || (k > 0 && k <= leg.skip);
             BOOST_REQUIRE_MESSAGE(usable, policy->name());
           }
         }

@@ -37,14 +37,14 @@ unified::offers offers_of(profile known, const cluster_view& there) {
 
 /// The kinds on which columns run these variants in order.
 std::set<std::vector<std::string>> kinds_of(
-  const unified::offers& o, const std::vector<core::variant_id>& stages) {
+  const unified::offers& o, const std::vector<core::variant_id>& legs) {
   std::set<std::vector<std::string>> out;
   for (const auto& c : o.asked.columns) {
     std::vector<std::string> kinds;
-    bool same = c.stages == stages.size();
+    bool same = c.legs == legs.size();
     for (size_t i = 0; same && i < c.works().size(); ++i) {
       const auto& pool = o.pools[c.works()[i].pool];
-      same = pool.variant == stages[i];
+      same = pool.variant == legs[i];
       kinds.push_back(pool.device_kind);
     }
     if (same)
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_cascade_is_offered_over_two_kinds) {
   BOOST_TEST((kinds_of(o, {heavy}) == std::set<kinds>{{"quick"}}));
   BOOST_TEST((kinds_of(o, {light}) == std::set<kinds>{{"quick"}, {"slow"}}));
   for (const auto& c : o.asked.columns)
-    if (c.stages == 1) {
+    if (c.legs == 1) {
       const auto& pool = o.pools[c.work[0].pool];
       const double step = pool.device_kind == "slow" ? 0.8 : 0.1;
       BOOST_TEST(c.work[0].seconds == step * (pool.variant == heavy ? 10 : 1),
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_judge_takes_its_time_on_the_lights_kind) {
   const auto o = offers_of(test::two_kinds(), test::quick_and_slow(2, 2));
   bool looked = false;
   for (const auto& c : o.asked.columns)
-    if (c.stages == 2 && o.pools[c.work[0].pool].device_kind == "slow") {
+    if (c.legs == 2 && o.pools[c.work[0].pool].device_kind == "slow") {
       BOOST_TEST(c.work[0].seconds == 0.8 + 0.16,
                  boost::test_tools::tolerance(1e-9));
       looked = true;
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(atelier_draws_heavy_pictures_on_quick_devices) {
   // Some heavy pictures though light ones alone would do.
   double heavies = 0;
   for (size_t r = 0; r < x.now.routes.size(); ++r)
-    if (x.now.routes[r].stages.back().any_of.front() == heavy)
+    if (x.now.routes[r].legs.back().any_of.front() == heavy)
       heavies += x.now.share.front()[r];
   BOOST_TEST(heavies > 0.2);
 }
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(a_request_goes_where_it_ends_first) {
   x.there.workers[0].seats_taken = 3;
   x.there.workers[1].seats_taken = 1;
   x.replan();
-  stage s;
+  leg s;
   s.any_of = {light};
   BOOST_TEST((x.place(s, {}) == lane_of(x.there.workers[0].worker)));
 }
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(an_edit_goes_to_the_kind_that_runs_it_soonest) {
   facts f;
   f.mask = mask_facts{};
   f.mask->ratio = 0.3;
-  stage s;
+  leg s;
   s.any_of = {light};
   s.from = origin::template_image;
   BOOST_TEST((x.place(s, f) == lane_of(x.there.workers[0].worker)));

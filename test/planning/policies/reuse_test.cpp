@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(nirvana_resumes_as_far_as_similarity_allows) {
   const std::vector<uint32_t> all{5, 10, 15, 20, 25};
   const auto skip = [&](double similarity, std::vector<uint32_t> stored) {
     return s.route(test::near_one(similarity, std::move(stored)), {}, usual)
-      .stages[0]
+      .legs[0]
       .skip;
   };
   BOOST_TEST(skip(0.65, all) == 0u);
@@ -38,11 +38,11 @@ BOOST_AUTO_TEST_CASE(nirvana_resumes_as_far_as_similarity_allows) {
   BOOST_TEST(skip(0.96, {5, 10}) == 10u);
   BOOST_TEST(skip(0.76, {25}) == 0u);
   const auto& scratch = s.route(test::near_one(0.1, all), {}, usual);
-  BOOST_TEST((scratch.stages[0].capture == all));
+  BOOST_TEST((scratch.legs[0].capture == all));
   BOOST_TEST(scratch.store.latents);
   const auto& hit = s.route(test::near_one(0.96, all), {}, usual);
   BOOST_TEST(!hit.store.latents);
-  BOOST_TEST((hit.stages[0].from == origin::latent));
+  BOOST_TEST((hit.legs[0].from == origin::latent));
 }
 
 BOOST_AUTO_TEST_CASE(nirvana_takes_the_furthest_of_its_neighbours) {
@@ -53,12 +53,12 @@ BOOST_AUTO_TEST_CASE(nirvana_takes_the_furthest_of_its_neighbours) {
   f.near->push_back(other);
   const auto s = scene_of("nirvana");
   const auto c = std::get<go>(s.choose(f, {}, usual));
-  BOOST_TEST(s.now.routes[c.route.value].stages[0].skip == 20u);
+  BOOST_TEST(s.now.routes[c.route.value].legs[0].skip == 20u);
   BOOST_TEST(c.match.value() == 1u);
   auto paper = scene_of("nirvana-paper");
   f.hit_likely = true;
   const auto p = std::get<go>(paper.choose(f, {}, usual));
-  BOOST_TEST(paper.now.routes[p.route.value].stages[0].skip == 5u);
+  BOOST_TEST(paper.now.routes[p.route.value].legs[0].skip == 5u);
 }
 
 BOOST_AUTO_TEST_CASE(deterministic_and_pinned_runs_bypass_the_cache) {
@@ -66,10 +66,10 @@ BOOST_AUTO_TEST_CASE(deterministic_and_pinned_runs_bypass_the_cache) {
   const auto f = test::near_one(0.97, {25});
   core::request wanted;
   wanted.deterministic = true;
-  BOOST_TEST(s.route(f, wanted, usual).stages[0].skip == 0u);
+  BOOST_TEST(s.route(f, wanted, usual).legs[0].skip == 0u);
   core::request guided;
   guided.fixed.guidance = 3.0f;
-  BOOST_TEST(s.route(f, guided, usual).stages[0].skip == 0u);
+  BOOST_TEST(s.route(f, guided, usual).legs[0].skip == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_fiftieth_starts_from_scratch_whatever_is_near) {
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_fiftieth_starts_from_scratch_whatever_is_near) {
   const auto f = test::near_one(0.97, {25});
   size_t fresh = 0;
   for (uint64_t id = 0; id < 5000; ++id)
-    fresh += s.route(f, {}, id).stages[0].skip == 0 ? 1u : 0u;
+    fresh += s.route(f, {}, id).legs[0].skip == 0 ? 1u : 0u;
   BOOST_TEST((fresh > 50 && fresh < 160));
 }
 
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(picture_caches_answer_with_what_they_find) {
        {std::pair{"gptcache", 0.8}, {"pinecone", 0.85}, {"crs", 0.25}}) {
     const auto s = scene_of(name);
     const auto& hit = s.route(test::near_one(from, {}));
-    BOOST_TEST(hit.stages.empty(), name);
+    BOOST_TEST(hit.legs.empty(), name);
     BOOST_TEST((hit.from == origin::image), name);
     BOOST_TEST((hit.store == store_set{}), name);
     const auto& miss = s.route(test::near_one(from - 0.01, {}));
@@ -151,15 +151,15 @@ BOOST_AUTO_TEST_CASE(modm_refines_hits_and_makes_misses_whole) {
   const auto s = scene_of("modm");
   const auto& miss = s.route(test::near_one(0.2499, {}));
   BOOST_TEST(miss.name == "miss");
-  BOOST_TEST((miss.stages[0].any_of == std::vector{core::variant_id{0}}));
+  BOOST_TEST((miss.legs[0].any_of == std::vector{core::variant_id{0}}));
   BOOST_TEST(miss.store.image);
   const auto& hit = s.route(test::near_one(0.27, {}));
-  BOOST_TEST(hit.stages[0].skip == 10u);
-  BOOST_TEST(hit.stages[0].skip_of == 50u);
-  BOOST_TEST((hit.stages[0].from == origin::image));
+  BOOST_TEST(hit.legs[0].skip == 10u);
+  BOOST_TEST(hit.legs[0].skip_of == 50u);
+  BOOST_TEST((hit.legs[0].from == origin::image));
   const std::vector<core::variant_id> small_then_large{core::variant_id{1},
                                                        core::variant_id{0}};
-  BOOST_TEST((hit.stages[0].any_of == small_then_large));
+  BOOST_TEST((hit.legs[0].any_of == small_then_large));
   BOOST_TEST(hit.store.image);
   BOOST_TEST(
     !scene_of("modm-cache-large").route(test::near_one(0.27, {})).store.image);

@@ -84,7 +84,7 @@ struct scene {
     return now.routes.at(go->route.value);
   }
 
-  core::lane_id place(const planning::stage& next, const planning::facts& facts,
+  core::lane_id place(const planning::leg& next, const planning::facts& facts,
                       uint64_t id = 0) const {
     auto random = random_of(id);
     const core::request wanted;

@@ -215,7 +215,7 @@ bool master::add(uint32_t i) {
   const auto x = plain_column(lp_infinity);
   if (!c.mix)
     gains_[2][x.value] = c.quality;
-  // Two stages may meet in one row.
+  // Two legs may meet in one row.
   each_term(c, [&](lp_row_id row, double factor) {
     auto& terms = lp_.rows[row.value].terms;
     if (!terms.empty() && terms.back().column == x)

@@ -71,7 +71,7 @@ uint32_t offer_builder::add_mix(mix x) {
 }
 
 void offer_builder::add(uint32_t of, uint32_t route, double quality, bool fresh,
-                        const std::vector<leg>& legs,
+                        const std::vector<leg_offer>& legs,
                         std::optional<std::pair<uint32_t, double>> part) {
   column c;
   c.of = of;
@@ -85,14 +85,14 @@ void offer_builder::add(uint32_t of, uint32_t route, double quality, bool fresh,
   bind(c, legs, 0, 0);
 }
 
-void offer_builder::bind(column& c, const std::vector<leg>& legs, size_t at,
+void offer_builder::bind(column& c, const std::vector<leg_offer>& legs, size_t at,
                          double seconds) {
-  // A column has no more stages; the second test says so to the compiler.
+  // A column has no more legs; the second test says so to the compiler.
   if (at == legs.size() || at == c.work.size()) {
     out_.asked.columns.push_back(c);
     return;
   }
-  const leg& l = legs[at];
+  const leg_offer& l = legs[at];
   for (const uint32_t p : pools_of_[l.variant.value]) {
     const pool_key& key = out_.pools[p];
     // The next leg on the same budget: other pairs bring no more than they cost
@@ -114,9 +114,9 @@ void offer_builder::bind(column& c, const std::vector<leg>& legs, size_t at,
     if (ends > deadline_ + 1e-9)
       continue;
     c.work[at] = {p, l.reach * (l.steps * step / key.batch + once)};
-    c.stages = static_cast<uint32_t>(at + 1);
+    c.legs = static_cast<uint32_t>(at + 1);
     bind(c, legs, at + 1, ends);
-    c.stages = static_cast<uint32_t>(at);
+    c.legs = static_cast<uint32_t>(at);
   }
 }
 
@@ -126,7 +126,7 @@ bool offer_builder::may_follow(const column& c, const pool_key& next) const {
       || next.device_kind == out_.pools[c.work[0].pool].device_kind;
 }
 
-double offer_builder::step_seconds(const leg& l, const pool_key& on) const {
+double offer_builder::step_seconds(const leg_offer& l, const pool_key& on) const {
   if (l.step_seconds)
     return l.step_seconds(on.device_kind, on.batch);
   const variant_table& x = tables_.of(l.variant, on.device_kind);
@@ -134,7 +134,7 @@ double offer_builder::step_seconds(const leg& l, const pool_key& on) const {
 }
 
 // What each picture takes besides its steps.
-double offer_builder::once_seconds(const leg& l, std::string_view kind) const {
+double offer_builder::once_seconds(const leg_offer& l, std::string_view kind) const {
   const variant_profile& v = tables_.of(l.variant, kind).costs;
   const double own = core::to_seconds(v.text + v.decode);
   return l.judged_by == nullptr

@@ -13,8 +13,8 @@
 
 namespace atelier::planning::unified {
 
-/// A stage of a column before it is bound to a pool.
-struct leg {
+/// A leg of a column before it is bound to a pool.
+struct leg_offer {
   core::variant_id variant;
   double steps = 0;
   /// Seconds of a step at a batch on a kind of device; the variant's own where
@@ -66,14 +66,14 @@ public:
   /// that ends in time. `part`: the mix that its answers belong to, and the
   /// share of them that the light variant makes.
   void add(uint32_t of, uint32_t route, double quality, bool fresh,
-           const std::vector<leg>& legs,
+           const std::vector<leg_offer>& legs,
            std::optional<std::pair<uint32_t, double>> part = {});
 
 private:
-  void bind(column& c, const std::vector<leg>& legs, size_t at, double seconds);
+  void bind(column& c, const std::vector<leg_offer>& legs, size_t at, double seconds);
   bool may_follow(const column& c, const pool_key& next) const;
-  double step_seconds(const leg& l, const pool_key& on) const;
-  double once_seconds(const leg& l, std::string_view kind) const;
+  double step_seconds(const leg_offer& l, const pool_key& on) const;
+  double once_seconds(const leg_offer& l, std::string_view kind) const;
   void add_pools(const cluster_view& there);
 
   // The budget of legs that need not wait to the end: after those of the rules.

@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(high_load_skips_steps_of_those_who_tolerate_it) {
   size_t skipped[3] = {0, 0, 0};
   for (uint32_t level = 0; level < 3; ++level)
     for (uint64_t id = 0; id < 200; ++id)
-      skipped[level] += s.route(all_near(level), {}, id).stages[0].skip;
+      skipped[level] += s.route(all_near(level), {}, id).legs[0].skip;
   BOOST_TEST(skipped[2] > skipped[1]);
   BOOST_TEST(skipped[1] >= skipped[0]);
   // A wholly random shift would treat them alike.
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(high_load_skips_steps_of_those_who_tolerate_it) {
   size_t by_load[3] = {0, 0, 0};
   for (uint32_t level = 0; level < 3; ++level)
     for (uint64_t id = 0; id < 200; ++id)
-      by_load[level] += pac.route(all_near(level), {}, id).stages[0].skip;
+      by_load[level] += pac.route(all_near(level), {}, id).legs[0].skip;
   BOOST_TEST(by_load[0] == by_load[2]);
 }
 
@@ -81,11 +81,11 @@ BOOST_AUTO_TEST_CASE(misses_and_failed_predictions_run_in_full) {
   facts f = test::tolerates(2);
   f.near.emplace();
   for (uint64_t id = 0; id < 50; ++id)
-    BOOST_TEST(s.route(f, {}, id).stages[0].skip == 0u);
+    BOOST_TEST(s.route(f, {}, id).legs[0].skip == 0u);
   core::request deterministic;
   deterministic.deterministic = true;
   for (uint64_t id = 0; id < 50; ++id)
-    BOOST_TEST(s.route(all_near(2), deterministic, id).stages[0].skip == 0u);
+    BOOST_TEST(s.route(all_near(2), deterministic, id).legs[0].skip == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(overload_is_told_after_two_periods_and_taken_back) {
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(half_of_the_workers_lost_changes_the_shares_at_once) {
   const auto skip = [&] {
     size_t sum = 0;
     for (uint64_t id = 0; id < 200; ++id)
-      sum += s.route(all_near(2), {}, id).stages[0].skip;
+      sum += s.route(all_near(2), {}, id).legs[0].skip;
     return sum;
   };
   const size_t before = skip();
@@ -165,20 +165,20 @@ BOOST_AUTO_TEST_CASE(the_papers_form_has_lanes_and_levels_of_workers) {
   s.load();
   s.there.workers[7].seats_taken = 0;
   const auto& r = s.route(all_near(2));
-  BOOST_TEST(r.stages[0].level_of_worker);
-  const auto lane = s.place(r.stages[0], all_near(2));
+  BOOST_TEST(r.legs[0].level_of_worker);
+  const auto lane = s.place(r.legs[0], all_near(2));
   bool of_level = false;
   for (const auto& w : s.there.workers)
     of_level =
-      of_level || (lane == lane_of(w.worker) && w.level == r.stages[0].skip);
+      of_level || (lane == lane_of(w.worker) && w.level == r.legs[0].skip);
   BOOST_TEST(of_level);
 }
 
 BOOST_AUTO_TEST_CASE(ablations_lack_one_part_each) {
   // Without a shift the predicted level runs whatever the load.
   const auto unshifted = scene_at("argus-no-shift", 0.5);
-  BOOST_TEST(unshifted.route(all_near(2)).stages[0].skip == 25u);
-  BOOST_TEST(unshifted.route(all_near(0)).stages[0].skip == 0u);
+  BOOST_TEST(unshifted.route(all_near(2)).legs[0].skip == 25u);
+  BOOST_TEST(unshifted.route(all_near(0)).legs[0].skip == 0u);
   const auto unpredicted = scene_at("argus-no-classifier", 2.8);
   const auto c = unpredicted.choose({});
   BOOST_TEST(

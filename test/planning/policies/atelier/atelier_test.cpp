@@ -17,13 +17,13 @@ const unified_memory& memory_of(const test::scene& s) {
   return *s.now.memory.as<unified_memory>();
 }
 
-// Returns the mean seconds of device that the first stages of 2,000 prompts
+// Returns the mean seconds of device that the first legs of 2,000 prompts
 // take, which tolerate a level and have everything near.
 double mean_seconds(const test::scene& s, const facts& f) {
   constexpr uint64_t prompts = 2'000;
   double sum = 0;
   for (uint64_t id = 0; id < prompts; ++id) {
-    const auto& first = s.route(f, {}, id).stages.front();
+    const auto& first = s.route(f, {}, id).legs.front();
     const auto& v = s.known.variants[first.any_of.front().value];
     sum += core::to_seconds(v.step.front().took) * (v.steps - first.skip);
   }
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(low_load_runs_in_full) {
   const auto s = loaded(0.3, false);
   size_t full = 0;
   for (uint64_t id = 0; id < 100; ++id) {
-    const auto& first = s.route(everything(0), {}, id).stages.front();
+    const auto& first = s.route(everything(0), {}, id).legs.front();
     full += first.any_of.front().value == 0 && first.skip == 0 ? 1u : 0u;
   }
   BOOST_TEST(full >= 95u);
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(the_best_model_is_loaded_again_after_a_rush) {
   BOOST_TEST(s.hosting(0) > 0u);
   for (uint64_t id = 0; id < 50; ++id)
     BOOST_TEST(
-      s.route(test::tolerates(0), {}, id).stages.front().any_of.front().value
+      s.route(test::tolerates(0), {}, id).legs.front().any_of.front().value
       == 0u);
 }
 
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(nothing_starts_further_than_similarity_allows) {
     for (uint32_t level = 0; level < 3; ++level)
       for (uint64_t id = 0; id < 100; ++id) {
         const auto& first =
-          s.route(everything(level, similarity), {}, id).stages.front();
+          s.route(everything(level, similarity), {}, id).legs.front();
         if (first.from == origin::latent)
           BOOST_REQUIRE_LE(first.skip, most);
       }
@@ -213,11 +213,11 @@ BOOST_AUTO_TEST_CASE(cascades_judge_and_answer_late_ones_with_what_there_is) {
   auto s = loaded(1);
   bool found = false;
   for (const auto& r : s.now.routes)
-    if (r.stages.size() == 2) {
+    if (r.legs.size() == 2) {
       found = true;
       BOOST_TEST((r.late == late_rule::answer_best));
-      BOOST_REQUIRE(r.stages[0].check.has_value());
-      BOOST_TEST(r.stages[0].check->threshold < s.now.thresholds.size());
+      BOOST_REQUIRE(r.legs[0].check.has_value());
+      BOOST_TEST(r.legs[0].check->threshold < s.now.thresholds.size());
     }
   BOOST_TEST(found);
 }
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(what_is_deferred_need_not_be_sure_to_end_in_time) {
     s.replan();
     double share = 0;
     for (size_t r = 0; r < s.now.routes.size(); ++r)
-      if (s.now.routes[r].stages.size() == 2)
+      if (s.now.routes[r].legs.size() == 2)
         share += s.now.share.front()[r];
     return share;
   };
@@ -265,9 +265,9 @@ BOOST_AUTO_TEST_CASE(pictures_are_refined_where_the_cache_has_pictures) {
   bool refined = false;
   for (uint64_t id = 0; id < 100; ++id) {
     const auto& r = s.route(test::near_one(0.31, {}), {}, id);
-    refined = refined || r.stages.front().from == origin::image;
+    refined = refined || r.legs.front().from == origin::image;
     const auto& far = s.route(test::near_one(0.1, {}), {}, id);
-    BOOST_TEST((far.stages.front().from == origin::noise));
+    BOOST_TEST((far.legs.front().from == origin::noise));
     BOOST_TEST(far.store.image);
   }
   BOOST_TEST(refined);

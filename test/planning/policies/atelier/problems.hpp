@@ -73,12 +73,12 @@ inline planning::unified::problem random_problem(core::philox& random,
     c.key = i;
     c.quality = random.uniform();
     c.fresh = random.below(2) == 0;
-    c.stages = up_to(2);
+    c.legs = up_to(2);
     if (!p.mixes.empty() && random.below(3) == 0) {
       c.mix = 0;
       c.light = random.uniform();
     }
-    for (uint32_t s = 0; s < c.stages; ++s)
+    for (uint32_t s = 0; s < c.legs; ++s)
       c.work[s] = {static_cast<uint32_t>(random.below(p.pools.size())),
                    0.2 + 3 * random.uniform() * c.quality};
     p.columns.push_back(c);

@@ -215,12 +215,12 @@ problem two_variants(uint32_t devices, double rate) {
   p.classes = {{"all", rate, 0, 1}};
   column full;
   full.quality = 1;
-  full.stages = 1;
+  full.legs = 1;
   full.work[0] = {0, 2};
   column light;
   light.key = 1;
   light.quality = 0.5;
-  light.stages = 1;
+  light.legs = 1;
   light.work[0] = {1, 0.5};
   p.columns = {full, light};
   return p;
@@ -455,7 +455,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_problem_is_refused) {
   refused([](problem& p) { p.classes[0].rate = std::nan(""); });
   refused([](problem& p) { p.columns[0].of = 7; });
   refused([](problem& p) { p.columns[1].work[0].pool = 2; });
-  refused([](problem& p) { p.columns[1].stages = 4; });
+  refused([](problem& p) { p.columns[1].legs = 4; });
   refused([](problem& p) { p.columns[1].mix = 0; });
   refused([](problem& p) { p.pools[0].busy = 0; });
   refused([](problem& p) { p.pools[1].of = 2; });

@@ -57,8 +57,8 @@ BOOST_AUTO_TEST_CASE(the_threshold_falls_as_demand_rises) {
 BOOST_AUTO_TEST_CASE(requests_are_judged_and_deferred_once) {
   const auto s = scene_at("diffserve-paper", 1.4);
   const auto& r = s.route({});
-  BOOST_REQUIRE(r.stages.size() == 2u);
-  BOOST_TEST(r.stages[0].check->judge == "eye");
+  BOOST_REQUIRE(r.legs.size() == 2u);
+  BOOST_TEST(r.legs[0].check->judge == "eye");
   BOOST_TEST((r.late == late_rule::drop));
   facts known;
   outcome light;
@@ -66,9 +66,9 @@ BOOST_AUTO_TEST_CASE(requests_are_judged_and_deferred_once) {
   known.done = {light};
   BOOST_TEST((walk(r, known, s.now) == action{answer_with{0}}));
   known.done[0].score = threshold_of(s) - 0.01;
-  BOOST_TEST((walk(r, known, s.now) == action{run_stage{1}}));
+  BOOST_TEST((walk(r, known, s.now) == action{run_leg{1}}));
   outcome heavy;
-  heavy.stage = 1;
+  heavy.leg = 1;
   known.done.push_back(heavy);
   BOOST_TEST((walk(r, known, s.now) == action{answer_with{1}}));
   BOOST_TEST(
@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(random_routing_draws_the_heavy_share) {
     if (s.now.routes[r].name == "base@50")
       share += s.now.share[0][r];
   BOOST_TEST(std::abs(static_cast<double>(heavy) / 1000 - share) < 0.06);
-  BOOST_TEST(scene_at("random-cascade", 1.4).route({}).stages[0].check->judge
+  BOOST_TEST(scene_at("random-cascade", 1.4).route({}).legs[0].check->judge
              == "random");
   BOOST_TEST(threshold_of(scene_at("random-cascade", 1.4)) > 0.0);
 }

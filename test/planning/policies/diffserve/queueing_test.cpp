@@ -14,7 +14,7 @@ using namespace atelier::planning::diffserve;
 BOOST_AUTO_TEST_SUITE(diffserve_queueing_test)
 
 BOOST_AUTO_TEST_CASE(batches_between_the_profiled_ones_are_linear) {
-  leg l;
+  leg_times l;
   l.batches = {{2, 1}, {4, 3}, {8, 4}};
   BOOST_TEST(batch_seconds(l, 1) == 0.5);
   BOOST_TEST(batch_seconds(l, 2) == 1.0);
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(balancing_takes_any_or_the_least_loaded) {
 }
 
 BOOST_AUTO_TEST_CASE(trial_batches_grow_and_halve) {
-  leg l;
+  leg_times l;
   l.batches = {{1, 1}, {2, 1}, {4, 1}, {8, 1}};
   trial_batch t;
   for (const uint32_t expected : {2u, 4u, 8u, 8u}) {

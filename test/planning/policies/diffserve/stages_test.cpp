@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(three_legs_on_two_kinds_equal_trying_everything) {
     for (size_t leg_at = 0; leg_at < 3; ++leg_at) {
       s.legs.emplace_back();
       for (size_t d = 0; d < 2; ++d) {
-        leg l;
+        leg_times l;
         const double one =
           (0.1 + random.uniform()) * static_cast<double>(1 + leg_at);
         l.batches = {{1, one}, {2, one * 1.5}};
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(three_legs_on_two_kinds_equal_trying_everything) {
 // relaxation of the second.
 BOOST_AUTO_TEST_CASE(cascades_that_lp_solve_gives_up_have_their_plans) {
   const auto on = [](double one) {
-    leg l;
+    leg_times l;
     l.batches = {{1, one}, {2, one * 1.5}};
     return l;
   };
@@ -147,8 +147,8 @@ BOOST_AUTO_TEST_CASE(cascades_that_lp_solve_gives_up_have_their_plans) {
   s.slo = 2.7935575782206472;
   s.waits = {0.1, 0, 0.1};
   s.legs = {{on(0.80929550452513044), on(0.13446788628342224)},
-            {leg{}, leg{}},
-            {on(0.88899417093963096), leg{}}};
+            {leg_times{}, leg_times{}},
+            {on(0.88899417093963096), leg_times{}}};
   s.gates = {{{0, 0}, {0.5, 0.00045256747878802406}, {1, 0.72092098395415161}},
              {{0, 0}, {0.5, 0.1791566440018505}, {1, 0.85555533459616107}}};
   const auto first = allocate_stages(s);
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(cascades_that_lp_solve_gives_up_have_their_plans) {
   s.demand = 1.5468133090663678;
   s.slo = 4.5940517543973121;
   s.legs = {{on(0.77162321551165514), on(0.755174642401786)},
-            {leg{}, leg{}},
+            {leg_times{}, leg_times{}},
             {on(1.0064210690389719), on(0.95522913184715663)}};
   s.gates = {{{0, 0}, {0.5, 2.2699918757473903e-06}, {1, 0.67321445576806815}},
              {{0, 0}, {0.5, 0.080002881477255039}, {1, 0.95815710836235068}}};
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(cascades_that_lp_solve_gives_up_have_their_plans) {
 BOOST_AUTO_TEST_CASE(parts_that_do_not_fit_are_refused) {
   stages_problem s;
   BOOST_TEST((allocate_stages(s).why().code == core::ec::invalid_argument));
-  s.legs = {{leg{}}, {leg{}}};
+  s.legs = {{leg_times{}}, {leg_times{}}};
   s.gates = {{}};
   s.workers = {1};
   s.waits = {0, 0};

@@ -43,9 +43,9 @@ BOOST_AUTO_TEST_CASE(edits_ask_for_their_mask_and_others_do_not) {
 BOOST_AUTO_TEST_CASE(edits_run_from_records_or_make_them) {
   const auto s = scene_of("instgenie");
   const auto& from = s.route(masked(0.2), an_edit());
-  BOOST_TEST((from.stages[0].from == origin::template_image));
-  BOOST_TEST(!from.stages[0].record);
-  BOOST_TEST(s.route(masked(0.2, false), an_edit()).stages[0].record);
+  BOOST_TEST((from.legs[0].from == origin::template_image));
+  BOOST_TEST(!from.legs[0].record);
+  BOOST_TEST(s.route(masked(0.2, false), an_edit()).legs[0].record);
   // Nothing to keep, nothing to change.
   BOOST_TEST(s.route(masked(1), an_edit()).name == "base@50");
   BOOST_TEST(s.route(masked(0), an_edit()).name == "base@50");
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(edits_go_where_their_mask_costs_least) {
   auto& w = s.there.workers;
   w[0].rows = {{0.9, 2, true}};
   w[1].rows = {{0.2, 40, true}};
-  const auto& next = s.route(masked(0.2), an_edit()).stages[0];
+  const auto& next = s.route(masked(0.2), an_edit()).legs[0];
   // The next step is shorter at the second, the end sooner at the first.
   BOOST_TEST((s.place(next, masked(0.2)) == lane_of(w[1].worker)));
   for (auto& x : w)
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(the_paper_estimates_steps_by_its_own_algorithm) {
   s.replan();
   s.there.workers[0].rows = {{0.1, 20, true}, {0.1, 20, true}};
   s.there.workers[1].rows = {{0.8, 20, true}, {0.8, 20, true}};
-  const auto& next = s.route(masked(0.2), an_edit()).stages[0];
+  const auto& next = s.route(masked(0.2), an_edit()).legs[0];
   BOOST_TEST((s.place(next, masked(0.2)) == lane_of(core::worker_id{1})));
 }
 
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(baselines_balance_requests_or_tokens) {
   auto s = scene_of("request-balance", 2);
   s.there.workers[0].rows = {{0.1, 9, true}, {0.1, 9, true}};
   s.there.workers[1].rows = {{0.9, 9, true}};
-  const auto next = s.route(masked(0.2), an_edit()).stages[0];
+  const auto next = s.route(masked(0.2), an_edit()).legs[0];
   BOOST_TEST((s.place(next, masked(0.2)) == lane_of(core::worker_id{1})));
   auto tokens = scene_of("token-balance", 2);
   tokens.there = s.there;
@@ -110,24 +110,24 @@ BOOST_AUTO_TEST_CASE(baselines_balance_requests_or_tokens) {
 BOOST_AUTO_TEST_CASE(static_baselines_keep_their_batches) {
   const auto batches = scene_of("static-batching", 2);
   BOOST_TEST((batches.now.workers[0].join == joining::whole_batch));
-  BOOST_TEST((batches.route(masked(0.2), an_edit()).stages[0].from
+  BOOST_TEST((batches.route(masked(0.2), an_edit()).legs[0].from
               == origin::template_image));
   const auto full = scene_of("full-recompute", 2);
   BOOST_TEST((full.now.workers[0].join == joining::whole_batch));
   const auto& r = full.route({}, an_edit());
-  BOOST_TEST((r.stages[0].from == origin::noise));
-  BOOST_TEST(!r.stages[0].record);
+  BOOST_TEST((r.legs[0].from == origin::noise));
+  BOOST_TEST(!r.legs[0].record);
 }
 
 BOOST_AUTO_TEST_CASE(counts_stand_in_for_rows_that_are_not_told) {
   auto s = scene_of("instgenie", 2);
   s.there.workers[0].seats_taken = 3;
   s.there.workers[0].steps_left = 120;
-  const auto next = s.route(masked(0.2), an_edit()).stages[0];
+  const auto next = s.route(masked(0.2), an_edit()).legs[0];
   BOOST_TEST((s.place(next, masked(0.2)) == lane_of(core::worker_id{1})));
   // What is no edit from records waits in its variant's lane.
   BOOST_TEST(
-    (s.place(s.route({}).stages[0], {}) == lane_of(core::variant_id{0})));
+    (s.place(s.route({}).legs[0], {}) == lane_of(core::variant_id{0})));
   for (auto& w : s.there.workers)
     w.hosting.clear();
   BOOST_TEST((s.place(next, masked(0.2)) == lane_of(core::variant_id{0})));

@@ -77,9 +77,9 @@ BOOST_AUTO_TEST_CASE(plans_a_route_for_each_variant) {
     const route& r = p.routes[i];
     BOOST_TEST(r.name == test::three_variants().variants[i].name);
     BOOST_TEST((r.late == late_rule::drop));
-    BOOST_REQUIRE(r.stages.size() == 1u);
-    BOOST_TEST((r.stages[0].from == origin::noise));
-    BOOST_TEST((r.stages[0].any_of == std::vector{core::variant_id{i}}));
+    BOOST_REQUIRE(r.legs.size() == 1u);
+    BOOST_TEST((r.legs[0].from == origin::noise));
+    BOOST_TEST((r.legs[0].any_of == std::vector{core::variant_id{i}}));
   }
   BOOST_TEST((p.share == std::vector<std::vector<double>>{{1, 0, 0}}));
   BOOST_TEST(!p.saturated);
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(pinned_steps_reach_the_recipe) {
   wanted.fixed.steps = 9;
   const plan p = planned();
   const auto chosen = std::get<go>(choose(wanted.fixed, p));
-  const stage& runs = p.routes[chosen.route.value].stages[0];
+  const leg& runs = p.routes[chosen.route.value].legs[0];
   const auto how =
     recipe_of(wanted, runs, runs.any_of[0], test::three_variants());
   BOOST_TEST(how.steps == 9u);
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(finds_the_route_in_a_plan_of_another_profile) {
 }
 
 BOOST_AUTO_TEST_CASE(places_in_the_lane_of_the_first_variant) {
-  stage next;
+  leg next;
   next.any_of = {core::variant_id{2}, core::variant_id{1}};
   auto random = test::random_of(0);
   const auto known = test::three_variants();

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/pipeline.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace atelier::planning {
+
+namespace {
+
+// Calls f(leg, stage's row) for what a request has yet to go through after
+// `from`, in order.
+template <class F>
+void each_after(const pipeline& stages, const route& along,
+                pipeline::position from, F f) {
+  const auto runs_in = [&](size_t leg, hook at, size_t first) {
+    for (size_t i = first; i < stages.size(); ++i)
+      if (const auto& row = stages.at(i).row(); row.at == at)
+        f(leg < along.legs.size() ? &along.legs[leg] : nullptr, row);
+  };
+  auto first = from.stage + 1;
+  for (size_t leg = from.leg; leg < along.legs.size(); ++leg)
+    runs_in(leg, hook::each_leg, std::exchange(first, 0));
+  runs_in(along.legs.size(), hook::before_answer, first);
+}
+
+void count(slot_counts& into, const slot_use& x) {
+  ++into[static_cast<size_t>(kind_of(x.name))];
+}
+
+const leg* leg_at(const route& along, size_t leg) {
+  return leg < along.legs.size() ? &along.legs[leg] : nullptr;
+}
+
+} // namespace
+
+core::result<void> pipeline::add(stage_ptr x, std::string_view after) {
+  using core::ec;
+  const auto& row = x->row();
+  if (row.name.empty())
+    return core::fail(ec::invalid_argument, "a stage without a name");
+  if (find(row.name))
+    return core::fail(ec::invalid_argument,
+                      "there is a stage '{}' already", row.name);
+  auto where = stages_.size();
+  if (!after.empty()) {
+    const auto before = find(after);
+    if (!before)
+      return core::fail(ec::invalid_argument,
+                        "stage '{}' shall stand behind '{}', which is not "
+                        "there",
+                        row.name, after);
+    where = *before + 1;
+  }
+  const auto out_of_order = [&](const stage_ptr& other, size_t i) {
+    return i < where ? other->row().at > row.at : other->row().at < row.at;
+  };
+  for (size_t i = 0; i < stages_.size(); ++i)
+    if (out_of_order(stages_[i], i))
+      return core::fail(ec::invalid_argument,
+                        "stage '{}' cannot stand {} '{}': stages before the "
+                        "route come first, then those of each leg, those "
+                        "before the answer, and those after it",
+                        row.name, i < where ? "behind" : "before",
+                        stages_[i]->row().name);
+  if (row.where == place::device
+      && (row.at != hook::each_leg || denoise_ != stages_.size()))
+    return core::fail(ec::invalid_argument,
+                      "stage '{}': one stage of each leg runs on the devices, "
+                      "and no other",
+                      row.name);
+  const bool counted = denoise_ == stages_.size();
+  stages_.insert(stages_.begin() + static_cast<std::ptrdiff_t>(where),
+                 std::move(x));
+  if (stages_[where]->row().where == place::device)
+    denoise_ = where;
+  else if (counted || where <= denoise_)
+    ++denoise_;
+  return {};
+}
+
+size_t pipeline::size() const {
+  return stages_.size();
+}
+
+const any_stage& pipeline::at(size_t i) const {
+  return *stages_.at(i);
+}
+
+std::optional<size_t> pipeline::find(std::string_view name) const {
+  for (size_t i = 0; i < stages_.size(); ++i)
+    if (stages_[i]->row().name == name)
+      return i;
+  return std::nullopt;
+}
+
+size_t pipeline::denoise() const {
+  return denoise_;
+}
+
+std::string pipeline::signature() const {
+  std::string out;
+  for (const auto& x : stages_)
+    out += fmt::format("{}{}/{}", out.empty() ? "" : " ", x->row().name,
+                       x->row().version);
+  return out;
+}
+
+slot_counts pipeline::granted(const route& along, position at,
+                              bool brings_image) const {
+  slot_counts out{};
+  for (const auto& x : stages_[at.stage]->row().slots)
+    if (x.how != access::reads
+        && x.applies(leg_at(along, at.leg), brings_image))
+      count(out, x);
+  return out;
+}
+
+slot_counts pipeline::reserve(const route& along, position at,
+                              bool brings_image) const {
+  slot_counts out{};
+  slot_counts replaced{};
+  each_after(*this, along, at, [&](const leg* in, const stage_row& row) {
+    for (const auto& x : row.slots)
+      if (x.applies(in, brings_image)) {
+        if (x.how == access::writes)
+          count(out, x);
+        else if (x.how == access::replaces)
+          count(replaced, x);
+      }
+  });
+  for (size_t kind = 0; kind < out.size(); ++kind)
+    out[kind] += std::min(1u, replaced[kind]);
+  for (const auto& x : stages_[at.stage]->row().slots) {
+    if (x.how != access::replaces
+        || !x.applies(leg_at(along, at.leg), brings_image))
+      continue;
+    // A leg's end gives back all of its states, a new image one for another.
+    auto& left = out[static_cast<size_t>(kind_of(x.name))];
+    left = x.name == held::state ? 0 : left - std::min(left, 1u);
+  }
+  // What is kept for later requests is granted where there is room.
+  out[static_cast<size_t>(ipc::slot_kind::capture)] = 0;
+  return out;
+}
+
+slot_counts pipeline::least(const route& along, bool brings_image) const {
+  slot_counts out{};
+  const auto legs = along.legs.size();
+  for (size_t leg = 0; leg <= legs; ++leg)
+    for (size_t i = 0; i < stages_.size(); ++i) {
+      const auto at = stages_[i]->row().at;
+      if (at != (leg < legs ? hook::each_leg : hook::before_answer))
+        continue;
+      const auto takes = granted(along, {leg, i}, brings_image);
+      const auto leaves = reserve(along, {leg, i}, brings_image);
+      for (size_t kind = 0; kind < out.size(); ++kind)
+        if (takes[kind] > 0)
+          out[kind] = std::max(out[kind], takes[kind] + leaves[kind]);
+    }
+  out[static_cast<size_t>(ipc::slot_kind::capture)] = 0;
+  return out;
+}
+
+} // namespace atelier::planning

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+#include <atelier/planning/stage.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace atelier::planning {
+
+/// Counts of slots by kind.
+using slot_counts = std::array<uint32_t, ipc::slot_kinds>;
+
+/// The stages of a request's path, in order. Immutable once it is built; the
+/// index of a stage is its name between processes.
+/// Threads: any that only read.
+class pipeline {
+public:
+  /// Appends a stage, or puts it behind the one called `after`.
+  /// Errors: ec::invalid_argument: its name is there already, empty, or
+  ///         nobody is called `after`; it stands where its hook cannot: hooks
+  ///         come in their order.
+  core::result<void> add(stage_ptr x, std::string_view after = {});
+
+  size_t size() const;
+
+  /// @pre i < size()
+  const any_stage& at(size_t i) const;
+
+  std::optional<size_t> find(std::string_view name) const;
+
+  /// Returns the stage that runs a leg's steps on a device; size() where there
+  /// is none.
+  size_t denoise() const;
+
+  /// Returns names, versions and order as one line: what processes compare.
+  std::string signature() const;
+
+  // -- what a request takes ---------------------------------------------------
+
+  /// Where on its route a request is: a leg, or legs.size() once all that is
+  /// left is the answer; and a stage of the pipeline that runs there.
+  struct position {
+    size_t leg = 0;
+    size_t stage = 0;
+  };
+
+  /// Returns the slots by kind that a stage is granted at once for a request.
+  slot_counts granted(const route& along, position at, bool brings_image) const;
+
+  /// Returns the slots by kind that must stay free when a request is granted
+  /// what a stage takes, so that what is further along can always go on: one
+  /// for each thing that it may yet write, if it keeps all that it is given,
+  /// and one more where it has yet to replace something. A stage that replaces
+  /// a state leaves no state, since the end of its leg gives back all; one that
+  /// replaces an image leaves one less, since it gives back the old one.
+  slot_counts reserve(const route& along, position at, bool brings_image) const;
+
+  /// Returns the fewest slots by kind with which a request can run at all.
+  slot_counts least(const route& along, bool brings_image) const;
+
+private:
+  std::vector<stage_ptr> stages_;
+  size_t denoise_ = 0;
+};
+
+} // namespace atelier::planning

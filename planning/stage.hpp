@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a stage of a request's path is: all that a host's own stage includes.
+
+#include <atelier/core/enum_count.hpp>
+#include <atelier/core/note.hpp>
+#include <atelier/core/request.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/core/time.hpp>
+#include <atelier/core/typed_body.hpp>
+#include <atelier/ipc/slot_ref.hpp>
+#include <atelier/ipc/slot_store.hpp>
+#include <atelier/planning/policy.hpp>
+#include <atelier/planning/profile.hpp>
+#include <atelier/planning/route.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace atelier::planning {
+
+/// Where a stage's work runs.
+enum class place : uint8_t {
+  /// Workers of the CPU process.
+  cpu_pool,
+  /// The worker of a device, which batches by itself.
+  device,
+  /// Workers of the control process, beside the scheduler: for what is
+  /// remembered there.
+  background,
+};
+
+/// When a stage is due on a request's path.
+enum class hook : uint8_t {
+  /// Before a route is chosen: it finds facts, and moves nothing.
+  before_route,
+  /// In each leg of the route, in the pipeline's order.
+  each_leg,
+  /// Once the route has its image, before the answer.
+  before_answer,
+  /// After the answer, which never waits for it.
+  after_answer,
+};
+
+/// What becomes of a request whose stage failed; late is failed.
+enum class if_failed : uint8_t {
+  /// The request fails with the stage's error.
+  fail,
+  /// It goes on as if the stage had had nothing to do.
+  go_on,
+  /// The policy chooses a route again, without the earlier work that the row
+  /// started from.
+  choose_again,
+};
+
+/// What a request can hold in slots, by name.
+enum class held : uint8_t {
+  /// The files that it brings.
+  files,
+  /// The decoded image, and perhaps mask, that a leg starts from.
+  source,
+  /// The state of its run.
+  state,
+  /// The pixels of an image.
+  pixels,
+  /// The encoded file of the answer.
+  encoded,
+  /// A state kept for later requests.
+  capture,
+};
+
+inline constexpr size_t held_names = core::enum_count<held>;
+
+constexpr std::string_view to_string(held x) {
+  constexpr std::array<std::string_view, held_names> names{
+    "files", "source", "state", "pixels", "encoded", "capture"};
+  return names[static_cast<size_t>(x)];
+}
+
+/// Returns the kind of slot in which that is held.
+constexpr ipc::slot_kind kind_of(held x) {
+  switch (x) {
+    case held::state:
+      return ipc::slot_kind::state;
+    case held::capture:
+      return ipc::slot_kind::capture;
+    default:
+      return ipc::slot_kind::image;
+  }
+}
+
+enum class access : uint8_t {
+  reads,
+  /// A new slot is granted, and the row holds it afterwards.
+  writes,
+  /// A new slot is granted in place of the one that is read: afterwards the row
+  /// holds the new one alone.
+  replaces,
+};
+
+/// One thing that a stage reads or writes.
+struct slot_use {
+  held name = held::pixels;
+  access how = access::reads;
+  /// Whether it does in a leg of a request; null: always.
+  /// @param in the leg; null where the route has none
+  /// @param brings_image the request brings a source image
+  bool (*when)(const leg* in, bool brings_image) = nullptr;
+
+  bool applies(const leg* in, bool brings_image) const {
+    return when == nullptr || when(in, brings_image);
+  }
+};
+
+/// A stage as data.
+struct stage_row {
+  std::string_view name;
+  /// Of its orders and outcomes: processes whose pipelines differ in it do not
+  /// work together.
+  uint16_t version = 1;
+  place where = place::cpu_pool;
+  hook at = hook::before_answer;
+  std::span<const slot_use> slots = {};
+  /// How long it may take: this, and this share of the time left until the
+  /// request's deadline, whichever is less. Only before_route stages are bound
+  /// by it; what others take is watched by `takes`.
+  core::timespan budget = core::timespan::max();
+  double budget_share = 1;
+  if_failed otherwise = if_failed::fail;
+};
+
+/// Slots by the name under which a request holds them; invalid: none.
+struct slot_set {
+  std::array<ipc::slot_ref, held_names> at = {};
+  /// Every state that is kept for later requests; `held::capture` names the
+  /// first.
+  std::vector<ipc::slot_ref> captures = {};
+
+  ipc::slot_ref& operator[](held x) {
+    return at[static_cast<size_t>(x)];
+  }
+
+  const ipc::slot_ref& operator[](held x) const {
+    return at[static_cast<size_t>(x)];
+  }
+
+  friend bool operator==(const slot_set&, const slot_set&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, slot_set& x) {
+    return std::apply([&](auto&... slot) { return f(slot..., x.captures); },
+                      x.at);
+  }
+};
+
+/// What a stage sees of a request when it decides whether it has work to do.
+struct row_view {
+  const core::request& wanted;
+  const facts& known;
+  const profile& costs;
+  /// What the policy asks for; nothing but before a route is chosen.
+  need asked = {};
+  /// Null before a route is chosen.
+  const route* along = nullptr;
+  /// The leg that runs; null before a route is chosen, where the route has
+  /// none, and once all of them have run.
+  const planning::leg* leg = nullptr;
+  /// How it runs, or how the image of the answer was drawn.
+  const core::recipe* how = nullptr;
+  /// The earlier work that the leg, or the answer, starts from; and the steps
+  /// of it that are left out.
+  const match* from = nullptr;
+  uint32_t skip = 0;
+  /// How the pixels were drawn that the row holds; null where it holds none.
+  const core::recipe* drawn = nullptr;
+  /// What it holds, by name; files are there where the request brings some.
+  std::array<bool, held_names> holds = {};
+  /// What the client will be told.
+  std::span<const core::note> notes = {};
+};
+
+/// What a stage works with.
+struct worker_context {
+  ipc::slot_store& slots;
+  /// Those that its row names and that the request holds.
+  slot_set at;
+  /// Steady; of the worker's actor.
+  std::function<core::time_point()> now;
+  /// What the client should know, a sentence each.
+  std::vector<core::note>& notes;
+};
+
+/// A stage: one row of data and four functions. `work` and `done` name their
+/// fields by `inspect`, as they may cross processes.
+/// - begin: the order, or none where there is nothing to do for the request.
+///   On the scheduler's thread: pure, and short.
+/// - takes: how long the work is expected to take: for watching it, and in
+///   simulations.
+/// - run: does the work, on a worker. An error is told as it is; what the stage
+///   throws becomes ec::internal.
+/// - end: enters what was found into the facts. On the scheduler's thread: pure
+///   and short. An error counts as that of `run`.
+/// Threads: its functions are const and called from several threads.
+template <class S>
+concept stage_type =
+  requires(const S& s, const row_view& row, facts& known, const profile& costs,
+           worker_context& here, const typename S::work& w,
+           const typename S::done& d) {
+    { s.row() } -> std::convertible_to<const stage_row&>;
+    { s.begin(row) } -> std::same_as<std::optional<typename S::work>>;
+    { s.takes(w, costs) } -> std::same_as<core::timespan>;
+    { s.run(w, here) } -> std::same_as<core::result<typename S::done>>;
+    { s.end(d, known) } -> std::same_as<core::result<void>>;
+  };
+
+/// A stage whose types are its own business. What its functions throw is an
+/// error, or nothing to do.
+/// Threads: any.
+class any_stage {
+public:
+  virtual ~any_stage() = default;
+
+  virtual const stage_row& row() const = 0;
+
+  /// Returns the order; an empty one where there is nothing to do.
+  /// Errors: ec::internal where the stage threw.
+  virtual core::result<std::optional<core::typed_body>> begin(
+    const row_view& row) const = 0;
+
+  /// Returns 0 where the order is another stage's.
+  virtual core::timespan takes(const core::typed_body& order,
+                               const profile& costs) const = 0;
+
+  /// Errors: those of the stage; ec::bad_payload for another stage's order;
+  ///         ec::out_of_resources, ec::internal where it threw.
+  virtual core::result<core::typed_body> run(const core::typed_body& order,
+                                             worker_context& here) const = 0;
+
+  /// Errors: those of the stage; ec::bad_payload for another stage's outcome;
+  ///         ec::internal where it threw.
+  virtual core::result<void> end(const core::typed_body& outcome,
+                                 facts& known) const = 0;
+};
+
+using stage_ptr = std::shared_ptr<const any_stage>;
+
+namespace detail {
+
+/// Calls f; what it throws becomes an error that names the stage.
+template <class F>
+auto guarded(std::string_view name, F f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return core::fail(core::ec::out_of_resources, "stage '{}': out of memory",
+                      name);
+  } catch (const std::exception& x) {
+    return core::fail(core::ec::internal, "stage '{}' threw: {}", name,
+                      x.what());
+  } catch (...) {
+    return core::fail(core::ec::internal,
+                      "stage '{}' threw what is no exception", name);
+  }
+}
+
+template <stage_type S>
+class held_stage final : public any_stage {
+public:
+  explicit held_stage(S stage) : stage_(std::move(stage)) {}
+
+  const stage_row& row() const override {
+    return stage_.row();
+  }
+
+  core::result<std::optional<core::typed_body>> begin(
+    const row_view& row) const override {
+    using wanted = core::result<std::optional<core::typed_body>>;
+    return guarded(this->row().name, [&]() -> wanted {
+      auto order = stage_.begin(row);
+      if (!order)
+        return std::optional<core::typed_body>{};
+      return std::optional{core::typed_body::of(std::move(*order))};
+    });
+  }
+
+  core::timespan takes(const core::typed_body& order,
+                       const profile& costs) const override {
+    const auto said =
+      guarded(row().name, [&]() -> core::result<core::timespan> {
+        const auto what = order.as<typename S::work>();
+        if (!what)
+          return what.why();
+        return stage_.takes(**what, costs);
+      });
+    return said ? std::max(*said, core::timespan{0}) : core::timespan{0};
+  }
+
+  core::result<core::typed_body> run(const core::typed_body& order,
+                                     worker_context& here) const override {
+    return guarded(row().name, [&]() -> core::result<core::typed_body> {
+      const auto what = order.as<typename S::work>();
+      if (!what)
+        return what.why();
+      auto made = stage_.run(**what, here);
+      if (!made)
+        return made.why();
+      return core::typed_body::of(std::move(*made));
+    });
+  }
+
+  core::result<void> end(const core::typed_body& outcome,
+                         facts& known) const override {
+    return guarded(row().name, [&]() -> core::result<void> {
+      const auto what = outcome.as<typename S::done>();
+      if (!what)
+        return what.why();
+      return stage_.end(**what, known);
+    });
+  }
+
+private:
+  S stage_;
+};
+
+} // namespace detail
+
+template <stage_type S>
+stage_ptr make_stage(S stage) {
+  return std::make_shared<const detail::held_stage<S>>(std::move(stage));
+}
+
+} // namespace atelier::planning

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/hub.hpp>
+#include <atelier/actors/stages/standard.hpp>
 #include <atelier/planning/walk.hpp>
 
 #include <algorithm>
@@ -11,11 +12,16 @@ namespace {
 
 constexpr ipc::process_life control_life{};
 
+std::shared_ptr<const planning::pipeline> pipeline_of(const hub_config& x) {
+  return x.stages ? x.stages : *standard_pipeline();
+}
+
 } // namespace
 
 hub::hub(hub_config config, hub_ports ports)
   : config_(std::move(config)),
     ports_(std::move(ports)),
+    path_(pipeline_of(config_)),
     slots_(config_.arena, config_.slots, ports_.slots),
     records_(config_.profile->variants.size(), ports_.drawing),
     plan_(config_.initial_plan),
@@ -53,7 +59,9 @@ void hub::submit(std::shared_ptr<const core::request> what,
   r.keeps_suspicion = keeps_suspicion;
   records_.accepted(*r.what);
   probe(r.what, now);
-  choose_route(id, r, now);
+  if (!path_.is(0, planning::hook::before_route) || ports_.facts
+      || !ask(id, r, {}, now))
+    choose_route(id, r, now);
   settle(now);
 }
 
@@ -67,7 +75,7 @@ void hub::begin_leg(core::request_id id, row& r, uint32_t leg,
   r.newest = {};
   drop_source(r);
   r.steps_done = 0;
-  enter(id, r, phase::preparing, now);
+  next_stage(id, r, path_.first(planning::hook::each_leg), now);
 }
 
 void hub::wait(core::request_id id, row& r, core::time_point now,
@@ -111,7 +119,8 @@ void hub::finish_with(core::request_id id, row& r, uint32_t done,
   r.pixels = r.known.done[done].image;
   r.how = r.ran[done];
   drop_source(r);
-  enter(id, r, phase::finishing, now);
+  r.answering = true;
+  next_stage(id, r, path_.first(planning::hook::before_answer), now);
 }
 
 void hub::advance(core::request_id id, row& r, core::time_point now) {
@@ -193,18 +202,26 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
   ports_.clients->answered(std::move(a));
 }
 
-void hub::answer_row(core::request_id id, row& r, uint64_t bytes,
-                     std::string sha256, core::time_point now) {
+void hub::answer_row(core::request_id id, row& r, core::time_point now) {
+  if (!r.encoded || !r.known.file)
+    return end_row(id, r, row_state::failed,
+                   core::fail(core::ec::internal,
+                              "no stage encoded the answer's image"),
+                   now);
+  records_.encoded(now);
   close(r, row_state::answered);
   records_.answered(ending_of(id, r), now);
   forecast_.answered(now);
+  remember(id, r, now);
   slots_.answer(id, r.encoded);
   const auto& v = config_.profile->variants[r.how.variant.value];
   answer a;
   a.what = r.what;
   a.image = r.encoded;
-  a.bytes = bytes;
-  a.sha256 = std::move(sha256);
+  a.bytes = r.known.file->bytes;
+  a.sha256 = std::move(r.known.file->sha256);
+  if (r.known.tolerated && !r.known.tolerated->empty())
+    a.tolerated = std::move(r.known.tolerated);
   a.how = r.how;
   a.model = v.model;
   a.variant = v.name;
@@ -249,7 +266,7 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
                    now);
   // A picture is there already: only its encoding is left, late or not.
   requests_.set_due(r, core::never);
-  if (r.at == phase::finishing)
+  if (r.answering)
     return;
   if (r.state == row_state::waiting)
     leave_lane(id, r, now);

@@ -13,6 +13,7 @@
 #include <atelier/actors/scheduler/shares.hpp>
 #include <atelier/actors/scheduler/slots.hpp>
 #include <atelier/actors/scheduler/workers.hpp>
+#include <atelier/actors/stage_path.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/admission.hpp>
@@ -38,6 +39,8 @@ struct hub_config {
   core::limits limits;
   config::scheduler_settings pace;
   config::process_settings processes;
+  /// What a request goes through; null: standard_pipeline().
+  std::shared_ptr<const planning::pipeline> stages = nullptr;
   /// Key of the policies' random choices.
   uint64_t seed = 0;
   /// Low half of the arena's epoch, and its slots by kind.
@@ -96,11 +99,10 @@ public:
   void taken(core::request_id id, core::time_point now);
 
   void on(const worker_ready& x, core::time_point now);
-  void on(const prepared& x, core::time_point now);
+  void on(const stage_done& x, core::time_point now);
   void on(const stepping& x, core::time_point now);
   void on(const stepped& x, core::time_point now);
   void on(const denoised& x, core::time_point now);
-  void on(const finished& x, core::time_point now);
   void on(const adopted& x, core::time_point now);
   void on(const facts_found& x, core::time_point now);
 
@@ -135,6 +137,16 @@ public:
 
 private:
   // hub_facts.cpp: choosing a route, asking before
+  /// Has the stages look for what is wanted; false where none does.
+  bool ask(core::request_id id, row& r, const planning::need& wants,
+           core::time_point now);
+  /// A stage that looks for facts ended, or its process did.
+  void question_over(core::request_id id, row& r, size_t stage,
+                     const stage_done& x, core::error why,
+                     core::time_point now);
+  /// All that was asked is answered, as far as it will be.
+  void questions_over(core::request_id id, row& r, core::time_point now);
+  static void take_facts(row& r, planning::facts found);
   void choose_route(core::request_id id, row& r, core::time_point now);
   void go_on_without(core::request_id id, row& r, core::time_point now);
   void turn_away(core::request_id id, row& r, core::error why,
@@ -153,6 +165,31 @@ private:
   /// Has a row start from earlier work that has so many steps, if that is to be
   /// had; else from what its slot holds.
   void start_from_earlier(core::ticket who, row& r, uint32_t steps);
+
+  // hub_stages.cpp: from stage to stage
+  planning::row_view view_of(const row& r, const planning::need& asked = {}) const;
+  /// Has a row go on with the first stage from `from` on, of those that are due,
+  /// that has something to do.
+  void next_stage(core::request_id id, row& r, size_t from,
+                  core::time_point now);
+  /// The legs so far are over: on to the next one, or to the answer.
+  void leg_over(core::request_id id, row& r, core::time_point now);
+  /// A stage of the row's path failed and is not tried again.
+  void stage_failed(core::request_id id, row& r, core::error why,
+                    core::time_point now);
+  void choose_again(core::request_id id, row& r, core::time_point now);
+  /// Returns the slot in which a row holds something; invalid: in none.
+  ipc::slot_ref slot_of(const row& r, planning::held name) const;
+  /// Has the row hold what a stage wrote for it.
+  core::result<void> keep(row& r, const held_slots& what);
+  /// Orders a stage's work that moves no row: facts before a route, or what
+  /// follows the answer. False where nobody is free for it.
+  bool order_aside(core::request_id id, row& r, size_t stage,
+                   core::typed_body order, core::timespan left,
+                   core::time_point now);
+  void remember(core::request_id id, row& r, core::time_point now);
+  void aside_over(const stage_done& x, const dispatched& was, core::error why,
+                  core::time_point now);
 
   // hub_probes.cpp: searches that no request waits for
   /// Begins one where the plan wants it, after what one like `asked` asks for;
@@ -203,8 +240,7 @@ private:
                    core::time_point now);
   void wait(core::request_id id, row& r, core::time_point now, queues::end at);
   void leave_lane(core::request_id id, row& r, core::time_point now);
-  void answer_row(core::request_id id, row& r, uint64_t bytes,
-                  std::string sha256, core::time_point now);
+  void answer_row(core::request_id id, row& r, core::time_point now);
   void end_row(core::request_id id, row& r, row_state as, core::error why,
                core::time_point now);
   void expire(core::request_id id, row& r, core::time_point now);
@@ -238,14 +274,10 @@ private:
                             core::time_point now);
   /// Give a row the slots of its phase, and make its order; nothing where there
   /// are not enough of them.
-  std::optional<work> order_to_prepare(core::ticket who, const row& r,
-                                       const worker& w);
+  std::optional<work> order_of_stage(core::ticket who, const row& r,
+                                     const worker& w);
   std::optional<work> order_to_denoise(core::ticket who, row& r,
                                        const worker& w);
-  std::optional<work> order_to_finish(core::ticket who, const row& r,
-                                      const worker& w);
-  prepare preparation(core::ticket who, const row& r,
-                      const held_slots& held) const;
   /// Has a row run by what its worker hosts, from earlier work where its route
   /// says so.
   void settle_start(core::ticket who, row& r, const worker& w);
@@ -258,15 +290,18 @@ private:
   core::timespan allowance_of(const row& r, const worker& w) const;
 
   // hub_slots.cpp: what a dispatch is given
-  /// Returns what must stay free when a row is given what its phase takes.
+  /// Returns where on its route a row is.
+  static planning::pipeline::position place_of(const row& r);
+  /// Returns what must stay free when a row is given what its stage takes.
   slot_counts left_for_next(const row& r) const;
   slot_counts left_for_others(const row& r, bool has_some) const;
-  const held_slots* grant_for_preparing(core::ticket who, const row& r,
-                                        const worker& w);
+  static slot_counts sum(slot_counts a, const slot_counts& b);
+  const held_slots* grant_for_stage(core::ticket who, const row& r,
+                                    const worker& w);
 
   // hub_suspects.cpp: rows whose worker died under them
-  /// Begins a phase; a row that died in it too often before ends here.
-  void enter(core::request_id id, row& r, phase next, core::time_point now);
+  /// Begins a stage; a row that died in it too often before ends here.
+  void enter(core::request_id id, row& r, size_t stage, core::time_point now);
   /// Returns what is counted of a row while it waits.
   static queues::marks marks_of(const row& r);
   void pump_alone(core::lane_id lane, core::time_point now);
@@ -344,6 +379,7 @@ private:
 
   hub_config config_;
   hub_ports ports_;
+  stage_path path_;
   actors::slots slots_;
   actors::records records_;
   std::shared_ptr<const planning::plan> plan_;

@@ -3,7 +3,6 @@
 // From lanes to workers: who takes what, with which slots.
 
 #include <atelier/actors/hub.hpp>
-#include <atelier/actors/slot_needs.hpp>
 #include <atelier/planning/demand/request_work.hpp>
 
 #include <algorithm>
@@ -12,12 +11,16 @@
 namespace atelier::actors {
 
 core::lane_id hub::lane_for(const row& r) const {
-  switch (r.at) {
-    case phase::preparing:
+  switch (path_.worker_of(r.stage)) {
+    case role::preprocess:
       return r.alone ? pool_suspects_lane : prepare_lane;
-    case phase::finishing:
+    case role::postprocess:
       return r.alone ? pool_suspects_lane : finish_lane;
-    case phase::denoising:
+    case role::recall:
+      // No request's work there can end the process alone.
+      return recall_lane;
+    case role::classifier:
+    case role::denoise_step:
       break;
   }
   core::philox random{config_.seed, core::purpose::routing, r.what->id};
@@ -48,7 +51,8 @@ void hub::pump(core::time_point now) {
 void hub::pump_lane(core::lane_id lane, core::time_point now) {
   if (lane == pool_suspects_lane)
     return pump_pool_suspects(now);
-  const bool pool = lane == prepare_lane || lane == finish_lane;
+  const bool pool = is_pool(lane);
+  const bool counted = lane == prepare_lane || lane == recall_lane;
   if (!pool && (lane.value & alone_lane(core::lane_id{0}).value) != 0)
     return pump_alone(lane, now);
   while (!queues_.empty(lane)) {
@@ -75,12 +79,12 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
     const size_t most = !pool ? w.view.max_batch : shared ? looked_at : 1;
     auto queue = queues_.best(from, now, most);
     std::erase_if(queue, [&](const planning::waiting& x) {
-      return lane == prepare_lane
-             ? requests_.far_ahead(x.tenant, workers_.device_seats())
-             : !pool
-                 && (!leaves_seat(w, x.tenant) || waits_for_quicker(x, w, now));
+      if (counted && requests_.at(x.request).at == phase::preparing)
+        return requests_.far_ahead(x.tenant, workers_.device_seats());
+      return !pool
+          && (!leaves_seat(w, x.tenant) || waits_for_quicker(x, w, now));
     });
-    if (queue.empty() && lane != prepare_lane)
+    if (queue.empty() && !counted)
       return;
     // Where it would go now is known: so is how long it would take there.
     if (!pool && w.join == planning::joining::step)
@@ -161,29 +165,6 @@ bool hub::dispatch_later_leg(const std::vector<core::lane_id>& lanes,
   return false;
 }
 
-prepare hub::preparation(core::ticket who, const row& r,
-                         const held_slots& held) const {
-  prepare p;
-  p.who = who;
-  p.how = r.how;
-  p.text = r.what->text;
-  p.latent = planning::latent_of(config_.profile->variants[r.how.variant.value],
-                                 r.how.px);
-  p.state = held.granted[0];
-  if (!r.how.from_image)
-    return p;
-  p.source = held.granted[1];
-  if (held.reads_files) {
-    p.files = held.reading;
-    return p;
-  }
-  p.drawn = held.reading;
-  const auto& drawn = r.ran[*r.known.best];
-  p.drawn_px = drawn.px;
-  p.drawn_scaled_to = drawn.scaled_to;
-  return p;
-}
-
 void hub::settle_start(core::ticket who, row& r, const worker& w) {
   if (r.steps_done > r.saved)
     return;
@@ -198,33 +179,40 @@ void hub::settle_start(core::ticket who, row& r, const worker& w) {
   start_from_earlier(who, r, saved_by(r, next, r.how.variant, w.view.level));
 }
 
-std::optional<work> hub::order_to_prepare(core::ticket who, const row& r,
-                                          const worker& w) {
-  const auto* held = grant_for_preparing(who, r, w);
+std::optional<work> hub::order_of_stage(core::ticket who, const row& r,
+                                        const worker& w) {
+  const auto* held = grant_for_stage(who, r, w);
   if (held == nullptr)
     return std::nullopt;
-  return preparation(who, r, *held);
+  run_stage x;
+  x.who = who;
+  x.stage = static_cast<uint16_t>(r.stage);
+  x.slots = held->told();
+  x.is_short = path_.at(r.stage).is_short(r.order);
+  x.order = r.order;
+  return x;
 }
 
 std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
                                           const worker& w) {
-  using ipc::slot_kind;
-  const auto* held = slots_.grant(
-    who, w.where.where, {slot_kind::state, slot_kind::image},
+  using planning::held;
+  const auto* given = slots_.grant(
+    who, w.where.where, {held::state, held::pixels},
     sum(left_for_next(r), left_for_others(r, has_seat(w, r.what->tenant))));
-  if (held == nullptr)
+  if (given == nullptr)
     return std::nullopt;
   settle_start(who, r, w);
-  slots_.read(who, w.where.where, r.newest);
-  slots_.read_source(who, w.where.where, r.source);
+  slots_.read(who, w.where.where, held::state, r.newest);
+  if (r.source)
+    slots_.read(who, w.where.where, held::source, r.source);
   const auto& next = r.under->routes[r.along.value].legs[r.leg];
   denoise d;
   d.who = who;
   d.how = r.how;
   d.text = r.what->text;
   d.from = r.newest;
-  d.state = held->granted[0];
-  d.image = held->granted[1];
+  d.state = given->granted[held::state];
+  d.image = given->granted[held::pixels];
   d.source = r.source;
   d.steps_done = r.steps_done;
   d.prio = r.what->prio;
@@ -237,31 +225,18 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
   return d;
 }
 
-std::optional<work> hub::order_to_finish(core::ticket who, const row& r,
-                                         const worker& w) {
-  const auto* held =
-    slots_.grant(who, w.where.where, {ipc::slot_kind::image}, left_for_next(r));
-  if (held == nullptr)
-    return std::nullopt;
-  slots_.read(who, w.where.where, r.pixels);
-  const auto& v = config_.profile->variants[r.how.variant.value];
-  return finish{who,    r.how,          r.what->text, v.model,
-                v.name, r.what->output, r.pixels,     held->granted[0],
-                r.notes};
-}
-
 bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   auto& r = requests_.at(id);
-  const core::ticket who{id, r.attempt + 1};
+  const core::ticket who{id, r.dispatches + 1};
   const auto waited_for = r.how.variant;
-  auto order = r.at == phase::preparing ? order_to_prepare(who, r, w)
-             : r.at == phase::denoising ? order_to_denoise(who, r, w)
-                                        : order_to_finish(who, r, w);
+  auto order = r.at == phase::denoising ? order_to_denoise(who, r, w)
+                                        : order_of_stage(who, r, w);
   if (!order)
     return false;
   dispatched x;
   x.worker = w.view.worker;
   x.tenant = r.what->tenant;
+  x.stage = r.stage;
   x.at = r.at;
   x.since = now;
   x.variant = r.how.variant;
@@ -280,7 +255,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       count_waiting(waited_for, *lane, false);
   }
   leave_for_worker(id, r, now);
-  r.attempt = who.attempt;
+  r.attempt = r.dispatches = who.attempt;
   take_seat(r, x, w, now);
   records_.dispatched();
   out_.emplace(who, std::move(x));

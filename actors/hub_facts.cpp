@@ -3,6 +3,7 @@
 // Which route a request takes, and what is asked of it before.
 
 #include <atelier/actors/hub.hpp>
+#include <atelier/core/log.hpp>
 #include <atelier/planning/policies/atelier/offers.hpp>
 #include <atelier/planning/question_budget.hpp>
 
@@ -50,6 +51,8 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       if (wants->near)
         records_.searched();
       if (!ports_.facts) {
+        if (ask(id, r, *wants, now))
+          return;
         fill_unknown(r.known, *wants);
         continue;
       }
@@ -84,6 +87,16 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
     r.under = plan_;
     r.along = go.route;
     r.match = go.match;
+    if (found && !ports_.facts) {
+      if (auto why = slots_.too_few_for(
+            along->name, path_.stages().least(*along, r.what->source != nullptr)))
+        return turn_away(id, r, std::move(*why), {}, now);
+      r.how = planning::recipe_of(*r.what, {}, config_.profile->reuse->full,
+                                  *config_.profile);
+      r.leg = 0;
+      count_choice(r);
+      return next_stage(id, r, path_.first(planning::hook::each_leg), now);
+    }
     if (found) {
       if (answer_with_match(id, r, *go.match, now))
         return;
@@ -97,7 +110,8 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       if (!std::exchange(tells_rows_, true))
         workers_.members_changed();
     }
-    if (auto why = slots_.too_few_for(*along, r.what->source != nullptr))
+    if (auto why = slots_.too_few_for(
+          along->name, path_.stages().least(*along, r.what->source != nullptr)))
       return turn_away(id, r, std::move(*why), {}, now);
     core::timespan later{0};
     const auto first = along->legs.front().any_of.front();
@@ -108,6 +122,101 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
     count_choice(r);
     return begin_leg(id, r, 0, now);
   }
+}
+
+bool hub::ask(core::request_id id, row& r, const planning::need& wants,
+              core::time_point now) {
+  using planning::hook;
+  r.wanted = wants;
+  r.asks_since = now;
+  r.questions = 0;
+  r.found_near = false;
+  auto until = now;
+  // Nothing of a route is shown while it asks.
+  const auto state = std::exchange(r.state, row_state::asking);
+  for (size_t i = 0; path_.is(i, hook::before_route); ++i) {
+    const auto& row = path_.at(i).row();
+    auto order = path_.at(i).begin(view_of(r, wants));
+    if (order && !*order)
+      continue;
+    const auto left = planning::question_budget(row.budget, row.budget_share,
+                                                now, r.what->deadline);
+    const bool asked =
+      order && order_aside(id, r, i, std::move(**order), left, now);
+    if (asked) {
+      ++r.questions;
+      until = std::max(until, core::after(now, left));
+      continue;
+    }
+    records_.stage_left_out();
+    if (row.otherwise == planning::if_failed::fail) {
+      r.state = state;
+      turn_away(id, r,
+                order ? core::fail(core::ec::unavailable,
+                                   "nobody is free for stage '{}'", row.name)
+                      : order.why(),
+                {}, now);
+      return true;
+    }
+  }
+  r.state = state;
+  if (r.questions == 0)
+    return false;
+  requests_.ask(r, until);
+  return true;
+}
+
+void hub::take_facts(row& r, planning::facts found) {
+  if (found.tolerated)
+    r.known.tolerated = std::move(found.tolerated);
+  if (found.hit_likely)
+    r.known.hit_likely = found.hit_likely;
+  if (found.near)
+    r.known.near = std::move(found.near);
+  if (found.mask)
+    r.known.mask = found.mask;
+  if (found.file)
+    r.known.file = std::move(found.file);
+}
+
+void hub::question_over(core::request_id id, row& r, size_t stage,
+                        const stage_done& x, core::error why,
+                        core::time_point now) {
+  --r.questions;
+  if (why.code == core::ec::none) {
+    planning::facts found;
+    if (auto ended = path_.at(stage).end(x.outcome, found); !ended)
+      why = ended.why();
+    else {
+      note(r, x.notes);
+      r.found_near = r.found_near || found.near;
+      take_facts(r, std::move(found));
+    }
+  }
+  if (why.code != core::ec::none) {
+    const auto& row = path_.at(stage).row();
+    records_.stage_left_out();
+    if (row.otherwise == planning::if_failed::fail)
+      return turn_away(id, r, std::move(why), {}, now);
+    core::log_warn("stage '{}' of request {}: {}", row.name, id.value,
+                   core::to_string(why));
+  }
+  if (r.questions == 0)
+    questions_over(id, r, now);
+}
+
+void hub::questions_over(core::request_id id, row& r, core::time_point now) {
+  requests_.stop_asking(r);
+  if (r.wanted.near) {
+    note_retrieval({core::to_seconds(now - r.asks_since), !r.found_near, now});
+    records_.allowed(r.found_near ? planning::unified::allowed_by(
+                       *config_.profile, *r.known.near)
+                                  : 0);
+  }
+  if (r.wanted.tolerated && r.known.tolerated)
+    records_.predicted(*r.known.tolerated);
+  fill_unknown(r.known, r.wanted);
+  choose_route(id, r, now);
 }
 
 void hub::on(const facts_found& x, core::time_point now) {
@@ -143,6 +252,17 @@ void hub::on(const facts_found& x, core::time_point now) {
 }
 
 void hub::go_on_without(core::request_id id, row& r, core::time_point now) {
+  for (const auto& [who, x] : out_) {
+    if (who.id != id || !x.side || x.question != r.asked)
+      continue;
+    const auto& row = path_.at(x.stage).row();
+    if (row.otherwise == planning::if_failed::fail)
+      return turn_away(id, r,
+                       core::fail(core::ec::unavailable,
+                                  "stage '{}' did not answer in time",
+                                  row.name),
+                       {}, now);
+  }
   requests_.stop_asking(r);
   records_.facts_late();
   if (r.wanted.near) {

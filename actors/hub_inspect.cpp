@@ -112,7 +112,8 @@ std::string hub::check_rows() const {
     if (r.state == row_state::running && out_.count({id, r.attempt}) == 0)
       return fmt::format("row {} runs nowhere", id.value);
     const bool has_source =
-      r.how.from_image && r.at == phase::denoising && !is_terminal(r.state);
+      r.how.from_image && !is_terminal(r.state) && !r.answering
+      && (r.at == phase::denoising || (r.at == phase::preparing && r.newest));
     if (has_source != static_cast<bool>(r.source)
         || (has_source && !slots_.holds(r.source)))
       return fmt::format("row {} lost its source, or keeps one for nothing",

@@ -57,7 +57,7 @@ bool hub::conclude(core::ticket who, core::time_point now, concluded& out) {
     else
       queues_.touch_waiting(alone_lane(lane));
   out.slots = slots_.conclude(who);
-  if (out.at == phase::preparing)
+  if (out.at == phase::preparing && !out.side)
     requests_.count_ahead(out.tenant, false);
   return true;
 }
@@ -96,30 +96,53 @@ void hub::on(const worker_ready& x, core::time_point now) {
 
 // -- path order ---------------------------------------------------------------
 
-void hub::on(const prepared& x, core::time_point now) {
+void hub::on(const stage_done& x, core::time_point now) {
   concluded done;
   if (!conclude(x.who, now, done))
     return settle(now);
-  records_.worked(track_of_worker(done.worker), "preprocess", x.who.id,
-                  x.began_ns, x.took);
+  records_.worked(track_of_worker(done.worker),
+                  to_string(path_.worker_of(done.stage)), x.who.id, x.began_ns,
+                  x.took);
+  auto why = x.failure;
+  if (why.code == core::ec::none && x.stage != done.stage)
+    why = core::fail(core::ec::internal,
+                     "a worker answered for stage {} instead of '{}'", x.stage,
+                     path_.at(done.stage).row().name);
+  if (done.side) {
+    slots_.discard(done.slots);
+    aside_over(x, done, std::move(why), now);
+    return settle(now);
+  }
   auto* r = requests_.running(x.who);
   if (r == nullptr) {
     slots_.discard(done.slots);
     return settle(now);
   }
-  note_returned(x.who.id, done, x.failure, now);
-  r->took.preprocess += x.took;
-  if (x.failure.code != core::ec::none) {
-    fall_back(x.who.id, *r, done, x.failure, loss::told, now);
-    return settle(now);
+  note_returned(x.who.id, done, why, now);
+  if (done.at == phase::finishing) {
+    r->took.postprocess += x.took;
+    forecast_.finished(now - r->waiting_since);
+  } else {
+    r->took.preprocess += x.took;
   }
-  note(*r, x.notes);
-  r->newest = done.slots.granted[0];
-  if (done.slots.granted.size() > 1)
-    r->source = done.slots.granted[1];
-  if (done.slots.reads_files)
-    slots_.drop(done.slots.reading);
-  enter(x.who.id, *r, phase::denoising, now);
+  planning::facts told;
+  if (why.code == core::ec::none)
+    if (auto ended = path_.at(done.stage).end(x.outcome, told); !ended)
+      why = ended.why();
+  if (why.code == core::ec::none)
+    if (auto kept = keep(*r, done.slots); !kept)
+      why = kept.why();
+  if (why.code == core::ec::none) {
+    note(*r, x.notes);
+    take_facts(*r, std::move(told));
+    next_stage(x.who.id, *r, done.stage + 1, now);
+  } else if (path_.at(done.stage).row().otherwise
+             == planning::if_failed::fail) {
+    fall_back(x.who.id, *r, done, why, loss::told, now);
+  } else {
+    slots_.discard(done.slots);
+    stage_failed(x.who.id, *r, std::move(why), now);
+  }
   settle(now);
 }
 
@@ -173,7 +196,7 @@ void hub::on(const stepped& x, core::time_point now) {
       ports_.clients->progressed(p.who.id, p.steps_done,
                                  core::steps_to_run(r->how),
                                  p.published && r->what->preview_every > 0
-                                   ? slots_.of(p.who).granted.front()
+                                   ? slots_.of(p.who).granted[planning::held::state]
                                    : ipc::slot_ref{});
   }
   settle(now);
@@ -235,8 +258,10 @@ void hub::on(const denoised& x, core::time_point now) {
   // One that had all its steps is only decoded after a death.
   records_.stepped_on(x.who.id, now);
   note(*r, x.notes);
-  slots_.drop(done.slots.reading);
-  slots_.drop(done.slots.granted[0]);
+  using planning::held;
+  slots_.drop(done.slots.reading[held::state]);
+  slots_.drop(done.slots.granted[held::state]);
+  r->newest = {};
   planning::outcome o;
   o.leg = r->leg;
   o.variant = r->how.variant;
@@ -245,43 +270,22 @@ void hub::on(const denoised& x, core::time_point now) {
       ran.check && x.failure.code == core::ec::none)
     o.score = note_score(x.score);
   if (x.failure.code == core::ec::none) {
-    o.image = done.slots.granted[1];
+    o.image = done.slots.granted[held::pixels];
     r->known.best = static_cast<uint32_t>(r->known.done.size());
   } else {
-    slots_.drop(done.slots.granted[1]);
+    slots_.drop(done.slots.granted[held::pixels]);
   }
+  drop_source(*r);
   r->known.done.push_back(o);
   r->ran.push_back(r->how);
   const auto& along = r->under->routes[r->along.value];
-  const auto next = planning::walk(along, r->known, *r->under);
-  if (std::holds_alternative<planning::give_up>(next))
+  if (x.failure.code == core::ec::none)
+    next_stage(x.who.id, *r, path_.denoise() + 1, now);
+  else if (std::holds_alternative<planning::give_up>(
+             planning::walk(along, r->known, *r->under)))
     end_row(x.who.id, *r, row_state::failed, x.failure, now);
   else
     advance(x.who.id, *r, now);
-  settle(now);
-}
-
-void hub::on(const finished& x, core::time_point now) {
-  concluded done;
-  if (!conclude(x.who, now, done))
-    return settle(now);
-  records_.worked(track_of_worker(done.worker), "postprocess", x.who.id,
-                  x.began_ns, x.took);
-  auto* r = requests_.running(x.who);
-  if (r == nullptr) {
-    slots_.discard(done.slots);
-    return settle(now);
-  }
-  note_returned(x.who.id, done, x.failure, now);
-  r->took.postprocess += x.took;
-  forecast_.finished(now - r->waiting_since);
-  if (x.failure.code != core::ec::none) {
-    fall_back(x.who.id, *r, done, x.failure, loss::told, now);
-    return settle(now);
-  }
-  records_.encoded(now);
-  r->encoded = done.slots.granted[0];
-  answer_row(x.who.id, *r, x.bytes, x.sha256, now);
   settle(now);
 }
 
@@ -289,25 +293,28 @@ void hub::on(const finished& x, core::time_point now) {
 
 void hub::fall_back(core::request_id id, row& r, const concluded& x,
                     const core::error& why, loss how, core::time_point now) {
+  using planning::held;
   bool gained = false;
   if (x.at == phase::denoising) {
-    const auto seq = slots_.last_published(x.slots.granted[0]);
-    const auto held = seq && *seq > 0 ? static_cast<uint32_t>(*seq - 1) : 0;
+    const auto& state = x.slots.granted[held::state];
+    const auto seq = slots_.last_published(state);
+    const auto held_steps =
+      seq && *seq > 0 ? static_cast<uint32_t>(*seq - 1) : 0;
     // A living worker tells its steps itself; of a dead one count those that it
     // told or left, also where they are lost and run again.
     if (how != loss::told)
       r.steps_run +=
-        std::max({held, x.steps_done, x.steps_before}) - x.steps_before;
+        std::max({held_steps, x.steps_done, x.steps_before}) - x.steps_before;
     if (seq && *seq > 0) {
-      gained = held > std::max(x.steps_before, r.reached);
-      r.steps_done = held;
-      r.newest = x.slots.granted[0];
-      slots_.drop(x.slots.reading);
+      gained = held_steps > std::max(x.steps_before, r.reached);
+      r.steps_done = held_steps;
+      r.newest = state;
+      slots_.drop(x.slots.reading[held::state]);
       records_.resumed();
     } else {
-      slots_.drop(x.slots.granted[0]);
+      slots_.drop(state);
     }
-    slots_.drop(x.slots.granted[1]);
+    slots_.drop(x.slots.granted[held::pixels]);
   } else {
     slots_.discard(x.slots);
   }
@@ -321,11 +328,11 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
     r.reached = std::max(r.reached, r.steps_done);
   }
   if (r.strikes >= most_strikes)
-    return end_row(id, r, row_state::failed, poison_of(r, why.text), now);
+    return stage_failed(id, r, poison_of(r, why.text), now);
   const bool retry =
     worth_retrying(why.code) && r.losses < config_.pace.attempts;
   if (!retry)
-    return end_row(id, r, row_state::failed, why, now);
+    return stage_failed(id, r, why, now);
   records_.fell_back(id, gained || r.steps_done > 0, r.steps_done, why, now);
   // Suspects take turns.
   wait(id, r, now, r.alone ? queues::end::back : queues::end::front);
@@ -401,8 +408,14 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
   const auto give_back = [&](core::ticket ticket, loss how) {
     const concluded x{std::move(out_.at(ticket)), slots_.orphan(ticket)};
     out_.erase(ticket);
-    if (x.at == phase::preparing)
+    if (x.at == phase::preparing && !x.side)
       requests_.count_ahead(x.tenant, false);
+    if (x.side) {
+      slots_.discard(x.slots);
+      stage_done nothing;
+      nothing.who = ticket;
+      return aside_over(nothing, x, why, now);
+    }
     auto* r = requests_.running(ticket);
     if (r == nullptr)
       return slots_.discard(x.slots);

@@ -3,9 +3,28 @@
 // Which slots a row's dispatch asks for, and which it leaves.
 
 #include <atelier/actors/hub.hpp>
-#include <atelier/actors/slot_needs.hpp>
 
 namespace atelier::actors {
+
+namespace {
+
+using planning::access;
+using planning::held;
+
+const planning::route& route_of(const row& r) {
+  return r.under->routes[r.along.value];
+}
+
+const planning::leg* leg_of(const row& r) {
+  const auto& legs = route_of(r).legs;
+  return !r.answering && r.leg < legs.size() ? &legs[r.leg] : nullptr;
+}
+
+} // namespace
+
+planning::pipeline::position hub::place_of(const row& r) {
+  return {r.answering ? route_of(r).legs.size() : r.leg, r.stage};
+}
 
 slot_counts hub::left_for_others(const row& r, bool has_some) const {
   if (r.what->tenant == core::tenant_id{} || r.leg > 0 || !has_some)
@@ -14,25 +33,48 @@ slot_counts hub::left_for_others(const row& r, bool has_some) const {
 }
 
 slot_counts hub::left_for_next(const row& r) const {
-  return actors::slots::left_for_next(r.under->routes[r.along.value], r.leg,
-                                      r.at, r.what->source != nullptr);
+  return path_.stages().reserve(route_of(r), place_of(r),
+                                r.what->source != nullptr);
 }
 
-const held_slots* hub::grant_for_preparing(core::ticket who, const row& r,
-                                           const worker& w) {
-  using ipc::slot_kind;
-  const auto left = sum(
-    left_for_next(r), left_for_others(r, requests_.has_ahead(r.what->tenant)));
-  if (r.what->source)
-    return slots_.grant_with_files(who, w.where.where, *r.what->source, left);
-  if (!r.how.from_image)
-    return slots_.grant(who, w.where.where, {slot_kind::state},
-                        {left[static_cast<size_t>(slot_kind::state)], 0, 0});
-  const auto* held = slots_.grant(who, w.where.where,
-                                  {slot_kind::state, slot_kind::image}, left);
-  if (held != nullptr)
-    slots_.read(who, w.where.where, r.known.done[*r.known.best].image);
-  return held;
+const held_slots* hub::grant_for_stage(core::ticket who, const row& r,
+                                       const worker& w) {
+  auto left = left_for_next(r);
+  if (r.at == phase::preparing)
+    left =
+      sum(left, left_for_others(r, requests_.has_ahead(r.what->tenant)));
+  const bool brings = r.what->source != nullptr;
+  const auto* const leg = leg_of(r);
+  std::array<held, planning::held_names> names{};
+  size_t granted = 0;
+  bool reads_files = false;
+  const auto uses = path_.at(r.stage).row().slots;
+  for (const auto& x : uses) {
+    if (!x.applies(leg, brings) || x.name == held::capture)
+      continue;
+    if (x.how != access::reads)
+      names[granted++] = x.name;
+    reads_files = reads_files || (x.name == held::files && brings);
+  }
+  const auto wanted = std::span(names).first(granted);
+  const auto* const given =
+    reads_files
+      ? slots_.grant_with_files(who, w.where.where, wanted, *r.what->source,
+                                left)
+      : slots_.grant(who, w.where.where, wanted, left);
+  if (given == nullptr)
+    return nullptr;
+  for (const auto& x : uses)
+    if (x.how != access::writes && x.applies(leg, brings))
+      if (const auto slot = slot_of(r, x.name))
+        slots_.read(who, w.where.where, x.name, slot);
+  return given;
+}
+
+slot_counts hub::sum(slot_counts a, const slot_counts& b) {
+  for (size_t kind = 0; kind < a.size(); ++kind)
+    a[kind] += b[kind];
+  return a;
 }
 
 } // namespace atelier::actors

@@ -11,7 +11,6 @@
 // is delayed once at most.
 
 #include <atelier/actors/hub.hpp>
-#include <atelier/actors/slot_needs.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -49,18 +48,22 @@ queues::marks hub::marks_of(const row& r) {
 }
 
 bool hub::has_room_for(const row& r) const {
-  if (r.at == phase::finishing)
-    return slots_.free(ipc::slot_kind::image) >= 1;
-  // `grant_for_preparing` needs the same.
+  // `grant_for_stage` needs the same.
   const auto whose = r.what->tenant;
-  const auto left =
-    sum(left_for_next(r), left_for_others(r, requests_.has_ahead(whose)));
-  const auto enough = [&](ipc::slot_kind kind) {
-    return slots_.free(kind) > left[static_cast<size_t>(kind)];
-  };
-  return (r.leg > 0 || !requests_.far_ahead(whose, workers_.device_seats()))
-      && enough(ipc::slot_kind::state)
-      && (!r.how.from_image || enough(ipc::slot_kind::image));
+  const bool prepares = r.at == phase::preparing;
+  auto left = left_for_next(r);
+  if (prepares)
+    left = sum(left, left_for_others(r, requests_.has_ahead(whose)));
+  const auto takes = path_.stages().granted(r.under->routes[r.along.value],
+                                            place_of(r),
+                                            r.what->source != nullptr);
+  for (size_t kind = 0; kind < takes.size(); ++kind)
+    if (takes[kind] > 0
+        && slots_.free(static_cast<ipc::slot_kind>(kind))
+             < takes[kind] + left[kind])
+      return false;
+  return !prepares || r.leg > 0
+      || !requests_.far_ahead(whose, workers_.device_seats());
 }
 
 // -- trials -------------------------------------------------------------------
@@ -130,8 +133,7 @@ void hub::pump_pool_suspects(core::time_point now) {
     return go_on();
   const auto next = next_suspect(lane, now);
   auto& r = requests_.at(next);
-  const auto wanted =
-    r.at == phase::preparing ? role::preprocess : role::postprocess;
+  const auto wanted = path_.worker_of(r.stage);
   worker* chosen = nullptr;
   for (auto& [id, w] : workers_.all()) {
     if (w.where.what != wanted || w.suspected)
@@ -187,17 +189,19 @@ void hub::trial_noted(core::request_id id, core::time_point now) {
 
 // -- what is held against a row -----------------------------------------------
 
-void hub::enter(core::request_id id, row& r, phase next, core::time_point now) {
+void hub::enter(core::request_id id, row& r, size_t stage,
+                core::time_point now) {
   if (r.alone)
     forgive(id, r);
-  r.at = next;
+  r.stage = stage;
+  r.at = path_.phase_of(stage);
   r.alone = false;
   r.strikes = 0;
   r.losses = 0;
   r.reached = 0;
   r.next_trial = trial::unasked;
   if (const auto was = r.held;
-      was.trials > 0 && was.at == next && was.leg == r.leg) {
+      was.trials > 0 && was.at == r.at && was.leg == r.leg) {
     r.held = {};
     r.alone = true;
     r.strikes = was.trials;

@@ -26,16 +26,14 @@ using scheduler_actor = caf::typed_actor<
   caf::reacts_to<taken_answer>,
   // A worker is there.
   caf::reacts_to<worker_ready>,
-  // The PREPROCESS worker drew the noise.
-  caf::reacts_to<prepared>,
+  // A worker of a pool ended a stage's work.
+  caf::reacts_to<stage_done>,
   // The DENOISE STEP worker's batch has these rows from now on.
   caf::reacts_to<stepping>,
   // The DENOISE STEP worker ran steps.
   caf::reacts_to<stepped>,
   // The DENOISE STEP worker ended a leg.
   caf::reacts_to<denoised>,
-  // The POSTPROCESS worker encoded the picture.
-  caf::reacts_to<finished>,
   // The DENOISE STEP worker hosts what it was told to.
   caf::reacts_to<adopted>,
   // What a policy wanted to know of a request is found.
@@ -55,10 +53,12 @@ using scheduler_actor = caf::typed_actor<
   // Returns the state for people.
   caf::replies_to<status_atom>::with<scheduler_status>>;
 
-/// PREPROCESS: draws noise (CPU).
-using preprocess_actor = caf::typed_actor<
-  // Draws a request's noise into its state slot; reports `prepared`.
-  caf::reacts_to<prepare>>;
+/// CLASSIFIER, PREPROCESS, POSTPROCESS (CPU) and RECALL (control process): run
+/// the stages of the pipeline that are due before the route is chosen, before
+/// and after the steps of a leg, and those about earlier work.
+using stage_actor = caf::typed_actor<
+  // Does a stage's work for a request; reports `stage_done`.
+  caf::reacts_to<run_stage>>;
 
 /// DENOISE STEP: one for each device; rows join and leave between steps.
 using denoise_step_actor = caf::typed_actor<
@@ -74,11 +74,6 @@ using denoise_step_actor = caf::typed_actor<
   caf::reacts_to<steps_ran>,
   // The executor ended a decoding.
   caf::reacts_to<picture_decoded>>;
-
-/// POSTPROCESS: encodes pictures with their parameters as metadata (CPU).
-using postprocess_actor = caf::typed_actor<
-  // Encodes pixels into the request's image slot; reports `finished`.
-  caf::reacts_to<finish>>;
 
 /// MONITOR: windows of raw counts; tells the PLANNER when the load is not what
 /// was planned for.

@@ -165,6 +165,8 @@ struct counters {
   std::vector<uint64_t> batches;
   /// Facts that did not come in time.
   uint64_t facts_late = 0;
+  /// Stages that failed, or found nobody free, and were left out.
+  uint64_t stages_left_out = 0;
   /// Pictures that their judge failed at.
   uint64_t judge_failures = 0;
   /// As the fields of planning::demand_window and planning::demand.

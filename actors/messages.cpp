@@ -12,6 +12,10 @@ std::string_view to_string(role x) {
       return "denoise_step";
     case role::postprocess:
       return "postprocess";
+    case role::classifier:
+      return "classifier";
+    case role::recall:
+      return "recall";
   }
   return "unknown";
 }

@@ -12,9 +12,11 @@
 #include <atelier/core/request.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/core/typed_body.hpp>
 #include <atelier/ipc/keeper.hpp>
 #include <atelier/ipc/slot_ref.hpp>
 #include <atelier/planning/joining.hpp>
+#include <atelier/planning/stage.hpp>
 
 #include <caf/type_id.hpp>
 
@@ -26,7 +28,18 @@
 namespace atelier::actors {
 
 /// What a worker does.
-enum class role : uint8_t { preprocess, denoise_step, postprocess };
+enum class role : uint8_t {
+  /// CPU process: what comes before the steps of a leg.
+  preprocess,
+  /// A device: the steps of a leg.
+  denoise_step,
+  /// CPU process: what comes after the steps, until the answer.
+  postprocess,
+  /// CPU process: facts about a request before it has a route.
+  classifier,
+  /// Control process: what is remembered of earlier requests.
+  recall
+};
 
 std::string_view to_string(role x);
 
@@ -78,51 +91,46 @@ struct worker_ready {
   }
 };
 
-// -- preparing ----------------------------------------------------------------
+// -- stages -------------------------------------------------------------------
 
-/// Draw the request's noise into `state`; where it starts from a picture,
-/// decode the files in `files` (source_files.hpp), or take the image that an
-/// earlier leg drew, as its encoder would; scale it to `how.px` and write it
-/// into `source` (gpu/source_format.hpp).
-struct prepare {
+/// Do a stage's work for a request (planning/stage.hpp); answered with
+/// `stage_done`.
+struct run_stage {
   core::ticket who;
-  core::recipe how;
-  core::prompt_pair text;
-  core::latent_shape latent;
-  ipc::slot_ref state;
-  /// Invalid where no file is started from.
-  ipc::slot_ref files;
-  /// Pixels that an earlier leg drew, the size at which it drew them, and the
-  /// one to which they are scaled (recipe::scaled_to); invalid: of none.
-  ipc::slot_ref drawn;
-  core::extent drawn_px;
-  core::extent drawn_scaled_to;
-  /// Invalid where the picture starts from noise alone.
-  ipc::slot_ref source;
+  /// Index in the pipeline.
+  uint16_t stage = 0;
+  /// How long the answer is waited for; the largest value: as long as the
+  /// process lives.
+  core::timespan left = core::timespan::max();
+  planning::slot_set slots;
+  /// So short that waking another thread for it costs more.
+  bool is_short = false;
+  core::typed_body order;
 
-  friend bool operator==(const prepare&, const prepare&) = default;
+  friend bool operator==(const run_stage&, const run_stage&) = default;
 
   template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, prepare& x) {
-    return f(x.who, x.how, x.text, x.latent, x.state, x.files, x.drawn,
-             x.drawn_px, x.drawn_scaled_to, x.source);
+  friend typename Inspector::result_type inspect(Inspector& f, run_stage& x) {
+    return f(x.who, x.stage, x.left, x.slots, x.is_short, x.order);
   }
 };
 
-struct prepared {
+struct stage_done {
   core::ticket who;
+  uint16_t stage = 0;
   core::error failure;
   core::timespan took{0};
   /// What the client should know, a sentence each.
   std::vector<core::note> notes;
   /// When the work began, in nanoseconds on the host's monotonic clock.
   int64_t began_ns = 0;
+  core::typed_body outcome;
 
-  friend bool operator==(const prepared&, const prepared&) = default;
+  friend bool operator==(const stage_done&, const stage_done&) = default;
 
   template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, prepared& x) {
-    return f(x.who, x.failure, x.took, x.notes, x.began_ns);
+  friend typename Inspector::result_type inspect(Inspector& f, stage_done& x) {
+    return f(x.who, x.stage, x.failure, x.took, x.notes, x.began_ns, x.outcome);
   }
 };
 
@@ -230,7 +238,7 @@ struct denoised {
   /// When the attempt's first step began, in nanoseconds on the host's
   /// monotonic clock; 0: none did.
   int64_t first_step_ns = 0;
-  /// As those of `prepared`.
+  /// As those of `stage_done`.
   std::vector<core::note> notes;
   /// What the judge said, 0..1; 0 where nobody was asked, `planning::unjudged`
   /// where it failed.
@@ -289,48 +297,6 @@ struct adopted {
   }
 };
 
-// -- finishing ----------------------------------------------------------------
-
-/// Encode the pixels in `pixels` into `encoded`, with what made them as
-/// metadata.
-struct finish {
-  core::ticket who;
-  core::recipe how;
-  core::prompt_pair text;
-  std::string model;
-  std::string variant;
-  core::encoding output;
-  ipc::slot_ref pixels;
-  ipc::slot_ref encoded;
-  /// What the file's metadata tell besides the parameters.
-  std::vector<core::note> notes = {};
-
-  friend bool operator==(const finish&, const finish&) = default;
-
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, finish& x) {
-    return f(x.who, x.how, x.text, x.model, x.variant, x.output, x.pixels,
-             x.encoded, x.notes);
-  }
-};
-
-struct finished {
-  core::ticket who;
-  core::error failure;
-  uint64_t bytes = 0;
-  std::string sha256;
-  core::timespan took{0};
-  /// When the work began, in nanoseconds on the host's monotonic clock.
-  int64_t began_ns = 0;
-
-  friend bool operator==(const finished&, const finished&) = default;
-
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, finished& x) {
-    return f(x.who, x.failure, x.bytes, x.sha256, x.took, x.began_ns);
-  }
-};
-
 // -- taking back --------------------------------------------------------------
 
 /// Stop working on this ticket. It is answered all the same, as cancelled, so
@@ -354,12 +320,15 @@ struct setup {
   std::string part;
   /// All settings as TOML.
   std::string settings;
+  /// Names, versions and order of the pipeline's stages: a process with others
+  /// ends.
+  std::string stages;
 
   friend bool operator==(const setup&, const setup&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, setup& x) {
-    return f(x.part, x.settings);
+    return f(x.part, x.settings, x.stages);
   }
 };
 
@@ -415,25 +384,23 @@ struct leave {
 };
 
 /// What the scheduler sends to a worker.
-using work = std::variant<prepare, denoise, finish, cancel_work, adopt>;
+using work = std::variant<run_stage, denoise, cancel_work, adopt>;
 
 /// What a worker sends to the scheduler.
-using report = std::variant<worker_ready, prepared, stepping, stepped, denoised,
-                            finished, adopted>;
+using report = std::variant<worker_ready, stage_done, stepping, stepped, denoised,
+                            adopted>;
 
 } // namespace atelier::actors
 
 CAF_BEGIN_TYPE_ID_BLOCK(atelier, first_custom_type_id)
 
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::worker_ready))
-  CAF_ADD_TYPE_ID(atelier, (atelier::actors::prepare))
-  CAF_ADD_TYPE_ID(atelier, (atelier::actors::prepared))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::run_stage))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::stage_done))
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::denoise))
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::stepping))
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::stepped))
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::denoised))
-  CAF_ADD_TYPE_ID(atelier, (atelier::actors::finish))
-  CAF_ADD_TYPE_ID(atelier, (atelier::actors::finished))
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::cancel_work))
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::setup))
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::ping))

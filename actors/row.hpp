@@ -46,9 +46,18 @@ constexpr bool is_terminal(row_state x) {
 struct row {
   std::shared_ptr<const core::request> what;
   row_state state = row_state::waiting;
+  /// Where it is: the stage of the pipeline that runs or comes next, what that
+  /// counts as, and its order where a pool's worker runs it.
+  size_t stage = 0;
   phase at = phase::preparing;
-  /// Of the last dispatch; a reply counts only if it carries this one.
+  core::typed_body order;
+  /// Its legs are over: what is left stands before the answer.
+  bool answering = false;
+  /// Of the last dispatch that moves the row; a reply counts only if it carries
+  /// this one.
   uint32_t attempt = 0;
+  /// The last number of a dispatch, side ones included.
+  uint32_t dispatches = 0;
   /// The plan under which the route was chosen.
   std::shared_ptr<const planning::plan> under;
   core::route_id along;
@@ -59,6 +68,10 @@ struct row {
   core::time_point asks_since;
   core::time_point asks_until;
   uint32_t asked = 0;
+  /// Stages that look for what it asks for now; and whether one found what is
+  /// near.
+  uint32_t questions = 0;
+  bool found_near = false;
   /// Index into known.near of what its first leg starts from.
   std::optional<uint32_t> match;
   /// Steps that earlier work saves this leg: expected until a device takes
@@ -76,10 +89,14 @@ struct row {
   /// The picture, and mask, that it starts from: from `prepared` until its
   /// leg ended. Invalid where it starts from noise alone.
   ipc::slot_ref source;
+  /// Pixels of earlier work that it starts from, or is answered with.
+  ipc::slot_ref found;
   /// Pixels of the picture that will be answered.
   ipc::slot_ref pixels;
   /// Encoded picture, once answered.
   ipc::slot_ref encoded;
+  /// States that are kept for later requests.
+  std::vector<ipc::slot_ref> captures;
   /// Steps that `newest` holds.
   uint32_t steps_done = 0;
   uint32_t steps_run = 0;
@@ -135,7 +152,12 @@ inline double masked_as_it_runs(const row& r) {
 struct dispatched {
   core::worker_id worker;
   core::tenant_id tenant;
+  size_t stage = 0;
   phase at = phase::preparing;
+  /// It moves no row: it finds facts, or remembers. Of facts, the question that
+  /// they answer.
+  bool side = false;
+  uint32_t question = 0;
   core::variant_id variant;
   /// When it was handed off.
   core::time_point since;

@@ -73,11 +73,10 @@ scheduler_actor::behavior_type scheduler(
       handle(self, [&](hub& h, auto now) { h.taken(x.id, now); });
     },
     [note](const worker_ready& x) { note(x); },
-    [note](const prepared& x) { note(x); },
+    [note](const stage_done& x) { note(x); },
     [note](const stepping& x) { note(x); },
     [note](const stepped& x) { note(x); },
     [note](const denoised& x) { note(x); },
-    [note](const finished& x) { note(x); },
     [note](const adopted& x) { note(x); },
     [note](const facts_found& x) { note(x); },
     [self](const process_suspected& x) {

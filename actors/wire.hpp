@@ -16,16 +16,15 @@ struct to_process {
   /// Where in the process; unused by setup, ping and leave.
   role what = role::preprocess;
   uint32_t index = 0;
-  std::variant<prepare, denoise, finish, cancel_work, adopt, setup, ping, leave>
-    body;
+  std::variant<run_stage, denoise, cancel_work, adopt, setup, ping, leave> body;
 
   friend bool operator==(const to_process&, const to_process&) = default;
 };
 
 /// What a process writes into its ring.
 struct from_process {
-  std::variant<worker_ready, prepared, stepping, stepped, denoised, finished,
-               adopted, pong>
+  std::variant<worker_ready, stage_done, stepping, stepped, denoised, adopted,
+               pong>
     body;
 
   friend bool operator==(const from_process&, const from_process&) = default;

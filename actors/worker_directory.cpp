@@ -9,15 +9,6 @@ namespace atelier::actors {
 
 namespace {
 
-/// Noise for this many values takes some 30 us.
-constexpr size_t short_latent = 4096;
-
-bool is_short(const work& x) {
-  if (const auto* p = std::get_if<prepare>(&x))
-    return !p->source && p->latent.elements() <= short_latent;
-  return !std::holds_alternative<finish>(x);
-}
-
 template <class Handle, class T>
 void post(const Handle& to, T x, inline_unit* here) {
   if (here != nullptr)
@@ -30,31 +21,19 @@ void post(const Handle& to, T x, inline_unit* here) {
 
 // -- worker_directory ---------------------------------------------------------
 
-void worker_directory::add(preprocess_actor x) {
+bool is_short(const work& x) {
+  const auto* order = std::get_if<run_stage>(&x);
+  return order == nullptr || order->is_short;
+}
+
+void worker_directory::add(role in, stage_actor x) {
   const std::lock_guard guard{mutex_};
-  place(std::move(x));
+  pool(in).push_back(std::move(x));
 }
 
 void worker_directory::add(denoise_step_actor x) {
   const std::lock_guard guard{mutex_};
-  place(std::move(x));
-}
-
-void worker_directory::add(postprocess_actor x) {
-  const std::lock_guard guard{mutex_};
-  place(std::move(x));
-}
-
-void worker_directory::place(preprocess_actor x) {
-  preprocess_.push_back(std::move(x));
-}
-
-void worker_directory::place(denoise_step_actor x) {
   denoise_step_.push_back(std::move(x));
-}
-
-void worker_directory::place(postprocess_actor x) {
-  postprocess_.push_back(std::move(x));
 }
 
 void worker_directory::send(const worker_address& to, work what) {
@@ -75,15 +54,12 @@ void worker_directory::send(const worker_address& to, work what,
                             inline_unit* here) {
   const std::lock_guard guard{mutex_};
   const auto i = to.index;
-  if (auto* x = std::get_if<prepare>(&what)) {
-    if (to.what == role::preprocess && i < preprocess_.size())
-      post(preprocess_[i], std::move(*x), here);
+  if (auto* x = std::get_if<run_stage>(&what)) {
+    if (const auto& there = pool(to.what); i < there.size())
+      post(there[i], std::move(*x), here);
   } else if (auto* y = std::get_if<denoise>(&what)) {
     if (to.what == role::denoise_step && i < denoise_step_.size())
       post(denoise_step_[i], std::move(*y), here);
-  } else if (auto* z = std::get_if<finish>(&what)) {
-    if (to.what == role::postprocess && i < postprocess_.size())
-      post(postprocess_[i], std::move(*z), here);
   } else if (auto* c = std::get_if<cancel_work>(&what)) {
     // The pools' work is short: it ends by itself.
     if (to.what == role::denoise_step && i < denoise_step_.size())
@@ -96,9 +72,9 @@ void worker_directory::send(const worker_address& to, work what,
 
 void worker_directory::clear() {
   const std::lock_guard guard{mutex_};
-  preprocess_.clear();
+  for (auto& x : pools_)
+    x.clear();
   denoise_step_.clear();
-  postprocess_.clear();
 }
 
 // -- mailbox_hub_port ---------------------------------------------------------

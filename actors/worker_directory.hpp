@@ -4,9 +4,11 @@
 #include <atelier/actors/inline_unit.hpp>
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/ports.hpp>
+#include <atelier/core/enum_count.hpp>
 
 #include <caf/actor_addr.hpp>
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,16 +21,24 @@ namespace atelier::actors {
 /// `add_new` keeps the answer waiting until the worker can be found.
 class worker_directory : public handoff {
 public:
-  void add(preprocess_actor x);
+  /// @param in the pool that it is of
+  void add(role in, stage_actor x);
   void add(denoise_step_actor x);
-  void add(postprocess_actor x);
 
   /// Adds the worker that `make` spawns, and returns it.
   template <class Make>
-  auto add_new(Make make) {
+  stage_actor add_new(role in, Make make) {
     const std::lock_guard guard{mutex_};
-    auto x = make();
-    place(x);
+    stage_actor x = make();
+    pool(in).push_back(x);
+    return x;
+  }
+
+  template <class Make>
+  denoise_step_actor add_new(Make make) {
+    const std::lock_guard guard{mutex_};
+    denoise_step_actor x = make();
+    denoise_step_.push_back(x);
     return x;
   }
 
@@ -50,17 +60,19 @@ public:
   void clear();
 
 private:
-  void place(preprocess_actor x);
-  void place(denoise_step_actor x);
-  void place(postprocess_actor x);
+  std::vector<stage_actor>& pool(role of) {
+    return pools_[static_cast<size_t>(of)];
+  }
 
   std::optional<inline_unit> spot_;
   std::mutex mutex_;
-  /// Guarded by the mutex.
-  std::vector<preprocess_actor> preprocess_;
+  /// Guarded by the mutex; by role.
+  std::array<std::vector<stage_actor>, core::enum_count<role>> pools_;
   std::vector<denoise_step_actor> denoise_step_;
-  std::vector<postprocess_actor> postprocess_;
 };
+
+/// Whether a work is so short that waking another thread for it costs more.
+bool is_short(const work& x);
 
 /// Reports that go to the scheduler's mailbox.
 /// Threads: `connect` before the first `send`, then any.

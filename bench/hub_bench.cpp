@@ -7,6 +7,8 @@
 //
 //   hub_bench [REQUESTS]
 
+#include <atelier/actors/stages/finish.hpp>
+#include <atelier/actors/stages/prepare.hpp>
 #include <atelier/actors/scheduler.hpp>
 #include <atelier/actors/worker_directory.hpp>
 #include <atelier/ipc/heap_store.hpp>
@@ -39,9 +41,19 @@ public:
     : slots_(std::move(slots)), hub_(std::move(hub)) {}
 
   void send(const actors::worker_address& to, actors::work what) override {
-    if (auto* p = std::get_if<actors::prepare>(&what)) {
-      good(slots_->publish(p->state, 1, 0));
-      hub_->send(actors::prepared{p->who, {}, {}, {}});
+    using planning::held;
+    if (const auto* order = std::get_if<actors::run_stage>(&what)) {
+      const bool prepares = static_cast<bool>(order->slots[held::state]);
+      good(slots_->publish(
+        order->slots[prepares ? held::state : held::encoded], 1, 0));
+      actors::stage_done reply;
+      reply.who = order->who;
+      reply.stage = order->stage;
+      if (prepares)
+        reply.outcome = core::typed_body::of(actors::prepare_stage::done{});
+      else
+        reply.outcome = core::typed_body::of(actors::finish_stage::done{});
+      hub_->send(std::move(reply));
     } else if (auto* d = std::get_if<actors::denoise>(&what)) {
       good(slots_->publish(d->state, 2, 0));
       good(slots_->publish(d->image, 1, 0));
@@ -51,9 +63,6 @@ public:
       reply.who = d->who;
       reply.steps_done = reply.steps_run = 1;
       hub_->send(std::move(reply));
-    } else if (auto* f = std::get_if<actors::finish>(&what)) {
-      good(slots_->publish(f->encoded, 1, 0));
-      hub_->send(actors::finished{f->who, {}, 0, {}, {}});
     }
   }
 
@@ -174,12 +183,12 @@ double message_rate(int requests) {
   // pointer, which the standard library's assertions stop.
   auto sink = sys.spawn(
     [](caf::event_based_actor*, std::atomic<int>* of) -> caf::behavior {
-      return {[of](const actors::prepared&) { --*of; }};
+      return {[of](const actors::stage_done&) { --*of; }};
     },
     &left);
   const auto begin = clock_type::now();
   for (int i = 0; i < requests * messages_each; ++i)
-    caf::anon_send(sink, actors::prepared{});
+    caf::anon_send(sink, actors::stage_done{});
   while (left > 0)
     std::this_thread::yield();
   const auto took = seconds_since(begin);

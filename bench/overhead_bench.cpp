@@ -16,6 +16,8 @@
 //
 //   overhead_bench [REQUESTS]
 
+#include <atelier/actors/stages/finish.hpp>
+#include <atelier/actors/stages/prepare.hpp>
 #include <atelier/actors/denoise_step.hpp>
 #include <atelier/actors/hub.hpp>
 #include <atelier/actors/inline_unit.hpp>
@@ -233,14 +235,20 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
       stop("requests stand still");
     const auto [where, what] = std::move(to->waiting.front());
     to->waiting.pop_front();
-    if (const auto* p = std::get_if<actors::prepare>(&what)) {
-      good(slots->publish(p->state, 1, 0));
-      actors::prepared reply;
-      reply.who = p->who;
-      const auto took = timed([&](auto now) { hub.on(reply, now); });
+    using planning::held;
+    const auto* order = std::get_if<actors::run_stage>(&what);
+    actors::stage_done ended;
+    if (order != nullptr) {
+      ended.who = order->who;
+      ended.stage = order->stage;
+    }
+    if (order != nullptr && order->slots[held::state]) {
+      good(slots->publish(order->slots[held::state], 1, 0));
+      ended.outcome = core::typed_body::of(actors::prepare_stage::done{});
+      const auto took = timed([&](auto now) { hub.on(ended, now); });
       placing.push_back(took);
-      both.push_back(choosing.at(p->who.id) + took);
-      choosing.erase(p->who.id);
+      both.push_back(choosing.at(ended.who.id) + took);
+      choosing.erase(ended.who.id);
     } else if (const auto* d = std::get_if<actors::denoise>(&what)) {
       const auto steps = d->how.steps;
       good(slots->publish(d->state, steps + 1, 0));
@@ -254,9 +262,10 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
       hub.on(reply, now);
     } else if (const auto* a = std::get_if<actors::adopt>(&what)) {
       hub.on(actors::adopted{where, a->number, {}}, clock_type::now());
-    } else if (const auto* f = std::get_if<actors::finish>(&what)) {
-      good(slots->publish(f->encoded, 1, 0));
-      hub.on(actors::finished{f->who, {}, 0, {}, {}}, clock_type::now());
+    } else if (order != nullptr) {
+      good(slots->publish(order->slots[held::encoded], 1, 0));
+      ended.outcome = core::typed_body::of(actors::finish_stage::done{});
+      hub.on(ended, clock_type::now());
     }
     for (const auto id : std::exchange(clients->done, {})) {
       hub.taken(id, clock_type::now());

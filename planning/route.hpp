@@ -68,6 +68,13 @@ struct leg {
   friend bool operator==(const leg&, const leg&) = default;
 };
 
+/// Returns whether a leg starts from an image that is kept in a slot of its
+/// own: the request's, or that of an earlier leg.
+/// @param brings_image the request does
+inline bool has_source(const leg& x, bool brings_image) {
+  return brings_image || (x.from == origin::stage_image && x.skip > 0);
+}
+
 /// What a finished request leaves in the caches.
 struct store_set {
   bool latents = false;
@@ -125,6 +132,14 @@ struct mask_facts {
   friend bool operator==(const mask_facts&, const mask_facts&) = default;
 };
 
+/// The encoded file of an answer.
+struct file_facts {
+  uint64_t bytes = 0;
+  std::string sha256;
+
+  friend bool operator==(const file_facts&, const file_facts&) = default;
+};
+
 /// What is known of a request; a field is empty until a policy asked for it.
 struct facts {
   /// Predicted tolerated level, one for each ladder (cached latents, smaller
@@ -137,6 +152,8 @@ struct facts {
   std::vector<outcome> done;
   /// Index into `done` of the best picture that may be answered.
   std::optional<uint32_t> best;
+  /// Once the answer is encoded.
+  std::optional<file_facts> file;
 };
 
 } // namespace atelier::planning

@@ -201,6 +201,8 @@ struct worker_context {
   std::function<core::time_point()> now;
   /// What the client should know, a sentence each.
   std::vector<core::note>& notes;
+  /// Nobody waits for the outcome any longer than until then.
+  core::time_point until = core::never;
 };
 
 /// A stage: one row of data and four functions. `work` and `done` name their
@@ -213,6 +215,8 @@ struct worker_context {
 ///   throws becomes ec::internal.
 /// - end: enters what was found into the facts. On the scheduler's thread: pure
 ///   and short. An error counts as that of `run`.
+/// It may have a fifth, `is_short(w)`: whether the work takes some 30
+/// microseconds at most, so that waking another thread for it would cost more.
 /// Threads: its functions are const and called from several threads.
 template <class S>
 concept stage_type =
@@ -243,6 +247,9 @@ public:
   /// Returns 0 where the order is another stage's.
   virtual core::timespan takes(const core::typed_body& order,
                                const profile& costs) const = 0;
+
+  /// Whether the work is so short that another thread is not worth waking.
+  virtual bool is_short(const core::typed_body& order) const = 0;
 
   /// Errors: those of the stage; ec::bad_payload for another stage's order;
   ///         ec::out_of_resources, ec::internal where it threw.
@@ -306,6 +313,20 @@ public:
         return stage_.takes(**what, costs);
       });
     return said ? std::max(*said, core::timespan{0}) : core::timespan{0};
+  }
+
+  bool is_short(const core::typed_body& order) const override {
+    if constexpr (requires(const typename S::work& w) {
+                    { stage_.is_short(w) } -> std::same_as<bool>;
+                  }) {
+      const auto said = guarded(row().name, [&]() -> core::result<bool> {
+        const auto what = order.as<typename S::work>();
+        return what && stage_.is_short(**what);
+      });
+      return said && *said;
+    } else {
+      return false;
+    }
   }
 
   core::result<core::typed_body> run(const core::typed_body& order,

@@ -77,6 +77,10 @@ core::result<void> engine::impl::begin() {
   if (!made_policy)
     return made_policy.why();
   policy = std::move(*made_policy);
+  auto made_stages = runtime::stages_of(settings, own_stages);
+  if (!made_stages)
+    return made_stages.why();
+  stages = std::move(*made_stages);
   const bool split = settings.processes.mode == config::process_mode::split;
   const auto as_toml = config::to_toml(settings);
   if (split)
@@ -114,6 +118,7 @@ core::result<void> engine::impl::begin() {
     how.host = arena;
     how.program = std::move(*program);
     how.settings = as_toml;
+    how.stages = stages->signature();
     how.arrived = [this](ipc::process_life, actors::from_process x) {
       // One for each thread that reads a ring, for as long as it lives.
       thread_local std::optional<actors::inline_unit> here;
@@ -144,7 +149,8 @@ core::result<void> engine::impl::begin() {
 }
 
 core::result<void> engine::impl::spawn() {
-  const runtime::part_context with{settings, profile, arena, workers, hub, {}};
+  const runtime::part_context with{settings, profile, stages, arena,
+                                   workers,  hub,     {}};
   runtime::control_context c;
   c.workers = workers;
   if (processes)
@@ -190,7 +196,7 @@ void engine::impl::tell_plan(const planning::plan& plan,
     const auto& from = plan.routes[i];
     route_status to;
     to.name = from.name;
-    for (const auto& stage : from.stages) {
+    for (const auto& stage : from.legs) {
       if (stage.check)
         to.threshold = stage.check->threshold;
       auto& names = to.stages.emplace_back();

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/actors/denoise_step.hpp>
-#include <atelier/actors/monitor.hpp>
-#include <atelier/actors/planner.hpp>
-#include <atelier/actors/postprocess.hpp>
-#include <atelier/actors/preprocess.hpp>
-#include <atelier/actors/scheduler.hpp>
-#include <atelier/actors/supervisor.hpp>
 #include <atelier/config/device_kind.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/runtime/make_executor.hpp>
 #include <atelier/runtime/pipeline.hpp>
 
-#include <caf/actor_cast.hpp>
 #include <caf/atom.hpp>
 
 #include <algorithm>
@@ -38,85 +30,65 @@ system_config::system_config(size_t threads) {
   add_message_types<caf::id_block::atelier>();
 }
 
+core::result<std::shared_ptr<const planning::pipeline>> stages_of(
+  const config::settings& x, const std::vector<actors::added_stage>& more) {
+  actors::standard_stages from;
+  // Sides are bounded by the pixels alone: a panorama is a picture too.
+  from.sources.side_px = UINT32_MAX;
+  from.sources.picture_px = x.limits.source_px;
+  // A worker that decodes gives no sign meanwhile.
+  from.longest_decoding = std::min(x.limits.decode, x.processes.silence / 2);
+  from.test_crash_preparing = x.preprocess.test_crash_seed;
+  from.test_crash_finishing = x.postprocess.test_crash_seed;
+  return actors::standard_pipeline(from, more);
+}
+
 control_actors spawn_control(caf::actor_system& sys, const part_context& with,
                              const control_context& control) {
   const auto& s = with.settings;
-  // Without workers every policy's first plan is its default one.
-  const auto first_plan = std::make_shared<const planning::plan>(
-    control.policy->replan({}, *with.profile, {}, {}));
-
-  actors::scheduler_config hub;
-  hub.tick = s.scheduler.tick;
-  hub.tables.limits = s.limits;
-  hub.tables.pace = s.scheduler;
-  hub.tables.processes = s.processes;
-  hub.tables.arena = control.arena;
-  hub.tables.slots = {s.arena.state_slots, s.arena.image_slots,
-                      s.arena.capture_slots};
-  hub.tables.policy = control.policy;
-  hub.tables.profile = with.profile;
-  hub.tables.initial_plan = first_plan;
-  hub.tables.join = joining_of(s.scheduler.batching);
-  hub.ports = {with.slots,    control.workers, control.clients,
-               control.watch, nullptr,         control.drawing};
-
-  control_actors x;
-  x.scheduler = sys.spawn(actors::scheduler, std::move(hub));
-  control.hub->connect(x.scheduler);
-
-  x.monitor = sys.spawn(
-    actors::monitor,
-    actors::monitor_config{x.scheduler, s.monitor.window, s.monitor.windows});
-  x.planner = sys.spawn(
-    actors::planner,
-    actors::planner_config{x.scheduler, x.monitor, control.policy, with.profile,
-                           first_plan, control.offload, s.planner.period});
-  x.supervisor = sys.spawn(
-    actors::supervisor,
-    actors::supervisor_config{x.scheduler, control.processes,
-                              control.processes ? process_parts(s)
-                                                : std::vector<std::string>{},
-                              s.processes});
-  control.watch->connect(x.supervisor, x.planner);
-  return x;
+  actors::control_config x;
+  x.reports = control.hub;
+  x.watch = control.watch;
+  x.scheduler.tick = s.scheduler.tick;
+  auto& hub = x.scheduler.tables;
+  hub.limits = s.limits;
+  hub.pace = s.scheduler;
+  hub.processes = s.processes;
+  hub.arena = control.arena;
+  hub.slots = {s.arena.state_slots, s.arena.image_slots, s.arena.capture_slots};
+  hub.policy = control.policy;
+  hub.profile = with.profile;
+  hub.stages = with.stages;
+  hub.join = joining_of(s.scheduler.batching);
+  auto& ports = x.scheduler.ports;
+  ports.slots = with.slots;
+  ports.workers = control.workers;
+  ports.clients = control.clients;
+  ports.drawing = control.drawing;
+  x.monitor.window = s.monitor.window;
+  x.monitor.windows = s.monitor.windows;
+  x.planner.offload = control.offload;
+  x.planner.period = s.planner.period;
+  x.supervisor.host = control.processes;
+  if (control.processes)
+    x.supervisor.parts = process_parts(s);
+  x.supervisor.settings = s.processes;
+  return actors::spawn_control(sys, std::move(x));
 }
 
 std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,
                                         const part_context& with) {
   using actors::role;
+  const auto& s = with.settings;
+  const actors::pool_size pools[] = {
+    {role::preprocess, s.preprocess.workers, s.preprocess.seats},
+    {role::postprocess, s.postprocess.workers, s.postprocess.seats},
+  };
   std::vector<caf::actor> all;
-  // Sides are bounded by the pixels alone: a panorama is a picture too.
-  image::decode_limits sources;
-  sources.side_px = UINT32_MAX;
-  sources.picture_px = with.settings.limits.source_px;
-  // A worker that decodes gives no sign meanwhile.
-  const auto longest =
-    std::min(with.settings.limits.decode, with.settings.processes.silence / 2);
-  for (uint32_t i = 0; i < with.settings.preprocess.workers; ++i) {
-    auto x = with.workers->add_new([&] {
-      return sys.spawn(
-        actors::preprocess,
-        actors::preprocess_config{{with.self, role::preprocess, i},
-                                  with.settings.preprocess.seats,
-                                  with.settings.preprocess.test_crash_seed,
-                                  sources,
-                                  longest,
-                                  with.slots,
-                                  with.hub});
-    });
-    all.push_back(caf::actor_cast<caf::actor>(x));
-  }
-  for (uint32_t i = 0; i < with.settings.postprocess.workers; ++i) {
-    auto x = with.workers->add_new([&] {
-      return sys.spawn(
-        actors::postprocess,
-        actors::postprocess_config{{with.self, role::postprocess, i},
-                                   with.settings.postprocess.seats,
-                                   with.settings.postprocess.test_crash_seed,
-                                   with.slots,
-                                   with.hub});
-    });
-    all.push_back(caf::actor_cast<caf::actor>(x));
+  for (const auto& size : pools) {
+    auto some = actors::spawn_pool(sys, *with.workers, with.self, size,
+                                   {{}, 1, with.stages, with.slots, with.hub});
+    all.insert(all.end(), some.begin(), some.end());
   }
   return all;
 }
@@ -151,8 +123,7 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
   c.on_executor_thread = true;
   c.device_executor = x.device;
   c.hub = with.hub;
-  x.actor = with.workers->add_new(
-    [&] { return sys.spawn(actors::denoise_step, std::move(c)); });
+  x.actor = actors::spawn_device(sys, *with.workers, std::move(c));
   return x;
 }
 

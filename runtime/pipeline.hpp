@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/actors/hub.hpp>
-#include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/process_host.hpp>
-#include <atelier/actors/worker_directory.hpp>
+#include <atelier/actors/stages/standard.hpp>
+#include <atelier/actors/wiring.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/core/offload.hpp>
 #include <atelier/gpu/device/executor.hpp>
@@ -38,6 +37,8 @@ std::optional<planning::joining> joining_of(std::string_view batching);
 struct part_context {
   const config::settings& settings;
   std::shared_ptr<const planning::profile> profile;
+  /// What a request goes through: the same in every process.
+  std::shared_ptr<const planning::pipeline> stages;
   std::shared_ptr<ipc::slot_store> slots;
   /// Where the workers of this process are entered.
   std::shared_ptr<actors::worker_directory> workers;
@@ -61,13 +62,7 @@ struct control_context {
   std::shared_ptr<actors::timeline> drawing = nullptr;
 };
 
-/// The actors of the control part.
-struct control_actors {
-  actors::scheduler_actor scheduler;
-  actors::monitor_actor monitor;
-  actors::planner_actor planner;
-  actors::supervisor_actor supervisor;
-};
+using actors::control_actors;
 
 /// One device's actor and the executor behind it, which is to outlive it.
 struct device_part {
@@ -75,13 +70,17 @@ struct device_part {
   std::shared_ptr<gpu::executor> device;
 };
 
-// In path order: this is the only place that spawns.
-
 /// Spawns scheduler, monitor, planner and supervisor.
 control_actors spawn_control(caf::actor_system& sys, const part_context& with,
                              const control_context& control);
 
-/// Spawns the preprocess and postprocess pools.
+/// Returns what a request goes through by the settings, with a host's own
+/// stages among it.
+/// Errors: ec::bad_config, ec::invalid_argument: a host's stage has no place.
+core::result<std::shared_ptr<const planning::pipeline>> stages_of(
+  const config::settings& x, const std::vector<actors::added_stage>& more);
+
+/// Spawns the pools of the CPU process.
 std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,
                                         const part_context& with);
 

@@ -9,13 +9,8 @@
 // them every message is run. Long, because how the actors are joined is read
 // together with what drives them: arrivals, faults, looks.
 
-#include <atelier/actors/denoise_step.hpp>
-#include <atelier/actors/monitor.hpp>
-#include <atelier/actors/planner.hpp>
-#include <atelier/actors/postprocess.hpp>
-#include <atelier/actors/preprocess.hpp>
-#include <atelier/actors/scheduler.hpp>
-#include <atelier/actors/supervisor.hpp>
+#include <atelier/actors/stages/standard.hpp>
+#include <atelier/actors/wiring.hpp>
 #include <atelier/ipc/heap_store.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/simulation/accounts.hpp>
@@ -98,35 +93,25 @@ struct last_messages {
   caf::scheduler::test_coordinator& of;
 };
 
-/// What pools' workers report through: each drawing and encoding takes the
-/// profile's time, beside all others.
+/// What pools' workers report through: each stage's work takes the time that it
+/// says, beside all others.
 class timed_pools : public actors::hub_port {
 public:
   timed_pools(std::shared_ptr<virtual_timers> timers,
-              std::shared_ptr<actors::hub_port> to, core::timespan prepare,
-              core::timespan finish)
-    : timers_(std::move(timers)),
-      to_(std::move(to)),
-      prepare_(prepare),
-      finish_(finish) {}
+              std::shared_ptr<actors::hub_port> to)
+    : timers_(std::move(timers)), to_(std::move(to)) {}
 
   void send(actors::report what) override {
-    core::timespan takes{0};
-    if (auto* drawn = std::get_if<actors::prepared>(&what))
-      drawn->took = takes = prepare_;
-    else if (auto* encoded = std::get_if<actors::finished>(&what))
-      encoded->took = takes = finish_;
-    if (takes.count() == 0)
+    const auto* done = std::get_if<actors::stage_done>(&what);
+    if (done == nullptr || done->took.count() == 0)
       return to_->send(std::move(what));
-    timers_->after(takes,
+    timers_->after(done->took,
                    [to = to_, what = std::move(what)] { to->send(what); });
   }
 
 private:
   std::shared_ptr<virtual_timers> timers_;
   std::shared_ptr<actors::hub_port> to_;
-  core::timespan prepare_;
-  core::timespan finish_;
 };
 
 /// What a request will leave in the cache: latents after these steps, or its
@@ -425,24 +410,13 @@ private:
   process_body spawn_pools(ipc::process_life who,
                            const std::shared_ptr<actors::hub_port>& reports) {
     process_body body;
-    const auto port = std::make_shared<timed_pools>(
-      timers_, reports, of_.profile->prepare, of_.profile->finish);
-    const auto keep = [&](auto actor) {
-      body.workers->add(actor);
-      body.actors.push_back(caf::actor_cast<caf::actor>(actor));
-    };
-    actors::preprocess_config a;
-    a.self = {who, actors::role::preprocess, 0};
-    a.seats = pool_seats;
-    a.slots = store_;
-    a.hub = port;
-    keep(sys_.spawn(actors::preprocess, a));
-    actors::postprocess_config b;
-    b.self = {who, actors::role::postprocess, 0};
-    b.seats = pool_seats;
-    b.slots = store_;
-    b.hub = port;
-    keep(sys_.spawn(actors::postprocess, b));
+    const auto port = std::make_shared<timed_pools>(timers_, reports);
+    for (const auto of : {actors::role::preprocess, actors::role::postprocess}) {
+      auto some = actors::spawn_pool(
+        sys_, *body.workers, who, {of, 1, pool_seats},
+        {{}, 1, stages_, store_, port, of_.profile});
+      body.actors.insert(body.actors.end(), some.begin(), some.end());
+    }
     return body;
   }
 
@@ -487,9 +461,8 @@ private:
     d.device_executor = executor;
     d.hub = port;
     body.devices.push_back(executor);
-    auto actor = sys_.spawn(actors::denoise_step, d);
-    body.workers->add(actor);
-    body.actors.push_back(caf::actor_cast<caf::actor>(actor));
+    body.actors.push_back(caf::actor_cast<caf::actor>(
+      actors::spawn_device(sys_, *body.workers, std::move(d))));
     return body;
   }
 
@@ -503,50 +476,39 @@ private:
   }
 
   void spawn_control(const std::array<uint32_t, ipc::slot_kinds>& slots) {
-    const auto first_plan = std::make_shared<const planning::plan>(
-      policy_->replan({}, *of_.profile, {}, {}));
     const auto processes = watching(of_);
-    actors::scheduler_config c;
-    c.tables.limits.requests = UINT32_MAX;
-    c.tables.limits.sources_bytes = UINT64_MAX;
-    c.tables.processes = processes;
-    c.tables.slots = slots;
-    c.tables.seed = of_.seed;
-    c.tables.policy = policy_;
-    c.tables.profile = of_.profile;
-    c.tables.initial_plan = first_plan;
-    c.tables.join = of_.join;
-    c.ports.slots = store_;
-    c.ports.workers = host_;
-    c.ports.clients = std::make_shared<clients_port>(*this);
-    c.ports.watch = watch_;
-    c.ports.facts = knowledge_;
-    scheduler_ = sys_.spawn(actors::scheduler, std::move(c));
-    reports_->connect(scheduler_);
+    actors::control_config c;
+    c.reports = reports_;
+    c.watch = watch_;
+    auto& hub = c.scheduler.tables;
+    hub.limits.requests = UINT32_MAX;
+    hub.limits.sources_bytes = UINT64_MAX;
+    hub.processes = processes;
+    hub.slots = slots;
+    hub.seed = of_.seed;
+    hub.policy = policy_;
+    hub.profile = of_.profile;
+    hub.stages = stages_;
+    hub.join = of_.join;
+    auto& ports = c.scheduler.ports;
+    ports.slots = store_;
+    ports.workers = host_;
+    ports.clients = std::make_shared<clients_port>(*this);
+    ports.facts = knowledge_;
+    c.monitor.window = of_.window;
+    c.monitor.windows = of_.windows;
+    c.planner.offload = offload_;
+    c.planner.period = of_.period;
+    c.planner.least_gap = std::chrono::milliseconds{100};
+    c.supervisor.host = host_;
+    c.supervisor.parts.emplace_back("cpu");
+    c.supervisor.parts.resize(of_.workers + 1, "device");
+    c.supervisor.settings = processes;
+    const auto all = actors::spawn_control(sys_, std::move(c));
+    scheduler_ = all.scheduler;
+    planner_ = all.planner;
+    supervisor_ = all.supervisor;
     knowledge_->connect(scheduler_);
-    actors::monitor_config m;
-    m.hub = scheduler_;
-    m.window = of_.window;
-    m.windows = of_.windows;
-    const auto monitor = sys_.spawn(actors::monitor, m);
-    actors::planner_config p;
-    p.hub = scheduler_;
-    p.counts = monitor;
-    p.policy = policy_;
-    p.profile = of_.profile;
-    p.initial_plan = first_plan;
-    p.offload = offload_;
-    p.period = of_.period;
-    p.least_gap = std::chrono::milliseconds{100};
-    planner_ = sys_.spawn(actors::planner, p);
-    actors::supervisor_config s;
-    s.hub = scheduler_;
-    s.host = host_;
-    s.parts.emplace_back("cpu");
-    s.parts.resize(of_.workers + 1, "device");
-    s.settings = processes;
-    supervisor_ = sys_.spawn(actors::supervisor, s);
-    watch_->connect(supervisor_, planner_);
     host_->connect(
       [this](actors::process_started x) {
         if (supervisor_)
@@ -558,7 +520,7 @@ private:
       });
     caf::anon_send(supervisor_, actors::start_atom::value);
     control_ = {caf::actor_cast<caf::actor>(scheduler_),
-                caf::actor_cast<caf::actor>(monitor),
+                caf::actor_cast<caf::actor>(all.monitor),
                 caf::actor_cast<caf::actor>(planner_),
                 caf::actor_cast<caf::actor>(supervisor_)};
   }
@@ -670,6 +632,8 @@ private:
   unmeasured lacks_;
   const simulated_scores scores_{of_, lacks_};
   std::shared_ptr<ipc::heap_store> store_;
+  std::shared_ptr<const planning::pipeline> stages_ =
+    *actors::standard_pipeline();
   std::shared_ptr<actors::mailbox_hub_port> reports_ =
     std::make_shared<actors::mailbox_hub_port>();
   std::shared_ptr<simulated_host> host_;

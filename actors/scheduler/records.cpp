@@ -327,6 +327,10 @@ void records::worked(const std::optional<timeline_track>& worker,
   drawing_->add(std::move(e));
 }
 
+void records::stage_left_out() {
+  ++counts_.stages_left_out;
+}
+
 void records::resumed() {
   ++counts_.resumed;
 }

@@ -118,6 +118,9 @@ public:
 
   void resumed();
 
+  /// Notes a stage that failed, or found nobody free, and was left out.
+  void stage_left_out();
+
   /// Notes a request that waits again after its dispatch ended with nothing.
   void fell_back(core::request_id request, bool resumes, uint32_t steps_done,
                  const core::error& why, core::time_point now);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/scheduler/shares.hpp>
 #include <atelier/actors/scheduler/slots.hpp>
-#include <atelier/actors/slot_needs.hpp>
 #include <atelier/actors/source_files.hpp>
 #include <atelier/core/log.hpp>
 
@@ -19,6 +18,15 @@ core::ticket client_ticket(core::request_id id) {
   return {id, 0xFFFFFFFF};
 }
 
+template <class F>
+void each(const planning::slot_set& x, F f) {
+  for (const auto& slot : x.at)
+    if (slot)
+      f(slot);
+  for (const auto& slot : x.captures)
+    f(slot);
+}
+
 core::result<void> write_files(ipc::slot_store& store,
                                const ipc::slot_ref& slot,
                                const core::source_images& files) {
@@ -34,34 +42,21 @@ core::result<void> write_files(ipc::slot_store& store,
 
 } // namespace
 
+planning::slot_set held_slots::told() const {
+  auto out = granted;
+  for (size_t i = 0; i < out.at.size(); ++i)
+    if (!out.at[i])
+      out.at[i] = reading.at[i];
+  out.captures.insert(out.captures.end(), reading.captures.begin(),
+                      reading.captures.end());
+  return out;
+}
+
 slots::slots(uint32_t arena, slot_counts counts,
              std::shared_ptr<ipc::slot_store> store)
   : counts_(counts), store_(std::move(store)), keeper_(arena, counts) {}
 
 // -- what must stay free ------------------------------------------------------
-
-slot_counts slots::left_for_next(const planning::route& along, size_t leg,
-                                 core::phase at, bool brings_image) {
-  switch (at) {
-    case core::phase::preparing:
-      return {
-        state_slots_from(along, leg) - 1,
-        image_slots_from(along, leg, core::phase::denoising, brings_image),
-        0};
-    case core::phase::denoising: {
-      const bool last = leg + 1 >= along.legs.size();
-      return {
-        0,
-        image_slots_from(along, leg + 1,
-                         last ? core::phase::finishing : core::phase::preparing,
-                         brings_image),
-        0};
-    }
-    case core::phase::finishing:
-      break;
-  }
-  return {0, 0, 0};
-}
 
 slot_counts slots::left_for_others(core::phase at) const {
   // A prepared request can go on, so it leaves less.
@@ -82,22 +77,16 @@ std::optional<core::error> slots::too_few_for_source() const {
                     image_slots_for_source, there);
 }
 
-std::optional<core::error> slots::too_few_for(const planning::route& along,
-                                              bool brings_image) const {
-  const auto needs =
-    image_slots_from(along, 0, core::phase::preparing, brings_image);
-  const auto there = keeper_.count(ipc::slot_kind::image);
-  if (needs > there)
-    return core::fail(core::ec::out_of_resources,
-                      "route '{}' needs {} image slots, there are {} "
-                      "(arena.image_slots)",
-                      along.name, needs, there);
-  const auto states = state_slots_from(along, 0);
-  if (const auto all = keeper_.count(ipc::slot_kind::state); states > all)
-    return core::fail(core::ec::out_of_resources,
-                      "route '{}' needs {} state slots, there are {} "
-                      "(arena.state_slots)",
-                      along.name, states, all);
+std::optional<core::error> slots::too_few_for(std::string_view route,
+                                              const slot_counts& least) const {
+  for (const auto kind : {ipc::slot_kind::image, ipc::slot_kind::state})
+    if (const auto needs = least[static_cast<size_t>(kind)];
+        needs > keeper_.count(kind))
+      return core::fail(core::ec::out_of_resources,
+                        "route '{}' needs {} {} slots, there are {} "
+                        "(arena.{}_slots)",
+                        route, needs, to_string(kind), keeper_.count(kind),
+                        to_string(kind));
   return std::nullopt;
 }
 
@@ -114,73 +103,98 @@ std::optional<std::vector<ipc::slot_ref>> slots::open(
 }
 
 const held_slots* slots::grant(core::ticket dispatch, ipc::process_life writer,
-                               std::initializer_list<ipc::slot_kind> kinds,
+                               std::span<const planning::held> names,
                                const slot_counts& reserve) {
-  auto granted =
-    open(dispatch, writer, std::span(kinds.begin(), kinds.size()), reserve);
+  std::array<ipc::slot_kind, planning::held_names> kinds{};
+  for (size_t i = 0; i < names.size(); ++i)
+    kinds[i] = planning::kind_of(names[i]);
+  const auto granted =
+    open(dispatch, writer, std::span(kinds).first(names.size()), reserve);
   if (!granted)
     return nullptr;
   auto& held = held_[dispatch];
-  held.granted = std::move(*granted);
+  for (size_t i = 0; i < names.size(); ++i)
+    held.granted[names[i]] = (*granted)[i];
   return &held;
 }
 
-const held_slots* slots::grant_with_files(core::ticket dispatch,
-                                          ipc::process_life writer,
-                                          const core::source_images& files,
-                                          slot_counts reserve) {
+const held_slots* slots::grant_with_files(
+  core::ticket dispatch, ipc::process_life writer,
+  std::span<const planning::held> names, const core::source_images& files,
+  slot_counts reserve) {
   using ipc::slot_kind;
-  if (grant(dispatch, writer, {slot_kind::state, slot_kind::image}, reserve)
-      == nullptr)
+  if (grant(dispatch, writer, names, reserve) == nullptr)
     return nullptr;
   // The control process writes this slot, and is done with it at once. It goes
   // when the files are decoded.
   constexpr std::array kinds{slot_kind::image};
-  reserve[static_cast<size_t>(slot_kind::image)] -= 1;
+  auto& left = reserve[static_cast<size_t>(slot_kind::image)];
+  left -= names.empty() ? 0u : 1u;
   reserve[static_cast<size_t>(slot_kind::state)] = 0;
   const auto opened = open(dispatch, control_life, kinds, reserve);
-  ATELIER_EXPECTS(opened.has_value(), "the grant before left slots for this");
+  if (!opened) {
+    ATELIER_EXPECTS(names.empty(), "the grant before left slots for this");
+    held_.erase(dispatch);
+    return nullptr;
+  }
   const auto slot = opened->front();
   // The worker finds nothing there and says so; the door lets no such through.
   if (auto written = write_files(*store_, slot, files); !written)
     core::log_error("the source of request {}: {}", dispatch.id.value,
                     core::to_string(written.why()));
   auto& held = held_.at(dispatch);
-  held.reading = slot;
+  held.reading[planning::held::files] = slot;
   held.reads_files = true;
   keeper_.begin_read(slot, dispatch, writer);
   keeper_.release(slot, dispatch);
   return &held;
 }
 
+void slots::grant_captures(core::ticket dispatch, ipc::process_life writer,
+                           size_t wanted) {
+  constexpr std::array kinds{ipc::slot_kind::capture};
+  auto& held = held_.at(dispatch);
+  for (size_t i = 0; i < wanted; ++i) {
+    const auto opened = open(dispatch, writer, kinds, {});
+    if (!opened)
+      return;
+    held.granted.captures.push_back(opened->front());
+  }
+}
+
 void slots::read(core::ticket dispatch, ipc::process_life reader,
-                 const ipc::slot_ref& slot) {
-  held_.at(dispatch).reading = slot;
+                 planning::held name, const ipc::slot_ref& slot) {
+  held_.at(dispatch).reading[name] = slot;
   keeper_.begin_read(slot, dispatch, reader);
 }
 
-void slots::read_source(core::ticket dispatch, ipc::process_life reader,
-                        const ipc::slot_ref& slot) {
-  held_.at(dispatch).source = slot;
-  keeper_.begin_read(slot, dispatch, reader);
+const held_slots* slots::read_alone(core::ticket dispatch,
+                                    ipc::process_life reader,
+                                    const planning::slot_set& what) {
+  auto& held = held_[dispatch];
+  held.reading = what;
+  each(what, [&](const ipc::slot_ref& slot) {
+    keeper_.begin_read(slot, dispatch, reader);
+  });
+  return &held;
 }
 
 void slots::published(core::ticket dispatch) {
   auto& held = held_.at(dispatch);
   if (std::exchange(held.published, true))
     return;
-  keeper_.end_read(held.reading, dispatch);
-  keeper_.supersede(held.reading);
+  const auto& from = held.reading[planning::held::state];
+  keeper_.end_read(from, dispatch);
+  keeper_.supersede(from);
 }
 
 held_slots slots::conclude(core::ticket dispatch) {
   auto out = orphan(dispatch);
-  for (const auto& slot : out.granted)
-    keeper_.release(slot, dispatch);
-  if (out.reading && !out.published)
-    keeper_.end_read(out.reading, dispatch);
-  if (out.source)
-    keeper_.end_read(out.source, dispatch);
+  each(out.granted,
+       [&](const ipc::slot_ref& slot) { keeper_.release(slot, dispatch); });
+  // That of a state ended with the publication: ending it again does nothing.
+  each(out.reading,
+       [&](const ipc::slot_ref& slot) { keeper_.end_read(slot, dispatch); });
   return out;
 }
 
@@ -193,10 +207,10 @@ held_slots slots::orphan(core::ticket dispatch) {
 }
 
 void slots::discard(const held_slots& what) {
-  for (const auto& slot : what.granted)
-    keeper_.supersede(slot);
+  each(what.granted,
+       [&](const ipc::slot_ref& slot) { keeper_.supersede(slot); });
   if (what.reads_files)
-    keeper_.supersede(what.reading);
+    keeper_.supersede(what.reading[planning::held::files]);
 }
 
 const held_slots& slots::of(core::ticket dispatch) const {
@@ -290,11 +304,16 @@ const ipc::keeper& slots::keeper() const {
 std::string slots::check() const {
   if (auto broken = keeper_.check(); !broken.empty())
     return broken;
-  for (const auto& [dispatch, held] : held_)
-    for (const auto& slot : held.granted)
-      if (const auto s = keeper_.state_of(slot);
-          !s || *s == ipc::slot_state::free || *s == ipc::slot_state::held)
-        return fmt::format("request {} lost a granted slot", dispatch.id.value);
+  for (const auto& [dispatch, held] : held_) {
+    bool lost = false;
+    each(held.granted, [&](const ipc::slot_ref& slot) {
+      const auto s = keeper_.state_of(slot);
+      lost = lost || !s || *s == ipc::slot_state::free
+          || *s == ipc::slot_state::held;
+    });
+    if (lost)
+      return fmt::format("request {} lost a granted slot", dispatch.id.value);
+  }
   return {};
 }
 

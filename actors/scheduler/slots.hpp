@@ -6,7 +6,7 @@
 #include <atelier/core/suspicion.hpp>
 #include <atelier/ipc/keeper.hpp>
 #include <atelier/ipc/slot_store.hpp>
-#include <atelier/planning/route.hpp>
+#include <atelier/planning/pipeline.hpp>
 
 #include <array>
 #include <cstddef>
@@ -17,28 +17,29 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 namespace atelier::actors {
 
-/// Counts of slots by kind.
-using slot_counts = std::array<uint32_t, ipc::slot_kinds>;
+using planning::slot_counts;
 
 /// The slots of one dispatch, from the grant to the worker's reply or to its
 /// process's end, whatever becomes of the request meanwhile.
 struct held_slots {
   /// The worker writes them, by the dispatch's ticket.
-  std::vector<ipc::slot_ref> granted;
-  /// The worker reads it, by this ticket: files, a state, or pixels.
-  ipc::slot_ref reading;
-  /// `reading` holds files, for this dispatch alone.
+  planning::slot_set granted;
+  /// The worker reads them, by this ticket.
+  planning::slot_set reading;
+  /// The files that it reads are there for this dispatch alone.
   bool reads_files = false;
-  /// The worker reads it likewise: the decoded source of a request that
-  /// denoises.
-  ipc::slot_ref source;
-  /// The new state slot holds a publication, so `reading` is not needed.
+  /// The new state slot holds a publication, so the one that is read is not
+  /// needed.
   bool published = false;
+
+  /// Returns what the worker is told.
+  planning::slot_set told() const;
 };
 
 /// Who holds which slot: the keeper, the store, and what dispatches were given.
@@ -55,13 +56,6 @@ public:
 
   // -- what must stay free ----------------------------------------------------
 
-  /// Returns the slots, by kind, that must stay free when a request is given
-  /// what a phase of its leg takes, so that what is further along can always
-  /// go on.
-  /// @pre `leg` is one of the route's, unless `at` is finishing
-  static slot_counts left_for_next(const planning::route& along, size_t leg,
-                                   core::phase at, bool brings_image);
-
   /// Returns the slots, by kind, that a tenant which has requests in this phase
   /// leaves to those that have none.
   slot_counts left_for_others(core::phase at) const;
@@ -69,34 +63,50 @@ public:
   /// Returns why a request that brings an image could wait for slots for ever.
   std::optional<core::error> too_few_for_source() const;
 
-  /// Returns why a request on this route could wait for slots for ever.
-  std::optional<core::error> too_few_for(const planning::route& along,
-                                         bool brings_image) const;
+  /// Returns why a request on a route that takes at least so many slots could
+  /// wait for ever.
+  std::optional<core::error> too_few_for(std::string_view route,
+                                         const slot_counts& least) const;
 
   // -- dispatches -------------------------------------------------------------
 
-  /// Grants a dispatch one slot for each of `kinds`, or none at all where one
-  /// is missing or fewer than `reserve` would stay free; null then.
+  /// Grants a dispatch one slot for each name, or none at all where one is
+  /// missing or fewer than `reserve` would stay free; null then.
   /// @pre the dispatch holds none
   const held_slots* grant(core::ticket dispatch, ipc::process_life writer,
-                          std::initializer_list<ipc::slot_kind> kinds,
+                          std::span<const planning::held> names,
                           const slot_counts& reserve);
 
-  /// Grants a dispatch a state and an image, and puts the files into another
-  /// image slot for it to read; or nothing, null then.
-  /// @pre `reserve` leaves one image slot or more; the dispatch holds none
+  const held_slots* grant(core::ticket dispatch, ipc::process_life writer,
+                          std::initializer_list<planning::held> names,
+                          const slot_counts& reserve) {
+    return grant(dispatch, writer, std::span(names.begin(), names.size()),
+                 reserve);
+  }
+
+  /// Likewise, and puts the files into another image slot for it to read.
+  /// @pre where anything is granted, `reserve` leaves one image slot or more
   const held_slots* grant_with_files(core::ticket dispatch,
                                      ipc::process_life writer,
+                                     std::span<const planning::held> names,
                                      const core::source_images& files,
                                      slot_counts reserve);
 
-  /// Lets a dispatch read a slot as well, until its end or its publication.
-  void read(core::ticket dispatch, ipc::process_life reader,
-            const ipc::slot_ref& slot);
+  /// Grants a dispatch up to so many slots for what is kept for later requests,
+  /// as far as there are some.
+  /// @pre it was granted some
+  void grant_captures(core::ticket dispatch, ipc::process_life writer,
+                      size_t wanted);
 
-  /// Lets a dispatch read its request's decoded source until its end.
-  void read_source(core::ticket dispatch, ipc::process_life reader,
-                   const ipc::slot_ref& slot);
+  /// Lets a dispatch read a slot as well, until its end; a state, until its
+  /// publication.
+  void read(core::ticket dispatch, ipc::process_life reader,
+            planning::held name, const ipc::slot_ref& slot);
+
+  /// Lets a dispatch that is granted nothing read these until its end.
+  /// @pre the dispatch holds none
+  const held_slots* read_alone(core::ticket dispatch, ipc::process_life reader,
+                               const planning::slot_set& what);
 
   /// Notes that a dispatch published a state: what it began with goes.
   void published(core::ticket dispatch);

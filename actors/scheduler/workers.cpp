@@ -8,6 +8,26 @@
 
 namespace atelier::actors {
 
+namespace {
+
+// A classifier's work waits in no lane.
+std::vector<core::lane_id> lanes_of_pool(role x) {
+  switch (x) {
+    case role::preprocess:
+      return {prepare_lane};
+    case role::postprocess:
+      return {finish_lane};
+    case role::recall:
+      return {recall_lane};
+    case role::classifier:
+    case role::denoise_step:
+      break;
+  }
+  return {};
+}
+
+} // namespace
+
 bool worker::does_serve(core::lane_id lane) const {
   return std::find(serves.begin(), serves.end(), lane) != serves.end();
 }
@@ -47,7 +67,7 @@ worker* workers::announce(const worker_ready& x, const planning::profile& known,
     w.serves = lanes_of(w);
     device_seats_ += x.seats;
   } else {
-    w.serves = {x.who.what == role::preprocess ? prepare_lane : finish_lane};
+    w.serves = lanes_of_pool(x.who.what);
     join_trial(w);
   }
   members_changed();

@@ -55,6 +55,9 @@ struct engine::impl {
   /// The host's, as host_policies returned them.
   planning::policy_list own_policies;
   planning::policy_ptr policy;
+  /// The host's.
+  std::vector<actors::added_stage> own_stages;
+  std::shared_ptr<const planning::pipeline> stages;
   std::shared_ptr<ipc::arena_owner> arena;
   std::shared_ptr<actors::worker_directory> workers =
     std::make_shared<actors::worker_directory>();

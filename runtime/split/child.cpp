@@ -5,7 +5,7 @@
 //     |-----------------|---------------->|  maps, spawns its part
 //     |                 |   worker_ready  |
 //     |<----------------|-----------------|
-//     |  prepare, denoise, finish, cancel |
+//     |  run_stage, denoise, cancel       |
 //     |-----------------|---------------->|  to the actor's mailbox
 //     |                 |  reports, pong  |
 //     |<----------------|-----------------|
@@ -130,12 +130,19 @@ core::result<void> begin(life& x, const child_options& how,
   if (!known)
     return known.why();
   x.profile = std::make_shared<const planning::profile>(std::move(*known));
+  auto stages = stages_of(x.settings, {});
+  if (!stages)
+    return stages.why();
+  if (const auto mine = (*stages)->signature(); mine != told.stages)
+    return core::fail(core::ec::incompatible,
+                      "this process runs the stages '{}', the engine '{}'",
+                      mine, told.stages);
   x.workers = std::make_shared<actors::worker_directory>();
   const bool cpu = told.part == "cpu";
   x.actor_settings =
     std::make_unique<system_config>(cpu ? cpu_threads(x.settings) : 1);
   x.sys = std::make_unique<caf::actor_system>(*x.actor_settings);
-  const part_context with{x.settings, x.profile, x.arena,
+  const part_context with{x.settings, x.profile, *stages, x.arena,
                           x.workers,  x.hub,     how.who};
   if (cpu) {
     x.pools = spawn_cpu_pools(*x.sys, with);
@@ -182,10 +189,10 @@ void end(life& x) {
 }
 
 /// What the reading thread may run itself: not the decoding and encoding of
-/// pictures, which take long.
-bool is_short(const actors::to_process& x) {
-  const auto* p = std::get_if<actors::prepare>(&x.body);
-  return x.what != actors::role::postprocess && (p == nullptr || !p->source);
+/// images, which take long.
+bool may_run_here(const actors::to_process& x) {
+  const auto* order = std::get_if<actors::run_stage>(&x.body);
+  return order == nullptr || order->is_short;
 }
 
 } // namespace
@@ -299,7 +306,7 @@ int run_child(const child_options& how) {
       if (message->what == actors::role::denoise_step)
         for (auto& device : x.devices)
           device.device->rouse();
-      const bool mine = !have && is_short(*message);
+      const bool mine = !have && may_run_here(*message);
       deliver(x, std::move(*message), mine ? &*here : nullptr);
     }
   }

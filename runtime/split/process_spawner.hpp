@@ -32,8 +32,10 @@ public:
     std::shared_ptr<ipc::arena_owner> host;
     /// The program of the processes.
     std::string program;
-    /// Their settings, as TOML.
+    /// Their settings, as TOML, and the stages that they must know
+    /// (planning::pipeline::signature).
     std::string settings;
+    std::string stages;
     /// A report for the scheduler, or a pong for the supervisor, came. Called
     /// from one thread for each process.
     std::function<void(ipc::process_life, actors::from_process)> arrived;

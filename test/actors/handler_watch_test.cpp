@@ -39,10 +39,10 @@ struct busy_state {
   static inline const char* name = "busy";
 };
 
-actors::postprocess_actor::behavior_type busy(
-  actors::self_of<actors::postprocess_actor, busy_state>,
+actors::stage_actor::behavior_type busy(
+  actors::self_of<actors::stage_actor, busy_state>,
   const std::function<void()>& what) {
-  return {[what](const actors::finish&) { what(); }};
+  return {[what](const actors::run_stage&) { what(); }};
 }
 
 } // namespace
@@ -52,9 +52,9 @@ BOOST_FIXTURE_TEST_SUITE(handler_watch_test, test::deterministic_system)
 BOOST_AUTO_TEST_CASE(a_handler_that_waits_for_long_is_counted_by_its_actor) {
   const auto before = counted("busy");
   const auto sut = spawn(busy, [] { wait_for(5ms); });
-  tell(sut, actors::finish{});
+  tell(sut, actors::run_stage{});
   BOOST_TEST(counted("busy") == before + 1);
-  tell(sut, actors::finish{});
+  tell(sut, actors::run_stage{});
   BOOST_TEST(counted("busy") == before + 2);
   BOOST_TEST(counted("postprocess") == 0u);
 }
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(handlers_that_end_at_once_are_not_counted) {
   const auto before = counted("busy");
   const auto sut = spawn(busy, [] {});
   for (int i = 0; i < 100; ++i)
-    tell(sut, actors::finish{});
+    tell(sut, actors::run_stage{});
   BOOST_TEST(counted("busy") == before);
 }
 

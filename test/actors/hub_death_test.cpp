@@ -6,8 +6,8 @@ namespace {
 using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
-using actors::finish;
-using actors::prepare;
+using test::finish;
+using test::prepare;
 using core::ec;
 using ipc::slot_kind;
 using test::hub_rig;

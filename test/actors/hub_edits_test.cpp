@@ -68,7 +68,7 @@ struct fixture : test::hub_rig {
     answer.question = facts->asked.back().second;
     answer.what.mask = planning::mask_facts{ratio, 1, recorded};
     on(answer);
-    while (auto p = next<actors::prepare>())
+    while (auto p = next<test::prepare>())
       done(p->second);
     return id;
   }
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(rows_are_told_with_their_masks_running_ones_first) {
 BOOST_AUTO_TEST_CASE(without_edits_rows_are_not_told) {
   add_device(device, 2, 2);
   submit();
-  while (auto p = next<actors::prepare>())
+  while (auto p = next<test::prepare>())
     done(p->second);
   take<denoise>();
   BOOST_TEST(rows().empty());

@@ -68,9 +68,9 @@ BOOST_FIXTURE_TEST_SUITE(hub_found, found_rig)
 
 BOOST_AUTO_TEST_CASE(a_found_picture_is_encoded_and_nothing_is_drawn) {
   const auto id = submit({7, 8});
-  BOOST_TEST(rig->count<actors::prepare>() == 0u);
+  BOOST_TEST(rig->count<test::prepare>() == 0u);
   BOOST_TEST(rig->count<actors::denoise>() == 0u);
-  const auto f = rig->take<actors::finish>();
+  const auto f = rig->take<test::finish>();
   BOOST_TEST(static_cast<bool>(rig->store->view(f.pixels)));
   BOOST_TEST((f.how.variant == slow));
   rig->done(f);
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(the_next_is_taken_where_a_picture_has_gone) {
   gone = {7};
   const auto id = submit({7, 8});
   BOOST_TEST((asked_for == std::vector<uint64_t>{7, 8}));
-  BOOST_TEST(rig->count<actors::prepare>() == 0u);
+  BOOST_TEST(rig->count<test::prepare>() == 0u);
   BOOST_TEST(rig->work_off());
   BOOST_TEST(rig->answer_to(id).route == "picture");
   BOOST_TEST(rig->sut->counts().hits == 1u);
@@ -101,8 +101,8 @@ BOOST_AUTO_TEST_CASE(the_next_is_taken_where_a_picture_has_gone) {
 BOOST_AUTO_TEST_CASE(it_is_drawn_where_no_picture_is_left) {
   gone = {7, 8};
   const auto id = submit({7, 8});
-  BOOST_TEST(rig->count<actors::finish>() == 0u);
-  BOOST_TEST((rig->take<actors::prepare>().how.variant == fast));
+  BOOST_TEST(rig->count<test::finish>() == 0u);
+  BOOST_TEST((rig->take<test::prepare>().how.variant == fast));
   BOOST_TEST(rig->free_slots(ipc::slot_kind::image) == 16u);
   BOOST_TEST(rig->sut->counts().hits == 0u);
   rig->cancel(id);
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(it_is_drawn_where_nobody_keeps_pictures) {
 BOOST_AUTO_TEST_CASE(it_is_drawn_where_no_slot_is_left_for_its_encoding) {
   found_rig small{2};
   const auto first = small.submit({7});
-  const auto held = small.rig->take<actors::finish>();
+  const auto held = small.rig->take<test::finish>();
   BOOST_TEST(small.rig->free_slots(ipc::slot_kind::image) == 0u);
   const auto second = small.submit({8});
   BOOST_TEST((small.asked_for == std::vector<uint64_t>{7}));
@@ -134,10 +134,10 @@ BOOST_AUTO_TEST_CASE(it_is_drawn_where_no_slot_is_left_for_its_encoding) {
 
 BOOST_AUTO_TEST_CASE(it_is_encoded_again_where_the_encoder_dies) {
   const auto id = submit({7});
-  const auto lost = rig->take<actors::finish>();
+  const auto lost = rig->take<test::finish>();
   rig->lose(life(1));
   rig->add_cpu(life(3));
-  const auto again = rig->take<actors::finish>();
+  const auto again = rig->take<test::finish>();
   BOOST_TEST((again.pixels == lost.pixels));
   rig->done(again);
   BOOST_TEST((rig->failure_of(id) == core::ec::none));

@@ -86,7 +86,7 @@ struct plan_rig {
 
   /// Prepares everything that is to be prepared.
   void prepare_all() {
-    while (auto p = rig->next<actors::prepare>())
+    while (auto p = rig->next<test::prepare>())
       rig->done(p->second);
   }
 

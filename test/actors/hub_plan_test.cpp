@@ -88,14 +88,14 @@ BOOST_AUTO_TEST_CASE(a_policy_gets_the_facts_that_it_asks_for) {
   const auto id = rig->submit();
   BOOST_REQUIRE(questions->all.size() == 1u);
   BOOST_TEST((questions->all[0].what == wants_near()));
-  BOOST_TEST(rig->count<actors::prepare>() == 0u);
+  BOOST_TEST(rig->count<test::prepare>() == 0u);
   actors::facts_found found;
   found.id = id;
   found.question = 1;
   found.what.near = {planning::match{7, 0.9, {2}, 0}};
   rig->now += 30ms;
   rig->on(found);
-  BOOST_TEST((rig->take<actors::prepare>().how.variant == fast));
+  BOOST_TEST((rig->take<test::prepare>().how.variant == fast));
   const auto& counts = rig->sut->counts();
   BOOST_TEST(counts.searched == 1u);
   BOOST_REQUIRE(counts.retrievals.size() == 1u);
@@ -114,9 +114,9 @@ BOOST_AUTO_TEST_CASE(facts_that_are_late_are_done_without) {
   rig->add_device(life(2));
   rig->submit();
   rig->tick(999ms);
-  BOOST_TEST(rig->count<actors::prepare>() == 0u);
+  BOOST_TEST(rig->count<test::prepare>() == 0u);
   rig->tick(1ms);
-  BOOST_TEST((rig->take<actors::prepare>().how.variant == slow));
+  BOOST_TEST((rig->take<test::prepare>().how.variant == slow));
   BOOST_TEST(rig->sut->counts().facts_late == 1u);
   BOOST_TEST(rig->sut->counts().retrievals.at(0).failed);
 }
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_late_answer_ends_no_later_question) {
   late.question = questions->all[0].question;
   late.what.tolerated.emplace(1, 3u);
   rig->on(late);
-  BOOST_TEST(rig->count<actors::prepare>() == 0u);
+  BOOST_TEST(rig->count<test::prepare>() == 0u);
   const auto& counts = rig->sut->counts();
   BOOST_TEST(counts.retrievals.empty());
   BOOST_TEST(counts.stale_replies == 1u);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_late_answer_ends_no_later_question) {
   found.question = questions->all[1].question;
   found.what.near = {planning::match{7, 0.9, {2}, 0}};
   rig->on(found);
-  BOOST_TEST((rig->take<actors::prepare>().how.variant == fast));
+  BOOST_TEST((rig->take<test::prepare>().how.variant == fast));
   BOOST_TEST(!counts.retrievals.at(0).failed);
 }
 
@@ -185,9 +185,9 @@ BOOST_AUTO_TEST_CASE(a_question_takes_a_share_of_the_time_that_is_left) {
   rig->add_device(life(2));
   rig->submit([&](core::request& x) { x.deadline = rig->now + 2s; });
   rig->tick(399ms);
-  BOOST_TEST(rig->count<actors::prepare>() == 0u);
+  BOOST_TEST(rig->count<test::prepare>() == 0u);
   rig->tick(1ms);
-  BOOST_TEST(rig->count<actors::prepare>() == 1u);
+  BOOST_TEST(rig->count<test::prepare>() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(how_long_questions_may_take_is_configured) {
@@ -204,9 +204,9 @@ BOOST_AUTO_TEST_CASE(how_long_questions_may_take_is_configured) {
   own.rig->add_device(life(2));
   const auto goes_on_after = [&](core::timespan budget) {
     own.rig->tick(budget - 1ms);
-    BOOST_TEST(own.rig->count<actors::prepare>() == 0u);
+    BOOST_TEST(own.rig->count<test::prepare>() == 0u);
     own.rig->tick(1ms);
-    BOOST_TEST(own.rig->count<actors::prepare>() == 1u);
+    BOOST_TEST(own.rig->count<test::prepare>() == 1u);
     BOOST_TEST(own.rig->work_off());
   };
   own.rig->submit();
@@ -273,16 +273,16 @@ BOOST_AUTO_TEST_CASE(a_score_below_the_threshold_leads_to_the_next_stage) {
     rig->on(r);
   };
   judged(0.5);
-  BOOST_TEST(rig->count<actors::finish>() == 1u);
+  BOOST_TEST(rig->count<test::finish>() == 1u);
   judged(0.499);
-  BOOST_TEST(rig->count<actors::finish>() == 1u);
+  BOOST_TEST(rig->count<test::finish>() == 1u);
   prepare_all();
   const auto heavy = rig->take<actors::denoise>();
   BOOST_TEST((heavy.how.variant == slow));
   BOOST_TEST(heavy.judge.empty());
   // No number is the worst score.
   judged(std::numeric_limits<double>::quiet_NaN());
-  BOOST_TEST(rig->count<actors::finish>() == 1u);
+  BOOST_TEST(rig->count<test::finish>() == 1u);
   const auto& bins = rig->sut->counts().confidences;
   BOOST_REQUIRE(bins.size() == 201u);
   BOOST_TEST(bins[0] == 1u);

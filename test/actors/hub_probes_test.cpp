@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_plan_has_one_sent_every_so_often) {
   wanted.near = true;
   BOOST_TEST((questions->all[0].what == wanted));
   // The request itself goes on at once.
-  BOOST_TEST(rig->count<actors::prepare>() == 1u);
+  BOOST_TEST(rig->count<test::prepare>() == 1u);
   rig->now += 30ms;
   rig->on(answer_to(questions->all[0]));
   BOOST_TEST_REQUIRE(samples().size() == 1u);

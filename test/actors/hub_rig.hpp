@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "support/stage_orders.hpp"
 #include <atelier/actors/hub.hpp>
 #include <atelier/ipc/heap_store.hpp>
 
@@ -232,7 +233,7 @@ public:
   template <class T>
   std::optional<std::pair<actors::worker_address, T>> next() {
     for (auto i = sent.begin(); i != sent.end(); ++i)
-      if (auto* x = std::get_if<T>(&i->what)) {
+      if (const auto x = read_as<T>(i->what)) {
         std::pair<actors::worker_address, T> found{i->to, *x};
         sent.erase(i);
         return found;
@@ -251,13 +252,13 @@ public:
   size_t count() const {
     size_t n = 0;
     for (const auto& x : sent)
-      n += std::holds_alternative<T>(x.what) ? 1u : 0u;
+      n += read_as<T>(x.what) ? 1u : 0u;
     return n;
   }
 
   // -- replies ----------------------------------------------------------------
 
-  void done(const actors::prepare& x) {
+  void done(const test::prepare& x) {
     BOOST_REQUIRE(store->publish(x.state, 1, 0));
     if (x.source) {
       // The files, or a picture of before, are there before the work is.
@@ -268,10 +269,10 @@ public:
   }
 
   void reply_prepared(core::ticket who, core::error why = {}) {
-    actors::prepared r;
+    test::prepared r;
     r.who = who;
     r.failure = std::move(why);
-    on(r);
+    on(r.reply());
   }
 
   /// Publishes that the row holds `steps` steps, and says so.
@@ -305,29 +306,29 @@ public:
     on(r);
   }
 
-  void done(const actors::finish& x) {
+  void done(const test::finish& x) {
     BOOST_REQUIRE(store->publish(x.encoded, 1, 0));
     reply_finished(x.who);
   }
 
   void reply_finished(core::ticket who, core::error why = {}) {
-    actors::finished r;
+    test::finished r;
     r.who = who;
     r.failure = std::move(why);
     r.bytes = 7;
     r.sha256 = "sum";
-    on(r);
+    on(r.reply());
   }
 
   /// Works everything off that was sent, and takes every answer; false where
   /// that does not come to an end.
   bool work_off() {
     for (int i = 0; i < 10'000; ++i) {
-      if (auto p = next<actors::prepare>())
+      if (auto p = next<test::prepare>())
         done(p->second);
       else if (auto d = next<actors::denoise>())
         done(d->second);
-      else if (auto f = next<actors::finish>())
+      else if (auto f = next<test::finish>())
         done(f->second);
       else if (auto c = next<actors::cancel_work>())
         continue;

@@ -8,8 +8,8 @@ namespace {
 using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
-using actors::finish;
-using actors::prepare;
+using test::finish;
+using test::prepare;
 using core::ec;
 using ipc::slot_kind;
 
@@ -315,10 +315,10 @@ BOOST_AUTO_TEST_CASE(notes_of_all_workers_reach_the_answer_once_each) {
   const auto p = take<prepare>();
   BOOST_REQUIRE(store->publish(p.state, 1, 0));
   BOOST_REQUIRE(store->publish(p.source, 1, 0));
-  actors::prepared ready;
+  test::prepared ready;
   ready.who = p.who;
   ready.notes = {scaled};
-  on(ready);
+  on(ready.reply());
   auto d = take<denoise>();
   actors::denoised failed;
   failed.who = d.who;

@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(a_stage_starts_from_the_image_of_the_one_before) {
   const auto light = rig->take<actors::denoise>();
   BOOST_TEST(!light.source);
   rig->done(light);
-  const auto p = rig->take<actors::prepare>();
+  const auto p = rig->take<test::prepare>();
   BOOST_TEST((p.drawn == light.image));
   BOOST_TEST((p.drawn_px == light.how.px));
   BOOST_TEST(!p.files);
@@ -84,11 +84,11 @@ BOOST_AUTO_TEST_CASE(a_death_takes_no_image_that_a_stage_starts_from) {
   const auto id = rig->submit();
   prepare_all();
   rig->done(rig->take<actors::denoise>());
-  BOOST_TEST(rig->count<actors::prepare>() == 1u);
+  BOOST_TEST(rig->count<test::prepare>() == 1u);
   rig->sent.clear();
   rig->kill(life(1));
   rig->add_cpu(test::hub_rig::life(1, 2), 16);
-  const auto p = rig->take<actors::prepare>();
+  const auto p = rig->take<test::prepare>();
   BOOST_REQUIRE(rig->store->view(p.drawn));
   BOOST_REQUIRE(rig->store->publish(p.state, 1, 0));
   BOOST_REQUIRE(rig->store->publish(p.source, 1, 0));
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_request_with_an_image_starts_each_stage_from_that) {
   const auto light = rig->take<actors::denoise>();
   BOOST_TEST(light.how.from_image);
   rig->done(light);
-  const auto p = rig->take<actors::prepare>();
+  const auto p = rig->take<test::prepare>();
   BOOST_TEST(!p.drawn);
   BOOST_TEST(static_cast<bool>(p.files));
   BOOST_TEST(p.how.strength == light.how.strength);

@@ -7,8 +7,8 @@ namespace {
 using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
-using actors::finish;
-using actors::prepare;
+using test::finish;
+using test::prepare;
 using core::ec;
 
 constexpr auto device = test::hub_rig::life(2);

@@ -8,7 +8,7 @@ namespace {
 using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
-using actors::prepare;
+using test::prepare;
 using actors::timeline_event;
 using test::hub_rig;
 using kind = timeline_event::kind;
@@ -94,11 +94,11 @@ BOOST_AUTO_TEST_CASE(spans_have_the_times_of_the_workers) {
   const auto p = rig.take<prepare>();
   rig.now += 10ms;
   BOOST_REQUIRE(rig.store->publish(p.state, 1, 0));
-  actors::prepared prepared;
+  test::prepared prepared;
   prepared.who = p.who;
   prepared.took = 4ms;
   prepared.began_ns = (rig.now - 5ms).time_since_epoch().count();
-  rig.on(prepared);
+  rig.on(prepared.reply());
   // On the request's track: as long as it was away.
   const auto& work = rig.last("preprocess");
   BOOST_TEST((work.request == id));

@@ -7,9 +7,9 @@ namespace {
 using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
-using actors::finish;
+using test::finish;
 using actors::phase;
-using actors::prepare;
+using test::prepare;
 using core::ec;
 
 constexpr auto cpu = test::hub_rig::life(1);
@@ -129,7 +129,6 @@ BOOST_AUTO_TEST_CASE(a_request_is_prepared_denoised_finished_and_answered) {
   const auto id = rig.submit();
   const auto p = rig.take<prepare>();
   BOOST_TEST(p.how.steps == 4u);
-  BOOST_TEST(p.text.positive == "a red ball");
   rig.done(p);
   const auto d = rig.take<denoise>();
   BOOST_TEST((d.from == p.state));
@@ -207,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_cancel_after_the_end_changes_nothing) {
   one_request rig;
   rig.add_all();
   while (!rig.answered(rig.id))
-    rig.reply(static_cast<phase>(rig.sent.front().what.index()));
+    rig.reply(test::phase_of(rig.sent.front().what));
   rig.cancel(rig.id);
   BOOST_TEST((rig.failure_of(rig.id) == ec::none));
   rig.taken(rig.id);
@@ -364,7 +363,7 @@ BOOST_AUTO_TEST_CASE(an_answered_pictures_slot_is_held_until_it_is_taken) {
   one_request rig;
   rig.add_all();
   while (!rig.answered(rig.id))
-    rig.reply(static_cast<phase>(rig.sent.front().what.index()));
+    rig.reply(test::phase_of(rig.sent.front().what));
   const auto image = rig.answer_to(rig.id).image;
   BOOST_TEST(rig.free_slots(ipc::slot_kind::image) == 7u);
   BOOST_TEST(rig.free_slots(ipc::slot_kind::state) == 8u);
@@ -429,7 +428,7 @@ BOOST_AUTO_TEST_CASE(stop_fails_everything_and_refuses_from_then_on) {
     BOOST_TEST((rig.failure_of(rig.submit()) == ec::stopping));
     const auto sent = std::exchange(rig.sent, {});
     for (const auto& x : sent) {
-      if (const auto* p = std::get_if<prepare>(&x.what))
+      if (const auto p = test::read_as<prepare>(x.what))
         rig.reply_prepared(p->who);
     }
     if (at != phase::preparing)

@@ -10,7 +10,7 @@ namespace {
 using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
-using actors::prepare;
+using test::prepare;
 using core::ec;
 using test::hub_rig;
 

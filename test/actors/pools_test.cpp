@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/recorders.hpp"
-#include <atelier/actors/postprocess.hpp>
-#include <atelier/actors/preprocess.hpp>
 #include <atelier/actors/source_files.hpp>
+#include <atelier/actors/stage_worker.hpp>
 #include <atelier/actors/worker_directory.hpp>
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/image/native_fit.hpp>
@@ -22,24 +21,23 @@ constexpr ipc::slot_ref file_slot{1, 1, 1, slot_kind::image};
 
 struct fixture : test::deterministic_system {
   fixture() {
-    actors::preprocess_config a;
-    a.self = {test::hub_rig::life(1), actors::role::preprocess, 0};
-    a.seats = 3;
-    a.slots = slots;
-    a.hub = hub;
-    preprocess = spawn(actors::preprocess, a);
-    actors::postprocess_config b;
-    b.self = {test::hub_rig::life(1), actors::role::postprocess, 0};
-    b.seats = 2;
-    b.slots = slots;
-    b.hub = hub;
-    postprocess = spawn(actors::postprocess, b);
+    preprocess = spawn(actors::preprocess, config(actors::role::preprocess, 3));
+    postprocess =
+      spawn(actors::postprocess, config(actors::role::postprocess, 2));
     for (const auto& x : {state_slot, pixel_slot, file_slot})
       slots->open(x);
   }
 
-  static actors::prepare noise(uint64_t seed = 7) {
-    actors::prepare x;
+  actors::stage_worker_config config(actors::role of, uint32_t seats) const {
+    return {{test::hub_rig::life(1), of, 0},
+            seats,
+            *actors::standard_pipeline(),
+            slots,
+            hub};
+  }
+
+  static test::prepare noise(uint64_t seed = 7) {
+    test::prepare x;
     x.who = {core::request_id{1}, 1};
     x.how.seed = seed;
     x.latent = {4, 4, 4};
@@ -47,8 +45,8 @@ struct fixture : test::deterministic_system {
     return x;
   }
 
-  actors::finish picture() {
-    actors::finish x;
+  test::finish picture() {
+    test::finish x;
     x.who = {core::request_id{1}, 3};
     x.how.px = {32, 32};
     x.how.steps = 4;
@@ -73,12 +71,12 @@ struct fixture : test::deterministic_system {
     return {at, at + file->size()};
   }
 
-  actors::prepared prepared() const {
-    return hub->of<actors::prepared>().back();
+  test::prepared prepared() const {
+    return hub->of<test::prepared>().back();
   }
 
-  actors::finished finished() const {
-    return hub->of<actors::finished>().back();
+  test::finished finished() const {
+    return hub->of<test::finished>().back();
   }
 
   std::shared_ptr<ipc::heap_store> slots =
@@ -86,8 +84,8 @@ struct fixture : test::deterministic_system {
                                       std::array<uint64_t, 3>{1024, 8192, 0});
   std::shared_ptr<test::recording_hub_port> hub =
     std::make_shared<test::recording_hub_port>();
-  actors::preprocess_actor preprocess;
-  actors::postprocess_actor postprocess;
+  actors::stage_actor preprocess;
+  actors::stage_actor postprocess;
 };
 
 } // namespace
@@ -102,7 +100,7 @@ BOOST_AUTO_TEST_CASE(pools_announce_their_seats) {
 }
 
 BOOST_AUTO_TEST_CASE(noise_is_the_seeds_own) {
-  tell(preprocess, noise(7));
+  tell(preprocess, noise(7).order());
   BOOST_TEST((prepared().failure.code == ec::none));
   std::vector<std::byte> a;
   BOOST_REQUIRE(*slots->read(state_slot, a) == 1u);
@@ -113,21 +111,21 @@ BOOST_AUTO_TEST_CASE(noise_is_the_seeds_own) {
   std::vector<std::byte> b;
   for (const auto seed : {8u, 7u}) {
     slots->open(state_slot);
-    tell(preprocess, noise(seed));
+    tell(preprocess, noise(seed).order());
     BOOST_REQUIRE(slots->read(state_slot, b));
     BOOST_TEST((a == b) == (seed == 7u));
   }
 }
 
 BOOST_AUTO_TEST_CASE(the_two_sources_of_noise_differ) {
-  tell(preprocess, noise());
+  tell(preprocess, noise().order());
   std::vector<std::byte> a;
   std::vector<std::byte> b;
   BOOST_REQUIRE(slots->read(state_slot, a));
   slots->open(state_slot);
   auto x = noise();
   x.how.noise = core::noise_source::philox;
-  tell(preprocess, x);
+  tell(preprocess, x.order());
   BOOST_REQUIRE(slots->read(state_slot, b));
   BOOST_TEST((a != b));
 }
@@ -135,7 +133,7 @@ BOOST_AUTO_TEST_CASE(the_two_sources_of_noise_differ) {
 BOOST_AUTO_TEST_CASE(a_stale_slot_is_not_written) {
   auto x = noise();
   x.state.generation = 9;
-  tell(preprocess, x);
+  tell(preprocess, x.order());
   BOOST_TEST((prepared().failure.code == ec::incompatible));
   BOOST_TEST(*slots->published(state_slot) == 0u);
 }
@@ -143,17 +141,17 @@ BOOST_AUTO_TEST_CASE(a_stale_slot_is_not_written) {
 BOOST_AUTO_TEST_CASE(a_latent_that_does_not_fit_its_slot_is_an_error) {
   auto x = noise();
   x.latent = {4, 64, 64};
-  tell(preprocess, x);
+  tell(preprocess, x.order());
   BOOST_TEST((prepared().failure.code == ec::out_of_resources));
 }
 
 BOOST_AUTO_TEST_CASE(work_that_comes_twice_is_refused_the_second_time) {
-  tell(preprocess, noise());
-  tell(preprocess, noise());
+  tell(preprocess, noise().order());
+  tell(preprocess, noise().order());
   BOOST_TEST((prepared().failure.code == ec::invalid_argument));
   draw_pixels();
-  tell(postprocess, picture());
-  tell(postprocess, picture());
+  tell(postprocess, picture().order());
+  tell(postprocess, picture().order());
   BOOST_TEST((finished().failure.code == ec::invalid_argument));
 }
 
@@ -170,23 +168,22 @@ BOOST_AUTO_TEST_CASE(files_are_given_up_by_the_actors_clock) {
   BOOST_REQUIRE(
     slots->publish(pixel_slot, 1, actors::source_files_bytes(files)));
   // The clock of a test stands still.
-  tell(preprocess, x);
+  tell(preprocess, x.order());
   BOOST_TEST((prepared().failure.code == ec::none));
-  actors::preprocess_config hasty;
-  hasty.self = {test::hub_rig::life(1), actors::role::preprocess, 1};
-  hasty.decode = core::timespan{0};
-  hasty.slots = slots;
-  hasty.hub = hub;
+  auto hasty = config(actors::role::preprocess, 1);
+  actors::standard_stages none;
+  none.longest_decoding = core::timespan{0};
+  hasty.stages = *actors::standard_pipeline(none);
   slots->open(state_slot);
   slots->open(file_slot);
-  tell(spawn(actors::preprocess, hasty), x);
+  tell(spawn(actors::preprocess, hasty), x.order());
   BOOST_TEST((prepared().failure.code == ec::bad_payload));
   BOOST_TEST(prepared().failure.text.ends_with("(limits.decode_ms)"));
 }
 
 BOOST_AUTO_TEST_CASE(pixels_become_a_file_with_its_parameters) {
   draw_pixels();
-  tell(postprocess, picture());
+  tell(postprocess, picture().order());
   const auto reply = finished();
   BOOST_REQUIRE((reply.failure.code == ec::none));
   BOOST_TEST(reply.sha256.size() == 64u);
@@ -202,7 +199,7 @@ BOOST_AUTO_TEST_CASE(an_image_is_scaled_to_the_size_asked_for) {
   draw_pixels();
   auto x = picture();
   x.how.scaled_to = {48, 24};
-  tell(postprocess, x);
+  tell(postprocess, x.order());
   BOOST_TEST((finished().failure.code == ec::none));
   const auto file = file_bytes();
   std::vector<uint8_t> drawn(32 * 32 * 3);
@@ -228,7 +225,7 @@ BOOST_AUTO_TEST_CASE(what_an_edit_keeps_is_put_over_the_scaled_image) {
   BOOST_REQUIRE(slots->publish(pixel_slot, 1, bytes));
   auto x = picture();
   x.how.scaled_to = asked;
-  tell(postprocess, x);
+  tell(postprocess, x.order());
   BOOST_TEST((finished().failure.code == ec::none));
   const auto made = *image::decode(file_bytes());
   for (size_t i = 0; i < asked.pixels(); ++i)
@@ -242,7 +239,7 @@ BOOST_AUTO_TEST_CASE(notes_stand_in_the_file_beside_the_parameters) {
   auto x = picture();
   x.notes = {{core::note_code::unknown_word, "prompt: 'ball', is not known"},
              {core::note_code::prompt_cut, "cut"}};
-  tell(postprocess, x);
+  tell(postprocess, x.order());
   const auto text = image::read_text(file_bytes());
   BOOST_REQUIRE(text);
   BOOST_TEST(image::parse_parameters(*text).find("Notes").value_or("")
@@ -251,7 +248,7 @@ BOOST_AUTO_TEST_CASE(notes_stand_in_the_file_beside_the_parameters) {
 }
 
 BOOST_AUTO_TEST_CASE(pixels_that_are_not_there_are_an_error) {
-  tell(postprocess, picture());
+  tell(postprocess, picture().order());
   BOOST_TEST((finished().failure.code == ec::not_found));
 }
 
@@ -262,7 +259,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_does_not_fit_its_slot_is_an_error) {
   core::philox random{1, core::purpose::test};
   for (auto& c : x.text.positive)
     c = static_cast<char>('a' + random.below(26));
-  tell(postprocess, x);
+  tell(postprocess, x.order());
   BOOST_TEST((finished().failure.code == ec::invalid_argument));
   BOOST_TEST(*slots->published(file_slot) == 0u);
 }
@@ -271,9 +268,9 @@ BOOST_AUTO_TEST_CASE(a_store_without_bytes_only_counts) {
   ipc::heap_store bare{1, {1, 2, 0}};
   for (const auto& x : {state_slot, pixel_slot, file_slot})
     bare.open(x);
-  BOOST_TEST((actors::prepare_row(noise(), {}, bare).failure.code == ec::none));
+  BOOST_TEST((test::do_alone(noise().order(), bare).failure.code == ec::none));
   BOOST_TEST(*bare.published(state_slot) == 1u);
-  const auto reply = actors::encode_picture(picture(), bare);
+  const auto reply = test::do_alone(picture().order(), bare);
   BOOST_TEST((reply.failure.code == ec::none));
   BOOST_TEST(*bare.published(file_slot) == 1u);
 }
@@ -282,20 +279,20 @@ BOOST_AUTO_TEST_CASE(a_store_without_bytes_only_counts) {
 
 BOOST_AUTO_TEST_CASE(work_goes_to_the_worker_at_its_place_alone) {
   actors::worker_directory there;
-  there.add(preprocess);
+  there.add(actors::role::preprocess, preprocess);
   const auto life = test::hub_rig::life(1);
-  there.send({life, actors::role::preprocess, 1}, noise());
-  there.send({life, actors::role::postprocess, 0}, noise());
+  there.send({life, actors::role::preprocess, 1}, noise().order());
+  there.send({life, actors::role::postprocess, 0}, noise().order());
   there.send({life, actors::role::preprocess, 0}, actors::cancel_work{});
   run();
-  BOOST_TEST(hub->of<actors::prepared>().empty());
-  there.send({life, actors::role::preprocess, 0}, noise());
+  BOOST_TEST(hub->of<test::prepared>().empty());
+  there.send({life, actors::role::preprocess, 0}, noise().order());
   run();
-  BOOST_TEST(hub->of<actors::prepared>().size() == 1u);
+  BOOST_TEST(hub->of<test::prepared>().size() == 1u);
   there.clear();
-  there.send({life, actors::role::preprocess, 0}, noise());
+  there.send({life, actors::role::preprocess, 0}, noise().order());
   run();
-  BOOST_TEST(hub->of<actors::prepared>().size() == 1u);
+  BOOST_TEST(hub->of<test::prepared>().size() == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,7 +2,7 @@
 
 // What the preprocess worker makes of a request that brings images.
 
-#include <atelier/actors/preprocess.hpp>
+#include "support/stage_orders.hpp"
 #include <atelier/actors/source_files.hpp>
 #include <atelier/core/image/geometry.hpp>
 #include <atelier/core/image/native_fit.hpp>
@@ -67,14 +67,21 @@ struct fixture {
   }
 
   // Puts the files where the control process does, and prepares.
-  actors::prepared prepare(std::vector<uint8_t> image,
-                           std::vector<uint8_t> mask = {}) {
+  actors::stage_done prepare(std::vector<uint8_t> image,
+                             std::vector<uint8_t> mask = {}) {
     core::source_images x;
     x.image = std::move(image);
     x.mask = std::move(mask);
     BOOST_REQUIRE(actors::write_source_files(*slots.buffer(files_slot), x));
     BOOST_REQUIRE(slots.publish(files_slot, 1, actors::source_files_bytes(x)));
-    return actors::prepare_row(work, most, slots);
+    return prepare_again(slots);
+  }
+
+  // Without a clock, as `most` may count how often it is asked to stop.
+  actors::stage_done prepare_again(ipc::slot_store& in) const {
+    actors::standard_stages from;
+    from.sources = most;
+    return test::do_alone(work.order(), in, **actors::standard_pipeline(from));
   }
 
   gpu::source_parts source() {
@@ -95,7 +102,7 @@ struct fixture {
   ipc::heap_store slots{1, {1, 2, 0}, {1024, 8192, 0}};
   std::vector<std::byte> state_bytes;
   image::decode_limits most;
-  actors::prepare work;
+  test::prepare work;
 };
 
 bool equal(std::span<const uint8_t> a, const std::vector<uint8_t>& b) {
@@ -159,7 +166,7 @@ BOOST_AUTO_TEST_CASE(what_a_stage_drew_is_a_source_as_its_file_would_be) {
     work.drawn_px = px;
     work.drawn_scaled_to = scaled_to;
     BOOST_TEST(
-      (actors::prepare_row(work, most, slots).failure.code == ec::none));
+      (prepare_again(slots).failure.code == ec::none));
     BOOST_TEST(equal(source().pixels, expected));
     BOOST_TEST(source().mask.empty());
     BOOST_TEST(std::ranges::equal(state().latent, noise));
@@ -236,7 +243,7 @@ BOOST_AUTO_TEST_CASE(without_a_source_noise_is_the_first_drawing) {
   std::vector<float> drawn(64);
   core::torch_randn(7, drawn);
   work.files = work.source = {};
-  BOOST_TEST((actors::prepare_row(work, most, slots).failure.code == ec::none));
+  BOOST_TEST((prepare_again(slots).failure.code == ec::none));
   BOOST_TEST(std::ranges::equal(state().latent, drawn));
   BOOST_TEST(state().head.generator_counter == 64u);
   // Words of drawings that are no whole chunks of 16.
@@ -245,7 +252,7 @@ BOOST_AUTO_TEST_CASE(without_a_source_noise_is_the_first_drawing) {
     slots.open(state_slot);
     work.latent = shape;
     BOOST_TEST(
-      (actors::prepare_row(work, most, slots).failure.code == ec::none));
+      (prepare_again(slots).failure.code == ec::none));
     BOOST_TEST(state().head.generator_counter == words);
   }
 }
@@ -306,7 +313,7 @@ BOOST_AUTO_TEST_CASE(what_takes_too_long_fails_with_field_and_option) {
 }
 
 BOOST_AUTO_TEST_CASE(files_that_are_not_there_are_an_error) {
-  const auto reply = actors::prepare_row(work, most, slots);
+  const auto reply = prepare_again(slots);
   BOOST_TEST((reply.failure.code == ec::not_found));
 }
 
@@ -315,7 +322,7 @@ BOOST_AUTO_TEST_CASE(a_store_without_bytes_only_counts_sources) {
   for (const auto& x : {state_slot, files_slot, source_slot})
     bare.open(x);
   BOOST_REQUIRE(bare.publish(files_slot, 1, 0));
-  BOOST_TEST((actors::prepare_row(work, most, bare).failure.code == ec::none));
+  BOOST_TEST((prepare_again(bare).failure.code == ec::none));
   BOOST_TEST(*bare.published(source_slot) == 1u);
   BOOST_TEST(*bare.published(state_slot) == 1u);
 }

@@ -63,13 +63,6 @@ struct process {
   }
 };
 
-phase phase_of(const actors::work& x) {
-  if (std::holds_alternative<actors::prepare>(x))
-    return phase::preparing;
-  return std::holds_alternative<actors::denoise>(x) ? phase::denoising
-                                                    : phase::finishing;
-}
-
 bool succeeded(const actors::report& x) {
   return std::visit(
     [](const auto& y) {
@@ -82,11 +75,11 @@ bool succeeded(const actors::report& x) {
 }
 
 core::ticket ticket_of(const actors::report& x) {
-  if (const auto* p = std::get_if<actors::prepared>(&x))
+  if (const auto p = test::read_as<test::prepared>(x))
     return p->who;
   if (const auto* d = std::get_if<actors::denoised>(&x))
     return d->who;
-  if (const auto* f = std::get_if<actors::finished>(&x))
+  if (const auto f = test::read_as<test::finished>(x))
     return f->who;
   return {};
 }
@@ -250,7 +243,7 @@ private:
       if (!std::holds_alternative<actors::cancel_work>(x.what)) {
         const auto who = test::ticket_of(x.what);
         BOOST_REQUIRE(!p.suspected);
-        handed_off(p, who, phase_of(x.what));
+        handed_off(p, who, test::phase_of(x.what));
         p.outstanding.insert(who);
         if (!p.device)
           p.orders[x.to.what].push_back(who);
@@ -477,10 +470,10 @@ private:
     p.inbox.pop_front();
     auto& store = *rig_->store;
     if (!std::holds_alternative<actors::cancel_work>(x)
-        && dies_at(test::ticket_of(x).id, phase_of(x)) && !p.device)
+        && dies_at(test::ticket_of(x).id, test::phase_of(x)) && !p.device)
       return die(p, death::crash);
-    if (const auto* a = std::get_if<actors::prepare>(&x)) {
-      actors::prepared r;
+    if (const auto a = test::read_as<test::prepare>(x)) {
+      test::prepared r;
       r.who = a->who;
       r.failure = failure();
       if (a->source && !p.lost)
@@ -491,16 +484,16 @@ private:
         if (a->source)
           written(p, store.publish(a->source, 1, 0));
       }
-      send(p, r);
-    } else if (const auto* f = std::get_if<actors::finish>(&x)) {
-      actors::finished r;
+      send(p, r.reply());
+    } else if (const auto f = test::read_as<test::finish>(x)) {
+      test::finished r;
       r.who = f->who;
       r.failure = failure();
       if (!p.lost)
         BOOST_REQUIRE(store.view(f->pixels));
       if (r.failure.code == ec::none)
         written(p, store.publish(f->encoded, 1, 0));
-      send(p, r);
+      send(p, r.reply());
     } else if (const auto* d = std::get_if<actors::denoise>(&x)) {
       device_row row{*d};
       source_is_there(p, row);

@@ -351,13 +351,12 @@ private:
 
   // The picture that the request gets where it is alone and nothing fails.
   std::vector<std::byte> undisturbed(const core::request& what) {
-    const auto leg = rig_->plan()
-                         ->routes.at(what.fixed.variant == "card@4" ? 0 : 1)
-                         .legs.front();
-    actors::prepare p;
+    const auto leg = rig_->policy->replan({}, *rig_->options.profile, {}, {})
+                       .routes.at(what.fixed.variant == "card@4" ? 0 : 1)
+                       .legs.front();
+    test::prepare p;
     p.how = planning::recipe_of(what, leg, leg.any_of.front(),
                                 *rig_->options.profile);
-    p.text = what.text;
     const auto& v = rig_->options.profile->variants[p.how.variant.value];
     p.latent = planning::latent_of(v, p.how.px);
     auto slots = std::make_shared<ipc::heap_store>(
@@ -381,13 +380,13 @@ private:
       BOOST_REQUIRE(
         slots->publish(files, 1, actors::source_files_bytes(*what.source)));
     }
-    const auto made = actors::prepare_row(p, {}, *slots);
+    const auto made = test::do_alone(p.order(), *slots);
     BOOST_REQUIRE((made.failure.code == ec::none));
     gpu::detail::test_card_rows rows{rig_->options.profile, slots};
     gpu::open_job job;
     job.who = p.who;
     job.how = p.how;
-    job.text = p.text;
+    job.text = what.text;
     job.from = noise;
     job.state = state;
     job.image = image;
@@ -395,17 +394,17 @@ private:
     rows.open(job);
     rows.find(p.who)->advance(core::steps_to_run(p.how));
     BOOST_REQUIRE((rows.decode_part(p.who)->failure.code == ec::none));
-    actors::finish f;
+    test::finish f;
     f.who = p.who;
     f.how = p.how;
-    f.text = p.text;
+    f.text = what.text;
     f.model = v.model;
     f.variant = v.name;
     f.output = what.output;
     f.pixels = image;
     f.encoded = file;
     f.notes = made.notes;
-    BOOST_REQUIRE((actors::encode_picture(f, *slots).failure.code == ec::none));
+    BOOST_REQUIRE((test::do_alone(f.order(), *slots).failure.code == ec::none));
     const auto bytes = slots->view(file);
     return {bytes->begin(), bytes->end()};
   }

@@ -26,7 +26,7 @@ struct recording_hub_port : actors::hub_port {
   std::vector<T> of() const {
     std::vector<T> found;
     for (const auto& x : all)
-      if (const auto* y = std::get_if<T>(&x))
+      if (const auto y = read_as<T>(x))
         found.push_back(*y);
     return found;
   }
@@ -118,11 +118,10 @@ inline actors::scheduler_actor::behavior_type listening_hub(
     [](const cancel_request&) {},
     [](const taken_answer&) {},
     [](const worker_ready&) {},
-    [](const prepared&) {},
+    [](const stage_done&) {},
     [](const stepping&) {},
     [](const stepped&) {},
     [](const denoised&) {},
-    [](const finished&) {},
     [](const adopted&) {},
     [](const facts_found&) {},
     [into](const process_suspected& x) { into->suspected.push_back(x.who); },

@@ -10,8 +10,8 @@ using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
 using actors::duration_counts;
-using actors::finish;
-using actors::prepare;
+using test::finish;
+using test::prepare;
 using actors::recovery_watch;
 
 constexpr core::process_id cpu{1};

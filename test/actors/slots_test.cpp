@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "support/stage_orders.hpp"
 #include <atelier/actors/scheduler/slots.hpp>
 #include <atelier/actors/source_files.hpp>
 #include <atelier/ipc/heap_store.hpp>
@@ -11,6 +12,7 @@ namespace {
 
 using namespace atelier;
 using ipc::slot_kind;
+using planning::held;
 using ipc::slot_state;
 
 constexpr ipc::process_life cpu{core::process_id{1}, core::incarnation{1}};
@@ -37,10 +39,10 @@ struct rig {
 BOOST_FIXTURE_TEST_SUITE(slots_test, rig)
 
 BOOST_AUTO_TEST_CASE(a_dispatch_is_granted_all_or_none) {
-  BOOST_TEST(sut.grant(first, device, {slot_kind::state, slot_kind::image}, {})
+  BOOST_TEST(sut.grant(first, device, {held::state, held::pixels}, {})
              != nullptr);
   BOOST_TEST(sut.grant(second, device,
-                       {slot_kind::image, slot_kind::state, slot_kind::state},
+                       {held::pixels, held::state, held::state},
                        {})
              == nullptr);
   BOOST_TEST(sut.free(slot_kind::image) == 2u);
@@ -52,17 +54,17 @@ BOOST_AUTO_TEST_CASE(a_dispatch_is_granted_all_or_none) {
 }
 
 BOOST_AUTO_TEST_CASE(a_grant_leaves_its_reserve) {
-  BOOST_TEST(sut.grant(first, device, {slot_kind::image}, {0, 3, 0})
+  BOOST_TEST(sut.grant(first, device, {held::pixels}, {0, 3, 0})
              == nullptr);
-  BOOST_TEST(sut.grant(first, device, {slot_kind::image}, {0, 2, 0})
+  BOOST_TEST(sut.grant(first, device, {held::pixels}, {0, 2, 0})
              != nullptr);
-  BOOST_TEST(sut.grant(second, device, {slot_kind::image}, {0, 2, 0})
+  BOOST_TEST(sut.grant(second, device, {held::pixels}, {0, 2, 0})
              == nullptr);
 }
 
 BOOST_AUTO_TEST_CASE(a_granted_slot_is_ready_for_its_writer) {
   const auto slot =
-    sut.grant(first, device, {slot_kind::state}, {})->granted[0];
+    sut.grant(first, device, {held::state}, {})->granted[held::state];
   BOOST_TEST(*sut.last_published(slot) == 0u);
   BOOST_REQUIRE(store->publish(slot, 4, 0));
   BOOST_TEST(*sut.last_published(slot) == 4u);
@@ -71,41 +73,47 @@ BOOST_AUTO_TEST_CASE(a_granted_slot_is_ready_for_its_writer) {
 BOOST_AUTO_TEST_CASE(files_are_there_for_the_worker_that_decodes_them) {
   core::source_images files;
   files.image = {1, 2, 3};
-  const auto* held = sut.grant_with_files(first, cpu, files, {1, 1, 0});
-  BOOST_REQUIRE(held != nullptr);
-  BOOST_TEST(held->granted.size() == 2u);
-  BOOST_TEST(held->reads_files);
-  const auto bytes = store->view(held->reading);
+  constexpr std::array wanted{held::state, held::source};
+  const auto* given =
+    sut.grant_with_files(first, cpu, wanted, files, {1, 1, 0});
+  BOOST_REQUIRE(given != nullptr);
+  BOOST_TEST(static_cast<bool>(given->granted[held::state]));
+  BOOST_TEST(static_cast<bool>(given->granted[held::source]));
+  BOOST_TEST(given->reads_files);
+  const auto bytes = store->view(given->reading[held::files]);
   BOOST_REQUIRE(bytes);
   const auto found = actors::parse_source_files(*bytes);
   BOOST_REQUIRE(found);
   BOOST_TEST(found->image == files.image, boost::test_tools::per_element());
   const auto done = sut.conclude(first);
-  sut.drop(done.reading);
-  BOOST_TEST(!sut.holds(done.reading));
+  const auto& were = done.reading[held::files];
+  sut.drop(were);
+  BOOST_TEST(!sut.holds(were));
   BOOST_TEST(sut.check() == "");
 }
 
 BOOST_AUTO_TEST_CASE(files_need_a_slot_more_than_the_reserve) {
   core::source_images files;
   files.image = {1};
-  BOOST_TEST(sut.grant_with_files(first, cpu, files, {1, 3, 0}) == nullptr);
+  constexpr std::array wanted{held::state, held::source};
+  BOOST_TEST(sut.grant_with_files(first, cpu, wanted, files, {1, 3, 0})
+             == nullptr);
   BOOST_TEST(sut.in_use() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_read_stays_until_the_reply) {
   const auto from = filled(first, slot_kind::state);
   const auto source = filled(first, slot_kind::image);
-  sut.grant(first, device, {slot_kind::image}, {});
-  sut.read(first, device, from);
-  sut.read_source(first, device, source);
+  sut.grant(first, device, {held::pixels}, {});
+  sut.read(first, device, held::state, from);
+  sut.read(first, device, held::source, source);
   sut.drop(from);
   sut.drop(source);
   BOOST_TEST(sut.holds(from));
   BOOST_TEST(sut.holds(source));
   const auto done = sut.conclude(first);
   BOOST_TEST(sut.free(slot_kind::state) == 2u);
-  BOOST_TEST((state_of(done.granted[0]) == slot_state::held));
+  BOOST_TEST((state_of(done.granted[held::pixels]) == slot_state::held));
   sut.discard(done);
   BOOST_TEST(sut.in_use() == 0u);
   BOOST_TEST(sut.check() == "");
@@ -113,8 +121,8 @@ BOOST_AUTO_TEST_CASE(what_is_read_stays_until_the_reply) {
 
 BOOST_AUTO_TEST_CASE(a_publication_replaces_what_was_read) {
   const auto from = filled(first, slot_kind::state);
-  sut.grant(first, device, {slot_kind::state}, {});
-  sut.read(first, device, from);
+  sut.grant(first, device, {held::state}, {});
+  sut.read(first, device, held::state, from);
   sut.published(first);
   BOOST_TEST(sut.free(slot_kind::state) == 1u);
   sut.published(first);
@@ -137,11 +145,11 @@ BOOST_AUTO_TEST_CASE(a_slot_that_nobody_filled_is_free_again) {
 }
 
 BOOST_AUTO_TEST_CASE(an_answered_picture_stays_until_it_is_taken) {
-  sut.grant(first, cpu, {slot_kind::image, slot_kind::state}, {});
+  sut.grant(first, cpu, {held::encoded, held::state}, {});
   const auto done = sut.conclude(first);
-  sut.answer(first.id, done.granted[0]);
+  sut.answer(first.id, done.granted[held::encoded]);
   BOOST_TEST(sut.in_use() == 1u);
-  sut.taken(first.id, done.granted[0]);
+  sut.taken(first.id, done.granted[held::encoded]);
   BOOST_TEST(sut.in_use() == 0u);
 }
 
@@ -154,19 +162,19 @@ BOOST_AUTO_TEST_CASE(a_request_that_ends_gives_back_what_it_holds) {
 }
 
 BOOST_AUTO_TEST_CASE(slots_of_a_silent_process_wait_for_its_end) {
-  sut.grant(first, device, {slot_kind::state}, {});
+  sut.grant(first, device, {held::state}, {});
   sut.suspect(device);
   BOOST_TEST(sut.check() == "");
-  const auto held = sut.orphan(first);
-  sut.discard(held);
-  BOOST_TEST((state_of(held.granted[0]) == slot_state::quarantined));
+  const auto lost = sut.orphan(first);
+  sut.discard(lost);
+  BOOST_TEST((state_of(lost.granted[held::state]) == slot_state::quarantined));
   sut.lost(device, true);
   BOOST_TEST(sut.free(slot_kind::state) == 2u);
-  BOOST_TEST(sut.grant(second, device, {slot_kind::state}, {}) == nullptr);
+  BOOST_TEST(sut.grant(second, device, {held::state}, {}) == nullptr);
 }
 
 BOOST_AUTO_TEST_CASE(a_dispatch_that_outlives_its_process_is_found) {
-  sut.grant(first, device, {slot_kind::state}, {});
+  sut.grant(first, device, {held::state}, {});
   sut.lost(device, true);
   BOOST_TEST(sut.check() == "request 1 lost a granted slot");
   sut.orphan(first);
@@ -178,14 +186,18 @@ BOOST_AUTO_TEST_CASE(a_route_is_told_what_it_would_wait_for_for_ever) {
   along.name = "long";
   along.legs.resize(1);
   // One for the image, one for the file.
-  BOOST_TEST(!sut.too_few_for(along, false).has_value());
+  const auto too_few = [&] {
+    return sut.too_few_for(along.name,
+                           test::standard_stages().least(along, false));
+  };
+  BOOST_TEST(!too_few().has_value());
   BOOST_TEST(!sut.too_few_for_source().has_value());
   along.legs.resize(3);
-  BOOST_TEST(sut.too_few_for(along, false)->text
+  BOOST_TEST(too_few()->text
              == "route 'long' needs 4 image slots, there are 3 "
                 "(arena.image_slots)");
   along.legs.resize(2);
-  BOOST_TEST(sut.too_few_for(along, false)->text
+  BOOST_TEST(too_few()->text
              == "route 'long' needs 3 state slots, there are 2 "
                 "(arena.state_slots)");
   const actors::slots two{1, {2, 2, 0}, store};
@@ -193,18 +205,44 @@ BOOST_AUTO_TEST_CASE(a_route_is_told_what_it_would_wait_for_for_ever) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_further_along_finds_its_slots) {
-  using actors::slots;
-  using core::phase;
   planning::route along;
   along.legs.resize(2);
-  const auto left = [&](size_t leg, phase at) {
-    return slots::left_for_next(along, leg, at, false);
+  const auto& stages = test::standard_stages();
+  const auto left = [&](size_t leg, size_t stage) {
+    return stages.reserve(along, {leg, stage}, false);
   };
-  BOOST_TEST((left(0, phase::preparing) == actors::slot_counts{2, 3, 0}));
-  BOOST_TEST((left(1, phase::preparing) == actors::slot_counts{1, 2, 0}));
-  BOOST_TEST((left(0, phase::denoising) == actors::slot_counts{0, 2, 0}));
-  BOOST_TEST((left(1, phase::denoising) == actors::slot_counts{0, 1, 0}));
-  BOOST_TEST((left(1, phase::finishing) == actors::slot_counts{0, 0, 0}));
+  const auto denoise = stages.denoise();
+  using test::finish_stage;
+  using test::prepare_stage;
+  BOOST_TEST((left(0, prepare_stage) == actors::slot_counts{2, 3, 0}));
+  BOOST_TEST((left(1, prepare_stage) == actors::slot_counts{1, 2, 0}));
+  BOOST_TEST((left(0, denoise) == actors::slot_counts{0, 2, 0}));
+  BOOST_TEST((left(1, denoise) == actors::slot_counts{0, 1, 0}));
+  BOOST_TEST((left(2, finish_stage) == actors::slot_counts{0, 0, 0}));
+}
+
+BOOST_AUTO_TEST_CASE(captures_are_granted_as_far_as_there_are_some) {
+  actors::slots sut_with{1, {2, 3, 2}, std::make_shared<ipc::heap_store>(
+                                         1, actors::slot_counts{2, 3, 2})};
+  sut_with.grant(first, device, {held::state}, {});
+  sut_with.grant_captures(first, device, 3);
+  BOOST_TEST(sut_with.of(first).granted.captures.size() == 2u);
+  BOOST_TEST(sut_with.check() == "");
+  const auto done = sut_with.conclude(first);
+  sut_with.discard(done);
+  BOOST_TEST(sut_with.in_use() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_remembered_outlives_its_request) {
+  const auto image = filled(first, slot_kind::image);
+  planning::slot_set reads;
+  reads[held::pixels] = image;
+  sut.read_alone(second, cpu, reads);
+  sut.end(first.id);
+  BOOST_TEST(sut.holds(image));
+  sut.conclude(second);
+  BOOST_TEST(sut.in_use() == 0u);
+  BOOST_TEST(sut.check() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_tenant_leaves_an_eighth_to_others) {

@@ -3,14 +3,8 @@
 
 #include "actors/watched_slots.hpp"
 #include "support/deterministic_system.hpp"
-#include <atelier/actors/denoise_step.hpp>
-#include <atelier/actors/monitor.hpp>
-#include <atelier/actors/planner.hpp>
-#include <atelier/actors/postprocess.hpp>
-#include <atelier/actors/preprocess.hpp>
-#include <atelier/actors/scheduler.hpp>
-#include <atelier/actors/supervisor.hpp>
-#include <atelier/actors/worker_directory.hpp>
+#include "support/stage_orders.hpp"
+#include <atelier/actors/wiring.hpp>
 #include <atelier/ipc/heap_store.hpp>
 #include <atelier/simulation/simulated_host.hpp>
 #include <atelier/simulation/virtual_offload.hpp>
@@ -52,39 +46,36 @@ public:
     timers = std::make_shared<runtime::virtual_timers>(det.sys);
     offload = std::make_shared<runtime::virtual_offload>(timers);
     make_host();
-    actors::scheduler_config c;
-    c.tables.slots = options.slots;
-    c.tables.processes = options.processes;
-    c.tables.policy = policy;
-    c.tables.profile = options.profile;
-    c.tables.initial_plan = plan();
-    c.ports.slots = store;
-    c.ports.workers = std::make_shared<watched_handoff>(*this);
-    c.ports.clients = std::make_shared<clients_port>(*this);
     watch = std::make_shared<actors::mailbox_supervision>();
-    c.ports.watch = watch;
-    scheduler = det.spawn(actors::scheduler, std::move(c));
-    hub_port->connect(scheduler);
-    actors::monitor_config m;
-    m.hub = scheduler;
-    monitor = det.spawn(actors::monitor, m);
-    actors::planner_config p;
-    p.hub = scheduler;
-    p.counts = monitor;
-    p.policy = policy;
-    p.profile = options.profile;
-    p.initial_plan = plan();
-    p.offload = offload;
-    planner = det.spawn(actors::planner, p);
-    actors::supervisor_config s;
-    s.hub = scheduler;
-    s.host = host;
-    s.parts.emplace_back("cpu");
+    actors::control_config c;
+    c.reports = hub_port;
+    c.watch = watch;
+    auto& hub = c.scheduler.tables;
+    hub.slots = options.slots;
+    hub.processes = options.processes;
+    hub.policy = policy;
+    hub.profile = options.profile;
+    hub.stages = stages;
+    auto& ports = c.scheduler.ports;
+    ports.slots = store;
+    ports.workers = std::make_shared<watched_handoff>(*this);
+    ports.clients = std::make_shared<clients_port>(*this);
+    c.planner.offload = offload;
+    c.supervisor.host = host;
+    c.supervisor.parts.emplace_back("cpu");
     for (uint32_t i = 0; i < options.devices; ++i)
-      s.parts.emplace_back("device");
-    s.settings = options.processes;
-    supervisor = det.spawn(actors::supervisor, s);
-    watch->connect(supervisor, planner);
+      c.supervisor.parts.emplace_back("device");
+    c.supervisor.settings = options.processes;
+    const auto all = actors::spawn_control(det.sys, std::move(c));
+    scheduler = all.scheduler;
+    monitor = all.monitor;
+    planner = all.planner;
+    supervisor = all.supervisor;
+    det.keep(scheduler);
+    det.keep(monitor);
+    det.keep(planner);
+    det.keep(supervisor);
+    det.run();
     host->connect(
       [this](actors::process_started x) { caf::anon_send(supervisor, x); },
       [this](actors::process_exited x) {
@@ -129,15 +120,12 @@ public:
     tell(actors::taken_answer{id});
   }
 
-  std::shared_ptr<const planning::plan> plan() const {
-    return std::make_shared<const planning::plan>(
-      policy->replan({}, *options.profile, {}, {}));
-  }
-
   system_options options;
   deterministic_system det;
   std::shared_ptr<const planning::policy> policy =
     *planning::make_policy("vanilla");
+  std::shared_ptr<const planning::pipeline> stages =
+    *actors::standard_pipeline();
   std::shared_ptr<ipc::heap_store> store;
   std::shared_ptr<runtime::virtual_timers> timers;
   std::shared_ptr<runtime::virtual_offload> offload;
@@ -180,23 +168,13 @@ private:
   runtime::process_body spawn(ipc::process_life who, const std::string& part,
                               const std::shared_ptr<actors::hub_port>& port) {
     runtime::process_body body;
-    auto keep = [&](auto actor) {
-      body.workers->add(actor);
-      body.actors.push_back(caf::actor_cast<caf::actor>(actor));
-    };
     if (part == "cpu") {
-      actors::preprocess_config a;
-      a.self = {who, actors::role::preprocess, 0};
-      a.seats = 2;
-      a.slots = store;
-      a.hub = port;
-      keep(det.sys.spawn(actors::preprocess, a));
-      actors::postprocess_config b;
-      b.self = {who, actors::role::postprocess, 0};
-      b.seats = 2;
-      b.slots = store;
-      b.hub = port;
-      keep(det.sys.spawn(actors::postprocess, b));
+      for (const auto of :
+           {actors::role::preprocess, actors::role::postprocess}) {
+        auto some = actors::spawn_pool(det.sys, *body.workers, who, {of, 1, 2},
+                                       {{}, 1, stages, store, port});
+        body.actors.insert(body.actors.end(), some.begin(), some.end());
+      }
       return body;
     }
     gpu::virtual_config v;
@@ -217,7 +195,8 @@ private:
     d.device_executor = device;
     d.hub = port;
     body.devices.push_back(device);
-    keep(det.sys.spawn(actors::denoise_step, d));
+    body.actors.push_back(caf::actor_cast<caf::actor>(
+      actors::spawn_device(det.sys, *body.workers, d)));
     return body;
   }
 
@@ -231,12 +210,11 @@ private:
       if (const auto* d = std::get_if<actors::denoise>(&what);
           d != nullptr && rig.on_denoise)
         rig.on_denoise(*d);
-      if (rig.on_pool) {
-        if (const auto* p = std::get_if<actors::prepare>(&what))
-          rig.on_pool(p->who, core::phase::preparing);
-        else if (const auto* f = std::get_if<actors::finish>(&what))
-          rig.on_pool(f->who, core::phase::finishing);
-      }
+      if (const auto* order = std::get_if<actors::run_stage>(&what);
+          order != nullptr && rig.on_pool)
+        rig.on_pool(order->who, order->stage == prepare_stage
+                                  ? core::phase::preparing
+                                  : core::phase::finishing);
       rig.host->send(to, std::move(what));
     }
 
@@ -249,12 +227,10 @@ private:
       : rig(x), next(std::move(n)) {}
 
     void send(actors::report what) override {
-      if (const auto* a = std::get_if<actors::prepared>(&what))
+      if (const auto* a = std::get_if<actors::stage_done>(&what))
         rig.slots.replied(a->who);
       else if (const auto* b = std::get_if<actors::denoised>(&what))
         rig.slots.replied(b->who);
-      else if (const auto* c = std::get_if<actors::finished>(&what))
-        rig.slots.replied(c->who);
       else if (const auto* d = std::get_if<actors::stepped>(&what))
         for (const auto& row : d->rows)
           if (row.published)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "support/stage_orders.hpp"
 #include <atelier/actors/messages.hpp>
 
 #include <fmt/format.h>
@@ -23,21 +24,16 @@ public:
                          const actors::work& what) {
     std::vector<std::pair<ipc::slot_ref, bool>> slots;
     core::ticket who;
-    if (const auto* p = std::get_if<actors::prepare>(&what)) {
-      who = p->who;
-      slots = {{p->state, true}};
-      if (p->source) {
-        slots.emplace_back(p->source, true);
-        slots.emplace_back(p->drawn ? p->drawn : p->files, false);
-      }
+    if (const auto* order = std::get_if<actors::run_stage>(&what)) {
+      who = order->who;
+      for (const auto& x : standard_stages().at(order->stage).row().slots)
+        if (const auto& slot = order->slots[x.name])
+          slots.emplace_back(slot, x.how != planning::access::reads);
     } else if (const auto* d = std::get_if<actors::denoise>(&what)) {
       who = d->who;
       slots = {{d->state, true}, {d->image, true}, {d->from, false}};
       if (d->source)
         slots.emplace_back(d->source, false);
-    } else if (const auto* f = std::get_if<actors::finish>(&what)) {
-      who = f->who;
-      slots = {{f->encoded, true}, {f->pixels, false}};
     }
     for (const auto& [slot, writes] : slots) {
       auto& uses = of_[{slot.kind, slot.slot}];

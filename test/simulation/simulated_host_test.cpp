@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/recorders.hpp"
-#include <atelier/actors/preprocess.hpp>
+#include <atelier/actors/wiring.hpp>
 #include <atelier/simulation/simulated_host.hpp>
 #include <atelier/simulation/virtual_timers.hpp>
 
@@ -23,13 +23,9 @@ struct fixture : test::deterministic_system {
     c.spawn = [this](ipc::process_life who, const std::string&,
                      std::shared_ptr<actors::hub_port> port) {
       runtime::process_body body;
-      actors::preprocess_config p;
-      p.self = {who, actors::role::preprocess, 0};
-      p.slots = slots;
-      p.hub = std::move(port);
-      const auto member = sys.spawn(actors::preprocess, p);
-      body.workers->add(member);
-      body.actors.push_back(caf::actor_cast<caf::actor>(member));
+      body.actors = actors::spawn_pool(
+        sys, *body.workers, who, {actors::role::preprocess, 1, 1},
+        {{}, 1, *actors::standard_pipeline(), slots, std::move(port)});
       return body;
     };
     host = std::make_shared<runtime::simulated_host>(std::move(c));
@@ -49,15 +45,15 @@ struct fixture : test::deterministic_system {
   }
 
   void give() {
-    actors::prepare x;
+    test::prepare x;
     x.who = {core::request_id{1}, 1};
     x.state = slot;
-    host->send(worker, x);
+    host->send(worker, x.order());
     run();
   }
 
   size_t replies() const {
-    return hub->of<actors::prepared>().size();
+    return hub->of<test::prepared>().size();
   }
 
   const actors::worker_address worker{life, actors::role::preprocess, 0};

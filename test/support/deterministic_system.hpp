@@ -72,6 +72,12 @@ public:
     return handle;
   }
 
+  /// Kills this one too at the end.
+  template <class Handle>
+  void keep(const Handle& x) {
+    spawned_.push_back(caf::actor_cast<caf::actor>(x));
+  }
+
   /// Runs until no message waits; returns how many runs that took.
   size_t run() {
     size_t n = 0;

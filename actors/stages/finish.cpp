@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/actors/exception_border.hpp>
-#include <atelier/actors/postprocess.hpp>
+#include <atelier/actors/stages/finish.hpp>
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/image/native_fit.hpp>
 #include <atelier/core/image/parameters.hpp>
@@ -9,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -18,6 +18,14 @@
 namespace atelier::actors {
 
 namespace {
+
+using planning::access;
+using planning::held;
+
+constexpr std::array finish_uses{
+  planning::slot_use{held::pixels, access::reads},
+  planning::slot_use{held::encoded, access::writes},
+};
 
 using named_values = std::vector<std::pair<std::string, std::string>>;
 
@@ -56,70 +64,67 @@ core::result<std::optional<image::picture>> scaled_pixels(
 
 } // namespace
 
-finished encode_picture(const finish& x, ipc::slot_store& slots) {
-  finished reply;
-  reply.who = x.who;
-  auto fail_with = [&](core::error why) {
-    reply.failure = std::move(why);
-    return reply;
-  };
-  const auto buffer = slots.buffer(x.encoded);
+finish_stage::finish_stage(uint32_t test_crash_seed)
+  : test_crash_seed_(test_crash_seed) {
+  row_.name = "finish";
+  row_.where = planning::place::cpu_pool;
+  row_.at = planning::hook::before_answer;
+  row_.slots = finish_uses;
+}
+
+std::optional<finish_stage::work> finish_stage::begin(
+  const planning::row_view& row) const {
+  const auto& v = row.costs.variants[row.how->variant.value];
+  return work{*row.how, row.wanted.text,   v.model,
+              v.name,   row.wanted.output, {row.notes.begin(), row.notes.end()}};
+}
+
+core::timespan finish_stage::takes(const work&,
+                                   const planning::profile& costs) const {
+  return costs.finish;
+}
+
+core::result<finish_stage::done> finish_stage::run(
+  const work& x, planning::worker_context& here) const {
+  if (test_crash_seed_ != 0 && x.how.seed == test_crash_seed_)
+    std::abort();
+  const auto& encoded = here.at[held::encoded];
+  const auto buffer = here.slots.buffer(encoded);
   if (!buffer)
-    return fail_with(buffer.why());
+    return buffer.why();
   // A store without payload keeps the words alone: nothing to encode.
   if (buffer->empty()) {
-    if (auto done = slots.publish(x.encoded, 1, 0); !done)
-      return fail_with(done.why());
-    return reply;
+    if (auto published = here.slots.publish(encoded, 1, 0); !published)
+      return published.why();
+    return done{};
   }
-  const auto pixels = slots.view(x.pixels);
+  const auto pixels = here.slots.view(here.at[held::pixels]);
   if (!pixels)
-    return fail_with(pixels.why());
+    return pixels.why();
   const auto scaled = scaled_pixels(x.how, *pixels);
   if (!scaled)
-    return fail_with(scaled.why());
+    return scaled.why();
   const image::pixel_view view =
     *scaled ? (*scaled)->view() : drawn_pixels(x.how.px, *pixels);
   const auto about = image::describe(x.text, x.how, x.model, told_of(x.notes));
   const auto file = image::encode(view, x.output, image::to_text(about));
   if (!file)
-    return fail_with(file.why());
+    return file.why();
   if (file->size() > buffer->size())
-    return fail_with(
-      core::fail(core::ec::invalid_argument,
-                 "the encoded picture has {} bytes, an image slot "
-                 "(arena.image_slot_kib) holds {}",
-                 file->size(), buffer->size()));
+    return core::fail(core::ec::invalid_argument,
+                      "the encoded picture has {} bytes, an image slot "
+                      "(arena.image_slot_kib) holds {}",
+                      file->size(), buffer->size());
   std::memcpy(buffer->data(), file->data(), file->size());
-  if (auto done = slots.publish(x.encoded, 1, file->size()); !done)
-    return fail_with(done.why());
-  reply.bytes = file->size();
-  reply.sha256 = core::sha256_hex(std::as_bytes(std::span(*file)));
-  return reply;
+  if (auto published = here.slots.publish(encoded, 1, file->size()); !published)
+    return published.why();
+  return done{file->size(), core::sha256_hex(std::as_bytes(std::span(*file)))};
 }
 
-postprocess_actor::behavior_type postprocess(
-  self_of<postprocess_actor, postprocess_state> self,
-  postprocess_config config) {
-  install_exception_border(self);
-  auto& st = self->state;
-  st.config = std::move(config);
-  worker_ready ready;
-  ready.who = st.config.self;
-  ready.seats = st.config.seats;
-  st.config.hub->send(std::move(ready));
-  return {
-    [self](const finish& x) {
-      auto& c = self->state.config;
-      if (c.test_crash_seed != 0 && x.how.seed == c.test_crash_seed)
-        std::abort();
-      const auto begin = self->clock().now();
-      auto reply = encode_picture(x, *c.slots);
-      reply.took = self->clock().now() - begin;
-      reply.began_ns = begin.time_since_epoch().count();
-      c.hub->send(std::move(reply));
-    },
-  };
+core::result<void> finish_stage::end(const done& x,
+                                     planning::facts& known) const {
+  known.file = planning::file_facts{x.bytes, x.sha256};
+  return {};
 }
 
 } // namespace atelier::actors

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/actors/exception_border.hpp>
-#include <atelier/actors/preprocess.hpp>
 #include <atelier/actors/source_files.hpp>
+#include <atelier/actors/stages/prepare.hpp>
 #include <atelier/core/image/geometry.hpp>
 #include <atelier/core/image/native_fit.hpp>
 #include <atelier/core/philox_noise.hpp>
@@ -10,13 +9,40 @@
 #include <atelier/gpu/state_format.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
-#include <new>
+#include <utility>
 #include <vector>
 
 namespace atelier::actors {
 
 namespace {
+
+using planning::access;
+using planning::held;
+using planning::slot_use;
+
+/// Noise for this many values takes some 30 us.
+constexpr size_t short_latent = 4096;
+
+bool brings(const planning::leg*, bool brings_image) {
+  return brings_image;
+}
+
+bool starts_from_leg(const planning::leg* in, bool brings_image) {
+  return in != nullptr && !brings_image && planning::has_source(*in, false);
+}
+
+bool prepares_source(const planning::leg* in, bool brings_image) {
+  return in != nullptr && planning::has_source(*in, brings_image);
+}
+
+constexpr std::array prepare_uses{
+  slot_use{held::files, access::reads, brings},
+  slot_use{held::pixels, access::reads, starts_from_leg},
+  slot_use{held::source, access::writes, prepares_source},
+  slot_use{held::state, access::writes},
+};
 
 /// What a picture starts from.
 enum class beginning : uint8_t { noise, image, edit };
@@ -129,11 +155,12 @@ void put_mask(const std::vector<uint8_t>& x, core::extent px,
   std::copy(smaller.begin(), smaller.end(), into.mask.begin());
 }
 
-core::result<void> write_source(const prepare& x, const source_files& files,
+core::result<void> write_source(const prepare_stage::work& x, const source_files& files,
+                                const ipc::slot_ref& source,
                                 const image::decode_limits& most,
                                 ipc::slot_store& slots,
                                 std::vector<core::note>& notes) {
-  const auto buffer = slots.buffer(x.source);
+  const auto buffer = slots.buffer(source);
   if (!buffer)
     return buffer.why();
   const auto px = core::answered_px(x.how);
@@ -162,16 +189,17 @@ core::result<void> write_source(const prepare& x, const source_files& files,
                                    mask_px.width, mask_px.height,
                                    image_px.width, image_px.height)});
   }
-  return slots.publish(x.source, 1, gpu::source_bytes(x.how.px, masked, kept));
+  return slots.publish(source, 1, gpu::source_bytes(x.how.px, masked, kept));
 }
 
 /// Makes a source of the image that an earlier stage drew, as if it came as a
 /// file of that image.
-core::result<void> write_drawn(const prepare& x,
+core::result<void> write_drawn(const prepare_stage::work& x,
+                               const ipc::slot_ref& source,
                                std::span<const std::byte> pixels,
                                const image::decode_limits& most,
                                ipc::slot_store& slots) {
-  const auto buffer = slots.buffer(x.source);
+  const auto buffer = slots.buffer(source);
   if (!buffer)
     return buffer.why();
   const auto into = gpu::begin_source(*buffer, x.how.px, false);
@@ -199,98 +227,114 @@ core::result<void> write_drawn(const prepare& x,
   }
   if (auto done = put_pixels(whole, x.how.px, *into); !done)
     return done.why();
-  return slots.publish(x.source, 1, gpu::source_bytes(x.how.px, false));
+  return slots.publish(source, 1, gpu::source_bytes(x.how.px, false));
 }
 
-core::result<beginning> read_source(const prepare& x,
+core::result<beginning> read_source(const prepare_stage::work& x,
                                     const image::decode_limits& most,
-                                    ipc::slot_store& slots,
-                                    std::vector<core::note>& notes) {
-  if (!x.source)
+                                    planning::worker_context& here) {
+  using planning::held;
+  auto& slots = here.slots;
+  const auto& source = here.at[held::source];
+  if (!source)
     return beginning::noise;
-  const bool from_stage = static_cast<bool>(x.drawn);
-  const auto bytes = slots.view(from_stage ? x.drawn : x.files);
+  const auto& files_slot = here.at[held::files];
+  const bool from_leg = !files_slot;
+  const auto bytes = slots.view(from_leg ? here.at[held::pixels] : files_slot);
   if (!bytes)
     return bytes.why();
   // A store without payload keeps the words alone: nothing to decode.
   if (slots.capacity(ipc::slot_kind::image) == 0) {
-    if (auto done = slots.publish(x.source, 1, 0); !done)
+    if (auto done = slots.publish(source, 1, 0); !done)
       return done.why();
     return beginning::image;
   }
-  if (from_stage) {
-    if (auto done = write_drawn(x, *bytes, most, slots); !done)
+  if (from_leg) {
+    if (auto done = write_drawn(x, source, *bytes, most, slots); !done)
       return done.why();
     return beginning::image;
   }
   const auto files = parse_source_files(*bytes);
   if (!files)
     return files.why();
-  if (auto done = write_source(x, *files, most, slots, notes); !done)
+  if (auto done = write_source(x, *files, source, most, slots, here.notes); !done)
     return done.why();
   return files->mask.empty() ? beginning::image : beginning::edit;
 }
 
-core::result<void> write_state(const prepare& x, beginning from,
+core::result<void> write_state(const prepare_stage::work& x, beginning from,
+                               const ipc::slot_ref& state,
                                ipc::slot_store& slots) {
-  const auto buffer = slots.buffer(x.state);
+  const auto buffer = slots.buffer(state);
   if (!buffer)
     return buffer.why();
   if (buffer->empty())
-    return slots.publish(x.state, 1, 0);
+    return slots.publish(state, 1, 0);
   const auto words =
     words_until_first_step(x.how.noise, from, x.latent.elements());
   const auto latent = gpu::begin_state(*buffer, x.latent, 0, words);
   if (!latent)
     return latent.why();
   draw_noise(x.how, from, *latent);
-  return slots.publish(x.state, 1, gpu::state_bytes(x.latent, 0));
+  return slots.publish(state, 1, gpu::state_bytes(x.latent, 0));
 }
 
 } // namespace
 
-prepared prepare_row(const prepare& x, const image::decode_limits& sources,
-                     ipc::slot_store& slots) {
-  prepared reply;
-  reply.who = x.who;
-  try {
-    const auto from = read_source(x, sources, slots, reply.notes);
-    if (!from)
-      reply.failure = from.why();
-    else if (auto done = write_state(x, *from, slots); !done)
-      reply.failure = done.why();
-  } catch (const std::bad_alloc&) {
-    reply.failure =
-      core::fail(core::ec::out_of_resources, "no memory to prepare a request");
-  }
-  return reply;
+prepare_stage::prepare_stage(image::decode_limits sources,
+                             core::timespan longest, uint32_t test_crash_seed)
+  : sources_(std::move(sources)),
+    longest_(longest),
+    test_crash_seed_(test_crash_seed) {
+  row_.name = "prepare";
+  row_.where = planning::place::cpu_pool;
+  row_.at = planning::hook::each_leg;
+  row_.slots = prepare_uses;
 }
 
-preprocess_actor::behavior_type preprocess(
-  self_of<preprocess_actor, preprocess_state> self, preprocess_config config) {
-  install_exception_border(self);
-  auto& st = self->state;
-  st.config = std::move(config);
-  worker_ready ready;
-  ready.who = st.config.self;
-  ready.seats = st.config.seats;
-  st.config.hub->send(std::move(ready));
-  return {
-    [self](const prepare& x) {
-      auto& c = self->state.config;
-      if (c.test_crash_seed != 0 && x.how.seed == c.test_crash_seed)
-        std::abort();
-      const auto begin = self->clock().now();
-      auto sources = c.sources;
-      sources.stop = [self, until = begin + c.decode] {
-        return self->clock().now() >= until;
-      };
-      auto reply = prepare_row(x, sources, *c.slots);
-      reply.took = self->clock().now() - begin;
-      reply.began_ns = begin.time_since_epoch().count();
-      c.hub->send(std::move(reply));
-    },
+std::optional<prepare_stage::work> prepare_stage::begin(
+  const planning::row_view& row) const {
+  if (row.leg == nullptr || row.holds[static_cast<size_t>(held::state)])
+    return std::nullopt;
+  work x;
+  x.how = *row.how;
+  x.latent =
+    planning::latent_of(row.costs.variants[row.how->variant.value], row.how->px);
+  if (row.how->from_image && row.drawn != nullptr) {
+    x.drawn_px = row.drawn->px;
+    x.drawn_scaled_to = row.drawn->scaled_to;
+  }
+  return x;
+}
+
+core::timespan prepare_stage::takes(const work&,
+                                    const planning::profile& costs) const {
+  return costs.prepare;
+}
+
+bool prepare_stage::is_short(const work& x) const {
+  return !x.how.from_image && x.latent.elements() <= short_latent;
+}
+
+core::result<prepare_stage::done> prepare_stage::run(
+  const work& x, planning::worker_context& here) const {
+  if (test_crash_seed_ != 0 && x.how.seed == test_crash_seed_)
+    std::abort();
+  auto sources = sources_;
+  sources.stop = [&, until = here.now() + longest_] {
+    return (sources_.stop && sources_.stop()) || here.now() >= until;
   };
+  const auto from = read_source(x, sources, here);
+  if (!from)
+    return from.why();
+  if (auto made = write_state(x, *from, here.at[held::state], here.slots);
+      !made)
+    return made.why();
+  return done{};
+}
+
+core::result<void> prepare_stage::end(const done&, planning::facts&) const {
+  return {};
 }
 
 } // namespace atelier::actors

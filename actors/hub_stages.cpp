@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// From stage to stage of the pipeline:
+//
+//   before_route  (aside: facts)        hub_facts.cpp
+//   each_leg      next_stage ... denoise ... next_stage, leg_over
+//   before_answer next_stage ... answer_row
+//   after_answer  (aside: remember)
+//
+// One dispatch moves a row; what runs aside finds facts or remembers, and holds
+// nobody up.
+
+#include <atelier/actors/hub.hpp>
+#include <atelier/core/log.hpp>
+#include <atelier/planning/walk.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace atelier::actors {
+
+using planning::held;
+using planning::hook;
+using planning::if_failed;
+
+planning::row_view hub::view_of(const row& r,
+                                const planning::need& asked) const {
+  planning::row_view v{*r.what, r.known, *config_.profile};
+  v.asked = asked;
+  v.notes = r.notes;
+  const auto note_held = [&](held name) {
+    v.holds[static_cast<size_t>(name)] = static_cast<bool>(slot_of(r, name));
+  };
+  v.holds[static_cast<size_t>(held::files)] = r.what->source != nullptr;
+  v.holds[static_cast<size_t>(held::capture)] = !r.captures.empty();
+  if (r.state == row_state::asking || r.along.value >= r.under->routes.size())
+    return v;
+  v.along = &r.under->routes[r.along.value];
+  const auto& legs = v.along->legs;
+  if (!r.answering && r.leg < legs.size())
+    v.leg = &legs[r.leg];
+  v.how = &r.how;
+  for (const auto name : {held::source, held::state, held::pixels, held::encoded})
+    note_held(name);
+  const bool from_match =
+    v.along->from == planning::origin::image
+    || (v.leg != nullptr && v.leg->from == planning::origin::latent);
+  if (from_match && r.known.near && !r.known.near->empty()) {
+    const auto& near = *r.known.near;
+    v.from = &near[std::min<size_t>(r.match.value_or(0), near.size() - 1)];
+    v.skip = r.saved;
+  }
+  if (v.holds[static_cast<size_t>(held::pixels)])
+    v.drawn = r.found || r.answering ? &r.how : &r.ran[*r.known.best];
+  return v;
+}
+
+ipc::slot_ref hub::slot_of(const row& r, held name) const {
+  switch (name) {
+    case held::source:
+      return r.source;
+    case held::state:
+      return r.newest;
+    case held::encoded:
+      return r.encoded;
+    case held::pixels:
+      if (r.answering)
+        return r.pixels;
+      if (r.at == phase::finishing)
+        return r.known.done.back().image;
+      if (r.found)
+        return r.found;
+      return r.known.best ? r.known.done[*r.known.best].image
+                          : ipc::slot_ref{};
+    case held::files:
+    case held::capture:
+      break;
+  }
+  return {};
+}
+
+core::result<void> hub::keep(row& r, const held_slots& what) {
+  const auto& given = what.granted;
+  for (size_t i = 0; i < given.at.size(); ++i) {
+    if (!given.at[i])
+      continue;
+    const auto seq = slots_.last_published(given.at[i]);
+    if (!seq || *seq == 0)
+      return core::fail(core::ec::internal, "stage '{}' left nothing as '{}'",
+                        path_.at(r.stage).row().name,
+                        to_string(static_cast<held>(i)));
+  }
+  const auto take = [&](held name, ipc::slot_ref& into) {
+    const auto& slot = given[name];
+    if (!slot)
+      return false;
+    slots_.drop(what.reading[name]);
+    into = slot;
+    return true;
+  };
+  if (take(held::state, r.newest))
+    r.steps_done = r.saved =
+      static_cast<uint32_t>(*slots_.last_published(r.newest) - 1);
+  take(held::source, r.source);
+  take(held::encoded, r.encoded);
+  take(held::pixels, r.answering                ? r.pixels
+                     : r.at == phase::finishing ? r.known.done.back().image
+                                                : r.found);
+  if (what.reads_files)
+    slots_.drop(what.reading[held::files]);
+  return {};
+}
+
+void hub::next_stage(core::request_id id, row& r, size_t from,
+                     core::time_point now) {
+  const bool has_legs = !r.under->routes[r.along.value].legs.empty();
+  const auto due = r.answering ? hook::before_answer : hook::each_leg;
+  for (auto i = from; path_.is(i, due); ++i) {
+    if (i == path_.denoise()) {
+      if (has_legs)
+        return enter(id, r, i, now);
+      continue;
+    }
+    r.stage = i;
+    r.at = path_.phase_of(i);
+    auto order = path_.at(i).begin(view_of(r));
+    if (!order)
+      return stage_failed(id, r, std::move(order).why(), now);
+    if (!*order)
+      continue;
+    r.order = std::move(**order);
+    return enter(id, r, i, now);
+  }
+  if (r.answering)
+    return answer_row(id, r, now);
+  leg_over(id, r, now);
+}
+
+void hub::leg_over(core::request_id id, row& r, core::time_point now) {
+  if (r.under->routes[r.along.value].legs.empty()) {
+    if (!r.found)
+      return choose_again(id, r, now);
+    planning::outcome o;
+    o.variant = r.how.variant;
+    o.image = std::exchange(r.found, {});
+    r.known.best = 0;
+    r.known.done.push_back(o);
+    r.ran.push_back(r.how);
+  }
+  advance(id, r, now);
+}
+
+void hub::stage_failed(core::request_id id, row& r, core::error why,
+                       core::time_point now) {
+  const auto stage = r.stage;
+  const auto& row = path_.at(stage).row();
+  if (row.otherwise == if_failed::fail)
+    return end_row(id, r, row_state::failed, std::move(why), now);
+  core::log_warn("stage '{}' of request {}: {}", row.name, id.value,
+                 core::to_string(why));
+  records_.stage_left_out();
+  if (row.otherwise == if_failed::choose_again && r.leg == 0
+      && r.known.done.empty())
+    return choose_again(id, r, now);
+  next_stage(id, r, stage + 1, now);
+}
+
+void hub::choose_again(core::request_id id, row& r, core::time_point now) {
+  if (r.known.near && !r.known.near->empty()) {
+    auto& near = *r.known.near;
+    near.erase(near.begin()
+               + static_cast<std::ptrdiff_t>(
+                 std::min<size_t>(r.match.value_or(0), near.size() - 1)));
+  }
+  r.match.reset();
+  uncount_work(r);
+  for (auto* slot : {&r.newest, &r.found, &r.source}) {
+    slots_.drop(*slot);
+    *slot = {};
+  }
+  r.state = row_state::waiting;
+  choose_route(id, r, now);
+}
+
+// -- aside --------------------------------------------------------------------
+
+bool hub::order_aside(core::request_id id, row& r, size_t stage,
+                      core::typed_body order, core::timespan left,
+                      core::time_point now) {
+  const auto wanted = path_.worker_of(stage);
+  worker* free = nullptr;
+  for (auto& [at, w] : workers_.all())
+    if (w.where.what == wanted && workers_.takes_more(w)
+        && (free == nullptr || w.view.seats_taken < free->view.seats_taken))
+      free = &w;
+  if (free == nullptr)
+    return false;
+  auto& w = *free;
+  const core::ticket who{id, r.dispatches + 1};
+  const auto life = w.where.where;
+  const auto& row = path_.at(stage).row();
+  const bool brings = r.what->source != nullptr;
+  planning::slot_set reads;
+  bool files = false;
+  for (const auto& x : row.slots) {
+    if (x.how != planning::access::reads || !x.applies(nullptr, brings))
+      continue;
+    files = files || (x.name == held::files && brings);
+    if (x.name == held::capture)
+      reads.captures = r.captures;
+    else
+      reads[x.name] = slot_of(r, x.name);
+  }
+  // What is further along can still go on.
+  constexpr slot_counts left_free{0, 1, 0};
+  const auto* given =
+    files ? slots_.grant_with_files(who, life, {}, *r.what->source, left_free)
+          : slots_.read_alone(who, life, reads);
+  if (given == nullptr) {
+    records_.slot_wait();
+    return false;
+  }
+  dispatched x;
+  x.worker = w.view.worker;
+  x.tenant = r.what->tenant;
+  x.stage = stage;
+  x.at = path_.phase_of(stage);
+  x.side = true;
+  x.question = r.asked;
+  x.since = now;
+  r.dispatches = who.attempt;
+  withdraw(w);
+  if (w.view.seats_taken == 0) {
+    w.last_sign = now;
+    w.allowance = {};
+  }
+  const auto takes = path_.at(stage).takes(order, *config_.profile) * w.seats;
+  w.allowance =
+    std::max(w.allowance, core::from_seconds(core::to_seconds(takes)
+                                             * config_.processes.step_factor)
+                            + config_.processes.silence);
+  workers_.sit(w, who, 0);
+  offer(w);
+  records_.dispatched();
+  out_.emplace(who, x);
+  run_stage message;
+  message.who = who;
+  message.stage = static_cast<uint16_t>(stage);
+  message.left = left;
+  message.slots = given->told();
+  message.is_short = path_.at(stage).is_short(order);
+  message.order = std::move(order);
+  ports_.workers->send(w.where, std::move(message));
+  return true;
+}
+
+void hub::remember(core::request_id id, row& r, core::time_point now) {
+  for (auto i = path_.first(hook::after_answer); path_.is(i, hook::after_answer);
+       ++i) {
+    auto order = path_.at(i).begin(view_of(r));
+    const bool wants = order && *order;
+    if (!order)
+      core::log_warn("request {}: {}", id.value, core::to_string(order.why()));
+    if (!order
+        || (wants
+            && !order_aside(id, r, i, std::move(**order), core::timespan::max(),
+                            now)))
+      records_.stage_left_out();
+  }
+}
+
+void hub::aside_over(const stage_done& x, const dispatched& was,
+                     core::error why, core::time_point now) {
+  if (!path_.is(was.stage, hook::before_route)) {
+    if (why.code == core::ec::none) {
+      planning::facts told;
+      if (auto ended = path_.at(was.stage).end(x.outcome, told); !ended)
+        why = ended.why();
+    }
+    if (why.code != core::ec::none) {
+      core::log_warn("stage '{}' of request {}: {}",
+                     path_.at(was.stage).row().name, x.who.id.value,
+                     core::to_string(why));
+      records_.stage_left_out();
+    }
+    return;
+  }
+  auto* r = requests_.find(x.who.id);
+  if (r == nullptr || r->state != row_state::asking
+      || was.question != r->asked) {
+    records_.stale_reply();
+    return;
+  }
+  question_over(x.who.id, *r, was.stage, x, std::move(why), now);
+}
+
+} // namespace atelier::actors

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/stage_path.hpp>
+
+#include <atelier/core/result.hpp>
+
+#include <utility>
+
+namespace atelier::actors {
+
+namespace {
+
+using planning::hook;
+using planning::place;
+
+role worker_for(const planning::stage_row& row, bool after_steps) {
+  if (row.where == place::device)
+    return role::denoise_step;
+  if (row.where == place::background)
+    return role::recall;
+  if (row.at == hook::before_route)
+    return role::classifier;
+  return after_steps ? role::postprocess : role::preprocess;
+}
+
+} // namespace
+
+stage_path::stage_path(std::shared_ptr<const planning::pipeline> stages)
+  : stages_(std::move(stages)) {
+  ATELIER_EXPECTS(stages_ && stages_->denoise() < stages_->size(),
+                  "a pipeline has a stage that runs on the devices");
+  for (size_t i = 0; i < stages_->size(); ++i) {
+    entry x;
+    x.worker = worker_for(stages_->at(i).row(), i > stages_->denoise());
+    x.phase = i < stages_->denoise()    ? core::phase::preparing
+              : i == stages_->denoise() ? core::phase::denoising
+                                        : core::phase::finishing;
+    at_.push_back(x);
+  }
+}
+
+size_t stage_path::first(hook of) const {
+  size_t i = 0;
+  while (i < size() && at(i).row().at < of)
+    ++i;
+  return i;
+}
+
+} // namespace atelier::actors

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/actors/messages.hpp>
+#include <atelier/core/suspicion.hpp>
+#include <atelier/planning/pipeline.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace atelier::actors {
+
+/// Which workers run which stage of a pipeline, and what a request is in
+/// meanwhile. Immutable.
+/// Threads: any.
+class stage_path {
+public:
+  /// @pre one stage of each leg runs on the devices
+  explicit stage_path(std::shared_ptr<const planning::pipeline> stages);
+
+  const planning::pipeline& stages() const {
+    return *stages_;
+  }
+
+  size_t size() const {
+    return at_.size();
+  }
+
+  const planning::any_stage& at(size_t stage) const {
+    return stages_->at(stage);
+  }
+
+  /// Returns the workers that run a stage.
+  role worker_of(size_t stage) const {
+    return at_[stage].worker;
+  }
+
+  /// Returns what a request that is at a stage is told to be in.
+  core::phase phase_of(size_t stage) const {
+    return at_[stage].phase;
+  }
+
+  size_t denoise() const {
+    return stages_->denoise();
+  }
+
+  /// Returns the first stage of a hook; where it has none, that of the next.
+  size_t first(planning::hook of) const;
+
+  /// Whether the stage, if it is there, belongs to that hook.
+  bool is(size_t stage, planning::hook of) const {
+    return stage < size() && at(stage).row().at == of;
+  }
+
+private:
+  struct entry {
+    role worker = role::preprocess;
+    core::phase phase = core::phase::preparing;
+  };
+
+  std::shared_ptr<const planning::pipeline> stages_;
+  std::vector<entry> at_;
+};
+
+} // namespace atelier::actors

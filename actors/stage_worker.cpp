@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//  scheduler        stage_worker
+//     |  run_stage       |
+//     |----------------->|  the stage's `run`, in this handler
+//     |  stage_done      |
+//     |<-----------------|
+//
+// A worker does one order after the other. What a stage throws is a failure of
+// its request; what kills the process is the scheduler's business.
+
+#include <atelier/actors/exception_border.hpp>
+#include <atelier/actors/stage_worker.hpp>
+
+#include <utility>
+
+namespace atelier::actors {
+
+namespace {
+
+template <class State>
+stage_actor::behavior_type behave(self_of<stage_actor, State> self,
+                                stage_worker_config config) {
+  install_exception_border(self);
+  auto& st = self->state;
+  st.config = std::move(config);
+  worker_ready ready;
+  ready.who = st.config.self;
+  ready.seats = st.config.seats;
+  st.config.hub->send(std::move(ready));
+  return {
+    [self](const run_stage& x) {
+      auto& c = self->state.config;
+      auto reply = do_stage(x, *c.stages, *c.slots,
+                            [self] { return self->clock().now(); });
+      if (c.said && x.stage < c.stages->size())
+        reply.took = c.stages->at(x.stage).takes(x.order, *c.said);
+      c.hub->send(std::move(reply));
+    },
+  };
+}
+
+} // namespace
+
+stage_done do_stage(const run_stage& order, const planning::pipeline& stages,
+                    ipc::slot_store& slots,
+                    const std::function<core::time_point()>& now) {
+  stage_done reply;
+  reply.who = order.who;
+  reply.stage = order.stage;
+  const auto begin = now();
+  reply.began_ns = begin.time_since_epoch().count();
+  if (order.stage >= stages.size()) {
+    reply.failure =
+      core::fail(core::ec::internal, "there is no stage {} here", order.stage);
+    return reply;
+  }
+  planning::worker_context here{slots, order.slots, now, reply.notes,
+                                core::after(begin, order.left)};
+  auto made = stages.at(order.stage).run(order.order, here);
+  if (made)
+    reply.outcome = std::move(*made);
+  else
+    reply.failure = std::move(made).why();
+  reply.took = now() - begin;
+  return reply;
+}
+
+stage_actor::behavior_type preprocess(
+  self_of<stage_actor, preprocess_state> self, stage_worker_config config) {
+  return behave<preprocess_state>(self, std::move(config));
+}
+
+stage_actor::behavior_type postprocess(
+  self_of<stage_actor, postprocess_state> self, stage_worker_config config) {
+  return behave<postprocess_state>(self, std::move(config));
+}
+
+stage_actor::behavior_type classifier(
+  self_of<stage_actor, classifier_state> self, stage_worker_config config) {
+  return behave<classifier_state>(self, std::move(config));
+}
+
+stage_actor::behavior_type recall(self_of<stage_actor, recall_state> self,
+                                  stage_worker_config config) {
+  return behave<recall_state>(self, std::move(config));
+}
+
+} // namespace atelier::actors

@@ -148,6 +148,7 @@ void denoise_step_state::conclude(core::ticket who, core::error why,
   reply.denoise = e.denoising;
   reply.first_step_ns = e.first_step_ns;
   reply.notes = std::move(e.notes);
+  reply.captured = std::move(e.captured);
   if (decoded != nullptr) {
     reply.decode = decoded->took;
     reply.bytes = decoded->bytes;
@@ -210,6 +211,7 @@ void denoise_step_state::start_next_run() {
     job.preview_every = e.what.preview_every;
     job.judge = e.what.judge;
     job.tenant = e.what.tenant;
+    job.captures = e.what.captures;
     device.open(job);
   }
   running = next.rows;
@@ -239,6 +241,7 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
     if (i == rows.end())
       continue;
     auto& e = i->second;
+    e.captured.insert(e.captured.end(), r.captured.begin(), r.captured.end());
     if (r.failure.code != core::ec::none) {
       batch->remove(r.who);
       conclude(r.who, r.failure);

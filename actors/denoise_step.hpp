@@ -61,6 +61,7 @@ struct denoise_step_state {
     uint32_t steps_done = 0;
     uint32_t steps_run = 0;
     std::vector<core::note> notes;
+    std::vector<uint32_t> captured;
     core::timespan opening{0};
     core::timespan denoising{0};
     int64_t first_step_ns = 0;

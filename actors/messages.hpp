@@ -13,6 +13,7 @@
 #include <atelier/core/shape.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/core/typed_body.hpp>
+#include <atelier/gpu/device/state_capture.hpp>
 #include <atelier/ipc/keeper.hpp>
 #include <atelier/ipc/slot_ref.hpp>
 #include <atelier/planning/joining.hpp>
@@ -162,6 +163,8 @@ struct denoise {
   /// Another row of the same batch follows: a worker whose batches join as a
   /// whole starts with the last one.
   bool more = false;
+  /// States to keep on the way (gpu::open_job::captures).
+  std::vector<gpu::state_capture> captures = {};
 
   friend bool operator==(const denoise&, const denoise&) = default;
 
@@ -169,7 +172,7 @@ struct denoise {
   friend typename Inspector::result_type inspect(Inspector& f, denoise& x) {
     return f(x.who, x.how, x.text, x.from, x.state, x.image, x.source,
              x.steps_done, x.prio, x.deadline_ns, x.tenant, x.wants_progress,
-             x.preview_every, x.judge, x.more);
+             x.preview_every, x.judge, x.more, x.captures);
   }
 };
 
@@ -245,6 +248,9 @@ struct denoised {
   double score = 0;
   /// When decoding ended, likewise; 0: nothing was decoded.
   int64_t decoded_ns = 0;
+  /// The steps of the captures whose slots hold their states, rising; also
+  /// where the leg failed or was cancelled after them.
+  std::vector<uint32_t> captured = {};
 
   friend bool operator==(const denoised&, const denoised&) = default;
 
@@ -252,7 +258,7 @@ struct denoised {
   friend typename Inspector::result_type inspect(Inspector& f, denoised& x) {
     return f(x.who, x.failure, x.steps_done, x.steps_run, x.text, x.denoise,
              x.decode, x.bytes, x.first_step_ns, x.notes,
-             core::float_bits{x.score}, x.decoded_ns);
+             core::float_bits{x.score}, x.decoded_ns, x.captured);
   }
 };
 

@@ -6,6 +6,7 @@
 #include <atelier/core/note.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/gpu/device/state_capture.hpp>
 #include <atelier/ipc/slot_ref.hpp>
 
 #include <cstdint>
@@ -43,6 +44,12 @@ struct open_job {
   /// Who asks: tenants share what is decoded between steps
   /// (batching/decode_turns.hpp).
   core::tenant_id tenant = {};
+  /// States to keep besides what is published, steps rising. Each slot gets the
+  /// bytes that a publication after its steps has, without a preview. States
+  /// that the row has passed when it is opened are left out. A capture that
+  /// fails (slot too small, stale, written already) is logged and left out,
+  /// too; the row goes on as if nobody had asked for it.
+  std::vector<state_capture> captures = {};
 };
 
 /// Returns whether the state after `steps_done` of `steps` carries a preview.
@@ -69,6 +76,9 @@ struct row_report {
   /// What the client should know of its row, a sentence each; told in the row's
   /// first report that did not fail, and not again.
   std::vector<core::note> notes = {};
+  /// The steps of the captures that were written since the row's last report,
+  /// rising; also where the row failed.
+  std::vector<uint32_t> captured = {};
 };
 
 /// What a run did. `steps` is equal for all rows that did not fail.

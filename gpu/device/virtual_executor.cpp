@@ -203,7 +203,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
       const auto& lead = *sound.front();
       next.variant = lead.how().variant;
       next.step =
-        vary(step_of(sound), lead.report().who, lead.steps_done(), draw::step);
+        vary(step_of(sound), lead.who(), lead.steps_done(), draw::step);
       next.steps = std::min(next.steps, steps_before_none(sound));
     }
     begin(std::move(next));
@@ -219,7 +219,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
       std::vector<planning::instgenie::batch_member> members;
       bool any = false;
       for (const auto* row : sound) {
-        members.push_back({config.masked(row->report().who.id), false});
+        members.push_back({config.masked(row->who().id), false});
         any = any || members.back().ratio < 1;
       }
       if (any)
@@ -234,7 +234,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     const std::vector<detail::test_card_row*>& sound) const {
     auto most = uint32_t{0};
     for (const auto* row : sound) {
-      const auto fault = script.find(row->report().who);
+      const auto fault = script.find(row->who());
       if (fault == script.end() || fault->second.step < row->steps_done())
         return UINT32_MAX;
       most = std::max(most, fault->second.step - row->steps_done() + 1);
@@ -281,7 +281,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
       return;
     const auto more = reached - x.applied;
     for (auto* row : rows.sound(std::get<numbered_run>(x.what).job.rows)) {
-      const auto fault = script.find(row->report().who);
+      const auto fault = script.find(row->who());
       if (fault != script.end() && fault->second.step >= row->steps_done()
           && fault->second.step - row->steps_done() < more) {
         row->advance(fault->second.step - row->steps_done());

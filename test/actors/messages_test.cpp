@@ -154,6 +154,20 @@ public:
     return x;
   }
 
+  std::vector<gpu::state_capture> captures() {
+    std::vector<gpu::state_capture> x(below(4));
+    for (auto& one : x)
+      one = {u32(), slot()};
+    return x;
+  }
+
+  std::vector<uint32_t> numbers() {
+    std::vector<uint32_t> x(below(4));
+    for (auto& one : x)
+      one = u32();
+    return x;
+  }
+
   void fill(worker_ready& x) {
     x = {address(),
          u32(),
@@ -220,7 +234,8 @@ public:
          below(2) != 0,
          u32(),
          text(),
-         below(2) != 0};
+         below(2) != 0,
+         captures()};
   }
 
   void fill(stepping& x) {
@@ -250,7 +265,8 @@ public:
          span().count(),
          notes(),
          number<double>(),
-         span().count()};
+         span().count(),
+         numbers()};
   }
 
   void fill(cancel_work& x) {

@@ -60,10 +60,12 @@ std::shared_ptr<const planning::profile> one_variant() {
 
 rig::rig(bool payload) : known(one_variant()), payload_(payload) {
   const auto bytes = payload
-                     ? std::array<uint64_t, ipc::slot_kinds>{136, 1088, 64}
+                     ? std::array<uint64_t, ipc::slot_kinds>{136, 1088, 104}
                      : std::array<uint64_t, ipc::slot_kinds>{};
   slots = std::make_shared<ipc::heap_store>(
-    7, std::array<uint32_t, ipc::slot_kinds>{slot_count, slot_count, 1}, bytes);
+    7,
+    std::array<uint32_t, ipc::slot_kinds>{slot_count, slot_count, slot_count},
+    bytes);
 }
 
 ipc::slot_ref rig::grant(ipc::slot_kind kind) {
@@ -124,6 +126,34 @@ gpu::open_job rig::again(const gpu::open_job& job) {
     next.from = job.state;
   next.state = grant(ipc::slot_kind::state);
   next.image = grant(ipc::slot_kind::image);
+  return next;
+}
+
+std::vector<ipc::slot_ref> rig::keep(gpu::open_job& job,
+                                     const std::vector<uint32_t>& steps) {
+  std::vector<ipc::slot_ref> into;
+  for (const auto n : steps) {
+    into.push_back(grant(ipc::slot_kind::capture));
+    job.captures.push_back({n, into.back()});
+  }
+  return into;
+}
+
+gpu::open_job rig::from_kept(const gpu::open_job& job,
+                             const ipc::slot_ref& kept, uint32_t steps) {
+  auto next = job;
+  ++next.who.attempt;
+  next.captures.clear();
+  next.from = grant(ipc::slot_kind::state);
+  next.state = grant(ipc::slot_kind::state);
+  next.image = grant(ipc::slot_kind::image);
+  const auto bytes = slots->view(kept);
+  BOOST_REQUIRE(bytes);
+  const auto into = slots->buffer(next.from);
+  BOOST_REQUIRE(into);
+  BOOST_REQUIRE_LE(bytes->size(), into->size());
+  std::ranges::copy(*bytes, into->begin());
+  BOOST_REQUIRE(slots->publish(next.from, steps + 1, bytes->size()));
   return next;
 }
 

@@ -58,6 +58,15 @@ public:
   /// Return the next attempt: from where the last one published.
   gpu::open_job again(const gpu::open_job& job);
 
+  /// Have the job keep its states after so many steps each; return the slots.
+  std::vector<ipc::slot_ref> keep(gpu::open_job& job,
+                                  const std::vector<uint32_t>& steps);
+
+  /// Return another attempt, which starts from a copy of the state that was
+  /// kept after `steps` steps.
+  gpu::open_job from_kept(const gpu::open_job& job, const ipc::slot_ref& kept,
+                          uint32_t steps);
+
   /// Return the picture that the job's request must give.
   std::vector<std::byte> expected(const gpu::open_job& job) const;
 

@@ -18,6 +18,7 @@ atelier_add_test(gpu_denoisers
   KIND UNIT
   TORCH
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/device/torch_captures_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device/torch_rows_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/mmdit_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/tiny_model.cpp

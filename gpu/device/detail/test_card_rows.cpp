@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
 #include <atelier/gpu/device/detail/test_card_rows.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/gpu/test_card.hpp>
@@ -145,6 +146,9 @@ void test_card_row::advance(uint32_t steps) {
       if (steps_done_ == last_due)
         if (auto out = publish(); !out)
           return out;
+      for (const auto& x : job_.captures)
+        if (x.steps == steps_done_)
+          capture(x.into);
     }
     return {};
   });
@@ -156,31 +160,56 @@ core::result<void> test_card_row::publish() {
   auto into = slots_.buffer(job_.state);
   if (!into)
     return into.why();
-  auto published_bytes = bytes_.size();
-  if (!bytes_.empty()) {
-    if (bytes_.size() > into->size())
-      return core::fail(core::ec::out_of_resources,
-                        "a state of {} bytes does not fit its slot of {} bytes",
-                        bytes_.size(), into->size());
-    state_head head;
-    std::memcpy(&head, bytes_.data(), sizeof(head));
-    head.steps_done = steps_done_;
-    const core::extent px{shape_.width, shape_.height};
-    if (wants_preview(job_, steps_done_, core::steps_to_run(job_.how))
-        && bytes_.size() + test_card_bytes(px) <= into->size()) {
-      head.preview_width = px.width;
-      head.preview_height = px.height;
-      test_card_preview(latent(), shape_, into->subspan(bytes_.size()));
-      published_bytes += test_card_bytes(px);
-    }
-    std::memcpy(into->data(), bytes_.data(), bytes_.size());
-    std::memcpy(into->data(), &head, sizeof(head));
-  }
-  auto out =
-    slots_.publish(job_.state, uint64_t{steps_done_} + 1, published_bytes);
+  const auto bytes = write_state(
+    *into, wants_preview(job_, steps_done_, core::steps_to_run(job_.how)));
+  if (!bytes)
+    return bytes.why();
+  auto out = slots_.publish(job_.state, uint64_t{steps_done_} + 1, *bytes);
   if (out)
     published_ = true;
   return out;
+}
+
+void test_card_row::capture(const ipc::slot_ref& into) {
+  const auto kept = guarded([&]() -> core::result<void> {
+    const auto room = slots_.buffer(into);
+    if (!room)
+      return room.why();
+    const auto bytes = write_state(*room, false);
+    if (!bytes)
+      return bytes.why();
+    auto out = slots_.publish(into, 1, *bytes);
+    if (out)
+      captured_.push_back(steps_done_);
+    return out;
+  });
+  if (!kept)
+    core::log_warn("request {}: its state after {} steps is not kept: {}",
+                   job_.who.id.value, steps_done_, kept.why().text);
+}
+
+core::result<size_t> test_card_row::write_state(std::span<std::byte> into,
+                                                bool with_preview) {
+  if (bytes_.empty())
+    return size_t{0};
+  if (bytes_.size() > into.size())
+    return core::fail(core::ec::out_of_resources,
+                      "a state of {} bytes does not fit its slot of {} bytes",
+                      bytes_.size(), into.size());
+  auto written = bytes_.size();
+  state_head head;
+  std::memcpy(&head, bytes_.data(), sizeof(head));
+  head.steps_done = steps_done_;
+  const core::extent px{shape_.width, shape_.height};
+  if (with_preview && written + test_card_bytes(px) <= into.size()) {
+    head.preview_width = px.width;
+    head.preview_height = px.height;
+    test_card_preview(latent(), shape_, into.subspan(written));
+    written += test_card_bytes(px);
+  }
+  std::memcpy(into.data(), bytes_.data(), bytes_.size());
+  std::memcpy(into.data(), &head, sizeof(head));
+  return written;
 }
 
 core::result<uint64_t> test_card_row::decode() {
@@ -227,8 +256,10 @@ void test_card_row::fail(core::error why) {
   failure_ = std::move(why);
 }
 
-row_report test_card_row::report() const {
-  return {job_.who, steps_done_, published_, failure_};
+row_report test_card_row::report() {
+  row_report out{job_.who, steps_done_, published_, failure_};
+  out.captured = std::exchange(captured_, {});
+  return out;
 }
 
 test_card_rows::test_card_rows(std::shared_ptr<const planning::profile> known,
@@ -291,7 +322,7 @@ std::vector<row_report> test_card_rows::report(
   std::vector<row_report> reports;
   reports.reserve(who.size());
   for (const auto& x : who)
-    if (const auto* row = find(x))
+    if (auto* row = find(x))
       reports.push_back(row->report());
     else
       reports.push_back({x, 0, false, not_open(x)});

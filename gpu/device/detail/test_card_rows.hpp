@@ -28,6 +28,10 @@ public:
   test_card_row(const open_job& job, const planning::profile& known,
                 ipc::slot_store& slots);
 
+  core::ticket who() const {
+    return job_.who;
+  }
+
   const core::recipe& how() const {
     return job_.how;
   }
@@ -44,7 +48,8 @@ public:
     return core::steps_to_run(job_.how) - steps_done_;
   }
 
-  /// Runs `steps` steps; publishes the last of those that are to be published.
+  /// Runs `steps` steps; publishes the last of those that are to be published,
+  /// and writes all captures that are due.
   /// @pre steps <= steps_left()
   void advance(uint32_t steps);
 
@@ -57,7 +62,8 @@ public:
 
   void fail(core::error why);
 
-  row_report report() const;
+  /// Each capture is told in one report.
+  row_report report();
 
 private:
   core::result<void> read(const planning::profile& known);
@@ -65,6 +71,11 @@ private:
   /// bytes of it.
   core::result<std::optional<source_parts>> find_source() const;
   core::result<void> publish();
+  /// Keeps the state in a capture slot. What goes wrong is logged.
+  void capture(const ipc::slot_ref& into);
+  /// Returns how many bytes it wrote.
+  core::result<size_t> write_state(std::span<std::byte> into,
+                                   bool with_preview);
   /// @pre bytes_ is not empty
   std::span<float> latent();
   bool due(uint32_t step) const;
@@ -78,6 +89,8 @@ private:
   std::vector<std::byte> bytes_;
   uint32_t steps_done_ = 0;
   bool published_ = false;
+  /// Steps of the captures that no report has told.
+  std::vector<uint32_t> captured_;
   core::error failure_;
 };
 

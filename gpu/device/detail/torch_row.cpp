@@ -4,7 +4,6 @@
 #include <atelier/gpu/models/prompt_notes.hpp>
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/gpu/source_format.hpp>
-#include <atelier/gpu/state_format.hpp>
 #include <atelier/planning/route.hpp>
 
 #include <c10/core/InferenceMode.h>
@@ -206,20 +205,38 @@ void torch_row::accept(const torch::Tensor& next, const torch::Tensor& x0) {
   ++steps_done_;
   if (due(steps_done_))
     publish(x0);
+  for (const auto& x : job_.captures)
+    if (x.steps == steps_done_)
+      capture(x.into);
+}
+
+core::latent_shape torch_row::shape() const {
+  return {static_cast<uint32_t>(x_.size(0)), static_cast<uint32_t>(x_.size(1)),
+          static_cast<uint32_t>(x_.size(2))};
+}
+
+size_t torch_row::state_size() const {
+  const auto latent = shape();
+  return state_bytes(latent,
+                     last_.defined() ? latent.elements() * sizeof(float) : 0);
+}
+
+void torch_row::write_state(std::span<std::byte> into,
+                            const state_preview& preview) const {
+  std::vector<float> history;
+  if (last_.defined()) {
+    history.resize(shape().elements());
+    copy_out(last_, history);
+  }
+  const auto latent =
+    taken(begin_state(into, shape(), steps_done_, noise_->position(),
+                      std::as_bytes(std::span{history}), preview));
+  copy_out(x_, latent);
 }
 
 void torch_row::publish(const torch::Tensor& x0) {
   const auto into = taken(slots_.buffer(job_.state));
-  const core::latent_shape shape{static_cast<uint32_t>(x_.size(0)),
-                                 static_cast<uint32_t>(x_.size(1)),
-                                 static_cast<uint32_t>(x_.size(2))};
-  std::vector<float> history;
-  if (last_.defined()) {
-    history.resize(shape.elements());
-    copy_out(last_, history);
-  }
-  const auto history_bytes = std::as_bytes(std::span{history});
-  const auto bytes = state_bytes(shape, history_bytes.size());
+  const auto bytes = state_size();
   torch::Tensor drawn;
   state_preview preview;
   if (wants_preview(job_, steps_done_, core::steps_to_run(job_.how))
@@ -230,12 +247,22 @@ void torch_row::publish(const torch::Tensor& x0) {
     preview = {{static_cast<uint32_t>(drawn.size(1)),
                 static_cast<uint32_t>(drawn.size(0))},
                {drawn.data_ptr<uint8_t>(), static_cast<size_t>(drawn.numel())}};
-  const auto latent = taken(begin_state(
-    into, shape, steps_done_, noise_->position(), history_bytes, preview));
-  copy_out(x_, latent);
+  write_state(into, preview);
   taken(slots_.publish(job_.state, uint64_t{steps_done_} + 1,
                        bytes + preview.rgb.size()));
   published_ = true;
+}
+
+void torch_row::capture(const ipc::slot_ref& into) {
+  const auto kept = with_model_border("keeping a state", [&] {
+    write_state(taken(slots_.buffer(into)));
+    taken(slots_.publish(into, 1, state_size()));
+    captured_.push_back(steps_done_);
+    return true;
+  });
+  if (!kept)
+    core::log_warn("request {}: its state after {} steps is not kept: {}",
+                   job_.who.id.value, steps_done_, kept.why().text);
 }
 
 std::optional<core::result<decoded_row>> torch_row::decode_part(
@@ -323,7 +350,8 @@ kept_parts torch_row::kept_source() const {
 }
 
 row_report torch_row::report() {
-  row_report out{job_.who, steps_done_, published_, failure_, {}};
+  row_report out{job_.who, steps_done_, published_, failure_};
+  out.captured = std::exchange(captured_, {});
   if (failure_.code == core::ec::none)
     out.notes = std::exchange(notes_, {});
   return out;

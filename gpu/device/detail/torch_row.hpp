@@ -11,6 +11,7 @@
 #include <atelier/gpu/models/model.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 #include <atelier/gpu/source_format.hpp>
+#include <atelier/gpu/state_format.hpp>
 #include <atelier/ipc/slot_store.hpp>
 
 #include <torch/torch.h>
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace atelier::gpu::detail {
@@ -95,7 +97,8 @@ public:
   /// Draws the fresh noise that the next step mixes in.
   torch::Tensor draw();
 
-  /// Takes what a step made, keeps unmasked places, publishes if due.
+  /// Takes what a step made, keeps unmasked places, publishes if due, and
+  /// writes the captures that are due.
   void accept(const torch::Tensor& next, const torch::Tensor& x0);
 
   /// Who is to score the picture; empty: nobody.
@@ -108,7 +111,8 @@ public:
   std::optional<core::result<decoded_row>> decode_part(
     const picture_judge* judge);
 
-  /// What the client should know is told in the first report alone.
+  /// What the client should know is told in the first report alone, and each
+  /// capture in one report.
   row_report report();
 
 private:
@@ -117,6 +121,13 @@ private:
   void read_source();
   void start();
   void publish(const torch::Tensor& x0);
+  /// Keeps the state in a capture slot. What goes wrong is logged.
+  void capture(const ipc::slot_ref& into);
+  core::latent_shape shape() const;
+  /// Returns the bytes of the state as it is now, without a preview.
+  size_t state_size() const;
+  void write_state(std::span<std::byte> into,
+                   const state_preview& preview = {}) const;
   bool due(uint32_t step) const;
   /// What an edit's image keeps in its own size; empty where there is nothing.
   kept_parts kept_source() const;
@@ -149,6 +160,8 @@ private:
   torch::Tensor source_;
   uint32_t steps_done_ = 0;
   bool published_ = false;
+  /// Steps of the captures that no report has told.
+  std::vector<uint32_t> captured_;
   /// What the decoding has come to, and its parts that are done.
   torch::Tensor drawing_;
   size_t parts_done_ = 0;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/ipc/slot_ref.hpp>
+
+#include <cstdint>
+
+namespace atelier::gpu {
+
+/// A state that is kept for later requests while a row runs.
+struct state_capture {
+  /// The row's steps after which it is taken, at least 1;
+  /// state_head::steps_done of what is written.
+  uint32_t steps = 0;
+  /// The capture slot that it is written into, once, as publication 1.
+  ipc::slot_ref into;
+
+  friend bool operator==(const state_capture&, const state_capture&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f,
+                                                 state_capture& x) {
+    return f(x.steps, x.into);
+  }
+};
+
+} // namespace atelier::gpu

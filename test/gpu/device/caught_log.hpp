@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/log.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace atelier::test {
+
+/// The process's log from warnings on, while it lives.
+class caught_log {
+public:
+  caught_log() : file_(std::tmpfile(), &std::fclose) {
+    BOOST_REQUIRE(file_);
+    BOOST_REQUIRE(core::start_log("warn", "test", file_.get()));
+  }
+
+  ~caught_log() {
+    core::stop_log();
+  }
+
+  caught_log(const caught_log&) = delete;
+  caught_log& operator=(const caught_log&) = delete;
+
+  /// Ends the log and returns how many of its lines say `what`.
+  size_t lines_with(const std::string& what) {
+    core::stop_log();
+    std::rewind(file_.get());
+    size_t found = 0;
+    char line[1024];
+    while (std::fgets(line, sizeof line, file_.get()))
+      found += std::string{line}.find(what) != std::string::npos ? 1u : 0u;
+    return found;
+  }
+
+private:
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+};
+
+} // namespace atelier::test

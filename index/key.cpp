@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/record.hpp>
+#include <atelier/index/key.hpp>
+#include <atelier/planning/policy.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace atelier::index {
+
+bool is_remembered(const core::request& wanted) {
+  return wanted.source == nullptr && wanted.kind != core::request_kind::probe;
+}
+
+std::string key_of(const core::recipe& how, std::string_view negative,
+                   core::tenant_id whose) {
+  auto any_seed = how;
+  any_seed.seed = 0;
+  std::vector<std::byte> bytes;
+  core::record_writer sink{bytes};
+  sink(any_seed, std::string{negative}, whose);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string key_for(const core::request& wanted,
+                    const planning::profile& known) {
+  ATELIER_EXPECTS(known.reuse, "the profile says what may be reused");
+  return key_of(planning::recipe_of(wanted, {}, known.reuse->full, known),
+                wanted.text.negative, wanted.tenant);
+}
+
+} // namespace atelier::index

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/index/memory.hpp>
+#include <atelier/index/text_vector.hpp>
+#include <atelier/ipc/checksum.hpp>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace atelier::index {
+
+struct memory::part {
+  /// 0 for an image.
+  uint32_t steps = 0;
+  payload bytes;
+  /// Taken when the bytes were kept.
+  uint64_t checksum = 0;
+
+  static part of(uint32_t steps, std::vector<std::byte> bytes) {
+    part out;
+    out.steps = steps;
+    out.checksum = ipc::xxh3(bytes);
+    out.bytes = std::make_shared<std::vector<std::byte>>(std::move(bytes));
+    return out;
+  }
+};
+
+struct memory::kept {
+  uint64_t number = 0;
+  std::string key;
+  text_vector text = {};
+  /// Steps rise.
+  std::vector<part> states;
+  part image;
+  core::extent px;
+  uint32_t depth = 0;
+  /// By which it counts.
+  uint64_t bytes = 0;
+};
+
+uint64_t bytes_of(std::string_view key, const leftover& what) {
+  uint64_t out = key.size() + sizeof(text_vector) + what.image.size();
+  for (const auto& x : what.states)
+    out += x.bytes.size();
+  return out;
+}
+
+memory::memory(memory_bounds most) : most_(most) {}
+
+std::vector<planning::match> memory::near(std::string_view key,
+                                          std::string_view text, size_t most) {
+  const auto wanted = vector_of(text);
+  std::vector<kept_ptr> candidates;
+  {
+    const std::lock_guard hold{lock_};
+    if (const auto at = by_key_.find(std::string{key}); at != by_key_.end())
+      candidates = at->second;
+  }
+  std::vector<std::pair<double, const kept*>> found;
+  for (const auto& x : candidates)
+    if (const auto likeness = similarity(wanted, x->text); likeness > 0)
+      found.emplace_back(likeness, x.get());
+  const auto best =
+    found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
+  std::partial_sort(found.begin(), best, found.end(),
+                    [](const auto& a, const auto& b) {
+                      return std::pair{a.first, a.second->number}
+                           > std::pair{b.first, b.second->number};
+                    });
+  std::vector<planning::match> out;
+  for (auto at = found.begin(); at != best; ++at) {
+    planning::match x;
+    x.entry = at->second->number;
+    x.similarity = at->first;
+    x.depth = at->second->depth;
+    for (const auto& state : at->second->states)
+      x.stored.push_back(state.steps);
+    out.push_back(std::move(x));
+  }
+  const std::lock_guard hold{lock_};
+  ++(out.empty() ? counts_.misses : counts_.hits);
+  return out;
+}
+
+core::result<payload> memory::state(uint64_t entry, uint32_t steps) {
+  const auto from = used(entry);
+  if (!from)
+    return core::fail(core::ec::not_found, "entry {} is gone", entry);
+  const auto at = std::find_if(from->states.begin(), from->states.end(),
+                               [&](const part& x) { return x.steps == steps; });
+  if (at == from->states.end())
+    return core::fail(core::ec::not_found,
+                      "entry {} has no state after {} steps", entry, steps);
+  return checked(*from, &*at);
+}
+
+core::result<payload> memory::image(uint64_t entry, core::extent px) {
+  const auto from = used(entry);
+  if (!from)
+    return core::fail(core::ec::not_found, "entry {} is gone", entry);
+  if (!from->image.bytes || from->px != px)
+    return core::fail(core::ec::not_found,
+                      "entry {} has no image of {}x{} pixels", entry, px.width,
+                      px.height);
+  return checked(*from, &from->image);
+}
+
+memory::kept_ptr memory::used(uint64_t entry) {
+  const std::lock_guard hold{lock_};
+  const auto at = by_number_.find(entry);
+  if (at == by_number_.end())
+    return nullptr;
+  entries_.splice(entries_.begin(), entries_, at->second);
+  return *at->second;
+}
+
+core::result<payload> memory::checked(const kept& entry, const part* which) {
+  if (ipc::xxh3(*which->bytes) == which->checksum)
+    return which->bytes;
+  drop_torn(entry.number);
+  return core::fail(core::ec::bad_payload,
+                    "entry {}: its {} bytes are not those that were kept",
+                    entry.number, which->bytes->size());
+}
+
+void memory::drop_torn(uint64_t entry) {
+  // It is freed without the lock.
+  kept_ptr torn;
+  const std::lock_guard hold{lock_};
+  if (const auto at = by_number_.find(entry); at != by_number_.end()) {
+    torn = take_out(at->second);
+    ++counts_.dropped_torn;
+  }
+}
+
+bool memory::keep(std::string_view key, std::string_view text, leftover what) {
+  const auto bytes = bytes_of(key, what);
+  if ((what.states.empty() && what.image.empty()) || bytes > most_.bytes
+      || most_.entries == 0)
+    return false;
+  auto entry = std::make_shared<kept>();
+  entry->text = vector_of(text);
+  if (entry->text == text_vector{})
+    return false;
+  entry->key = key;
+  for (auto& x : what.states)
+    entry->states.push_back(part::of(x.steps, std::move(x.bytes)));
+  ATELIER_EXPECTS(std::adjacent_find(entry->states.begin(), entry->states.end(),
+                                     [](const part& a, const part& b) {
+                                       return a.steps >= b.steps;
+                                     })
+                    == entry->states.end(),
+                  "a leftover's steps rise");
+  if (!what.image.empty()) {
+    entry->image = part::of(0, std::move(what.image));
+    entry->px = what.px;
+  }
+  entry->depth = what.depth;
+  entry->bytes = bytes;
+  recency alone{entry};
+  // They are freed without the lock.
+  std::vector<kept_ptr> leaving;
+  const std::lock_guard hold{lock_};
+  while (counts_.entries >= most_.entries
+         || counts_.bytes > most_.bytes - bytes) {
+    leaving.push_back(take_out(std::prev(entries_.end())));
+    ++counts_.evicted;
+  }
+  entry->number = ++last_number_;
+  by_key_[entry->key].push_back(entry);
+  by_number_.emplace(entry->number, alone.begin());
+  entries_.splice(entries_.begin(), alone);
+  ++counts_.entries;
+  counts_.bytes += bytes;
+  return true;
+}
+
+memory::kept_ptr memory::take_out(recency::iterator at) {
+  auto entry = std::move(*at);
+  entries_.erase(at);
+  by_number_.erase(entry->number);
+  const auto of_key = by_key_.find(entry->key);
+  auto& same = of_key->second;
+  same.erase(std::lower_bound(
+    same.begin(), same.end(), entry->number,
+    [](const kept_ptr& x, uint64_t number) { return x->number < number; }));
+  if (same.empty())
+    by_key_.erase(of_key);
+  --counts_.entries;
+  counts_.bytes -= entry->bytes;
+  return entry;
+}
+
+kept_counts memory::counts() const {
+  const std::lock_guard hold{lock_};
+  return counts_;
+}
+
+} // namespace atelier::index

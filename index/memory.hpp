@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/index/kept_work.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace atelier::index {
+
+/// The most that is kept.
+struct memory_bounds {
+  uint64_t bytes = 0;
+  uint64_t entries = 0;
+};
+
+/// Returns the bytes by which a leftover counts under its key: its payloads,
+/// its text's vector and its key.
+uint64_t bytes_of(std::string_view key, const leftover& what);
+
+/// Kept work in this process's memory. A search compares all entries of its
+/// key. Where a bound is reached, the entries leave that were least recently
+/// kept or read.
+/// Threads: any; bytes are read, compared and checked outside of the lock.
+class memory final : public kept_work {
+public:
+  explicit memory(memory_bounds most);
+
+  std::vector<planning::match> near(std::string_view key, std::string_view text,
+                                    size_t most) override;
+  core::result<payload> state(uint64_t entry, uint32_t steps) override;
+  core::result<payload> image(uint64_t entry, core::extent px) override;
+  void drop_torn(uint64_t entry) override;
+  bool keep(std::string_view key, std::string_view text,
+            leftover what) override;
+  kept_counts counts() const override;
+
+private:
+  struct part;
+  struct kept;
+  using kept_ptr = std::shared_ptr<const kept>;
+  /// The most recently used first.
+  using recency = std::list<kept_ptr>;
+
+  kept_ptr used(uint64_t entry);
+  core::result<payload> checked(const kept& entry, const part* which);
+  kept_ptr take_out(recency::iterator at);
+
+  const memory_bounds most_;
+  mutable std::mutex lock_;
+  recency entries_;
+  std::unordered_map<uint64_t, recency::iterator> by_number_;
+  /// By key; numbers rise.
+  std::unordered_map<std::string, std::vector<kept_ptr>> by_key_;
+  uint64_t last_number_ = 0;
+  kept_counts counts_;
+};
+
+} // namespace atelier::index

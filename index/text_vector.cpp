@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/utf8.hpp>
+#include <atelier/index/text_vector.hpp>
+#include <atelier/ipc/checksum.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace atelier::index {
+
+namespace {
+
+struct range {
+  char32_t first;
+  char32_t last;
+};
+
+template <size_t N>
+constexpr bool lies_in(const range (&ranges)[N], char32_t c) {
+  return std::any_of(std::begin(ranges), std::end(ranges), [&](const range& r) {
+    return c >= r.first && c <= r.last;
+  });
+}
+
+constexpr range letters_and_digits[] = {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}};
+
+// Beyond ASCII all else counts as a letter.
+constexpr range separators[] = {
+  {0x80, 0xA9},     {0xAB, 0xB4},    {0xB6, 0xB9},     {0xBB, 0xBF},
+  {0xD7, 0xD7},     {0xF7, 0xF7},    {0x2000, 0x206F}, {0x3000, 0x303F},
+  {0xFF00, 0xFF0F}, {0xFF1A, 0xFF20}};
+
+// Japanese syllables and Chinese characters, which no space separates.
+constexpr range words_by_themselves[] = {
+  {0x3040, 0x30FF}, {0x3400, 0x4DBF}, {0x4E00, 0x9FFF}, {0x20000, 0x3FFFF}};
+
+constexpr bool is_in_word(char32_t c) {
+  return c < 0x80 ? lies_in(letters_and_digits, c) : !lies_in(separators, c);
+}
+
+// Of Unicode's rules those that shift by a constant, which no version of a
+// library changes.
+constexpr char32_t small_letter(char32_t c) {
+  if ((c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE && c != 0xD7)
+      || (c >= 0x391 && c <= 0x3AB) || (c >= 0x410 && c <= 0x42F))
+    return c + 32;
+  if (c >= 0x400 && c <= 0x40F)
+    return c + 80;
+  const bool even_capitals = (c >= 0x100 && c <= 0x12F)
+                          || (c >= 0x132 && c <= 0x137)
+                          || (c >= 0x14A && c <= 0x177);
+  const bool odd_capitals =
+    (c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17E);
+  if ((even_capitals && c % 2 == 0) || (odd_capitals && c % 2 == 1))
+    return c + 1;
+  return c;
+}
+
+// Takes the first code point off.
+// @pre `text` is UTF-8 and not empty
+char32_t take_code_point(std::string_view& text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const size_t bytes = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  char32_t out = bytes == 1 ? lead : lead & (0x7Fu >> bytes);
+  for (size_t i = 1; i < bytes; ++i)
+    out = out << 6 | (static_cast<unsigned char>(text[i]) & 0x3Fu);
+  text.remove_prefix(bytes);
+  return out;
+}
+
+// Counts words and pairs of them.
+class feature_counts {
+public:
+  void add_word(std::string word) {
+    add(word);
+    if (!before_.empty())
+      add(before_ + ' ' + word);
+    before_ = std::move(word);
+  }
+
+  // In whole numbers, and by roots and quotients, which are rounded alike
+  // everywhere.
+  text_vector unit() const {
+    double squares = 0;
+    for (const double x : at_)
+      squares += x * x;
+    text_vector out{};
+    if (squares > 0)
+      for (size_t i = 0; i < out.size(); ++i)
+        out[i] = static_cast<float>(at_[i] / std::sqrt(squares));
+    return out;
+  }
+
+private:
+  void add(const std::string& feature) {
+    const auto hash = ipc::xxh3(std::as_bytes(std::span{feature}));
+    at_[hash % text_dimensions] += hash >> 63 != 0 ? -1 : 1;
+  }
+
+  std::array<double, text_dimensions> at_ = {};
+  std::string before_;
+};
+
+} // namespace
+
+text_vector vector_of(std::string_view text) {
+  if (const auto fault = core::find_utf8_fault(text))
+    text = text.substr(0, *fault);
+  feature_counts counts;
+  std::string word;
+  const auto end_word = [&] {
+    if (!word.empty())
+      counts.add_word(std::exchange(word, {}));
+  };
+  while (!text.empty()) {
+    const auto c = take_code_point(text);
+    if (!is_in_word(c)) {
+      end_word();
+      continue;
+    }
+    const bool alone = lies_in(words_by_themselves, c);
+    if (alone)
+      end_word();
+    word += core::to_utf8(small_letter(c));
+    if (alone)
+      end_word();
+  }
+  end_word();
+  return counts.unit();
+}
+
+double similarity(const text_vector& a, const text_vector& b) {
+  // Sums that do not wait for each other.
+  std::array<float, 8> sums{};
+  for (size_t i = 0; i < a.size(); i += sums.size())
+    for (size_t j = 0; j < sums.size(); ++j)
+      sums[j] += a[i + j] * b[i + j];
+  double out = 0;
+  for (const double x : sums)
+    out += x;
+  return std::clamp(out, 0.0, 1.0);
+}
+
+} // namespace atelier::index

@@ -38,6 +38,8 @@ constexpr section all_sections[] = {
   {"policy", "How requests are answered."},
   {"planner", "When plans are made."},
   {"monitor", "How demand is counted."},
+  {"cache", "What is remembered of answered requests, for policies that let "
+            "later ones start from it."},
   {"http", "The server's door: 'atelier serve'."},
   {"timeline", "The file of --timeline: what happened when."},
   {"log", "What is told on standard error."},
@@ -296,6 +298,13 @@ const option all_options[] = {
    ATELIER_AT(monitor.window), 0.01, day_s},
   {"monitor", "windows", "How many windows are kept.",
    ATELIER_AT(monitor.windows), 1, 10'000},
+
+  {"cache", "memory_mib",
+   "Most memory of what is kept; beyond it the least recently used leaves. 0: "
+   "nothing is remembered.",
+   ATELIER_AT(cache.memory_bytes), 0, 16'777'216},
+  {"cache", "entries", "Most requests that something is kept of.",
+   ATELIER_AT(cache.entries), 1, 10'000'000},
 
   {"http", "listen",
    "HOST:PORT to listen to; port 0 takes a free one. Without HOST it is "

@@ -170,6 +170,14 @@ struct monitor_settings {
   uint32_t windows = core::planning_rhythm{}.windows;
 };
 
+/// What is remembered of answered requests, for later ones to start from.
+struct cache_settings {
+  /// Of all that is kept; 0: nothing is remembered, and nothing is looked for.
+  uint64_t memory_bytes = 0;
+  /// Requests that something is kept of.
+  uint32_t entries = 10'000;
+};
+
 /// The server's door. What a request may ask for stands in `limits`.
 struct http_settings {
   /// HOST:PORT; port 0: a free one. :PORT and PORT mean 127.0.0.1.
@@ -242,6 +250,7 @@ struct settings {
   policy_settings policy;
   planner_settings planner;
   monitor_settings monitor;
+  cache_settings cache;
   http_settings http;
   timeline_settings timeline;
   log_settings log;

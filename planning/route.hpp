@@ -119,6 +119,11 @@ struct match {
   uint32_t depth = 0;
 
   friend bool operator==(const match&, const match&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, match& x) {
+    return f(x.entry, x.similarity, x.stored, x.depth);
+  }
 };
 
 /// The masked part of an edit.

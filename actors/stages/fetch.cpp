@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/stages/fetch.hpp>
+#include <atelier/actors/stages/kept_state.hpp>
+#include <atelier/gpu/source_format.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace atelier::actors {
+
+namespace {
+
+using planning::held;
+using planning::origin;
+
+bool from_latent(const planning::leg* in, bool) {
+  return in != nullptr && in->from == origin::latent;
+}
+
+// A route without legs answers with an image that was found.
+bool from_image(const planning::leg* in, bool) {
+  return in == nullptr || in->from == origin::image;
+}
+
+constexpr planning::slot_use fetch_uses[] = {
+  {held::state, planning::access::writes, from_latent},
+  {held::pixels, planning::access::writes, from_image},
+};
+
+constexpr planning::stage_row fetch_row = {
+  .name = "fetch",
+  .where = planning::place::background,
+  .at = planning::hook::each_leg,
+  .slots = fetch_uses,
+  .otherwise = planning::if_failed::choose_again,
+};
+
+core::result<void> check_image(const std::vector<std::byte>& bytes,
+                               core::extent px) {
+  if (bytes.size() != gpu::drawn_bytes(px))
+    return core::fail(core::ec::bad_payload,
+                      "a kept image of {}x{} pixels has {} bytes, not {}",
+                      px.width, px.height, bytes.size(), gpu::drawn_bytes(px));
+  return {};
+}
+
+core::result<void> publish(ipc::slot_store& slots, const ipc::slot_ref& into,
+                           const std::vector<std::byte>& bytes, uint64_t seq) {
+  const auto buffer = slots.buffer(into);
+  if (!buffer)
+    return buffer.why();
+  if (bytes.size() > buffer->size())
+    return core::fail(core::ec::out_of_resources,
+                      "{} kept bytes do not fit their slot of {} bytes",
+                      bytes.size(), buffer->size());
+  std::memcpy(buffer->data(), bytes.data(), bytes.size());
+  return slots.publish(into, seq, bytes.size());
+}
+
+} // namespace
+
+fetch_stage::fetch_stage(std::shared_ptr<index::kept_work> kept)
+  : kept_(std::move(kept)) {}
+
+const planning::stage_row& fetch_stage::row() const {
+  return fetch_row;
+}
+
+std::optional<fetch_stage::work> fetch_stage::begin(
+  const planning::row_view& of) const {
+  if (of.from == nullptr || of.along == nullptr || of.how == nullptr)
+    return std::nullopt;
+  work order;
+  order.entry = of.from->entry;
+  switch (of.leg != nullptr ? of.leg->from : of.along->from) {
+    case origin::latent:
+      // After a death the row may be further along than what is kept.
+      if (of.skip == 0 || of.holds[static_cast<size_t>(held::state)])
+        return std::nullopt;
+      order.what = held::state;
+      order.steps = of.skip;
+      order.latent = planning::latent_of(
+        of.costs.variants[of.how->variant.value], of.how->px);
+      return order;
+    case origin::image:
+      if (of.holds[static_cast<size_t>(held::pixels)])
+        return std::nullopt;
+      order.what = held::pixels;
+      // What was found was drawn as the whole run of this request would be, and
+      // not as a smaller variant that refines it.
+      order.px =
+        of.costs.reuse
+          ? planning::recipe_of(of.wanted, {}, of.costs.reuse->full, of.costs)
+              .px
+          : of.how->px;
+      return order;
+    default:
+      return std::nullopt;
+  }
+}
+
+core::timespan fetch_stage::takes(const work&,
+                                  const planning::profile& costs) const {
+  return costs.prepare;
+}
+
+core::result<fetch_stage::done> fetch_stage::run(
+  const work& order, planning::worker_context& here) const {
+  const bool state = order.what == held::state;
+  const auto bytes = state ? kept_->state(order.entry, order.steps)
+                           : kept_->image(order.entry, order.px);
+  if (!bytes)
+    return bytes.why();
+  const auto sound = state ? check_state(**bytes, order.latent, order.steps)
+                           : check_image(**bytes, order.px);
+  if (!sound) {
+    kept_->drop_torn(order.entry);
+    return sound.why();
+  }
+  const auto told = publish(here.slots, here.at[order.what], **bytes,
+                            state ? uint64_t{order.steps} + 1 : 1);
+  if (!told)
+    return told.why();
+  return done{};
+}
+
+core::result<void> fetch_stage::end(const done&, planning::facts&) const {
+  return {};
+}
+
+} // namespace atelier::actors

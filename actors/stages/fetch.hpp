@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/shape.hpp>
+#include <atelier/index/kept_work.hpp>
+#include <atelier/planning/stage.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace atelier::actors {
+
+/// Writes earlier work into a request's slots, in place of what a leg would
+/// begin with: a state after some steps, or an image, which a route without
+/// legs answers with. Nothing is published that was not checked: its bytes are
+/// those that were kept, of the size that the run needs, and all numbers are
+/// finite. Failed: the policy chooses again without that entry.
+/// Threads: any.
+class fetch_stage {
+public:
+  struct work {
+    uint64_t entry = 0;
+    /// A state, or pixels.
+    planning::held what = planning::held::state;
+    /// Of a state.
+    uint32_t steps = 0;
+    core::latent_shape latent;
+    /// Of pixels.
+    core::extent px;
+
+    template <class Inspector>
+    friend typename Inspector::result_type inspect(Inspector& f, work& x) {
+      return f(x.entry, x.what, x.steps, x.latent, x.px);
+    }
+  };
+
+  /// The slot says the rest.
+  struct done {
+    template <class Inspector>
+    friend typename Inspector::result_type inspect(Inspector& f, done&) {
+      return f();
+    }
+  };
+
+  explicit fetch_stage(std::shared_ptr<index::kept_work> kept);
+
+  const planning::stage_row& row() const;
+
+  std::optional<work> begin(const planning::row_view& of) const;
+  core::timespan takes(const work& order, const planning::profile& costs) const;
+  core::result<done> run(const work& order,
+                         planning::worker_context& here) const;
+  core::result<void> end(const done& fetched, planning::facts& known) const;
+
+private:
+  std::shared_ptr<index::kept_work> kept_;
+};
+
+} // namespace atelier::actors

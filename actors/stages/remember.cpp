@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/stages/kept_state.hpp>
+#include <atelier/actors/stages/remember.hpp>
+#include <atelier/gpu/source_format.hpp>
+#include <atelier/index/key.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace atelier::actors {
+
+namespace {
+
+using planning::held;
+
+constexpr planning::slot_use remember_uses[] = {
+  {held::capture, planning::access::reads},
+  {held::pixels, planning::access::reads},
+};
+
+constexpr planning::stage_row remember_row = {
+  .name = "remember",
+  .where = planning::place::background,
+  .at = planning::hook::after_answer,
+  .slots = remember_uses,
+  .otherwise = planning::if_failed::go_on,
+};
+
+// Each number of steps once: a leg that was run again after a death captured
+// some of them twice, and they are equal.
+core::result<std::vector<index::left_state>> states_of(
+  const planning::worker_context& here, core::latent_shape latent) {
+  std::vector<index::left_state> out;
+  for (const auto& slot : here.at.captures) {
+    index::left_state x;
+    if (const auto seq = here.slots.read(slot, x.bytes); !seq) {
+      // A run that ended early leaves the slot as it was granted.
+      if (seq.why().code == core::ec::not_found)
+        continue;
+      return seq.why();
+    }
+    const auto steps = make_keepable(x.bytes, latent);
+    if (!steps)
+      return steps.why();
+    x.steps = *steps;
+    out.push_back(std::move(x));
+  }
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    return a.steps < b.steps;
+  });
+  out.erase(std::unique(
+              out.begin(), out.end(),
+              [](const auto& a, const auto& b) { return a.steps == b.steps; }),
+            out.end());
+  return out;
+}
+
+core::result<std::vector<std::byte>> image_of(
+  const planning::worker_context& here, core::extent px) {
+  const auto bytes = here.slots.view(here.at[held::pixels]);
+  if (!bytes)
+    return bytes.why();
+  if (bytes->size() != gpu::drawn_bytes(px))
+    return core::fail(core::ec::bad_payload,
+                      "a drawn image of {}x{} pixels has {} bytes, not {}",
+                      px.width, px.height, bytes->size(), gpu::drawn_bytes(px));
+  return std::vector<std::byte>(bytes->begin(), bytes->end());
+}
+
+} // namespace
+
+remember_stage::remember_stage(std::shared_ptr<index::kept_work> kept)
+  : kept_(std::move(kept)) {}
+
+const planning::stage_row& remember_stage::row() const {
+  return remember_row;
+}
+
+std::optional<remember_stage::work> remember_stage::begin(
+  const planning::row_view& of) const {
+  // What a route without legs answers with is kept already.
+  if (of.along == nullptr || of.along->legs.empty() || of.how == nullptr
+      || !of.costs.reuse || !index::is_remembered(of.wanted))
+    return std::nullopt;
+  const auto holds = [&](held x) { return of.holds[static_cast<size_t>(x)]; };
+  work order;
+  order.states = of.along->store.latents && holds(held::capture);
+  order.image = of.along->store.image && holds(held::pixels);
+  if (!order.states && !order.image)
+    return std::nullopt;
+  order.key = index::key_of(*of.how, of.wanted.text.negative, of.wanted.tenant);
+  if (order.key != index::key_for(of.wanted, of.costs))
+    return std::nullopt;
+  order.text = of.wanted.text.positive;
+  order.latent =
+    planning::latent_of(of.costs.variants[of.how->variant.value], of.how->px);
+  order.px = of.how->px;
+  if (of.from != nullptr
+      && of.along->legs.front().from == planning::origin::image)
+    order.depth = of.from->depth + 1;
+  return order;
+}
+
+core::timespan remember_stage::takes(const work&,
+                                     const planning::profile& costs) const {
+  return costs.finish;
+}
+
+core::result<remember_stage::done> remember_stage::run(
+  const work& order, planning::worker_context& here) const {
+  index::leftover left;
+  left.depth = order.depth;
+  if (order.states) {
+    auto states = states_of(here, order.latent);
+    if (!states)
+      return states.why();
+    left.states = std::move(*states);
+  }
+  if (order.image) {
+    auto image = image_of(here, order.px);
+    if (!image)
+      return image.why();
+    left.image = std::move(*image);
+    left.px = order.px;
+  }
+  return done{kept_->keep(order.key, order.text, std::move(left))};
+}
+
+core::result<void> remember_stage::end(const done&, planning::facts&) const {
+  return {};
+}
+
+} // namespace atelier::actors

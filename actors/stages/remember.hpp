@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/shape.hpp>
+#include <atelier/index/kept_work.hpp>
+#include <atelier/planning/stage.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace atelier::actors {
+
+/// Keeps what an answered request's route leaves, for later requests: the
+/// states that were captured, its image, or both. Only what a search can find
+/// is kept: runs by the variant that draws from scratch.
+/// Threads: any.
+class remember_stage {
+public:
+  struct work {
+    std::string key;
+    std::string text;
+    /// What is kept.
+    bool states = false;
+    bool image = false;
+    core::latent_shape latent;
+    core::extent px;
+    uint32_t depth = 0;
+
+    template <class Inspector>
+    friend typename Inspector::result_type inspect(Inspector& f, work& x) {
+      return f(x.key, x.text, x.states, x.image, x.latent, x.px, x.depth);
+    }
+  };
+
+  struct done {
+    bool kept = false;
+
+    template <class Inspector>
+    friend typename Inspector::result_type inspect(Inspector& f, done& x) {
+      return f(x.kept);
+    }
+  };
+
+  explicit remember_stage(std::shared_ptr<index::kept_work> kept);
+
+  const planning::stage_row& row() const;
+
+  std::optional<work> begin(const planning::row_view& of) const;
+  core::timespan takes(const work& order, const planning::profile& costs) const;
+  core::result<done> run(const work& order,
+                         planning::worker_context& here) const;
+  core::result<void> end(const done& told, planning::facts& known) const;
+
+private:
+  std::shared_ptr<index::kept_work> kept_;
+};
+
+} // namespace atelier::actors

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/index/kept_work.hpp>
+#include <atelier/planning/stage.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace atelier::actors {
+
+/// Finds earlier work that is near to a request, where its policy asks for it.
+/// Late or failed: the request goes on without.
+/// Threads: any.
+class search_stage {
+public:
+  struct work {
+    std::string key;
+    std::string text;
+    uint32_t most = 0;
+
+    template <class Inspector>
+    friend typename Inspector::result_type inspect(Inspector& f, work& x) {
+      return f(x.key, x.text, x.most);
+    }
+  };
+
+  struct done {
+    /// Best first.
+    std::vector<planning::match> near;
+
+    template <class Inspector>
+    friend typename Inspector::result_type inspect(Inspector& f, done& x) {
+      return f(x.near);
+    }
+  };
+
+  /// @param budget and this share of the time until a request's deadline:
+  ///        the most that searching may take
+  search_stage(std::shared_ptr<index::kept_work> kept, core::timespan budget,
+               double budget_share);
+
+  const planning::stage_row& row() const {
+    return row_;
+  }
+
+  std::optional<work> begin(const planning::row_view& of) const;
+  core::timespan takes(const work& order, const planning::profile& costs) const;
+  core::result<done> run(const work& order,
+                         planning::worker_context& here) const;
+  core::result<void> end(const done& found, planning::facts& known) const;
+
+private:
+  std::shared_ptr<index::kept_work> kept_;
+  planning::stage_row row_;
+};
+
+} // namespace atelier::actors

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stages_rig.hpp"
+#include <atelier/actors/stages/remember.hpp>
+#include <atelier/actors/stages/search.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <limits>
+
+namespace {
+
+using namespace atelier;
+using actors::remember_stage;
+using core::ec;
+using planning::held;
+using planning::origin;
+
+static_assert(planning::stage_type<remember_stage>);
+
+struct fixture : test::stages_rig {
+  remember_stage stage{kept};
+
+  fixture() {
+    add_leg(origin::noise);
+    along.store = {true, true};
+  }
+
+  // A row that was answered and holds what may be kept.
+  planning::row_view answered() {
+    auto out = row();
+    out.leg = nullptr;
+    out.holds[static_cast<size_t>(held::capture)] = true;
+    out.holds[static_cast<size_t>(held::pixels)] = true;
+    return out;
+  }
+
+  void capture(const std::vector<std::byte>& bytes) {
+    const auto n = static_cast<uint32_t>(here.at.captures.size());
+    const auto at = slot(ipc::slot_kind::capture, n);
+    if (!bytes.empty())
+      publish(at, bytes);
+    here.at.captures.push_back(at);
+    here.at[held::capture] = here.at.captures.front();
+  }
+
+  void draw(size_t bytes = image_bytes) {
+    here.at[held::pixels] = slot(ipc::slot_kind::image);
+    publish(here.at[held::pixels], std::vector<std::byte>(bytes, std::byte{7}));
+  }
+
+  // Runs what is to do for a row; returns how that ended.
+  ec remember(const planning::row_view& of) {
+    const auto order = stage.begin(of);
+    BOOST_REQUIRE(order);
+    const auto told = stage.run(test::crossed(*order), here);
+    if (told) {
+      BOOST_TEST(test::crossed(*told).kept);
+      BOOST_TEST((test::code_of(stage.end(*told, known)) == ec::none));
+    }
+    return test::code_of(told);
+  }
+
+  // Returns what a search of this request would find.
+  std::vector<planning::match> near() {
+    planning::row_view asking{wanted, known, costs};
+    asking.asked.near = true;
+    const actors::search_stage search{kept, std::chrono::seconds{1}, 1};
+    return search.run(*search.begin(asking), here)->near;
+  }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(stages_remember_test, fixture)
+
+BOOST_AUTO_TEST_CASE(it_reads_after_the_answer) {
+  const auto& row = stage.row();
+  BOOST_TEST(row.name == "remember");
+  BOOST_TEST((row.at == planning::hook::after_answer));
+  BOOST_TEST((row.where == planning::place::background));
+  BOOST_TEST((row.otherwise == planning::if_failed::go_on));
+  for (const auto& x : row.slots) {
+    BOOST_TEST((x.how == planning::access::reads));
+    BOOST_TEST((x.name == held::capture || x.name == held::pixels));
+  }
+  BOOST_TEST(row.slots.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(only_what_the_route_stores_and_the_row_holds_is_kept) {
+  const auto order_of = [&](planning::store_set store, bool capture,
+                            bool pixels) {
+    along.store = store;
+    auto view = answered();
+    view.holds[static_cast<size_t>(held::capture)] = capture;
+    view.holds[static_cast<size_t>(held::pixels)] = pixels;
+    const auto order = stage.begin(view);
+    return std::pair{order && order->states, order && order->image};
+  };
+  BOOST_TEST((order_of({true, true}, true, true) == std::pair{true, true}));
+  BOOST_TEST((order_of({true, true}, false, true) == std::pair{false, true}));
+  BOOST_TEST((order_of({true, true}, true, false) == std::pair{true, false}));
+  BOOST_TEST((order_of({false, true}, true, true) == std::pair{false, true}));
+  BOOST_TEST((order_of({true, false}, true, true) == std::pair{true, false}));
+  BOOST_TEST((order_of({false, false}, true, true) == std::pair{false, false}));
+  BOOST_TEST((order_of({true, true}, false, false) == std::pair{false, false}));
+  along.store = {};
+  BOOST_TEST((stage.begin(answered()) == std::nullopt));
+}
+
+BOOST_AUTO_TEST_CASE(what_no_search_could_find_is_not_kept) {
+  BOOST_TEST((stage.begin(answered()) != std::nullopt));
+  auto by_other = how;
+  by_other.variant = core::variant_id{1};
+  auto view = answered();
+  view.how = &by_other;
+  BOOST_TEST((stage.begin(view) == std::nullopt));
+  auto refined = how;
+  refined.from_image = true;
+  view.how = &refined;
+  BOOST_TEST((stage.begin(view) == std::nullopt));
+  wanted.source = std::make_shared<core::source_images>();
+  BOOST_TEST((stage.begin(answered()) == std::nullopt));
+  wanted.source = nullptr;
+  wanted.kind = core::request_kind::probe;
+  BOOST_TEST((stage.begin(answered()) == std::nullopt));
+  wanted.kind = core::request_kind::generate;
+  costs.reuse.reset();
+  BOOST_TEST((stage.begin(answered()) == std::nullopt));
+}
+
+BOOST_AUTO_TEST_CASE(a_found_answer_is_not_kept_again) {
+  along.legs.clear();
+  along.from = origin::image;
+  BOOST_TEST((stage.begin(answered()) == std::nullopt));
+}
+
+BOOST_AUTO_TEST_CASE(states_and_image_are_kept_and_found_by_the_same_prompt) {
+  const auto five = state(5, 0.5f, latent.elements());
+  const auto ten = state(10, 0.75f);
+  capture(ten);
+  capture(five);
+  draw();
+  BOOST_TEST((stage.takes(*stage.begin(answered()), costs) == costs.finish));
+  BOOST_TEST((remember(answered()) == ec::none));
+  wanted.seed = 99;
+  const auto found = near();
+  BOOST_REQUIRE(found.size() == 1u);
+  BOOST_TEST((found.front().stored == std::vector<uint32_t>{5, 10}));
+  BOOST_TEST(found.front().depth == 0u);
+  BOOST_TEST((**kept->state(found.front().entry, 5) == five));
+  BOOST_TEST((**kept->state(found.front().entry, 10) == ten));
+  BOOST_TEST((**kept->image(found.front().entry, {16, 16})
+              == std::vector<std::byte>(image_bytes, std::byte{7})));
+}
+
+BOOST_AUTO_TEST_CASE(a_preview_is_not_kept) {
+  capture(state(5, 0.5f, latent.elements(), {4, 3}));
+  along.store.image = false;
+  BOOST_TEST((remember(answered()) == ec::none));
+  const auto found = near();
+  BOOST_REQUIRE(found.size() == 1u);
+  BOOST_TEST((**kept->state(found.front().entry, 5)
+              == state(5, 0.5f, latent.elements())));
+}
+
+BOOST_AUTO_TEST_CASE(a_state_captured_twice_is_kept_once) {
+  capture(state(5, 0.5f));
+  capture({});
+  capture(state(5, 0.5f));
+  draw();
+  BOOST_TEST((remember(answered()) == ec::none));
+  BOOST_TEST((near().front().stored == std::vector<uint32_t>{5}));
+}
+
+BOOST_AUTO_TEST_CASE(depth_counts_images_made_of_images) {
+  from.depth = 2;
+  const auto depth_from = [&](origin starts) {
+    along.legs.front().from = starts;
+    auto view = answered();
+    view.from = &from;
+    return stage.begin(view)->depth;
+  };
+  BOOST_TEST(depth_from(origin::image) == 3u);
+  BOOST_TEST(depth_from(origin::latent) == 0u);
+  BOOST_TEST(depth_from(origin::noise) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_sound_is_told_and_not_kept) {
+  const std::vector<std::byte> cases[] = {
+    std::vector<std::byte>(20),
+    state(5, std::numeric_limits<float>::infinity()),
+    state(5, 1, 0, {}, {4, 2, 1}),
+    state(5, 1, 1),
+  };
+  for (const auto& bytes : cases) {
+    here.at = {};
+    capture(state(4, 1));
+    capture(bytes);
+    draw();
+    BOOST_TEST((remember(answered()) == ec::bad_payload));
+  }
+  here.at = {};
+  capture(state(5, 1));
+  draw(image_bytes + 1);
+  BOOST_TEST((remember(answered()) == ec::bad_payload));
+  slot(ipc::slot_kind::image);
+  BOOST_TEST((remember(answered()) == ec::incompatible));
+  BOOST_TEST(kept->counts().entries == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_too_large_is_told_as_not_kept) {
+  const auto little =
+    std::make_shared<index::memory>(index::memory_bounds{100, 10});
+  capture(state(5, 1));
+  draw();
+  const remember_stage to_little{little};
+  const auto told = to_little.run(*to_little.begin(answered()), here);
+  BOOST_REQUIRE(told);
+  BOOST_TEST(!told->kept);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

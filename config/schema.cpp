@@ -36,6 +36,7 @@ constexpr section all_sections[] = {
   {"scheduler", "Bounds and pace of the scheduler."},
   {"actors", "Threads of the actor system."},
   {"policy", "How requests are answered."},
+  {"classifier", "What tells from a prompt how much it tolerates."},
   {"planner", "When plans are made."},
   {"monitor", "How demand is counted."},
   {"cache", "What is remembered of answered requests, for policies that let "
@@ -278,6 +279,14 @@ const option all_options[] = {
    "A folder with one for each network that judges pictures, by its name; "
    "empty: the shipped family's.",
    ATELIER_AT(policy.judges)},
+
+  {"classifier", "folder",
+   "A folder as 'atelier train export' writes it for the classifier: it "
+   "expects "
+   "of a prompt how good its picture will be in each way to draw it; empty: "
+   "the "
+   "shipped one where the shipped models are hosted, else none.",
+   ATELIER_AT(classifier.folder)},
 
   {"planner", "profile",
    "A file that 'atelier profile' wrote for this machine; empty: durations are "

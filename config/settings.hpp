@@ -153,6 +153,12 @@ struct policy_settings {
   std::string judges;
 };
 
+struct classifier_settings {
+  /// A folder with what tells from a prompt how good each way to draw it will
+  /// be; empty: nothing does.
+  std::string folder;
+};
+
 struct planner_settings {
   /// A file that `atelier profile` wrote; empty: nothing is measured.
   std::string profile;
@@ -248,6 +254,7 @@ struct settings {
   scheduler_settings scheduler;
   actor_settings actors;
   policy_settings policy;
+  classifier_settings classifier;
   planner_settings planner;
   monitor_settings monitor;
   cache_settings cache;

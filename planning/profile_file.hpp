@@ -13,6 +13,9 @@ namespace atelier::planning {
 /// Most bytes of a profile file.
 inline constexpr size_t most_profile_bytes = size_t{64} << 20;
 
+/// Returns what profile files call a ladder of that kind.
+std::string_view name_of(ladder_kind kind);
+
 /// Writes a profile as JSON, {"format": "atelier.profile", "version": 1, ...}:
 /// times in milliseconds, sizes in bytes and pixels. docs/profile-file.md says
 /// what each field means.

@@ -189,6 +189,19 @@ struct timings {
   std::chrono::nanoseconds total{0};
 };
 
+/// A level of one of the profile's ladders, which lead from the best way to
+/// draw to the fastest.
+struct ladder_level {
+  /// "smaller_models" or "cached_latents".
+  std::string ladder;
+  /// 0 is the best.
+  uint32_t level = 0;
+  /// The variant that the level runs.
+  std::string variant;
+
+  friend bool operator==(const ladder_level&, const ladder_level&) = default;
+};
+
 /// A finished picture with everything needed to make it again.
 struct picture {
   uint64_t request = 0;
@@ -222,6 +235,9 @@ struct picture {
   /// What to know of how it was made: words that the model does not know, a
   /// prompt cut short, a mask that was scaled. At most 16.
   std::vector<note> notes;
+  /// Of each ladder the fastest level that the prompt was predicted to
+  /// tolerate; empty where the policy did not ask, or nobody could tell.
+  std::vector<ladder_level> prompt_class;
   /// As generation::trace.
   std::string trace;
   timings took;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
 #include <atelier/gpu/state_format.hpp>
+#include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/public_parameters.hpp>
 #include <atelier/runtime/reception.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <limits>
 #include <utility>
@@ -40,14 +42,34 @@ timings to_timings(const actors::row_timings& x) {
   return t;
 }
 
+/// Names the level of each ladder; without those that the profile does not
+/// have.
+std::vector<ladder_level> to_levels(const std::vector<uint32_t>& tolerated,
+                                    const planning::profile& known) {
+  std::vector<ladder_level> out;
+  const auto ladders = std::min(tolerated.size(), known.ladders.size());
+  for (size_t i = 0; i < ladders; ++i) {
+    const auto& ladder = known.ladders[i];
+    if (tolerated[i] >= ladder.levels.size())
+      continue;
+    const auto variant = ladder.levels[tolerated[i]].variant.value;
+    if (variant < known.variants.size())
+      out.push_back({std::string{planning::name_of(ladder.kind)}, tolerated[i],
+                     known.variants[variant].name});
+  }
+  return out;
+}
+
 } // namespace
 
 reception::reception(std::shared_ptr<ipc::slot_store> slots,
                      std::function<void(core::request_id)> taken,
-                     std::function<void(core::request_id)> noted)
+                     std::function<void(core::request_id)> noted,
+                     std::shared_ptr<const planning::profile> known)
   : slots_(std::move(slots)),
     taken_(std::move(taken)),
     noted_(std::move(noted)),
+    known_(std::move(known)),
     thread_([this] { loop(); }) {}
 
 reception::~reception() {
@@ -220,6 +242,8 @@ answer reception::to_answer(actors::answer& x) {
   for (auto& one : x.notes)
     p.notes.push_back(
       {std::string{core::to_string(one.code)}, std::move(one.text)});
+  if (x.tolerated && known_)
+    p.prompt_class = to_levels(*x.tolerated, *known_);
   p.trace = x.what->trace;
   p.took = to_timings(x.took);
   return p;

@@ -4,6 +4,7 @@
 #include <atelier/actors/ports.hpp>
 #include <atelier/atelier.hpp>
 #include <atelier/ipc/slot_store.hpp>
+#include <atelier/planning/profile.hpp>
 
 #include <condition_variable>
 #include <deque>
@@ -26,9 +27,12 @@ class reception : public actors::gateway,
 public:
   /// @param taken called after a picture was copied out of its slot
   /// @param noted called when a client wrote a suspicion down
+  /// @param known names ladders and their variants; null: no prompt's class is
+  ///              told
   reception(std::shared_ptr<ipc::slot_store> slots,
             std::function<void(core::request_id)> taken,
-            std::function<void(core::request_id)> noted = {});
+            std::function<void(core::request_id)> noted = {},
+            std::shared_ptr<const planning::profile> known = {});
 
   ~reception() override;
 
@@ -93,6 +97,7 @@ private:
   std::shared_ptr<ipc::slot_store> slots_;
   std::function<void(core::request_id)> taken_;
   std::function<void(core::request_id)> noted_;
+  std::shared_ptr<const planning::profile> known_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable emptied_;

@@ -18,6 +18,9 @@ namespace fs = std::filesystem;
 // What `atelier evaluate` wrote of the family.
 constexpr auto quality_file = "profile.json";
 
+// What tells how much a prompt tolerates.
+constexpr auto classifier_folder = "classifier";
+
 // Steps of the test card where nobody says how many.
 constexpr uint32_t card_steps = 20;
 
@@ -104,6 +107,10 @@ core::result<config::settings> with_shipped_models(config::settings x,
   if (hosts_own && x.planner.quality.empty()
       && fs::exists(family / quality_file, ignored))
     x.planner.quality = (family / quality_file).string();
+  const auto classifier = family / classifier_folder;
+  if (hosts_own && x.classifier.folder.empty()
+      && fs::exists(classifier / "config.json", ignored))
+    x.classifier.folder = classifier.string();
   return x;
 }
 

@@ -11,7 +11,8 @@ namespace atelier::runtime {
 /// Returns settings in which every device says what runs there: those that
 /// leave it open get the shipped family where it is there, else the test card;
 /// models of the family that a device names are added to [[models]], and with
-/// them what judges pictures and what is known of their quality.
+/// them what judges pictures, what classifies prompts, and what is known of
+/// their quality.
 /// `family`: the folder of the family; empty where there is none.
 /// Errors: ec::not_found (a device that needs the family, and it is not there).
 core::result<config::settings> with_shipped_models(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/judge/prompt_classifier_config.hpp>
 #include <atelier/training/export_model.hpp>
 #include <atelier/training/export_run.hpp>
 #include <atelier/training/family.hpp>

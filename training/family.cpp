@@ -165,24 +165,6 @@ std::string scorer_processor_text() {
   });
 }
 
-prompt_classifier_config family_prompt_classifier() {
-  prompt_classifier_config out;
-  out.text = family_text_encoder();
-  out.text.layers = 2;
-  return out;
-}
-
-std::string prompt_classifier_config_text(
-  const std::vector<std::string>& levels) {
-  auto text = json::parse(text_encoder_config_text());
-  text["num_hidden_layers"] = family_prompt_classifier().text.layers;
-  return text_of({
-    {"model_type", "atelier_prompt_classifier"},
-    {"levels", levels},
-    {"text_config", std::move(text)},
-  });
-}
-
 std::string scheduler_config_text() {
   return text_of({
     {"_class_name", "DDIMScheduler"},

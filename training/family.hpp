@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace atelier::gpu {
 
@@ -46,18 +45,6 @@ autoencoder_config family_tiny_autoencoder();
 
 /// As transformers' CLIPImageProcessor reads it.
 std::string scorer_processor_text();
-
-/// Tells from a prompt alone how good each way to draw it will be.
-struct prompt_classifier_config {
-  clip_text_config text;
-  /// Ways to draw, see level_ladder.
-  int64_t levels = 5;
-};
-
-/// With the family's text encoder. `levels`: their names, the best first.
-prompt_classifier_config family_prompt_classifier();
-std::string prompt_classifier_config_text(
-  const std::vector<std::string>& levels);
 
 /// scheduler_config.json: DDIM on the noise levels that training uses, with
 /// v-prediction and a last level of pure noise.

@@ -29,7 +29,6 @@ add_library(atelier_training_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/loops/verdict_store.cpp
   ${CMAKE_CURRENT_LIST_DIR}/networks/autoencoder_net.cpp
   ${CMAKE_CURRENT_LIST_DIR}/networks/initialise.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/networks/prompt_classifier_net.cpp
   ${CMAKE_CURRENT_LIST_DIR}/networks/tiny_decoder_net.cpp
   ${CMAKE_CURRENT_LIST_DIR}/networks/unet_layers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/networks/unet_net.cpp

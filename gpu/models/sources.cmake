@@ -31,6 +31,7 @@ set(model_sources
   models/files/staging_folder.cpp
   models/files/tensor_source.cpp
   models/judge/judge_config.cpp
+  models/judge/prompt_classifier_config.cpp
   models/layers/detail/norm_kernels.cpp
   models/mmdit/mmdit_config.cpp
   models/mmdit/mmdit_family.cpp
@@ -64,6 +65,8 @@ set(model_torch_sources
   models/judge/layers.cpp
   models/judge/module_state.cpp
   models/judge/picture_judge.cpp
+  models/judge/prompt_classifier.cpp
+  models/judge/prompt_classifier_net.cpp
   models/judge/scorer_net.cpp
   models/judge/text_encoder_net.cpp
   models/layers/detail/attention.cpp

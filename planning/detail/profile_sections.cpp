@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/detail/profile_sections.hpp>
+#include <atelier/planning/profile_file.hpp>
 
 #include <fmt/format.h>
 
@@ -20,10 +21,6 @@ constexpr uint64_t most_steps = 10'000;
 constexpr std::array<std::pair<ladder_kind, std::string_view>, 2> ladder_names{
   {{ladder_kind::cached_latents, "cached_latents"},
    {ladder_kind::smaller_models, "smaller_models"}}};
-
-std::string_view name_of(ladder_kind kind) {
-  return ladder_names[kind == ladder_kind::cached_latents ? 0 : 1].second;
-}
 
 const std::string& name_of(const profile& x, core::variant_id id) {
   return x.variants[id.value].name;
@@ -412,3 +409,12 @@ void read_sections(json_reader& r, const json& document, profile& into) {
 }
 
 } // namespace atelier::planning::detail
+
+namespace atelier::planning {
+
+std::string_view name_of(ladder_kind kind) {
+  const auto& names = detail::ladder_names;
+  return names[kind == ladder_kind::cached_latents ? 0 : 1].second;
+}
+
+} // namespace atelier::planning

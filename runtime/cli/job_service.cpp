@@ -5,6 +5,7 @@
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/note_json.hpp>
+#include <atelier/runtime/http/prompt_class_json.hpp>
 #include <atelier/runtime/http/timings_json.hpp>
 #include <atelier/runtime/public_parameters.hpp>
 
@@ -331,6 +332,7 @@ private:
     out.drawn_width = said<uint32_t>(from, "drawn_width");
     out.drawn_height = said<uint32_t>(from, "drawn_height");
     out.notes = said<std::vector<note>>(from, "notes");
+    out.prompt_class = said<std::vector<ladder_level>>(from, "prompt_class");
     out.took = http::read_timings(said<json>(from, "timings_ms"));
     out.sha256 = core::sha256_hex(reply->body);
     if (out.sha256 != said<std::string>(from, "sha256"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/cli/picture_json.hpp>
 #include <atelier/runtime/http/note_json.hpp>
+#include <atelier/runtime/http/prompt_class_json.hpp>
 #include <atelier/runtime/http/timings_json.hpp>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +15,7 @@ using json = nlohmann::ordered_json;
 } // namespace
 
 std::string to_json(const picture& x, const std::filesystem::path& path) {
-  const json object{
+  json object{
     {"path", path.string()},
     {"seed", x.seed},
     {"prompt", x.prompt},
@@ -32,6 +33,7 @@ std::string to_json(const picture& x, const std::filesystem::path& path) {
     {"timings_ms", http::timings_json(x.took)},
     {"notes", x.notes},
   };
+  http::add_prompt_class(object, x);
   // A path may be any bytes; JSON may not.
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }

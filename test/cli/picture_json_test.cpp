@@ -36,6 +36,10 @@ BOOST_AUTO_TEST_CASE(the_object_has_these_keys_in_this_order) {
   x.notes = {{"c", "a \"b\""}};
   BOOST_TEST(runtime::cli::to_json(x, "p").ends_with(
     R"(,"notes":[{"code":"c","text":"a \"b\""}]})"));
+  x.prompt_class = {{"smaller_models", 2, "small@20"}};
+  BOOST_TEST(runtime::cli::to_json(x, "p").ends_with(
+    R"(,"prompt_class":[{"ladder":"smaller_models","level":2,)"
+    R"("variant":"small@20"}]})"));
 }
 
 BOOST_AUTO_TEST_CASE(a_path_of_any_bytes_gives_valid_json) {

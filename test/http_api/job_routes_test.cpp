@@ -83,6 +83,22 @@ BOOST_AUTO_TEST_CASE(a_job_is_handed_in_and_polled) {
   BOOST_TEST(r.get(path + "?images=what")->status() == 400u);
 }
 
+BOOST_AUTO_TEST_CASE(the_class_of_a_prompt_is_told_where_somebody_asked) {
+  rig r;
+  const auto id = r.submit({{"prompt", "p"}, {"n", 2}});
+  r.pictures->finish(1);
+  r.pictures->prompt_class = {{"cached_latents", 0, "base@50"},
+                              {"smaller_models", 2, "small@20"}};
+  r.pictures->finish(2);
+  const auto images =
+    r.get("/v1/jobs/" + id + "?images=none")->body()["result"]["images"];
+  BOOST_REQUIRE(images.size() == 2u);
+  BOOST_TEST(!images[0].contains("prompt_class"));
+  BOOST_TEST((images[1]["prompt_class"] == json::parse(R"([
+    {"ladder": "cached_latents", "level": 0, "variant": "base@50"},
+    {"ladder": "smaller_models", "level": 2, "variant": "small@20"}])")));
+}
+
 BOOST_AUTO_TEST_CASE(how_a_picture_came_about_is_told) {
   rig r;
   const auto id = r.submit({{"prompt", "p"}});

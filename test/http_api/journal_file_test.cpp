@@ -128,6 +128,7 @@ journalled_end end(uint64_t number) {
   p->height = 72;
   p->sha256 = "ab";
   p->notes = {{"prompt_cut", "cut"}};
+  p->prompt_class = {{"smaller_models", 2, "small@20"}};
   p->took.total = 12ms;
   return {number,
           job_state::failed,
@@ -234,6 +235,7 @@ BOOST_AUTO_TEST_CASE(an_end_is_read_back_and_files_of_images_go) {
   BOOST_TEST(x.pictures[1]->sha256 == "ab");
   BOOST_TEST(x.pictures[1]->guidance == 4.7f);
   BOOST_TEST((x.pictures[1]->notes == y.pictures[1]->notes));
+  BOOST_TEST((x.pictures[1]->prompt_class == y.pictures[1]->prompt_class));
   BOOST_TEST((x.pictures[1]->took.total == 12ms));
 }
 

@@ -96,6 +96,27 @@ BOOST_AUTO_TEST_CASE(the_last_event_of_a_stream_has_the_notes) {
   BOOST_TEST(got->event_data(0)["notes"][0]["code"] == "prompt_cut");
 }
 
+BOOST_AUTO_TEST_CASE(the_class_of_a_prompt_stands_with_each_picture) {
+  rig r;
+  const auto got = r.generate({{"n", 2}});
+  r.pictures->prompt_class = {{"smaller_models", 2, "small@20"}};
+  r.pictures->finish(1);
+  r.pictures->prompt_class.clear();
+  r.pictures->finish(2);
+  const auto data = got->body()["data"];
+  BOOST_TEST((data[0]["prompt_class"] == json::parse(R"([{"level": 2,
+    "ladder": "smaller_models", "variant": "small@20"}])")));
+  BOOST_TEST(!data[1].contains("prompt_class"));
+}
+
+BOOST_AUTO_TEST_CASE(the_last_event_of_a_stream_has_the_prompts_class) {
+  rig r;
+  r.pictures->prompt_class = {{"smaller_models", 2, "small@20"}};
+  const auto got = r.generate({{"stream", true}});
+  r.pictures->finish(1);
+  BOOST_TEST(got->event_data(0)["prompt_class"][0]["level"] == 2);
+}
+
 BOOST_AUTO_TEST_CASE(without_a_seed_a_fresh_one_of_32_bits_is_taken) {
   rig r;
   const auto a = r.order_of({});

@@ -121,6 +121,39 @@ BOOST_AUTO_TEST_CASE(a_picture_is_copied_and_its_slot_given_back) {
   BOOST_TEST((d.given_back() == std::vector<uint64_t>{1}));
 }
 
+BOOST_AUTO_TEST_CASE(what_a_prompt_tolerates_is_told_by_name) {
+  auto known = std::make_shared<planning::profile>();
+  known->variants.resize(2);
+  known->variants[0].name = "base@50";
+  known->variants[1].name = "tiny@20";
+  known->ladders.resize(2);
+  known->ladders[0].levels.resize(2);
+  known->ladders[0].levels[1].skip = 5;
+  known->ladders[1].kind = planning::ladder_kind::smaller_models;
+  known->ladders[1].levels.resize(2);
+  known->ladders[1].levels[1].variant = core::variant_id{1};
+  desk d;
+  runtime::reception sut{d.store, [](core::request_id) {}, {}, known};
+  const auto told = [&](uint64_t id,
+                        std::optional<std::vector<uint32_t>> tolerated) {
+    auto result = sut.expect(id_of(id), {});
+    auto x = picture_of(id, d.put(0, "file"));
+    x.tolerated = std::move(tolerated);
+    sut.answered(std::move(x));
+    const auto a = result.get();
+    BOOST_TEST_REQUIRE(std::holds_alternative<picture>(a));
+    return std::get<picture>(a).prompt_class;
+  };
+  BOOST_TEST((told(1, std::vector<uint32_t>{0, 1})
+              == std::vector<ladder_level>{{"cached_latents", 0, "base@50"},
+                                           {"smaller_models", 1, "tiny@20"}}));
+  BOOST_TEST((told(2, std::nullopt).empty()));
+  BOOST_TEST((told(3, std::vector<uint32_t>{}).empty()));
+  // Levels and ladders that the profile does not have.
+  BOOST_TEST((told(4, std::vector<uint32_t>{7, 1, 0})
+              == std::vector<ladder_level>{{"smaller_models", 1, "tiny@20"}}));
+}
+
 BOOST_AUTO_TEST_CASE(a_failure_keeps_code_text_and_time) {
   desk d;
   auto result = d.sut.expect(id_of(1), {});
@@ -334,7 +367,7 @@ BOOST_AUTO_TEST_CASE(a_trial_goes_on_once_the_client_wrote_it_down) {
   const auto then = go_on.get_future().get();
   const auto x = told.get_future().get();
   BOOST_TEST(x.phase == "denoising");
-  BOOST_TEST(x.leg == 1u);
+  BOOST_TEST(x.stage == 1u);
   BOOST_TEST(x.steps == 7u);
   BOOST_TEST(x.trials == 2u);
   BOOST_TEST(count() == 0u);

@@ -212,6 +212,24 @@ BOOST_AUTO_TEST_CASE(what_judges_the_familys_pictures_comes_with_them) {
                           path);
   BOOST_TEST(x->policy.judges.empty());
 }
+
+BOOST_AUTO_TEST_CASE(what_classifies_the_familys_prompts_comes_with_them) {
+  const family there{{"base"}};
+  const auto& path = there.folder.path;
+  auto x = with_shipped_models({}, path);
+  BOOST_TEST_REQUIRE(static_cast<bool>(x));
+  BOOST_TEST(x->classifier.folder.empty());
+  fs::create_directories(path / "classifier");
+  std::ofstream{path / "classifier" / "config.json"} << "{}";
+  x = with_shipped_models({}, path);
+  BOOST_TEST(x->classifier.folder == (path / "classifier").string());
+  x = with_shipped_models(settings_of("[classifier]\nfolder = \"c\"\n"), path);
+  BOOST_TEST(x->classifier.folder == "c");
+  x = with_shipped_models(settings_of("[[devices]]\nname = \"cpu:0\"\n"
+                                      "variants = [\"test_card@3\"]\n"),
+                          path);
+  BOOST_TEST(x->classifier.folder.empty());
+}
 #endif
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/judge/prompt_classifier_net.hpp>
 #include <atelier/planning/policies/argus/labels.hpp>
 #include <atelier/training/family.hpp>
 #include <atelier/training/loops/batch_queue.hpp>
@@ -8,7 +9,6 @@
 #include <atelier/training/loops/drawn_tensors.hpp>
 #include <atelier/training/loops/level_store.hpp>
 #include <atelier/training/loops/shapes.hpp>
-#include <atelier/training/networks/prompt_classifier_net.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/gpu/models/clip/clip_text_config.hpp>
+#include <atelier/gpu/models/judge/prompt_classifier_config.hpp>
 #include <atelier/gpu/models/unet/unet_config.hpp>
 #include <atelier/gpu/models/vae/autoencoder_config.hpp>
 #include <atelier/training/family.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/detail/journal_json.hpp>
 #include <atelier/runtime/http/note_json.hpp>
+#include <atelier/runtime/http/prompt_class_json.hpp>
 #include <atelier/runtime/http/timings_json.hpp>
 #include <atelier/runtime/public_parameters.hpp>
 
@@ -46,6 +47,12 @@ public:
     to_[name] = x;
   }
 
+  // Journals of pictures that have none are as they were.
+  void operator()(const char* name, const std::vector<ladder_level>& x) {
+    if (!x.empty())
+      to_[name] = x;
+  }
+
   template <class T>
   void parameter(std::string_view name, const T& x) {
     if (const auto* const value = held(x))
@@ -86,6 +93,11 @@ public:
 
   // Older journals do not have them with what is wanted.
   void operator()(const char* name, std::vector<note>& x) {
+    if (const auto i = from_.find(name); i != from_.end())
+      i->get_to(x);
+  }
+
+  void operator()(const char* name, std::vector<ladder_level>& x) {
     if (const auto i = from_.find(name); i != from_.end())
       i->get_to(x);
   }
@@ -133,6 +145,7 @@ void visit_picture(Visitor& f, Picture& x) {
   f("drawn_height", x.drawn_height, x.height);
   f("sha256", x.sha256);
   f("notes", x.notes);
+  f("prompt_class", x.prompt_class);
   f("trace", x.trace);
 }
 

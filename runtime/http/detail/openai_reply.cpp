@@ -2,6 +2,7 @@
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/detail/openai_reply.hpp>
 #include <atelier/runtime/http/note_json.hpp>
+#include <atelier/runtime/http/prompt_class_json.hpp>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,7 @@ std::string data_text(const job_view& v, uint32_t index,
                       const openai_echo& how) {
   const auto& p = *v.results[index];
   reply_json x{{"seed", p.seed}, {"notes", p.notes}};
+  add_prompt_class(x, p);
   if (how.as_url) {
     x["url"] = fmt::format("{}/v1/images/{}-{}/content", how.base, v.id, index);
     return text_of(x);
@@ -92,16 +94,17 @@ std::string partial_image_event(std::string_view type, const job_view& v,
 std::string completed_event(std::string_view type, const job_view& v,
                             const openai_echo& how) {
   const auto& p = *v.results.front();
-  return with_plain_text({{"type", type},
-                          {"created_at", unix_seconds(v.created)},
-                          {"background", how.background},
-                          {"output_format", how.format},
-                          {"quality", how.quality},
-                          {"size", size_of(p)},
-                          {"seed", p.seed},
-                          {"notes", p.notes},
-                          {"usage", usage_of(v, how)}},
-                         "b64_json", to_base64(p.bytes));
+  reply_json x{{"type", type},
+               {"created_at", unix_seconds(v.created)},
+               {"background", how.background},
+               {"output_format", how.format},
+               {"quality", how.quality},
+               {"size", size_of(p)},
+               {"seed", p.seed},
+               {"notes", p.notes},
+               {"usage", usage_of(v, how)}};
+  add_prompt_class(x, p);
+  return with_plain_text(x, "b64_json", to_base64(p.bytes));
 }
 
 std::string error_event(const failure& why) {

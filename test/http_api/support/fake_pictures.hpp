@@ -102,6 +102,7 @@ public:
     p.height = x.wanted.height > 0 ? x.wanted.height : known.front().height;
     p.notes = x.wanted.notes;
     p.notes.insert(p.notes.end(), notes.begin(), notes.end());
+    p.prompt_class = prompt_class;
     return p;
   }
 
@@ -151,6 +152,8 @@ public:
   std::function<std::vector<uint8_t>(const generation&)> bytes_of;
   /// What the engine notes on every picture.
   std::vector<note> notes;
+  /// What the engine says of every prompt.
+  std::vector<ladder_level> prompt_class;
   std::vector<variant_status> known{
     {"tiny@8", "tiny", 8, 4.5f, "dpmpp_2m", true, 64, 64},
     {"tiny@50", "tiny", 50, 4.5f, "ddim", false, 64, 64},

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Includes LibTorch: for sources that torch.cmake lists, and no others.
+// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
 
+#include <atelier/gpu/models/judge/prompt_classifier_config.hpp>
 #include <atelier/gpu/models/judge/text_encoder_net.hpp>
-#include <atelier/training/family.hpp>
 
 #include <torch/torch.h>
 

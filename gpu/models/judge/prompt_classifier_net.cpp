@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/training/networks/prompt_classifier_net.hpp>
+#include <atelier/gpu/models/judge/prompt_classifier_net.hpp>
 
 namespace atelier::gpu {
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/config/settings.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/gpu/models/judge/prompt_classifier.hpp>
+
+#include <memory>
+
+namespace atelier::runtime {
+
+/// Opens the classifier of prompts that the settings name.
+/// Errors: ec::not_found where they name none, or where it is not built in;
+///         those of gpu::load_prompt_classifier; the text names the option.
+core::result<std::shared_ptr<const gpu::prompt_classifier>> make_classifier(
+  const config::settings& settings);
+
+} // namespace atelier::runtime

@@ -26,6 +26,8 @@ void each_after(const pipeline& stages, const route& along,
   runs_in(along.legs.size(), hook::before_answer, first);
 }
 
+constexpr auto image_kind = static_cast<size_t>(ipc::slot_kind::image);
+
 void count(slot_counts& into, const slot_use& x) {
   ++into[static_cast<size_t>(kind_of(x.name))];
 }
@@ -34,16 +36,25 @@ const leg* leg_at(const route& along, size_t leg) {
   return leg < along.legs.size() ? &along.legs[leg] : nullptr;
 }
 
+bool reads_files(const stage_row& row, const leg* in, bool brings_image) {
+  return std::any_of(row.slots.begin(), row.slots.end(), [&](const auto& x) {
+    return x.name == held::files && x.how == access::reads
+        && x.applies(in, brings_image);
+  });
+}
+
 } // namespace
 
 core::result<void> pipeline::add(stage_ptr x, std::string_view after) {
   using core::ec;
+  if (x == nullptr)
+    return core::fail(ec::invalid_argument, "a stage that is null");
   const auto& row = x->row();
   if (row.name.empty())
     return core::fail(ec::invalid_argument, "a stage without a name");
   if (find(row.name))
-    return core::fail(ec::invalid_argument,
-                      "there is a stage '{}' already", row.name);
+    return core::fail(ec::invalid_argument, "there is a stage '{}' already",
+                      row.name);
   auto where = stages_.size();
   if (!after.empty()) {
     const auto before = find(after);
@@ -112,7 +123,7 @@ slot_counts pipeline::granted(const route& along, position at,
                               bool brings_image) const {
   slot_counts out{};
   for (const auto& x : stages_[at.stage]->row().slots)
-    if (x.how != access::reads
+    if (x.how != access::reads && x.name != held::capture
         && x.applies(leg_at(along, at.leg), brings_image))
       count(out, x);
   return out;
@@ -122,18 +133,28 @@ slot_counts pipeline::reserve(const route& along, position at,
                               bool brings_image) const {
   slot_counts out{};
   slot_counts replaced{};
+  // Images up to a stage that reads files, and theirs.
+  uint32_t with_files = 0;
   each_after(*this, along, at, [&](const leg* in, const stage_row& row) {
-    for (const auto& x : row.slots)
-      if (x.applies(in, brings_image)) {
-        if (x.how == access::writes)
-          count(out, x);
-        else if (x.how == access::replaces)
-          count(replaced, x);
-      }
+    uint32_t beside = 0;
+    for (const auto& x : row.slots) {
+      if (!x.applies(in, brings_image))
+        continue;
+      if (x.how == access::writes)
+        count(out, x);
+      else if (x.how == access::replaces)
+        count(replaced, x);
+      if (kind_of(x.name) == ipc::slot_kind::image && x.how == access::replaces)
+        ++beside;
+    }
+    if (reads_files(row, in, brings_image))
+      with_files = std::max(with_files, out[image_kind] + beside + 1);
   });
   for (size_t kind = 0; kind < out.size(); ++kind)
     out[kind] += std::min(1u, replaced[kind]);
-  for (const auto& x : stages_[at.stage]->row().slots) {
+  out[image_kind] = std::max(out[image_kind], with_files);
+  const auto& own = stages_[at.stage]->row();
+  for (const auto& x : own.slots) {
     if (x.how != access::replaces
         || !x.applies(leg_at(along, at.leg), brings_image))
       continue;
@@ -141,6 +162,8 @@ slot_counts pipeline::reserve(const route& along, position at,
     auto& left = out[static_cast<size_t>(kind_of(x.name))];
     left = x.name == held::state ? 0 : left - std::min(left, 1u);
   }
+  if (reads_files(own, leg_at(along, at.leg), brings_image))
+    out[image_kind] = std::max(out[image_kind], 1u);
   // What is kept for later requests is granted where there is room.
   out[static_cast<size_t>(ipc::slot_kind::capture)] = 0;
   return out;
@@ -151,16 +174,17 @@ slot_counts pipeline::least(const route& along, bool brings_image) const {
   const auto legs = along.legs.size();
   for (size_t leg = 0; leg <= legs; ++leg)
     for (size_t i = 0; i < stages_.size(); ++i) {
-      const auto at = stages_[i]->row().at;
-      if (at != (leg < legs ? hook::each_leg : hook::before_answer))
+      const auto& row = stages_[i]->row();
+      if (row.at != (leg < legs ? hook::each_leg : hook::before_answer))
         continue;
       const auto takes = granted(along, {leg, i}, brings_image);
+      if (takes == slot_counts{}
+          && !reads_files(row, leg_at(along, leg), brings_image))
+        continue;
       const auto leaves = reserve(along, {leg, i}, brings_image);
       for (size_t kind = 0; kind < out.size(); ++kind)
-        if (takes[kind] > 0)
-          out[kind] = std::max(out[kind], takes[kind] + leaves[kind]);
+        out[kind] = std::max(out[kind], takes[kind] + leaves[kind]);
     }
-  out[static_cast<size_t>(ipc::slot_kind::capture)] = 0;
   return out;
 }
 

@@ -23,9 +23,10 @@ using slot_counts = std::array<uint32_t, ipc::slot_kinds>;
 class pipeline {
 public:
   /// Appends a stage, or puts it behind the one called `after`.
-  /// Errors: ec::invalid_argument: its name is there already, empty, or
-  ///         nobody is called `after`; it stands where its hook cannot: hooks
-  ///         come in their order.
+  /// Errors: ec::invalid_argument: it is null; its name is there already or
+  ///         empty, or nobody is called `after`; it stands where its hook
+  ///         cannot, as hooks come in their order; it runs on the devices
+  ///         outside of legs, or beside another stage that does.
   core::result<void> add(stage_ptr x, std::string_view after = {});
 
   size_t size() const;
@@ -51,7 +52,8 @@ public:
     size_t stage = 0;
   };
 
-  /// Returns the slots by kind that a stage is granted at once for a request.
+  /// Returns the slots by kind that a stage is granted at once for a request,
+  /// and waits for. No stage waits for slots of captures, or of files.
   slot_counts granted(const route& along, position at, bool brings_image) const;
 
   /// Returns the slots by kind that must stay free when a request is granted
@@ -59,7 +61,13 @@ public:
   /// for each thing that it may yet write, if it keeps all that it is given,
   /// and one more where it has yet to replace something. A stage that replaces
   /// a state leaves no state, since the end of its leg gives back all; one that
-  /// replaces an image leaves one less, since it gives back the old one.
+  /// replaces an image leaves one less, since it gives back the old one. Where
+  /// a stage reads files, their slot is one of those that it leaves.
+  ///
+  /// So many must be free of kinds too of which the stage takes none: requests
+  /// with three legs and others wait for ever where a leg is prepared, which
+  /// takes a state, without leaving the images that it needs next
+  /// (schedule_search.hpp, search_rules::kinds_apart).
   slot_counts reserve(const route& along, position at, bool brings_image) const;
 
   /// Returns the fewest slots by kind with which a request can run at all.

@@ -15,7 +15,8 @@
 namespace atelier::test {
 
 /// Return a leg with all or the first few of the paper's batch sizes.
-inline planning::diffserve::leg_times random_leg(core::philox& random, double scale) {
+inline planning::diffserve::leg_times random_leg(core::philox& random,
+                                                 double scale) {
   planning::diffserve::leg_times out;
   const size_t sizes = 1 + random.below(6);
   double seconds = scale * (0.2 + random.uniform());

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/stage_rows.hpp"
+#include "support/scale.hpp"
+#include "support/seed.hpp"
+#include <atelier/core/philox.hpp>
+#include <atelier/planning/pipeline.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace atelier;
+using namespace atelier::planning;
+using namespace atelier::test;
+using core::ec;
+
+namespace {
+
+constexpr slot_counts counts(uint32_t states, uint32_t images) {
+  return {states, images, 0};
+}
+
+// -- the constants that reserves were before they followed from rows ----------
+
+// As image_slots_from of actors/slot_needs.hpp: what must be free for a request
+// to go through a leg's stage and all that follows; a stage is 0 to prepare, 1
+// to denoise, 2 to finish.
+uint32_t image_slots_from(const route& along, size_t leg, int stage,
+                          bool brings_image) {
+  uint32_t needs = 1;
+  if (stage == 2)
+    return needs;
+  for (size_t i = leg; i < along.legs.size(); ++i)
+    needs += has_source(&along.legs[i], brings_image) ? 2u : 1u;
+  if (stage == 1 && has_source(&along.legs[leg], brings_image))
+    --needs;
+  return needs;
+}
+
+// As state_slots_from of actors/slot_needs.hpp.
+uint32_t state_slots_from(const route& along, size_t leg) {
+  return static_cast<uint32_t>(along.legs.size() - leg) + 1;
+}
+
+// As slots::left_for_next of actors/scheduler/slots.
+slot_counts left_for_next(const route& along, size_t leg, int stage,
+                          bool brings_image) {
+  const bool last = leg + 1 >= along.legs.size();
+  if (stage == 0)
+    return counts(state_slots_from(along, leg) - 1,
+                  image_slots_from(along, leg, 1, brings_image));
+  if (stage == 1)
+    return counts(0,
+                  image_slots_from(along, leg + 1, last ? 2 : 0, brings_image));
+  return counts(0, 0);
+}
+
+route random_route(core::philox& random) {
+  constexpr std::array origins{origin::noise, origin::latent, origin::image,
+                               origin::stage_image, origin::template_image};
+  std::vector<leg> legs;
+  for (auto n = 1 + random.below(4); n > 0; --n)
+    legs.push_back(leg_from(origins[random.below(origins.size())],
+                            static_cast<uint32_t>(random.below(3))));
+  return route_of("random", std::move(legs));
+}
+
+std::string error_of(const core::result<void>& x) {
+  return x ? std::string{} : core::to_string(x.why());
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(pipeline_test)
+
+// -- order --------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(stages_stand_in_the_order_in_which_they_were_added) {
+  const auto sut = capturing_rows();
+  BOOST_TEST_REQUIRE(sut.size() == 4u);
+  BOOST_TEST(sut.at(0).row().name == "prepare");
+  BOOST_TEST(sut.at(3).row().name == "remember");
+  BOOST_TEST((sut.find("finish") == std::optional<size_t>{2}));
+  BOOST_TEST(!sut.find("fetch").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_stage_can_be_put_behind_another_one) {
+  auto sut = standard_rows();
+  BOOST_TEST(
+    error_of(sut.add(fetch_stage()))
+    == "invalid_argument: stage "
+       "'fetch' cannot stand behind 'finish': stages before the route "
+       "come first, then those of each leg, those before the answer, and "
+       "those after it");
+  BOOST_TEST_REQUIRE(error_of(sut.add(fetch_stage(), "prepare")) == "");
+  BOOST_TEST(sut.at(1).row().name == "fetch");
+  BOOST_TEST_REQUIRE(
+    error_of(sut.add(stage_of("judge", hook::each_leg), "denoise")) == "");
+  BOOST_TEST_REQUIRE(
+    error_of(sut.add(stage_of("check", hook::before_answer), "judge")) == "");
+  BOOST_TEST(sut.signature()
+             == "prepare/1 fetch/1 denoise/1 judge/1 check/1 finish/1");
+}
+
+BOOST_AUTO_TEST_CASE(a_stage_before_its_hook_or_behind_it_is_refused) {
+  auto sut = standard_rows();
+  BOOST_TEST(
+    error_of(sut.add(stage_of("check", hook::before_answer), "prepare"))
+    == "invalid_argument: stage 'check' cannot stand before "
+       "'denoise': stages before the route come first, then those of "
+       "each leg, those before the answer, and those after it");
+  BOOST_TEST(!sut.add(stage_of("late", hook::each_leg), "finish"));
+  BOOST_TEST(!sut.add(stage_of("classify", hook::before_route)));
+  BOOST_TEST(!sut.add(stage_of("keep", hook::after_answer), "denoise"));
+  BOOST_TEST(sut.size() == 3u);
+  BOOST_TEST(sut.denoise() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(names_are_there_once_and_not_empty) {
+  auto sut = standard_rows();
+  BOOST_TEST(error_of(sut.add(finish_stage()))
+             == "invalid_argument: there is a stage 'finish' already");
+  BOOST_TEST(error_of(sut.add(stage_of("", hook::before_answer)))
+             == "invalid_argument: a stage without a name");
+  BOOST_TEST(error_of(sut.add(nullptr))
+             == "invalid_argument: a stage that is null");
+  BOOST_TEST(error_of(sut.add(stage_of("x", hook::before_answer), "nobody"))
+             == "invalid_argument: stage 'x' shall stand behind 'nobody', "
+                "which is not there");
+  BOOST_TEST(sut.size() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(one_stage_of_each_leg_runs_on_the_devices) {
+  auto sut = standard_rows();
+  const std::string refused = "one stage of each leg runs on the devices, and "
+                              "no other";
+  BOOST_TEST(error_of(sut.add(
+               stage_of("again", hook::each_leg, {}, place::device), "denoise"))
+             == "invalid_argument: stage 'again': " + refused);
+  BOOST_TEST(error_of(sut.add(
+               stage_of("sharpen", hook::before_answer, {}, place::device)))
+             == "invalid_argument: stage 'sharpen': " + refused);
+}
+
+BOOST_AUTO_TEST_CASE(the_stage_on_the_devices_is_known_wherever_others_come) {
+  pipeline sut;
+  BOOST_TEST(sut.denoise() == 0u);
+  BOOST_TEST_REQUIRE(error_of(sut.add(stage_of("classify", hook::before_route)))
+                     == "");
+  BOOST_TEST(sut.denoise() == 1u);
+  BOOST_TEST_REQUIRE(error_of(sut.add(prepare_stage())) == "");
+  BOOST_TEST(sut.denoise() == sut.size());
+  BOOST_TEST_REQUIRE(error_of(sut.add(denoise_stage())) == "");
+  BOOST_TEST(sut.denoise() == 2u);
+  BOOST_TEST_REQUIRE(error_of(sut.add(finish_stage())) == "");
+  BOOST_TEST(sut.denoise() == 2u);
+  BOOST_TEST_REQUIRE(
+    error_of(sut.add(stage_of("mask", hook::before_route), "classify")) == "");
+  BOOST_TEST(sut.denoise() == 3u);
+  BOOST_TEST_REQUIRE(
+    error_of(sut.add(stage_of("judge", hook::each_leg), "denoise")) == "");
+  BOOST_TEST(sut.denoise() == 3u);
+  BOOST_TEST(sut.at(sut.denoise()).row().name == "denoise");
+}
+
+BOOST_AUTO_TEST_CASE(the_signature_tells_names_versions_and_order) {
+  BOOST_TEST(pipeline{}.signature() == "");
+  auto sut = standard_rows();
+  BOOST_TEST(sut.signature() == "prepare/1 denoise/1 finish/1");
+  stage_row row;
+  row.name = "upscale";
+  row.version = 7;
+  BOOST_TEST_REQUIRE(
+    error_of(sut.add(make_stage(idle_stage{row, {}}), "denoise")) == "");
+  BOOST_TEST(sut.signature() == "prepare/1 denoise/1 upscale/7 finish/1");
+}
+
+// -- slots --------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(reserves_of_the_standard_rows_are_the_constants_of_old) {
+  const auto sut = standard_rows();
+  core::philox random{test::seed(), core::purpose::test};
+  for (size_t round = 0; round < test::scaled(50'000); ++round) {
+    const auto along = random_route(random);
+    const auto legs = along.legs.size();
+    for (const bool brings_image : {false, true}) {
+      for (size_t leg = 0; leg < legs; ++leg)
+        for (int stage : {0, 1})
+          BOOST_TEST(
+            (sut.reserve(along, {leg, static_cast<size_t>(stage)}, brings_image)
+             == left_for_next(along, leg, stage, brings_image)));
+      BOOST_TEST((sut.reserve(along, {legs, 2}, brings_image)
+                  == left_for_next(along, legs, 2, brings_image)));
+      BOOST_TEST((sut.least(along, brings_image)
+                  == counts(state_slots_from(along, 0),
+                            image_slots_from(along, 0, 0, brings_image))));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_stage_is_granted_what_its_row_writes_in_that_leg) {
+  const auto sut = standard_rows();
+  const auto along = route_of(
+    "two", {leg_from(origin::noise), leg_from(origin::stage_image, 4)});
+  BOOST_TEST((sut.granted(along, {0, 0}, false) == counts(1, 0)));
+  BOOST_TEST((sut.granted(along, {0, 0}, true) == counts(1, 1)));
+  BOOST_TEST((sut.granted(along, {0, 1}, true) == counts(1, 1)));
+  BOOST_TEST((sut.granted(along, {1, 0}, false) == counts(1, 1)));
+  BOOST_TEST((sut.granted(along, {2, 2}, false) == counts(0, 1)));
+}
+
+BOOST_AUTO_TEST_CASE(no_stage_waits_for_captures) {
+  const auto sut = capturing_rows();
+  const auto along = route_of("kept", {leg_from(origin::noise, 0, {5, 10})});
+  BOOST_TEST((sut.granted(along, {0, 1}, false) == counts(1, 1)));
+  BOOST_TEST((sut.reserve(along, {0, 0}, false) == counts(1, 2)));
+  BOOST_TEST((sut.least(along, false) == counts(2, 2)));
+}
+
+BOOST_AUTO_TEST_CASE(a_stage_that_is_added_is_left_what_it_writes) {
+  const auto along = route_of("one", {leg_from(origin::noise)});
+  auto writes = standard_rows();
+  BOOST_TEST_REQUIRE(
+    error_of(writes.add(upscale_stage(planning::access::writes), "denoise"))
+    == "");
+  BOOST_TEST((writes.reserve(along, {0, 1}, false) == counts(0, 2)));
+  BOOST_TEST((writes.reserve(along, {1, 2}, false) == counts(0, 1)));
+  BOOST_TEST((writes.least(along, false) == counts(2, 3)));
+  // One more for what it replaces, which it gives back.
+  auto replaces = standard_rows();
+  BOOST_TEST_REQUIRE(
+    error_of(replaces.add(upscale_stage(planning::access::replaces), "denoise"))
+    == "");
+  BOOST_TEST((replaces.reserve(along, {0, 1}, false) == counts(0, 2)));
+  BOOST_TEST((replaces.reserve(along, {1, 2}, false) == counts(0, 0)));
+  auto reads = standard_rows();
+  BOOST_TEST_REQUIRE(
+    error_of(reads.add(upscale_stage(planning::access::reads), "denoise"))
+    == "");
+  BOOST_TEST((reads.reserve(along, {0, 1}, false) == counts(0, 1)));
+}
+
+BOOST_AUTO_TEST_CASE(a_stage_that_reads_files_is_left_a_slot_for_them) {
+  const auto along = route_of("one", {leg_from(origin::noise)});
+  auto sut = standard_rows();
+  BOOST_TEST_REQUIRE(error_of(sut.add(stage_of(
+                       "compare", hook::before_answer,
+                       {{held::files, planning::access::reads, brings}})))
+                     == "");
+  BOOST_TEST((sut.reserve(along, {1, 2}, false) == counts(0, 0)));
+  BOOST_TEST((sut.reserve(along, {1, 2}, true) == counts(0, 1)));
+  BOOST_TEST((sut.reserve(along, {1, 3}, true) == counts(0, 1)));
+  BOOST_TEST((sut.reserve(along, {0, 1}, true) == counts(0, 2)));
+  BOOST_TEST((sut.least(along, true) == counts(2, 4)));
+}
+
+BOOST_AUTO_TEST_CASE(a_route_without_legs_needs_the_answers_slots_alone) {
+  const auto sut = standard_rows();
+  const auto along = route_of("found", {});
+  BOOST_TEST((sut.granted(along, {0, 2}, false) == counts(0, 1)));
+  BOOST_TEST((sut.reserve(along, {0, 2}, false) == counts(0, 0)));
+  BOOST_TEST((sut.least(along, false) == counts(0, 1)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

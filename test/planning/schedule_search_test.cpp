@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/every_schedule.hpp"
+#include "planning/stage_rows.hpp"
+#include "support/scale.hpp"
+#include "support/seed.hpp"
+#include <atelier/core/philox.hpp>
+#include <atelier/planning/schedule_search.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace atelier;
+using namespace atelier::planning;
+using namespace atelier::test;
+
+namespace {
+
+constexpr auto reads = planning::access::reads;
+constexpr auto writes = planning::access::writes;
+constexpr auto replaces = planning::access::replaces;
+
+constexpr auto states = static_cast<size_t>(ipc::slot_kind::state);
+constexpr auto images = static_cast<size_t>(ipc::slot_kind::image);
+
+const std::vector<uint32_t> kept{5, 10};
+
+searched_row plain() {
+  return {route_of("plain", {leg_from(origin::noise, 0, kept)})};
+}
+
+searched_row with_source() {
+  return {plain().along, true};
+}
+
+searched_row drawn_on() {
+  return {route_of("drawn on", {leg_from(origin::noise, 0, kept),
+                                leg_from(origin::stage_image, 4)})};
+}
+
+searched_row gated(bool brings_image = false) {
+  auto first = leg_from(origin::noise);
+  first.check = gate{"judge", 0};
+  return {route_of("gated", {first, leg_from(origin::noise, 0, kept)}),
+          brings_image};
+}
+
+searched_row from_latent() {
+  return {route_of("from a latent", {leg_from(origin::latent, 5, {10})})};
+}
+
+searched_row from_image() {
+  return {route_of("from an image", {leg_from(origin::image, 5, {10})})};
+}
+
+searched_row three_legs() {
+  return {route_of("three", {leg_from(origin::noise), leg_from(origin::noise),
+                             leg_from(origin::noise)})};
+}
+
+bool can_run(const pipeline& stages, const searched_row& x,
+             const slot_counts& there) {
+  const auto least = stages.least(x.along, x.brings_image);
+  return least[states] <= there[states] && least[images] <= there[images];
+}
+
+// Returns the first stuck schedule of four rows, of each choice of them that
+// can run, with 2..4 states and 3..5 images.
+std::string stuck_of_four(const pipeline& stages,
+                          const std::vector<searched_row>& all,
+                          uint32_t captures, const search_rules& rules = {}) {
+  for (uint32_t s = 2; s <= 4; ++s)
+    for (uint32_t i = 3; i <= 5; ++i) {
+      const slot_counts there{s, i, captures};
+      std::vector<searched_row> rows;
+      for (const auto& x : all)
+        if (can_run(stages, x, there))
+          rows.push_back(x);
+      for (size_t a = 0; a < rows.size(); ++a)
+        for (size_t b = a; b < rows.size(); ++b)
+          for (size_t c = b; c < rows.size(); ++c)
+            for (size_t d = c; d < rows.size(); ++d)
+              if (auto stuck = stuck_schedule(
+                    stages, {rows[a], rows[b], rows[c], rows[d]}, there, rules))
+                return *stuck;
+    }
+  return {};
+}
+
+// Returns the stuck schedule of equal rows.
+std::string stuck_of(const pipeline& stages, size_t rows,
+                     const searched_row& each, const slot_counts& there,
+                     const search_rules& rules) {
+  return stuck_schedule(stages, std::vector(rows, each), there, rules)
+    .value_or("");
+}
+
+bool names(const std::string& text, std::string_view what) {
+  return text.find(what) != text.npos;
+}
+
+// Reserves what another pipeline says: stages do what their rows do not say.
+search_rules pretending(pipeline stages) {
+  search_rules out;
+  out.reserve = [stages](const route& along, pipeline::position at,
+                         bool brings_image) {
+    return stages.reserve(along, at, brings_image);
+  };
+  return out;
+}
+
+// Reserves what f makes of what the pipeline says.
+template <class F>
+search_rules reserving(pipeline stages, F f) {
+  search_rules out;
+  out.reserve = [stages, f](const route& along, pipeline::position at,
+                            bool brings_image) {
+    return f(stages.reserve(along, at, brings_image));
+  };
+  return out;
+}
+
+pipeline with(const pipeline& stages, stage_ptr x, std::string_view after) {
+  auto out = stages;
+  if (const auto added = out.add(std::move(x), after); !added)
+    throw std::logic_error(core::to_string(added.why()));
+  return out;
+}
+
+// -- random pipelines ---------------------------------------------------------
+
+bool in_later_leg(const leg* in, bool) {
+  return in != nullptr && in->from == origin::stage_image;
+}
+
+pipeline random_stages(core::philox& random) {
+  constexpr std::array names{held::source, held::state, held::pixels,
+                             held::encoded, held::capture};
+  constexpr std::array hows{reads, writes, replaces};
+  constexpr std::array<bool (*)(const leg*, bool), 3> whens{nullptr, brings,
+                                                            in_later_leg};
+  const auto uses = [&] {
+    std::vector<slot_use> out;
+    for (auto n = random.below(3); n > 0; --n)
+      out.push_back({names[random.below(names.size())],
+                     hows[random.below(hows.size())],
+                     whens[random.below(whens.size())]});
+    if (random.below(4) == 0)
+      out.push_back({held::files, reads, brings});
+    return out;
+  };
+  std::vector<stage_ptr> out;
+  constexpr std::array each{"one", "two"};
+  for (size_t i = 0, n = 1 + random.below(each.size()); i < n; ++i)
+    out.push_back(stage_of(each[i], hook::each_leg, uses()));
+  out.push_back(stage_of("last", hook::before_answer, uses()));
+  return pipeline_of(out);
+}
+
+// What stays free, drawn by place.
+search_rules random_rules(core::philox& random) {
+  search_rules out;
+  out.kinds_apart = random.below(2) == 0;
+  out.waits_for_captures = random.below(3) == 0;
+  if (random.below(3) == 0)
+    return out;
+  std::array<slot_counts, 16> drawn{};
+  for (auto& x : drawn)
+    x = {static_cast<uint32_t>(random.below(3)),
+         static_cast<uint32_t>(random.below(3)), 0};
+  out.reserve = [drawn](const route&, pipeline::position at, bool) {
+    return drawn[(at.leg * 4 + at.stage) % drawn.size()];
+  };
+  return out;
+}
+
+searched_row random_row(core::philox& random) {
+  auto first = leg_from(origin::noise);
+  if (random.below(3) == 0)
+    first.check = gate{"judge", 0};
+  std::vector<leg> legs{first};
+  if (random.below(3) == 0)
+    legs.push_back(leg_from(origin::stage_image, 1));
+  return {route_of("random", legs), random.below(2) == 0};
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(schedule_search_test)
+
+// -- ours ---------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(no_schedule_of_the_standard_rows_gets_stuck) {
+  BOOST_TEST(stuck_of_four(standard_rows(),
+                           {plain(), with_source(), drawn_on(), gated(),
+                            gated(true), three_legs()},
+                           0)
+             == "");
+}
+
+BOOST_AUTO_TEST_CASE(no_schedule_gets_stuck_with_captures) {
+  for (const uint32_t captures : {0u, 1u, 2u})
+    BOOST_TEST(stuck_of_four(capturing_rows(),
+                             {plain(), with_source(), drawn_on(), gated(),
+                              gated(true), three_legs()},
+                             captures)
+               == "");
+}
+
+BOOST_AUTO_TEST_CASE(no_schedule_gets_stuck_where_work_is_fetched) {
+  for (const uint32_t captures : {0u, 2u})
+    BOOST_TEST(stuck_of_four(fetching_rows(),
+                             {plain(), with_source(), from_latent(),
+                              from_image(), gated(), drawn_on(), three_legs()},
+                             captures)
+               == "");
+}
+
+// -- broken pipelines ---------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(nothing_reserved_gets_stuck) {
+  search_rules rules;
+  rules.reserve = [](const route&, pipeline::position, bool) {
+    return slot_counts{};
+  };
+  BOOST_TEST(
+    stuck_of(standard_rows(), 3, plain(), {2, 3, 0}, rules)
+    == "row 1: prepare\n"
+       "row 2: prepare\n"
+       "row 1 (route 'plain') waits for ever for denoise, which needs 1 free "
+       "state slots where 0 of 2 are\n"
+       "row 2 (route 'plain') waits for ever for denoise, which needs 1 free "
+       "state slots where 0 of 2 are\n"
+       "row 3 (route 'plain') waits for ever for prepare, which needs 1 free "
+       "state slots where 0 of 2 are\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_reserve_without_the_encoded_file_gets_stuck) {
+  const auto rules = reserving(standard_rows(), [](slot_counts x) {
+    x[images] -= std::min(x[images], 1u);
+    return x;
+  });
+  const auto text = stuck_of(standard_rows(), 4, plain(), {2, 3, 0}, rules);
+  BOOST_TEST(names(text, "row 3: denoise\n"));
+  BOOST_TEST(names(text, "row 1 (route 'plain') waits for ever for finish, "
+                         "which needs 1 free image slots where 0 of 3 are\n"));
+}
+
+BOOST_AUTO_TEST_CASE(an_upscaler_that_writes_where_its_row_reads_gets_stuck) {
+  const auto says = with(standard_rows(), upscale_stage(reads), "denoise");
+  const auto does = with(standard_rows(), upscale_stage(writes), "denoise");
+  const auto text = stuck_of(does, 4, plain(), {2, 3, 0}, pretending(says));
+  BOOST_TEST(names(text, "row 1: prepare\n"));
+  BOOST_TEST(names(text, "waits for ever for upscale, which needs 2 free "
+                         "image slots where 1 of 3 are\n"));
+  BOOST_TEST(stuck_of(does, 4, plain(), {2, 3, 0}, {}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_state_that_no_row_counts_gets_stuck) {
+  const auto stage = [](std::vector<slot_use> slots) {
+    return stage_of("vary", hook::each_leg, std::move(slots));
+  };
+  const auto says = with(standard_rows(), stage({}), "prepare");
+  const auto does =
+    with(standard_rows(), stage({{held::state, writes}}), "prepare");
+  const auto text = stuck_of(does, 4, plain(), {3, 5, 0}, pretending(says));
+  BOOST_TEST(names(text, "row 1: prepare\n"));
+  BOOST_TEST(names(text, "waits for ever for vary, which needs 2 free state "
+                         "slots where 1 of 3 are\n"));
+  BOOST_TEST(stuck_of(does, 4, plain(), {3, 5, 0}, {}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_leg_that_waits_for_a_capture_gets_stuck) {
+  search_rules rules;
+  rules.waits_for_captures = true;
+  const searched_row twice{route_of("kept", {leg_from(origin::noise, 0, {5}),
+                                             leg_from(origin::noise, 0, {5})})};
+  const auto text = stuck_of(capturing_rows(), 2, twice, {4, 5, 2}, rules);
+  BOOST_TEST(names(text, "row 1: denoise of leg 1, keeps 1\n"));
+  BOOST_TEST(names(text, "row 2: denoise of leg 1, keeps 1\n"));
+  BOOST_TEST(names(text, "row 2 (route 'kept') waits for ever for denoise of "
+                         "leg 2, which needs 1 free capture slots where 0 of 2 "
+                         "are\n"));
+  BOOST_TEST(stuck_of(capturing_rows(), 2, twice, {4, 5, 2}, {}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_reserve_that_forgets_later_legs_gets_stuck) {
+  const auto stages = standard_rows();
+  search_rules rules;
+  rules.reserve = [stages](route along, pipeline::position at, bool brings) {
+    along.legs.resize(std::min(at.leg + 1, along.legs.size()));
+    return stages.reserve(along, at, brings);
+  };
+  const auto text = stuck_of(stages, 3, drawn_on(), {3, 4, 0}, rules);
+  BOOST_TEST(names(text, "row 1: denoise of leg 1\n"));
+  BOOST_TEST(names(text, "waits for ever for prepare of leg 2"));
+}
+
+BOOST_AUTO_TEST_CASE(a_stage_that_replaces_what_is_not_there_gets_stuck) {
+  const auto stages = with(
+    standard_rows(),
+    stage_of("mark", hook::each_leg, {{held::encoded, replaces}}), "prepare");
+  const auto text = stuck_of(stages, 4, plain(), {4, 3, 0}, {});
+  BOOST_TEST(names(text, "row 1: mark\n"));
+}
+
+// Preparing takes a state, so that a request is let through whose next stage
+// needs images that a request with more legs ahead keeps.
+BOOST_AUTO_TEST_CASE(kinds_apart_get_stuck_with_three_legs) {
+  search_rules rules;
+  rules.kinds_apart = true;
+  BOOST_TEST(
+    stuck_schedule(standard_rows(), {drawn_on(), drawn_on(), three_legs()},
+                   {4, 4, 0}, rules)
+      .value_or("")
+    == "row 3: prepare of leg 1\n"
+       "row 1: prepare of leg 1\n"
+       "row 3: denoise of leg 1\n"
+       "row 2: prepare of leg 1\n"
+       "row 1 (route 'drawn on') waits for ever for denoise of leg 1, which "
+       "needs 4 free image slots where 3 of 4 are\n"
+       "row 2 (route 'drawn on') waits for ever for denoise of leg 1, which "
+       "needs 4 free image slots where 3 of 4 are\n"
+       "row 3 (route 'three') waits for ever for prepare of leg 2, which needs "
+       "3 free state slots where 2 of 4 are\n");
+  BOOST_TEST(
+    stuck_of_four(standard_rows(),
+                  {plain(), with_source(), drawn_on(), gated(), gated(true)}, 0,
+                  rules)
+    == "");
+}
+
+// -- the search itself --------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_search_that_has_seen_enough_finds_nothing) {
+  search_rules rules;
+  rules.reserve = [](const route&, pipeline::position, bool) {
+    return slot_counts{};
+  };
+  rules.most_states = 2;
+  BOOST_TEST(stuck_of(standard_rows(), 3, plain(), {2, 3, 0}, rules) == "");
+}
+
+BOOST_AUTO_TEST_CASE(nobody_waits_where_nobody_is) {
+  BOOST_TEST(!stuck_schedule(standard_rows(), {}, {0, 0, 0}));
+}
+
+BOOST_AUTO_TEST_CASE(a_gate_lets_a_request_leave_out_its_later_legs) {
+  search_rules rules;
+  rules.reserve = [](const route&, pipeline::position, bool) {
+    return slot_counts{};
+  };
+  const auto text = stuck_of(standard_rows(), 2, gated(), {4, 2, 0}, rules);
+  BOOST_TEST(names(text, "row 1: denoise of leg 1, passes the gate\n"));
+  BOOST_TEST(names(text, "row 1 (route 'gated') waits for ever for finish"));
+}
+
+BOOST_AUTO_TEST_CASE(the_same_is_found_as_by_every_schedule_in_full) {
+  core::philox random{test::seed(), core::purpose::test};
+  size_t stuck = 0;
+  const auto rounds = std::max<size_t>(200, test::scaled(2'000));
+  for (size_t round = 0; round < rounds; ++round) {
+    const auto stages = random_stages(random);
+    const auto rules = random_rules(random);
+    std::vector<searched_row> rows{random_row(random)};
+    rows.push_back(random.below(2) == 0 ? rows[0] : random_row(random));
+    const slot_counts there{static_cast<uint32_t>(1 + random.below(3)),
+                            static_cast<uint32_t>(1 + random.below(4)),
+                            static_cast<uint32_t>(random.below(3))};
+    const auto found = stuck_schedule(stages, rows, there, rules);
+    BOOST_TEST_REQUIRE(
+      found.has_value()
+      == every_schedule(stages, rows, there, rules).gets_stuck());
+    stuck += found.has_value() ? 1u : 0u;
+  }
+  BOOST_TEST(stuck > rounds / 10);
+  BOOST_TEST(stuck < rounds * 9 / 10);
+}
+
+BOOST_AUTO_TEST_CASE(a_stage_does_not_replace_what_it_writes_itself) {
+  const auto sut = pipeline_of(
+    {stage_of("one", hook::each_leg,
+              {{held::encoded, writes}, {held::encoded, replaces}}),
+     stage_of("last", hook::before_answer, {{held::source, replaces}})});
+  search_rules rules;
+  rules.reserve = [](const route&, pipeline::position at, bool) {
+    return slot_counts{0, at.leg == 0 ? 0u : 1u, 0};
+  };
+  const slot_counts there{1, 3, 0};
+  // Of three slots the first stage keeps two, so that the last one lacks one.
+  BOOST_TEST(stuck_schedule(sut, {plain()}, there, rules).has_value());
+  BOOST_TEST(every_schedule(sut, {plain()}, there, rules).gets_stuck());
+}
+
+BOOST_AUTO_TEST_CASE(the_standard_rows_are_found_sound_in_full_too) {
+  for (const auto& x : {plain(), with_source()})
+    for (uint32_t s = 2; s <= 3; ++s) {
+      const slot_counts there{s, 3, 0};
+      BOOST_TEST(
+        !every_schedule(standard_rows(), {x, x}, there, {}).gets_stuck());
+    }
+  search_rules none;
+  none.reserve = [](const route&, pipeline::position, bool) {
+    return slot_counts{};
+  };
+  BOOST_TEST(
+    every_schedule(standard_rows(), {plain(), plain()}, {2, 3, 0}, none)
+      .gets_stuck());
+}
+
+// -- at the start -------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(sound_pipelines_pass_the_check) {
+  const slot_counts there{16, 16, 4};
+  BOOST_TEST(static_cast<bool>(check(standard_rows(), there)));
+  BOOST_TEST(static_cast<bool>(check(capturing_rows(), there)));
+  BOOST_TEST(static_cast<bool>(check(fetching_rows(), there)));
+  BOOST_TEST(static_cast<bool>(
+    check(with(fetching_rows(), upscale_stage(writes), "denoise"), there)));
+  BOOST_TEST(static_cast<bool>(
+    check(with(fetching_rows(), upscale_stage(replaces), "denoise"), there)));
+}
+
+BOOST_AUTO_TEST_CASE(a_pipeline_that_gets_stuck_fails_the_check) {
+  const auto found =
+    check(with(standard_rows(),
+               stage_of("mark", hook::each_leg, {{held::encoded, replaces}}),
+               "prepare"),
+          {16, 16, 4});
+  BOOST_TEST_REQUIRE(!found);
+  BOOST_TEST((found.why().code == core::ec::bad_config));
+  BOOST_TEST(names(found.why().text, "requests can wait for slots for ever"));
+  BOOST_TEST(names(found.why().text, "row 1: mark\n"));
+}
+
+BOOST_AUTO_TEST_CASE(stages_that_nobody_grants_slots_fail_the_check) {
+  const auto before = check(
+    pipeline_of({stage_of("mask", hook::before_route, {{held::source, writes}}),
+                 prepare_stage(), denoise_stage(), finish_stage()}),
+    {16, 16, 4});
+  BOOST_TEST_REQUIRE(!before);
+  BOOST_TEST((before.why().code == core::ec::bad_config));
+  BOOST_TEST(before.why().text
+             == "stage 'mask' writes 'source' before the route, where no slots "
+                "are granted");
+  const auto after =
+    check(with(standard_rows(),
+               stage_of("keep", hook::after_answer, {{held::pixels, replaces}}),
+               "finish"),
+          {16, 16, 4});
+  BOOST_TEST_REQUIRE(!after);
+  BOOST_TEST(after.why().text
+             == "stage 'keep' writes 'pixels' after the answer, where no slots "
+                "are granted");
+}
+
+BOOST_AUTO_TEST_CASE(too_few_slots_for_any_request_fail_the_check) {
+  BOOST_TEST(static_cast<bool>(check(standard_rows(), {2, 2, 0})));
+  const auto found =
+    check(with(standard_rows(), upscale_stage(writes), "denoise"), {2, 2, 0});
+  BOOST_TEST_REQUIRE(!found);
+  BOOST_TEST(found.why().text
+             == "the stages need 2 state and 3 image slots for a request of "
+                "one leg, there are 2 and 2 (arena.state_slots, "
+                "arena.image_slots)");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

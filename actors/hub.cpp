@@ -66,7 +66,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
 }
 
 void hub::begin_leg(core::request_id id, row& r, uint32_t leg,
-                      core::time_point now) {
+                    core::time_point now) {
   const auto& next = r.under->routes[r.along.value].legs[leg];
   r.leg = leg;
   r.how =
@@ -204,10 +204,10 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
 
 void hub::answer_row(core::request_id id, row& r, core::time_point now) {
   if (!r.encoded || !r.known.file)
-    return end_row(id, r, row_state::failed,
-                   core::fail(core::ec::internal,
-                              "no stage encoded the answer's image"),
-                   now);
+    return end_row(
+      id, r, row_state::failed,
+      core::fail(core::ec::internal, "no stage encoded the answer's image"),
+      now);
   records_.encoded(now);
   close(r, row_state::answered);
   records_.answered(ending_of(id, r), now);

@@ -167,9 +167,10 @@ private:
   void start_from_earlier(core::ticket who, row& r, uint32_t steps);
 
   // hub_stages.cpp: from stage to stage
-  planning::row_view view_of(const row& r, const planning::need& asked = {}) const;
-  /// Has a row go on with the first stage from `from` on, of those that are due,
-  /// that has something to do.
+  planning::row_view view_of(const row& r,
+                             const planning::need& asked = {}) const;
+  /// Has a row go on with the first stage from `from` on, of those that are
+  /// due, that has something to do.
   void next_stage(core::request_id id, row& r, size_t from,
                   core::time_point now);
   /// The legs so far are over: on to the next one, or to the answer.
@@ -180,6 +181,8 @@ private:
   void choose_again(core::request_id id, row& r, core::time_point now);
   /// Returns the slot in which a row holds something; invalid: in none.
   ipc::slot_ref slot_of(const row& r, planning::held name) const;
+  /// Has the row hold the captures that were written, and drops the others.
+  void keep_captures(row& r, const held_slots& what);
   /// Has the row hold what a stage wrote for it.
   core::result<void> keep(row& r, const held_slots& what);
   /// Orders a stage's work that moves no row: facts before a route, or what
@@ -234,7 +237,7 @@ private:
 
   // hub.cpp: entering and ending
   void begin_leg(core::request_id id, row& r, uint32_t leg,
-                   core::time_point now);
+                 core::time_point now);
   void advance(core::request_id id, row& r, core::time_point now);
   void finish_with(core::request_id id, row& r, uint32_t done,
                    core::time_point now);
@@ -271,13 +274,16 @@ private:
   /// Dispatches a row that has had a leg, where one that has not must wait
   /// for slots: such a row holds some, and gives them back only at its end.
   bool dispatch_later_leg(const std::vector<core::lane_id>& lanes, worker& w,
-                            core::time_point now);
+                          core::time_point now);
   /// Give a row the slots of its phase, and make its order; nothing where there
   /// are not enough of them.
   std::optional<work> order_of_stage(core::ticket who, const row& r,
                                      const worker& w);
   std::optional<work> order_to_denoise(core::ticket who, row& r,
                                        const worker& w);
+  /// Has states kept on the way, in as many slots as are there.
+  void order_captures(core::ticket who, const row& r, const worker& w,
+                      denoise& into);
   /// Has a row run by what its worker hosts, from earlier work where its route
   /// says so.
   void settle_start(core::ticket who, row& r, const worker& w);

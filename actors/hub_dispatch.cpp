@@ -154,8 +154,8 @@ bool hub::leaves_seat(const worker& w, core::tenant_id whose) const {
       || !has_seat(w, whose);
 }
 
-bool hub::dispatch_later_leg(const std::vector<core::lane_id>& lanes,
-                               worker& w, core::time_point now) {
+bool hub::dispatch_later_leg(const std::vector<core::lane_id>& lanes, worker& w,
+                             core::time_point now) {
   if (queues_.later_legs() == 0)
     return false;
   for (const auto lane : lanes)
@@ -222,7 +222,26 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
   d.preview_every = r.what->preview_every;
   if (next.check)
     d.judge = next.check->judge;
+  order_captures(who, r, w, d);
   return d;
+}
+
+void hub::order_captures(core::ticket who, const row& r, const worker& w,
+                         denoise& into) {
+  const auto& next = r.under->routes[r.along.value].legs[r.leg];
+  // Without what remembers them nobody needs them.
+  if (next.capture.empty()
+      || !path_.is(path_.first(planning::hook::after_answer),
+                   planning::hook::after_answer))
+    return;
+  std::vector<uint32_t> wanted;
+  for (const auto steps : next.capture)
+    if (steps > r.steps_done && steps <= core::steps_to_run(r.how))
+      wanted.push_back(steps);
+  slots_.grant_captures(who, w.where.where, wanted.size());
+  const auto& given = slots_.of(who).granted.captures;
+  for (size_t i = 0; i < given.size(); ++i)
+    into.captures.push_back({wanted[i], given[i]});
 }
 
 bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {

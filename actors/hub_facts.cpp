@@ -89,7 +89,8 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
     r.match = go.match;
     if (found && !ports_.facts) {
       if (auto why = slots_.too_few_for(
-            along->name, path_.stages().least(*along, r.what->source != nullptr)))
+            along->name,
+            path_.stages().least(*along, r.what->source != nullptr)))
         return turn_away(id, r, std::move(*why), {}, now);
       r.how = planning::recipe_of(*r.what, {}, config_.profile->reuse->full,
                                   *config_.profile);

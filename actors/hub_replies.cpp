@@ -193,11 +193,11 @@ void hub::on(const stepped& x, core::time_point now) {
     records_.stepped_on(p.who.id, now);
     if (auto* r = requests_.running(p.who);
         r != nullptr && r->what->wants_progress)
-      ports_.clients->progressed(p.who.id, p.steps_done,
-                                 core::steps_to_run(r->how),
-                                 p.published && r->what->preview_every > 0
-                                   ? slots_.of(p.who).granted[planning::held::state]
-                                   : ipc::slot_ref{});
+      ports_.clients->progressed(
+        p.who.id, p.steps_done, core::steps_to_run(r->how),
+        p.published && r->what->preview_every > 0
+          ? slots_.of(p.who).granted[planning::held::state]
+          : ipc::slot_ref{});
   }
   settle(now);
 }
@@ -261,6 +261,7 @@ void hub::on(const denoised& x, core::time_point now) {
   using planning::held;
   slots_.drop(done.slots.reading[held::state]);
   slots_.drop(done.slots.granted[held::state]);
+  keep_captures(*r, done.slots);
   r->newest = {};
   planning::outcome o;
   o.leg = r->leg;
@@ -315,6 +316,7 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
       slots_.drop(state);
     }
     slots_.drop(x.slots.granted[held::pixels]);
+    keep_captures(r, x.slots);
   } else {
     slots_.discard(x.slots);
   }

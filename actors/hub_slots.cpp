@@ -41,8 +41,7 @@ const held_slots* hub::grant_for_stage(core::ticket who, const row& r,
                                        const worker& w) {
   auto left = left_for_next(r);
   if (r.at == phase::preparing)
-    left =
-      sum(left, left_for_others(r, requests_.has_ahead(r.what->tenant)));
+    left = sum(left, left_for_others(r, requests_.has_ahead(r.what->tenant)));
   const bool brings = r.what->source != nullptr;
   const auto* const leg = leg_of(r);
   std::array<held, planning::held_names> names{};
@@ -58,10 +57,9 @@ const held_slots* hub::grant_for_stage(core::ticket who, const row& r,
   }
   const auto wanted = std::span(names).first(granted);
   const auto* const given =
-    reads_files
-      ? slots_.grant_with_files(who, w.where.where, wanted, *r.what->source,
-                                left)
-      : slots_.grant(who, w.where.where, wanted, left);
+    reads_files ? slots_.grant_with_files(who, w.where.where, wanted,
+                                          *r.what->source, left)
+                : slots_.grant(who, w.where.where, wanted, left);
   if (given == nullptr)
     return nullptr;
   for (const auto& x : uses)

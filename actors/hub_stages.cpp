@@ -40,7 +40,8 @@ planning::row_view hub::view_of(const row& r,
   if (!r.answering && r.leg < legs.size())
     v.leg = &legs[r.leg];
   v.how = &r.how;
-  for (const auto name : {held::source, held::state, held::pixels, held::encoded})
+  for (const auto name :
+       {held::source, held::state, held::pixels, held::encoded})
     note_held(name);
   const bool from_match =
     v.along->from == planning::origin::image
@@ -70,8 +71,7 @@ ipc::slot_ref hub::slot_of(const row& r, held name) const {
         return r.known.done.back().image;
       if (r.found)
         return r.found;
-      return r.known.best ? r.known.done[*r.known.best].image
-                          : ipc::slot_ref{};
+      return r.known.best ? r.known.done[*r.known.best].image : ipc::slot_ref{};
     case held::files:
     case held::capture:
       break;
@@ -109,6 +109,16 @@ core::result<void> hub::keep(row& r, const held_slots& what) {
   if (what.reads_files)
     slots_.drop(what.reading[held::files]);
   return {};
+}
+
+void hub::keep_captures(row& r, const held_slots& what) {
+  for (const auto& slot : what.granted.captures) {
+    const auto seq = slots_.last_published(slot);
+    if (seq && *seq > 0)
+      r.captures.push_back(slot);
+    else
+      slots_.drop(slot);
+  }
 }
 
 void hub::next_stage(core::request_id id, row& r, size_t from,
@@ -255,8 +265,8 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
 }
 
 void hub::remember(core::request_id id, row& r, core::time_point now) {
-  for (auto i = path_.first(hook::after_answer); path_.is(i, hook::after_answer);
-       ++i) {
+  for (auto i = path_.first(hook::after_answer);
+       path_.is(i, hook::after_answer); ++i) {
     auto order = path_.at(i).begin(view_of(r));
     const bool wants = order && *order;
     if (!order)

@@ -54,9 +54,8 @@ bool hub::has_room_for(const row& r) const {
   auto left = left_for_next(r);
   if (prepares)
     left = sum(left, left_for_others(r, requests_.has_ahead(whose)));
-  const auto takes = path_.stages().granted(r.under->routes[r.along.value],
-                                            place_of(r),
-                                            r.what->source != nullptr);
+  const auto takes = path_.stages().granted(
+    r.under->routes[r.along.value], place_of(r), r.what->source != nullptr);
   for (size_t kind = 0; kind < takes.size(); ++kind)
     if (takes[kind] > 0
         && slots_.free(static_cast<ipc::slot_kind>(kind))

@@ -393,8 +393,8 @@ struct leave {
 using work = std::variant<run_stage, denoise, cancel_work, adopt>;
 
 /// What a worker sends to the scheduler.
-using report = std::variant<worker_ready, stage_done, stepping, stepped, denoised,
-                            adopted>;
+using report =
+  std::variant<worker_ready, stage_done, stepping, stepped, denoised, adopted>;
 
 } // namespace atelier::actors
 

@@ -141,9 +141,8 @@ inline uint32_t steps_left(const row& r) {
 /// picture is computed.
 inline double masked_as_it_runs(const row& r) {
   const auto& leg = r.under->routes[r.along.value].legs[r.leg];
-  return leg.from == planning::origin::template_image && !leg.record
-         ? r.masked
-         : 1;
+  return leg.from == planning::origin::template_image && !leg.record ? r.masked
+                                                                     : 1;
 }
 
 /// What one dispatch is at a worker, from the hand-off to the worker's reply or

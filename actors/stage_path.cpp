@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/stage_path.hpp>
-
 #include <atelier/core/result.hpp>
 
 #include <utility>
@@ -31,9 +30,9 @@ stage_path::stage_path(std::shared_ptr<const planning::pipeline> stages)
   for (size_t i = 0; i < stages_->size(); ++i) {
     entry x;
     x.worker = worker_for(stages_->at(i).row(), i > stages_->denoise());
-    x.phase = i < stages_->denoise()    ? core::phase::preparing
-              : i == stages_->denoise() ? core::phase::denoising
-                                        : core::phase::finishing;
+    x.phase = i < stages_->denoise()  ? core::phase::preparing
+            : i == stages_->denoise() ? core::phase::denoising
+                                      : core::phase::finishing;
     at_.push_back(x);
   }
 }

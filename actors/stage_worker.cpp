@@ -20,7 +20,7 @@ namespace {
 
 template <class State>
 stage_actor::behavior_type behave(self_of<stage_actor, State> self,
-                                stage_worker_config config) {
+                                  stage_worker_config config) {
   install_exception_border(self);
   auto& st = self->state;
   st.config = std::move(config);

@@ -51,9 +51,8 @@ control_actors spawn_control(caf::actor_system& sys, control_config with) {
 }
 
 std::vector<caf::actor> spawn_pool(caf::actor_system& sys,
-                                   worker_directory& into,
-                                   ipc::process_life in, pool_size size,
-                                   stage_worker_config each) {
+                                   worker_directory& into, ipc::process_life in,
+                                   pool_size size, stage_worker_config each) {
   std::vector<caf::actor> out;
   each.seats = size.seats;
   for (uint32_t i = 0; i < size.workers; ++i) {
@@ -67,8 +66,7 @@ std::vector<caf::actor> spawn_pool(caf::actor_system& sys,
 
 denoise_step_actor spawn_device(caf::actor_system& sys, worker_directory& into,
                                 denoise_step_config with) {
-  return into.add_new(
-    [&] { return sys.spawn(denoise_step, std::move(with)); });
+  return into.add_new([&] { return sys.spawn(denoise_step, std::move(with)); });
 }
 
 } // namespace atelier::actors

@@ -56,9 +56,8 @@ struct pool_size {
 /// @param each what they are made of; its place and seats are filled in
 /// @param in the life of the process in which they live
 std::vector<caf::actor> spawn_pool(caf::actor_system& sys,
-                                   worker_directory& into,
-                                   ipc::process_life in, pool_size size,
-                                   stage_worker_config each);
+                                   worker_directory& into, ipc::process_life in,
+                                   pool_size size, stage_worker_config each);
 
 /// Spawns a device's worker and enters it in `into`.
 denoise_step_actor spawn_device(caf::actor_system& sys, worker_directory& into,

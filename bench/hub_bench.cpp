@@ -7,9 +7,9 @@
 //
 //   hub_bench [REQUESTS]
 
+#include <atelier/actors/scheduler.hpp>
 #include <atelier/actors/stages/finish.hpp>
 #include <atelier/actors/stages/prepare.hpp>
-#include <atelier/actors/scheduler.hpp>
 #include <atelier/actors/worker_directory.hpp>
 #include <atelier/ipc/heap_store.hpp>
 #include <atelier/runtime/pipeline.hpp>
@@ -44,8 +44,8 @@ public:
     using planning::held;
     if (const auto* order = std::get_if<actors::run_stage>(&what)) {
       const bool prepares = static_cast<bool>(order->slots[held::state]);
-      good(slots_->publish(
-        order->slots[prepares ? held::state : held::encoded], 1, 0));
+      good(slots_->publish(order->slots[prepares ? held::state : held::encoded],
+                           1, 0));
       actors::stage_done reply;
       reply.who = order->who;
       reply.stage = order->stage;

@@ -16,11 +16,11 @@
 //
 //   overhead_bench [REQUESTS]
 
-#include <atelier/actors/stages/finish.hpp>
-#include <atelier/actors/stages/prepare.hpp>
 #include <atelier/actors/denoise_step.hpp>
 #include <atelier/actors/hub.hpp>
 #include <atelier/actors/inline_unit.hpp>
+#include <atelier/actors/stages/finish.hpp>
+#include <atelier/actors/stages/prepare.hpp>
 #include <atelier/actors/wire.hpp>
 #include <atelier/ipc/heap_store.hpp>
 #include <atelier/runtime/pipeline.hpp>

@@ -219,16 +219,16 @@ struct worker_context {
 /// microseconds at most, so that waking another thread for it would cost more.
 /// Threads: its functions are const and called from several threads.
 template <class S>
-concept stage_type =
-  requires(const S& s, const row_view& row, facts& known, const profile& costs,
-           worker_context& here, const typename S::work& w,
-           const typename S::done& d) {
-    { s.row() } -> std::convertible_to<const stage_row&>;
-    { s.begin(row) } -> std::same_as<std::optional<typename S::work>>;
-    { s.takes(w, costs) } -> std::same_as<core::timespan>;
-    { s.run(w, here) } -> std::same_as<core::result<typename S::done>>;
-    { s.end(d, known) } -> std::same_as<core::result<void>>;
-  };
+concept stage_type = requires(const S& s, const row_view& row, facts& known,
+                              const profile& costs, worker_context& here,
+                              const typename S::work& w,
+                              const typename S::done& d) {
+  { s.row() } -> std::convertible_to<const stage_row&>;
+  { s.begin(row) } -> std::same_as<std::optional<typename S::work>>;
+  { s.takes(w, costs) } -> std::same_as<core::timespan>;
+  { s.run(w, here) } -> std::same_as<core::result<typename S::done>>;
+  { s.end(d, known) } -> std::same_as<core::result<void>>;
+};
 
 /// A stage whose types are its own business. What its functions throw is an
 /// error, or nothing to do.

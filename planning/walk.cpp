@@ -26,8 +26,8 @@ action conclude(const route& along, const facts& known) {
   const auto last = static_cast<uint32_t>(known.done.size() - 1);
   const outcome& ended = known.done[last];
   const bool failed = ended.failure != core::ec::none;
-  const bool gated = ended.leg < along.legs.size()
-                  && along.legs[ended.leg].check.has_value();
+  const bool gated =
+    ended.leg < along.legs.size() && along.legs[ended.leg].check.has_value();
   if (!failed && !gated)
     return answer_with{last};
   if (may_answer_best(known))

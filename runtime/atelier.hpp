@@ -448,7 +448,15 @@ struct engine_status {
 
 namespace planning {
 class policy;
+class any_stage;
 } // namespace planning
+
+/// A stage of the host's own (<atelier/planning/stage.hpp>), and the one behind
+/// which it stands: "prepare", "denoise", "finish" or another; empty: the last.
+struct host_stage {
+  std::shared_ptr<const planning::any_stage> stage;
+  std::string after;
+};
 
 /// What an engine starts from.
 struct engine_options {
@@ -469,6 +477,11 @@ struct engine_options {
   /// functions are called from several threads. What one throws ends that
   /// decision alone: the plan in force stays, or the request is refused.
   std::vector<std::shared_ptr<const planning::policy>> policies = {};
+  /// The host's own stages of each request's path. Their code is in this
+  /// process, so that `processes.mode` must be "single". What one throws fails
+  /// its request alone. Stages with which requests could wait for slots for
+  /// ever are refused, with the schedule that shows it.
+  std::vector<host_stage> stages = {};
 };
 
 /// Runs Atelier's actors, here or in processes of its own.

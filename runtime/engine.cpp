@@ -99,6 +99,19 @@ result<std::unique_ptr<engine>> engine::start(const engine_options& options) {
   if (!own)
     return runtime::to_failure(own.why());
   x->own_policies = std::move(*own);
+  if (!options.stages.empty()
+      && x->settings.processes.mode != config::process_mode::single)
+    return runtime::to_failure(core::fail(
+      core::ec::bad_config,
+      "processes.mode: {} stages of the host's own run in this process, so the "
+      "mode must be \"single\"",
+      options.stages.size()));
+  for (const auto& own_stage : options.stages) {
+    if (!own_stage.stage)
+      return runtime::to_failure(core::fail(
+        core::ec::invalid_argument, "engine_options::stages: one is null"));
+    x->own_stages.push_back({own_stage.stage, own_stage.after});
+  }
   if (auto begun = x->begin(); !begun)
     return runtime::to_failure(begun.why());
   return std::unique_ptr<engine>{new engine{std::move(x)}};

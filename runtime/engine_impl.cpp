@@ -109,7 +109,8 @@ core::result<void> engine::impl::begin() {
     },
     [this](core::request_id id) {
       caf::anon_send(control.scheduler, actors::trial_noted{id});
-    });
+    },
+    profile);
   if (split) {
     auto program = runtime::find_process_program(settings.processes.program);
     if (!program)
@@ -152,9 +153,7 @@ core::result<void> engine::impl::spawn() {
   const runtime::part_context with{settings, profile, stages, arena,
                                    workers,  hub,     {}};
   runtime::control_context c;
-  c.workers = workers;
-  if (processes)
-    c.workers = processes;
+  c.others = processes;
   c.clients = clients;
   c.hub = hub;
   c.watch = watch;
@@ -164,12 +163,14 @@ core::result<void> engine::impl::spawn() {
   c.arena = arena->id();
   c.drawing = drawing;
   control = runtime::spawn_control(*sys, with, c);
+  pools = runtime::spawn_recall(*sys, with);
   if (processes) {
     caf::anon_send(control.supervisor, actors::start_atom::value);
     return {};
   }
   workers->run_on_the_spot(*sys);
-  pools = runtime::spawn_cpu_pools(*sys, with);
+  for (auto& x : runtime::spawn_cpu_pools(*sys, with))
+    pools.push_back(std::move(x));
   uint32_t index = 0;
   for (const auto& device : settings.devices) {
     auto part = runtime::spawn_device(*sys, with, device, index++);

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/stages/classify.hpp>
+#include <atelier/actors/stages/fetch.hpp>
+#include <atelier/actors/stages/mask.hpp>
+#include <atelier/actors/stages/remember.hpp>
+#include <atelier/actors/stages/search.hpp>
 #include <atelier/config/device_kind.hpp>
+#include <atelier/index/memory.hpp>
 #include <atelier/planning/kinds.hpp>
+#include <atelier/planning/schedule_search.hpp>
+#include <atelier/runtime/make_classifier.hpp>
 #include <atelier/runtime/make_executor.hpp>
 #include <atelier/runtime/pipeline.hpp>
 
@@ -40,7 +48,76 @@ core::result<std::shared_ptr<const planning::pipeline>> stages_of(
   from.longest_decoding = std::min(x.limits.decode, x.processes.silence / 2);
   from.test_crash_preparing = x.preprocess.test_crash_seed;
   from.test_crash_finishing = x.postprocess.test_crash_seed;
-  return actors::standard_pipeline(from, more);
+  const auto& pace = x.scheduler;
+  const auto add = [](std::vector<planning::stage_ptr>& to, auto stage) {
+    to.push_back(planning::make_stage(std::move(stage)));
+  };
+  if (!x.classifier.folder.empty())
+    add(from.facts, actors::classify_stage{[x] { return make_classifier(x); },
+                                           pace.facts, pace.facts_share});
+  add(from.facts, actors::mask_stage{from.sources, from.longest_decoding,
+                                     pace.facts, pace.facts_share});
+  if (x.cache.memory_bytes > 0) {
+    if (x.arena.capture_slots == 0)
+      return core::fail(core::ec::bad_config,
+                        "cache.memory_mib: what is remembered comes through "
+                        "capture slots, and there are none "
+                        "(arena.capture_slots)");
+    const auto kept = std::make_shared<index::memory>(
+      index::memory_bounds{x.cache.memory_bytes, x.cache.entries});
+    add(from.facts, actors::search_stage{kept, pace.facts, pace.facts_share});
+    add(from.earlier, actors::fetch_stage{kept});
+    add(from.afterwards, actors::remember_stage{kept});
+  }
+  auto made = actors::standard_pipeline(from, more);
+  if (!made || more.empty())
+    return made;
+  if (auto sound =
+        planning::check(**made, {x.arena.state_slots, x.arena.image_slots,
+                                 x.arena.capture_slots});
+      !sound)
+    return sound.why();
+  return made;
+}
+
+namespace {
+
+/// Brings the scheduler's orders to the workers of its own process, or to those
+/// of others.
+class either_process : public actors::handoff {
+public:
+  either_process(std::shared_ptr<actors::worker_directory> here,
+                 std::shared_ptr<actors::handoff> others)
+    : here_(std::move(here)), others_(std::move(others)) {}
+
+  void send(const actors::worker_address& to, actors::work what) override {
+    if (to.where == ipc::process_life{})
+      here_->send(to, std::move(what));
+    else
+      others_->send(to, std::move(what));
+  }
+
+  void settle() override {
+    here_->settle();
+    others_->settle();
+  }
+
+private:
+  std::shared_ptr<actors::worker_directory> here_;
+  std::shared_ptr<actors::handoff> others_;
+};
+
+} // namespace
+
+std::vector<caf::actor> spawn_recall(caf::actor_system& sys,
+                                     const part_context& with) {
+  if (with.settings.cache.memory_bytes == 0)
+    return {};
+  // Its orders are short, and are worked off one by one.
+  constexpr uint32_t seats = 256;
+  return actors::spawn_pool(sys, *with.workers, {},
+                            {actors::role::recall, 1, seats},
+                            {{}, 1, with.stages, with.slots, with.hub});
 }
 
 control_actors spawn_control(caf::actor_system& sys, const part_context& with,
@@ -62,7 +139,10 @@ control_actors spawn_control(caf::actor_system& sys, const part_context& with,
   hub.join = joining_of(s.scheduler.batching);
   auto& ports = x.scheduler.ports;
   ports.slots = with.slots;
-  ports.workers = control.workers;
+  ports.workers = with.workers;
+  if (control.others)
+    ports.workers =
+      std::make_shared<either_process>(with.workers, control.others);
   ports.clients = control.clients;
   ports.drawing = control.drawing;
   x.monitor.window = s.monitor.window;
@@ -79,10 +159,13 @@ control_actors spawn_control(caf::actor_system& sys, const part_context& with,
 std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,
                                         const part_context& with) {
   using actors::role;
+  // Facts that come later than their budget are of no use.
+  constexpr uint32_t classifier_seats = 64;
   const auto& s = with.settings;
   const actors::pool_size pools[] = {
     {role::preprocess, s.preprocess.workers, s.preprocess.seats},
     {role::postprocess, s.postprocess.workers, s.postprocess.seats},
+    {role::classifier, 1, classifier_seats},
   };
   std::vector<caf::actor> all;
   for (const auto& size : pools) {
@@ -139,7 +222,7 @@ std::vector<std::string> process_parts(const config::settings& x) {
 size_t control_threads(const config::settings& x) {
   if (x.actors.threads != 0)
     return x.actors.threads;
-  constexpr size_t hub_and_others = 2;
+  const size_t hub_and_others = x.cache.memory_bytes > 0 ? 3 : 2;
   if (x.processes.mode == config::process_mode::split)
     return hub_and_others;
   return hub_and_others + cpu_threads(x);
@@ -148,7 +231,8 @@ size_t control_threads(const config::settings& x) {
 size_t cpu_threads(const config::settings& x) {
   if (x.actors.threads != 0)
     return x.actors.threads;
-  return size_t{x.preprocess.workers} + x.postprocess.workers;
+  // And one that finds facts.
+  return size_t{x.preprocess.workers} + x.postprocess.workers + 1;
 }
 
 } // namespace atelier::runtime

@@ -50,7 +50,8 @@ struct part_context {
 
 /// What the control part needs besides.
 struct control_context {
-  std::shared_ptr<actors::handoff> workers;
+  /// To the workers of other processes; null: there are none.
+  std::shared_ptr<actors::handoff> others;
   std::shared_ptr<actors::gateway> clients;
   std::shared_ptr<actors::mailbox_hub_port> hub;
   std::shared_ptr<actors::mailbox_supervision> watch;
@@ -69,6 +70,11 @@ struct device_part {
   actors::denoise_step_actor actor;
   std::shared_ptr<gpu::executor> device;
 };
+
+/// Spawns what works beside the scheduler in its process, on what is
+/// remembered; none where nothing is.
+std::vector<caf::actor> spawn_recall(caf::actor_system& sys,
+                                     const part_context& with);
 
 /// Spawns scheduler, monitor, planner and supervisor.
 control_actors spawn_control(caf::actor_system& sys, const part_context& with,

@@ -98,8 +98,7 @@ private:
         || at->route.value >= in_force.routes.size())
       return;
     const auto& legs = in_force.routes[at->route.value].legs;
-    if (!legs.empty()
-        && legs.front().from == planning::origin::template_image
+    if (!legs.empty() && legs.front().from == planning::origin::template_image
         && !legs.front().record)
       into_->masked[id] = known.mask->ratio;
   }

@@ -411,10 +411,11 @@ private:
                            const std::shared_ptr<actors::hub_port>& reports) {
     process_body body;
     const auto port = std::make_shared<timed_pools>(timers_, reports);
-    for (const auto of : {actors::role::preprocess, actors::role::postprocess}) {
-      auto some = actors::spawn_pool(
-        sys_, *body.workers, who, {of, 1, pool_seats},
-        {{}, 1, stages_, store_, port, of_.profile});
+    for (const auto of :
+         {actors::role::preprocess, actors::role::postprocess}) {
+      auto some =
+        actors::spawn_pool(sys_, *body.workers, who, {of, 1, pool_seats},
+                           {{}, 1, stages_, store_, port, of_.profile});
       body.actors.insert(body.actors.end(), some.begin(), some.end());
     }
     return body;

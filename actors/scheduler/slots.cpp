@@ -118,10 +118,11 @@ const held_slots* slots::grant(core::ticket dispatch, ipc::process_life writer,
   return &held;
 }
 
-const held_slots* slots::grant_with_files(
-  core::ticket dispatch, ipc::process_life writer,
-  std::span<const planning::held> names, const core::source_images& files,
-  slot_counts reserve) {
+const held_slots* slots::grant_with_files(core::ticket dispatch,
+                                          ipc::process_life writer,
+                                          std::span<const planning::held> names,
+                                          const core::source_images& files,
+                                          slot_counts reserve) {
   using ipc::slot_kind;
   if (grant(dispatch, writer, names, reserve) == nullptr)
     return nullptr;

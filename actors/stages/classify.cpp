@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <limits>
 #include <mutex>
 #include <span>
@@ -22,11 +23,20 @@ core::error not_loaded(const core::error& why) {
   return core::fail(why.code, "classifier: {}", why.text);
 }
 
+/// What the loader throws is its outcome, as what it returns: it is called
+/// once.
 core::result<classifier_ptr> opened_by(const classifier_loader& by) {
-  auto made = by();
-  if (made && !*made)
-    return core::fail(core::ec::internal, "the loader returned none");
-  return made;
+  try {
+    auto made = by();
+    if (made && !*made)
+      return core::fail(core::ec::internal, "the loader returned none");
+    return made;
+  } catch (const std::exception& x) {
+    return core::fail(core::ec::internal, "the loader threw: {}", x.what());
+  } catch (...) {
+    return core::fail(core::ec::internal,
+                      "the loader threw what is no exception");
+  }
 }
 
 uint32_t tolerated_of(const classify_stage::ladder& x,
@@ -99,9 +109,7 @@ core::result<classify_stage::done> classify_stage::run(
   auto& own = *loaded_;
   const std::lock_guard guard{own.mutex};
   if (!own.classifier) {
-    // What stands here is the outcome where the loader throws.
-    own.classifier.emplace(core::fail(core::ec::internal, "the loader threw"));
-    *own.classifier = opened_by(own.load);
+    own.classifier = opened_by(own.load);
     if (!*own.classifier)
       core::log_warn("{}", not_loaded(own.classifier->why()).text);
   }

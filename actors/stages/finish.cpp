@@ -75,8 +75,9 @@ finish_stage::finish_stage(uint32_t test_crash_seed)
 std::optional<finish_stage::work> finish_stage::begin(
   const planning::row_view& row) const {
   const auto& v = row.costs.variants[row.how->variant.value];
-  return work{*row.how, row.wanted.text,   v.model,
-              v.name,   row.wanted.output, {row.notes.begin(), row.notes.end()}};
+  return work{*row.how,          row.wanted.text,
+              v.model,           v.name,
+              row.wanted.output, {row.notes.begin(), row.notes.end()}};
 }
 
 core::timespan finish_stage::takes(const work&,

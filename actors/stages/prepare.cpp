@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/source_files.hpp>
 #include <atelier/actors/stages/prepare.hpp>
+#include <atelier/actors/stages/source_decoding.hpp>
 #include <atelier/core/image/geometry.hpp>
 #include <atelier/core/image/native_fit.hpp>
 #include <atelier/core/philox_noise.hpp>
@@ -90,47 +91,6 @@ void draw_noise(const core::recipe& how, beginning from, std::span<float> out) {
   std::copy_n(both.data() + first, out.size(), out.data());
 }
 
-core::error named(std::string_view field, const core::error& why) {
-  return core::fail(why.code, "{}: {}", field, why.text);
-}
-
-/// Names the option by which the work was given up, if it was.
-core::error cut_off(std::string_view field, const core::error& why,
-                    const image::decode_limits& most) {
-  if (!most.stopped())
-    return named(field, why);
-  return core::fail(why.code, "{}: {} (limits.decode_ms)", field, why.text);
-}
-
-core::result<image::picture> decode_upright(std::string_view field,
-                                            std::span<const uint8_t> file,
-                                            const image::decode_limits& most) {
-  const auto head = image::read_header(file);
-  if (!head)
-    return named(field, head.why());
-  auto pixels = image::decode_colours(file, most);
-  if (!pixels)
-    return cut_off(field, pixels.why(), most);
-  return image::upright(*std::move(pixels), head->orientation);
-}
-
-/// Decodes a file and scales its picture.
-core::result<image::picture> decode_to(std::string_view field,
-                                       std::span<const uint8_t> file,
-                                       const image::decode_limits& most,
-                                       core::extent px, core::extent& was) {
-  auto whole = decode_upright(field, file, most);
-  if (!whole)
-    return whole.why();
-  was = whole->px;
-  if (was == px)
-    return whole;
-  auto scaled = image::resize(whole->view(), px, most.stop);
-  if (!scaled)
-    return cut_off(field, scaled.why(), most);
-  return scaled;
-}
-
 /// Puts a picture of the size that is answered where the drawing starts from
 /// it, and where it is kept.
 core::result<void> put_pixels(const image::picture& x, core::extent drawn,
@@ -155,7 +115,8 @@ void put_mask(const std::vector<uint8_t>& x, core::extent px,
   std::copy(smaller.begin(), smaller.end(), into.mask.begin());
 }
 
-core::result<void> write_source(const prepare_stage::work& x, const source_files& files,
+core::result<void> write_source(const prepare_stage::work& x,
+                                const source_files& files,
                                 const ipc::slot_ref& source,
                                 const image::decode_limits& most,
                                 ipc::slot_store& slots,
@@ -170,14 +131,14 @@ core::result<void> write_source(const prepare_stage::work& x, const source_files
   if (!into)
     return into.why();
   core::extent image_px;
-  const auto pixels = decode_to("image", files.image, most, px, image_px);
+  const auto pixels = decode_source("image", files.image, most, px, image_px);
   if (!pixels)
     return pixels.why();
   if (auto done = put_pixels(*pixels, x.how.px, *into); !done)
     return done.why();
   if (masked) {
     core::extent mask_px;
-    const auto grey = decode_to("mask", files.mask, most, px, mask_px);
+    const auto grey = decode_source("mask", files.mask, most, px, mask_px);
     if (!grey)
       return grey.why();
     const auto mask = image::binarize(grey->view());
@@ -222,7 +183,7 @@ core::result<void> write_drawn(const prepare_stage::work& x,
   if (whole.px != px) {
     auto scaled = image::resize(whole.view(), px, most.stop);
     if (!scaled)
-      return cut_off("image", scaled.why(), most);
+      return source_error("image", scaled.why(), most);
     whole = std::move(*scaled);
   }
   if (auto done = put_pixels(whole, x.how.px, *into); !done)
@@ -257,7 +218,8 @@ core::result<beginning> read_source(const prepare_stage::work& x,
   const auto files = parse_source_files(*bytes);
   if (!files)
     return files.why();
-  if (auto done = write_source(x, *files, source, most, slots, here.notes); !done)
+  if (auto done = write_source(x, *files, source, most, slots, here.notes);
+      !done)
     return done.why();
   return files->mask.empty() ? beginning::image : beginning::edit;
 }
@@ -298,8 +260,8 @@ std::optional<prepare_stage::work> prepare_stage::begin(
     return std::nullopt;
   work x;
   x.how = *row.how;
-  x.latent =
-    planning::latent_of(row.costs.variants[row.how->variant.value], row.how->px);
+  x.latent = planning::latent_of(row.costs.variants[row.how->variant.value],
+                                 row.how->px);
   if (row.how->from_image && row.drawn != nullptr) {
     x.drawn_px = row.drawn->px;
     x.drawn_scaled_to = row.drawn->scaled_to;

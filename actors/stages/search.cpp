@@ -26,7 +26,9 @@ search_stage::search_stage(std::shared_ptr<index::kept_work> kept,
 
 std::optional<search_stage::work> search_stage::begin(
   const planning::row_view& of) const {
-  if (!of.asked.near || !of.costs.reuse || !index::is_remembered(of.wanted))
+  // Words say nothing of how near a prompt is to an image.
+  if (!of.asked.near || of.asked.by == planning::compared::pictures
+      || !of.costs.reuse || !index::is_remembered(of.wanted))
     return std::nullopt;
   work order;
   order.key = index::key_for(of.wanted, of.costs);

@@ -167,8 +167,8 @@ void process_spawner::spawn(const order& x) {
   };
   calls.ended = [this, who] { forget(who); };
   c->link = std::make_unique<ring_link>(*how_.host, who, std::move(calls));
-  c->link->send(
-    actors::to_process{{}, 0, actors::setup{x.part, how_.settings, how_.stages}});
+  c->link->send(actors::to_process{
+    {}, 0, actors::setup{x.part, how_.settings, how_.stages}});
 
   const auto arena = fmt::format("--arena={}", how_.host->name());
   const auto process = fmt::format("--process={}", who.process.value);

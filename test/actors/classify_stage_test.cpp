@@ -230,18 +230,16 @@ BOOST_AUTO_TEST_CASE(
 
 BOOST_AUTO_TEST_CASE(a_loader_that_throws_or_returns_none_is_an_error) {
   int calls = 0;
-  const auto throwing =
-    planning::make_stage(classify_stage{[&]() -> loading {
-                                          ++calls;
-                                          throw std::runtime_error("broken");
-                                        },
-                                        1s, 1});
-  const auto order = throwing->begin({wanted, known, costs, asked});
-  BOOST_REQUIRE(order);
+  const classify_stage throwing{[&]() -> loading {
+                                  ++calls;
+                                  throw std::runtime_error("broken");
+                                },
+                                1s, 1};
   for (int i = 0; i < 2; ++i) {
-    const auto found = throwing->run(**order, here);
-    BOOST_REQUIRE(!found);
-    BOOST_CHECK(found.why().code == ec::internal);
+    const auto thrown = run(throwing);
+    BOOST_REQUIRE(!thrown);
+    BOOST_CHECK(thrown.why().code == ec::internal);
+    BOOST_TEST(thrown.why().text == "classifier: the loader threw: broken");
   }
   BOOST_TEST(calls == 1);
   classifier = nullptr;

@@ -6,11 +6,11 @@ namespace {
 using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
-using test::finish;
-using test::prepare;
 using core::ec;
 using ipc::slot_kind;
+using test::finish;
 using test::hub_rig;
+using test::prepare;
 
 constexpr auto cpu = hub_rig::life(1);
 constexpr auto device = hub_rig::life(2);

@@ -8,10 +8,10 @@ namespace {
 using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
-using test::finish;
-using test::prepare;
 using core::ec;
+using test::finish;
 using test::hub_rig;
+using test::prepare;
 
 constexpr auto device = hub_rig::life(2);
 

@@ -8,10 +8,10 @@ namespace {
 using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
-using test::finish;
-using test::prepare;
 using core::ec;
 using ipc::slot_kind;
+using test::finish;
+using test::prepare;
 
 constexpr auto cpu = test::hub_rig::life(1);
 constexpr auto device = test::hub_rig::life(2);

@@ -7,9 +7,9 @@ namespace {
 using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
+using core::ec;
 using test::finish;
 using test::prepare;
-using core::ec;
 
 constexpr auto device = test::hub_rig::life(2);
 

@@ -11,11 +11,11 @@ using namespace atelier;
 using namespace std::chrono_literals;
 using actors::death;
 using actors::denoise;
-using test::finish;
-using test::prepare;
 using core::ec;
 using core::phase;
+using test::finish;
 using test::hub_rig;
+using test::prepare;
 
 constexpr auto cpu = hub_rig::life(1);
 constexpr auto device = hub_rig::life(2);

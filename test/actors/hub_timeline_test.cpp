@@ -8,9 +8,9 @@ namespace {
 using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
-using test::prepare;
 using actors::timeline_event;
 using test::hub_rig;
+using test::prepare;
 using kind = timeline_event::kind;
 
 struct drawing : actors::timeline {

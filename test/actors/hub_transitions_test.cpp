@@ -7,10 +7,10 @@ namespace {
 using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
-using test::finish;
 using actors::phase;
-using test::prepare;
 using core::ec;
+using test::finish;
+using test::prepare;
 
 constexpr auto cpu = test::hub_rig::life(1);
 constexpr auto device = test::hub_rig::life(2);

@@ -10,9 +10,9 @@ namespace {
 using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
-using test::prepare;
 using core::ec;
 using test::hub_rig;
+using test::prepare;
 
 // A hub whose device ran a step of card@4 already, in `took` instead of 10 ms.
 struct measured : hub_rig {

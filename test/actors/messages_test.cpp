@@ -197,13 +197,16 @@ public:
   }
 
   void fill(run_stage& x) {
-    x = {ticket(), static_cast<uint16_t>(u32()), span(),
-         slots(),  below(2) != 0,                body_bytes()};
+    x = {ticket(),      static_cast<uint16_t>(u32()),
+         span(),        slots(),
+         below(2) != 0, body_bytes()};
   }
 
   void fill(stage_done& x) {
-    x = {ticket(), static_cast<uint16_t>(u32()), error(),     span(),
-         notes(),  span().count(),               body_bytes()};
+    x = {ticket(),    static_cast<uint16_t>(u32()),
+         error(),     span(),
+         notes(),     span().count(),
+         body_bytes()};
   }
 
   void fill(adopt& x) {

@@ -165,8 +165,7 @@ BOOST_AUTO_TEST_CASE(what_a_stage_drew_is_a_source_as_its_file_would_be) {
     work.drawn = files_slot;
     work.drawn_px = px;
     work.drawn_scaled_to = scaled_to;
-    BOOST_TEST(
-      (prepare_again(slots).failure.code == ec::none));
+    BOOST_TEST((prepare_again(slots).failure.code == ec::none));
     BOOST_TEST(equal(source().pixels, expected));
     BOOST_TEST(source().mask.empty());
     BOOST_TEST(std::ranges::equal(state().latent, noise));
@@ -251,8 +250,7 @@ BOOST_AUTO_TEST_CASE(without_a_source_noise_is_the_first_drawing) {
        {std::pair{core::latent_shape{1, 5, 5}, 41u}, {{1, 3, 3}, 20u}}) {
     slots.open(state_slot);
     work.latent = shape;
-    BOOST_TEST(
-      (prepare_again(slots).failure.code == ec::none));
+    BOOST_TEST((prepare_again(slots).failure.code == ec::none));
     BOOST_TEST(state().head.generator_counter == words);
   }
 }

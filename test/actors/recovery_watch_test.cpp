@@ -10,9 +10,9 @@ using namespace atelier;
 using namespace std::chrono_literals;
 using actors::denoise;
 using actors::duration_counts;
+using actors::recovery_watch;
 using test::finish;
 using test::prepare;
-using actors::recovery_watch;
 
 constexpr core::process_id cpu{1};
 constexpr core::process_id device{2};

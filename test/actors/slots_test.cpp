@@ -12,8 +12,8 @@ namespace {
 
 using namespace atelier;
 using ipc::slot_kind;
-using planning::held;
 using ipc::slot_state;
+using planning::held;
 
 constexpr ipc::process_life cpu{core::process_id{1}, core::incarnation{1}};
 constexpr ipc::process_life device{core::process_id{2}, core::incarnation{1}};
@@ -41,10 +41,9 @@ BOOST_FIXTURE_TEST_SUITE(slots_test, rig)
 BOOST_AUTO_TEST_CASE(a_dispatch_is_granted_all_or_none) {
   BOOST_TEST(sut.grant(first, device, {held::state, held::pixels}, {})
              != nullptr);
-  BOOST_TEST(sut.grant(second, device,
-                       {held::pixels, held::state, held::state},
-                       {})
-             == nullptr);
+  BOOST_TEST(
+    sut.grant(second, device, {held::pixels, held::state, held::state}, {})
+    == nullptr);
   BOOST_TEST(sut.free(slot_kind::image) == 2u);
   BOOST_TEST(sut.free(slot_kind::state) == 1u);
   BOOST_TEST(sut.dispatches() == 1u);
@@ -54,12 +53,9 @@ BOOST_AUTO_TEST_CASE(a_dispatch_is_granted_all_or_none) {
 }
 
 BOOST_AUTO_TEST_CASE(a_grant_leaves_its_reserve) {
-  BOOST_TEST(sut.grant(first, device, {held::pixels}, {0, 3, 0})
-             == nullptr);
-  BOOST_TEST(sut.grant(first, device, {held::pixels}, {0, 2, 0})
-             != nullptr);
-  BOOST_TEST(sut.grant(second, device, {held::pixels}, {0, 2, 0})
-             == nullptr);
+  BOOST_TEST(sut.grant(first, device, {held::pixels}, {0, 3, 0}) == nullptr);
+  BOOST_TEST(sut.grant(first, device, {held::pixels}, {0, 2, 0}) != nullptr);
+  BOOST_TEST(sut.grant(second, device, {held::pixels}, {0, 2, 0}) == nullptr);
 }
 
 BOOST_AUTO_TEST_CASE(a_granted_slot_is_ready_for_its_writer) {
@@ -222,8 +218,10 @@ BOOST_AUTO_TEST_CASE(what_is_further_along_finds_its_slots) {
 }
 
 BOOST_AUTO_TEST_CASE(captures_are_granted_as_far_as_there_are_some) {
-  actors::slots sut_with{1, {2, 3, 2}, std::make_shared<ipc::heap_store>(
-                                         1, actors::slot_counts{2, 3, 2})};
+  actors::slots sut_with{
+    1,
+    {2, 3, 2},
+    std::make_shared<ipc::heap_store>(1, actors::slot_counts{2, 3, 2})};
   sut_with.grant(first, device, {held::state}, {});
   sut_with.grant_captures(first, device, 3);
   BOOST_TEST(sut_with.of(first).granted.captures.size() == 2u);

@@ -51,6 +51,9 @@ BOOST_AUTO_TEST_CASE(only_who_asks_and_may_reuse_is_searched_for) {
   auto asks_for_nothing = asking();
   asks_for_nothing.asked.near = false;
   BOOST_TEST((stage.begin(asks_for_nothing) == std::nullopt));
+  auto by_images = asking();
+  by_images.asked.by = planning::compared::pictures;
+  BOOST_TEST((stage.begin(by_images) == std::nullopt));
   wanted.source = std::make_shared<core::source_images>();
   BOOST_TEST((stage.begin(asking()) == std::nullopt));
   wanted.source = nullptr;

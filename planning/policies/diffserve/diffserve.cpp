@@ -57,8 +57,8 @@ bool timed_out(const demand& asked, core::time_point seen) {
 }
 
 // Seconds that a leg waits for a variant, by Little's law.
-double wait_for(const demand& asked, core::variant_id variant, const leg_times& of,
-                uint32_t workers) {
+double wait_for(const demand& asked, core::variant_id variant,
+                const leg_times& of, uint32_t workers) {
   const size_t v = variant.value;
   const double waiting =
     v < asked.waiting.size() ? static_cast<double>(asked.waiting[v]) : 0;
@@ -196,7 +196,7 @@ core::result<cascade_plan> planned(
 
 // On devices that run it at these costs.
 leg_times leg_with(const variant_profile& v, core::variant_id variant,
-             uint32_t most_batch, core::timespan judging) {
+                   uint32_t most_batch, core::timespan judging) {
   std::set<uint32_t> sizes{1};
   for (const step_cost& s : v.step)
     if (s.batch <= most_batch)
@@ -214,8 +214,8 @@ leg_times leg_with(const variant_profile& v, core::variant_id variant,
 
 } // namespace
 
-leg_times leg_of(const profile& known, core::variant_id variant, uint32_t most_batch,
-           core::timespan judging) {
+leg_times leg_of(const profile& known, core::variant_id variant,
+                 uint32_t most_batch, core::timespan judging) {
   return leg_with(known.variants[variant.value], variant, most_batch, judging);
 }
 

@@ -106,6 +106,6 @@ std::vector<diffserve_rules> all_diffserve_rules();
 /// Returns the batches of a variant as measured at its native size, up to
 /// `most_batch`, each with text, decoding and judging of all its pictures.
 diffserve::leg_times leg_of(const profile& known, core::variant_id variant,
-                      uint32_t most_batch, core::timespan judging);
+                            uint32_t most_batch, core::timespan judging);
 
 } // namespace atelier::planning

@@ -85,8 +85,8 @@ void offer_builder::add(uint32_t of, uint32_t route, double quality, bool fresh,
   bind(c, legs, 0, 0);
 }
 
-void offer_builder::bind(column& c, const std::vector<leg_offer>& legs, size_t at,
-                         double seconds) {
+void offer_builder::bind(column& c, const std::vector<leg_offer>& legs,
+                         size_t at, double seconds) {
   // A column has no more legs; the second test says so to the compiler.
   if (at == legs.size() || at == c.work.size()) {
     out_.asked.columns.push_back(c);
@@ -126,7 +126,8 @@ bool offer_builder::may_follow(const column& c, const pool_key& next) const {
       || next.device_kind == out_.pools[c.work[0].pool].device_kind;
 }
 
-double offer_builder::step_seconds(const leg_offer& l, const pool_key& on) const {
+double offer_builder::step_seconds(const leg_offer& l,
+                                   const pool_key& on) const {
   if (l.step_seconds)
     return l.step_seconds(on.device_kind, on.batch);
   const variant_table& x = tables_.of(l.variant, on.device_kind);
@@ -134,7 +135,8 @@ double offer_builder::step_seconds(const leg_offer& l, const pool_key& on) const
 }
 
 // What each picture takes besides its steps.
-double offer_builder::once_seconds(const leg_offer& l, std::string_view kind) const {
+double offer_builder::once_seconds(const leg_offer& l,
+                                   std::string_view kind) const {
   const variant_profile& v = tables_.of(l.variant, kind).costs;
   const double own = core::to_seconds(v.text + v.decode);
   return l.judged_by == nullptr

@@ -70,7 +70,8 @@ public:
            std::optional<std::pair<uint32_t, double>> part = {});
 
 private:
-  void bind(column& c, const std::vector<leg_offer>& legs, size_t at, double seconds);
+  void bind(column& c, const std::vector<leg_offer>& legs, size_t at,
+            double seconds);
   bool may_follow(const column& c, const pool_key& next) const;
   double step_seconds(const leg_offer& l, const pool_key& on) const;
   double once_seconds(const leg_offer& l, std::string_view kind) const;

@@ -110,8 +110,8 @@ BOOST_AUTO_TEST_CASE(what_waits_for_room_leaves_at_once_when_there_is_some) {
 
 BOOST_AUTO_TEST_CASE(a_record_too_large_is_dropped_and_others_go_on) {
   pair_of_rings r;
-  r.sut->send(
-    actors::to_process{{}, 0, actors::setup{"cpu", std::string(8192, 'x')}});
+  r.sut->send(actors::to_process{
+    {}, 0, actors::setup{"cpu", std::string(8192, 'x'), {}}});
   r.ping(0);
   r.expect_pings(1);
 }

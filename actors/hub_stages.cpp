@@ -98,9 +98,11 @@ core::result<void> hub::keep(row& r, const held_slots& what) {
     into = slot;
     return true;
   };
-  if (take(held::state, r.newest))
-    r.steps_done = r.saved =
-      static_cast<uint32_t>(*slots_.last_published(r.newest) - 1);
+  if (take(held::state, r.newest)) {
+    r.steps_done = static_cast<uint32_t>(*slots_.last_published(r.newest) - 1);
+    // What noise is to be replaced by is expected until a device takes it.
+    r.saved = std::max(r.saved, r.steps_done);
+  }
   take(held::source, r.source);
   take(held::encoded, r.encoded);
   take(held::pixels, r.answering                ? r.pixels

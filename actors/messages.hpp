@@ -241,7 +241,7 @@ struct denoised {
   /// When the attempt's first step began, in nanoseconds on the host's
   /// monotonic clock; 0: none did.
   int64_t first_step_ns = 0;
-  /// As those of `stage_done`.
+  /// These mean what those of `stage_done` do.
   std::vector<core::note> notes;
   /// What the judge said, 0..1; 0 where nobody was asked, `planning::unjudged`
   /// where it failed.

@@ -53,8 +53,8 @@ struct row {
   core::typed_body order;
   /// Its legs are over: what is left stands before the answer.
   bool answering = false;
-  /// Of the last dispatch that moves the row; a reply counts only if it carries
-  /// this one.
+  /// The number of the last dispatch that moves the row; a reply counts only if
+  /// it carries this one.
   uint32_t attempt = 0;
   /// The last number of a dispatch, side ones included.
   uint32_t dispatches = 0;

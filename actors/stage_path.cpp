@@ -34,6 +34,10 @@ stage_path::stage_path(std::shared_ptr<const planning::pipeline> stages)
             : i == stages_->denoise() ? core::phase::denoising
                                       : core::phase::finishing;
     at_.push_back(x);
+    const auto& row = stages_->at(i).row();
+    has_required_facts_ = has_required_facts_
+                       || (row.at == hook::before_route
+                           && row.otherwise == planning::if_failed::fail);
   }
 }
 

@@ -53,6 +53,12 @@ public:
     return stage < size() && at(stage).row().at == of;
   }
 
+  /// Whether a request may not go on without the answer of a stage that looks
+  /// for facts.
+  bool has_required_facts() const {
+    return has_required_facts_;
+  }
+
 private:
   struct entry {
     role worker = role::preprocess;
@@ -61,6 +67,7 @@ private:
 
   std::shared_ptr<const planning::pipeline> stages_;
   std::vector<entry> at_;
+  bool has_required_facts_ = false;
 };
 
 } // namespace atelier::actors

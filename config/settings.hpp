@@ -176,7 +176,7 @@ struct monitor_settings {
   uint32_t windows = core::planning_rhythm{}.windows;
 };
 
-/// What is remembered of answered requests, for later ones to start from.
+/// Bounds what is remembered of answered requests for later ones.
 struct cache_settings {
   /// Of all that is kept; 0: nothing is remembered, and nothing is looked for.
   uint64_t memory_bytes = 0;

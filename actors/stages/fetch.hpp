@@ -23,10 +23,10 @@ public:
     uint64_t entry = 0;
     /// A state, or pixels.
     planning::held what = planning::held::state;
-    /// Of a state.
+    /// These are a state's.
     uint32_t steps = 0;
     core::latent_shape latent;
-    /// Of pixels.
+    /// This is the pixels' size.
     core::extent px;
 
     template <class Inspector>

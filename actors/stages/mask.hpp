@@ -20,7 +20,7 @@ public:
   struct work {
     /// The size of the image that is answered.
     core::extent px;
-    /// Of the mask's file, as its header says.
+    /// The mask's file has so many, as its header says.
     uint64_t mask_pixels = 0;
 
     template <class Inspector>

@@ -21,7 +21,7 @@ public:
   struct work {
     std::string key;
     std::string text;
-    /// What is kept.
+    /// These say what is kept.
     bool states = false;
     bool image = false;
     core::latent_shape latent;

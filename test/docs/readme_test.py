@@ -40,7 +40,6 @@ from reader import ADDRESS, PATIENCE_S, SEED, Reader, blocks_of
 ELSEWHERE = {
     "```cpp": "the test 'install' builds it against an installation",
     "```cmake": "the test 'install' builds a host with it",
-    "./check": "runs this test",
     "cmake --build build/release":
         "the test 'install' installs a build of everything",
     "cmake --install build/release --prefix PREFIX":
@@ -182,33 +181,46 @@ def bench(reader, command):
         expect(re.search(rf"^{row} ", out, re.MULTILINE), row, "is not in", out)
 
 
-def own_folder(reader, command):
+def checked(reader, command):
     """The smallest shipped model, in the place of one that users have."""
     shutil.copytree(reader.options.source / "models" / "tiny",
                     reader.path("stable-diffusion-v1-5"))
+    out, _ = reader.run(command)
+    expect(re.search(r"^sound: \d+ files, \d+ tensors", out), out)
+
+
+def own_folder(reader, command):
     reader.run(command)
-    reader.image("out.png")
+    reader.image("sd15.png")
+
+
+def has_vocabulary(reader):
+    """Return whether set-up has downloaded CLIP's vocabulary."""
+    return bool(list((reader.options.source / "build").glob(
+        "clip-vocabulary/vocab.json")))
 
 
 def own_file(reader, command):
     """A small one with CLIP's vocabulary, which set-up may have downloaded."""
-    if not list((reader.options.source / "build").glob(
-            "clip-vocabulary/vocab.json")):
+    if not has_vocabulary(reader):
         return "skipped"
     table = ("cond_stage_model.transformer.text_model.embeddings"
              ".token_embedding.weight")
     reader.path("sd_xl_base_1.0.safetensors").write_bytes(
         tiny_checkpoint.safetensors(tiny_checkpoint.checkpoint(
             more={table: [49408, 64]}, levels=4)))
-    reader.path("out.png").unlink(missing_ok=True)
     reader.run(command)
-    reader.image("out.png")
+    reader.image("sdxl.png")
     return None
 
 
-def checked(reader, command):
-    out, _ = reader.run(command)
-    expect(re.search(r"^sound: \d+ files, \d+ tensors", out), out)
+def imported(reader, command):
+    if not has_vocabulary(reader):
+        return "skipped"
+    reader.run(command)
+    out, _ = reader.run("./atelier models list")
+    expect(re.search(r"^sdxl ", out, re.MULTILINE), out)
+    return None
 
 
 def profiled(reader, command):
@@ -265,11 +277,12 @@ COMMANDS = {
     "./atelier serve --timeline what-happened.json": timeline,
     "./atelier bench serve --model turbo --rate 2 --duration 10 --slo-ms 2000":
         bench,
-    './atelier generate "a harbour at dawn" --model stable-diffusion-v1-5/ '
-    '--dtype bfloat16 -o out.png': own_folder,
-    './atelier generate "a harbour at dawn" --model sd_xl_base_1.0.safetensors '
-    '--steps 30 -o out.png': own_file,
     "./atelier models check stable-diffusion-v1-5/": checked,
+    './atelier generate "a harbour at dawn" --model stable-diffusion-v1-5/ '
+    '--dtype bfloat16 -o sd15.png': own_folder,
+    './atelier generate "a harbour at dawn" --model sd_xl_base_1.0.safetensors '
+    '--steps 30 -o sdxl.png': own_file,
+    "./atelier models import sd_xl_base_1.0.safetensors --name sdxl": imported,
     "./atelier profile --model stable-diffusion-v1-5/ -o profile.json":
         profiled,
     "./atelier plan --profiles examples/profiles/diffserve-sd-turbo.json "

@@ -58,7 +58,7 @@ constexpr auto rows = std::to_array<policy_row>({
   {system, "nirvana", "starts from a similar prompt's latent", "Nirvana",
    nirvana_by},
   {system, "fixed", "answers by one plan, read from a file", "", nullptr},
-  {system, "vanilla", "runs what is asked for, in full", "", one<vanilla>},
+  {system, "vanilla", "draws each request as asked, in full", "", one<vanilla>},
 
   {published, "argus-paper", "Argus as published", "Argus", argus_by},
   {published, "diffserve-paper", "DiffServe as published", "DiffServe",
@@ -82,7 +82,7 @@ constexpr auto rows = std::to_array<policy_row>({
    "DiffServe", diffserve_by},
   {baseline, "diffserve-proteus", "light or heavy by chance, nothing judged",
    "DiffServe", diffserve_by},
-  {baseline, "random-cascade", "a judge that throws dice", "DiffServe",
+  {baseline, "random-cascade", "a judge that decides at random", "DiffServe",
    diffserve_by},
   {baseline, "score-cascade", "PickScore judges", "DiffServe", diffserve_by},
   {baseline, "clip-cascade", "CLIP's score judges", "DiffServe", diffserve_by},

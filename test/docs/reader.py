@@ -7,6 +7,7 @@ import pathlib
 import re
 import shlex
 import signal
+import ssl
 import subprocess
 import sys
 import time
@@ -34,14 +35,28 @@ exec {program} "$@"
 
 
 class Block:
-    def __init__(self, line, language, text):
+    """A fenced block; its markers are the comments right above it, such as
+    `<!-- not run: REASON -->`, by name."""
+
+    def __init__(self, line, language, text, markers):
         self.line, self.language, self.text = line, language, text
+        self.markers = markers
 
     def commands(self):
         """Return the commands of a block, without comments."""
         lines = self.text.replace("\\\n", " ").splitlines()
         found = [re.sub(r"\s+#\s.*$", "", x).strip() for x in lines]
         return [re.sub(r"\s+", " ", x) for x in found if x]
+
+
+def markers_above(lines, begin):
+    """Return the markers in the comments right above line `begin`."""
+    markers = {}
+    while begin > 0 and (comment := re.fullmatch(
+            r"<!-- ([a-z ]+): (.+) -->", lines[begin - 1])):
+        markers[comment[1]] = comment[2]
+        begin -= 1
+    return markers
 
 
 def blocks_of(text):
@@ -55,7 +70,8 @@ def blocks_of(text):
             begin = number
         else:
             found.append(Block(begin + 1, lines[begin][3:].strip(),
-                               "\n".join(lines[begin + 1:number]) + "\n"))
+                               "\n".join(lines[begin + 1:number]) + "\n",
+                               markers_above(lines, begin)))
             begin = None
     expect(begin is None, "a block has no end")
     return found
@@ -88,7 +104,7 @@ class Reader:
     def path(self, name):
         return self.folder / name
 
-    def run(self, command, **options):
+    def run(self, command, status=0, **options):
         if self.url:
             command = command.replace(ADDRESS, self.url)
         done = subprocess.run(["bash", "-c", command], cwd=self.folder,
@@ -96,8 +112,8 @@ class Reader:
                               capture_output=True, timeout=PATIENCE_S,
                               **options)
         out, err = done.stdout.decode(), done.stderr.decode()
-        expect(done.returncode == 0, command, "ended with", done.returncode,
-               out[-2000:], err[-4000:])
+        expect(done.returncode == status, command, "ended with",
+               done.returncode, out[-2000:], err[-4000:])
         return out, err
 
     def serve(self, command):
@@ -111,9 +127,12 @@ class Reader:
         expect(line, self.server.communicate() if not line else "")
         self.url = json.loads(line)["url"]
         until = time.monotonic() + PATIENCE_S
+        # A certificate of a document's own is trusted by nobody here.
+        context = (ssl._create_unverified_context()
+                   if self.url.startswith("https:") else None)
         while json.loads(urllib.request.urlopen(
-                self.url + "/health", timeout=PATIENCE_S).read()
-                )["status"] != "ok":
+                self.url + "/health", timeout=PATIENCE_S,
+                context=context).read())["status"] != "ok":
             expect(time.monotonic() < until, "never ready")
             time.sleep(0.1)
 

@@ -9,9 +9,10 @@ docs/README.md names every document, whether test/docs follows it, and whether
 sources or set-up still say each message that docs/troubleshooting.md quotes.
 """
 import re
-import subprocess
 import sys
 from pathlib import Path
+
+import tree
 
 # They show runs of hours.
 NOT_FOLLOWED = {"README", "reproduction", "verification"}
@@ -68,9 +69,7 @@ def faults_of_index(root: Path) -> list[str]:
 def texts_of_sources(root: Path) -> str:
     """Return the string literals of all sources, adjacent ones joined."""
     texts = []
-    for name in subprocess.run(
-            ["git", "-C", root, "ls-files", "*.cpp", "*.hpp", "*.sh"], check=True,
-            capture_output=True, text=True).stdout.split():
+    for name in tree.files_of(root, ".cpp", ".hpp", ".sh"):
         if not name.startswith(("test/", "bench/")):
             text = re.sub(r'"\s*\\?\s*\n?\s*"', "", (root / name).read_text())
             texts.append(text.replace('\\"', '"'))
@@ -96,8 +95,7 @@ def faults_of_messages(root: Path) -> list[str]:
 
 def main() -> int:
     root = Path(sys.argv[1])
-    files = subprocess.run(["git", "-C", root, "ls-files", "*.md"], check=True,
-                           capture_output=True, text=True).stdout.split()
+    files = tree.files_of(root, ".md")
     faults = faults_of_links(root, files) + faults_of_index(root) \
         + faults_of_messages(root)
     print("\n".join(faults) if faults else f"{len(files)} files")

@@ -5,7 +5,7 @@ has none of the habits in prose_patterns.txt.
 
 usage: prose_test.py ROOT [FILE...]
 
-Without FILE: every Markdown file that git tracks, except those in LATER, and the
+Without FILE: every Markdown file, except those in LATER, and the
 sources in prose_sources.txt, a list that is meant to grow: of headers the
 comments, of other sources comments and texts. In Markdown, code and what is
 generated is left out.
@@ -16,9 +16,10 @@ multiplication sign, a hyphen, or a repeated word in a command; it found none of
 the habits here, and set-up would have to download it.
 """
 import re
-import subprocess
 import sys
 from pathlib import Path
+
+import tree
 
 HERE = Path(__file__).resolve().parent
 
@@ -113,11 +114,10 @@ def faults_of_habits(habits: list[Habit]) -> list[str]:
 
 
 def files_of(root: Path) -> list[str]:
-    tracked = subprocess.run(["git", "-C", root, "ls-files", "*.md"], check=True,
-                             capture_output=True, text=True).stdout.split()
     sources = [x for x in (HERE / "prose_sources.txt").read_text().splitlines()
                if x and not x.startswith("#")]
-    return [x for x in tracked if not x.startswith(LATER)] + sources
+    return [x for x in tree.files_of(root, ".md") if not x.startswith(LATER)] \
+        + sources
 
 
 def main() -> int:

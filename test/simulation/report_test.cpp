@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/simulation/chart.hpp>
 #include <atelier/simulation/report.hpp>
 
 #include <boost/test/unit_test.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -27,6 +27,7 @@ outcome sample(std::string policy) {
     i.late = 2;
     i.dropped = 3;
     i.answered_here = 22;
+    i.images = 22;
     i.quality_sum = 20;
     i.workers = {4, 12, 0};
     i.threshold = 0.1 * k;
@@ -46,36 +47,6 @@ size_t count(const std::string& in, const std::string& what) {
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(report)
-
-BOOST_AUTO_TEST_CASE(ticks_are_1_2_or_5_times_a_power_of_ten) {
-  BOOST_TEST(tick_distance(10, 5) == 2.0);
-  BOOST_TEST(tick_distance(350, 9) == 50.0);
-  BOOST_TEST(tick_distance(0.07, 6) == 0.02);
-  BOOST_TEST(tick_distance(0, 6) == 1.0);
-  BOOST_TEST(tick_distance(1, 0) == 1.0);
-}
-
-BOOST_AUTO_TEST_CASE(a_chart_has_axes_units_and_a_legend) {
-  chart c;
-  c.title = "a < b";
-  c.x_axis = "time (s)";
-  c.y_axis = "share (%)";
-  c.lines = {{"one", {{0, 1}, {10, 3}}, false}, {"two", {{0, 2}}, false}};
-  const auto svg = to_svg(c);
-  for (const char* part :
-       {"a &lt; b", "time (s)", "share (%)", ">one<", ">two<"})
-    BOOST_TEST(svg.find(part) != std::string::npos, part);
-  BOOST_TEST(count(svg, "<polyline") == 2u);
-  BOOST_TEST(svg.find("nan") == std::string::npos);
-  BOOST_TEST(svg.find("inf") == std::string::npos);
-}
-
-BOOST_AUTO_TEST_CASE(charts_of_nothing_and_of_one_value_are_drawn) {
-  chart c;
-  BOOST_TEST(to_svg(c).find("nan") == std::string::npos);
-  c.lines = {{"flat", {{3, 0}, {3, 0}}, false}};
-  BOOST_TEST(to_svg(c).find("nan") == std::string::npos);
-}
 
 BOOST_AUTO_TEST_CASE(tables_json_and_csv_hold_every_policy) {
   const std::vector<outcome> all{sample("a"), sample("longer-name")};
@@ -103,7 +74,40 @@ BOOST_AUTO_TEST_CASE(a_page_has_every_plot_and_needs_nothing_else) {
   BOOST_TEST(page.find("trace &amp; policies") != std::string::npos);
   BOOST_TEST(page.find("src=") == std::string::npos);
   BOOST_TEST(page.find("href=") == std::string::npos);
-  BOOST_TEST(!to_html({}, "none").empty());
+  BOOST_TEST(to_html({}, "none").find("No policy was simulated")
+             != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_page_explains_each_column_of_its_table) {
+  const auto page = to_html(std::vector{sample("a")}, "t");
+  for (const char* head :
+       {"policy", "violations %", "FID", "light %", "busy %", "loads"}) {
+    BOOST_TEST(page.find(fmt::format("<th>{}</th>", head)) != std::string::npos,
+               head);
+    BOOST_TEST(page.find(fmt::format("<dt>{}</dt><dd>", head))
+                 != std::string::npos,
+               head);
+  }
+  BOOST_TEST(count(page, "<dt>") == count(page, "<th>"));
+  BOOST_TEST(page.find("<dd></dd>") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_page_says_what_a_plan_cannot_do) {
+  auto x = sample("a");
+  x.infeasible = "no device hosts <heavy>";
+  BOOST_TEST(
+    to_html(std::vector{x}, "t").find("a: no device hosts &lt;heavy&gt;")
+    != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_plot_without_values_says_so) {
+  auto x = sample("a");
+  for (auto& i : x.series)
+    i.workers.clear();
+  const auto page = to_html(std::vector{x}, "t");
+  // All but the workers'.
+  BOOST_TEST(count(page, "<svg") == 6u);
+  BOOST_TEST(count(page, "There are no values.") == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(quality_that_no_profile_knows_is_a_dash) {

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/chart.hpp>
 #include <atelier/core/markup.hpp>
-#include <atelier/training/evaluation/detail/svg_plot.hpp>
+#include <atelier/core/report_page.hpp>
 #include <atelier/training/evaluation/evaluation_report.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
+#include <utility>
 
 namespace atelier::gpu {
 
 namespace {
 
+using core::chart;
+using core::chart_line;
 using core::escape_html;
-using detail::svg_plot;
 
 std::string percent(double x) {
   return fmt::format("{:.1f}", 100 * x);
@@ -28,7 +33,7 @@ using row = std::vector<std::string>;
 std::vector<row> table_of_runs(const evaluation& x) {
   std::vector<row> out{{"variant", "guidance", "sampler", "objects %",
                         "fully %", "1", "2", "3", "score", "distance",
-                        "ms a picture"}};
+                        "ms per image"}};
   for (const auto& run : x.runs) {
     row cells{fmt::format("{}@{}", run.variant.model, run.variant.steps),
               fmt::format("{:g}", run.guidance),
@@ -51,7 +56,7 @@ std::string likeness(const std::optional<uint32_t>& changes) {
 
 std::vector<row> table_of_starts(const evaluation& x, start_kind from) {
   std::vector<row> out{
-    {"steps left out", "prompt", "similarity", "objects %", "fully %"}};
+    {"steps skipped", "prompt", "similarity", "objects %", "fully %"}};
   for (const auto& start : x.starts)
     if (start.from == from)
       out.push_back(
@@ -78,18 +83,6 @@ std::string text_of(const std::vector<row>& table) {
   return out;
 }
 
-std::string html_of(const std::vector<row>& table) {
-  std::string out = "<table>\n";
-  for (size_t i = 0; i < table.size(); ++i) {
-    out += "<tr>";
-    for (const auto& cell : table[i])
-      out +=
-        fmt::format("<{0}>{1}</{0}>", i == 0 ? "th" : "td", escape_html(cell));
-    out += "</tr>\n";
-  }
-  return out + "</table>\n";
-}
-
 std::string name_of(const evaluated_run& x, bool with_sampler) {
   auto out = fmt::format("{}, guidance {:g}", x.variant.model, x.guidance);
   if (with_sampler)
@@ -104,14 +97,14 @@ std::string name_of(const evaluated_cascade& x) {
 
 // A line for each model, guidance and sampler, by steps.
 template <class Point>
-std::vector<detail::plot_line> lines_of(const evaluation& x, Point point) {
-  std::vector<detail::plot_line> out;
+std::vector<chart_line> lines_of(const evaluation& x, Point point) {
+  std::vector<chart_line> out;
   const auto many = x.plan.samplers.size() > 1;
   for (const auto& run : x.runs) {
     const auto name = name_of(run, many);
-    auto at = std::ranges::find(out, name, &detail::plot_line::name);
+    auto at = std::ranges::find(out, name, &chart_line::name);
     if (at == out.end())
-      at = out.insert(out.end(), {name, {}});
+      at = out.insert(out.end(), {name, {}, false});
     if (const auto p = point(run))
       at->points.push_back(*p);
   }
@@ -122,88 +115,91 @@ std::vector<detail::plot_line> lines_of(const evaluation& x, Point point) {
 
 using point = std::optional<std::pair<double, double>>;
 
-std::vector<svg_plot> plots_of(const evaluation& x) {
-  std::vector<svg_plot> out;
-  out.push_back({"Objects right by time", "ms a picture", "objects right, %",
-                 lines_of(x,
-                          [](const evaluated_run& run) -> point {
-                            return {{run.took.total(), 100 * run.all.objects}};
-                          }),
-                 true});
-  out.push_back({"Objects right by steps", "steps", "objects right, %",
-                 lines_of(x,
-                          [](const evaluated_run& run) -> point {
-                            return {{run.variant.steps, 100 * run.all.objects}};
-                          }),
-                 false});
+chart chart_of(std::string title, std::string x_axis, std::string y_axis,
+               std::vector<chart_line> lines) {
+  chart out;
+  out.title = std::move(title);
+  out.x_axis = std::move(x_axis);
+  out.y_axis = std::move(y_axis);
+  out.lines = std::move(lines);
+  out.dots = true;
+  return out;
+}
+
+std::vector<chart> charts_of_runs(const evaluation& x) {
+  std::vector<chart> out;
+  out.push_back(chart_of("Objects right by time", "ms per image",
+                         "objects right (%)",
+                         lines_of(x, [](const evaluated_run& run) -> point {
+                           return {{run.took.total(), 100 * run.all.objects}};
+                         })));
+  out.back().logarithmic = true;
+  out.push_back(chart_of("Objects right by steps", "steps", "objects right (%)",
+                         lines_of(x, [](const evaluated_run& run) -> point {
+                           return {{run.variant.steps, 100 * run.all.objects}};
+                         })));
   for (size_t objects = 1; objects <= 3; ++objects)
-    out.push_back({fmt::format("Fully right, {} object{}", objects,
-                               objects == 1 ? "" : "s"),
-                   "steps", "pictures fully right, %",
-                   lines_of(x,
-                            [&](const evaluated_run& run) -> point {
-                              if (run.by_objects.size() < objects)
-                                return {};
-                              return {
-                                {run.variant.steps,
-                                 100 * run.by_objects[objects - 1].fully}};
-                            }),
-                   false});
-  if (std::ranges::any_of(x.runs,
-                          [](const auto& r) { return r.distance.has_value(); }))
-    out.push_back({"Distance from renders by time", "ms a picture",
-                   "Frechet distance on the scorer's features",
-                   lines_of(x,
-                            [](const evaluated_run& run) -> point {
-                              if (!run.distance)
-                                return {};
-                              return {{run.took.total(), *run.distance}};
-                            }),
-                   true});
-  if (!x.cascades.empty()) {
-    svg_plot plot{"Cascades: objects right by what is drawn again",
-                  "answered by the heavy variant, %",
-                  "objects right, %",
-                  {},
-                  false};
-    for (const auto& cascade : x.cascades) {
-      detail::plot_line line{name_of(cascade), {}};
-      for (const auto& p : cascade.points)
-        line.points.emplace_back(100 * p.deferred, 100 * p.objects);
-      plot.lines.push_back(std::move(line));
-    }
-    out.push_back(std::move(plot));
-  }
-  for (const auto from : {start_kind::latent, start_kind::image}) {
-    std::map<uint32_t, detail::plot_line> lines;
-    for (const auto& start : x.starts)
-      if (start.from == from && start.skipped > 0) {
-        auto& line = lines[start.skipped];
-        line.name =
-          fmt::format("{} of {} left out", start.skipped, x.start_steps);
-        line.points.emplace_back(start.similarity, 100 * start.quality.objects);
-      }
-    if (lines.empty())
-      continue;
-    svg_plot plot{from == start_kind::latent ? "Starts from others' latents"
-                                             : "Starts from others' images",
-                  "similarity of the other prompt",
-                  "objects right, %",
-                  {},
-                  false};
-    for (auto& [skipped, line] : lines) {
-      std::ranges::sort(line.points);
-      plot.lines.push_back(std::move(line));
-    }
-    out.push_back(std::move(plot));
+    out.push_back(chart_of(
+      fmt::format("Fully right, {} object{}", objects, objects == 1 ? "" : "s"),
+      "steps", "images fully right (%)",
+      lines_of(x, [&](const evaluated_run& run) -> point {
+        if (run.by_objects.size() < objects)
+          return {};
+        return {{run.variant.steps, 100 * run.by_objects[objects - 1].fully}};
+      })));
+  if (std::ranges::any_of(
+        x.runs, [](const auto& r) { return r.distance.has_value(); })) {
+    out.push_back(chart_of("Distance from renders by time", "ms per image",
+                           "Fréchet distance of the scorer's features",
+                           lines_of(x, [](const evaluated_run& run) -> point {
+                             if (!run.distance)
+                               return {};
+                             return {{run.took.total(), *run.distance}};
+                           })));
+    out.back().logarithmic = true;
   }
   return out;
+}
+
+chart chart_of_cascades(const evaluation& x) {
+  std::vector<chart_line> lines;
+  for (const auto& cascade : x.cascades) {
+    chart_line line{name_of(cascade), {}, false};
+    for (const auto& p : cascade.points)
+      line.points.emplace_back(100 * p.deferred, 100 * p.objects);
+    lines.push_back(std::move(line));
+  }
+  return chart_of("Objects right by share redrawn",
+                  "redrawn by the heavy variant (%)", "objects right (%)",
+                  std::move(lines));
+}
+
+// Nothing where there are no such starts.
+std::optional<chart> chart_of_starts(const evaluation& x, start_kind from) {
+  std::map<uint32_t, chart_line> found;
+  for (const auto& start : x.starts)
+    if (start.from == from && start.skipped > 0) {
+      auto& line = found[start.skipped];
+      line.name =
+        fmt::format("{} of {} steps skipped", start.skipped, x.start_steps);
+      line.points.emplace_back(start.similarity, 100 * start.quality.objects);
+    }
+  if (found.empty())
+    return {};
+  std::vector<chart_line> lines;
+  for (auto& [skipped, line] : found) {
+    std::ranges::sort(line.points);
+    lines.push_back(std::move(line));
+  }
+  return chart_of(
+    fmt::format("Starts from {}s of other prompts", to_string(from)),
+    "similarity of the other prompt", "objects right (%)", std::move(lines));
 }
 
 // Where a tenth more each is drawn again.
 std::vector<row> table_of_cascade(const evaluated_cascade& x) {
   std::vector<row> out{
-    {"threshold", "drawn again %", "objects %", "by chance %", "distance"}};
+    {"threshold", "redrawn %", "objects %", "by chance %", "distance"}};
   const auto light = x.points.front().objects;
   const auto heavy = x.points.back().objects;
   double next = 0;
@@ -221,7 +217,7 @@ std::vector<row> table_of_cascade(const evaluated_cascade& x) {
 
 std::vector<row> table_of_trends(const evaluation& x) {
   std::vector<row> out{
-    {"start", "steps left out", "correlation of similarity and objects right"}};
+    {"start", "steps skipped", "correlation of similarity and objects right"}};
   for (const auto& trend : x.trends)
     out.push_back({std::string{to_string(trend.from)},
                    std::to_string(trend.skipped),
@@ -229,16 +225,64 @@ std::vector<row> table_of_trends(const evaluation& x) {
   return out;
 }
 
-constexpr auto head =
-  R"(<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>Evaluation</title><style>
-body{font-family:sans-serif;max-width:1320px;margin:2em auto;padding:0 1em}
-table{border-collapse:collapse;margin:1em 0}
-td,th{padding:.2em .7em;text-align:right;border-bottom:1px solid #ddd}
-td:first-child,th:first-child{text-align:left}
-svg{border:1px solid #eee;margin:.3em}
-</style></head><body>
-)";
+constexpr std::array<std::pair<const char*, const char*>, 8> meanings{{
+  {"variant", "The model and its steps"},
+  {"objects %", "Objects of which everything said is right"},
+  {"fully %", "Images of which every object is right"},
+  {"1, 2, 3", "The same for captions of so many objects"},
+  {"score", "Mean cosine of image and caption by the scorer; higher is better"},
+  {"distance", "Fréchet distance from renders of the same captions, on the "
+               "scorer's features; lower is better"},
+  {"ms per image", "Time of the device, in batches as above"},
+  {"-", "Not measured"},
+}};
+
+std::string legend() {
+  std::string out = "<details><summary>What the columns mean</summary>\n"
+                    "<dl class=\"columns\">\n";
+  for (const auto& [name, meaning] : meanings)
+    out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, meaning);
+  return out + "</dl></details>\n";
+}
+
+// A row of figures below each other, or beside, as there is room.
+std::string figures(const std::vector<chart>& charts) {
+  std::string out = "<div class=\"plots\">\n";
+  for (const auto& x : charts)
+    out += to_figure(x);
+  return out + "</div>\n";
+}
+
+std::string cascades_html(const evaluation& x) {
+  auto out = "<h2>Cascades</h2>\n<p>By chance: objects right if as many images "
+             "were redrawn whatever the judge says of them.</p>\n"
+           + figures({chart_of_cascades(x)});
+  for (const auto& cascade : x.cascades)
+    out += fmt::format(
+      "<h3>{}</h3>\n<p>Judged by the {} in {:.1f} ms per image; correlation of "
+      "confidence and objects right {:.2f}.</p>\n{}",
+      escape_html(name_of(cascade)), escape_html(cascade.judge),
+      cascade.judging, cascade.correlation,
+      core::report_table(name_of(cascade), table_of_cascade(cascade)));
+  return out;
+}
+
+std::string starts_html(const evaluation& x) {
+  std::string out = "<h2>Starts from earlier work</h2>\n";
+  std::vector<chart> charts;
+  for (const auto from : {start_kind::latent, start_kind::image})
+    if (auto found = chart_of_starts(x, from))
+      charts.push_back(std::move(*found));
+  if (!charts.empty())
+    out += figures(charts);
+  for (const auto from : {start_kind::latent, start_kind::image})
+    if (const auto table = table_of_starts(x, from); table.size() > 1)
+      out += fmt::format("<h3>From {}s</h3>\n{}", to_string(from),
+                         core::report_table("Starts", table));
+  if (!x.trends.empty())
+    out += core::report_table("Correlations", table_of_trends(x));
+  return out;
+}
 
 } // namespace
 
@@ -257,33 +301,18 @@ std::string to_text(const evaluation& x) {
 }
 
 std::string to_html(const evaluation& x) {
-  std::string out = head;
+  auto out = core::report_head("Evaluation");
   out += fmt::format(
-    "<h1>Evaluation</h1>\n<p>{} captions of held-out scenes for each of 1, 2 "
-    "and 3 objects, seed {}, {} pictures at a time on {}. Columns 1 to 3: "
-    "pictures fully right by the number of objects, in per cent.</p>\n",
+    "<p>{} captions of held-out scenes for each of 1, 2 and 3 objects, seed "
+    "{}, {} images per batch on {}.</p>\n",
     x.plan.captions, x.plan.seed, x.plan.batch, escape_html(x.plan.device));
-  out += html_of(table_of_runs(x));
-  for (const auto& plot : plots_of(x))
-    out += to_svg(plot);
+  out += core::report_table("Variants", table_of_runs(x)) + legend()
+       + "<h2>Quality</h2>\n" + figures(charts_of_runs(x));
   if (!x.cascades.empty())
-    out += "<h2>Cascades</h2>\n<p>By chance: objects right if as many, of "
-           "whatever confidence, were drawn again.</p>\n";
-  for (const auto& cascade : x.cascades)
-    out += fmt::format(
-      "<h3>{}</h3>\n<p>Judged by the {} in {:.1f} ms a picture; correlation of "
-      "confidence and objects right {:.2f}.</p>\n{}",
-      escape_html(name_of(cascade)), escape_html(cascade.judge),
-      cascade.judging, cascade.correlation, html_of(table_of_cascade(cascade)));
-  if (!x.starts.empty()) {
-    out += "<h2>Starts from what other prompts left</h2>\n";
-    for (const auto from : {start_kind::latent, start_kind::image})
-      out += fmt::format("<h3>From {}s</h3>\n{}", to_string(from),
-                         html_of(table_of_starts(x, from)));
-    if (!x.trends.empty())
-      out += html_of(table_of_trends(x));
-  }
-  return out + "</body></html>\n";
+    out += cascades_html(x);
+  if (!x.starts.empty())
+    out += starts_html(x);
+  return out + core::report_end();
 }
 
 } // namespace atelier::gpu

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/profile_file.hpp>
-#include <atelier/training/evaluation/detail/svg_plot.hpp>
 #include <atelier/training/evaluation/evaluation_report.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
-
-#include <cmath>
 
 using namespace atelier;
 using namespace atelier::gpu;
@@ -113,23 +110,20 @@ BOOST_AUTO_TEST_CASE(pages_and_tables_show_every_run) {
     BOOST_TEST(page.find(elsewhere) == std::string::npos, elsewhere);
 }
 
-BOOST_AUTO_TEST_CASE(plots_leave_out_what_is_no_number) {
-  detail::svg_plot plot{
-    "t", "x", "y", {{"a", {{1, 2}, {10, NAN}, {0, 1}}}}, true};
-  const auto svg = detail::to_svg(plot);
-  BOOST_TEST(svg.find("nan") == std::string::npos);
-  BOOST_TEST(svg.find("inf") == std::string::npos);
-  plot.lines.clear();
-  BOOST_TEST(detail::to_svg(plot).find("nan") == std::string::npos);
-}
-
-BOOST_AUTO_TEST_CASE(logarithmic_axes_have_round_ticks) {
-  const detail::svg_plot times{
-    "a", "ms", "b", {{"c", {{135, 1}, {493, 2}, {1181, 3}}}}, true};
-  const auto drawn = detail::to_svg(times);
-  for (const auto* tick : {">200<", ">500<", ">1000<"})
-    BOOST_TEST(drawn.find(tick) != std::string::npos, tick);
-  BOOST_TEST(drawn.find(">2000<") == std::string::npos);
+BOOST_AUTO_TEST_CASE(a_page_explains_columns_and_has_every_plot) {
+  const auto page = to_html(some());
+  // Quality by time and steps, of 1, 2 and 3 objects, distance, cascades, and
+  // starts from latents; there are none from images.
+  size_t plots = 0;
+  for (auto at = page.find("<figure>"); at != page.npos;
+       at = page.find("<figure>", at + 1))
+    ++plots;
+  BOOST_TEST(plots == 8u);
+  BOOST_TEST(page.find("From images") == page.npos);
+  for (const auto* part :
+       {"<dt>objects %</dt>", "<dt>distance</dt>", "name=\"viewport\"",
+        "prefers-color-scheme: dark", "<circle"})
+    BOOST_TEST(page.find(part) != page.npos, part);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/api_rig.hpp"
+#include <atelier/core/report_page.hpp>
 #include <atelier/runtime/http/cluster_routes.hpp>
 #include <atelier/runtime/http/page_files.hpp>
 #include <atelier/runtime/http/page_routes.hpp>
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace {
 
@@ -36,6 +40,20 @@ struct fixture : test::api_rig {
   std::shared_ptr<runtime::http::health> condition =
     std::make_shared<runtime::http::health>(pictures, "1", clocks().steady);
 };
+
+/// The value of each property that a style sets, in order: the light scheme's
+/// comes first.
+std::vector<std::string> settings_of(std::string_view style) {
+  std::vector<std::string> out;
+  for (auto at = style.find("--"); at != style.npos;
+       at = style.find("--", at + 2)) {
+    const auto end = style.find_first_of(";)}", at);
+    const auto text = style.substr(at, end - at);
+    if (text.find(": ") != text.npos)
+      out.emplace_back(text);
+  }
+  return out;
+}
 
 } // namespace
 
@@ -71,6 +89,31 @@ BOOST_AUTO_TEST_CASE(the_page_needs_no_key_and_loads_nothing_from_elsewhere) {
     BOOST_TEST(text.find("https://") == text.npos, file.name);
     BOOST_TEST(text.find("<script>") == text.npos, file.name);
     BOOST_TEST(text.find(" style=") == text.npos, file.name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_page_speaks_of_images) {
+  const auto page = get("/")->answered->body;
+  BOOST_TEST(page.find("icture") == page.npos);
+}
+
+BOOST_AUTO_TEST_CASE(reports_have_the_colours_of_the_page) {
+  const auto files = runtime::http::page_files();
+  const auto css =
+    std::ranges::find(files, "page.css", &runtime::http::page_file::name);
+  BOOST_REQUIRE(css != files.end());
+  const auto page = settings_of(css->text);
+  auto report = settings_of(core::report_head("t"));
+  // Plots of reports may have more lines.
+  std::erase_if(report, [](const std::string& x) {
+    return x.starts_with("--plot-5") || x.starts_with("--plot-6")
+        || x.starts_with("--plot-7");
+  });
+  BOOST_TEST(report.size() == 22u);
+  auto from = page.begin();
+  for (const auto& x : report) {
+    from = std::find(from, page.end(), x);
+    BOOST_TEST((from != page.end()), x << " is not in page.css, in this order");
   }
 }
 

@@ -1,55 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page in a headless Chromium: draw, edit by a mask, cancel, watch.
+"""The page in a headless Chromium: draw, edit by a mask, cancel; by chips and by
+the keyboard, at a desk and on a phone.
 
 Arguments: the program atelier, the environment of the package playwright, and
 the folder for screenshots. Skips itself (77) without the package or Chromium.
 """
-import os
-import shutil
 import sys
 
 import served
 
 served.needs(sys.argv[2], "playwright")
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-if not CHROMIUM:
-    print("skipped: chromium is not installed")
-    sys.exit(77)
+from browser import DESK, NAMELESS, PHONE, fits_a_phone, is_dark, opened
 
-PATIENCE_MS = 60_000
 # Slow enough for a person, and for a test, to press Cancel.
 SLOW = ["--set", "devices[0].test_card_step_ms=40"]
+# As a model of the shipped family has it.
+VOCABULARY = {"shapes": ["circle", "square", "star", "ring"],
+              "object_colours": ["red", "orange", "yellow", "green", "blue"],
+              "background_colours": ["white", "black", "gray", "pink", "navy"],
+              "sizes": ["small", "large"], "textures": ["striped"],
+              "synonyms": {"disc": "circle"}}
 
 
 def main():
-    shots = sys.argv[3]
-    os.makedirs(shots, exist_ok=True)
     with served.Server(sys.argv[1], *SLOW) as server, \
-            sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM,
-                                         args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1200, "height": 900})
-        page.set_default_timeout(PATIENCE_MS)
-        expect.set_options(timeout=PATIENCE_MS)
-        troubles = []
-        page.on("pageerror", lambda e: troubles.append(str(e)))
-        page.on("console", lambda m: m.type == "error"
-                and troubles.append(m.text))
-        page.on("requestfailed", lambda r: r.url.startswith("blob:")
-                or troubles.append(f"{r.url}: {r.failure}"))
-
-        def shot(name):
-            page.screenshot(path=os.path.join(shots, name + ".png"))
+            opened(sys.argv[3]) as (page, troubles, shot):
 
         def cards():
-            return page.locator("#gallery > li")
+            return page.locator("#gallery > .card")
 
-        def a_picture_is_drawn_with_previews():
+        def prompt():
+            return page.get_by_label("Prompt", exact=True)
+
+        def draw():
+            page.get_by_role("button", name="Draw").click()
+
+        def unfold(name):
+            part = page.locator(f"#{name}")
+            if part.get_attribute("open") is None:
+                part.locator("summary").click()
+
+        def an_image_is_drawn_with_previews():
             page.goto(server.url)
-            page.get_by_label("Prompt").fill("a red circle")
+            prompt().fill("a red circle")
             page.get_by_label("Seed").fill("42")
             page.keyboard.press("Control+Enter")
             preview = cards().first.locator("img[alt=preview]")
@@ -61,20 +57,20 @@ def main():
             assert made.evaluate("x => x.naturalWidth") == 256
 
         def what_a_prompt_does_not_do_is_told():
-            page.get_by_label("Prompt").fill("a (red:1.3) circle")
-            page.get_by_role("button", name="Draw").click()
+            prompt().fill("a (red:1.3) circle")
+            draw()
             expect(cards().first.locator(".notes li")).to_contain_text(
                 "'(red:1.3)' is read as plain text")
             expect(cards()).to_have_count(2)
             assert cards().nth(1).locator(".notes").is_hidden()
             page.evaluate(
-                "document.querySelector('#gallery > li').remove()")
+                "document.querySelector('#gallery > .card').remove()")
 
         def its_parameters_are_used_again():
-            page.get_by_label("Prompt").fill("something else")
+            prompt().fill("something else")
             page.get_by_label("Seed").fill("")
-            cards().first.get_by_role("button", name="Use again").click()
-            assert page.get_by_label("Prompt").input_value() == "a red circle"
+            cards().first.get_by_role("button", name="Reuse settings").click()
+            assert prompt().input_value() == "a red circle"
             assert page.get_by_label("Seed").input_value() == "42"
 
         def a_mask_is_painted_and_the_rest_kept():
@@ -95,8 +91,8 @@ def main():
                 page.keyboard.press("ArrowDown")
             page.keyboard.press("Space")
             page.get_by_role("button", name="Undo").click()
-            page.get_by_label("Prompt").fill("a wall")
-            page.get_by_role("button", name="Draw").click()
+            prompt().fill("a wall")
+            draw()
             expect(cards()).to_have_count(2)
             made = cards().first.get_by_role("img", name="a wall")
             expect(made).to_be_visible()
@@ -119,130 +115,165 @@ def main():
             # The stroke is 31 pixels wide.
             assert changed, "nothing was repainted"
             assert 110 <= min(changed) and max(changed) <= 146, changed
-            page.get_by_role("button", name="Without a picture").click()
+            page.get_by_role("button", name="Remove image").click()
 
         def a_request_is_cancelled():
-            page.get_by_label("Prompt").fill("never")
+            prompt().fill("never")
+            unfold("advanced")
             page.get_by_label("Steps").fill("150")
-            page.get_by_role("button", name="Draw").click()
+            draw()
             expect(cards()).to_have_count(3)
-            cards().first.get_by_role("button", name="Cancel").click()
-            expect(cards().first.locator(".why")).to_have_text("cancelled")
+            assert page.locator("#gallery > .job").count() == 0
+            cards().first.get_by_role("button", name="Cancel this image").click()
+            expect(cards().first.locator(".why")).to_have_text("Cancelled")
+            expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+
+        def a_job_of_several_images_is_cancelled_by_one_button():
+            prompt().fill("never three")
+            page.get_by_label("Images", exact=True).fill("3")
+            draw()
+            expect(cards()).to_have_count(6)
+            job = page.locator("#gallery > .job")
+            expect(job).to_contain_text("3 images of “never three”")
+            # Steps over all of them, once.
+            expect(job).to_contain_text("of 450")
+            assert cards().first.get_by_role("button").count() == 0
+            shot("job")
+            job.get_by_role("button", name="Cancel all 3 images").click()
+            expect(page.locator("#gallery .why")).to_have_count(4)
+            expect(job).to_have_count(0)
+            page.get_by_label("Images", exact=True).fill("1")
 
         def faults_are_told_with_their_field():
             page.get_by_label("Steps").fill("100000")
-            page.get_by_role("button", name="Draw").click()
+            draw()
             expect(page.locator("#fault")).to_contain_text("steps")
             troubles.clear()  # the browser's own line on the status 400
             page.get_by_label("Steps").fill("")
 
-        def the_cluster_is_shown():
-            page.get_by_role("tab", name="Create").focus()
-            page.keyboard.press("ArrowRight")
-            workers = page.locator("#workers")
-            expect(workers).to_contain_text("cpu:0")
-            expect(workers).to_contain_text("test_card@20")
-            expect(page.locator("#totals")).to_contain_text("pictures")
-            expect(page.locator("#plan")).to_contain_text("policy")
-            expect(page.locator("#plot-plan")).to_contain_text("planned")
-            expect(page.locator("#plot-plan .share").first).to_be_visible()
-            # The two pictures by their one way, as a picture and as a table.
-            expect(page.locator("#ways")).to_contain_text("test_card@20")
-            expect(page.locator("#ways")).to_contain_text("100 %")
-            expect(page.locator("#plot-ways .band")).to_have_count(1)
-            label = page.locator("#plot-ways").get_attribute("aria-label")
-            assert label.startswith("100 %"), label
-            latency = page.locator("#plot-latency")
-            for text in ("p50", "p95", "test_card@20", "s", "min ago"):
-                expect(latency).to_contain_text(text)
-            # Two pictures, the legend's dot, and perhaps a lone window's.
-            assert latency.locator(".dot").count() >= 3
-            shot("cluster")
-            page.screenshot(path=os.path.join(shots, "cluster-whole.png"),
-                            full_page=True)
+        def an_empty_prompt_draws_nothing():
+            many = cards().count()
+            prompt().fill(" ")
+            draw()
+            expect(page.locator("#fault")).to_have_text("Enter a prompt.")
+            expect(prompt()).to_be_focused()
+            assert cards().count() == many
 
-        def plots_are_read_by_the_keyboard():
-            for name, unit in (("latency", " s"), ("queue", "requests"),
-                               ("rate", "pictures/min"), ("rows", "rows"),
-                               ("batches", "steps")):
-                plot = page.locator(f"#plot-{name}")
-                out = page.locator(f"figure:has(#plot-{name}) output")
-                plot.focus()
-                expect(out).to_have_text("")
-                page.keyboard.press("End")
-                expect(out).to_contain_text(unit)
-                expect(plot.locator(".cursor")).to_have_count(1)
-                last = out.inner_text()
-                page.keyboard.press("ArrowLeft")
-                # Batches had one size alone.
-                assert (out.inner_text() == last) == (name == "batches"), last
-                page.keyboard.press("Escape")
-                expect(out).to_have_text("")
+        def what_is_folded_still_shows():
+            summary = page.locator("#advanced summary")
+            page.get_by_label("Steps").fill("4")
+            page.get_by_label("Deadline (s)").fill("30")
+            expect(summary).to_have_text("Advanced (2 set)")
+            for name in ("Steps", "Deadline (s)"):
+                page.get_by_label(name).fill("")
+            expect(summary).to_have_text("Advanced")
+            # A browser does not say what is wrong in a folded part.
+            page.get_by_label("Guidance", exact=True).fill("-1")
+            summary.click()
+            expect(page.get_by_label("Guidance", exact=True)).to_be_hidden()
+            prompt().fill("a circle")
+            draw()
+            guidance = page.get_by_label("Guidance", exact=True)
+            expect(guidance).to_be_visible()
+            guidance.fill("")
+            summary.click()
 
-        def ways_are_told_apart():
-            """A cascade of two models beside a direct way, as a server with
-            such a plan would tell it."""
-            ways = [("cascade", "turbo@4", 0.4, 55), ("cascade", "base@50", 3.5,
-                                                      20),
-                    ("small@20", "small@20", 1.1, 25)]
-            recent = [{"age_s": 590 * i / n, "seconds": s * (1 + 0.3 * (i % 3)),
-                       "variant": variant, "route": route}
-                      for route, variant, s, n in ways for i in range(n)]
-            body = page.evaluate("async () => (await fetch('v1/cluster')).json()")
-            routes = [{"name": "cascade", "stages": [["turbo@4"], ["base@50"]],
-                       "shares": [0.8, 0.3]},
-                      {"name": "small@20", "stages": [["small@20"]],
-                       "shares": [0.2, 0.7]}]
-            body.update(policy="diffserve", plan_version=7, recent=recent,
-                        routes=routes, thresholds=[0.6], saturated=False,
-                        batches=[0, 40, 22, 31, 90])
-            page.route("**/v1/cluster", lambda r: r.fulfill(json=body))
-            expect(page.locator("#plan")).to_have_text(
-                "Plan 7 of the policy diffserve")
-            # Two classes and what came, of two routes each.
-            expect(page.locator("#plot-plan .share")).to_have_count(6)
-            plan = page.locator("#plot-plan")
-            expect(plan).to_contain_text("cascade: turbo@4, then base@50")
-            expect(plan).to_contain_text("class 1")
-            label = plan.get_attribute("aria-label")
-            assert "class 1: 30 % by cascade, 70 % by small@20" in label, label
-            assert "as it came: 75 % by cascade" in label, label
-            expect(page.locator("#plot-ways .band")).to_have_count(3)
-            label = page.locator("#plot-ways").get_attribute("aria-label")
-            assert "20 % by cascade, drawn by base@50" in label, label
-            expect(page.locator("#ways tr")).to_have_count(4)
-            expect(page.locator("#plot-ways")).to_contain_text("cascade 75 %")
-            page.screenshot(path=os.path.join(shots, "ways.png"),
-                            full_page=True)
+        def words_of_the_model_make_a_prompt():
+            # The test card reads any text: there are examples alone.
+            expect(page.locator("#words")).to_be_hidden()
+            assert page.locator("#examples button").count() >= 3
+            model = "**/v1/models/*"
+            page.route(model, lambda r: r.fulfill(
+                json={"id": "base", "vocabulary": VOCABULARY}))
+            page.reload()
+            expect(page.locator("#words")).to_be_visible()
+            examples = page.get_by_role("group", name="Example prompts")
+            known = {word for words in VOCABULARY.values() for word in words}
+            for text in examples.get_by_role("button").all_inner_texts():
+                rest = set(text.split()) - known
+                assert rest <= {"a", "above", "on", "background"}, text
+            examples.get_by_role("button", name="a red circle").click()
+            assert prompt().input_value() == "a red circle"
+            unfold("words")
+            for group in ("object colours", "background colours"):
+                expect(page.locator("#vocabulary")).to_contain_text(group)
+            chips = page.locator("#vocabulary")
+            expect(chips.get_by_role("button", name="disc")).to_have_count(0)
+            # At the end, then where the caret is.
+            prompt().evaluate("x => x.setSelectionRange(12, 12)")
+            chips.get_by_role("button", name="star").click()
+            assert prompt().input_value() == "a red circle star"
+            prompt().evaluate("x => x.setSelectionRange(2, 5)")
+            chips.get_by_role("button", name="blue").click()
+            assert prompt().input_value() == "a blue circle star"
+            assert not page.evaluate(NAMELESS)
+            page.unroute(model)
 
-        def it_fits_a_phone_and_the_dark():
-            page.set_viewport_size({"width": 390, "height": 844})
-            for name in ("Cluster", "Create"):
-                page.get_by_role("tab", name=name).click()
-                wide = page.evaluate("document.documentElement.scrollWidth")
-                assert wide <= 390, f"{name} is {wide} pixels wide"
-                page.screenshot(
-                    path=os.path.join(shots, f"phone-{name.lower()}.png"),
-                    full_page=True)
-            page.set_viewport_size({"width": 1200, "height": 900})
+        def a_phone_shows_what_is_drawn():
+            page.set_viewport_size(PHONE)
+            page.goto("about:blank")
+            page.goto(server.url)
+            for name in ("settings", "advanced"):
+                assert page.locator(f"#{name}").get_attribute("open") is None
+            # Before anything is drawn, form and place of images are in view.
+            expect(page.locator("#nothing")).to_be_in_viewport(ratio=1)
+            button = page.get_by_role("button", name="Draw")
+            expect(button).to_be_in_viewport(ratio=1)
+            # Also where the form is taller than the screen.
+            for name in ("settings", "advanced"):
+                unfold(name)
+            expect(button).to_be_in_viewport(ratio=1)
+            prompt().fill("a phone")
+            page.get_by_label("Seed").fill("3")
+            button.click()
+            made = cards().first.get_by_role("img", name="a phone")
+            expect(made).to_be_in_viewport(ratio=1)
+            expect(button).to_be_in_viewport(ratio=1)
+            low = made.bounding_box()
+            assert low["y"] + low["height"] <= button.bounding_box()["y"], low
+            shot("phone-result")
+            fits_a_phone(page, "the form")
+            page.set_viewport_size(DESK)
+
+        def the_keyboard_reaches_the_prompt_first():
+            page.goto("about:blank")
+            page.goto(server.url)
+            page.keyboard.press("Tab")
+            skip = page.get_by_role("link", name="Skip to prompt")
+            expect(skip).to_be_focused()
+            expect(skip).to_be_in_viewport()
+            page.keyboard.press("Enter")
+            page.keyboard.type("typed")
+            assert prompt().input_value() == "typed"
+            # The chooser of files, which has no box of its own, shows its focus.
+            page.get_by_label("Start from an image").focus()
+            page.keyboard.press("Tab")
+            page.keyboard.press("Shift+Tab")
+            style = page.locator("#file-label").evaluate(
+                "x => getComputedStyle(x).outlineStyle")
+            assert style == "solid", style
+
+        def it_is_dark_where_that_is_preferred():
+            assert not is_dark(page)
             page.emulate_media(color_scheme="dark")
+            assert is_dark(page)
             shot("dark-create")
-            page.get_by_role("tab", name="Cluster").click()
-            expect(page.locator("#plot-ways .band")).to_have_count(3)
-            page.screenshot(path=os.path.join(shots, "dark-cluster.png"),
-                            full_page=True)
 
         def nothing_went_wrong_meanwhile():
             assert not troubles, troubles
 
-        served.run([a_picture_is_drawn_with_previews,
+        served.run([an_image_is_drawn_with_previews,
                     what_a_prompt_does_not_do_is_told,
                     its_parameters_are_used_again,
                     a_mask_is_painted_and_the_rest_kept,
-                    a_request_is_cancelled, faults_are_told_with_their_field,
-                    the_cluster_is_shown, plots_are_read_by_the_keyboard,
-                    ways_are_told_apart,
-                    it_fits_a_phone_and_the_dark,
+                    a_request_is_cancelled,
+                    a_job_of_several_images_is_cancelled_by_one_button,
+                    faults_are_told_with_their_field,
+                    an_empty_prompt_draws_nothing, what_is_folded_still_shows,
+                    words_of_the_model_make_a_prompt,
+                    a_phone_shows_what_is_drawn,
+                    the_keyboard_reaches_the_prompt_first,
+                    it_is_dark_where_that_is_preferred,
                     nothing_went_wrong_meanwhile])
 
 

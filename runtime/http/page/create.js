@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form, the jobs that it starts, and the pictures that they bring.
+// The form, the jobs that it starts, and the images that they bring.
 
 import {events, pictureUrl, post, get} from './api.js';
 import {MaskEditor} from './mask.js';
+import {number} from './plot.js';
+import * as words from './words.js';
 
 const $ = (id) => document.getElementById(id);
 const numbers = ['steps', 'guidance', 'width', 'height', 'seed', 'n'];
 const texts = ['prompt', 'negative_prompt', 'variant', 'sampler', 'priority',
   'native_only'];
 const mostCards = 200;
+const narrow = matchMedia('(max-width: 50rem)');
 
 let editor;
 let variants = [];
@@ -31,7 +34,7 @@ function fail(text) {
   $('fault').textContent = text;
 }
 
-// The inputs that the server made of its parameters.
+// The inputs that the server made from its parameters.
 function moreFields() {
   return $('more').querySelectorAll('[name]');
 }
@@ -61,41 +64,65 @@ function wanted() {
   return x;
 }
 
-// About eight previews of each picture: they cost the device time.
+// About eight previews of each image: they cost the device time.
 function previewPause(what) {
-  const variant = variants.find((v) => v.name === what.variant) || variants[0];
-  return Math.max(1, Math.round((what.steps || variant?.steps || 8) / 8));
+  return Math.max(1, Math.round((what.steps || chosen()?.steps || 8) / 8));
+}
+
+// Bar, numbers and Cancel of a job: in the card of its only image, or above the
+// cards of several. The server cancels a job as a whole.
+class JobState {
+  constructor(n) {
+    this.bar = element('progress', {max: 1, value: 0, ariaLabel: 'Progress'});
+    this.facts = element('p', {className: 'facts'}, 'Waiting');
+    this.cancel = element('button', {type: 'button'},
+      n === 1 ? 'Cancel this image' : `Cancel all ${n} images`);
+    this.root = element('div', {className: 'state'}, this.bar, this.facts,
+      this.cancel);
+  }
+
+  accepted(job) {
+    this.cancel.addEventListener('click', async () => {
+      this.cancel.disabled = true;
+      try {
+        await post(`/v1/jobs/${job.id}/cancel`);
+      } catch (e) {
+        this.cancel.disabled = false;
+        fail(e.message);
+      }
+    });
+  }
+
+  progress(x) {
+    if (x.steps) this.bar.value = x.step / x.steps;
+    const parts = [];
+    if (x.queue_position) parts.push(`${x.queue_position} ahead in the queue`);
+    if (x.steps) parts.push(`step ${x.step} of ${x.steps}`);
+    if (x.eta_s != null) parts.push(`${x.eta_s.toFixed(1)} s left`);
+    this.facts.textContent = parts.join(', ');
+  }
+}
+
+// What a job of several images shows once.
+function jobLine(what, state) {
+  return element('li', {className: 'job'},
+    element('p', {}, `${what.n} images of “${what.prompt}”`), state.root);
 }
 
 class Card {
   constructor(what, index) {
     this.what = what;
     this.index = index;
-    this.frame = element('div', {className: 'frame'}, 'waiting');
-    this.bar = element('progress', {max: 1, value: 0, ariaLabel: 'Progress'});
-    this.facts = element('p', {className: 'facts'});
+    this.frame = element('div', {className: 'frame'}, 'Waiting');
+    this.facts = element('p', {className: 'facts', hidden: true});
     this.notes = element('ul', {className: 'notes', hidden: true});
-    this.buttons = element('div', {className: 'row'});
-    this.root = element('li', {className: 'card'}, this.frame, this.bar,
+    this.buttons = element('div', {className: 'row', hidden: true});
+    this.root = element('li', {className: 'card'}, this.frame,
       element('p', {}, what.prompt || '(no prompt)'), this.facts, this.notes,
       this.buttons);
   }
 
-  waiting(job) {
-    this.buttons.replaceChildren(element('button', {
-      type: 'button',
-      onclick: () => post(`/v1/jobs/${job.id}/cancel`).catch(
-        (e) => fail(e.message)),
-    }, 'Cancel'));
-  }
-
-  progress(x) {
-    if (x.steps) this.bar.value = x.step / x.steps;
-    const parts = [];
-    if (x.queue_position) parts.push(`${x.queue_position} ahead`);
-    if (x.steps) parts.push(`step ${x.step} of ${x.steps}`);
-    if (x.eta_s != null) parts.push(`${x.eta_s.toFixed(1)} s left`);
-    this.facts.textContent = parts.join(', ');
+  preview(x) {
     if (x.preview && (x.preview_of || 0) === this.index)
       this.show(x.preview, 'preview');
   }
@@ -104,37 +131,42 @@ class Card {
     this.frame.replaceChildren(element('img', {src: url, alt}));
   }
 
+  tell(text) {
+    this.facts.hidden = false;
+    this.facts.textContent = text;
+  }
+
   async done(image) {
     const url = await pictureUrl(image.url);
-    this.show(url, this.what.prompt || 'a picture without a prompt');
-    this.bar.remove();
-    const facts = [`seed ${image.seed}`];
-    for (const name of ['variant', 'sampler', 'steps', 'guidance'])
-      if (image[name] != null) facts.push(`${name} ${image[name]}`);
-    if (image.seconds != null) facts.push(`${image.seconds.toFixed(2)} s`);
-    this.facts.textContent = facts.join(', ');
+    this.show(url, this.what.prompt || 'an image without a prompt');
+    const facts = [`seed ${image.seed}`, image.variant, image.sampler,
+      image.steps != null && `${image.steps} steps`,
+      image.guidance != null && `guidance ${number(image.guidance)}`,
+      image.timings_ms && `${number(image.timings_ms.total / 1000)} s`];
+    this.tell(facts.filter(Boolean).join(', '));
     const notes = image.notes || [];
     this.notes.replaceChildren(...notes.map((x) => element('li', {}, x.text)));
     this.notes.hidden = notes.length === 0;
     this.buttons.replaceChildren(
-      element('button', {type: 'button', onclick: () => useAgain(this.what, image)},
-        'Use again'),
-      element('button', {type: 'button', onclick: () => editThis(url)}, 'Edit'),
-      element('a', {href: url, download: `${image.seed}.png`}, 'Save'));
-    say('A picture is there.');
+      element('button', {type: 'button', title: 'Copies prompt, settings and seed to the form',
+        onclick: () => reuse(this.what, image)}, 'Reuse settings'),
+      element('button', {type: 'button', title: 'Starts from this image',
+        onclick: () => editThis(url)}, 'Edit'),
+      element('a', {className: 'button', href: url, download: `${image.seed}.png`},
+        'Save'));
+    this.buttons.hidden = false;
+    say(`Image ${this.index + 1} of ${this.what.n || 1} is ready.`);
   }
 
   failed(text) {
-    this.bar.remove();
-    this.buttons.replaceChildren();
-    this.frame.replaceChildren('no picture');
+    this.frame.replaceChildren('No image');
     this.facts.className = 'why';
-    this.facts.textContent = text;
+    this.tell(text);
     say(text);
   }
 }
 
-function useAgain(what, image) {
+function reuse(what, image) {
   const form = $('wanted');
   for (const name of [...texts, ...numbers]) {
     const field = form.elements[name];
@@ -146,7 +178,18 @@ function useAgain(what, image) {
   form.elements.seed.value = image.seed;
   form.elements.n.value = 1;
   form.elements.priority.value = what.priority || 'normal';
+  $('deadline').value = what.deadline_ms ? what.deadline_ms / 1000 : '';
+  countAdvanced();
   $('prompt').focus();
+}
+
+// A folded field that is set still shows.
+function countAdvanced() {
+  const fields = [...$('advanced').querySelectorAll('input, select')];
+  const set = fields.filter((x) => x.type === 'checkbox' ? x.checked
+    : x.id === 'priority' ? x.value !== 'normal' : x.value !== '').length;
+  $('advanced').querySelector('summary').textContent =
+    set ? `Advanced (${set} set)` : 'Advanced';
 }
 
 async function editThis(source) {
@@ -155,7 +198,7 @@ async function editThis(source) {
       ? await (await fetch(source)).blob() : source;
     await editor.show(blob);
   } catch {
-    return fail('This file is no picture that the browser can read.');
+    return fail('The browser cannot read this file as an image.');
   }
   $('source').hidden = false;
   editor.draw();
@@ -168,61 +211,83 @@ function dropSource() {
   editor.drop();
 }
 
-async function follow(job, cards) {
+async function follow(job, cards, state, line) {
   const ended = (text) => {
     for (const c of cards) if (!c.finished) { c.finished = true; c.failed(text); }
   };
   try {
     await events(`/v1/jobs/${job.id}/events`, (name, data) => {
       if (name === 'progress') {
-        for (const c of cards) if (!c.finished) c.progress(data);
+        state.progress(data);
+        for (const c of cards) if (!c.finished) c.preview(data);
       } else if (name === 'image') {
         const card = cards[data.index];
         card.finished = true;
         card.done(data).catch((e) => card.failed(e.message));
       } else if (name === 'failed') {
-        ended(data.error?.message || 'failed');
+        ended(data.error?.message || 'Failed');
       } else if (name === 'cancelled') {
-        ended('cancelled');
+        ended('Cancelled');
       }
     });
-    ended('The server ended the connection.');
+    ended('The server closed the connection.');
   } catch (e) {
     ended(e.message);
   }
+  state.root.remove();
+  if (line) line.remove();
+}
+
+// Puts a job's cards before the others and returns what follows it.
+function enter(what, job) {
+  const n = what.n || 1;
+  const cards = Array.from({length: n}, (_, i) => new Card(what, i));
+  const state = new JobState(n);
+  state.accepted(job);
+  const line = n > 1 ? jobLine(what, state) : null;
+  if (!line) cards[0].root.append(state.root);
+  $('nothing').hidden = true;
+  $('gallery').prepend(...(line ? [line] : []), ...cards.map((c) => c.root));
+  while ($('gallery').children.length > mostCards)
+    $('gallery').lastElementChild.remove();
+  // On a phone the form is above: what is drawn comes into view.
+  $('gallery').firstElementChild.scrollIntoView(
+    {block: narrow.matches ? 'start' : 'nearest'});
+  return {cards, state, line};
 }
 
 async function draw(event) {
   event.preventDefault();
   fail('');
   const what = wanted();
+  if (!what.prompt.trim() && !what.image) {
+    $('prompt').focus();
+    return fail('Enter a prompt.');
+  }
   let job;
   try {
     job = await post('/v1/jobs', {...what, preview_every: previewPause(what)});
   } catch (e) {
     return fail(e.message);
   }
-  $('nothing').hidden = true;
-  const cards = Array.from({length: what.n || 1}, (_, i) => new Card(what, i));
-  for (const c of [...cards].reverse()) {
-    c.waiting(job);
-    $('gallery').prepend(c.root);
-  }
-  while ($('gallery').children.length > mostCards)
-    $('gallery').lastElementChild.remove();
-  say('The request is accepted.');
-  follow(job, cards);
+  const {cards, state, line} = enter(what, job);
+  say(cards.length === 1 ? 'Drawing an image.' : `Drawing ${cards.length} images.`);
+  follow(job, cards, state, line);
 }
 
 function fillVariants() {
   const list = $('variant');
-  list.replaceChildren(element('option', {value: ''}, 'the server chooses'),
-    ...variants.map((v) => element('option', {value: v.name}, v.name)));
+  list.replaceChildren(element('option', {value: ''}, 'automatic'),
+    ...variants.map((v) => element('option', {value: v.name}, `${v.model}, ${v.steps} steps`)));
   showDefaults();
 }
 
+function chosen() {
+  return variants.find((x) => x.name === $('variant').value) || variants[0];
+}
+
 function showDefaults() {
-  const v = variants.find((x) => x.name === $('variant').value) || variants[0];
+  const v = chosen();
   if (!v) return;
   $('steps').placeholder = v.steps;
   $('guidance').placeholder = v.guidance;
@@ -230,33 +295,34 @@ function showDefaults() {
   $('height').placeholder = v.height;
 }
 
-// Puts a word behind the others of the prompt.
-function addWord(word) {
+// Puts a word where the caret is.
+function insert(word) {
   const prompt = $('prompt');
-  const before = prompt.value.trimEnd();
-  prompt.value = before ? `${before} ${word}` : word;
-  prompt.focus();
+  const before = prompt.value.slice(0, prompt.selectionStart).trimEnd();
+  const after = prompt.value.slice(prompt.selectionEnd).trimStart();
+  const start = before ? `${before} ${word}` : word;
+  prompt.value = after ? `${start} ${after}` : start;
+  prompt.setSelectionRange(start.length, start.length);
+  say(`Inserted ${word}.`);
 }
 
-// The words of the model that draws, where it knows certain ones only.
-async function fillVocabulary() {
-  const v = variants.find((x) => x.name === $('variant').value) || variants[0];
-  const known = v
-    ? (await get(`/v1/models/${encodeURIComponent(v.model)}`)).vocabulary : null;
-  $('words').hidden = !known;
-  const rows = Object.entries(known || {}).filter(([, x]) => Array.isArray(x));
-  $('vocabulary').replaceChildren(...rows.flatMap(([name, words]) => [
-    element('dt', {}, name.replaceAll('_', ' ')),
-    element('dd', {}, ...words.map((word) => element('button',
-      {type: 'button', className: 'chip', onclick: () => addWord(word)}, word))),
-  ]));
+function use(example) {
+  $('prompt').value = example;
+  say('The prompt is set.');
+}
+
+async function showWords() {
+  const v = chosen();
+  if (v)
+    await words.fill(v.model, {examples: $('examples'), words: $('words'),
+      vocabulary: $('vocabulary'), use, insert});
 }
 
 export async function refreshVariants() {
   try {
     variants = (await get('/v1/variants')).data;
     fillVariants();
-    await fillVocabulary();
+    await showWords();
     fail('');
   } catch (e) {
     fail(e.message);
@@ -270,9 +336,16 @@ export function start() {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
       $('wanted').requestSubmit();
   });
+  // What is wrong in a folded part is unfolded, else nobody sees why.
+  $('wanted').addEventListener('invalid', (event) => {
+    const part = event.target.closest('details');
+    if (part) part.open = true;
+  }, true);
+  $('advanced').addEventListener('input', countAdvanced);
+  $('settings').open = !narrow.matches;
   $('variant').addEventListener('change', () => {
     showDefaults();
-    fillVocabulary().catch((e) => fail(e.message));
+    showWords().catch((e) => fail(e.message));
   });
   $('file').addEventListener('change', () => {
     if ($('file').files[0]) editThis($('file').files[0]);

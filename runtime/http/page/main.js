@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The views, and the key that the server may ask for.
+// The views, and the API key that the server may ask for.
 
 import {key, setKey} from './api.js';
 import * as cluster from './cluster.js';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture to start from, and the mask that is painted over it.
+// An image to start from, and the mask painted over it.
 
 const most = 30; // Strokes that can be undone.
 

@@ -84,13 +84,18 @@ function frame(into, most, unit, legend) {
     base: height - margin.bottom, height};
 }
 
+// How long ago, in what suits the whole axis.
+function age(x, seconds) {
+  return seconds <= 120 ? `${number(x)} s ago` : `${number(x / 60)} min ago`;
+}
+
 function timeAxis(into, f, seconds) {
-  const minutes = (share) => number((1 - share) * seconds / 60);
+  const ago = (share) => age((1 - share) * seconds, seconds);
   for (const share of [0, 0.5, 1])
     into.append(svg('text', {
       x: f.left + share * f.width, y: f.height - 6,
       'text-anchor': ['start', 'middle', 'end'][share * 2],
-    }, share === 1 ? 'now' : `${minutes(share)} min ago`));
+    }, share === 1 ? 'now' : ago(share)));
 }
 
 // Has the plot's <output> tell the value under the pointer or the arrow keys.
@@ -127,10 +132,31 @@ function readable(into, f, reader) {
     into.addEventListener(name, () => show(null));
 }
 
+// Shows a figure's plot, or in its place why there is none.
+function shown(into, missing) {
+  const figure = into.parentElement;
+  let text = figure.querySelector('.missing');
+  if (!text) {
+    text = document.createElement('p');
+    text.className = 'missing';
+    figure.append(text);
+  }
+  text.textContent = missing;
+  text.hidden = !missing;
+  into.toggleAttribute('hidden', !!missing);
+  const out = figure.querySelector('output');
+  if (out) out.hidden = !!missing;
+  return !missing;
+}
+
 // Lines over the last `seconds`, in windows of the same length.
 // series: [{name, values}], a value or null for each window, oldest first;
 // dots: [{name, points: [[age in seconds, value]]}], in colours after them.
-export function lines(into, {unit, seconds, series, dots = []}) {
+// missing: what to say where there is nothing to draw.
+export function lines(into, {unit, seconds, series, dots = [], missing}) {
+  const known = series.some((s) => s.values.filter((v) => v != null).length > 1)
+    || dots.some((s) => s.points.length);
+  if (!shown(into, known ? '' : missing)) return;
   const legend = [
     ...series.map((s, i) => ({name: s.name, index: i})),
     ...dots.map((s, i) => ({name: s.name, index: series.length + i, dots: true}))];
@@ -164,7 +190,7 @@ export function lines(into, {unit, seconds, series, dots = []}) {
     steps: windows, place,
     nearest: (x) => Math.max(0, Math.min(windows - 1,
       Math.floor((x - f.left) / f.width * windows))),
-    text: (k) => `${number((windows - k - 0.5) / windows * seconds / 60)} min ago: `
+    text: (k) => `${age((windows - k - 0.5) / windows * seconds, seconds)}: `
       + series.map((s) => `${s.name} `
         + (s.values[k] == null ? 'none' : number(s.values[k]))).join(', ')
       + ` ${unit}`,
@@ -172,7 +198,8 @@ export function lines(into, {unit, seconds, series, dots = []}) {
 }
 
 // values: from 1 on.
-export function bars(into, {unit, axis, values}) {
+export function bars(into, {unit, axis, values, missing}) {
+  if (!shown(into, values.some((n) => n > 0) ? '' : missing)) return;
   const f = frame(into, ceiling(Math.max(0, ...values)), unit, []);
   const each = Math.min(48, f.width / Math.max(1, values.length));
   values.forEach((n, i) => {

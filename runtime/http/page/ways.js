@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which share of the requests goes by which way: as the plan wants it for each
-// class of them, and as it came, routes on the left, who drew them on the right.
+// The share of the requests that each route takes: as planned for each class of
+// them, and as observed, with routes on the left and models on the right.
 
 import {color, number, quantile, svg} from './plot.js';
 
 const gap = 8;
 
-// Returns the ways, most used first: {route, variant, count, share, p50, p95}.
+// Returns routes with the models that drew, most used first: {route, variant, count, share, p50, p95}.
 export function waysOf(recent) {
   const found = new Map();
   for (const r of recent) {
@@ -50,13 +50,9 @@ export function draw(into, ways) {
   const height = 22 + scale + gap * most;
   into.style.height = `${height}px`;
   into.setAttribute('viewBox', `0 0 ${width} ${height}`);
-  into.setAttribute('aria-label', ways.length
-    ? ways.map((w) => `${percent(w.share)} by ${w.route}, drawn by ${w.variant}`)
-      .join('; ')
-    : 'No picture was delivered in the last ten minutes');
-  if (!ways.length)
-    return into.replaceChildren(svg('text', {x: 0, y: 40},
-      'No picture was delivered in the last ten minutes.'));
+  into.setAttribute('aria-label', ways
+    .map((w) => `${percent(w.share)} by ${w.route}, drawn by ${w.variant}`)
+    .join('; '));
   const routes = column(ways, 'route', scale);
   const variants = column(ways, 'variant', scale);
   const side = Math.min(150, width * 0.34);
@@ -74,7 +70,7 @@ export function draw(into, ways) {
       d: `M${left} ${a}C${middle} ${a} ${middle} ${b} ${right} ${b}v${h}`
         + `C${middle} ${b + h} ${middle} ${a + h} ${left} ${a + h}z`});
     band.append(svg('title', {}, `${w.route}, drawn by ${w.variant}: `
-      + `${w.count} pictures, ${percent(w.share)}`));
+      + `${w.count} images, ${percent(w.share)}`));
     parts.push(band);
   }
   for (const [all, x, anchor, away] of [[routes, left, 'end', -8],
@@ -103,12 +99,12 @@ function barsOf(routes, ways) {
   const came = new Map();
   for (const w of ways) came.set(w.route, (came.get(w.route) ?? 0) + w.share);
   if (ways.length)
-    bars.push({name: 'as it came',
+    bars.push({name: 'observed',
       parts: routes.map((r, i) => [i, came.get(r.name) ?? 0])});
   return bars;
 }
 
-// Draws the plan's shares, a bar for each class of requests, and what came.
+// Draws the plan's shares, a bar for each class of requests, and those observed.
 export function drawPlan(into, routes, ways) {
   const width = into.clientWidth || 320;
   const bars = barsOf(routes, ways);
@@ -148,6 +144,6 @@ export function drawPlan(into, routes, ways) {
   into.setAttribute('aria-label', bars.map((bar) => `${bar.name}: `
     + bar.parts.filter(([, share]) => share > 0)
       .map(([i, share]) => `${percent(share)} by ${routes[i].name}`).join(', '))
-    .join('; ') || 'The plan tells no shares');
+    .join('; ') );
   into.replaceChildren(...parts);
 }

@@ -36,7 +36,10 @@ def main():
             return page.get_by_label("Prompt", exact=True)
 
         def draw():
-            page.get_by_role("button", name="Draw").click()
+            page.get_by_role("button", name="Draw", exact=True).click()
+
+        def number(name):
+            return page.get_by_role("spinbutton", name=name, exact=True)
 
         def unfold(name):
             part = page.locator(f"#{name}")
@@ -46,7 +49,7 @@ def main():
         def an_image_is_drawn_with_previews():
             page.goto(server.url)
             prompt().fill("a red circle")
-            page.get_by_label("Seed").fill("42")
+            number("Seed").fill("42")
             page.keyboard.press("Control+Enter")
             preview = cards().first.locator("img[alt=preview]")
             expect(preview).to_be_visible()
@@ -68,10 +71,10 @@ def main():
 
         def its_parameters_are_used_again():
             prompt().fill("something else")
-            page.get_by_label("Seed").fill("")
+            number("Seed").fill("")
             cards().first.get_by_role("button", name="Reuse settings").click()
             assert prompt().input_value() == "a red circle"
-            assert page.get_by_label("Seed").input_value() == "42"
+            assert number("Seed").input_value() == "42"
 
         def a_mask_is_painted_and_the_rest_kept():
             cards().first.get_by_role("button", name="Edit").click()
@@ -120,7 +123,7 @@ def main():
         def a_request_is_cancelled():
             prompt().fill("never")
             unfold("advanced")
-            page.get_by_label("Steps").fill("150")
+            number("Steps").fill("150")
             draw()
             expect(cards()).to_have_count(3)
             assert page.locator("#gallery > .job").count() == 0
@@ -130,7 +133,7 @@ def main():
 
         def a_job_of_several_images_is_cancelled_by_one_button():
             prompt().fill("never three")
-            page.get_by_label("Images", exact=True).fill("3")
+            number("Images").fill("3")
             draw()
             expect(cards()).to_have_count(6)
             job = page.locator("#gallery > .job")
@@ -142,14 +145,14 @@ def main():
             job.get_by_role("button", name="Cancel all 3 images").click()
             expect(page.locator("#gallery .why")).to_have_count(4)
             expect(job).to_have_count(0)
-            page.get_by_label("Images", exact=True).fill("1")
+            number("Images").fill("1")
 
         def faults_are_told_with_their_field():
-            page.get_by_label("Steps").fill("100000")
+            number("Steps").fill("100000")
             draw()
             expect(page.locator("#fault")).to_contain_text("steps")
             troubles.clear()  # the browser's own line on the status 400
-            page.get_by_label("Steps").fill("")
+            number("Steps").fill("")
 
         def an_empty_prompt_draws_nothing():
             many = cards().count()
@@ -161,19 +164,19 @@ def main():
 
         def what_is_folded_still_shows():
             summary = page.locator("#advanced summary")
-            page.get_by_label("Steps").fill("4")
-            page.get_by_label("Deadline (s)").fill("30")
+            number("Steps").fill("4")
+            number("Deadline (s)").fill("30")
             expect(summary).to_have_text("Advanced (2 set)")
             for name in ("Steps", "Deadline (s)"):
-                page.get_by_label(name).fill("")
+                number(name).fill("")
             expect(summary).to_have_text("Advanced")
             # A browser does not say what is wrong in a folded part.
-            page.get_by_label("Guidance", exact=True).fill("-1")
+            number("Guidance").fill("-1")
             summary.click()
-            expect(page.get_by_label("Guidance", exact=True)).to_be_hidden()
+            expect(number("Guidance")).to_be_hidden()
             prompt().fill("a circle")
             draw()
-            guidance = page.get_by_label("Guidance", exact=True)
+            guidance = number("Guidance")
             expect(guidance).to_be_visible()
             guidance.fill("")
             summary.click()
@@ -217,14 +220,14 @@ def main():
                 assert page.locator(f"#{name}").get_attribute("open") is None
             # Before anything is drawn, form and place of images are in view.
             expect(page.locator("#nothing")).to_be_in_viewport(ratio=1)
-            button = page.get_by_role("button", name="Draw")
+            button = page.get_by_role("button", name="Draw", exact=True)
             expect(button).to_be_in_viewport(ratio=1)
             # Also where the form is taller than the screen.
             for name in ("settings", "advanced"):
                 unfold(name)
             expect(button).to_be_in_viewport(ratio=1)
             prompt().fill("a phone")
-            page.get_by_label("Seed").fill("3")
+            number("Seed").fill("3")
             button.click()
             made = cards().first.get_by_role("img", name="a phone")
             expect(made).to_be_in_viewport(ratio=1)
@@ -242,7 +245,11 @@ def main():
             skip = page.get_by_role("link", name="Skip to prompt")
             expect(skip).to_be_focused()
             expect(skip).to_be_in_viewport()
+            # From the other view, too.
+            page.get_by_role("tab", name="Cluster").click()
+            skip.focus()
             page.keyboard.press("Enter")
+            expect(prompt()).to_be_focused()
             page.keyboard.type("typed")
             assert prompt().input_value() == "typed"
             # The chooser of files, which has no box of its own, shows its focus.

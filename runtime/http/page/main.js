@@ -12,10 +12,11 @@ function show(name) {
     const tab = document.getElementById('tab-' + each);
     tab.setAttribute('aria-selected', String(each === name));
     tab.tabIndex = each === name ? 0 : -1;
-    document.getElementById(each).hidden = each !== name;
+    document.getElementById(each + '-view').hidden = each !== name;
   }
   if (name === 'cluster') cluster.open();
   else cluster.close();
+  // No element has this id: the Tab key would begin there.
   history.replaceState(null, '', '#' + name);
 }
 
@@ -40,5 +41,6 @@ field.addEventListener('change', () => {
 document.getElementById('key-form')
   .addEventListener('submit', (event) => event.preventDefault());
 
+document.querySelector('.skip').addEventListener('click', () => show('create'));
 create.start();
 show(location.hash === '#cluster' ? 'cluster' : 'create');

@@ -8,6 +8,7 @@
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
+#include <atelier/runtime/make_classifier.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/split/core_affinity.hpp>
 
@@ -77,6 +78,8 @@ core::result<void> engine::impl::begin() {
   if (!made_policy)
     return made_policy.why();
   policy = std::move(*made_policy);
+  if (auto there = runtime::check_classifier(settings); !there)
+    return there;
   auto made_stages = runtime::stages_of(settings, own_stages);
   if (!made_stages)
     return made_stages.why();

@@ -15,4 +15,9 @@ namespace atelier::runtime {
 core::result<std::shared_ptr<const gpu::prompt_classifier>> make_classifier(
   const config::settings& settings);
 
+/// Checks that folder before a server starts, without its network; where the
+/// settings name none, there is nothing to check.
+/// Errors: as of make_classifier.
+core::result<void> check_classifier(const config::settings& settings);
+
 } // namespace atelier::runtime

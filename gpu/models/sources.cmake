@@ -32,6 +32,7 @@ set(model_sources
   models/files/tensor_source.cpp
   models/judge/judge_config.cpp
   models/judge/prompt_classifier_config.cpp
+  models/judge/prompt_classifier_files.cpp
   models/layers/detail/norm_kernels.cpp
   models/mmdit/mmdit_config.cpp
   models/mmdit/mmdit_family.cpp

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/files/detail/model_folder.hpp>
+#include <atelier/gpu/models/files/detail/part_checks.hpp>
+#include <atelier/gpu/models/files/json_file.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/judge/prompt_classifier_files.hpp>
+
+#include <utility>
+
+namespace atelier::gpu {
+
+namespace {
+
+/// Returns the bytes of all tensors.
+double stored_bytes(const tensor_source& x) {
+  double out = 0;
+  for (const auto& name : x.names())
+    out += static_cast<double>(x.find(name)->bytes.size());
+  return out;
+}
+
+} // namespace
+
+core::result<prompt_classifier_files> open_prompt_classifier(
+  const std::filesystem::path& folder) {
+  using core::ec;
+  using core::fail;
+  const auto file = folder / "config.json";
+  const auto text = detail::read_text(file, detail::most_config_bytes);
+  if (!text)
+    return text.why();
+  auto config = read_prompt_classifier_config(*text, file.string());
+  if (!config)
+    return config.why();
+  const auto files = detail::find_tokenizer(folder);
+  if (!files)
+    return files.why();
+  if (!*files)
+    return fail(ec::not_found, "{}: there is no tokenizer", folder.string());
+  auto words = detail::load_words(**files, &config->encoder);
+  if (!words)
+    return words.why();
+  auto weights = safetensors_file::open(folder / "model.safetensors");
+  if (!weights)
+    return weights.why();
+  // Whoever writes a large number into a small file takes no memory by it.
+  if (parameters_of(config->shape) > stored_bytes(**weights))
+    return fail(ec::bad_payload, "{}: fewer bytes than {} has parameters",
+                (*weights)->where(), config->encoder.config_file);
+  return prompt_classifier_files{std::move(*config), std::move(*words),
+                                 std::move(*weights)};
+}
+
+} // namespace atelier::gpu

@@ -35,9 +35,11 @@ stage_path::stage_path(std::shared_ptr<const planning::pipeline> stages)
                                       : core::phase::finishing;
     at_.push_back(x);
     const auto& row = stages_->at(i).row();
-    has_required_facts_ = has_required_facts_
-                       || (row.at == hook::before_route
-                           && row.otherwise == planning::if_failed::fail);
+    if (row.at != hook::before_route)
+      continue;
+    has_required_facts_ =
+      has_required_facts_ || row.otherwise == planning::if_failed::fail;
+    has_unasked_facts_ = has_unasked_facts_ || !row.on_demand;
   }
 }
 

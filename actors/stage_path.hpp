@@ -59,6 +59,11 @@ public:
     return has_required_facts_;
   }
 
+  /// Whether a stage looks for facts that no policy asked for.
+  bool has_unasked_facts() const {
+    return has_unasked_facts_;
+  }
+
 private:
   struct entry {
     role worker = role::preprocess;
@@ -68,6 +73,7 @@ private:
   std::shared_ptr<const planning::pipeline> stages_;
   std::vector<entry> at_;
   bool has_required_facts_ = false;
+  bool has_unasked_facts_ = false;
 };
 
 } // namespace atelier::actors

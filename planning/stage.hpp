@@ -140,6 +140,9 @@ struct stage_row {
   core::timespan budget = core::timespan::max();
   double budget_share = 1;
   if_failed otherwise = if_failed::fail;
+  /// Of a before_route stage: it looks only for what a policy asks for, and is
+  /// not asked before that.
+  bool on_demand = false;
 };
 
 /// Slots by the name under which a request holds them; invalid: none.

@@ -78,6 +78,7 @@ classify_stage::classify_stage(classifier_loader load, core::timespan budget,
   row_.budget = budget;
   row_.budget_share = share;
   row_.otherwise = planning::if_failed::go_on;
+  row_.on_demand = true;
 }
 
 std::optional<classify_stage::work> classify_stage::begin(

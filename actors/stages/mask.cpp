@@ -42,6 +42,7 @@ mask_stage::mask_stage(image::decode_limits most, core::timespan decode,
   row_.budget = budget;
   row_.budget_share = share;
   row_.otherwise = planning::if_failed::go_on;
+  row_.on_demand = true;
 }
 
 std::optional<mask_stage::work> mask_stage::begin(

@@ -22,6 +22,7 @@ search_stage::search_stage(std::shared_ptr<index::kept_work> kept,
   row_.budget = budget;
   row_.budget_share = budget_share;
   row_.otherwise = planning::if_failed::go_on;
+  row_.on_demand = true;
 }
 
 std::optional<search_stage::work> search_stage::begin(

@@ -130,7 +130,7 @@ bool hub::ask(core::request_id id, row& r, const planning::need& wants,
   using planning::hook;
   r.wanted = wants;
   r.asks_since = now;
-  r.questions = 0;
+  r.questions.clear();
   r.found_near = false;
   auto until = now;
   // Nothing of a route is shown while it asks.
@@ -145,11 +145,11 @@ bool hub::ask(core::request_id id, row& r, const planning::need& wants,
     const bool asked =
       order && order_aside(id, r, i, std::move(**order), left, now);
     if (asked) {
-      ++r.questions;
+      r.questions.push_back(static_cast<uint16_t>(i));
       until = std::max(until, core::after(now, left));
       continue;
     }
-    records_.stage_left_out();
+    records_.stage_left_out(i);
     if (row.otherwise == planning::if_failed::fail) {
       r.state = state;
       turn_away(id, r,
@@ -161,7 +161,7 @@ bool hub::ask(core::request_id id, row& r, const planning::need& wants,
     }
   }
   r.state = state;
-  if (r.questions == 0)
+  if (r.questions.empty())
     return false;
   requests_.ask(r, until);
   return true;
@@ -183,7 +183,7 @@ void hub::take_facts(row& r, planning::facts found) {
 void hub::question_over(core::request_id id, row& r, size_t stage,
                         const stage_done& x, core::error why,
                         core::time_point now) {
-  --r.questions;
+  std::erase(r.questions, stage);
   if (why.code == core::ec::none) {
     planning::facts found;
     if (auto ended = path_.at(stage).end(x.outcome, found); !ended)
@@ -196,13 +196,13 @@ void hub::question_over(core::request_id id, row& r, size_t stage,
   }
   if (why.code != core::ec::none) {
     const auto& row = path_.at(stage).row();
-    records_.stage_left_out();
+    records_.stage_left_out(stage);
     if (row.otherwise == planning::if_failed::fail)
       return turn_away(id, r, std::move(why), {}, now);
     core::log_warn("stage '{}' of request {}: {}", row.name, id.value,
                    core::to_string(why));
   }
-  if (r.questions == 0)
+  if (r.questions.empty())
     questions_over(id, r, now);
 }
 
@@ -253,6 +253,8 @@ void hub::on(const facts_found& x, core::time_point now) {
 }
 
 void hub::go_on_without(core::request_id id, row& r, core::time_point now) {
+  for (const auto stage : std::exchange(r.questions, {}))
+    records_.stage_left_out(stage);
   // Dispatches are looked through only where one of them could matter.
   if (path_.has_required_facts())
     for (const auto& [who, x] : out_) {

@@ -262,6 +262,7 @@ void hub::on(const denoised& x, core::time_point now) {
   slots_.drop(done.slots.reading[held::state]);
   slots_.drop(done.slots.granted[held::state]);
   keep_captures(*r, done.slots);
+  records_.captured(x.captured.size());
   r->newest = {};
   planning::outcome o;
   o.leg = r->leg;

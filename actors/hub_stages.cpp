@@ -170,7 +170,7 @@ void hub::stage_failed(core::request_id id, row& r, core::error why,
     return end_row(id, r, row_state::failed, std::move(why), now);
   core::log_warn("stage '{}' of request {}: {}", row.name, id.value,
                  core::to_string(why));
-  records_.stage_left_out();
+  records_.stage_left_out(stage);
   if (row.otherwise == if_failed::choose_again && r.leg == 0
       && r.known.done.empty())
     return choose_again(id, r, now);
@@ -277,7 +277,7 @@ void hub::remember(core::request_id id, row& r, core::time_point now) {
         || (wants
             && !order_aside(id, r, i, std::move(**order), core::timespan::max(),
                             now)))
-      records_.stage_left_out();
+      records_.stage_left_out(i);
   }
 }
 
@@ -293,7 +293,7 @@ void hub::aside_over(const stage_done& x, const dispatched& was,
       core::log_warn("stage '{}' of request {}: {}",
                      path_.at(was.stage).row().name, x.who.id.value,
                      core::to_string(why));
-      records_.stage_left_out();
+      records_.stage_left_out(was.stage);
     }
     return;
   }

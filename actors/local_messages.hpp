@@ -165,8 +165,11 @@ struct counters {
   std::vector<uint64_t> batches;
   /// Facts that did not come in time.
   uint64_t facts_late = 0;
-  /// Stages that failed, or found nobody free, and were left out.
-  uint64_t stages_left_out = 0;
+  /// By stage of the pipeline: how often it failed, found nobody free or no
+  /// slot, or answered too late, and was left out.
+  std::vector<uint64_t> stages_left_out;
+  /// States that devices kept for later requests.
+  uint64_t captured = 0;
   /// Pictures that their judge failed at.
   uint64_t judge_failures = 0;
   /// As the fields of planning::demand_window and planning::demand.

@@ -70,7 +70,7 @@ struct row {
   uint32_t asked = 0;
   /// Stages that look for what it asks for now; and whether one found what is
   /// near.
-  uint32_t questions = 0;
+  std::vector<uint16_t> questions;
   bool found_near = false;
   /// Index into known.near of what its first leg starts from.
   std::optional<uint32_t> match;

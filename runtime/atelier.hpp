@@ -383,6 +383,31 @@ struct profile_status {
   std::shared_ptr<const std::string> text;
 };
 
+/// How often a stage of the requests' path was left out: it failed, was late,
+/// or found nobody free. The requests went on without.
+struct stage_status {
+  std::string name;
+  uint64_t left_out = 0;
+};
+
+/// What is remembered of answered requests.
+struct cache_status {
+  uint64_t entries = 0;
+  uint64_t bytes = 0;
+  /// What it may hold at most.
+  uint64_t most_entries = 0;
+  uint64_t most_bytes = 0;
+  /// Searches that found anything alike, and those that did not.
+  uint64_t hits = 0;
+  uint64_t misses = 0;
+  /// Entries that made room for others, and those whose bytes were not what was
+  /// kept.
+  uint64_t evicted = 0;
+  uint64_t torn = 0;
+  /// States that devices captured for it.
+  uint64_t captured = 0;
+};
+
 /// A snapshot for people and dashboards.
 struct engine_status {
   uint64_t accepted = 0;
@@ -409,6 +434,10 @@ struct engine_status {
   uint64_t judge_failures = 0;
   /// Times that workers changed their variants.
   uint64_t loads = 0;
+  /// Every stage of the requests' path, in order.
+  std::vector<stage_status> stages;
+  /// None where nothing is remembered (cache.memory_mib = 0).
+  std::optional<cache_status> cache;
   /// Name of the policy in use, and whether `policy.name` is "auto", so that it
   /// was chosen by what is served.
   std::string policy;

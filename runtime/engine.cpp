@@ -45,6 +45,30 @@ duration_status told(const actors::duration_counts& x) {
           x.sum};
 }
 
+std::vector<stage_status> stages_of(const planning::pipeline& all,
+                                    const std::vector<uint64_t>& left_out) {
+  std::vector<stage_status> out;
+  for (size_t i = 0; i < all.size(); ++i)
+    out.push_back({std::string{all.at(i).row().name},
+                   i < left_out.size() ? left_out[i] : 0});
+  return out;
+}
+
+cache_status cache_of(const config::cache_settings& most,
+                      const index::kept_counts& now, uint64_t captured) {
+  cache_status out;
+  out.entries = now.entries;
+  out.bytes = now.bytes;
+  out.most_entries = most.entries;
+  out.most_bytes = most.memory_bytes;
+  out.hits = now.hits;
+  out.misses = now.misses;
+  out.evicted = now.evicted;
+  out.torn = now.dropped_torn;
+  out.captured = captured;
+  return out;
+}
+
 /// Returns the words that a model was made for, where it says so.
 std::shared_ptr<const std::vector<word_group>> vocabulary_of(
   const gpu::model_traits& of) {
@@ -210,6 +234,10 @@ engine_status engine::status() const {
     s.slot_waits = got->counts.slot_waits;
     s.judge_failures = got->counts.judge_failures;
     s.loads = got->counts.loads;
+    s.stages = stages_of(*impl_->stages, got->counts.stages_left_out);
+    if (impl_->kept)
+      s.cache = cache_of(impl_->settings.cache, impl_->kept->counts(),
+                         got->counts.captured);
     s.policy = impl_->policy->name();
     s.policy_is_automatic =
       impl_->settings.policy.name == planning::automatic_name;

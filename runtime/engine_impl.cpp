@@ -80,7 +80,8 @@ core::result<void> engine::impl::begin() {
   policy = std::move(*made_policy);
   if (auto there = runtime::check_classifier(settings); !there)
     return there;
-  auto made_stages = runtime::stages_of(settings, own_stages);
+  kept = runtime::kept_work_of(settings);
+  auto made_stages = runtime::stages_of(settings, own_stages, kept);
   if (!made_stages)
     return made_stages.why();
   stages = std::move(*made_stages);

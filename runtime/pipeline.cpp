@@ -38,8 +38,16 @@ system_config::system_config(size_t threads) {
   add_message_types<caf::id_block::atelier>();
 }
 
+std::shared_ptr<index::kept_work> kept_work_of(const config::settings& x) {
+  if (x.cache.memory_bytes == 0)
+    return nullptr;
+  return std::make_shared<index::memory>(
+    index::memory_bounds{x.cache.memory_bytes, x.cache.entries});
+}
+
 core::result<std::shared_ptr<const planning::pipeline>> stages_of(
-  const config::settings& x, const std::vector<actors::added_stage>& more) {
+  const config::settings& x, const std::vector<actors::added_stage>& more,
+  const std::shared_ptr<index::kept_work>& kept) {
   actors::standard_stages from;
   // Sides are bounded by the pixels alone: a panorama is a picture too.
   from.sources.side_px = UINT32_MAX;
@@ -57,14 +65,12 @@ core::result<std::shared_ptr<const planning::pipeline>> stages_of(
                                            pace.facts, pace.facts_share});
   add(from.facts, actors::mask_stage{from.sources, from.longest_decoding,
                                      pace.facts, pace.facts_share});
-  if (x.cache.memory_bytes > 0) {
+  if (kept) {
     if (x.arena.capture_slots == 0)
       return core::fail(core::ec::bad_config,
                         "cache.memory_mib: what is remembered comes through "
                         "capture slots, and there are none "
                         "(arena.capture_slots)");
-    const auto kept = std::make_shared<index::memory>(
-      index::memory_bounds{x.cache.memory_bytes, x.cache.entries});
     add(from.facts, actors::search_stage{kept, pace.facts, pace.facts_share});
     add(from.earlier, actors::fetch_stage{kept});
     add(from.afterwards, actors::remember_stage{kept});

@@ -7,6 +7,7 @@
 #include <atelier/config/settings.hpp>
 #include <atelier/core/offload.hpp>
 #include <atelier/gpu/device/executor.hpp>
+#include <atelier/index/kept_work.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/policy.hpp>
 
@@ -80,11 +81,16 @@ std::vector<caf::actor> spawn_recall(caf::actor_system& sys,
 control_actors spawn_control(caf::actor_system& sys, const part_context& with,
                              const control_context& control);
 
+/// Returns where the settings have earlier work kept; null: nowhere.
+std::shared_ptr<index::kept_work> kept_work_of(const config::settings& x);
+
 /// Returns what a request goes through by the settings, with a host's own
 /// stages among it.
+/// @param kept as kept_work_of returned it
 /// Errors: ec::bad_config, ec::invalid_argument: a host's stage has no place.
 core::result<std::shared_ptr<const planning::pipeline>> stages_of(
-  const config::settings& x, const std::vector<actors::added_stage>& more);
+  const config::settings& x, const std::vector<actors::added_stage>& more,
+  const std::shared_ptr<index::kept_work>& kept);
 
 /// Spawns the pools of the CPU process.
 std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,

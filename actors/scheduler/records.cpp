@@ -327,8 +327,15 @@ void records::worked(const std::optional<timeline_track>& worker,
   drawing_->add(std::move(e));
 }
 
-void records::stage_left_out() {
-  ++counts_.stages_left_out;
+void records::stage_left_out(size_t stage) {
+  auto& all = counts_.stages_left_out;
+  if (all.size() <= stage)
+    all.resize(stage + 1, 0);
+  ++all[stage];
+}
+
+void records::captured(uint64_t states) {
+  counts_.captured += states;
 }
 
 void records::resumed() {

@@ -118,8 +118,12 @@ public:
 
   void resumed();
 
-  /// Notes a stage that failed, or found nobody free, and was left out.
-  void stage_left_out();
+  /// Notes a stage that failed, found nobody free or was late, and was left
+  /// out.
+  void stage_left_out(size_t stage);
+
+  /// Notes states that a device kept for later requests.
+  void captured(uint64_t states);
 
   /// Notes a request that waits again after its dispatch ended with nothing.
   void fell_back(core::request_id request, bool resumes, uint32_t steps_done,

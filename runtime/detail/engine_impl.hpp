@@ -57,6 +57,8 @@ struct engine::impl {
   planning::policy_ptr policy;
   /// The host's.
   std::vector<actors::added_stage> own_stages;
+  /// Null where nothing is remembered.
+  std::shared_ptr<index::kept_work> kept;
   std::shared_ptr<const planning::pipeline> stages;
   std::shared_ptr<ipc::arena_owner> arena;
   std::shared_ptr<actors::worker_directory> workers =

@@ -126,13 +126,21 @@ void admin_api::topology(const exchange_ptr& x) const {
 void admin_api::caches(const exchange_ptr& x) const {
   const auto kept = with.all->kept();
   const auto& http = with.settings.http;
-  x->reply(json_reply({{"results",
-                        {{"jobs", kept.jobs},
-                         {"bytes", kept.bytes},
-                         {"most_bytes", http.results_bytes},
-                         {"disk_bytes", kept.disk_bytes},
-                         {"most_disk_bytes", http.results_disk_bytes},
-                         {"kept_s", core::to_seconds(http.results)}}}}));
+  reply_json all{{"results",
+                  {{"jobs", kept.jobs},
+                   {"bytes", kept.bytes},
+                   {"most_bytes", http.results_bytes},
+                   {"disk_bytes", kept.disk_bytes},
+                   {"most_disk_bytes", http.results_disk_bytes},
+                   {"kept_s", core::to_seconds(http.results)}}}};
+  if (const auto c = with.condition->last().cache)
+    all["earlier_work"] = {
+      {"entries", c->entries},  {"most_entries", c->most_entries},
+      {"bytes", c->bytes},      {"most_bytes", c->most_bytes},
+      {"hits", c->hits},        {"misses", c->misses},
+      {"evicted", c->evicted},  {"torn", c->torn},
+      {"captured", c->captured}};
+  x->reply(json_reply(all));
 }
 
 void admin_api::look_at_drain(const exchange_ptr& x) const {

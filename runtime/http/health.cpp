@@ -35,6 +35,16 @@ json processes_of(const engine_status& x) {
   return out;
 }
 
+/// Returns how often each stage was left out, by name; those that never were
+/// are not named.
+json stages_left_out(const engine_status& x) {
+  auto out = json::object();
+  for (const auto& s : x.stages)
+    if (s.left_out > 0)
+      out[s.name] = s.left_out;
+  return out;
+}
+
 /// Returns the names of the processes that do no work: killed, starting or
 /// loading.
 std::vector<std::string> parts_down(const engine_status& x) {
@@ -143,6 +153,7 @@ reply_message health::reply(scope to) const {
     body["cancelled"] = last_.cancelled;
     body["refused"] = last_.refused;
     body["processes"] = processes_of(last_);
+    body["stages_left_out"] = stages_left_out(last_);
   }
   reply_message out;
   out.status = word == "ok" ? 200 : 503;

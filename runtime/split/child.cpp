@@ -130,7 +130,7 @@ core::result<void> begin(life& x, const child_options& how,
   if (!known)
     return known.why();
   x.profile = std::make_shared<const planning::profile>(std::move(*known));
-  auto stages = stages_of(x.settings, {});
+  auto stages = stages_of(x.settings, {}, kept_work_of(x.settings));
   if (!stages)
     return stages.why();
   if (const auto mine = (*stages)->signature(); mine != told.stages)

@@ -106,6 +106,16 @@ BOOST_AUTO_TEST_CASE(a_part_that_is_down_is_named) {
   BOOST_TEST(told(scope::anyone, 200)["down"] == json::array());
 }
 
+BOOST_AUTO_TEST_CASE(a_stage_that_requests_go_on_without_is_named) {
+  pictures->now.workers = {{"cpu:0", {"base@50"}, true, 0}};
+  pictures->now.stages = {{"classify", 3}, {"mask", 0}};
+  sut.enter(health::stage::running);
+  sut.refresh();
+  BOOST_TEST(told(scope::user, 200)["stages_left_out"]
+             == json({{"classify", 3}}));
+  BOOST_TEST(!told(scope::anyone, 200).contains("stages_left_out"));
+}
+
 BOOST_AUTO_TEST_CASE(what_no_plan_meets_is_a_warning) {
   sut.enter(health::stage::running);
   pictures->now.workers = {{"cpu:0", {"base@50"}, true, 0}};

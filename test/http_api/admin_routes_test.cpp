@@ -31,6 +31,7 @@ struct shown_pictures : test::fake_pictures {
     x.saturated = true;
     x.infeasible = "deadline_ms 40: one picture takes 50 ms";
     x.profiles = costs;
+    x.cache = cache;
     return x;
   }
 
@@ -41,6 +42,7 @@ struct shown_pictures : test::fake_pictures {
 
   std::vector<profile_status> costs{told("", R"({"variants":[]})"),
                                     told("slow", R"({"variants":[1]})")};
+  std::optional<cache_status> cache;
 };
 
 struct rig : test::api_rig {
@@ -164,6 +166,26 @@ BOOST_AUTO_TEST_CASE(kept_pictures_are_counted) {
   BOOST_TEST(x["results"]["jobs"] == 1);
   BOOST_TEST(x["results"]["bytes"].get<uint64_t>() > 100u);
   BOOST_TEST(x["results"]["disk_bytes"] == 0);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_remembered_is_told_where_anything_is) {
+  BOOST_TEST(!get("/v1/admin/caches")->body().contains("earlier_work"));
+  auto& c = shown->cache.emplace();
+  c.entries = 2;
+  c.most_entries = 9;
+  c.bytes = 300;
+  c.most_bytes = 1000;
+  c.hits = 5;
+  c.misses = 7;
+  c.evicted = 11;
+  c.torn = 13;
+  c.captured = 17;
+  condition->refresh();
+  const auto x = get("/v1/admin/caches")->body()["earlier_work"];
+  BOOST_TEST(
+    x.dump()
+    == R"({"entries":2,"most_entries":9,"bytes":300,"most_bytes":1000,)"
+       R"("hits":5,"misses":7,"evicted":11,"torn":13,"captured":17})");
 }
 
 BOOST_AUTO_TEST_CASE(a_drained_server_finishes_what_runs_and_takes_no_more) {

@@ -108,6 +108,31 @@ BOOST_AUTO_TEST_CASE(the_engine_is_shown_as_it_is) {
     BOOST_TEST(has_line(all, line), line << " in\n" << all);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
+  BOOST_TEST(has_line(text(), "atelier_cache_entries 0"));
+  now.engine.stages = {{"classify", 3}, {"mask", 0}};
+  cache_status c;
+  c.entries = 2;
+  c.bytes = 300;
+  c.hits = 5;
+  c.misses = 7;
+  c.evicted = 11;
+  c.torn = 13;
+  c.captured = 17;
+  now.engine.cache = c;
+  const auto all = text();
+  for (const auto* const line :
+       {"atelier_stages_left_out_total{stage=\"classify\"} 3",
+        "atelier_stages_left_out_total{stage=\"mask\"} 0",
+        "atelier_cache_entries 2", "atelier_cache_bytes 300",
+        "atelier_cache_searches_total{outcome=\"hit\"} 5",
+        "atelier_cache_searches_total{outcome=\"miss\"} 7",
+        "atelier_cache_evictions_total{reason=\"room\"} 11",
+        "atelier_cache_evictions_total{reason=\"torn\"} 13",
+        "atelier_cache_captures_total 17"})
+    BOOST_TEST(has_line(all, line), line << " in\n" << all);
+}
+
 BOOST_AUTO_TEST_CASE(the_doors_own_time_is_counted_by_part) {
   using door = runtime::http::metrics::door;
   counted->count_door(door::submit, 0.0003);

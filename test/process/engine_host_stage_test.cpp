@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -94,6 +95,56 @@ private:
   planning::stage_row row_;
 };
 
+/// Looks at every prompt before its route, and says nothing until it may.
+class slow_look {
+public:
+  struct work {
+    template <class Inspector>
+    friend typename Inspector::result_type inspect(Inspector& f, work&) {
+      return f();
+    }
+  };
+
+  struct done {
+    template <class Inspector>
+    friend typename Inspector::result_type inspect(Inspector& f, done&) {
+      return f();
+    }
+  };
+
+  explicit slow_look(std::shared_future<void> may) : may_(std::move(may)) {
+    row_.name = "look";
+    row_.at = planning::hook::before_route;
+    row_.budget = 1ms;
+    row_.otherwise = planning::if_failed::go_on;
+  }
+
+  const planning::stage_row& row() const {
+    return row_;
+  }
+
+  std::optional<work> begin(const planning::row_view&) const {
+    return work{};
+  }
+
+  core::timespan takes(const work&, const planning::profile&) const {
+    return 1ms;
+  }
+
+  core::result<done> run(const work&, planning::worker_context&) const {
+    may_.wait();
+    return done{};
+  }
+
+  core::result<void> end(const done&, planning::facts&) const {
+    return {};
+  }
+
+private:
+  std::shared_future<void> may_;
+  planning::stage_row row_;
+};
+
 generation wanted(uint64_t seed) {
   generation x;
   x.prompt = "card";
@@ -129,6 +180,26 @@ BOOST_AUTO_TEST_CASE(a_hosts_safety_check_fails_the_requests_that_it_refuses) {
     }
   }
   BOOST_TEST(*seen == 6);
+  BOOST_TEST(test::comes_to_rest(*sut));
+  BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_AUTO_TEST_CASE(a_fact_that_is_late_is_gone_on_without_and_named) {
+  std::promise<void> answered;
+  auto options = test::options_of(test::mode::single);
+  options.stages = {
+    {planning::make_stage(slow_look{answered.get_future().share()}), "mask"}};
+  auto sut = test::start(options);
+  // Whatever fails, the stage's worker waits no longer than the engine lives.
+  auto over = std::move(answered);
+  const auto answers = test::answers_to(*sut, {wanted(3)});
+  test::picture_in(answers.front());
+  const auto all = sut->status().stages;
+  over.set_value();
+  for (const auto& x : all)
+    BOOST_TEST(x.left_out == (x.name == "look" ? 1u : 0u), x.name);
+  BOOST_TEST(std::any_of(all.begin(), all.end(),
+                         [](const auto& x) { return x.name == "look"; }));
   BOOST_TEST(test::comes_to_rest(*sut));
   BOOST_TEST(sut->stop(10s));
 }

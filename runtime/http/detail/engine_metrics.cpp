@@ -216,6 +216,35 @@ public:
       .add(number(now_.engine.judge_failures));
   }
 
+  void stages() {
+    family left_out{
+      to_, MetricType::Counter, "atelier_stages_left_out_total",
+      "Stages of a request's path that failed, were late or found "
+      "nobody free; their requests went on without."};
+    for (const auto& x : now_.engine.stages)
+      left_out.add(number(x.left_out), {{"stage", x.name}});
+  }
+
+  void cache() {
+    const auto c = now_.engine.cache.value_or(cache_status{});
+    gauge(to_, "atelier_cache_entries", "Earlier requests that are remembered.")
+      .add(number(c.entries));
+    gauge(to_, "atelier_cache_bytes", "Memory of what is remembered.")
+      .add(number(c.bytes));
+    counter(to_, "atelier_cache_searches_total",
+            "Searches in what is remembered, by whether they found anything "
+            "alike.")
+      .add(number(c.hits), {{"outcome", "hit"}})
+      .add(number(c.misses), {{"outcome", "miss"}});
+    counter(to_, "atelier_cache_evictions_total",
+            "Entries that left: for others, or as their bytes had changed.")
+      .add(number(c.evicted), {{"reason", "room"}})
+      .add(number(c.torn), {{"reason", "torn"}});
+    counter(to_, "atelier_cache_captures_total",
+            "States that devices captured to be remembered.")
+      .add(number(c.captured));
+  }
+
   void program() {
     gauge(to_, "atelier_build_info", "1, with the version as a label.")
       .add(1, {{"version", std::string{core::version()}}});
@@ -259,6 +288,8 @@ void add_engine_metrics(const metrics_snapshot& now,
   out.planning();
   out.arena();
   out.judges();
+  out.stages();
+  out.cache();
   out.program();
 }
 

@@ -174,6 +174,8 @@ void hub::settle_start(core::ticket who, row& r, const worker& w) {
     if (std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
         != w.view.hosting.end()) {
       r.how = planning::recipe_of(*r.what, next, v, *config_.profile);
+      if (r.source && starts_from_found(r))
+        r.how = planning::refining(r.how, next);
       break;
     }
   start_from_earlier(who, r, saved_by(r, next, r.how.variant, w.view.level));

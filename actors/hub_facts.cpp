@@ -366,6 +366,8 @@ uint32_t hub::saved_by(const row& r, const planning::leg& next,
       // The picture stands in the row's source, and its run is shorter.
       return 0;
     case origin::image:
+      if (r.source)
+        return 0;
       break;
   }
   if (next.skip_of > 0)

@@ -113,7 +113,8 @@ std::string hub::check_rows() const {
       return fmt::format("row {} runs nowhere", id.value);
     const bool has_source =
       r.how.from_image && !is_terminal(r.state) && !r.answering
-      && (r.at == phase::denoising || (r.at == phase::preparing && r.newest));
+      && (r.at == phase::denoising
+          || (r.at == phase::preparing && (r.newest || starts_from_found(r))));
     if (has_source != static_cast<bool>(r.source)
         || (has_source && !slots_.holds(r.source)))
       return fmt::format("row {} lost its source, or keeps one for nothing",

@@ -43,10 +43,12 @@ planning::row_view hub::view_of(const row& r,
   for (const auto name :
        {held::source, held::state, held::pixels, held::encoded})
     note_held(name);
-  const bool from_match =
-    v.along->from == planning::origin::image
-    || (v.leg != nullptr && v.leg->from == planning::origin::latent);
-  if (from_match && r.known.near && !r.known.near->empty()) {
+  using planning::origin;
+  const auto from = v.leg != nullptr ? v.leg->from
+                  : legs.empty()     ? v.along->from
+                                     : legs.front().from;
+  if ((from == origin::latent || from == origin::image) && r.known.near
+      && !r.known.near->empty()) {
     const auto& near = *r.known.near;
     v.from = &near[std::min<size_t>(r.match.value_or(0), near.size() - 1)];
     v.skip = r.saved;
@@ -103,7 +105,12 @@ core::result<void> hub::keep(row& r, const held_slots& what) {
     // What noise is to be replaced by is expected until a device takes it.
     r.saved = std::max(r.saved, r.steps_done);
   }
-  take(held::source, r.source);
+  if (take(held::source, r.source) && starts_from_found(r)) {
+    // Its run is shorter, and leaves out no more than that.
+    r.how =
+      planning::refining(r.how, r.under->routes[r.along.value].legs[r.leg]);
+    r.saved = 0;
+  }
   take(held::encoded, r.encoded);
   take(held::pixels, r.answering                ? r.pixels
                      : r.at == phase::finishing ? r.known.done.back().image
@@ -186,6 +193,7 @@ void hub::choose_again(core::request_id id, row& r, core::time_point now) {
   }
   r.match.reset();
   uncount_work(r);
+  r.how.from_image = r.what->source != nullptr;
   for (auto* slot : {&r.newest, &r.found, &r.source}) {
     slots_.drop(*slot);
     *slot = {};

@@ -137,6 +137,13 @@ inline uint32_t steps_left(const row& r) {
   return all - std::min(std::max(r.steps_done, r.saved), all);
 }
 
+/// Whether a row's leg is to start from an image that earlier work left.
+inline bool starts_from_found(const row& r) {
+  const auto& legs = r.under->routes[r.along.value].legs;
+  return !r.what->source && !r.answering && r.leg < legs.size()
+      && legs[r.leg].from == planning::origin::image;
+}
+
 /// Returns the masked share by which a row's leg runs: 1 where all of the
 /// picture is computed.
 inline double masked_as_it_runs(const row& r) {

@@ -46,16 +46,19 @@ left_out skipped(const leg& x, const profile& known) {
 
 class checker {
 public:
-  explicit checker(std::string_view where) : where_(where) {}
+  checker(std::string_view where, bool keeps_work)
+    : where_(where), keeps_work_(keeps_work) {}
 
   void check(const saved_plan& x, const leg& s, bool first,
              const std::string& at, const profile& known) {
     switch (s.from) {
       case origin::latent:
-        complain(at, "from", "\"latent\": this server stores no latents");
-        break;
       case origin::image:
-        complain(at, "from", "\"image\": this server stores no images");
+        if (!keeps_work_)
+          complain(at, "from",
+                   fmt::format("\"{0}\": this server stores no {0}s "
+                               "(cache.memory_mib)",
+                               s.from == origin::latent ? "latent" : "image"));
         break;
       case origin::template_image:
         complain(at, "from",
@@ -74,10 +77,11 @@ public:
       [](const auto& a, const auto& b) { return a.level < b.level; });
     if (s.level_of_worker && most_level != x.workers.end()
         && most_level->level > 0)
-      complain(at, "level_of_worker",
-               fmt::format("true: this server stores no latents, so that the "
-                           "{} steps of a worker's level cannot be skipped",
-                           most_level->level));
+      complain(
+        at, "level_of_worker",
+        fmt::format("true: this server starts no request by the level of "
+                    "its worker, so that {} steps cannot be skipped",
+                    most_level->level));
     if (s.skip == 0 || s.level_of_worker)
       return;
     const auto left = skipped(s, known);
@@ -105,22 +109,24 @@ private:
   }
 
   const std::string where_;
+  const bool keeps_work_;
   std::string faults_;
 };
 
 } // namespace
 
-core::result<void> check_without_cache(const saved_plan& x,
-                                       std::string_view where,
-                                       const profile& known,
-                                       const policy_list& more) {
+core::result<void> check_needs(const saved_plan& x, std::string_view where,
+                               const profile& known, bool keeps_work,
+                               const policy_list& more) {
   const auto by = x.memory ? policy_remembering(x.memory.of(), more) : nullptr;
-  checker out{where};
-  for (size_t r = 0; r < x.routes.size(); ++r)
-    if (is_taken(x, r, by.get()))
-      for (size_t s = 0; s < x.routes[r].legs.size(); ++s)
-        out.check(x, x.routes[r].legs[s], s == 0,
-                  fmt::format("plan.routes[{}].stages[{}]", r, s), known);
+  checker out{where, keeps_work};
+  for (size_t r = 0; r < x.routes.size(); ++r) {
+    if (!is_taken(x, r, by.get()))
+      continue;
+    for (size_t s = 0; s < x.routes[r].legs.size(); ++s)
+      out.check(x, x.routes[r].legs[s], s == 0,
+                fmt::format("plan.routes[{}].stages[{}]", r, s), known);
+  }
   return out.result();
 }
 

@@ -9,16 +9,15 @@
 
 namespace atelier::planning {
 
-/// Checks that a server which keeps no earlier work can do what a plan has it
-/// do: no leg of a route with a share starts from a stored latent, image or
-/// template, and none leaves steps out but one that starts from the image of
-/// the leg before. The policy whose memory it has is one of all_policies or
-/// of `more`. Errors: ec::bad_config with every fault at once, a line each:
-/// `where`, the
+/// Checks that a server can do what a plan has it do: no leg of a route with a
+/// share starts from a stored template, nor, where the server keeps no earlier
+/// work, from a stored latent or image; and none leaves steps out that starts
+/// from noise. The policy whose memory it has is one of all_policies or of
+/// `more`.
+/// Errors: ec::bad_config with every fault at once, a line each: `where`, the
 ///         leg and its field, the value, and why not.
-core::result<void> check_without_cache(const saved_plan& x,
-                                       std::string_view where,
-                                       const profile& known,
-                                       const policy_list& more = {});
+core::result<void> check_needs(const saved_plan& x, std::string_view where,
+                               const profile& known, bool keeps_work,
+                               const policy_list& more = {});
 
 } // namespace atelier::planning

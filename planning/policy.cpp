@@ -58,6 +58,10 @@ bool policy::may_take(core::route_id, const policy_memory&) const {
   return false;
 }
 
+compared policy::compares(const profile&) const {
+  return compared::nothing;
+}
+
 std::string_view to_string(feasibility x) {
   switch (x) {
     case feasibility::unchecked:
@@ -121,6 +125,19 @@ float strength_after(core::sampler with, uint32_t skip, uint32_t steps) {
 
 } // namespace
 
+core::recipe refining(core::recipe how, const leg& runs) {
+  if (runs.skip == 0 || how.steps <= 1)
+    return how;
+  const auto skip = runs.skip_of > 0
+                    ? uint64_t{runs.skip} * how.steps / runs.skip_of
+                    : runs.skip;
+  how.from_image = true;
+  how.strength = strength_after(
+    how.with, static_cast<uint32_t>(std::min<uint64_t>(skip, how.steps - 1)),
+    how.steps);
+  return how;
+}
+
 core::recipe recipe_of(const core::request& wanted, const leg& runs,
                        core::variant_id variant, const profile& known) {
   ATELIER_EXPECTS(variant.value < known.variants.size(),
@@ -142,15 +159,8 @@ core::recipe recipe_of(const core::request& wanted, const leg& runs,
   if (how.from_image)
     how.strength = wanted.fixed.strength.value_or(
       own_strength(wanted.source->mask.empty(), how));
-  else if (runs.from == origin::stage_image && runs.skip > 0 && how.steps > 1) {
-    const auto skip = runs.skip_of > 0
-                      ? uint64_t{runs.skip} * how.steps / runs.skip_of
-                      : runs.skip;
-    how.from_image = true;
-    how.strength = strength_after(
-      how.with, static_cast<uint32_t>(std::min<uint64_t>(skip, how.steps - 1)),
-      how.steps);
-  }
+  else if (runs.from == origin::stage_image)
+    how = refining(std::move(how), runs);
   how.px = drawn_px(v, wanted);
   if (wanted.px.pixels() != 0 && wanted.px != how.px)
     how.scaled_to = wanted.px;

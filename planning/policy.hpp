@@ -150,6 +150,11 @@ public:
   /// Whether `choose` may take a route that no class has a share of. By default
   /// it does not.
   virtual bool may_take(core::route_id route, const policy_memory& kept) const;
+
+  /// Returns what a similarity is of that `choose` compares with thresholds,
+  /// where it asks for what is near: a server that cannot compare so does not
+  /// start. By default nothing: it compares none.
+  virtual compared compares(const profile& known) const;
 };
 
 using policy_ptr = std::shared_ptr<const policy>;
@@ -214,5 +219,10 @@ std::vector<core::lane_id> lanes_of(const worker_view& worker);
 /// pins, then the variant's defaults.
 core::recipe recipe_of(const core::request& wanted, const leg& runs,
                        core::variant_id variant, const profile& known);
+
+/// Returns how a leg runs from an image that is at hand, where `how` is how it
+/// runs without: the first steps, as many as it is to leave out, are not run.
+/// Nothing changes where the leg leaves none out.
+core::recipe refining(core::recipe how, const leg& runs);
 
 } // namespace atelier::planning

@@ -215,8 +215,12 @@ struct reuse_profile {
   uint32_t steps = 50;
   /// By similarity between prompts: start from a cached latent.
   skip_table latents;
-  /// By similarity between prompt and picture: noise a cached picture again.
+  /// By similarity between prompt and picture, or what `images_by` says: noise
+  /// a cached picture again.
   skip_table images;
+  /// What the thresholds of `images` were measured with: the pictures
+  /// themselves, or the prompts that they were drawn by.
+  compared images_by = compared::pictures;
   /// Finding what is near.
   core::timespan retrieval{0};
   /// Between what `latents` or `images` compare; none: not measured.
@@ -225,6 +229,12 @@ struct reuse_profile {
 
   friend bool operator==(const reuse_profile&, const reuse_profile&) = default;
 };
+
+/// Returns what a search for images to start from compares a prompt with: the
+/// thresholds where the profile has none, too, are of pictures.
+inline compared images_compared(const reuse_profile& x) {
+  return x.images.empty() ? compared::pictures : x.images_by;
+}
 
 /// What is fitted for the edits of one variant: equal blocks, and lines for
 /// their operations and bytes.

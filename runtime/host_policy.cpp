@@ -192,6 +192,12 @@ bool host_policy::may_take(core::route_id route,
     [] { return true; });
 }
 
+planning::compared host_policy::compares(const planning::profile& known) const {
+  return guarded(
+    name_, "compares", [&] { return own_->compares(known); },
+    [] { return planning::compared::nothing; });
+}
+
 core::result<planning::policy_list> host_policies(
   const planning::policy_list& own) {
   planning::policy_list out;

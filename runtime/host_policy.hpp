@@ -66,6 +66,8 @@ public:
   bool may_take(core::route_id route,
                 const planning::policy_memory& kept) const override;
 
+  planning::compared compares(const planning::profile& known) const override;
+
 private:
   planning::policy_ptr own_;
   std::string name_;

@@ -418,9 +418,29 @@ core::result<planning::profile> profile_of(const config::settings& x) {
 
 namespace {
 
+/// What is remembered here is found by its prompt: thresholds of pictures say
+/// nothing of that.
+core::result<void> check_compared(const config::settings& x,
+                                  const planning::policy& by,
+                                  const planning::profile& known) {
+  if (x.cache.memory_bytes == 0
+      || by.compares(known) != planning::compared::pictures)
+    return {};
+  return core::fail(
+    core::ec::bad_config,
+    "cache.memory_mib: policy '{}' compares prompts with pictures "
+    "(reuse.images_by in the profile), and this server compares prompts alone; "
+    "it takes thresholds of reuse.images that were measured so, with "
+    "reuse.images_by \"prompts\", or cache.memory_mib = 0",
+    by.name());
+}
+
 /// Returns a policy that can make its first plan; a host's may throw.
 core::result<planning::policy_ptr> plans(planning::policy_ptr x,
+                                         const config::settings& settings,
                                          const planning::profile& known) {
+  if (auto ok = check_compared(settings, *x, known); !ok)
+    return ok.why();
   try {
     x->replan({}, known, {}, {});
     return x;
@@ -453,7 +473,7 @@ core::result<planning::policy_ptr> policy_of(const config::settings& x,
     if (!made)
       return core::fail(core::ec::bad_config, "policy.name: {}",
                         made.why().text);
-    return plans(std::move(*made), known);
+    return plans(std::move(*made), x, known);
   }
   const auto text = core::read_text_file(file, planning::most_plan_bytes, file);
   if (!text)
@@ -466,15 +486,18 @@ core::result<planning::policy_ptr> policy_of(const config::settings& x,
   const auto saved = planning::parse_plan(*text, file, known, own);
   if (!saved)
     return saved.why();
-  if (auto ok = planning::check_without_cache(*saved, "planner.plan: " + file,
-                                              known, own);
+  const bool keeps_work = x.cache.memory_bytes > 0;
+  if (auto ok = planning::check_needs(*saved, "planner.plan: " + file, known,
+                                      keeps_work, own);
       !ok)
     return ok.why();
   for (const auto& route : saved->routes)
-    if (route.store != planning::store_set{})
+    if (!keeps_work && route.store != planning::store_set{})
       core::log_warn("planner.plan: {}: route '{}': store is ignored, this "
                      "server keeps no earlier work",
                      file, route.name);
+  if (auto ok = check_compared(x, **made, known); !ok)
+    return ok.why();
   if (auto ok = check_judges((*made)->replan({}, known, {}, {}), known, file);
       !ok)
     return ok.why();

@@ -271,9 +271,12 @@ std::optional<planning::nearness> nearness_of(const scenario& x,
   if (x.similarity)
     return x.similarity;
   const auto& reuse = x.profile->reuse;
-  const bool prompts = by == planning::compared::prompts;
-  return reuse && prompts == !reuse->latents.empty() ? reuse->near
-                                                     : std::nullopt;
+  if (!reuse)
+    return std::nullopt;
+  const auto told_of = reuse->latents.empty()
+                       ? planning::images_compared(*reuse)
+                       : planning::compared::prompts;
+  return by == told_of ? reuse->near : std::nullopt;
 }
 
 std::optional<planning::hit_predictor> predictor_of(const scenario& x) {

@@ -128,8 +128,10 @@ double scale_of(const scenario& x) {
   const auto& reuse = x.profile->reuse;
   // Between texts and pictures CLIP's similarities end at about a third.
   constexpr double of_pictures = 0.32;
-  return reuse && reuse->latents.empty() && !reuse->images.empty() ? of_pictures
-                                                                   : 1;
+  return reuse && reuse->latents.empty() && !reuse->images.empty()
+          && reuse->images_by == planning::compared::pictures
+         ? of_pictures
+         : 1;
 }
 
 class simulation {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/stages/fetch.hpp>
 #include <atelier/actors/stages/kept_state.hpp>
+#include <atelier/actors/stages/source_decoding.hpp>
 #include <atelier/gpu/source_format.hpp>
 
 #include <cstddef>
@@ -20,14 +21,19 @@ bool from_latent(const planning::leg* in, bool) {
   return in != nullptr && in->from == origin::latent;
 }
 
-// A route without legs answers with an image that was found.
 bool from_image(const planning::leg* in, bool) {
-  return in == nullptr || in->from == origin::image;
+  return in != nullptr && in->from == origin::image;
+}
+
+// A route without legs answers with an image that was found.
+bool is_answer(const planning::leg* in, bool) {
+  return in == nullptr;
 }
 
 constexpr planning::slot_use fetch_uses[] = {
   {held::state, planning::access::writes, from_latent},
-  {held::pixels, planning::access::writes, from_image},
+  {held::source, planning::access::writes, from_image},
+  {held::pixels, planning::access::writes, is_answer},
 };
 
 constexpr planning::stage_row fetch_row = {
@@ -47,17 +53,15 @@ core::result<void> check_image(const std::vector<std::byte>& bytes,
   return {};
 }
 
-core::result<void> publish(ipc::slot_store& slots, const ipc::slot_ref& into,
-                           const std::vector<std::byte>& bytes, uint64_t seq) {
-  const auto buffer = slots.buffer(into);
-  if (!buffer)
-    return buffer.why();
-  if (bytes.size() > buffer->size())
+/// Puts kept bytes into the slot's buffer as they are; returns how many.
+core::result<uint64_t> copy(const std::vector<std::byte>& bytes,
+                            std::span<std::byte> buffer) {
+  if (bytes.size() > buffer.size())
     return core::fail(core::ec::out_of_resources,
                       "{} kept bytes do not fit their slot of {} bytes",
-                      bytes.size(), buffer->size());
-  std::memcpy(buffer->data(), bytes.data(), bytes.size());
-  return slots.publish(into, seq, bytes.size());
+                      bytes.size(), buffer.size());
+  std::memcpy(buffer.data(), bytes.data(), bytes.size());
+  return bytes.size();
 }
 
 } // namespace
@@ -85,18 +89,24 @@ std::optional<fetch_stage::work> fetch_stage::begin(
       order.latent = planning::latent_of(
         of.costs.variants[of.how->variant.value], of.how->px);
       return order;
-    case origin::image:
-      if (of.holds[static_cast<size_t>(held::pixels)])
+    case origin::image: {
+      order.what = of.leg != nullptr ? held::source : held::pixels;
+      if (of.holds[static_cast<size_t>(order.what)])
         return std::nullopt;
-      order.what = held::pixels;
       // What was found was drawn as the whole run of this request would be, and
       // not as a smaller variant that refines it.
-      order.px =
+      const auto drawn =
         of.costs.reuse
           ? planning::recipe_of(of.wanted, {}, of.costs.reuse->full, of.costs)
-              .px
-          : of.how->px;
+          : *of.how;
+      order.px = drawn.px;
+      if (of.leg == nullptr)
+        return order;
+      order.scaled_to = drawn.scaled_to;
+      order.into_px = of.how->px;
+      order.answered = core::answered_px(*of.how);
       return order;
+    }
     default:
       return std::nullopt;
   }
@@ -120,8 +130,19 @@ core::result<fetch_stage::done> fetch_stage::run(
     kept_->drop_torn(order.entry);
     return sound.why();
   }
-  const auto told = publish(here.slots, here.at[order.what], **bytes,
-                            state ? uint64_t{order.steps} + 1 : 1);
+  const auto& into = here.at[order.what];
+  const auto buffer = here.slots.buffer(into);
+  if (!buffer)
+    return buffer.why();
+  const auto written = order.what == held::source
+                       ? write_drawn_source({order.px, order.scaled_to,
+                                             order.into_px, order.answered},
+                                            **bytes, {}, *buffer)
+                       : copy(**bytes, *buffer);
+  if (!written)
+    return written.why();
+  const auto told =
+    here.slots.publish(into, state ? uint64_t{order.steps} + 1 : 1, *written);
   if (!told)
     return told.why();
   return done{};

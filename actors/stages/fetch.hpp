@@ -11,27 +11,33 @@
 
 namespace atelier::actors {
 
-/// Writes earlier work into a request's slots, in place of what a leg would
-/// begin with: a state after some steps, or an image, which a route without
-/// legs answers with. Nothing is published that was not checked: its bytes are
-/// those that were kept, of the size that the run needs, and all numbers are
-/// finite. Failed: the policy chooses again without that entry.
+/// Writes earlier work into a request's slots: a state after some steps, in
+/// place of the noise that a leg would begin with; an image as the source that
+/// a leg starts from, or as the pixels that a route without legs answers with.
+/// Nothing is published that was not checked: its bytes are those that were
+/// kept, of the size that the run needs, and all numbers are finite. Failed:
+/// the policy chooses again without that entry.
 /// Threads: any.
 class fetch_stage {
 public:
   struct work {
     uint64_t entry = 0;
-    /// A state, or pixels.
+    /// A state, a source or pixels.
     planning::held what = planning::held::state;
     /// These are a state's.
     uint32_t steps = 0;
     core::latent_shape latent;
-    /// This is the pixels' size.
+    /// The size at which an image was drawn.
     core::extent px;
+    /// These are a source's, as of drawn_source.
+    core::extent scaled_to;
+    core::extent into_px;
+    core::extent answered;
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, work& x) {
-      return f(x.entry, x.what, x.steps, x.latent, x.px);
+      return f(x.entry, x.what, x.steps, x.latent, x.px, x.scaled_to, x.into_px,
+               x.answered);
     }
   };
 

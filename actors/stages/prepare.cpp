@@ -38,10 +38,16 @@ bool prepares_source(const planning::leg* in, bool brings_image) {
   return in != nullptr && planning::has_source(*in, brings_image);
 }
 
+/// What was fetched is a source already, where anything was.
+bool starts_from_found(const planning::leg* in, bool brings_image) {
+  return in != nullptr && !brings_image && in->from == planning::origin::image;
+}
+
 constexpr std::array prepare_uses{
   slot_use{held::files, access::reads, brings},
   slot_use{held::pixels, access::reads, starts_from_leg},
   slot_use{held::source, access::writes, prepares_source},
+  slot_use{held::source, access::reads, starts_from_found},
   slot_use{held::state, access::writes},
 };
 
@@ -91,23 +97,6 @@ void draw_noise(const core::recipe& how, beginning from, std::span<float> out) {
   std::copy_n(both.data() + first, out.size(), out.data());
 }
 
-/// Puts a picture of the size that is answered where the drawing starts from
-/// it, and where it is kept.
-core::result<void> put_pixels(const image::picture& x, core::extent drawn,
-                              const gpu::source_buffers& into) {
-  std::copy_n(x.bytes.begin(), into.kept_pixels.size(),
-              into.kept_pixels.begin());
-  if (x.px == drawn) {
-    std::copy(x.bytes.begin(), x.bytes.end(), into.pixels.begin());
-    return {};
-  }
-  const auto smaller = image::uncover(x.view(), drawn);
-  if (!smaller)
-    return smaller.why();
-  std::copy(smaller->bytes.begin(), smaller->bytes.end(), into.pixels.begin());
-  return {};
-}
-
 void put_mask(const std::vector<uint8_t>& x, core::extent px,
               core::extent drawn, const gpu::source_buffers& into) {
   std::copy_n(x.begin(), into.kept_mask.size(), into.kept_mask.begin());
@@ -134,7 +123,7 @@ core::result<void> write_source(const prepare_stage::work& x,
   const auto pixels = decode_source("image", files.image, most, px, image_px);
   if (!pixels)
     return pixels.why();
-  if (auto done = put_pixels(*pixels, x.how.px, *into); !done)
+  if (auto done = put_source(*pixels, x.how.px, *into); !done)
     return done.why();
   if (masked) {
     core::extent mask_px;
@@ -153,8 +142,7 @@ core::result<void> write_source(const prepare_stage::work& x,
   return slots.publish(source, 1, gpu::source_bytes(x.how.px, masked, kept));
 }
 
-/// Makes a source of the image that an earlier stage drew, as if it came as a
-/// file of that image.
+/// Makes a source of the image that an earlier stage drew.
 core::result<void> write_drawn(const prepare_stage::work& x,
                                const ipc::slot_ref& source,
                                std::span<const std::byte> pixels,
@@ -163,32 +151,12 @@ core::result<void> write_drawn(const prepare_stage::work& x,
   const auto buffer = slots.buffer(source);
   if (!buffer)
     return buffer.why();
-  const auto into = gpu::begin_source(*buffer, x.how.px, false);
-  if (!into)
-    return into.why();
-  const auto bytes = gpu::drawn_bytes(x.drawn_px);
-  if (pixels.size() < bytes)
-    return core::fail(core::ec::bad_payload,
-                      "an image of {} bytes for {}x{} pixels", pixels.size(),
-                      x.drawn_px.width, x.drawn_px.height);
-  const auto* const first = reinterpret_cast<const uint8_t*>(pixels.data());
-  image::picture whole{x.drawn_px, 3, {first, first + bytes}};
-  if (x.drawn_scaled_to != core::extent{}) {
-    auto covered = image::cover(whole.view(), x.drawn_scaled_to);
-    if (!covered)
-      return covered.why();
-    whole = std::move(*covered);
-  }
-  const auto px = core::answered_px(x.how);
-  if (whole.px != px) {
-    auto scaled = image::resize(whole.view(), px, most.stop);
-    if (!scaled)
-      return source_error("image", scaled.why(), most);
-    whole = std::move(*scaled);
-  }
-  if (auto done = put_pixels(whole, x.how.px, *into); !done)
-    return done.why();
-  return slots.publish(source, 1, gpu::source_bytes(x.how.px, false));
+  const auto bytes = write_drawn_source(
+    {x.drawn_px, x.drawn_scaled_to, x.how.px, core::answered_px(x.how)}, pixels,
+    most, *buffer);
+  if (!bytes)
+    return bytes.why();
+  return slots.publish(source, 1, *bytes);
 }
 
 core::result<beginning> read_source(const prepare_stage::work& x,
@@ -199,6 +167,8 @@ core::result<beginning> read_source(const prepare_stage::work& x,
   const auto& source = here.at[held::source];
   if (!source)
     return beginning::noise;
+  if (x.is_fetched)
+    return beginning::image;
   const auto& files_slot = here.at[held::files];
   const bool from_leg = !files_slot;
   const auto bytes = slots.view(from_leg ? here.at[held::pixels] : files_slot);
@@ -262,6 +232,7 @@ std::optional<prepare_stage::work> prepare_stage::begin(
   x.how = *row.how;
   x.latent = planning::latent_of(row.costs.variants[row.how->variant.value],
                                  row.how->px);
+  x.is_fetched = row.holds[static_cast<size_t>(held::source)];
   if (row.how->from_image && row.drawn != nullptr) {
     x.drawn_px = row.drawn->px;
     x.drawn_scaled_to = row.drawn->scaled_to;

@@ -13,7 +13,8 @@ namespace atelier::actors {
 /// Draws a leg's noise from the request's seed into its state; where the leg
 /// starts from an image, decodes the request's files, or takes the pixels that
 /// an earlier leg drew as its encoder would, and scales them to the size that
-/// is drawn (gpu/source_format.hpp).
+/// is drawn (gpu/source_format.hpp). The source of an image that was found is
+/// there already (fetch.hpp).
 class prepare_stage {
 public:
   struct work {
@@ -24,12 +25,14 @@ public:
     /// none.
     core::extent drawn_px;
     core::extent drawn_scaled_to;
+    /// Its source is there already, made of an image that was found.
+    bool is_fetched = false;
 
     friend bool operator==(const work&, const work&) = default;
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, work& x) {
-      return f(x.how, x.latent, x.drawn_px, x.drawn_scaled_to);
+      return f(x.how, x.latent, x.drawn_px, x.drawn_scaled_to, x.is_fetched);
     }
   };
 

@@ -14,7 +14,8 @@ namespace atelier::actors {
 
 /// Keeps what an answered request's route leaves, for later requests: the
 /// states that were captured, its image, or both. Only what a search can find
-/// is kept: runs by the variant that draws from scratch.
+/// is kept: states of runs by the variant that draws from scratch, and images
+/// of the size at which that draws.
 /// Threads: any.
 class remember_stage {
 public:

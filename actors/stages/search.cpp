@@ -2,6 +2,7 @@
 #include <atelier/actors/stages/search.hpp>
 #include <atelier/index/key.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace atelier::actors {
@@ -10,6 +11,15 @@ namespace {
 
 /// Entries that a policy is shown.
 constexpr uint32_t most_matches = 10;
+
+/// Returns the similarity from which on anything may be reused.
+double least_similarity(const planning::reuse_profile& by) {
+  const auto& table = by.latents.empty() ? by.images : by.latents;
+  double out = table.empty() ? 0 : 1;
+  for (const auto& x : table)
+    out = std::min(out, x.similarity);
+  return out;
+}
 
 } // namespace
 
@@ -27,14 +37,18 @@ search_stage::search_stage(std::shared_ptr<index::kept_work> kept,
 
 std::optional<search_stage::work> search_stage::begin(
   const planning::row_view& of) const {
-  // Words say nothing of how near a prompt is to an image.
-  if (!of.asked.near || of.asked.by == planning::compared::pictures
-      || !of.costs.reuse || !index::is_remembered(of.wanted))
+  const auto& asked = of.asked;
+  if ((!asked.near && !asked.hit_likely)
+      || asked.by == planning::compared::pictures || !of.costs.reuse
+      || !index::is_remembered(of.wanted))
     return std::nullopt;
   work order;
   order.key = index::key_for(of.wanted, of.costs);
   order.text = of.wanted.text.positive;
-  order.most = most_matches;
+  order.most = asked.near ? most_matches : 1;
+  order.near = asked.near;
+  order.hit_likely = asked.hit_likely;
+  order.hit_from = least_similarity(*of.costs.reuse);
   return order;
 }
 
@@ -45,12 +59,21 @@ core::timespan search_stage::takes(const work&,
 
 core::result<search_stage::done> search_stage::run(
   const work& order, planning::worker_context&) const {
-  return done{kept_->near(order.key, order.text, order.most)};
+  done out;
+  out.near = kept_->near(order.key, order.text, order.most);
+  out.tells_near = order.near;
+  out.tells_hit = order.hit_likely;
+  out.hit_likely =
+    !out.near.empty() && out.near.front().similarity >= order.hit_from;
+  return out;
 }
 
 core::result<void> search_stage::end(const done& found,
                                      planning::facts& known) const {
-  known.near = found.near;
+  if (found.tells_near)
+    known.near = found.near;
+  if (found.tells_hit)
+    known.hit_likely = found.hit_likely;
   return {};
 }
 

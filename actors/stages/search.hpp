@@ -12,8 +12,11 @@
 
 namespace atelier::actors {
 
-/// Finds earlier work that is near to a request, where its policy asks for it.
-/// Late or failed: the request goes on without.
+/// Finds earlier work that is near to a request, and whether a search would,
+/// where its policy asks for either. How near it is, is how alike the words of
+/// two prompts are: of an image, of the one that it was drawn by. So it does
+/// not answer a policy whose thresholds are of pictures. Late or failed: the
+/// request goes on without.
 /// Threads: any.
 class search_stage {
 public:
@@ -21,20 +24,29 @@ public:
     std::string key;
     std::string text;
     uint32_t most = 0;
+    /// What it is asked for: what is near, and whether anything is as near as
+    /// `hit_from`.
+    bool near = false;
+    bool hit_likely = false;
+    double hit_from = 0;
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, work& x) {
-      return f(x.key, x.text, x.most);
+      return f(x.key, x.text, x.most, x.near, x.hit_likely, x.hit_from);
     }
   };
 
   struct done {
+    /// What was asked for.
+    bool tells_near = false;
+    bool tells_hit = false;
     /// Best first.
     std::vector<planning::match> near;
+    bool hit_likely = false;
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, done& x) {
-      return f(x.near);
+      return f(x.tells_near, x.tells_hit, x.near, x.hit_likely);
     }
   };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/stages/source_decoding.hpp>
 #include <atelier/core/image/geometry.hpp>
+#include <atelier/core/image/native_fit.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace atelier::actors {
@@ -39,6 +41,52 @@ core::result<image::picture> decode_source(std::string_view field,
   if (!scaled)
     return source_error(field, scaled.why(), most);
   return scaled;
+}
+
+core::result<void> put_source(const image::picture& x, core::extent drawn,
+                              const gpu::source_buffers& into) {
+  std::copy_n(x.bytes.begin(), into.kept_pixels.size(),
+              into.kept_pixels.begin());
+  if (x.px == drawn) {
+    std::copy(x.bytes.begin(), x.bytes.end(), into.pixels.begin());
+    return {};
+  }
+  const auto smaller = image::uncover(x.view(), drawn);
+  if (!smaller)
+    return smaller.why();
+  std::copy(smaller->bytes.begin(), smaller->bytes.end(), into.pixels.begin());
+  return {};
+}
+
+core::result<uint64_t> write_drawn_source(const drawn_source& from,
+                                          std::span<const std::byte> pixels,
+                                          const image::decode_limits& most,
+                                          std::span<std::byte> buffer) {
+  const auto into = gpu::begin_source(buffer, from.into_px, false);
+  if (!into)
+    return into.why();
+  const auto bytes = gpu::drawn_bytes(from.px);
+  if (pixels.size() < bytes)
+    return core::fail(core::ec::bad_payload,
+                      "an image of {} bytes for {}x{} pixels", pixels.size(),
+                      from.px.width, from.px.height);
+  const auto* const first = reinterpret_cast<const uint8_t*>(pixels.data());
+  image::picture whole{from.px, 3, {first, first + bytes}};
+  if (from.scaled_to != core::extent{}) {
+    auto covered = image::cover(whole.view(), from.scaled_to);
+    if (!covered)
+      return covered.why();
+    whole = std::move(*covered);
+  }
+  if (whole.px != from.answered) {
+    auto scaled = image::resize(whole.view(), from.answered, most.stop);
+    if (!scaled)
+      return source_error("image", scaled.why(), most);
+    whole = std::move(*scaled);
+  }
+  if (auto done = put_source(whole, from.into_px, *into); !done)
+    return done.why();
+  return gpu::source_bytes(from.into_px, false);
 }
 
 } // namespace atelier::actors

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How the files that requests bring become pixels: alike for every stage.
+// How the files that requests bring, and images that were drawn before, become
+// what a leg starts from: alike for every stage.
 
 #include <atelier/core/error.hpp>
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/image/pixels.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
+#include <atelier/gpu/source_format.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -36,5 +39,31 @@ core::result<image::picture> decode_source(std::string_view field,
                                            std::span<const uint8_t> file,
                                            const image::decode_limits& most,
                                            core::extent px, core::extent& was);
+
+/// Puts a picture of the size that is answered where the drawing, of size
+/// `drawn`, starts from it, and where it is kept.
+/// Errors: those of image::uncover.
+core::result<void> put_source(const image::picture& x, core::extent drawn,
+                              const gpu::source_buffers& into);
+
+/// Pixels that were drawn before, and what becomes of them.
+struct drawn_source {
+  /// The size at which they were drawn, and the one to which they were scaled
+  /// (recipe::scaled_to).
+  core::extent px;
+  core::extent scaled_to;
+  /// The sizes at which the leg draws, and that it answers with.
+  core::extent into_px;
+  core::extent answered;
+};
+
+/// Writes such pixels as a source, as if they came as a file of that image.
+/// Returns the source's bytes.
+/// Errors: ec::bad_payload (too few pixels); those of scaling, and of the
+///         buffer.
+core::result<uint64_t> write_drawn_source(const drawn_source& from,
+                                          std::span<const std::byte> pixels,
+                                          const image::decode_limits& most,
+                                          std::span<std::byte> buffer);
 
 } // namespace atelier::actors

@@ -244,8 +244,8 @@ void read_reuse(json_reader& r, const json& x, profile& into) {
   if (!is_object(r, x, at))
     return;
   r.expect_keys(x, at,
-                {"full", "small", "steps", "latents", "images", "retrieval_ms",
-                 "near", "predictor"});
+                {"full", "small", "steps", "latents", "images", "images_by",
+                 "retrieval_ms", "near", "predictor"});
   reuse_profile reuse;
   reuse.full = variant_at(r, x, at, "full", into);
   each(r, x, at, "small", [&](const json& item, const std::string& here) {
@@ -254,6 +254,14 @@ void read_reuse(json_reader& r, const json& x, profile& into) {
   r.whole(x, at, "steps", 1, most_steps, reuse.steps, false);
   read_table(r, x, at, "latents", reuse.latents);
   read_table(r, x, at, "images", reuse.images);
+  if (const auto* by = r.find(x, at, "images_by", false)) {
+    if (*by == "prompts")
+      reuse.images_by = compared::prompts;
+    else if (*by != "pictures")
+      r.complain(at + ".images_by",
+                 fmt::format("{} is neither \"pictures\" nor \"prompts\"",
+                             json_reader::shown(*by)));
+  }
   r.span(x, at, "retrieval_ms", reuse.retrieval);
   if (const auto* near = r.find(x, at, "near", false);
       near != nullptr && is_object(r, *near, at + ".near")) {
@@ -367,6 +375,8 @@ void write_sections(const profile& x, json& into) {
                      {"latents", table_json(x.reuse->latents)},
                      {"images", table_json(x.reuse->images)},
                      {"retrieval_ms", ms_of(x.reuse->retrieval)}};
+    if (x.reuse->images_by == compared::prompts)
+      into["reuse"]["images_by"] = "prompts";
     if (const auto& n = x.reuse->near)
       into["reuse"]["near"] = {
         {"mean", n->mean}, {"spread", n->spread}, {"found", n->found}};

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stages_rig.hpp"
 #include <atelier/actors/stages/fetch.hpp>
+#include <atelier/gpu/source_format.hpp>
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 
@@ -82,7 +84,7 @@ BOOST_AUTO_TEST_CASE(it_writes_what_its_leg_starts_from) {
     return false;
   };
   planning::leg leg;
-  for (const auto& [starts, state, pixels] :
+  for (const auto& [starts, state, source] :
        {std::tuple{origin::noise, false, false},
         {origin::latent, true, false},
         {origin::image, false, true},
@@ -90,9 +92,11 @@ BOOST_AUTO_TEST_CASE(it_writes_what_its_leg_starts_from) {
         {origin::template_image, false, false}}) {
     leg.from = starts;
     BOOST_TEST(writes(&leg, held::state) == state);
-    BOOST_TEST(writes(&leg, held::pixels) == pixels);
+    BOOST_TEST(writes(&leg, held::source) == source);
+    BOOST_TEST(!writes(&leg, held::pixels));
   }
   BOOST_TEST(!writes(nullptr, held::state));
+  BOOST_TEST(!writes(nullptr, held::source));
   BOOST_TEST(writes(nullptr, held::pixels));
 }
 
@@ -122,7 +126,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_fetched_where_there_is_nothing_to_do) {
   resumed.holds[static_cast<size_t>(held::state)] = true;
   BOOST_TEST((stage.begin(resumed) == std::nullopt));
   auto has_image = from_image();
-  has_image.holds[static_cast<size_t>(held::pixels)] = true;
+  has_image.holds[static_cast<size_t>(held::source)] = true;
   BOOST_TEST((stage.begin(has_image) == std::nullopt));
 }
 
@@ -141,10 +145,15 @@ BOOST_AUTO_TEST_CASE(a_state_arrives_bit_by_bit_as_that_publication) {
 BOOST_AUTO_TEST_CASE(an_image_arrives_for_a_leg_and_for_an_answer) {
   const auto left_one = left_image();
   keep(left_one);
-  here.at[held::pixels] = slot(ipc::slot_kind::image);
+  here.at[held::source] = slot(ipc::slot_kind::image);
   BOOST_TEST((run(stage.begin(from_image())) == ec::none));
-  BOOST_TEST(*slots.published(here.at[held::pixels]) == 1u);
-  BOOST_TEST((published(here.at[held::pixels]) == left_one.image));
+  BOOST_TEST(*slots.published(here.at[held::source]) == 1u);
+  const auto source = published(here.at[held::source]);
+  const auto parts = gpu::parse_source(source);
+  BOOST_REQUIRE(parts);
+  BOOST_TEST((parts->px == core::extent{16, 16}));
+  BOOST_TEST(parts->mask.empty());
+  BOOST_TEST(std::ranges::equal(std::as_bytes(parts->pixels), left_one.image));
 
   along = {};
   along.from = origin::image;
@@ -164,14 +173,19 @@ BOOST_AUTO_TEST_CASE(an_image_has_the_size_of_the_whole_run) {
     planning::recipe_of(wanted, along.legs.front(), core::variant_id{1}, costs);
   BOOST_REQUIRE((small.px == core::extent{8, 8}));
   view.how = &small;
-  here.at[held::pixels] = slot(ipc::slot_kind::image);
+  here.at[held::source] = slot(ipc::slot_kind::image);
   BOOST_TEST((run(stage.begin(view)) == ec::none));
+  // It is scaled to the size that the leg draws.
+  const auto source = published(here.at[held::source]);
+  const auto parts = gpu::parse_source(source);
+  BOOST_REQUIRE(parts);
+  BOOST_TEST((parts->px == small.px));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_gone_is_told_and_nothing_published) {
   keep(left(state(5, 1)));
   here.at[held::state] = slot(ipc::slot_kind::state);
-  here.at[held::pixels] = slot(ipc::slot_kind::image);
+  here.at[held::source] = slot(ipc::slot_kind::image);
   BOOST_TEST((run(stage.begin(from_image())) == ec::not_found));
   auto too_far = from_state();
   too_far.skip = 6;
@@ -179,7 +193,7 @@ BOOST_AUTO_TEST_CASE(what_is_gone_is_told_and_nothing_published) {
   kept->drop_torn(from.entry);
   BOOST_TEST((run(stage.begin(from_state())) == ec::not_found));
   BOOST_TEST(*slots.published(here.at[held::state]) == 0u);
-  BOOST_TEST(*slots.published(here.at[held::pixels]) == 0u);
+  BOOST_TEST(*slots.published(here.at[held::source]) == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_state_that_cannot_be_gone_on_from_is_dropped) {
@@ -220,9 +234,9 @@ BOOST_AUTO_TEST_CASE(a_state_that_cannot_be_gone_on_from_is_dropped) {
 
 BOOST_AUTO_TEST_CASE(an_image_of_other_bytes_than_its_size_is_dropped) {
   keep(left_image(image_bytes - 1));
-  here.at[held::pixels] = slot(ipc::slot_kind::image);
+  here.at[held::source] = slot(ipc::slot_kind::image);
   BOOST_TEST((run(stage.begin(from_image())) == ec::bad_payload));
-  BOOST_TEST(*slots.published(here.at[held::pixels]) == 0u);
+  BOOST_TEST(*slots.published(here.at[held::source]) == 0u);
   BOOST_TEST(kept->counts().dropped_torn == 1u);
 }
 

@@ -109,15 +109,31 @@ BOOST_AUTO_TEST_CASE(only_what_the_route_stores_and_the_row_holds_is_kept) {
 
 BOOST_AUTO_TEST_CASE(what_no_search_could_find_is_not_kept) {
   BOOST_TEST((stage.begin(answered()) != std::nullopt));
+  // States are of the whole run's variant alone, images of anybody's who draws
+  // in that size.
   auto by_other = how;
   by_other.variant = core::variant_id{1};
-  auto view = answered();
-  view.how = &by_other;
-  BOOST_TEST((stage.begin(view) == std::nullopt));
   auto refined = how;
   refined.from_image = true;
-  view.how = &refined;
-  BOOST_TEST((stage.begin(view) == std::nullopt));
+  auto view = answered();
+  for (const auto* other : {&by_other, &refined}) {
+    view.how = other;
+    const auto order = stage.begin(view);
+    BOOST_REQUIRE(order);
+    BOOST_TEST(order->key == key());
+    BOOST_TEST(!order->states);
+    BOOST_TEST(order->image);
+  }
+  auto smaller = how;
+  smaller.px = {8, 8};
+  auto scaled = how;
+  scaled.scaled_to = {32, 32};
+  for (const auto* other : {&smaller, &scaled}) {
+    auto states_alone = *other;
+    states_alone.variant = core::variant_id{1};
+    view.how = &states_alone;
+    BOOST_TEST((stage.begin(view) == std::nullopt));
+  }
   wanted.source = std::make_shared<core::source_images>();
   BOOST_TEST((stage.begin(answered()) == std::nullopt));
   wanted.source = nullptr;

@@ -86,6 +86,32 @@ BOOST_AUTO_TEST_CASE(nothing_near_is_a_fact_too) {
   BOOST_TEST(known.near->empty());
 }
 
+BOOST_AUTO_TEST_CASE(whether_a_search_hits_is_told_without_what_it_finds) {
+  costs.reuse->latents = {{5, 0.9}, {10, 0.95}};
+  auto view = asking();
+  view.asked.near = false;
+  view.asked.hit_likely = true;
+  const auto tells = [&] {
+    planning::facts told;
+    const auto order = test::crossed(*stage.begin(view));
+    BOOST_REQUIRE(stage.end(test::crossed(*stage.run(order, here)), told));
+    BOOST_TEST(!told.near);
+    BOOST_REQUIRE(told.hit_likely);
+    return *told.hit_likely;
+  };
+  BOOST_TEST(!tells());
+  keep(one_state());
+  BOOST_TEST(tells());
+  // It shares a word, which is less than any threshold.
+  wanted.text.positive = "a red cube and some blue spheres";
+  BOOST_TEST(!tells());
+  view.asked.near = true;
+  planning::facts both;
+  BOOST_REQUIRE(stage.end(*stage.run(*stage.begin(view), here), both));
+  BOOST_TEST(both.near.has_value());
+  BOOST_TEST(both.hit_likely.has_value());
+}
+
 BOOST_AUTO_TEST_CASE(others_runs_and_tenants_are_not_found) {
   keep(one_state());
   const auto finds = [&] {

@@ -32,8 +32,8 @@ struct scene {
     return plan.routes[1].legs[1];
   }
 
-  std::string fault() const {
-    const auto x = check_without_cache(plan, "p.json", known);
+  std::string fault(bool keeps_work = false) const {
+    const auto x = check_needs(plan, "p.json", known, keeps_work);
     if (x)
       return {};
     BOOST_TEST((x.why().code == core::ec::bad_config));
@@ -69,9 +69,21 @@ BOOST_AUTO_TEST_CASE(what_was_stored_is_not_there) {
   BOOST_TEST(fault().starts_with("p.json: plan.routes[1].stages[1].from: "
                                  "\"image\": this server stores no images"));
   second().from = origin::template_image;
+  BOOST_TEST(fault(true) == fault());
   BOOST_TEST(fault()
              == "p.json: plan.routes[1].stages[1].from: \"template_image\": "
                 "this server stores no templates");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_kept_may_be_started_from) {
+  second().skip = 10;
+  for (const auto from : {origin::latent, origin::image}) {
+    second().from = from;
+    BOOST_TEST(fault(true) == "");
+    BOOST_TEST(fault(false).ends_with("(cache.memory_mib)"));
+  }
+  second().skip = 1000;
+  BOOST_TEST(fault(true).find("leaves none of 20 steps") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(nothing_stands_before_the_first_stage) {
@@ -103,6 +115,7 @@ BOOST_AUTO_TEST_CASE(a_skip_beyond_the_steps_is_told_as_such) {
 BOOST_AUTO_TEST_CASE(a_level_that_skips_needs_latents) {
   second().level_of_worker = true;
   plan.workers[0].level = 5;
+  BOOST_TEST(fault(true) == fault());
   BOOST_TEST(fault().starts_with(
     "p.json: plan.routes[1].stages[1].level_of_worker: true: "));
 }

@@ -2,6 +2,7 @@
 
 // Requests that start from what earlier ones left, on a running engine.
 
+#include <atelier/core/image/codec.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile_file.hpp>
 
@@ -12,9 +13,9 @@
 
 #include <signal.h>
 
+#include <atomic>
 #include <chrono>
 #include <string>
-#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -33,15 +34,20 @@ constexpr uint32_t table_steps = 50;
 
 planning::profile with_reuse() {
   planning::profile p;
-  auto v = *planning::parse_variant("card@10");
-  v.native_px = {64, 64};
-  v.step = {{1, 64 * 64, 1ms, 9}};
-  v.quality = 0.5;
-  p.variants.push_back(v);
+  for (const auto* const name : {"card@10", "card@4"}) {
+    auto v = *planning::parse_variant(name);
+    v.native_px = {64, 64};
+    v.step = {{1, 64 * 64, 1ms, 9}};
+    v.quality = 0.5;
+    p.variants.push_back(v);
+  }
   p.reuse.emplace();
   p.reuse->full = core::variant_id{0};
+  p.reuse->small = {core::variant_id{1}};
   p.reuse->steps = steps;
   p.reuse->latents = {{kept * table_steps / steps, 0.9}};
+  p.reuse->images = {{kept, 0.9}};
+  p.reuse->images_by = planning::compared::prompts;
   return p;
 }
 
@@ -50,17 +56,32 @@ struct fixture {
     folder.write("measured.json", planning::to_json(with_reuse()));
   }
 
-  std::unique_ptr<engine> start(mode how, std::vector<std::string> more = {}) {
-    std::vector<std::string> set{
-      "devices=[{name='cpu:0',executor='test_card',variants=['card@10'],"
-      "test_card_step_ms=20}]",
-      "policy.name='nirvana'",
-      "planner.profile='" + (folder.path / "measured.json").string() + "'",
-      "arena.capture_slots=8",
-      "cache.memory_mib=16",
-      "scheduler.facts_ms=2000"};
+  std::vector<std::string> settings(const std::string& policy = "nirvana") {
+    return {"devices=[{name='cpu:0',executor='test_card',variants=['card@10',"
+            "'card@4'],test_card_step_ms=20}]",
+            "policy.name='" + policy + "'",
+            "planner.profile='" + (folder.path / "measured.json").string()
+              + "'",
+            "arena.capture_slots=8",
+            "cache.memory_mib=16",
+            "scheduler.facts_ms=2000"};
+  }
+
+  std::unique_ptr<engine> start(mode how,
+                                const std::string& policy = "nirvana") {
+    return test::start(how, settings(policy));
+  }
+
+  // Returns why such an engine does not start.
+  std::string refusal(std::vector<std::string> more,
+                      const std::string& policy = "nirvana") {
+    auto set = settings(policy);
     set.insert(set.end(), more.begin(), more.end());
-    return test::start(how, std::move(set));
+    const auto made = engine::start(test::options_of(mode::single, set));
+    const auto* const why = std::get_if<failure>(&made);
+    BOOST_TEST_REQUIRE(why != nullptr);
+    BOOST_TEST(why->code == "bad_config");
+    return why->text;
   }
 
   static generation wanted(std::string prompt) {
@@ -71,18 +92,46 @@ struct fixture {
     return x;
   }
 
-  // Asks again until an answer starts from earlier work: what the first one
-  // left is remembered after its answer, and a share starts afresh.
-  static picture repeated(engine& sut, const generation& x) {
+  // Waits until so many answers are remembered, which comes after them.
+  static void remembered(const engine& sut, uint64_t entries = 1) {
+    BOOST_TEST_REQUIRE(test::eventually(
+      [&] { return sut.status().cache.value().entries >= entries; }));
+  }
+
+  // Asks again until an answer's route begins so: of `nirvana` a share starts
+  // afresh.
+  static picture repeated(engine& sut, const generation& x,
+                          const std::string& route = "latent") {
     for (int i = 0; i < 40; ++i) {
       const auto again = test::answers_to(sut, {x});
       const auto& made = test::picture_in(again.front());
-      if (made.route.starts_with("latent"))
+      if (made.route.starts_with(route))
         return made;
-      std::this_thread::sleep_for(20ms);
     }
     BOOST_FAIL("no answer started from earlier work");
     return {};
+  }
+
+  // Draws while the device's process is killed as soon as it tells of a step.
+  static picture drawn_through_a_kill(engine& sut, const generation& x) {
+    const auto victim = test::pid_of(sut, "cpu:0");
+    BOOST_TEST_REQUIRE(victim > 0);
+    std::atomic<bool> killed = false;
+    callbacks calls;
+    calls.progressed = [&](const progress&) {
+      if (!killed.exchange(true))
+        kill(victim, SIGKILL);
+    };
+    auto got = sut.submit(x, calls);
+    BOOST_TEST_REQUIRE(std::holds_alternative<submission>(got));
+    const auto made = std::get<submission>(got).result.get();
+    BOOST_TEST(killed);
+    // The next one dies in a life of its own.
+    BOOST_TEST_REQUIRE(test::eventually([&] {
+      const auto pid = test::pid_of(sut, "cpu:0");
+      return pid > 0 && pid != victim && !sut.status().workers.empty();
+    }));
+    return test::picture_in(made);
   }
 
   test::scratch_folder folder;
@@ -101,6 +150,7 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_starts_from_its_own_state) {
       const auto& undisturbed = test::picture_in(first.front());
       BOOST_TEST(undisturbed.route == "scratch");
       BOOST_TEST(undisturbed.steps_run == steps);
+      remembered(*sut);
       const auto again = repeated(*sut, x);
       BOOST_TEST(again.steps_run == steps - kept);
       BOOST_TEST((again.bytes == undisturbed.bytes));
@@ -109,6 +159,12 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_starts_from_its_own_state) {
         test::answers_to(*sut, {wanted("some blue cubes under water")});
       BOOST_TEST(test::picture_in(other.front()).route == "scratch");
       BOOST_TEST(test::comes_to_rest(*sut));
+      const auto told = sut->status().cache.value();
+      BOOST_TEST(told.most_bytes == 16u << 20);
+      BOOST_TEST(told.captured >= 1u);
+      BOOST_TEST(told.hits >= 1u);
+      BOOST_TEST(told.misses >= 1u);
+      BOOST_TEST(told.bytes > 0u);
       BOOST_TEST(sut->stop(10s));
     }
 }
@@ -118,25 +174,123 @@ BOOST_AUTO_TEST_CASE(a_device_that_is_killed_changes_nothing_of_it) {
   const auto x = wanted("a red ball on a table");
   const auto first = test::answers_to(*sut, {x});
   const auto& undisturbed = test::picture_in(first.front());
-  repeated(*sut, x);
+  remembered(*sut);
   for (int i = 0; i < 3; ++i) {
-    auto running = test::hand_in(*sut, x);
-    std::this_thread::sleep_for(50ms);
-    if (const auto pid = test::pid_of(*sut, "cpu:0"); pid > 0)
-      kill(pid, SIGKILL);
-    const auto made = test::await(running);
-    BOOST_TEST((test::picture_in(made).bytes == undisturbed.bytes));
+    const auto made = drawn_through_a_kill(*sut, x);
+    BOOST_TEST((made.bytes == undisturbed.bytes));
   }
   BOOST_TEST(test::comes_to_rest(*sut));
   BOOST_TEST(sut->stop(10s));
 }
 
+BOOST_AUTO_TEST_CASE(a_repeated_prompt_refines_its_remembered_image) {
+  for (const auto how : {mode::single, mode::split})
+    BOOST_TEST_CONTEXT(how) {
+      auto sut = start(how, "modm");
+      const auto x = wanted("a red ball on a table");
+      const auto first = test::answers_to(*sut, {x});
+      const auto& drawn = test::picture_in(first.front());
+      BOOST_TEST(drawn.route == "miss");
+      remembered(*sut);
+      const auto again = test::answers_to(*sut, {x});
+      const auto& made = test::picture_in(again.front());
+      BOOST_TEST(made.route == "hit, k=5");
+      BOOST_TEST(made.steps_run < made.steps);
+      // It is drawn as an edit of the first one's file is.
+      auto edit = x;
+      edit.variant = made.variant;
+      edit.image = drawn.bytes;
+      edit.strength = made.strength;
+      const auto edited = test::answers_to(*sut, {edit});
+      const auto& expected = test::picture_in(edited.front());
+      BOOST_TEST(made.steps_run == expected.steps_run);
+      BOOST_TEST(
+        (*image::decode(made.bytes) == *image::decode(expected.bytes)));
+      // What was refined is remembered too.
+      remembered(*sut, 2);
+      if (how == mode::split) {
+        const auto killed = drawn_through_a_kill(*sut, x);
+        BOOST_TEST(killed.route == "hit, k=5");
+      }
+      BOOST_TEST(test::comes_to_rest(*sut));
+      BOOST_TEST(sut->stop(10s));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_repeated_prompt_is_answered_with_its_remembered_image) {
+  for (const auto how : {mode::single, mode::split})
+    BOOST_TEST_CONTEXT(how) {
+      auto sut = start(how, "gptcache");
+      const auto x = wanted("a red ball on a table");
+      const auto first = test::answers_to(*sut, {x});
+      remembered(*sut);
+      const auto again = test::answers_to(*sut, {x});
+      const auto& made = test::picture_in(again.front());
+      BOOST_TEST(made.route == "picture");
+      BOOST_TEST(made.steps_run == 0u);
+      BOOST_TEST((*image::decode(made.bytes)
+                  == *image::decode(test::picture_in(first.front()).bytes)));
+      BOOST_TEST(test::comes_to_rest(*sut));
+      BOOST_TEST(sut->stop(10s));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_file_may_start_from_what_is_kept) {
+  folder.write("plan.json", R"({"format": "atelier.plan", "version": 1,
+    "policy": "modm", "memory": {"of": "modm"},
+    "workers": [{"count": 1, "batch": 1, "hosting": ["card@10", "card@4"]}],
+    "routes": [{"route": 0, "name": "card@10",
+                "stages": [{"any_of": ["card@10"]}]},
+               {"route": 1, "name": "card@4",
+                "stages": [{"any_of": ["card@4"]}]},
+               {"route": 2, "name": "drawn", "store": {"image": true},
+                "stages": [{"any_of": ["card@10"]}]},
+               {"route": 3, "name": "refined",
+                "stages": [{"any_of": ["card@10"], "from": "image",
+                            "skip": 5, "skip_of": 10}]}],
+    "share": [{"2": 0.5, "3": 0.5}]})");
+  const auto plan =
+    "planner.plan='" + (folder.path / "plan.json").string() + "'";
+  BOOST_TEST(refusal({plan, "cache.memory_mib=0"}, "fixed")
+               .find("plan.routes[3].stages[0].from: \"image\": this server "
+                     "stores no images (cache.memory_mib)")
+             != std::string::npos);
+  auto set = settings("fixed");
+  set.push_back(plan);
+  auto sut = test::start(mode::single, set);
+  const auto x = wanted("a red ball on a table");
+  test::answers_to(*sut, {x});
+  remembered(*sut);
+  const auto again = test::answers_to(*sut, {x});
+  const auto& made = test::picture_in(again.front());
+  BOOST_TEST(made.route == "refined");
+  BOOST_TEST(made.steps_run == steps - kept);
+  BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_AUTO_TEST_CASE(a_search_by_texts_is_compared_with_no_table_of_pictures) {
+  auto of_pictures = with_reuse();
+  of_pictures.reuse->latents.clear();
+  of_pictures.reuse->images_by = planning::compared::pictures;
+  folder.write("measured.json", planning::to_json(of_pictures));
+  for (const auto* const policy : {"modm", "crs", "atelier"})
+    BOOST_TEST_CONTEXT(policy) {
+      const auto why = refusal({}, policy);
+      for (const auto* const word :
+           {"cache.memory_mib", policy, "reuse.images_by"})
+        BOOST_TEST(why.find(word) != std::string::npos, why);
+    }
+  // Nobody compares anything.
+  test::start(mode::single, settings("vanilla"));
+  // As published, the thresholds are of pictures too.
+  of_pictures.reuse->images.clear();
+  of_pictures.reuse->images_by = planning::compared::prompts;
+  folder.write("measured.json", planning::to_json(of_pictures));
+  BOOST_TEST(refusal({}, "modm").find("reuse.images_by") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(remembering_needs_slots_to_remember_through) {
-  auto options = test::options_of(
-    mode::single, {"cache.memory_mib=16", "arena.capture_slots=0"});
-  const auto made = engine::start(options);
-  BOOST_TEST_REQUIRE(std::holds_alternative<failure>(made));
-  BOOST_TEST(std::get<failure>(made).text.find("arena.capture_slots")
+  BOOST_TEST(refusal({"arena.capture_slots=0"}).find("arena.capture_slots")
              != std::string::npos);
 }
 

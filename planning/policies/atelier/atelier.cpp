@@ -375,4 +375,8 @@ choice atelier_policy::choose(const decision_context& by) const {
             {}};
 }
 
+compared atelier_policy::compares(const profile& known) const {
+  return unified::compared_by(known);
+}
+
 } // namespace atelier::planning

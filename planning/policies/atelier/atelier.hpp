@@ -58,6 +58,8 @@ public:
 
   plan_reasons explain(const plan& made) const override;
 
+  compared compares(const profile& known) const override;
+
   std::string_view memory_name() const override;
   policy_memory kept(const policy_memory& all) const override;
   std::string save(const policy_memory& kept) const override;

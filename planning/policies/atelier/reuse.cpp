@@ -48,7 +48,7 @@ skip_table reuse_table(const profile& known) {
 
 compared compared_by(const profile& known) {
   if (reuse_of(known) == reuse_kind::images)
-    return compared::pictures;
+    return images_compared(*known.reuse);
   const auto table = reuse_table(known);
   return std::any_of(table.begin(), table.end(),
                      [](const skip_threshold& t) {

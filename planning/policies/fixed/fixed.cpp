@@ -148,6 +148,10 @@ plan_reasons fixed_policy::explain(const plan& made) const {
   return remembers_->explain(made);
 }
 
+compared fixed_policy::compares(const profile& known) const {
+  return rules_->compares(known);
+}
+
 core::result<policy_ptr> make_fixed(std::string_view json,
                                     std::string_view where,
                                     const profile& known, std::string name,

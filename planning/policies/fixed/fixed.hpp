@@ -45,6 +45,8 @@ public:
 
   plan_reasons explain(const plan& made) const override;
 
+  compared compares(const profile& known) const override;
+
 private:
   saved_plan what_;
   policy_ptr rules_;

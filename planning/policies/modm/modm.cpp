@@ -212,7 +212,7 @@ choice modm_policy::choose(const decision_context& by) const {
   if (!by.known.near) {
     need n;
     n.near = true;
-    n.by = compared::pictures;
+    n.by = images_compared(*by.costs.reuse);
     return n;
   }
   const auto table = table_of(by.costs);
@@ -228,6 +228,10 @@ choice modm_policy::choose(const decision_context& by) const {
     break;
   }
   return go{core::route_id{miss}, {}};
+}
+
+compared modm_policy::compares(const profile& known) const {
+  return known.reuse ? images_compared(*known.reuse) : compared::nothing;
 }
 
 taken modm_policy::take(const worker_view& worker,

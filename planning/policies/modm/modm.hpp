@@ -49,6 +49,8 @@ public:
   taken take(const worker_view& worker, std::span<const waiting> queue,
              const plan& in_force, core::time_point now) const override;
 
+  compared compares(const profile& known) const override;
+
   std::string_view memory_name() const override;
   policy_memory kept(const policy_memory& all) const override;
   core::result<policy_memory> restore(const saved_memory& from) const override;

@@ -169,6 +169,11 @@ choice nirvana_policy::choose(const decision_context& by) const {
   return from_scratch;
 }
 
+compared nirvana_policy::compares(const profile& known) const {
+  return known.reuse && rules_.reuse != reuse::none ? rules_.by
+                                                    : compared::nothing;
+}
+
 std::vector<nirvana_rules> all_nirvana_rules() {
   nirvana_rules ours;
   nirvana_rules paper;

@@ -55,6 +55,8 @@ public:
 
   choice choose(const decision_context& by) const override;
 
+  compared compares(const profile& known) const override;
+
   std::string_view memory_name() const override;
   std::string save(const policy_memory& kept) const override;
   core::result<policy_memory> restore(const saved_memory& from) const override;

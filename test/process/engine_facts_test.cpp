@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What is found out about requests before they take a route, on a running
+// engine with the shipped classifier.
+
+#include <atelier/core/image/codec.hpp>
+#include <atelier/planning/policies/instgenie/instgenie.hpp>
+#include <atelier/planning/profile_file.hpp>
+
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <cli/scratch_folder.hpp>
+#include <process/engine_fixture.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using test::mode;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const auto modes = boost::unit_test::data::make({mode::single, mode::split});
+
+/// A ladder whose levels have the names of ways that the classifier knows. They
+/// are drawn by the test card.
+planning::profile with_ladder() {
+  planning::profile p;
+  planning::ladder_profile ladder;
+  ladder.kind = planning::ladder_kind::smaller_models;
+  double quality = 0.9;
+  for (const auto* const name : {"base@50", "small@20", "turbo@4"}) {
+    auto v = *planning::parse_variant(name);
+    v.native_px = {64, 64};
+    v.step = {{1, 64 * 64, 1ms, 9}};
+    v.quality = quality;
+    p.variants.push_back(v);
+    ladder.levels.push_back(
+      {core::variant_id{static_cast<uint32_t>(ladder.levels.size())},
+       0,
+       quality,
+       {}});
+    quality -= 0.1;
+  }
+  p.ladders.push_back(std::move(ladder));
+  return p;
+}
+
+generation wanted(std::string prompt) {
+  generation x;
+  x.prompt = std::move(prompt);
+  x.width = x.height = 64;
+  x.seed = 3;
+  return x;
+}
+
+uint64_t left_out(const engine& sut, std::string_view stage) {
+  const auto all = sut.status().stages;
+  const auto at = std::find_if(all.begin(), all.end(),
+                               [&](const auto& x) { return x.name == stage; });
+  BOOST_TEST_REQUIRE((at != all.end()), "no stage " << stage);
+  return at->left_out;
+}
+
+/// A copy of the shipped classifier.
+struct fixture {
+  fixture() {
+    folder.write("measured.json", planning::to_json(with_ladder()));
+    fs::copy(ATELIER_SOURCE_DIR "/models/classifier", classifier);
+  }
+
+  engine_options options(mode how) const {
+    return test::options_of(
+      how,
+      {"devices=[{name='cpu:0',executor='test_card',variants=['base@50',"
+       "'small@20','turbo@4'],test_card_step_ms=1}]",
+       "policy.name=argus",
+       "planner.profile='" + (folder.path / "measured.json").string() + "'",
+       "classifier.folder='" + classifier.string() + "'",
+       "scheduler.facts_ms=20000"});
+  }
+
+  std::string refusal() const {
+    const auto made = engine::start(options(mode::single));
+    const auto* const why = std::get_if<failure>(&made);
+    BOOST_TEST_REQUIRE(why != nullptr);
+    return why->text;
+  }
+
+  test::scratch_folder folder;
+  fs::path classifier = folder.path / "classifier";
+};
+
+/// Instgenie, which notes what it knows of a mask where it takes a route.
+struct watching_policy : planning::instgenie_policy {
+  std::string_view name() const override {
+    return "watching";
+  }
+
+  planning::choice choose(const planning::decision_context& by) const override {
+    auto out = instgenie_policy::choose(by);
+    if (std::holds_alternative<planning::go>(out)) {
+      const std::lock_guard hold{mutex};
+      seen.push_back(by.known.mask);
+    }
+    return out;
+  }
+
+  mutable std::mutex mutex;
+  mutable std::vector<std::optional<planning::mask_facts>> seen;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(engine_facts_test, fixture)
+
+BOOST_DATA_TEST_CASE(the_prompts_class_stands_in_its_picture, modes, how) {
+  auto sut = test::start(options(how));
+  const std::string prompts[] = {
+    "a red circle",
+    "a small blue ring above a large green star on a black background"};
+  for (const auto& prompt : prompts) {
+    const auto answers = test::answers_to(*sut, {wanted(prompt)});
+    const auto& told = test::picture_in(answers.front()).prompt_class;
+    BOOST_TEST_REQUIRE(told.size() == 1u, prompt);
+    BOOST_TEST(told[0].ladder == "smaller_models");
+    BOOST_TEST(told[0].level < 3u);
+    const std::string levels[] = {"base@50", "small@20", "turbo@4"};
+    BOOST_TEST(told[0].variant == levels[told[0].level]);
+  }
+  BOOST_TEST(left_out(*sut, "classify") == 0u);
+  BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_DATA_TEST_CASE(a_classifier_that_broke_is_gone_on_without_and_named,
+                     modes, how) {
+  auto sut = test::start(options(how));
+  // It is opened by the first prompt.
+  fs::resize_file(classifier / "model.safetensors", 1000);
+  for (uint64_t n = 1; n <= 3; ++n) {
+    const auto answers = test::answers_to(*sut, {wanted("a red circle")});
+    BOOST_TEST(test::picture_in(answers.front()).prompt_class.empty());
+    BOOST_TEST(left_out(*sut, "classify") == n);
+  }
+  BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_AUTO_TEST_CASE(
+  a_folder_that_holds_no_classifier_is_refused_at_the_start) {
+  const auto told = [&](const char* file) {
+    const auto why = refusal();
+    return why.starts_with("classifier.folder: ")
+        && why.find(file) != std::string::npos;
+  };
+  fs::resize_file(classifier / "model.safetensors", 1000);
+  BOOST_TEST(told("model.safetensors"));
+  fs::remove(classifier / "model.safetensors");
+  BOOST_TEST(told("model.safetensors"));
+  fs::remove(classifier / "vocab.json");
+  BOOST_TEST(told("classifier"));
+  fs::resize_file(classifier / "config.json", 10);
+  BOOST_TEST(told("config.json"));
+  fs::remove_all(classifier);
+  BOOST_TEST(told("config.json"));
+}
+
+BOOST_DATA_TEST_CASE(the_share_of_a_mask_is_known_before_the_route, modes,
+                     how) {
+  auto measured = with_ladder();
+  planning::masked_profile masked;
+  masked.variant = core::variant_id{0};
+  masked.blocks = masked.tokens = masked.width = 8;
+  masked.compute_slope = masked.load_slope = 1e-9;
+  measured.masked = {masked};
+  folder.write("measured.json", planning::to_json(measured));
+  const auto watching = std::make_shared<const watching_policy>();
+  auto with = options(how);
+  with.policies = {watching};
+  with.set.emplace_back("policy.name=watching");
+  auto sut = test::start(with);
+  auto edit = wanted("a red circle");
+  const core::extent px{64, 64};
+  image::picture grey{px, 3, std::vector<uint8_t>(px.pixels() * 3, 90)};
+  image::picture mask{px, 3, std::vector<uint8_t>(px.pixels() * 3, 0)};
+  edit.image = *image::encode(grey.view(), {});
+  for (const size_t rows : {16u, 48u}) {
+    std::fill_n(mask.bytes.begin(), 3 * rows * px.width, uint8_t{255});
+    edit.mask = *image::encode(mask.view(), {});
+    watching->seen.clear();
+    const auto answers = test::answers_to(*sut, {edit});
+    test::picture_in(answers.front());
+    BOOST_TEST_REQUIRE(watching->seen.size() == 1u);
+    BOOST_TEST_REQUIRE(watching->seen[0].has_value());
+    BOOST_TEST(watching->seen[0]->ratio == static_cast<double>(rows) / 64,
+               boost::test_tools::tolerance(1e-9));
+  }
+  BOOST_TEST(left_out(*sut, "mask") == 0u);
+  BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

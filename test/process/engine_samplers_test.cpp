@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Requests that start from what earlier ones left, with a shipped model and
+// every sampler.
+
+#include <atelier/core/image/codec.hpp>
+#include <atelier/core/samplers.hpp>
+#include <atelier/planning/profile_file.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <cli/scratch_folder.hpp>
+#include <process/engine_fixture.hpp>
+#include <support/eventually.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using test::mode;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr uint32_t steps = 8;
+constexpr uint32_t kept = 4;
+/// Tables of skips are of 50 steps.
+constexpr uint32_t kept_of_table = kept * 50 / steps;
+
+planning::profile with_reuse() {
+  planning::profile p;
+  auto v = *planning::parse_variant("tiny@8");
+  v.native_px = {128, 128};
+  v.step = {{1, 128 * 128, 10ms, 9}};
+  v.quality = 0.5;
+  p.variants.push_back(v);
+  p.reuse.emplace();
+  p.reuse->full = core::variant_id{0};
+  p.reuse->steps = steps;
+  p.reuse->latents = {{kept_of_table, 0.9}};
+  return p;
+}
+
+/// A copy of the shipped model `tiny`, whose own sampler is a matter of its
+/// scheduler's file: a request that names one takes nothing of earlier ones.
+struct fixture {
+  fixture() {
+    fs::copy(ATELIER_SOURCE_DIR "/models/tiny", model,
+             fs::copy_options::recursive);
+    folder.write("measured.json", planning::to_json(with_reuse()));
+  }
+
+  std::unique_ptr<engine> start(mode how, const core::sampler_row& with) {
+    folder.write("model/scheduler/scheduler_config.json",
+                 "{\"_class_name\": \"" + std::string{with.diffusers[0]}
+                   + "\", \"num_train_timesteps\": 1000}");
+    return test::start(
+      how,
+      {"models=[{name='tiny',path='" + model.string() + "'}]",
+       "devices=[{name='cpu:0',executor='torch',threads=1,"
+       "variants=['tiny@8']}]",
+       "policy.name=nirvana",
+       "planner.profile='" + (folder.path / "measured.json").string() + "'",
+       "arena.capture_slots=8", "cache.memory_mib=16",
+       "scheduler.facts_ms=20000", "processes.restart_first_ms=1",
+       "processes.restart_most_ms=10", "scheduler.attempts=1000"});
+  }
+
+  test::scratch_folder folder;
+  fs::path model = folder.path / "model";
+};
+
+generation drawn() {
+  generation x;
+  x.prompt = "a red circle above a blue star";
+  x.width = x.height = 128;
+  x.seed = 11;
+  return x;
+}
+
+generation edited(const core::sampler_row& with) {
+  auto x = drawn();
+  x.image = test::image_file(128, 128, 5, core::image_format::png);
+  // A schedule of a few steps has too few left where the strength is small.
+  x.strength = 0.75f;
+  x.sampler = std::string{with.name};
+  return x;
+}
+
+/// Asks until an answer starts from a state: a share starts afresh.
+picture resumed(engine& sut, const generation& x) {
+  for (int i = 0; i < 40; ++i) {
+    const auto again = test::answers_to(sut, {x});
+    const auto& made = test::picture_in(again.front());
+    if (made.route.starts_with("latent"))
+      return made;
+  }
+  BOOST_FAIL("no answer started from earlier work");
+  return {};
+}
+
+/// Draws while the device's process is killed as soon as it tells of a step.
+picture drawn_through_a_kill(engine& sut, const generation& x) {
+  pid_t victim = 0;
+  BOOST_TEST_REQUIRE(test::eventually([&] {
+    victim = test::pid_of(sut, "cpu:0");
+    return victim > 0 && !sut.status().workers.empty();
+  }));
+  std::atomic<bool> killed = false;
+  callbacks calls;
+  calls.progressed = [&](const progress&) {
+    if (!killed.exchange(true))
+      kill(victim, SIGKILL);
+  };
+  auto got = sut.submit(x, calls);
+  BOOST_TEST_REQUIRE(std::holds_alternative<submission>(got));
+  const auto made = std::get<submission>(got).result.get();
+  BOOST_TEST(killed);
+  return test::picture_in(made);
+}
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(engine_samplers_test, fixture)
+
+BOOST_AUTO_TEST_CASE(every_sampler_resumes_its_own_state_bit_for_bit) {
+  for (const auto& with : core::samplers)
+    BOOST_TEST_CONTEXT(with.name) {
+      auto sut = start(mode::split, with);
+      const auto first = test::answers_to(*sut, {drawn()});
+      const auto& undisturbed = test::picture_in(first.front());
+      BOOST_TEST(undisturbed.sampler == with.name);
+      BOOST_TEST(undisturbed.route == "scratch");
+      BOOST_TEST(undisturbed.steps_run == steps);
+      BOOST_TEST_REQUIRE(test::eventually(
+        [&] { return sut->status().cache.value().entries > 0; }));
+      const auto again = resumed(*sut, drawn());
+      BOOST_TEST(again.steps_run == steps - kept);
+      BOOST_TEST(again.sha256 == undisturbed.sha256);
+      BOOST_TEST((again.bytes == undisturbed.bytes));
+      for (int i = 0; i < 2; ++i)
+        BOOST_TEST(
+          (drawn_through_a_kill(*sut, drawn()).bytes == undisturbed.bytes));
+      // An edit starts from its own image, and from nothing that is kept.
+      const auto edit = edited(with);
+      const auto once = test::answers_to(*sut, {edit});
+      const auto& expected = test::picture_in(once.front());
+      const auto twice = test::answers_to(*sut, {edit});
+      BOOST_TEST((test::picture_in(twice.front()).bytes == expected.bytes));
+      BOOST_TEST(!test::picture_in(twice.front()).route.starts_with("latent"));
+      BOOST_TEST((drawn_through_a_kill(*sut, edit).bytes == expected.bytes));
+      BOOST_TEST(test::comes_to_rest(*sut));
+      BOOST_TEST(sut->stop(10s));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

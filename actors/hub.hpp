@@ -302,6 +302,18 @@ private:
   slot_counts left_for_next(const row& r) const;
   slot_counts left_for_others(const row& r, bool has_some) const;
   static slot_counts sum(slot_counts a, const slot_counts& b);
+  /// Whether the files that its request brings are put into a slot for a row's
+  /// stage; it is one of those that stay free.
+  bool reads_files(const row& r) const;
+
+  /// What a row's stage is granted where so many slots stay free.
+  struct slot_needs {
+    slot_counts takes = {};
+    slot_counts leaves = {};
+  };
+
+  /// @pre the stage runs in a pool
+  slot_needs needs_of(const row& r) const;
   const held_slots* grant_for_stage(core::ticket who, const row& r,
                                     const worker& w);
 

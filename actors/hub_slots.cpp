@@ -4,6 +4,10 @@
 
 #include <atelier/actors/hub.hpp>
 
+#include <algorithm>
+#include <array>
+#include <span>
+
 namespace atelier::actors {
 
 namespace {
@@ -37,29 +41,50 @@ slot_counts hub::left_for_next(const row& r) const {
                                 r.what->source != nullptr);
 }
 
+bool hub::reads_files(const row& r) const {
+  const auto uses = path_.at(r.stage).row().slots;
+  return r.what->source != nullptr
+      && std::any_of(uses.begin(), uses.end(), [&](const auto& x) {
+           return x.name == held::files && x.applies(leg_of(r), true);
+         });
+}
+
+hub::slot_needs hub::needs_of(const row& r) const {
+  slot_needs out;
+  out.takes =
+    path_.stages().granted(route_of(r), place_of(r), r.what->source != nullptr);
+  out.leaves = left_for_next(r);
+  if (r.at != phase::preparing)
+    return out;
+  // Others are left some of what this takes; of the rest it takes nothing away
+  // from them.
+  const auto others = left_for_others(r, requests_.has_ahead(r.what->tenant));
+  auto shared = out.takes;
+  shared[static_cast<size_t>(ipc::slot_kind::image)] +=
+    reads_files(r) ? 1u : 0u;
+  for (size_t kind = 0; kind < shared.size(); ++kind)
+    if (shared[kind] > 0)
+      out.leaves[kind] += others[kind];
+  return out;
+}
+
 const held_slots* hub::grant_for_stage(core::ticket who, const row& r,
                                        const worker& w) {
-  auto left = left_for_next(r);
-  if (r.at == phase::preparing)
-    left = sum(left, left_for_others(r, requests_.has_ahead(r.what->tenant)));
   const bool brings = r.what->source != nullptr;
   const auto* const leg = leg_of(r);
   std::array<held, planning::held_names> names{};
   size_t granted = 0;
-  bool reads_files = false;
   const auto uses = path_.at(r.stage).row().slots;
-  for (const auto& x : uses) {
-    if (!x.applies(leg, brings) || x.name == held::capture)
-      continue;
-    if (x.how != access::reads)
+  for (const auto& x : uses)
+    if (x.how != access::reads && x.name != held::capture
+        && x.applies(leg, brings))
       names[granted++] = x.name;
-    reads_files = reads_files || (x.name == held::files && brings);
-  }
   const auto wanted = std::span(names).first(granted);
+  const auto left = needs_of(r).leaves;
   const auto* const given =
-    reads_files ? slots_.grant_with_files(who, w.where.where, wanted,
-                                          *r.what->source, left)
-                : slots_.grant(who, w.where.where, wanted, left);
+    reads_files(r) ? slots_.grant_with_files(who, w.where.where, wanted,
+                                             *r.what->source, left)
+                   : slots_.grant(who, w.where.where, wanted, left);
   if (given == nullptr)
     return nullptr;
   for (const auto& x : uses)

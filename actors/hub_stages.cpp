@@ -231,8 +231,8 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
     else
       reads[x.name] = slot_of(r, x.name);
   }
-  // What is further along can still go on.
-  constexpr slot_counts left_free{0, 1, 0};
+  // The files' slot, and one with which what is further along can still go on.
+  constexpr slot_counts left_free{0, 2, 0};
   const auto* given =
     files ? slots_.grant_with_files(who, life, {}, *r.what->source, left_free)
           : slots_.read_alone(who, life, reads);

@@ -49,20 +49,14 @@ queues::marks hub::marks_of(const row& r) {
 
 bool hub::has_room_for(const row& r) const {
   // `grant_for_stage` needs the same.
-  const auto whose = r.what->tenant;
-  const bool prepares = r.at == phase::preparing;
-  auto left = left_for_next(r);
-  if (prepares)
-    left = sum(left, left_for_others(r, requests_.has_ahead(whose)));
-  const auto takes = path_.stages().granted(
-    r.under->routes[r.along.value], place_of(r), r.what->source != nullptr);
-  for (size_t kind = 0; kind < takes.size(); ++kind)
-    if (takes[kind] > 0
-        && slots_.free(static_cast<ipc::slot_kind>(kind))
-             < takes[kind] + left[kind])
+  const auto needs = needs_of(r);
+  const bool waits = needs.takes != slot_counts{} || reads_files(r);
+  for (size_t kind = 0; waits && kind < needs.takes.size(); ++kind)
+    if (slots_.free(static_cast<ipc::slot_kind>(kind))
+        < needs.takes[kind] + needs.leaves[kind])
       return false;
-  return !prepares || r.leg > 0
-      || !requests_.far_ahead(whose, workers_.device_seats());
+  return r.at != phase::preparing || r.leg > 0
+      || !requests_.far_ahead(r.what->tenant, workers_.device_seats());
 }
 
 // -- trials -------------------------------------------------------------------
@@ -199,8 +193,10 @@ void hub::enter(core::request_id id, row& r, size_t stage,
   r.losses = 0;
   r.reached = 0;
   r.next_trial = trial::unasked;
-  if (const auto was = r.held;
-      was.trials > 0 && was.at == r.at && was.leg == r.leg) {
+  // Beside the scheduler nothing runs that could have ended a process.
+  if (const auto was = r.held; was.trials > 0 && was.at == r.at
+                               && was.leg == r.leg
+                               && path_.worker_of(stage) != role::recall) {
     r.held = {};
     r.alone = true;
     r.strikes = was.trials;

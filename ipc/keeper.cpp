@@ -58,8 +58,8 @@ std::optional<std::vector<slot_ref>> keeper::grant(
   std::array<size_t, slot_kinds> wanted = {};
   for (auto kind : kinds)
     ++wanted[index_of(kind)];
-  for (size_t k = 0; k < slot_kinds; ++k)
-    if (wanted[k] > 0 && free_[k].size() < wanted[k] + reserve[k])
+  for (size_t k = 0; !kinds.empty() && k < slot_kinds; ++k)
+    if (free_[k].size() < wanted[k] + reserve[k])
       return std::nullopt;
   std::vector<slot_ref> granted;
   granted.reserve(kinds.size());

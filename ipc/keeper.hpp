@@ -61,8 +61,9 @@ public:
          uint32_t first_generation = 0);
 
   /// Grants one slot for each of `kinds` to `writer`, or none where one is
-  /// missing. `reserve[kind]` slots of each wanted kind must stay free
-  /// afterwards. None for a life that was suspected or is dead.
+  /// missing. `reserve[kind]` slots of each kind must stay free afterwards,
+  /// also of kinds that are not wanted; where nothing is wanted, nothing must.
+  /// None for a life that was suspected or is dead.
   std::optional<std::vector<slot_ref>> grant(
     core::ticket writer, process_life in, std::span<const slot_kind> kinds,
     const std::array<uint32_t, slot_kinds>& reserve = {});

@@ -43,6 +43,61 @@ bool reads_files(const stage_row& row, const leg* in, bool brings_image) {
   });
 }
 
+struct states_of_leg {
+  uint32_t written = 0;
+  bool replaced = false;
+
+  // A leg that has none: a slot for each that it writes, and one more in which
+  // one is replaced.
+  uint32_t needs() const {
+    return written + (replaced ? 1u : 0u);
+  }
+};
+
+// What the stages first..last of a leg do with states.
+states_of_leg states_of(const pipeline& stages, const route& along, size_t leg,
+                        size_t first, size_t last, bool brings_image) {
+  const auto due =
+    leg < along.legs.size() ? hook::each_leg : hook::before_answer;
+  states_of_leg out;
+  for (size_t i = first; i <= last && i < stages.size(); ++i) {
+    const auto& row = stages.at(i).row();
+    if (row.at != due)
+      continue;
+    for (const auto& x : row.slots) {
+      if (x.name != held::state || !x.applies(leg_at(along, leg), brings_image))
+        continue;
+      if (x.how == access::writes)
+        ++out.written;
+      else if (x.how == access::replaces)
+        out.replaced = true;
+    }
+  }
+  return out;
+}
+
+// States that must stay free: as many as the rest of the leg takes, and as many
+// as bring each later leg, which begins without any, what it needs, once this
+// leg gave back its own.
+uint32_t states_beside(const pipeline& stages, const route& along,
+                       pipeline::position at, bool brings_image) {
+  const auto end = stages.size();
+  const auto own =
+    states_of(stages, along, at.leg, at.stage, at.stage, brings_image);
+  const auto rest =
+    states_of(stages, along, at.leg, at.stage + 1, end, brings_image).needs();
+  uint32_t later = 0;
+  for (auto leg = at.leg + 1; leg <= along.legs.size(); ++leg)
+    later = std::max(
+      later, states_of(stages, along, leg, 0, end, brings_image).needs());
+  const uint32_t replaced = own.replaced ? 1 : 0;
+  const auto gives_back =
+    states_of(stages, along, at.leg, 0, at.stage, brings_image).written
+    + replaced;
+  return std::max(rest - std::min(rest, replaced),
+                  later - std::min(later, gives_back));
+}
+
 } // namespace
 
 core::result<void> pipeline::add(stage_ptr x, std::string_view after) {
@@ -154,14 +209,14 @@ slot_counts pipeline::reserve(const route& along, position at,
     out[kind] += std::min(1u, replaced[kind]);
   out[image_kind] = std::max(out[image_kind], with_files);
   const auto& own = stages_[at.stage]->row();
-  for (const auto& x : own.slots) {
-    if (x.how != access::replaces
-        || !x.applies(leg_at(along, at.leg), brings_image))
-      continue;
-    // A leg's end gives back all of its states, a new image one for another.
-    auto& left = out[static_cast<size_t>(kind_of(x.name))];
-    left = x.name == held::state ? 0 : left - std::min(left, 1u);
-  }
+  for (const auto& x : own.slots)
+    if (x.how == access::replaces
+        && x.applies(leg_at(along, at.leg), brings_image)) {
+      auto& left = out[static_cast<size_t>(kind_of(x.name))];
+      left -= std::min(left, 1u);
+    }
+  out[static_cast<size_t>(ipc::slot_kind::state)] =
+    states_beside(*this, along, at, brings_image);
   if (reads_files(own, leg_at(along, at.leg), brings_image))
     out[image_kind] = std::max(out[image_kind], 1u);
   // What is kept for later requests is granted where there is room.

@@ -57,12 +57,13 @@ public:
   slot_counts granted(const route& along, position at, bool brings_image) const;
 
   /// Returns the slots by kind that must stay free when a request is granted
-  /// what a stage takes, so that what is further along can always go on: one
-  /// for each thing that it may yet write, if it keeps all that it is given,
-  /// and one more where it has yet to replace something. A stage that replaces
-  /// a state leaves no state, since the end of its leg gives back all; one that
-  /// replaces an image leaves one less, since it gives back the old one. Where
-  /// a stage reads files, their slot is one of those that it leaves.
+  /// what a stage takes, so that what is further along can always go on. Of
+  /// images, one for each thing that it may yet write, if it keeps all that it
+  /// is given, and one more where it has yet to replace something; a stage that
+  /// replaces an image leaves one less, since it gives back the old one. Of
+  /// states, which go at the end of their leg, what the rest of the leg takes,
+  /// and what a later leg takes beyond those that this one gives back. Where a
+  /// stage reads files, their slot is one of those that it leaves.
   ///
   /// So many must be free of kinds too of which the stage takes none: requests
   /// with three legs and others wait for ever where a leg is prepared, which

@@ -129,9 +129,7 @@ const held_slots* slots::grant_with_files(core::ticket dispatch,
   // The control process writes this slot, and is done with it at once. It goes
   // when the files are decoded.
   constexpr std::array kinds{slot_kind::image};
-  auto& left = reserve[static_cast<size_t>(slot_kind::image)];
-  left -= names.empty() ? 0u : 1u;
-  reserve[static_cast<size_t>(slot_kind::state)] = 0;
+  --reserve[static_cast<size_t>(slot_kind::image)];
   const auto opened = open(dispatch, control_life, kinds, reserve);
   if (!opened) {
     ATELIER_EXPECTS(names.empty(), "the grant before left slots for this");

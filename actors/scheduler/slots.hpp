@@ -84,8 +84,9 @@ public:
                  reserve);
   }
 
-  /// Likewise, and puts the files into another image slot for it to read.
-  /// @pre where anything is granted, `reserve` leaves one image slot or more
+  /// Likewise, and puts the files into another image slot for it to read, which
+  /// is one of those that would stay free.
+  /// @pre `reserve` leaves one image slot or more
   const held_slots* grant_with_files(core::ticket dispatch,
                                      ipc::process_life writer,
                                      std::span<const planning::held> names,

@@ -88,13 +88,20 @@ BOOST_AUTO_TEST_CASE(files_are_there_for_the_worker_that_decodes_them) {
   BOOST_TEST(sut.check() == "");
 }
 
-BOOST_AUTO_TEST_CASE(files_need_a_slot_more_than_the_reserve) {
+BOOST_AUTO_TEST_CASE(files_take_one_of_the_slots_that_stay_free) {
   core::source_images files;
   files.image = {1};
   constexpr std::array wanted{held::state, held::source};
   BOOST_TEST(sut.grant_with_files(first, cpu, wanted, files, {1, 3, 0})
              == nullptr);
+  BOOST_TEST(sut.grant_with_files(first, cpu, wanted, files, {2, 2, 0})
+             == nullptr);
+  // Where they are all that a stage takes, too.
+  BOOST_TEST(sut.grant_with_files(first, cpu, {}, files, {0, 4, 0}) == nullptr);
+  BOOST_TEST(sut.grant_with_files(first, cpu, {}, files, {3, 1, 0}) == nullptr);
   BOOST_TEST(sut.in_use() == 0u);
+  BOOST_TEST(sut.grant_with_files(first, cpu, {}, files, {2, 3, 0}) != nullptr);
+  BOOST_TEST(sut.in_use() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_read_stays_until_the_reply) {
@@ -193,7 +200,8 @@ BOOST_AUTO_TEST_CASE(a_route_is_told_what_it_would_wait_for_for_ever) {
              == "route 'long' needs 4 image slots, there are 3 "
                 "(arena.image_slots)");
   along.legs.resize(2);
-  BOOST_TEST(too_few()->text
+  BOOST_TEST(!too_few().has_value());
+  BOOST_TEST(sut.too_few_for(along.name, {3, 0, 0})->text
              == "route 'long' needs 3 state slots, there are 2 "
                 "(arena.state_slots)");
   const actors::slots two{1, {2, 2, 0}, store};
@@ -210,7 +218,7 @@ BOOST_AUTO_TEST_CASE(what_is_further_along_finds_its_slots) {
   const auto denoise = stages.denoise();
   using test::finish_stage;
   using test::prepare_stage;
-  BOOST_TEST((left(0, prepare_stage) == actors::slot_counts{2, 3, 0}));
+  BOOST_TEST((left(0, prepare_stage) == actors::slot_counts{1, 3, 0}));
   BOOST_TEST((left(1, prepare_stage) == actors::slot_counts{1, 2, 0}));
   BOOST_TEST((left(0, denoise) == actors::slot_counts{0, 2, 0}));
   BOOST_TEST((left(1, denoise) == actors::slot_counts{0, 1, 0}));

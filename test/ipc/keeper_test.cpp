@@ -140,8 +140,22 @@ BOOST_AUTO_TEST_CASE(all_slots_of_a_stage_or_none) {
 BOOST_AUTO_TEST_CASE(a_reserve_stays_free) {
   keeper k{1, {2, 0, 0}};
   BOOST_TEST(!k.grant(alice, life_of(1), one_state, {2, 0, 0}));
-  BOOST_TEST(k.grant(alice, life_of(1), one_state, {1, 9, 9}).has_value());
+  BOOST_TEST(k.grant(alice, life_of(1), one_state, {1, 0, 0}).has_value());
   BOOST_TEST(!k.grant(alice, life_of(1), one_state, {1, 0, 0}));
+}
+
+BOOST_AUTO_TEST_CASE(a_reserve_of_what_is_not_wanted_stays_free_too) {
+  keeper k{1, {2, 1, 0}};
+  BOOST_TEST(!k.grant(alice, life_of(1), one_state, {0, 2, 0}));
+  BOOST_TEST(!k.grant(alice, life_of(1), one_state, {0, 1, 1}));
+  BOOST_TEST(k.grant(alice, life_of(1), one_state, {0, 1, 0}).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(who_wants_nothing_leaves_nothing) {
+  keeper k{1, {1, 0, 0}};
+  const auto nothing = k.grant(alice, life_of(1), {}, {9, 9, 9});
+  BOOST_REQUIRE(nothing.has_value());
+  BOOST_TEST(nothing->empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_read_slot_is_not_freed) {

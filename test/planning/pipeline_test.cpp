@@ -40,17 +40,17 @@ uint32_t image_slots_from(const route& along, size_t leg, int stage,
   return needs;
 }
 
-// As state_slots_from of actors/slot_needs.hpp.
-uint32_t state_slots_from(const route& along, size_t leg) {
-  return static_cast<uint32_t>(along.legs.size() - leg) + 1;
-}
+// Noise, and what denoising makes of it: a leg gives back both. The constant of
+// old, one for each leg that is left and one more, let routes of five legs wait
+// for ever beside others (schedule_search_test).
+constexpr uint32_t state_slots_of_leg = 2;
 
 // As slots::left_for_next of actors/scheduler/slots.
 slot_counts left_for_next(const route& along, size_t leg, int stage,
                           bool brings_image) {
   const bool last = leg + 1 >= along.legs.size();
   if (stage == 0)
-    return counts(state_slots_from(along, leg) - 1,
+    return counts(state_slots_of_leg - 1,
                   image_slots_from(along, leg, 1, brings_image));
   if (stage == 1)
     return counts(0,
@@ -195,10 +195,39 @@ BOOST_AUTO_TEST_CASE(reserves_of_the_standard_rows_are_the_constants_of_old) {
       BOOST_TEST((sut.reserve(along, {legs, 2}, brings_image)
                   == left_for_next(along, legs, 2, brings_image)));
       BOOST_TEST((sut.least(along, brings_image)
-                  == counts(state_slots_from(along, 0),
+                  == counts(state_slots_of_leg,
                             image_slots_from(along, 0, 0, brings_image))));
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(states_are_left_for_the_leg_and_for_later_ones) {
+  const auto along =
+    route_of("three", {leg_from(origin::latent), leg_from(origin::noise),
+                       leg_from(origin::noise)});
+  auto sut = standard_rows();
+  const auto later = [](const leg* in, bool) {
+    return in != nullptr && in->from == origin::noise;
+  };
+  BOOST_TEST_REQUIRE(
+    error_of(sut.add(stage_of("vary", hook::each_leg,
+                              {{held::state, planning::access::writes, later},
+                               {held::state, planning::access::writes, later},
+                               {held::pixels, planning::access::reads}}),
+                     "prepare"))
+    == "");
+  const auto states = [&](size_t leg, size_t stage) {
+    return sut.reserve(along, {leg, stage}, false)[0];
+  };
+  // Later legs need four: three that they write, and one to replace one.
+  BOOST_TEST(states(0, 0) == 3u);
+  BOOST_TEST(states(0, 2) == 2u);
+  BOOST_TEST(states(1, 0) == 3u);
+  BOOST_TEST(states(1, 1) == 1u);
+  BOOST_TEST(states(1, 2) == 0u);
+  BOOST_TEST(states(2, 1) == 1u);
+  BOOST_TEST(states(3, 3) == 0u);
+  BOOST_TEST(sut.least(along, false)[0] == 4u);
 }
 
 BOOST_AUTO_TEST_CASE(a_stage_is_granted_what_its_row_writes_in_that_leg) {

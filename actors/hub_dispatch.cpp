@@ -324,7 +324,9 @@ core::timespan hub::allowance_of(const row& r, const worker& w) const {
   auto predicted = forecast_.silence(rest_of(r), w.view, w.run_steps);
   // A pool member works off its seats one after the other.
   if (r.at != phase::denoising)
-    predicted *= w.seats;
+    predicted =
+      w.seats
+      * std::max(predicted, path_.at(r.stage).takes(r.order, *config_.profile));
   return core::from_seconds(core::to_seconds(predicted)
                             * config_.processes.step_factor)
        + config_.processes.silence;

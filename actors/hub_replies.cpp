@@ -278,6 +278,7 @@ void hub::on(const denoised& x, core::time_point now) {
     slots_.drop(done.slots.granted[held::pixels]);
   }
   drop_source(*r);
+  slots_.drop(std::exchange(r->found, {}));
   r->known.done.push_back(o);
   r->ran.push_back(r->how);
   const auto& along = r->under->routes[r->along.value];

@@ -69,7 +69,7 @@ ipc::slot_ref hub::slot_of(const row& r, held name) const {
     case held::pixels:
       if (r.answering)
         return r.pixels;
-      if (r.at == phase::finishing)
+      if (r.at == phase::finishing && !r.known.done.empty())
         return r.known.done.back().image;
       if (r.found)
         return r.found;
@@ -112,9 +112,10 @@ core::result<void> hub::keep(row& r, const held_slots& what) {
     r.saved = 0;
   }
   take(held::encoded, r.encoded);
-  take(held::pixels, r.answering                ? r.pixels
-                     : r.at == phase::finishing ? r.known.done.back().image
-                                                : r.found);
+  const bool drawn = r.at == phase::finishing && !r.known.done.empty();
+  take(held::pixels, r.answering ? r.pixels
+                     : drawn     ? r.known.done.back().image
+                                 : r.found);
   if (what.reads_files)
     slots_.drop(what.reading[held::files]);
   return {};
@@ -178,8 +179,9 @@ void hub::stage_failed(core::request_id id, row& r, core::error why,
   core::log_warn("stage '{}' of request {}: {}", row.name, id.value,
                  core::to_string(why));
   records_.stage_left_out(stage);
+  // Without earlier work to leave out the same route would be chosen for ever.
   if (row.otherwise == if_failed::choose_again && r.leg == 0
-      && r.known.done.empty())
+      && r.known.done.empty() && view_of(r).from != nullptr)
     return choose_again(id, r, now);
   next_stage(id, r, stage + 1, now);
 }

@@ -62,7 +62,8 @@ enum class if_failed : uint8_t {
   /// It goes on as if the stage had had nothing to do.
   go_on,
   /// The policy chooses a route again, without the earlier work that the row
-  /// started from.
+  /// started from; where it started from none, or has an image already, it goes
+  /// on.
   choose_again,
 };
 

@@ -69,6 +69,8 @@ public:
     std::shared_ptr<const planning::plan> plan;
     /// None: card_profile.
     std::shared_ptr<planning::profile> profile;
+    /// None: the standard ones.
+    std::shared_ptr<const planning::pipeline> stages;
     std::shared_ptr<actors::fact_finder> facts;
     std::shared_ptr<actors::timeline> drawing;
   };
@@ -85,6 +87,9 @@ public:
     config.slots = o.slots;
     config.policy = policy;
     config.profile = profile;
+    if (o.stages)
+      stages = o.stages;
+    config.stages = o.stages;
     config.initial_plan = o.plan;
     if (!config.initial_plan)
       config.initial_plan = std::make_shared<const planning::plan>(
@@ -272,7 +277,14 @@ public:
     test::prepared r;
     r.who = who;
     r.failure = std::move(why);
-    on(r.reply());
+    on(of_stage("prepare", r.reply()));
+  }
+
+  /// Returns a standard stage's reply as of that one's place in the pipeline.
+  actors::stage_done of_stage(std::string_view name,
+                              actors::stage_done x) const {
+    x.stage = static_cast<uint16_t>(stages->find(name).value());
+    return x;
   }
 
   /// Publishes that the row holds `steps` steps, and says so.
@@ -317,7 +329,7 @@ public:
     r.failure = std::move(why);
     r.bytes = 7;
     r.sha256 = "sum";
-    on(r.reply());
+    on(of_stage("finish", r.reply()));
   }
 
   /// Works everything off that was sent, and takes every answer; false where
@@ -375,6 +387,8 @@ public:
   std::shared_ptr<planning::profile> profile;
   std::shared_ptr<const planning::policy> policy;
   std::shared_ptr<ipc::heap_store> store;
+  std::shared_ptr<const planning::pipeline> stages =
+    *actors::standard_pipeline();
   std::vector<sent_work> sent;
   std::map<core::request_id, actors::answer> answers;
   /// Answered with a picture, not taken by `work_off` yet.

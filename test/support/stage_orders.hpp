@@ -24,7 +24,8 @@ inline const planning::pipeline& standard_stages() {
 inline const size_t prepare_stage = *standard_stages().find("prepare");
 inline const size_t finish_stage = *standard_stages().find("finish");
 
-/// An order to prepare, envelope and body in one.
+/// An order to prepare, envelope and body in one. Orders are known by their
+/// body's type: other pipelines have the stages elsewhere.
 struct prepare {
   core::ticket who;
   core::recipe how;
@@ -40,17 +41,18 @@ struct prepare {
 
   static std::optional<prepare> of(const actors::run_stage& x) {
     using planning::held;
-    if (x.stage != prepare_stage)
+    const auto order = x.order.as<actors::prepare_stage::work>();
+    if (!order)
       return std::nullopt;
-    const auto body = *x.order.as<actors::prepare_stage::work>();
+    const auto& body = **order;
     return prepare{x.who,
-                   body->how,
-                   body->latent,
+                   body.how,
+                   body.latent,
                    x.slots[held::state],
                    x.slots[held::files],
                    x.slots[held::pixels],
-                   body->drawn_px,
-                   body->drawn_scaled_to,
+                   body.drawn_px,
+                   body.drawn_scaled_to,
                    x.slots[held::source]};
   }
 
@@ -85,18 +87,19 @@ struct finish {
 
   static std::optional<finish> of(const actors::run_stage& x) {
     using planning::held;
-    if (x.stage != finish_stage)
+    const auto order = x.order.as<actors::finish_stage::work>();
+    if (!order)
       return std::nullopt;
-    const auto body = *x.order.as<actors::finish_stage::work>();
+    const auto& body = **order;
     return finish{x.who,
-                  body->how,
-                  body->text,
-                  body->model,
-                  body->variant,
-                  body->output,
+                  body.how,
+                  body.text,
+                  body.model,
+                  body.variant,
+                  body.output,
                   x.slots[held::pixels],
                   x.slots[held::encoded],
-                  body->notes};
+                  body.notes};
   }
 
   actors::run_stage order() const {

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Dispatches that move no row: facts before a route, and what follows an
+// answer.
+
+#include "actors/told_rig.hpp"
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using actors::role;
+using core::ec;
+using planning::access;
+using planning::held;
+using planning::hook;
+using planning::if_failed;
+using test::prepare;
+using test::told_rig;
+using test::told_stage;
+
+// Enters so many tolerated levels.
+told_stage::script tolerating() {
+  told_stage::script x;
+  x.end = [](const told_stage::done& found, planning::facts& known) {
+    if (found.found == 0)
+      return core::result<void>{core::fail(ec::bad_payload, "nothing there")};
+    known.tolerated = std::vector<uint32_t>{static_cast<uint32_t>(found.found)};
+    return core::result<void>{};
+  };
+  return x;
+}
+
+struct required_rig : told_rig {
+  required_rig() : told_rig(with_fact(if_failed::fail, {}, tolerating(), 2s)) {}
+};
+
+struct optional_rig : told_rig {
+  optional_rig()
+    : told_rig(with_fact(if_failed::go_on, {}, tolerating(), 2s)) {}
+};
+
+planning::stage_ptr keeping(std::vector<planning::slot_use> slots,
+                            if_failed otherwise = if_failed::go_on) {
+  return test::told("keep", hook::after_answer, otherwise, std::move(slots));
+}
+
+// A stage behind the answer, that reads something.
+struct keeping_rig : told_rig {
+  explicit keeping_rig(std::vector<planning::slot_use> slots,
+                       uint32_t images = 8)
+    : told_rig(few(std::move(slots), images)) {}
+
+  static options few(std::vector<planning::slot_use> slots, uint32_t images) {
+    auto o = with_behind("", keeping(std::move(slots)));
+    o.slots = {4, images, 0};
+    return o;
+  }
+
+  // Answers everything that is under way but the stage itself.
+  void answer_all() {
+    while (auto p = next<prepare>())
+      done(p->second);
+    while (auto d = next<actors::denoise>())
+      done(d->second);
+    while (auto f = next<test::finish>())
+      done(f->second);
+  }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(hub_aside_test)
+
+// -- seats --------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_fact_takes_a_seat_and_gives_it_back) {
+  optional_rig rig;
+  rig.add_worker(role::classifier);
+  rig.submit();
+  const auto asked = rig.order("guess");
+  BOOST_TEST(rig.count<prepare>() == 0u);
+  // The only seat is taken: the second one goes on at once.
+  rig.submit();
+  BOOST_TEST(rig.orders("guess") == 0u);
+  BOOST_TEST(rig.count<prepare>() == 1u);
+  BOOST_TEST(rig.left_out() == 1u);
+  rig.on(told_rig::reply(asked, 3));
+  BOOST_TEST(rig.count<prepare>() == 2u);
+  rig.submit();
+  BOOST_TEST(rig.orders("guess") == 1u);
+  BOOST_TEST(rig.left_out() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_found_is_told_with_the_answer) {
+  optional_rig rig;
+  rig.add_worker(role::classifier);
+  const auto id = rig.submit();
+  rig.on(told_rig::reply(rig.order("guess"), 3));
+  BOOST_REQUIRE(rig.work_off());
+  BOOST_TEST((rig.answer_to(id).tolerated == std::vector<uint32_t>{3}));
+  BOOST_TEST(rig.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(without_anybody_for_it_a_fact_is_left_out) {
+  optional_rig rig;
+  const auto id = rig.submit();
+  BOOST_TEST(rig.left_out() == 1u);
+  BOOST_REQUIRE(rig.work_off());
+  BOOST_TEST((rig.failure_of(id) == ec::none));
+}
+
+BOOST_AUTO_TEST_CASE(without_anybody_for_a_required_fact_it_is_turned_away) {
+  required_rig rig;
+  const auto id = rig.submit();
+  BOOST_TEST((rig.failure_of(id) == ec::unavailable));
+  BOOST_TEST(rig.answer_to(id).failure.text
+             == "nobody is free for stage 'guess'");
+  BOOST_TEST(rig.sut->counts().refused == 1u);
+  BOOST_TEST(rig.quiet());
+}
+
+// -- time ---------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_fact_that_is_late_is_gone_on_without) {
+  optional_rig rig;
+  rig.add_worker(role::classifier);
+  const auto id = rig.submit();
+  const auto asked = rig.order("guess");
+  BOOST_TEST((asked.left == 2s));
+  rig.tick(1999ms);
+  BOOST_TEST(rig.count<prepare>() == 0u);
+  rig.tick(1ms);
+  BOOST_TEST(rig.count<prepare>() == 1u);
+  BOOST_TEST(rig.sut->counts().facts_late == 1u);
+  const auto stale = rig.sut->counts().stale_replies;
+  rig.on(told_rig::reply(asked, 3));
+  BOOST_TEST(rig.sut->counts().stale_replies == stale + 1);
+  BOOST_REQUIRE(rig.work_off());
+  BOOST_TEST(!rig.answer_to(id).tolerated.has_value());
+  // The reply gave back the seat all the same.
+  rig.submit();
+  BOOST_TEST(rig.orders("guess") == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_required_fact_that_is_late_turns_the_request_away) {
+  required_rig rig;
+  rig.add_worker(role::classifier);
+  const auto id = rig.submit();
+  const auto asked = rig.order("guess");
+  rig.tick(2s);
+  BOOST_TEST((rig.failure_of(id) == ec::unavailable));
+  BOOST_TEST(rig.answer_to(id).failure.text
+             == "stage 'guess' did not answer in time");
+  rig.on(told_rig::reply(asked, 3));
+  BOOST_TEST(rig.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(facts_of_one_question_do_not_answer_the_next) {
+  told_stage::script says;
+  says.begin =
+    [](const planning::row_view& of) -> std::optional<told_stage::work> {
+    if (of.asked.near)
+      return told_stage::work{1};
+    if (of.asked.tolerated)
+      return told_stage::work{2};
+    return std::nullopt;
+  };
+  says.end = [](const told_stage::done& found, planning::facts& known) {
+    if (found.found == 1)
+      known.near.emplace(1);
+    else
+      known.tolerated = std::vector<uint32_t>{7};
+    return core::result<void>{};
+  };
+  auto o = told_rig::with_fact(if_failed::go_on, {}, says, 2s);
+  std::vector<planning::facts> chosen_by;
+  o.policy = std::make_shared<test::told_policy>(
+    [&](const planning::facts& known) -> planning::choice {
+      planning::need n;
+      n.near = !known.near;
+      n.tolerated = known.near && !known.tolerated;
+      if (n.near || n.tolerated)
+        return n;
+      chosen_by.push_back(known);
+      return planning::go{core::route_id{0}};
+    });
+  told_rig rig{std::move(o)};
+  rig.add_worker(role::classifier, 4);
+  rig.submit();
+  const auto first = rig.order("guess");
+  rig.tick(2s);
+  const auto second = rig.order("guess");
+  rig.on(told_rig::reply(first, 1));
+  BOOST_TEST(chosen_by.empty());
+  rig.on(told_rig::reply(second, 2));
+  BOOST_TEST_REQUIRE(chosen_by.size() == 1u);
+  BOOST_TEST(chosen_by[0].near->empty());
+  BOOST_TEST((chosen_by[0].tolerated == std::vector<uint32_t>{7}));
+}
+
+// -- what goes wrong ----------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_fact_that_lies_is_no_fact) {
+  for (int how = 0; how < 3; ++how)
+    for (const bool required : {false, true}) {
+      told_rig rig{told_rig::with_fact(
+        required ? if_failed::fail : if_failed::go_on, {}, tolerating(), 2s)};
+      rig.add_worker(role::classifier);
+      const auto id = rig.submit();
+      // As another stage; with another one's body; with what cannot be entered.
+      auto lie = told_rig::reply(rig.order("guess"), how == 2 ? 0 : 3);
+      if (how == 0)
+        lie.stage = 1;
+      if (how == 1)
+        lie.outcome = core::typed_body::of(actors::finish_stage::done{});
+      rig.on(lie);
+      BOOST_TEST(rig.left_out() == 1u);
+      BOOST_REQUIRE(rig.work_off());
+      BOOST_TEST((rig.failure_of(id)
+                  == (!required  ? ec::none
+                      : how == 0 ? ec::internal
+                                 : ec::bad_payload)));
+      BOOST_TEST(!rig.answer_to(id).tolerated.has_value());
+      BOOST_TEST(rig.quiet());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_fact_whose_begin_throws_is_left_out) {
+  told_stage::script says;
+  says.begin =
+    [](const planning::row_view&) -> std::optional<told_stage::work> {
+    throw std::runtime_error("not today");
+  };
+  told_rig rig{told_rig::with_fact(if_failed::go_on, {}, says)};
+  told_rig strict{told_rig::with_fact(if_failed::fail, {}, says)};
+  for (auto* x : {&rig, &strict}) {
+    x->add_worker(role::classifier);
+    const auto id = x->submit();
+    BOOST_TEST(x->left_out() == 1u);
+    BOOST_REQUIRE(x->work_off());
+    BOOST_TEST((x->failure_of(id) == (x == &rig ? ec::none : ec::internal)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_dies_of_a_fact_leaves_it_out) {
+  for (const bool required : {false, true}) {
+    told_rig rig{told_rig::with_fact(
+      required ? if_failed::fail : if_failed::go_on, {}, tolerating(), 2s)};
+    rig.add_worker(role::classifier, 1, rig.life(3));
+    const auto id = rig.submit();
+    rig.order("guess");
+    rig.lose(rig.life(3));
+    BOOST_REQUIRE(rig.work_off());
+    BOOST_TEST((rig.failure_of(id) == (required ? ec::unavailable : ec::none)));
+    BOOST_TEST(rig.quiet());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_fact_that_never_comes_has_its_process_suspected) {
+  told_stage::script says;
+  says.takes = 1s;
+  told_rig rig{told_rig::with_fact(if_failed::go_on, {}, says, 2s)};
+  rig.add_worker(role::classifier, 1, rig.life(3));
+  rig.submit();
+  rig.order("guess");
+  // Eight times what it takes, and five seconds.
+  rig.tick(13s);
+  BOOST_TEST(rig.suspects.empty());
+  rig.tick(1ms);
+  BOOST_TEST_REQUIRE(rig.suspects.size() == 1u);
+  BOOST_TEST((rig.suspects[0] == rig.life(3)));
+  BOOST_TEST(rig.reasons[0].starts_with("classifier"));
+}
+
+// -- slots --------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(files_are_read_where_two_slots_are_free) {
+  constexpr auto brings = [](const planning::leg*, bool x) { return x; };
+  auto o = told_rig::with_fact(if_failed::go_on,
+                               {{held::files, access::reads, brings}});
+  o.slots = {4, 3, 0};
+  told_rig rig{std::move(o)};
+  rig.add_worker(role::classifier, 4);
+  rig.submit_image();
+  const auto first = rig.order("guess");
+  BOOST_TEST(static_cast<bool>(rig.store->view(first.slots[held::files])));
+  rig.submit_image();
+  const auto second = rig.order("guess");
+  // One must stay free: the third one is gone on without, and does not wait.
+  rig.submit_image();
+  BOOST_TEST(rig.orders("guess") == 0u);
+  BOOST_TEST(rig.left_out() == 1u);
+  rig.on(told_rig::reply(first));
+  rig.on(told_rig::reply(second));
+  BOOST_REQUIRE(rig.work_off());
+  BOOST_TEST(rig.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_does_not_wait_for_what_follows_it) {
+  keeping_rig rig{{{held::pixels, access::reads}}};
+  const auto id = rig.submit();
+  rig.answer_all();
+  BOOST_TEST((rig.failure_of(id) == ec::none));
+  const auto x = rig.order("keep");
+  rig.taken(id);
+  // The pixels stay until it is done.
+  BOOST_TEST(static_cast<bool>(rig.store->view(x.slots[held::pixels])));
+  BOOST_TEST(rig.free_slots(ipc::slot_kind::image) == 7u);
+  rig.on(told_rig::reply(x));
+  BOOST_TEST(rig.quiet());
+  BOOST_TEST(rig.left_out() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_follows_an_answer_fails_alone) {
+  for (int how = 0; how < 3; ++how) {
+    keeping_rig rig{{{held::pixels, access::reads}}};
+    const auto id = rig.submit();
+    rig.answer_all();
+    const auto x = rig.order("keep");
+    if (how == 0)
+      rig.on(told_rig::reply(x, 0, core::fail(ec::io_failed, "full")));
+    else if (how == 1)
+      rig.on([&] {
+        auto lie = told_rig::reply(x);
+        lie.stage = 0;
+        return lie;
+      }());
+    else
+      rig.lose(told_rig::cpu);
+    BOOST_TEST(rig.left_out() == 1u);
+    BOOST_TEST((rig.failure_of(id) == ec::none));
+    rig.taken(id);
+    BOOST_TEST(rig.quiet());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_follows_an_answer_is_left_out_without_a_slot) {
+  constexpr auto brings = [](const planning::leg*, bool x) { return x; };
+  keeping_rig rig{{{held::files, access::reads, brings}}, 3};
+  const auto id = rig.submit_image();
+  rig.answer_all();
+  BOOST_TEST((rig.failure_of(id) == ec::none));
+  // The image and its file are held, and one more must stay free.
+  BOOST_TEST(rig.orders("keep") == 0u);
+  BOOST_TEST(rig.left_out() == 1u);
+  rig.taken(id);
+  BOOST_TEST(rig.quiet());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -100,7 +101,8 @@ struct told_rig : hub_rig {
   }
 
   uint64_t left_out() const {
-    return sut->counts().stages_left_out;
+    const auto& all = sut->counts().stages_left_out;
+    return std::accumulate(all.begin(), all.end(), uint64_t{0});
   }
 };
 

@@ -7,8 +7,8 @@
 
 #include <functional>
 #include <memory>
-#include <string_view>
 #include <numeric>
+#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -4,6 +4,7 @@
 // What a stage of a request's path is: all that a host's own stage includes.
 
 #include <atelier/core/enum_count.hpp>
+#include <atelier/core/guarded.hpp>
 #include <atelier/core/note.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/result.hpp>
@@ -19,10 +20,8 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
-#include <new>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -116,13 +115,18 @@ enum class access : uint8_t {
 struct slot_use {
   held name = held::pixels;
   access how = access::reads;
-  /// Whether it does in a leg of a request; null: always.
+  /// Whether it does in a leg of a request; null: always. Pure, and called
+  /// often; what it throws counts as yes.
   /// @param in the leg; null where the route has none
   /// @param brings_image the request brings a source image
   bool (*when)(const leg* in, bool brings_image) = nullptr;
 
   bool applies(const leg* in, bool brings_image) const {
-    return when == nullptr || when(in, brings_image);
+    try {
+      return when == nullptr || when(in, brings_image);
+    } catch (...) {
+      return true;
+    }
   }
 };
 
@@ -270,36 +274,20 @@ using stage_ptr = std::shared_ptr<const any_stage>;
 
 namespace detail {
 
-/// Calls f; what it throws becomes an error that names the stage.
-template <class F>
-auto guarded(std::string_view name, F f) -> decltype(f()) {
-  try {
-    return f();
-  } catch (const std::bad_alloc&) {
-    return core::fail(core::ec::out_of_resources, "stage '{}': out of memory",
-                      name);
-  } catch (const std::exception& x) {
-    return core::fail(core::ec::internal, "stage '{}' threw: {}", name,
-                      x.what());
-  } catch (...) {
-    return core::fail(core::ec::internal,
-                      "stage '{}' threw what is no exception", name);
-  }
-}
-
 template <stage_type S>
 class held_stage final : public any_stage {
 public:
-  explicit held_stage(S stage) : stage_(std::move(stage)) {}
+  /// May throw what the stage's row() does.
+  explicit held_stage(S stage) : stage_(std::move(stage)), row_(stage_.row()) {}
 
   const stage_row& row() const override {
-    return stage_.row();
+    return row_;
   }
 
   core::result<std::optional<core::typed_body>> begin(
     const row_view& row) const override {
     using wanted = core::result<std::optional<core::typed_body>>;
-    return guarded(this->row().name, [&]() -> wanted {
+    return core::guarded("stage", row_.name, "begin", [&]() -> wanted {
       auto order = stage_.begin(row);
       if (!order)
         return std::optional<core::typed_body>{};
@@ -309,8 +297,8 @@ public:
 
   core::timespan takes(const core::typed_body& order,
                        const profile& costs) const override {
-    const auto said =
-      guarded(row().name, [&]() -> core::result<core::timespan> {
+    const auto said = core::guarded(
+      "stage", row_.name, "takes", [&]() -> core::result<core::timespan> {
         const auto what = order.as<typename S::work>();
         if (!what)
           return what.why();
@@ -323,10 +311,11 @@ public:
     if constexpr (requires(const typename S::work& w) {
                     { stage_.is_short(w) } -> std::same_as<bool>;
                   }) {
-      const auto said = guarded(row().name, [&]() -> core::result<bool> {
-        const auto what = order.as<typename S::work>();
-        return what && stage_.is_short(**what);
-      });
+      const auto said = core::guarded(
+        "stage", row_.name, "is_short", [&]() -> core::result<bool> {
+          const auto what = order.as<typename S::work>();
+          return what && stage_.is_short(**what);
+        });
       return said && *said;
     } else {
       return false;
@@ -335,33 +324,38 @@ public:
 
   core::result<core::typed_body> run(const core::typed_body& order,
                                      worker_context& here) const override {
-    return guarded(row().name, [&]() -> core::result<core::typed_body> {
-      const auto what = order.as<typename S::work>();
-      if (!what)
-        return what.why();
-      auto made = stage_.run(**what, here);
-      if (!made)
-        return made.why();
-      return core::typed_body::of(std::move(*made));
-    });
+    return core::guarded("stage", row_.name, "run",
+                         [&]() -> core::result<core::typed_body> {
+                           const auto what = order.as<typename S::work>();
+                           if (!what)
+                             return what.why();
+                           auto made = stage_.run(**what, here);
+                           if (!made)
+                             return made.why();
+                           return core::typed_body::of(std::move(*made));
+                         });
   }
 
   core::result<void> end(const core::typed_body& outcome,
                          facts& known) const override {
-    return guarded(row().name, [&]() -> core::result<void> {
-      const auto what = outcome.as<typename S::done>();
-      if (!what)
-        return what.why();
-      return stage_.end(**what, known);
-    });
+    return core::guarded("stage", row_.name, "end",
+                         [&]() -> core::result<void> {
+                           const auto what = outcome.as<typename S::done>();
+                           if (!what)
+                             return what.why();
+                           return stage_.end(**what, known);
+                         });
   }
 
 private:
   S stage_;
+  /// Of the stage, which may compute it.
+  stage_row row_;
 };
 
 } // namespace detail
 
+/// Throws what the stage's row() does.
 template <stage_type S>
 stage_ptr make_stage(S stage) {
   return std::make_shared<const detail::held_stage<S>>(std::move(stage));

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+
+#include <exception>
+#include <new>
+#include <string_view>
+
+namespace atelier::core {
+
+/// Calls f, which runs a host's code; what that throws becomes an error that
+/// names whose code it is, as "stage 'safety' threw in begin: no model".
+/// @param kind what the host added, such as "stage"; @param name its name
+/// @param in the function that is called; empty: not told
+/// Errors: those of f; ec::out_of_resources for a lack of memory, ec::internal
+///         for anything else that is thrown.
+/// Threads: any.
+template <class F>
+auto guarded(std::string_view kind, std::string_view name, std::string_view in,
+             F f) -> decltype(f()) {
+  const auto why = [&](ec code, std::string_view what) {
+    return fail(code, "{} '{}' threw{}{}: {}", kind, name,
+                in.empty() ? "" : " in ", in, what);
+  };
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return why(ec::out_of_resources, "out of memory");
+  } catch (const std::exception& x) {
+    return why(ec::internal, x.what());
+  } catch (...) {
+    return why(ec::internal, "what is no exception");
+  }
+}
+
+} // namespace atelier::core

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace atelier::planning {
@@ -35,6 +38,51 @@ void count(slot_counts& into, const slot_use& x) {
 const leg* leg_at(const route& along, size_t leg) {
   return leg < along.legs.size() ? &along.legs[leg] : nullptr;
 }
+
+constexpr std::string_view background_mark = "@control";
+
+/// Stands for a stage that runs in the control process.
+class place_holder final : public any_stage {
+public:
+  /// @param text name and version, as a signature has them
+  place_holder(std::string text, hook at) : text_(std::move(text)) {
+    row_.name = std::string_view{text_}.substr(0, text_.rfind('/'));
+    row_.where = place::background;
+    row_.at = at;
+  }
+
+  const stage_row& row() const override {
+    return row_;
+  }
+
+  core::result<std::optional<core::typed_body>> begin(
+    const row_view&) const override {
+    return std::optional<core::typed_body>{};
+  }
+
+  core::timespan takes(const core::typed_body&, const profile&) const override {
+    return {};
+  }
+
+  bool is_short(const core::typed_body&) const override {
+    return false;
+  }
+
+  core::result<core::typed_body> run(const core::typed_body&,
+                                     worker_context&) const override {
+    return core::fail(core::ec::internal,
+                      "stage '{}' runs in the control process alone",
+                      row_.name);
+  }
+
+  core::result<void> end(const core::typed_body&, facts&) const override {
+    return {};
+  }
+
+private:
+  std::string text_;
+  stage_row row_;
+};
 
 bool reads_files(const stage_row& row, const leg* in, bool brings_image) {
   return std::any_of(row.slots.begin(), row.slots.end(), [&](const auto& x) {
@@ -169,8 +217,50 @@ size_t pipeline::denoise() const {
 std::string pipeline::signature() const {
   std::string out;
   for (const auto& x : stages_)
-    out += fmt::format("{}{}/{}", out.empty() ? "" : " ", x->row().name,
-                       x->row().version);
+    out += fmt::format(
+      "{}{}/{}{}", out.empty() ? "" : " ", x->row().name, x->row().version,
+      x->row().where == place::background ? background_mark : "");
+  return out;
+}
+
+core::result<pipeline> pipeline::numbered_as(std::string_view signature) const {
+  const auto differs = [&] {
+    return core::fail(core::ec::incompatible,
+                      "this process runs the stages '{}', the engine '{}'",
+                      this->signature(), signature);
+  };
+  auto mine = stages_.begin();
+  const auto skip_background = [&] {
+    while (mine != stages_.end() && (*mine)->row().where == place::background)
+      ++mine;
+  };
+  pipeline out;
+  std::optional<size_t> on_devices;
+  for (auto left = signature; !left.empty();) {
+    const auto text = left.substr(0, left.find(' '));
+    left.remove_prefix(std::min(text.size() + 1, left.size()));
+    skip_background();
+    if (text.ends_with(background_mark)) {
+      const auto shown = text.substr(0, text.size() - background_mark.size());
+      const auto at =
+        mine != stages_.end() ? (*mine)->row().at : hook::after_answer;
+      out.stages_.push_back(
+        std::make_shared<const place_holder>(std::string{shown}, at));
+      continue;
+    }
+    if (mine == stages_.end()
+        || text
+             != fmt::format("{}/{}", (*mine)->row().name,
+                            (*mine)->row().version))
+      return differs();
+    if ((*mine)->row().where == place::device)
+      on_devices = out.stages_.size();
+    out.stages_.push_back(*mine++);
+  }
+  skip_background();
+  if (mine != stages_.end())
+    return differs();
+  out.denoise_ = on_devices.value_or(out.stages_.size());
   return out;
 }
 

@@ -40,8 +40,15 @@ public:
   /// is none.
   size_t denoise() const;
 
-  /// Returns names, versions and order as one line: what processes compare.
+  /// Returns names, versions and order as one line, with those marked that run
+  /// in the control process alone: what processes compare.
   std::string signature() const;
+
+  /// Returns these stages under the numbers that they have in a pipeline of
+  /// that signature, for a process beside the control process: stages in the
+  /// background stand there as place holders, known here or not.
+  /// Errors: ec::incompatible: the others differ; the text has both.
+  core::result<pipeline> numbered_as(std::string_view signature) const;
 
   // -- what a request takes ---------------------------------------------------
 

@@ -178,6 +178,53 @@ BOOST_AUTO_TEST_CASE(the_signature_tells_names_versions_and_order) {
   BOOST_TEST(sut.signature() == "prepare/1 denoise/1 upscale/7 finish/1");
 }
 
+BOOST_AUTO_TEST_CASE(a_process_numbers_stages_as_it_is_told) {
+  const auto kept = [](const char* name, hook at) {
+    stage_row row;
+    row.name = name;
+    row.at = at;
+    row.where = place::background;
+    return make_stage(idle_stage{row, {}});
+  };
+  auto engine = standard_rows();
+  BOOST_TEST_REQUIRE(
+    error_of(engine.add(kept("fetch", hook::each_leg), "prepare")) == "");
+  BOOST_TEST_REQUIRE(error_of(engine.add(kept("remember", hook::after_answer)))
+                     == "");
+  BOOST_TEST(engine.signature()
+             == "prepare/1 fetch/1@control denoise/1 finish/1 "
+                "remember/1@control");
+  // It knows one of those in the background, and another one.
+  auto here = standard_rows();
+  BOOST_TEST_REQUIRE(error_of(here.add(kept("remember", hook::after_answer)))
+                     == "");
+  BOOST_TEST_REQUIRE(error_of(here.add(kept("other", hook::after_answer)))
+                     == "");
+  const auto sut = here.numbered_as(engine.signature());
+  BOOST_TEST_REQUIRE(sut.operator bool());
+  BOOST_TEST(sut->signature() == engine.signature());
+  BOOST_TEST(sut->denoise() == engine.denoise());
+  for (size_t i = 0; i < engine.size(); ++i)
+    BOOST_TEST(sut->at(i).row().name == engine.at(i).row().name);
+  BOOST_TEST(&sut->at(3) == &here.at(2));
+}
+
+BOOST_AUTO_TEST_CASE(stages_that_differ_are_told_with_both_lists) {
+  const auto here = standard_rows();
+  for (const auto* other :
+       {"", "prepare/1 denoise/1", "prepare/1 denoise/1 finish/2",
+        "prepare/1 finish/1 denoise/1", "prepare/1 denoise/1 finish/1 more/1",
+        "prepare/1 denoise/1 upscale/1 finish/1"}) {
+    const auto got = here.numbered_as(other);
+    BOOST_TEST_REQUIRE(!got.operator bool(), other);
+    BOOST_TEST((got.why().code == ec::incompatible));
+    BOOST_TEST(got.why().text
+               == "this process runs the stages 'prepare/1 denoise/1 "
+                  "finish/1', the engine '"
+                    + std::string{other} + "'");
+  }
+}
+
 // -- slots --------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(reserves_of_the_standard_rows_are_the_constants_of_old) {

@@ -10,8 +10,8 @@
 
 namespace atelier::config {
 
-/// Whether a kind of device can be called so: 1..64 of the characters a-z, A-Z,
-/// 0-9, _, - and .
+/// Whether a kind of device, or what a host adds, can be called so: 1..64 of
+/// the characters a-z, A-Z, 0-9, _, - and .
 bool is_kind_name(std::string_view x);
 
 /// Returns the kind of a device: as it is called, else what stands before the

@@ -4,6 +4,7 @@
 #include <atelier/config/detail/rules.hpp>
 #include <atelier/config/detail/text.hpp>
 #include <atelier/config/load.hpp>
+#include <atelier/config/schema.hpp>
 
 #include <fmt/format.h>
 
@@ -27,7 +28,7 @@ outcome finish(const detail::reader& from) {
   outcome result{from.values(), from.faults(), from.given()};
   if (from.incomplete())
     return result;
-  for (const auto& found : detail::check(from.values())) {
+  for (const auto& found : detail::check(from.values(), from.executors())) {
     const auto faulty = [&](auto& key) { return from.is_faulty(key); };
     if (std::none_of(found.keys.begin(), found.keys.end(), faulty))
       result.faults.push_back(located(found, from));
@@ -53,8 +54,9 @@ std::string to_string(const fault& x) {
 }
 
 outcome parse(std::string_view toml, std::string_view source_name,
-              std::span<const std::string> overrides) {
-  detail::reader from;
+              std::span<const std::string> overrides,
+              std::span<const std::string> own_executors) {
+  detail::reader from{own_executors};
   from.read_text(toml, source_name);
   for (const auto& assignment : overrides)
     from.read_override(assignment);
@@ -62,19 +64,20 @@ outcome parse(std::string_view toml, std::string_view source_name,
 }
 
 outcome load(const std::filesystem::path& path,
-             std::span<const std::string> overrides) {
+             std::span<const std::string> overrides,
+             std::span<const std::string> own_executors) {
   if (path.empty())
-    return parse({}, "defaults", overrides);
+    return parse({}, "defaults", overrides, own_executors);
   const auto content =
     detail::read_file(path.c_str(), detail::most_document_bytes);
   if (!content)
     return only({path.string(), 0, {}, content.why().text});
-  return parse(*content, path.string(), overrides);
+  return parse(*content, path.string(), overrides, own_executors);
 }
 
 std::vector<fault> validate(const settings& x) {
   std::vector<fault> faults;
-  for (const auto& found : detail::check(x))
+  for (const auto& found : detail::check(x, executors))
     faults.push_back({"settings", 0, found.keys.front(), found.text});
   return faults;
 }

@@ -45,13 +45,16 @@ struct outcome {
 
 /// Reads TOML text, then applies `overrides` ("key.path=value", TOML values;
 /// a bare word counts as a string) in order, then checks the whole.
+/// @param own_executors what devices[].executor may be besides: a host's own
 outcome parse(std::string_view toml, std::string_view source_name,
-              std::span<const std::string> overrides = {});
+              std::span<const std::string> overrides = {},
+              std::span<const std::string> own_executors = {});
 
 /// Reads the file at `path`, or starts from the defaults where it is empty.
 /// A path that cannot be read is a fault, never a fallback to the defaults.
 outcome load(const std::filesystem::path& path,
-             std::span<const std::string> overrides = {});
+             std::span<const std::string> overrides = {},
+             std::span<const std::string> own_executors = {});
 
 /// Checks settings that a program filled in itself.
 std::vector<fault> validate(const settings& x);

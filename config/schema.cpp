@@ -213,7 +213,8 @@ const option all_options[] = {
    "processes.mode \"split\".",
    ATELIER_AT_DEVICE(cores), 0, 0, form::core_set},
   {devices_section, "executor",
-   "What runs there; auto: what its variants need.",
+   "What runs there; auto: what its variants need. In a host, also the name of "
+   "an executor of its own.",
    ATELIER_AT_DEVICE(executor), 0, 0, form::any, executors},
   {devices_section, "variants",
    "Models with their steps and element type that it may host; empty: those of "
@@ -415,6 +416,12 @@ constexpr bool is_pointer_to(const place& x) {
 
 std::span<const option> options() {
   return all_options;
+}
+
+option widened_by(std::span<const std::string_view> choices, option x) {
+  if (x.choices.data() == executors)
+    x.choices = choices;
+  return x;
 }
 
 std::span<const section> sections() {

@@ -14,7 +14,7 @@
 
 namespace atelier::config {
 
-/// What a device's executor may be.
+/// What a device's executor may be, beside a host's own (widened_by).
 inline constexpr std::string_view executors[] = {"auto", "test_card", "torch"};
 
 /// Most devices of one host.
@@ -107,6 +107,10 @@ struct unit {
 
 /// Returns every option, section by section in the order of the file.
 std::span<const option> options();
+
+/// Returns `x` as it is where devices may have a host's executors, too:
+/// `choices`, which has to live as long, if `x` is devices[].executor.
+option widened_by(std::span<const std::string_view> choices, option x);
 
 /// Returns every section in the order of the file.
 std::span<const section> sections();

@@ -96,8 +96,8 @@ struct device_settings {
   std::string profile;
   /// Cores that its process may run on, as "0-3,6"; empty: all.
   std::string cores;
-  /// What runs there: "torch" for models, "test_card", or "auto" for what its
-  /// variants need.
+  /// What runs there: "torch" for models, "test_card", "auto" for what its
+  /// variants need, or the name of a host's own.
   std::string executor = "auto";
   /// Names of variants that it may host. Empty: the test card's, or those of
   /// the shipped family; "auto" takes the test card where that is not there.

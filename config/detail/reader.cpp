@@ -92,6 +92,11 @@ std::variant<node, syntax_fault> read_value(std::string_view text) {
 
 } // namespace
 
+reader::reader(std::span<const std::string> own)
+  : executors_(std::begin(config::executors), std::end(config::executors)) {
+  executors_.insert(executors_.end(), own.begin(), own.end());
+}
+
 void reader::read_text(std::string_view toml, std::string_view source) {
   source_ = source;
   const auto document = read_document(toml);
@@ -211,10 +216,11 @@ void reader::read_section(std::string_view section, std::string_view shown,
 
 void reader::read_option(const option& x, const node& from, size_t index) {
   auto key = key_of(x, index);
-  if (assign(x, from, x.at(values_, index)))
+  const auto wide = widened_by(executors_, x);
+  if (assign(wide, from, x.at(values_, index)))
     origins_[std::move(key)] = {source_, from.line};
   else
-    complain(std::move(key), from.line, refusal_of(x, from));
+    complain(std::move(key), from.line, refusal_of(wide, from));
 }
 
 void reader::unknown(const std::string& shown, std::string_view known_as,

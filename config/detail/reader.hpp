@@ -6,6 +6,7 @@
 #include <atelier/config/schema.hpp>
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,11 +23,20 @@ struct origin {
 /// keeps what was wrong with each. A key in fault leaves the default in place.
 class reader {
 public:
+  /// @param executors what devices[].executor may be besides; texts that have
+  ///        to live as long
+  explicit reader(std::span<const std::string> executors);
+
   /// Reads TOML text called `source`.
   void read_text(std::string_view toml, std::string_view source);
 
   /// Reads one "key.path=value".
   void read_override(std::string_view assignment);
+
+  /// Returns what devices[].executor may be.
+  std::span<const std::string_view> executors() const {
+    return executors_;
+  }
 
   const settings& values() const {
     return values_;
@@ -67,6 +77,7 @@ private:
   void complain(std::string key, uint32_t line, std::string text);
 
   settings values_;
+  std::vector<std::string_view> executors_;
   std::string source_;
   std::vector<fault> faults_;
   std::map<std::string, origin, std::less<>> origins_;

@@ -3,7 +3,9 @@
 
 #include <atelier/config/settings.hpp>
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace atelier::config::detail {
@@ -16,6 +18,8 @@ struct finding {
 };
 
 /// Checks every option by itself, then the rules between options.
-std::vector<finding> check(const settings& x);
+/// @param executors what devices[].executor may be
+std::vector<finding> check(const settings& x,
+                           std::span<const std::string_view> executors);
 
 } // namespace atelier::config::detail

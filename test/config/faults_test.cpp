@@ -204,6 +204,23 @@ BOOST_AUTO_TEST_CASE(endless_faults_are_cut) {
   BOOST_CHECK_EQUAL(read.faults.back().text, "more faults follow, not shown");
 }
 
+BOOST_AUTO_TEST_CASE(executors_of_a_host_are_known_where_they_are_told) {
+  const std::vector<std::string> own{"paint"};
+  const std::string toml = "[[devices]]\nexecutor = 'paint'\n"
+                           "variants = ['studio@4']\n";
+  const auto known = parse(toml, "a.toml", {}, own);
+  BOOST_TEST_REQUIRE(known.operator bool());
+  BOOST_TEST(known.values.devices[0].executor == "paint");
+  BOOST_TEST(parse(to_toml(known.values), "b.toml", {}, own).operator bool());
+  BOOST_TEST(to_string(parse(toml, "a.toml").faults.at(0))
+             == "a.toml:2: devices[0].executor: \"paint\" is not one of "
+                "\"auto\", \"test_card\", \"torch\"");
+  const std::vector<std::string> set{"devices[0].executor=print"};
+  BOOST_TEST(to_string(parse({}, "a.toml", set, own).faults.at(0))
+             == "--set: devices[0].executor: \"print\" is not one of "
+                "\"auto\", \"test_card\", \"torch\", \"paint\"");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace atelier::config

@@ -13,13 +13,16 @@
 
 // What sets one family of models apart, without its networks: how its folders
 // and files are read, and what planning must know of them. LibTorch is not
-// needed here; a family's networks stand behind `model` (model.hpp).
+// needed here; a family's networks stand behind `model` (model.hpp). Functions
+// of a host's family may throw: who calls them has a border.
 
 namespace atelier::gpu {
 
 struct component;
+class model;
 struct model_files;
 struct model_file_options;
+struct placement;
 class safetensors_file;
 
 namespace detail {
@@ -95,10 +98,25 @@ struct family {
     std::shared_ptr<const safetensors_file> file,
     const std::filesystem::path& path,
     const model_file_options& options) = nullptr;
+
+  /// Loads the networks of a host's family; null: nothing does. Those of
+  /// Atelier's own stand in family_loaders.cpp.
+  core::result<std::shared_ptr<const model>> (*load)(
+    const model_files& from, const placement& where) = nullptr;
 };
 
-/// Every family, in the order in which users are told of them.
+/// Every family, in the order in which users are told of them: Atelier's own,
+/// then the added ones.
+/// Threads: any; what was returned stays valid.
 std::span<const family* const> families();
+
+/// Adds a host's family to those of this process, for good; one that is there
+/// already is not added again. The row must live as long as the process.
+/// Errors: ec::bad_config where it is null, lacks a name, pipelines, a part, a
+///         class, `expect` or `facts`, or has the name, or a pipeline's class,
+///         of another; ec::out_of_resources where there are too many.
+/// Threads: any.
+core::result<void> add_family(const family* x);
 
 /// Returns the family and the pipeline of a class in model_index.json; the
 /// pipeline is null where there is none.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/guarded.hpp>
 #include <atelier/gpu/models/mmdit/mmdit_model.hpp>
 #include <atelier/gpu/models/model.hpp>
 #include <atelier/gpu/models/unet/unet_model.hpp>
@@ -26,6 +27,9 @@ core::result<std::shared_ptr<const model>> load_model(const model_files& from,
   for (const auto& x : loaders)
     if (x.of == from.family)
       return x.load(from, where);
+  if (const auto* own = from.family; own->load != nullptr)
+    return core::guarded("family", own->name, "load",
+                         [&] { return own->load(from, where); });
   return core::fail(core::ec::internal, "{}: family {} has no loader",
                     from.from.string(), from.family->name);
 }

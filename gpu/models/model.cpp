@@ -24,7 +24,7 @@ core::result<void> model::load_common(const model_files& from,
   if (!vae)
     return vae.why();
   vae_ = std::move(*vae);
-  const auto denoiser = from.family->facts(from);
+  const auto denoiser = facts_by_family(from);
   if (!denoiser)
     return denoiser.why();
   native_px_ = native_extent(*denoiser, vae_->factor());

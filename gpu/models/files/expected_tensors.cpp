@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/guarded.hpp>
 #include <atelier/gpu/models/clip/clip_text_config.hpp>
 #include <atelier/gpu/models/files/detail/tensor_table.hpp>
 #include <atelier/gpu/models/files/expected_tensors.hpp>
@@ -121,7 +122,8 @@ void expect_text(const clip_text_config& x, tensor_table& to) {
 /// Reads the configuration as the network will, and adds its tensors.
 core::result<void> expect(const component& x, tensor_table& to) {
   if (const auto* of = find_denoiser(x.class_name)) {
-    return of->expect(x, to);
+    return core::guarded("family", of->name, "expect",
+                         [&] { return of->expect(x, to); });
   } else if (x.class_name.starts_with("Autoencoder")) {
     const auto config = read_autoencoder_config(x);
     if (!config)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/guarded.hpp>
 #include <atelier/gpu/models/files/detail/part_checks.hpp>
 #include <atelier/gpu/models/files/model_facts.hpp>
 #include <atelier/gpu/models/vae/autoencoder_config.hpp>
@@ -43,9 +44,14 @@ core::extent native_extent(const denoiser_facts& denoiser, uint32_t factor) {
   return {side, side};
 }
 
+core::result<denoiser_facts> facts_by_family(const model_files& model) {
+  return core::guarded("family", model.family->name, "facts",
+                       [&] { return model.family->facts(model); });
+}
+
 core::result<model_facts> facts_of(const model_files& model) {
   model_facts out;
-  const auto denoiser = model.family->facts(model);
+  const auto denoiser = facts_by_family(model);
   if (!denoiser)
     return denoiser.why();
   const auto vae = read_autoencoder_config(model.vae);

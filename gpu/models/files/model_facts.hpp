@@ -33,6 +33,10 @@ struct model_facts {
 /// a side for each element of the latent's.
 core::extent native_extent(const denoiser_facts& denoiser, uint32_t factor);
 
+/// Returns what a model's family says of its denoiser.
+/// Errors: those of family::facts; ec::internal where it threw.
+core::result<denoiser_facts> facts_by_family(const model_files& model);
+
 /// Reads the facts out of a model's configurations, and checks that they are
 /// known and that the weights are of the shapes that they ask for.
 /// Errors: ec::bad_config (file and key), ec::bad_payload (file and tensor).

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/guarded.hpp>
 #include <atelier/gpu/models/files/detail/folder_links.hpp>
 #include <atelier/gpu/models/files/detail/model_folder.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
@@ -28,10 +29,17 @@ core::result<model_files> open_file(const fs::path& from,
   for (const auto* x : families()) {
     if (x->open_file == nullptr)
       continue;
-    if (reader == nullptr || x->knows_file(names))
+    const auto knows = core::guarded(
+      "family", x->name, "knows_file",
+      [&]() -> core::result<bool> { return x->knows_file(names); });
+    if (!knows)
+      return knows.why();
+    if (reader == nullptr || *knows)
       reader = x;
   }
-  auto out = reader->open_file(std::move(*file), from, options);
+  auto out = core::guarded("family", reader->name, "open_file", [&] {
+    return reader->open_file(std::move(*file), from, options);
+  });
   if (out)
     out->family = reader;
   return out;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/guarded.hpp>
 #include <atelier/gpu/models/files/detail/folder_links.hpp>
 #include <atelier/gpu/models/files/detail/inferred_config.hpp>
 #include <atelier/gpu/models/files/detail/model_folder.hpp>
@@ -61,6 +62,14 @@ core::result<component> open_text_encoder(const fs::path& folder,
                    std::move(weights->tensors), std::move(weights->files)};
 }
 
+/// Has the family set what all parts together tell.
+core::result<void> settle(model_files& x) {
+  if (x.family->settle == nullptr)
+    return {};
+  return core::guarded("family", x.family->name, "settle",
+                       [&] { return x.family->settle(x); });
+}
+
 /// Reads the folder's parts one after the other.
 class folder_reader {
 public:
@@ -89,9 +98,8 @@ public:
       return ok.why();
     if (auto ok = read_preview(); !ok)
       return ok.why();
-    if (out_.family->settle)
-      if (auto ok = out_.family->settle(out_); !ok)
-        return ok.why();
+    if (auto ok = settle(out_); !ok)
+      return ok.why();
     return std::move(out_);
   }
 
@@ -310,9 +318,8 @@ core::result<model_files> open_lone_denoiser(
   if (!denoiser)
     return denoiser.why();
   out.denoiser = std::move(*denoiser);
-  if (out.family->settle)
-    if (auto ok = out.family->settle(out); !ok)
-      return ok.why();
+  if (auto ok = settle(out); !ok)
+    return ok.why();
   if (out.pipeline == nullptr)
     out.pipeline = out.family->pipelines.front();
   return out;

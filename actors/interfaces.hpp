@@ -111,6 +111,8 @@ using supervisor_actor = caf::typed_actor<
   caf::reacts_to<process_started>,
   // A process gave a sign of life.
   caf::reacts_to<pong>,
+  // A process says why it cannot be what it was told to be.
+  caf::reacts_to<setup_refused>,
   // A process is gone for certain and its ring read to the end.
   caf::reacts_to<process_exited>,
   // Time passes: pings, looks for silence, restarts.

@@ -232,6 +232,8 @@ struct process_line {
   std::vector<blocked_handlers> blocked = {};
   /// It is set up and answers.
   bool ready = false;
+  /// Why it could not be set up; ec::none: it could, or has not said.
+  core::error refusal = {};
 };
 
 /// A process's start went one way or the other.

@@ -379,6 +379,20 @@ struct pong {
   }
 };
 
+/// A new process cannot be what it was told to be, and ends.
+struct setup_refused {
+  ipc::process_life who;
+  core::error why;
+
+  friend bool operator==(const setup_refused&, const setup_refused&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f,
+                                                 setup_refused& x) {
+    return f(x.who.process, x.who.life, x.why);
+  }
+};
+
 /// Asks a process to end.
 struct leave {
   friend bool operator==(const leave&, const leave&) = default;
@@ -414,5 +428,6 @@ CAF_BEGIN_TYPE_ID_BLOCK(atelier, first_custom_type_id)
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::leave))
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::adopt))
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::adopted))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::setup_refused))
 
 CAF_END_TYPE_ID_BLOCK(atelier)

@@ -174,10 +174,20 @@ void showed_life(pointer self, const pong& x) {
   if (p == nullptr)
     return;
   p->last_sign = self->clock().now();
+  p->refusal = {};
   p->blocked = x.blocked;
   p->was_up = true;
   if (p->at == stage::setting_up)
     p->at = stage::up;
+}
+
+void refused(pointer self, const setup_refused& x) {
+  auto* p = self->state.find(x.who);
+  if (p == nullptr)
+    return;
+  core::log_error("process {} (pid {}) cannot be set up: {}", p->part, p->pid,
+                  core::to_string(x.why));
+  p->refusal = x.why;
 }
 
 void ended(pointer self, const process_exited& x) {
@@ -223,7 +233,7 @@ std::vector<process_line> lines_of(const std::vector<process>& processes) {
     add(blocked, p.blocked);
     lines.push_back({p.part, p.pid, p.restarts,
                      p.at == stage::up || p.at == stage::setting_up,
-                     std::move(blocked), p.at == stage::up});
+                     std::move(blocked), p.at == stage::up, p.refusal});
   }
   return lines;
 }
@@ -262,6 +272,7 @@ supervisor_actor::behavior_type supervisor(
     [self](const request_caused& x) { restart_sooner(self, x); },
     [self](const process_started& x) { began(self, x); },
     [self](const pong& x) { showed_life(self, x); },
+    [self](const setup_refused& x) { refused(self, x); },
     [self](const process_exited& x) { ended(self, x); },
     [self](tick_atom) { look_at_all(self); },
     [self](stop_atom) { stop_all(self); },

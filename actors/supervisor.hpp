@@ -55,6 +55,8 @@ struct supervisor_state {
     core::time_point last_ping;
     /// It answered once in this life.
     bool was_up = false;
+    /// Why its last life could not be set up.
+    core::error refusal = {};
     past_deaths deaths;
     /// Handlers that waited: in lives before, and in this one as it last said.
     std::vector<blocked_handlers> blocked_before;

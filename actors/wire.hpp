@@ -24,7 +24,7 @@ struct to_process {
 /// What a process writes into its ring.
 struct from_process {
   std::variant<worker_ready, stage_done, stepping, stepped, denoised, adopted,
-               pong>
+               pong, setup_refused>
     body;
 
   friend bool operator==(const from_process&, const from_process&) = default;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/extensions.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -475,18 +477,6 @@ struct engine_status {
   std::vector<handler_status> blocked_handlers;
 };
 
-namespace planning {
-class policy;
-class any_stage;
-} // namespace planning
-
-/// A stage of the host's own (<atelier/planning/stage.hpp>), and the one behind
-/// which it stands: "prepare", "denoise", "finish" or another; empty: the last.
-struct host_stage {
-  std::shared_ptr<const planning::any_stage> stage;
-  std::string after;
-};
-
 /// What an engine starts from.
 struct engine_options {
   /// TOML file; empty: the defaults.
@@ -501,16 +491,10 @@ struct engine_options {
   /// is replaced, any other file is not. The configuration's `timeline` bounds
   /// it.
   std::string timeline = {};
-  /// The host's own policies (<atelier/planning/policy.hpp>), which
-  /// `policy.name` may name. They run in this process whatever the mode; their
-  /// functions are called from several threads. What one throws ends that
-  /// decision alone: the plan in force stays, or the request is refused.
-  std::vector<std::shared_ptr<const planning::policy>> policies = {};
-  /// The host's own stages of each request's path. Their code is in this
-  /// process, so that `processes.mode` must be "single". What one throws fails
-  /// its request alone. Stages with which requests could wait for slots for
-  /// ever are refused, with the schedule that shows it.
-  std::vector<host_stage> stages = {};
+  /// What the host adds. With `processes.mode` "split", stages outside the
+  /// background, executors and families need a worker program of the host's
+  /// own, which `processes.program` names (process_main).
+  extensions extend = {};
 };
 
 /// Runs Atelier's actors, here or in processes of its own.
@@ -519,9 +503,11 @@ struct engine_options {
 class engine {
 public:
   /// Starts all actors and waits until every configured worker is ready.
-  /// Errors: bad_config (every fault at once, a line each; also a policy of the
-  ///         host's that is null or has a name that is taken),
-  ///         out_of_resources, unavailable, io_failed.
+  /// Errors: bad_config (every fault at once, a line each; also an extension
+  ///         that is null or has a name that is taken), incompatible (the
+  ///         processes' program has other stages), out_of_resources,
+  ///         unavailable, io_failed; those of a process that cannot be set up,
+  ///         with its part's name.
   static result<std::unique_ptr<engine>> start(const engine_options& options);
 
   /// Stops without waiting: what is not answered yet is answered `stopping`.

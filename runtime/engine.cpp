@@ -9,7 +9,6 @@
 #include <atelier/planning/kinds.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
-#include <atelier/runtime/host_policy.hpp>
 #include <atelier/runtime/shipped_models.hpp>
 
 #include <caf/send.hpp>
@@ -108,7 +107,11 @@ engine::engine(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
 engine::~engine() = default;
 
 result<std::unique_ptr<engine>> engine::start(const engine_options& options) {
-  auto loaded = config::load(options.config_file, options.set);
+  auto own = runtime::admit(options.extend);
+  if (!own)
+    return runtime::to_failure(own.why());
+  auto loaded =
+    config::load(options.config_file, options.set, own->executor_names());
   if (!loaded)
     return runtime::to_failure(config::to_error(loaded.faults));
   const borrowed_thread host;
@@ -119,23 +122,18 @@ result<std::unique_ptr<engine>> engine::start(const engine_options& options) {
   x->settings = std::move(*settings);
   x->caller_runs_actors = options.caller_runs_actors;
   x->timeline = options.timeline;
-  auto own = runtime::host_policies(options.policies);
-  if (!own)
-    return runtime::to_failure(own.why());
-  x->own_policies = std::move(*own);
-  if (!options.stages.empty()
-      && x->settings.processes.mode != config::process_mode::single)
+  const auto& how = x->settings.processes;
+  if (const auto what = runtime::needs_own_program(*own);
+      how.mode == config::process_mode::split && how.program.empty()
+      && !what.empty())
     return runtime::to_failure(core::fail(
-      core::ec::bad_config,
-      "processes.mode: {} stages of the host's own run in this process, so the "
-      "mode must be \"single\"",
-      options.stages.size()));
-  for (const auto& own_stage : options.stages) {
-    if (!own_stage.stage)
-      return runtime::to_failure(core::fail(
-        core::ec::invalid_argument, "engine_options::stages: one is null"));
-    x->own_stages.push_back({own_stage.stage, own_stage.after});
-  }
+      ec::bad_config,
+      "processes.program: {} of the host's runs in the engine's processes, "
+      "whose program must be the host's own, one that returns "
+      "atelier::process_main(argc, argv, extensions); or processes.mode must "
+      "be \"single\"",
+      what));
+  x->own = std::move(*own);
   if (auto begun = x->begin(); !begun)
     return runtime::to_failure(begun.why());
   return std::unique_ptr<engine>{new engine{std::move(x)}};

@@ -74,14 +74,14 @@ core::result<void> engine::impl::begin() {
   if (auto any = runtime::can_draw(settings, *known); !any)
     return any;
   profile = {known, &known->costs};
-  auto made_policy = runtime::policy_of(settings, *profile, own_policies);
+  auto made_policy = runtime::policy_of(settings, *profile, own.policies);
   if (!made_policy)
     return made_policy.why();
   policy = std::move(*made_policy);
   if (auto there = runtime::check_classifier(settings); !there)
     return there;
   kept = runtime::kept_work_of(settings);
-  auto made_stages = runtime::stages_of(settings, own_stages, kept);
+  auto made_stages = runtime::stages_of(settings, own.stages, kept);
   if (!made_stages)
     return made_stages.why();
   stages = std::move(*made_stages);
@@ -104,7 +104,7 @@ core::result<void> engine::impl::begin() {
     return made.why();
   arena = std::move(*made);
   actor_settings = std::make_unique<runtime::system_config>(
-    runtime::control_threads(settings));
+    runtime::control_threads(settings, *stages));
   sys = std::make_unique<caf::actor_system>(*actor_settings);
   clients = std::make_shared<runtime::reception>(
     arena,
@@ -131,7 +131,9 @@ core::result<void> engine::impl::begin() {
         here.emplace(*sys);
       std::visit(
         [&]<class T>(T& body) {
-          if constexpr (std::is_same_v<T, actors::pong>)
+          if constexpr (
+            std::is_same_v<
+              T, actors::pong> || std::is_same_v<T, actors::setup_refused>)
             caf::anon_send(control.supervisor, body);
           else
             hub->send(actors::report{std::move(body)}, &*here);
@@ -155,7 +157,7 @@ core::result<void> engine::impl::begin() {
 
 core::result<void> engine::impl::spawn() {
   const runtime::part_context with{settings, profile, stages, arena,
-                                   workers,  hub,     {}};
+                                   workers,  hub,     {},     own.executors};
   runtime::control_context c;
   c.others = processes;
   c.clients = clients;
@@ -250,12 +252,16 @@ core::result<void> engine::impl::wait_until_ready() {
       ask_status<actors::supervisor_actor, std::vector<actors::process_line>>(
         control.supervisor);
     if (lines)
-      for (const auto& p : *lines)
+      for (const auto& p : *lines) {
+        if (p.refusal.code != ec::none)
+          return core::fail(p.refusal.code, "the process of {}: {}", p.part,
+                            p.refusal.text);
         if (p.restarts >= most_start_attempts)
           return core::fail(ec::unavailable,
                             "the process of {} ended {} times while starting; "
                             "its own message stands above",
                             p.part, p.restarts);
+      }
     std::this_thread::sleep_for(std::chrono::milliseconds{2});
   }
   return core::fail(ec::unavailable,

@@ -203,7 +203,7 @@ core::result<planning::policy_list> host_policies(
   planning::policy_list out;
   std::string faults;
   const auto complain = [&](size_t i, std::string_view what) {
-    faults += fmt::format("{}engine_options::policies[{}]: {}",
+    faults += fmt::format("{}extensions::policies[{}]: {}",
                           faults.empty() ? "" : "\n", i, what);
   };
   const auto taken = [&](std::string_view name) {

@@ -2,15 +2,25 @@
 #include <atelier/config/core_set.hpp>
 #include <atelier/gpu/device/test_card_executor.hpp>
 #include <atelier/gpu/device/torch_executor.hpp>
+#include <atelier/runtime/host_executor.hpp>
 #include <atelier/runtime/make_executor.hpp>
 #include <atelier/runtime/profile_of.hpp>
+
+#include <algorithm>
+#include <utility>
 
 namespace atelier::runtime {
 
 core::result<std::shared_ptr<gpu::executor>> make_executor(
   const config::settings& settings, const config::device_settings& device,
   std::shared_ptr<const planning::profile> profile,
-  std::shared_ptr<ipc::slot_store> slots) {
+  std::shared_ptr<ipc::slot_store> slots, std::span<const host_executor> own) {
+  if (const auto by =
+        std::ranges::find(own, device.executor, &host_executor::name);
+      by != own.end())
+    return make_host_executor(*by, {device.name, device.variants,
+                                    device.threads, device.memory_bytes,
+                                    std::move(profile), std::move(slots)});
   if (device.executor == "test_card")
     return gpu::make_test_card_executor({std::move(profile),
                                          device.test_card_step,

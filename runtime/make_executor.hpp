@@ -3,19 +3,24 @@
 
 #include <atelier/config/settings.hpp>
 #include <atelier/core/result.hpp>
+#include <atelier/extensions.hpp>
 #include <atelier/gpu/device/executor.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/profile.hpp>
 
 #include <memory>
+#include <span>
 
 namespace atelier::runtime {
 
 /// Makes the executor that `device` of `settings` names, its models loaded.
-/// Errors: ec::not_found where it is not built in; those of the executor.
+/// @param own a host's executors, which come behind their border
+/// Errors: ec::not_found where it is not built in; those of the executor, and
+///         of make_host_executor.
 core::result<std::shared_ptr<gpu::executor>> make_executor(
   const config::settings& settings, const config::device_settings& device,
   std::shared_ptr<const planning::profile> profile,
-  std::shared_ptr<ipc::slot_store> slots);
+  std::shared_ptr<ipc::slot_store> slots,
+  std::span<const host_executor> own = {});
 
 } // namespace atelier::runtime

@@ -113,11 +113,18 @@ private:
   std::shared_ptr<actors::handoff> others_;
 };
 
+bool has_background(const planning::pipeline& stages) {
+  for (size_t i = 0; i < stages.size(); ++i)
+    if (stages.at(i).row().where == planning::place::background)
+      return true;
+  return false;
+}
+
 } // namespace
 
 std::vector<caf::actor> spawn_recall(caf::actor_system& sys,
                                      const part_context& with) {
-  if (with.settings.cache.memory_bytes == 0)
+  if (!has_background(*with.stages))
     return {};
   // Its orders are short, and are worked off one by one.
   constexpr uint32_t seats = 256;
@@ -191,7 +198,8 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
                     ? with.profile
                     : std::make_shared<const planning::profile>(
                       planning::seen_on(*with.profile, kind));
-  auto made = make_executor(with.settings, device, seen, with.slots);
+  auto made =
+    make_executor(with.settings, device, seen, with.slots, with.executors);
   if (!made)
     return made.why();
   device_part x;
@@ -209,7 +217,11 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
   c.seats = device.seats;
   c.max_batch = device.max_batch;
   c.publish_every = device.publish_every;
-  c.on_executor_thread = true;
+  // Whose events come from any thread.
+  const bool hosts =
+    std::ranges::find(with.executors, device.executor, &host_executor::name)
+    != with.executors.end();
+  c.on_executor_thread = !hosts;
   c.device_executor = x.device;
   c.hub = with.hub;
   x.actor = actors::spawn_device(sys, *with.workers, std::move(c));
@@ -225,10 +237,11 @@ std::vector<std::string> process_parts(const config::settings& x) {
   return parts;
 }
 
-size_t control_threads(const config::settings& x) {
+size_t control_threads(const config::settings& x,
+                       const planning::pipeline& stages) {
   if (x.actors.threads != 0)
     return x.actors.threads;
-  const size_t hub_and_others = x.cache.memory_bytes > 0 ? 3 : 2;
+  const size_t hub_and_others = has_background(stages) ? 3 : 2;
   if (x.processes.mode == config::process_mode::split)
     return hub_and_others;
   return hub_and_others + cpu_threads(x);

@@ -6,6 +6,7 @@
 #include <atelier/actors/wiring.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/core/offload.hpp>
+#include <atelier/extensions.hpp>
 #include <atelier/gpu/device/executor.hpp>
 #include <atelier/index/kept_work.hpp>
 #include <atelier/ipc/slot_store.hpp>
@@ -16,6 +17,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +49,8 @@ struct part_context {
   std::shared_ptr<actors::hub_port> hub;
   /// This process.
   ipc::process_life self;
+  /// The host's.
+  std::span<const host_executor> executors = {};
 };
 
 /// What the control part needs besides.
@@ -72,8 +76,8 @@ struct device_part {
   std::shared_ptr<gpu::executor> device;
 };
 
-/// Spawns what works beside the scheduler in its process, on what is
-/// remembered; none where nothing is.
+/// Spawns what works beside the scheduler in its process; none where no stage
+/// does.
 std::vector<caf::actor> spawn_recall(caf::actor_system& sys,
                                      const part_context& with);
 
@@ -109,7 +113,8 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
 std::vector<std::string> process_parts(const config::settings& x);
 
 /// Returns the number of actor threads for control, pools or all in one.
-size_t control_threads(const config::settings& x);
+size_t control_threads(const config::settings& x,
+                       const planning::pipeline& stages);
 size_t cpu_threads(const config::settings& x);
 
 } // namespace atelier::runtime

@@ -67,6 +67,11 @@ core::result<config::settings> with_shipped_models(config::settings x,
       continue;
     if (device.executor == "test_card")
       variants = {variant_of(config::test_card_model, card_steps, x)};
+    else if (device.executor != "torch")
+      return core::fail(core::ec::bad_config,
+                        "devices: {}: it names no variants, which the host's "
+                        "executor '{}' needs",
+                        device.name, device.executor);
     else
       variants = shipped;
     if (variants.empty())

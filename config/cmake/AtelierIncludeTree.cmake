@@ -12,10 +12,10 @@
 # CMakeLists.txt is another target's.
 set(ATELIER_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
 
-# What a host includes, atelier.hpp, stands above the folders.
+# What a host includes, atelier.hpp and extensions.hpp, stands above the folders.
 function(atelier_include_name header out)
-  if(header STREQUAL runtime/atelier.hpp)
-    set(header atelier.hpp)
+  if(header MATCHES "^runtime/(atelier|extensions)\\.hpp$")
+    set(header "${CMAKE_MATCH_1}.hpp")
   endif()
   set(${out} "atelier/${header}" PARENT_SCOPE)
 endfunction()

@@ -4,6 +4,7 @@
 #include <atelier/atelier.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/ipc/arena.hpp>
+#include <atelier/runtime/host_extensions.hpp>
 #include <atelier/runtime/pipeline.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/reception.hpp>
@@ -52,11 +53,8 @@ struct engine::impl {
   std::shared_ptr<const runtime::known_variants> known;
   /// A part of `known`.
   std::shared_ptr<const planning::profile> profile;
-  /// The host's, as host_policies returned them.
-  planning::policy_list own_policies;
+  runtime::host_extensions own;
   planning::policy_ptr policy;
-  /// The host's.
-  std::vector<actors::added_stage> own_stages;
   /// Null where nothing is remembered.
   std::shared_ptr<index::kept_work> kept;
   std::shared_ptr<const planning::pipeline> stages;

@@ -17,6 +17,7 @@
 #include <atelier/config/load.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/ipc/arena.hpp>
+#include <atelier/runtime/host_extensions.hpp>
 #include <atelier/runtime/pipeline.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/split/child.hpp>
@@ -102,6 +103,7 @@ private:
 
 /// Everything that lives until the process leaves.
 struct life {
+  host_extensions own;
   config::settings settings;
   std::shared_ptr<ipc::arena_view> arena;
   std::shared_ptr<ring_hub_port> hub;
@@ -114,8 +116,13 @@ struct life {
 };
 
 core::result<void> begin(life& x, const child_options& how,
-                         const actors::setup& told) {
-  auto parsed = config::parse(told.settings, "setup");
+                         const actors::setup& told, const extensions& own) {
+  auto admitted = admit(own);
+  if (!admitted)
+    return admitted.why();
+  x.own = std::move(*admitted);
+  auto parsed =
+    config::parse(told.settings, "setup", {}, x.own.executor_names());
   if (!parsed)
     return config::to_error(parsed.faults);
   x.settings = std::move(parsed.values);
@@ -130,20 +137,22 @@ core::result<void> begin(life& x, const child_options& how,
   if (!known)
     return known.why();
   x.profile = std::make_shared<const planning::profile>(std::move(*known));
-  auto stages = stages_of(x.settings, {}, kept_work_of(x.settings));
-  if (!stages)
-    return stages.why();
-  if (const auto mine = (*stages)->signature(); mine != told.stages)
-    return core::fail(core::ec::incompatible,
-                      "this process runs the stages '{}', the engine '{}'",
-                      mine, told.stages);
+  const auto mine =
+    stages_of(x.settings, x.own.stages, kept_work_of(x.settings));
+  if (!mine)
+    return mine.why();
+  auto numbered = (*mine)->numbered_as(told.stages);
+  if (!numbered)
+    return numbered.why();
+  const auto stages =
+    std::make_shared<const planning::pipeline>(std::move(*numbered));
   x.workers = std::make_shared<actors::worker_directory>();
   const bool cpu = told.part == "cpu";
   x.actor_settings =
     std::make_unique<system_config>(cpu ? cpu_threads(x.settings) : 1);
   x.sys = std::make_unique<caf::actor_system>(*x.actor_settings);
-  const part_context with{x.settings, x.profile, *stages, x.arena,
-                          x.workers,  x.hub,     how.who};
+  const part_context with{x.settings, x.profile, stages,  x.arena,
+                          x.workers,  x.hub,     how.who, x.own.executors};
   if (cpu) {
     x.pools = spawn_cpu_pools(*x.sys, with);
     return {};
@@ -235,7 +244,7 @@ core::result<child_options> parse_child_options(int count,
   return how;
 }
 
-int run_child(const child_options& how) {
+int run_child(const child_options& how, const extensions& own) {
   // Die with the parent; it may have died before this call was made.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != how.parent)
@@ -294,9 +303,10 @@ int run_child(const child_options& how) {
                     how.who, ping->number, actors::count_blocked_handlers()}},
                   true);
     } else if (const auto* told = std::get_if<actors::setup>(&message->body)) {
-      if (auto begun = begin(x, how, *told); !begun) {
-        fmt::print(stderr, "atelier-process: {}\n",
-                   core::to_string(begun.why()));
+      if (auto begun = begin(x, how, *told, own); !begun) {
+        x.hub->send(actors::from_process{actors::setup_refused{
+                      how.who, std::move(begun).why()}},
+                    true);
         status = failed;
         break;
       }
@@ -316,3 +326,17 @@ int run_child(const child_options& how) {
 }
 
 } // namespace atelier::runtime
+
+namespace atelier {
+
+int process_main(int count, char** arguments, const extensions& own) {
+  const auto how = runtime::parse_child_options(count, arguments);
+  if (!how) {
+    fmt::print(stderr, "{}: {}\n", count > 0 ? arguments[0] : "process",
+               how.why().text);
+    return runtime::usage;
+  }
+  return runtime::run_child(*how, own);
+}
+
+} // namespace atelier

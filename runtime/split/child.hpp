@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/core/result.hpp>
+#include <atelier/extensions.hpp>
 #include <atelier/ipc/keeper.hpp>
 
 #include <cstdint>
@@ -27,6 +28,8 @@ core::result<child_options> parse_child_options(int count,
 ///
 /// The calling thread reads the ring and runs what it delivers, where that is
 /// short: see inline_unit.
-int run_child(const child_options& how);
+///
+/// Where it cannot be what it is told to be, it says why and ends.
+int run_child(const child_options& how, const extensions& own);
 
 } // namespace atelier::runtime

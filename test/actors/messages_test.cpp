@@ -290,6 +290,10 @@ public:
          {{text(), random_.next_u64()}}};
   }
 
+  void fill(setup_refused& x) {
+    x = {{id<core::process_id>(), id<core::incarnation>()}, error()};
+  }
+
   void fill(leave&) {}
 
   to_process outbound() {
@@ -380,6 +384,7 @@ BOOST_AUTO_TEST_CASE(every_message_round_trips_through_caf) {
   round_trip_through_caf<setup>(det.sys);
   round_trip_through_caf<ping>(det.sys);
   round_trip_through_caf<pong>(det.sys);
+  round_trip_through_caf<setup_refused>(det.sys);
   round_trip_through_caf<leave>(det.sys);
 }
 
@@ -401,7 +406,7 @@ BOOST_AUTO_TEST_CASE(every_message_round_trips_as_bytes) {
     BOOST_REQUIRE(bytes_of(*in_again) == bytes_of(in));
     kinds.insert(100 + in.body.index());
   }
-  BOOST_TEST(kinds.size() == 14u);
+  BOOST_TEST(kinds.size() == 15u);
 }
 
 BOOST_AUTO_TEST_CASE(the_first_unknown_value_of_each_enumeration_is_refused) {

@@ -160,6 +160,29 @@ BOOST_AUTO_TEST_CASE(handlers_that_waited_are_added_over_lives) {
   BOOST_TEST(blocked()[0].count == 7u);
 }
 
+BOOST_AUTO_TEST_CASE(what_a_process_refuses_is_told_until_one_is_up) {
+  const auto refusal = [&] {
+    return ask<std::vector<actors::process_line>>(sut,
+                                                  actors::status_atom::value)
+      .front()
+      .refusal;
+  };
+  started();
+  BOOST_TEST((refusal() == core::error{}));
+  const auto why = core::fail(ec::incompatible, "other stages");
+  tell(sut, actors::setup_refused{first, why});
+  exited();
+  BOOST_TEST((refusal() == why));
+  advance(1h);
+  // Of the life before.
+  started(second);
+  BOOST_TEST((refusal() == why));
+  pong(second);
+  BOOST_TEST((refusal() == core::error{}));
+  tell(sut, actors::setup_refused{first, why});
+  BOOST_TEST((refusal() == core::error{}));
+}
+
 BOOST_AUTO_TEST_CASE(without_parts_nothing_happens) {
   start({});
   BOOST_TEST(advance(1h) == 0u);

@@ -77,7 +77,7 @@ endforeach()
 # Headers lie below their folders' names; what they include is there, and nothing
 # of a detail/ is.
 file(GLOB_RECURSE installed RELATIVE "${prefix}/include" "${prefix}/include/*.hpp")
-foreach(header IN ITEMS atelier.hpp core/error.hpp core/image/codec.hpp
+foreach(header IN ITEMS atelier.hpp extensions.hpp core/error.hpp core/image/codec.hpp
     simulation/simulate.hpp gpu/models/judge/judge_config.hpp)
   if(NOT "atelier/${header}" IN_LIST installed)
     message(FATAL_ERROR "atelier/${header} was not installed")

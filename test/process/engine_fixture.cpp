@@ -26,6 +26,10 @@ std::string process_program() {
   return ATELIER_PROCESS_PROGRAM;
 }
 
+std::string host_worker() {
+  return ATELIER_HOST_WORKER;
+}
+
 engine_options options_of(mode how, std::vector<std::string> more) {
   engine_options x;
   x.set = {std::string{"processes.mode="}

@@ -26,6 +26,9 @@ engine_options options_of(mode how, std::vector<std::string> more = {});
 /// Returns the path of the build tree's program of the other processes.
 std::string process_program();
 
+/// Returns that of the tests' own host (host_code.hpp).
+std::string host_worker();
+
 /// Starts an engine, or ends the test.
 std::unique_ptr<engine> start(const engine_options& options);
 std::unique_ptr<engine> start(mode how, std::vector<std::string> more = {});

@@ -25,7 +25,7 @@ engine_options options_with(
      "'heavy@4'],test_card_step_ms=1}]",
      "planner.period_s=0.2", "monitor.window_s=0.2"});
   auto options = test::options_of(how, std::move(more));
-  options.policies = std::move(own);
+  options.extend.policies = std::move(own);
   return options;
 }
 
@@ -117,13 +117,13 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_named_is_refused) {
                       std::make_shared<const named>("fixed"),
                       std::make_shared<const named>(""), own, own},
                      "turns")
-             == "engine_options::policies[0]: there is a policy 'argus' "
+             == "extensions::policies[0]: there is a policy 'argus' "
                 "already\n"
-                "engine_options::policies[1]: is null\n"
-                "engine_options::policies[2]: there is a policy 'fixed' "
+                "extensions::policies[1]: is null\n"
+                "extensions::policies[2]: there is a policy 'fixed' "
                 "already\n"
-                "engine_options::policies[3]: has no name\n"
-                "engine_options::policies[5]: there is a policy 'turns' "
+                "extensions::policies[3]: has no name\n"
+                "extensions::policies[5]: there is a policy 'turns' "
                 "already");
   const auto unknown = refusal({own}, "nosuch");
   BOOST_TEST(unknown.find("\n  the host's own: turns") != std::string::npos,

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Stages of a host's own on the path of a running engine's requests.
+// Stages of a host's own on the path of a running engine's requests: in its own
+// process, and in processes whose program is the host's.
 
 #include <atelier/planning/stage.hpp>
 
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <process/engine_fixture.hpp>
+#include <process/host_code.hpp>
+#include <process/process_table.hpp>
+#include <support/eventually.hpp>
+
+#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <chrono>
-#include <future>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -22,130 +26,14 @@
 
 using namespace atelier;
 using namespace std::chrono_literals;
-using planning::held;
+using test::mode;
 
 namespace {
 
-/// Looks at every image before it is encoded: refuses those of one seed, and
-/// throws at those of another.
-class safety_check {
-public:
-  static constexpr uint64_t unsafe = 5;
-  static constexpr uint64_t broken = 6;
+const auto stage_modes =
+  boost::unit_test::data::make({mode::single, mode::split});
 
-  struct work {
-    uint64_t seed = 0;
-
-    template <class Inspector>
-    friend typename Inspector::result_type inspect(Inspector& f, work& x) {
-      return f(x.seed);
-    }
-  };
-
-  struct done {
-    uint64_t bytes = 0;
-
-    template <class Inspector>
-    friend typename Inspector::result_type inspect(Inspector& f, done& x) {
-      return f(x.bytes);
-    }
-  };
-
-  explicit safety_check(std::shared_ptr<std::atomic<int>> seen)
-    : seen_(std::move(seen)) {
-    row_.name = "safety";
-    row_.at = planning::hook::before_answer;
-    row_.slots = uses;
-  }
-
-  const planning::stage_row& row() const {
-    return row_;
-  }
-
-  std::optional<work> begin(const planning::row_view& row) const {
-    return work{row.wanted.seed};
-  }
-
-  core::timespan takes(const work&, const planning::profile&) const {
-    return 1ms;
-  }
-
-  core::result<done> run(const work& x, planning::worker_context& here) const {
-    const auto pixels = here.slots.view(here.at[held::pixels]);
-    if (!pixels)
-      return pixels.why();
-    ++*seen_;
-    if (x.seed == broken)
-      throw std::runtime_error{"no model"};
-    if (x.seed == unsafe)
-      return core::fail(core::ec::bad_payload, "the image is not safe");
-    here.notes.push_back({core::note_code::prompt_syntax, "looked at"});
-    return done{pixels->size()};
-  }
-
-  core::result<void> end(const done&, planning::facts&) const {
-    return {};
-  }
-
-private:
-  static constexpr std::array uses{
-    planning::slot_use{held::pixels, planning::access::reads}};
-
-  std::shared_ptr<std::atomic<int>> seen_;
-  planning::stage_row row_;
-};
-
-/// Looks at every prompt before its route, and says nothing until it may.
-class slow_look {
-public:
-  struct work {
-    template <class Inspector>
-    friend typename Inspector::result_type inspect(Inspector& f, work&) {
-      return f();
-    }
-  };
-
-  struct done {
-    template <class Inspector>
-    friend typename Inspector::result_type inspect(Inspector& f, done&) {
-      return f();
-    }
-  };
-
-  explicit slow_look(std::shared_future<void> may) : may_(std::move(may)) {
-    row_.name = "look";
-    row_.at = planning::hook::before_route;
-    row_.budget = 1ms;
-    row_.otherwise = planning::if_failed::go_on;
-  }
-
-  const planning::stage_row& row() const {
-    return row_;
-  }
-
-  std::optional<work> begin(const planning::row_view&) const {
-    return work{};
-  }
-
-  core::timespan takes(const work&, const planning::profile&) const {
-    return 1ms;
-  }
-
-  core::result<done> run(const work&, planning::worker_context&) const {
-    may_.wait();
-    return done{};
-  }
-
-  core::result<void> end(const done&, planning::facts&) const {
-    return {};
-  }
-
-private:
-  std::shared_future<void> may_;
-  planning::stage_row row_;
-};
-
-generation wanted(uint64_t seed) {
+generation card_of(uint64_t seed) {
   generation x;
   x.prompt = "card";
   x.width = x.height = 64;
@@ -153,76 +41,180 @@ generation wanted(uint64_t seed) {
   return x;
 }
 
+/// An engine that draws the test card, with another program of its processes.
+engine_options card_engine(mode how, const std::string& program) {
+  return test::options_of(how,
+                          {"processes.program='" + program + "'",
+                           "devices=[{name='cpu:0',executor='test_card'}]"});
+}
+
+/// Of an engine whose processes run the host's program.
+engine_options with_safety(mode how) {
+  auto options = card_engine(how, test::host_worker());
+  options.extend.stages = {test::safety_check()};
+  return options;
+}
+
+failure stage_refusal(const engine_options& options) {
+  auto made = engine::start(options);
+  BOOST_TEST_REQUIRE(std::holds_alternative<failure>(made));
+  BOOST_TEST(test::engine_processes_of(getpid()).empty());
+  return std::get<failure>(made);
+}
+
+bool tells(const failure& why, const std::string& part) {
+  return why.text.find(part) != std::string::npos;
+}
+
+/// A class of the host's that is no make_stage.
+struct rough_stage : planning::any_stage {
+  const planning::stage_row& row() const override {
+    if (!has_row)
+      throw std::runtime_error{"no row"};
+    return data;
+  }
+
+  core::result<std::optional<core::typed_body>> begin(
+    const planning::row_view& x) const override {
+    if (x.wanted.seed == 1)
+      throw 7;
+    return std::optional<core::typed_body>{};
+  }
+
+  core::timespan takes(const core::typed_body&,
+                       const planning::profile&) const override {
+    return {};
+  }
+
+  bool is_short(const core::typed_body&) const override {
+    return false;
+  }
+
+  core::result<core::typed_body> run(const core::typed_body& x,
+                                     planning::worker_context&) const override {
+    return x;
+  }
+
+  core::result<void> end(const core::typed_body&,
+                         planning::facts&) const override {
+    return {};
+  }
+
+  planning::stage_row data;
+  bool has_row = true;
+};
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(engine_host_stage_test)
 
-BOOST_AUTO_TEST_CASE(a_hosts_safety_check_fails_the_requests_that_it_refuses) {
-  const auto seen = std::make_shared<std::atomic<int>>(0);
-  auto options = test::options_of(test::mode::single);
-  options.stages = {{planning::make_stage(safety_check{seen}), "denoise"}};
-  auto sut = test::start(options);
+BOOST_DATA_TEST_CASE(what_it_refuses_or_throws_fails_its_request_alone,
+                     stage_modes, how) {
+  namespace safety = test::safety;
+  auto sut = test::start(with_safety(how));
   std::vector<generation> all;
-  for (uint64_t seed = 3; seed < 9; ++seed)
-    all.push_back(wanted(seed));
+  for (uint64_t seed = 3; seed < 12; ++seed)
+    all.push_back(card_of(seed));
   const auto answers = test::answers_to(*sut, all);
-  for (size_t i = 0; i < answers.size(); ++i) {
-    const auto seed = all[i].seed.value_or(0);
-    if (seed == safety_check::unsafe) {
-      BOOST_TEST(test::code_of(answers[i]) == "bad_payload");
-    } else if (seed == safety_check::broken) {
-      BOOST_TEST(test::code_of(answers[i]) == "internal");
-    } else {
-      const auto& notes = test::picture_in(answers[i]).notes;
-      BOOST_TEST(std::any_of(notes.begin(), notes.end(), [](const auto& x) {
-        return x.text == "looked at";
-      }));
-    }
+  const auto check = [&](uint64_t seed, const std::string& code,
+                         const std::string& part) {
+    const auto& got = answers[seed - 3];
+    BOOST_TEST_REQUIRE(std::holds_alternative<failure>(got));
+    const auto& why = std::get<failure>(got);
+    BOOST_TEST(why.code == code);
+    BOOST_TEST(tells(why, part), why.text);
+  };
+  check(safety::refuses, "bad_payload", "the image is not safe");
+  check(safety::throws_in_run, "internal",
+        "stage 'safety' threw in run: no model");
+  check(safety::throws_in_begin, "internal",
+        "stage 'safety' threw in begin: no begin");
+  check(safety::throws_in_end, "internal",
+        "stage 'safety' threw in end: what is no exception");
+  for (const uint64_t seed :
+       {uint64_t{3}, uint64_t{4}, safety::throws_in_takes, uint64_t{10}}) {
+    const auto& notes = test::picture_in(answers[seed - 3]).notes;
+    BOOST_TEST(std::ranges::any_of(
+      notes, [](const auto& x) { return x.text == "looked at"; }));
   }
-  BOOST_TEST(*seen == 6);
   BOOST_TEST(test::comes_to_rest(*sut));
+  for (const auto& x : sut->status().processes)
+    BOOST_TEST(x.restarts == 0u, x.role);
   BOOST_TEST(sut->stop(10s));
 }
 
-BOOST_AUTO_TEST_CASE(a_fact_that_is_late_is_gone_on_without_and_named) {
-  std::promise<void> answered;
-  auto options = test::options_of(test::mode::single);
-  options.stages = {
-    {planning::make_stage(slow_look{answered.get_future().share()}), "mask"}};
+BOOST_AUTO_TEST_CASE(a_program_with_other_stages_ends_the_start_by_name) {
+  auto options = with_safety(mode::split);
+  options.set.push_back("processes.program='" + test::process_program() + "'");
+  const auto without = stage_refusal(options);
+  BOOST_TEST(without.code == "incompatible");
+  BOOST_TEST(tells(without, "the process of c"), without.text);
+  for (const auto* part : {"this process runs the stages 'mask/1 prepare/1 "
+                           "denoise/1 finish/1'",
+                           "the engine 'mask/1 prepare/1 denoise/1 safety/1 "
+                           "finish/1'"})
+    BOOST_TEST(tells(without, part), without.text);
+  // The other way about: the program has one that the engine lacks.
+  const auto beside =
+    stage_refusal(card_engine(mode::split, test::host_worker()));
+  BOOST_TEST(beside.code == "incompatible");
+  BOOST_TEST(tells(beside, "the engine 'mask/1 prepare/1 denoise/1 finish/1'"),
+             beside.text);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_program_of_the_hosts_the_start_says_how) {
+  auto options = with_safety(mode::split);
+  options.set.emplace_back("processes.program=''");
+  const auto why = stage_refusal(options);
+  BOOST_TEST(why.code == "bad_config");
+  BOOST_TEST(why.text.starts_with("processes.program: the stage 'safety'"),
+             why.text);
+  BOOST_TEST(tells(why, "process_main"), why.text);
+}
+
+BOOST_DATA_TEST_CASE(one_in_the_background_needs_no_program, stage_modes, how) {
+  std::atomic<uint32_t> counted{0};
+  auto options = card_engine(how, test::process_program());
+  options.extend.stages = {test::ledger(counted)};
   auto sut = test::start(options);
-  // Whatever fails, the stage's worker waits no longer than the engine lives.
-  auto over = std::move(answered);
-  const auto answers = test::answers_to(*sut, {wanted(3)});
-  test::picture_in(answers.front());
-  const auto all = sut->status().stages;
-  over.set_value();
-  for (const auto& x : all)
-    BOOST_TEST(x.left_out == (x.name == "look" ? 1u : 0u), x.name);
-  BOOST_TEST(std::any_of(all.begin(), all.end(),
-                         [](const auto& x) { return x.name == "look"; }));
-  BOOST_TEST(test::comes_to_rest(*sut));
+  for (const auto& made :
+       test::answers_to(*sut, {card_of(1), card_of(2), card_of(3)}))
+    BOOST_TEST(test::code_of(made) == "");
+  BOOST_TEST(test::eventually([&] { return counted == 3; }));
   BOOST_TEST(sut->stop(10s));
 }
 
-BOOST_AUTO_TEST_CASE(a_hosts_stage_is_refused_where_its_code_is_not) {
-  auto options = test::options_of(test::mode::split);
-  options.stages = {
-    {planning::make_stage(safety_check{std::make_shared<std::atomic<int>>(0)}),
-     "denoise"}};
-  const auto made = engine::start(options);
-  BOOST_TEST_REQUIRE(std::holds_alternative<failure>(made));
-  BOOST_TEST(std::get<failure>(made).text.starts_with("processes.mode: "));
+BOOST_AUTO_TEST_CASE(one_that_stands_nowhere_is_refused_by_name) {
+  auto options = with_safety(mode::single);
+  options.extend.stages[0].after = "polish";
+  BOOST_TEST(tells(stage_refusal(options), "'polish'"));
 }
 
-BOOST_AUTO_TEST_CASE(a_stage_that_stands_nowhere_is_refused_by_name) {
-  auto options = test::options_of(test::mode::single);
-  options.stages = {
-    {planning::make_stage(safety_check{std::make_shared<std::atomic<int>>(0)}),
-     "polish"}};
-  const auto made = engine::start(options);
-  BOOST_TEST_REQUIRE(std::holds_alternative<failure>(made));
-  BOOST_TEST(std::get<failure>(made).text.find("'polish'")
-             != std::string::npos);
+BOOST_AUTO_TEST_CASE(any_class_of_the_hosts_has_a_border) {
+  const auto own = std::make_shared<rough_stage>();
+  own->data.name = "rough";
+  auto options = test::options_of(mode::single);
+  options.extend.stages = {{own, "denoise"}};
+  auto sut = test::start(options);
+  const auto answers = test::answers_to(*sut, {card_of(1), card_of(2)});
+  BOOST_TEST(test::code_of(answers[0]) == "internal");
+  BOOST_TEST(test::code_of(answers[1]) == "");
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_a_stage_is_refused) {
+  const auto thrown = std::make_shared<rough_stage>();
+  thrown->has_row = false;
+  const auto named = std::make_shared<rough_stage>();
+  named->data.name = "two words";
+  auto options = test::options_of(mode::single);
+  options.extend.stages = {{nullptr, ""}, {thrown, ""}, {named, ""}};
+  const auto why = stage_refusal(options);
+  BOOST_TEST(why.code == "bad_config");
+  BOOST_TEST(why.text
+             == "extensions::stages[0]: is null\n"
+                "extensions::stages[1]: its function 'row' threw: no row\n"
+                "extensions::stages[2]: its name 'two words' is not 1..64 of "
+                "the characters a-z, A-Z, 0-9, ., _ and -");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

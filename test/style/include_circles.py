@@ -14,13 +14,14 @@ import sys
 from pathlib import Path
 
 INCLUDE = re.compile(r"^\s*#\s*include\s+<atelier/([^>]+)>", re.MULTILINE)
+HOST_HEADERS = ("atelier.hpp", "extensions.hpp")
 LEFT_OUT = ("build/", "test/", "config/cmake/")
 
 
 def included(file: Path) -> list[str]:
     """The files of the tree that one names, by their paths below the root."""
     names = INCLUDE.findall(file.read_text(encoding="utf-8"))
-    return ["runtime/atelier.hpp" if x == "atelier.hpp" else x for x in names]
+    return [f"runtime/{x}" if x in HOST_HEADERS else x for x in names]
 
 
 def read_includes(root: Path) -> dict[str, list[str]]:

@@ -49,7 +49,9 @@ def folder_of(header: str) -> str | None:
 
 
 def include_name(header: str) -> str:
-    return "atelier/atelier.hpp" if header == "runtime/atelier.hpp" else f"atelier/{header}"
+    if header in ("runtime/atelier.hpp", "runtime/extensions.hpp"):
+        header = header.removeprefix("runtime/")
+    return f"atelier/{header}"
 
 
 def compile_text(compiler: str, roots: list[str], text: str,

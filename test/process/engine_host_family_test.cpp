@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// A family of models of the host's own under a running engine, in both modes.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <gpu/models/tiny_model.hpp>
+#include <process/engine_fixture.hpp>
+#include <process/host_family.hpp>
+
+#include <string>
+#include <variant>
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using test::mode;
+
+namespace {
+
+const auto family_modes =
+  boost::unit_test::data::make({mode::single, mode::split});
+
+/// A tiny model, as the host's family names it.
+struct family_fixture : test::tiny_folder {
+  family_fixture() {
+    write_at("scheduler/scheduler_config.json",
+             R"({"_class_name": "DDIMScheduler", "num_train_timesteps": 100,
+             "beta_start": 0.00085, "beta_end": 0.012, "clip_sample": false,
+             "beta_schedule": "scaled_linear", "steps_offset": 1})");
+    name_pipeline("StableDiffusionPipeline", test::host_pipeline_class);
+  }
+
+  void name_pipeline(std::string_view from, std::string_view to) const {
+    auto index = read("model_index.json");
+    index.replace(index.find(from), from.size(), to);
+    write_at("model_index.json", index);
+  }
+
+  engine_options options(mode how) const {
+    auto x = test::options_of(
+      how, {std::string{"processes.program='"} + ATELIER_FAMILY_WORKER + "'",
+            "models=[{name='tiny',path='" + path.string() + "'}]",
+            "devices=[{name='cpu:0',executor='torch',threads=1,"
+            "variants=['tiny@3']}]"});
+    x.extend.families = {test::host_family()};
+    return x;
+  }
+};
+
+generation family_request() {
+  generation x;
+  x.prompt = "a";
+  x.width = x.height = 32;
+  x.seed = 1;
+  x.deterministic = true;
+  // The pipelines' own differ.
+  x.guidance = 4;
+  return x;
+}
+
+picture drawn_by(engine& x) {
+  auto asked = test::hand_in(x, family_request());
+  return test::picture_in(test::await(asked));
+}
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(engine_host_family_test, family_fixture)
+
+BOOST_DATA_TEST_CASE(its_models_draw_as_the_networks_do, family_modes, how) {
+  auto sut = test::start(options(how));
+  const auto made = drawn_by(*sut);
+  BOOST_TEST(made.steps_run == 3u);
+  BOOST_TEST(sut->stop(10s));
+  // The same networks under the pipeline that Atelier knows.
+  name_pipeline(test::host_pipeline_class, "StableDiffusionPipeline");
+  auto plain = test::start(options(how));
+  BOOST_TEST(drawn_by(*plain).sha256 == made.sha256);
+}
+
+BOOST_DATA_TEST_CASE(what_its_loader_throws_ends_the_start, family_modes, how) {
+  write_at("broken", "");
+  const auto made = engine::start(options(how));
+  BOOST_TEST_REQUIRE(std::holds_alternative<failure>(made));
+  const auto& why = std::get<failure>(made);
+  BOOST_TEST(why.text.find("family 'host' threw in load: no weights")
+               != std::string::npos,
+             why.text);
+}
+
+BOOST_AUTO_TEST_CASE(a_program_without_it_ends_the_start) {
+  auto x = options(mode::split);
+  x.set.push_back("processes.program='" + test::process_program() + "'");
+  const auto made = engine::start(x);
+  BOOST_TEST_REQUIRE(std::holds_alternative<failure>(made));
+  const auto& why = std::get<failure>(made);
+  BOOST_TEST(why.text.find("'HostPipeline' is not supported")
+               != std::string::npos,
+             why.text);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

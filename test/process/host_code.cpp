@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/device/test_card_executor.hpp>
+#include <atelier/planning/stage.hpp>
+
+#include <process/host_code.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace atelier::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+using planning::held;
+
+/// One number, as an order or an outcome.
+struct number {
+  uint64_t value = 0;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, number& x) {
+    return f(x.value);
+  }
+};
+
+class safety_stage {
+public:
+  using work = number;
+  using done = number;
+
+  safety_stage() {
+    row_.name = "safety";
+    row_.at = planning::hook::before_answer;
+    row_.slots = uses;
+  }
+
+  const planning::stage_row& row() const {
+    return row_;
+  }
+
+  std::optional<work> begin(const planning::row_view& row) const {
+    if (row.wanted.seed == safety::throws_in_begin)
+      throw std::runtime_error{"no begin"};
+    return work{row.wanted.seed};
+  }
+
+  core::timespan takes(const work& x, const planning::profile&) const {
+    if (x.value == safety::throws_in_takes)
+      throw std::runtime_error{"no idea"};
+    return 1ms;
+  }
+
+  core::result<done> run(const work& x, planning::worker_context& here) const {
+    const auto pixels = here.slots.view(here.at[held::pixels]);
+    if (!pixels)
+      return pixels.why();
+    if (x.value == safety::throws_in_run)
+      throw std::runtime_error{"no model"};
+    if (x.value == safety::refuses)
+      return core::fail(core::ec::bad_payload, "the image is not safe");
+    here.notes.push_back({core::note_code::prompt_syntax, "looked at"});
+    return done{x.value};
+  }
+
+  core::result<void> end(const done& x, planning::facts&) const {
+    if (x.value == safety::throws_in_end)
+      throw 7;
+    return {};
+  }
+
+private:
+  static constexpr std::array uses{
+    planning::slot_use{held::pixels, planning::access::reads}};
+
+  planning::stage_row row_;
+};
+
+class ledger_stage {
+public:
+  using work = number;
+  using done = number;
+
+  explicit ledger_stage(std::atomic<uint32_t>& counted) : counted_(&counted) {
+    row_.name = "ledger";
+    row_.where = planning::place::background;
+    row_.at = planning::hook::after_answer;
+  }
+
+  const planning::stage_row& row() const {
+    return row_;
+  }
+
+  std::optional<work> begin(const planning::row_view& row) const {
+    return work{row.wanted.seed};
+  }
+
+  core::timespan takes(const work&, const planning::profile&) const {
+    return 1ms;
+  }
+
+  core::result<done> run(const work&, planning::worker_context&) const {
+    ++*counted_;
+    return done{};
+  }
+
+  core::result<void> end(const done&, planning::facts&) const {
+    return {};
+  }
+
+private:
+  std::atomic<uint32_t>* counted_;
+  planning::stage_row row_;
+};
+
+/// The test card, but for its images.
+class painter_executor : public gpu::executor {
+public:
+  explicit painter_executor(const executor_setup& from)
+    : slots_(from.slots),
+      card_(gpu::make_test_card_executor({from.profile}, from.slots)) {}
+
+  void connect(gpu::executor_events events) override {
+    decoded_ = events.decoded;
+    card_->connect({[this, ran = events.ran](gpu::run_report x) {
+                      forget(x);
+                      ran(std::move(x));
+                    },
+                    events.decoded, events.loaded});
+  }
+
+  void open(const gpu::open_job& job) override {
+    if (job.how.seed == painter::throws_in_open)
+      throw std::runtime_error{"no paint"};
+    {
+      const std::lock_guard guard{mutex_};
+      open_[job.who.id] = job;
+    }
+    card_->open(job);
+  }
+
+  void run(const gpu::run_job& job) override {
+    for (const auto& who : job.rows)
+      if (of(who).how.seed == painter::throws_in_run)
+        throw std::runtime_error{"no brush"};
+    card_->run(job);
+  }
+
+  void interrupt() override {
+    card_->interrupt();
+  }
+
+  void decode(core::ticket who) override {
+    const auto job = of(who);
+    if (job.how.seed == painter::throws_in_decode)
+      throw 7;
+    gpu::decode_report x;
+    x.who = who;
+    x.bytes = job.how.px.pixels() * 3;
+    const auto into = slots_->buffer(job.image);
+    if (!into) {
+      x.failure = into.why();
+    } else {
+      std::ranges::fill(into->first(x.bytes), std::byte{painter::colour});
+      if (const auto out = slots_->publish(job.image, 1, x.bytes); !out)
+        x.failure = out.why();
+    }
+    decoded_(std::move(x));
+  }
+
+  void close(core::ticket who) override {
+    {
+      const std::lock_guard guard{mutex_};
+      open_.erase(who.id);
+    }
+    card_->close(who);
+  }
+
+private:
+  gpu::open_job of(core::ticket who) {
+    const std::lock_guard guard{mutex_};
+    return open_.at(who.id);
+  }
+
+  void forget(gpu::run_report& x) {
+    const std::lock_guard guard{mutex_};
+    std::erase_if(x.rows, [&](const auto& row) {
+      const auto at = open_.find(row.who.id);
+      return at != open_.end() && at->second.how.seed == painter::forgets;
+    });
+  }
+
+  std::shared_ptr<ipc::slot_store> slots_;
+  std::function<void(gpu::decode_report)> decoded_;
+  std::mutex mutex_;
+  std::map<core::request_id, gpu::open_job> open_;
+  // Last: its thread ends before what it uses.
+  std::shared_ptr<gpu::executor> card_;
+};
+
+} // namespace
+
+host_stage safety_check() {
+  return {planning::make_stage(safety_stage{}), "denoise"};
+}
+
+host_stage ledger(std::atomic<uint32_t>& counted) {
+  return {planning::make_stage(ledger_stage{counted}), ""};
+}
+
+host_executor painting() {
+  return {std::string{painter::name}, [](const executor_setup& from) {
+            return std::make_shared<painter_executor>(from);
+          }};
+}
+
+host_executor broken() {
+  return {"broken",
+          [](const executor_setup&) -> std::shared_ptr<gpu::executor> {
+            throw std::runtime_error{"no studio"};
+          }};
+}
+
+extensions worker_code() {
+  extensions x;
+  x.stages = {safety_check()};
+  x.executors = {painting(), broken()};
+  return x;
+}
+
+} // namespace atelier::test

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program of the engine's other processes: Atelier's own with the host's
+// code. The engine starts it.
+
+#include "safety_check.hpp"
+
+int main(int count, char** arguments) {
+  return atelier::process_main(count, arguments, my_extensions());
+}

@@ -2,6 +2,7 @@
 #include <atelier/actors/stage_path.hpp>
 #include <atelier/core/result.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace atelier::actors {
@@ -41,6 +42,11 @@ stage_path::stage_path(std::shared_ptr<const planning::pipeline> stages)
       has_required_facts_ || row.otherwise == planning::if_failed::fail;
     has_unasked_facts_ = has_unasked_facts_ || !row.on_demand;
   }
+}
+
+bool stage_path::has_stage_of(role workers) const {
+  return std::any_of(at_.begin(), at_.end(),
+                     [&](const entry& x) { return x.worker == workers; });
 }
 
 size_t stage_path::first(hook of) const {

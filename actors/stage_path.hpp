@@ -36,6 +36,9 @@ public:
     return at_[stage].worker;
   }
 
+  /// Whether workers of that role run one of the stages.
+  bool has_stage_of(role workers) const;
+
   /// Returns what a request that is at a stage is told to be in.
   core::phase phase_of(size_t stage) const {
     return at_[stage].phase;

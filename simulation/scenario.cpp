@@ -4,6 +4,7 @@
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/policies/argus/ladder.hpp>
 #include <atelier/simulation/scenario.hpp>
+#include <atelier/simulation/simulated_stages.hpp>
 
 #include <algorithm>
 #include <array>
@@ -263,6 +264,8 @@ core::result<void> validate(const scenario& x) {
       return core::fail(ec::invalid_argument,
                         "a fault strikes worker {}, there are {}", f.worker,
                         x.workers);
+  if (auto sound = stages_of(x); !sound)
+    return sound.why();
   return {};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/stages/standard.hpp>
 #include <atelier/core/planning_rhythm.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/result.hpp>
@@ -94,6 +95,10 @@ core::result<std::vector<double>> parse_masks(std::string_view text,
 struct scenario {
   std::shared_ptr<const planning::profile> profile;
   std::shared_ptr<const planning::policy> policy;
+  /// A host's own stages, as `engine_options::stages`. What one runs happens at
+  /// once, and its outcome comes after the time that its `takes` says, beside
+  /// all others of its pool. Slots hold no bytes: `view` is empty.
+  std::vector<actors::added_stage> stages{};
   /// Rising; the content decides labels and scores of a request, and `variant`
   /// is the profile's. A request of n images is n rows that arrive together; it
   /// is answered when all are, and lost when one is.

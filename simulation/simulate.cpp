@@ -9,7 +9,7 @@
 // them every message is run. Long, because how the actors are joined is read
 // together with what drives them: arrivals, faults, looks.
 
-#include <atelier/actors/stages/standard.hpp>
+#include <atelier/actors/stage_path.hpp>
 #include <atelier/actors/wiring.hpp>
 #include <atelier/ipc/heap_store.hpp>
 #include <atelier/planning/kinds.hpp>
@@ -21,6 +21,7 @@
 #include <atelier/simulation/simulated_host.hpp>
 #include <atelier/simulation/simulated_loads.hpp>
 #include <atelier/simulation/simulated_requests.hpp>
+#include <atelier/simulation/simulated_stages.hpp>
 #include <atelier/simulation/virtual_offload.hpp>
 #include <atelier/simulation/virtual_timers.hpp>
 
@@ -49,8 +50,6 @@ constexpr uint32_t few_workers = 64;
 
 /// Of a trace from which on processes without faults are watched less often.
 constexpr double long_seconds = 86'400;
-
-constexpr uint32_t pool_seats = 64;
 
 /// Steps after which a device that runs edits says how far it is.
 constexpr uint32_t told_steps = 4;
@@ -136,8 +135,10 @@ double scale_of(const scenario& x) {
 
 class simulation {
 public:
-  explicit simulation(const scenario& of)
+  simulation(const scenario& of,
+             std::shared_ptr<const planning::pipeline> stages)
     : of_(of),
+      stages_(std::move(stages)),
       sched_(dynamic_cast<caf::scheduler::test_coordinator&>(sys_.scheduler())),
       begin_(sched_.clock().now()),
       books_(of, begin_) {
@@ -147,14 +148,10 @@ public:
       tells_ = tells_ || a.masked > 0 || a.variant != planning::no_name;
       most_steps_ = std::max(most_steps_, a.steps);
     }
-    batch_ =
-      of.max_batch > 0 ? of.max_batch : planning::largest_batch(*of.profile);
     timers_ = std::make_shared<virtual_timers>(sys_);
     offload_ = std::make_shared<virtual_offload>(timers_);
     policy_ = std::make_shared<measured_policy>(of.policy, times_);
-    const auto seats = of.workers * batch_;
-    const std::array<uint32_t, ipc::slot_kinds> slots{
-      6 * seats + 4 * pool_seats, 6 * seats + 4 * pool_seats, 0};
+    const auto slots = slots_of(of);
     store_ = std::make_shared<ipc::heap_store>(1, slots);
     knowledge_ = std::make_shared<simulated_knowledge>(of, lacks_, timers_,
                                                        store_, begin_);
@@ -413,8 +410,11 @@ private:
                            const std::shared_ptr<actors::hub_port>& reports) {
     process_body body;
     const auto port = std::make_shared<timed_pools>(timers_, reports);
-    for (const auto of :
-         {actors::role::preprocess, actors::role::postprocess}) {
+    const actors::stage_path path{stages_};
+    for (const auto of : {actors::role::preprocess, actors::role::postprocess,
+                          actors::role::classifier, actors::role::recall}) {
+      if (!path.has_stage_of(of))
+        continue;
       auto some =
         actors::spawn_pool(sys_, *body.workers, who, {of, 1, pool_seats},
                            {{}, 1, stages_, store_, port, of_.profile});
@@ -478,7 +478,7 @@ private:
     return seen;
   }
 
-  void spawn_control(const std::array<uint32_t, ipc::slot_kinds>& slots) {
+  void spawn_control(const planning::slot_counts& slots) {
     const auto processes = watching(of_);
     actors::control_config c;
     c.reports = reports_;
@@ -612,13 +612,14 @@ private:
   }
 
   const scenario& of_;
+  const std::shared_ptr<const planning::pipeline> stages_;
   virtual_config settings_;
   caf::actor_system sys_{settings_};
   caf::scheduler::test_coordinator& sched_;
   last_messages last_{sched_};
   const core::time_point begin_;
   accounts books_;
-  uint32_t batch_ = 1;
+  const uint32_t batch_ = batch_of(of_);
   uint32_t most_steps_ = 1;
   bool tells_ = false;
   uint64_t arrivals_ = 0;
@@ -635,8 +636,6 @@ private:
   unmeasured lacks_;
   const simulated_scores scores_{of_, lacks_};
   std::shared_ptr<ipc::heap_store> store_;
-  std::shared_ptr<const planning::pipeline> stages_ =
-    *actors::standard_pipeline();
   std::shared_ptr<actors::mailbox_hub_port> reports_ =
     std::make_shared<actors::mailbox_hub_port>();
   std::shared_ptr<simulated_host> host_;
@@ -657,12 +656,15 @@ core::result<outcome> simulate(const scenario& what,
                                const std::function<bool(uint64_t)>& progress) {
   if (auto ok = validate(what); !ok)
     return ok.why();
+  auto stages = stages_of(what);
+  if (!stages)
+    return stages.why();
   const bool jumps =
     std::any_of(what.faults.begin(), what.faults.end(),
                 [](const fault& f) { return f.kind == fault_kind::load_jump; });
   // A long trace is not copied.
   if (!jumps && planning::is_one_image_each(what.trace)) {
-    simulation run{what};
+    simulation run{what, std::move(*stages)};
     return run.run(progress);
   }
   scenario jumped = what;
@@ -670,7 +672,7 @@ core::result<outcome> simulate(const scenario& what,
     with_load_jumps(what.trace, what.faults, what.seed));
   if (jumped.trace.empty())
     return core::fail(core::ec::invalid_argument, "the load leaves no arrival");
-  simulation run{jumped};
+  simulation run{jumped, std::move(*stages)};
   return run.run(progress);
 }
 

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A host's own stages in virtual time.
+
+#include "simulation/ran.hpp"
+#include <atelier/planning/policy.hpp>
+#include <atelier/simulation/simulate.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using planning::access;
+using planning::held;
+using planning::hook;
+using runtime::scenario;
+using test::ran;
+
+/// What the host's stages are ordered, and answer.
+struct numbered {
+  uint64_t number = 0;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, numbered& x) {
+    return f(x.number);
+  }
+};
+
+/// Looks at each image before the answer for two seconds, and refuses that of
+/// one seed.
+class slow_check {
+public:
+  static constexpr uint64_t refused = 7;
+
+  using work = numbered;
+  using done = numbered;
+
+  explicit slow_check(core::timespan takes) : takes_(takes) {
+    row_.name = "slow check";
+    row_.at = hook::before_answer;
+    row_.slots = uses;
+  }
+
+  const planning::stage_row& row() const {
+    return row_;
+  }
+
+  std::optional<work> begin(const planning::row_view& of) const {
+    return work{of.wanted.seed};
+  }
+
+  core::timespan takes(const work&, const planning::profile&) const {
+    return takes_;
+  }
+
+  core::result<done> run(const work& x, planning::worker_context& here) const {
+    if (!here.slots.view(here.at[held::pixels]))
+      return core::fail(core::ec::internal, "there is no image");
+    if (x.number == refused)
+      return core::fail(core::ec::bad_payload, "the image is not safe");
+    return done{x.number};
+  }
+
+  core::result<void> end(const done&, planning::facts&) const {
+    return {};
+  }
+
+private:
+  static constexpr std::array uses{
+    planning::slot_use{held::pixels, access::reads}};
+
+  core::timespan takes_;
+  planning::stage_row row_;
+};
+
+/// Two variants of 0.1 s, of which the second is half as good.
+std::shared_ptr<planning::profile> two_variants() {
+  auto p = std::make_shared<planning::profile>();
+  for (const double quality : {1.0, 0.5}) {
+    planning::variant_profile v;
+    v.model = quality == 1 ? "good" : "poor";
+    v.steps = 1;
+    v.name = v.model + "@1";
+    v.native_px = {64, 64};
+    v.step = {{1, 64 * 64, 100ms}};
+    v.quality = quality;
+    p->variants.push_back(v);
+  }
+  return p;
+}
+
+/// Ten requests, five seconds apart.
+scenario calm() {
+  scenario x;
+  x.profile = two_variants();
+  x.policy = *planning::make_policy("vanilla");
+  for (size_t i = 0; i < 10; ++i)
+    x.trace.push_back({5.0 * static_cast<double>(i + 1), i});
+  x.workers = 1;
+  x.check_every = 1;
+  return x;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(host_stages)
+
+BOOST_AUTO_TEST_CASE(a_stage_before_the_answer_takes_its_time_and_may_refuse) {
+  auto x = calm();
+  const auto without = ran(x);
+  BOOST_TEST(without.completed == 10u);
+  x.stages = {{planning::make_stage(slow_check{2s}), "denoise"}};
+  const auto with = ran(x);
+  BOOST_TEST(with.completed == 9u);
+  BOOST_TEST(with.dropped == 1u);
+  const auto tolerance = boost::test_tools::tolerance(1e-6);
+  BOOST_TEST(with.latency_mean_ms == without.latency_mean_ms + 2000, tolerance);
+}
+
+BOOST_AUTO_TEST_CASE(stages_that_cannot_run_are_refused) {
+  auto x = calm();
+  const auto refused = [&](std::string_view with) {
+    const auto out = runtime::simulate(x);
+    BOOST_TEST_REQUIRE(!out);
+    BOOST_TEST((out.why().code == core::ec::invalid_argument
+                || out.why().code == core::ec::bad_config));
+    BOOST_TEST(out.why().text.find(with) != std::string::npos,
+               out.why().text);
+  };
+  x.stages = {{planning::make_stage(slow_check{1s}), "polish"}};
+  refused("'polish'");
+  x.stages = {{nullptr, {}}};
+  refused("null");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -58,9 +58,16 @@ struct fixture {
   }
 
   std::unique_ptr<engine> start(mode how, const core::sampler_row& with) {
+    const std::string rest =
+      with.matches_flow
+        ? R"(", "num_train_timesteps": 1000, "shift": 3.0})"
+        : R"(", "num_train_timesteps": 1000, "beta_start": 0.00085,
+          "beta_end": 0.012, "beta_schedule": "scaled_linear",
+          "prediction_type": "v_prediction", "clip_sample": false,
+          "steps_offset": 1})";
     folder.write("model/scheduler/scheduler_config.json",
-                 "{\"_class_name\": \"" + std::string{with.diffusers[0]}
-                   + "\", \"num_train_timesteps\": 1000}");
+                 R"({"_class_name": ")" + std::string{with.diffusers[0]}
+                   + rest);
     return test::start(
       how,
       {"models=[{name='tiny',path='" + model.string() + "'}]",

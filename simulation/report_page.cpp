@@ -171,9 +171,6 @@ std::string to_html(std::span<const outcome> all, const std::string& title) {
   auto out = core::report_head(title);
   if (all.empty())
     return out + "<p>No policy was simulated.</p>\n" + core::report_end();
-  out += fmt::format(
-    "<p>{} requests in {:.4g} s of virtual time, seed {}.</p>\n",
-    all.front().requests, all.front().virtual_seconds, all.front().seed);
   const auto columns = detail::columns_for(all);
   out += table_of(all, columns);
   for (const auto& x : all)

@@ -21,7 +21,7 @@ SLOW = ["--set", "devices[0].test_card_step_ms=40"]
 VOCABULARY = {"shapes": ["circle", "square", "star", "ring"],
               "object_colours": ["red", "orange", "yellow", "green", "blue"],
               "background_colours": ["white", "black", "gray", "pink", "navy"],
-              "sizes": ["small", "large"], "textures": ["striped"],
+              "sizes": ["small", "large"], "textures": ["plain", "striped"],
               "synonyms": {"disc": "circle"}}
 
 

@@ -140,9 +140,9 @@ class Card {
     const url = await pictureUrl(image.url);
     this.show(url, this.what.prompt || 'an image without a prompt');
     const facts = [`seed ${image.seed}`, image.variant, image.sampler,
-      image.steps != null && `${image.steps} steps`,
+      image.steps != null && `${image.steps}\u00a0steps`,
       image.guidance != null && `guidance ${number(image.guidance)}`,
-      image.timings_ms && `${number(image.timings_ms.total / 1000)} s`];
+      image.timings_ms && `${number(image.timings_ms.total / 1000)}\u00a0s`];
     this.tell(facts.filter(Boolean).join(', '));
     const notes = image.notes || [];
     this.notes.replaceChildren(...notes.map((x) => element('li', {}, x.text)));

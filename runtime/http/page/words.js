@@ -19,7 +19,7 @@ export function examplesOf(known) {
     ['a', colour(0), shape(0)],
     ['a', word('sizes', 1), colour(3), shape(1), 'above a', word('sizes', 0),
       colour(4), shape(2)],
-    ['a', word('textures', 0), colour(2), shape(3), 'on a',
+    ['a', word('textures', 1), colour(2), shape(3), 'on a',
       word('background_colours', 4), 'background'],
   ];
   return all.filter((words) => words.every(Boolean)).map((x) => x.join(' '));

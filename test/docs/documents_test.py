@@ -198,6 +198,8 @@ def main():
     parser.add_argument("documents", nargs="+")
     options = parser.parse_args()
     options.source = options.source.resolve()
+    # Of a virtual environment's python the link counts.
+    options.packages = options.packages.absolute()
 
     suite = ElementTree.Element("TestSuite", name="docs")
     failures = 0

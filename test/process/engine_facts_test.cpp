@@ -187,7 +187,7 @@ BOOST_DATA_TEST_CASE(the_share_of_a_mask_is_known_before_the_route, modes,
   folder.write("measured.json", planning::to_json(measured));
   const auto watching = std::make_shared<const watching_policy>();
   auto with = options(how);
-  with.policies = {watching};
+  with.extend.policies = {watching};
   with.set.emplace_back("policy.name=watching");
   auto sut = test::start(with);
   auto edit = wanted("a red circle");

@@ -148,6 +148,7 @@ def main():
             page.route("**/v1/cluster", lambda r: r.fulfill(
                 status=403, json={"error": {"message": "for admins"}}))
             page.reload()
+            expect(page.locator("#cluster-fault")).to_be_visible()
             expect(page.locator("#cluster-fault")).to_contain_text("for admins")
             page.unroute("**/v1/cluster")
             expect(page.locator("#cluster-fault")).to_be_hidden()
@@ -192,7 +193,8 @@ def main():
             fits_a_phone(page, "the cluster")
             shot("phone-cluster", True)
             # Rows are blocks there, and tables still.
-            cell = page.locator("#workers").get_by_role("cell").first
+            cell = page.locator("#workers td").first
+            expect(cell).to_have_attribute("role", "cell")
             assert "Device" in cell.evaluate(
                 "x => getComputedStyle(x, '::before').content")
             page.set_viewport_size(DESK)

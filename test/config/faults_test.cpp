@@ -212,12 +212,13 @@ BOOST_AUTO_TEST_CASE(executors_of_a_host_are_known_where_they_are_told) {
   BOOST_TEST_REQUIRE(known.operator bool());
   BOOST_TEST(known.values.devices[0].executor == "paint");
   BOOST_TEST(parse(to_toml(known.values), "b.toml", {}, own).operator bool());
-  BOOST_TEST(to_string(parse(toml, "a.toml").faults.at(0))
-             == "a.toml:2: devices[0].executor: \"paint\" is not one of "
-                "\"auto\", \"test_card\", \"torch\"");
+  BOOST_TEST(
+    to_string(parse(toml, "a.toml").faults.at(0))
+    == "a.toml:2: devices[0].executor: the text \"paint\" is not one of "
+       "\"auto\", \"test_card\", \"torch\"");
   const std::vector<std::string> set{"devices[0].executor=print"};
   BOOST_TEST(to_string(parse({}, "a.toml", set, own).faults.at(0))
-             == "--set: devices[0].executor: \"print\" is not one of "
+             == "--set: devices[0].executor: the text \"print\" is not one of "
                 "\"auto\", \"test_card\", \"torch\", \"paint\"");
 }
 

@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_stage_can_be_put_behind_another_one) {
   BOOST_TEST_REQUIRE(
     error_of(sut.add(stage_of("check", hook::before_answer), "judge")) == "");
   BOOST_TEST(sut.signature()
-             == "prepare/1 fetch/1 denoise/1 judge/1 check/1 finish/1");
+             == "prepare/1 fetch/1@control denoise/1 judge/1 check/1 finish/1");
 }
 
 BOOST_AUTO_TEST_CASE(a_stage_before_its_hook_or_behind_it_is_refused) {

@@ -132,8 +132,7 @@ BOOST_AUTO_TEST_CASE(stages_that_cannot_run_are_refused) {
     BOOST_TEST_REQUIRE(!out);
     BOOST_TEST((out.why().code == core::ec::invalid_argument
                 || out.why().code == core::ec::bad_config));
-    BOOST_TEST(out.why().text.find(with) != std::string::npos,
-               out.why().text);
+    BOOST_TEST(out.why().text.find(with) != std::string::npos, out.why().text);
   };
   x.stages = {{planning::make_stage(slow_check{1s}), "polish"}};
   refused("'polish'");

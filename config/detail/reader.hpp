@@ -23,7 +23,7 @@ struct origin {
 /// keeps what was wrong with each. A key in fault leaves the default in place.
 class reader {
 public:
-  /// @param executors what devices[].executor may be besides; texts that have
+  /// @param executors what else devices[].executor may be; texts that have
   ///        to live as long
   explicit reader(std::span<const std::string> executors);
 

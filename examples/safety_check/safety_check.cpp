@@ -77,7 +77,7 @@ public:
     };
     uint64_t dark = 0;
     for (uint64_t at = 0; at < x.pixels; ++at)
-      dark += is_dark(at) ? 1 : 0;
+      dark += is_dark(at) ? 1u : 0u;
     const auto share =
       static_cast<double>(dark) / static_cast<double>(x.pixels);
     if (share > most_)

@@ -117,7 +117,7 @@ BOOST_DATA_TEST_CASE(a_factory_that_throws_ends_the_start, executor_modes,
 BOOST_AUTO_TEST_CASE(an_unknown_one_is_refused_with_the_known_ones) {
   const auto why = executor_refusal(with_executor(mode::single, "sculptor"));
   BOOST_TEST(why.code == "bad_config");
-  BOOST_TEST(mentions(why, "devices[0].executor: \"sculptor\" is not one of "
+  BOOST_TEST(mentions(why, "devices[0].executor: the text \"sculptor\" is not one of "
                            "\"auto\", \"test_card\", \"torch\", \"painter\", "
                            "\"broken\""),
              why.text);
@@ -152,11 +152,11 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_named_is_refused) {
                 "extensions::executors[3]: its name 'with space' is not 1..64 "
                 "of the characters a-z, A-Z, 0-9, ., _ and -\n"
                 "extensions::executors[4]: executor 'none' has no factory");
-  own = {{"none", [](const executor_setup&) {
-            return std::shared_ptr<gpu::executor>{};
-          }}};
-  options.set.emplace_back("devices[0].executor=none");
-  const auto null = executor_refusal(options);
+  auto empty = with_executor(mode::single, "none");
+  empty.extend.executors = {{"none", [](const executor_setup&) {
+                               return std::shared_ptr<gpu::executor>{};
+                             }}};
+  const auto null = executor_refusal(empty);
   BOOST_TEST(mentions(null, "executor 'none': its factory made none"),
              null.text);
 }

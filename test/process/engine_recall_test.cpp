@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(a_plan_file_may_start_from_what_is_kept) {
                 "stages": [{"any_of": ["card@10"]}]},
                {"route": 1, "name": "card@4",
                 "stages": [{"any_of": ["card@4"]}]},
-               {"route": 2, "name": "drawn", "store": {"image": true},
+               {"route": 2, "name": "drawn", "store": ["image"],
                 "stages": [{"any_of": ["card@10"]}]},
                {"route": 3, "name": "refined",
                 "stages": [{"any_of": ["card@10"], "from": "image",

@@ -271,9 +271,11 @@ private:
   /// The last seats of a worker are for tenants that have none there.
   bool leaves_seat(const worker& w, core::tenant_id whose) const;
   bool has_seat(const worker& w, core::tenant_id whose) const;
-  /// Dispatches a row that has had a leg, where one that has not must wait
-  /// for slots: such a row holds some, and gives them back only at its end.
-  bool dispatch_later_leg(const std::vector<core::lane_id>& lanes, worker& w,
+  /// Dispatches a row that is under way, where the next one of its lane must
+  /// wait for slots: such a row may hold some, and gives them back only at its
+  /// end. At devices, those in their first leg wait for their turn while
+  /// anything runs.
+  bool dispatch_under_way(const std::vector<core::lane_id>& lanes, worker& w,
                           core::time_point now);
   /// Give a row the slots of its phase, and make its order; nothing where there
   /// are not enough of them.
@@ -312,7 +314,7 @@ private:
     slot_counts leaves = {};
   };
 
-  /// @pre the stage runs in a pool
+  /// What others are left of devices is not in it.
   slot_needs needs_of(const row& r) const;
   const held_slots* grant_for_stage(core::ticket who, const row& r,
                                     const worker& w);
@@ -324,7 +326,8 @@ private:
   static queues::marks marks_of(const row& r);
   void pump_alone(core::lane_id lane, core::time_point now);
   void pump_pool_suspects(core::time_point now);
-  /// Returns the suspect of a lane that was tried least.
+  /// Returns the suspect of a lane that was tried least, of those that there
+  /// are slots for.
   core::request_id next_suspect(core::lane_id lane, core::time_point now) const;
   /// Whether its trial is written down; else asks for that.
   bool may_try(core::request_id id, row& r);

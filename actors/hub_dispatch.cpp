@@ -100,7 +100,7 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
         return;
       case dispatching::no_slots: {
         const auto lanes = pool ? std::vector{lane} : w.serves;
-        if (dispatch_later_leg(lanes, w, now))
+        if (dispatch_under_way(lanes, w, now))
           break;
         queues_.starve(lane);
         return;
@@ -154,14 +154,23 @@ bool hub::leaves_seat(const worker& w, core::tenant_id whose) const {
       || !has_seat(w, whose);
 }
 
-bool hub::dispatch_later_leg(const std::vector<core::lane_id>& lanes, worker& w,
+bool hub::dispatch_under_way(const std::vector<core::lane_id>& lanes, worker& w,
                              core::time_point now) {
-  if (queues_.later_legs() == 0)
+  const auto& counts = queues_.under_way();
+  if (std::none_of(lanes.begin(), lanes.end(),
+                   [&](auto lane) { return counts.count(lane) != 0; }))
     return false;
+  const bool in_turn =
+    w.on_device() && std::any_of(out_.begin(), out_.end(), [](const auto& x) {
+      return !x.second.side;
+    });
   for (const auto lane : lanes)
-    for (const auto id : queues_.of(lane))
-      if (requests_.at(id).leg > 0 && dispatch(id, w, now))
-        return true;
+    if (counts.count(lane) != 0)
+      for (const auto id : queues_.of(lane)) {
+        const auto& r = requests_.at(id);
+        if ((in_turn ? r.leg > 0 : is_under_way(r)) && dispatch(id, w, now))
+          return true;
+      }
   return false;
 }
 

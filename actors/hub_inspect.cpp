@@ -129,16 +129,17 @@ std::string hub::check_rows() const {
 
 std::string hub::check_queues() const {
   std::map<core::lane_id, uint32_t> held_up;
-  uint32_t later_legs = 0;
+  std::map<core::lane_id, uint32_t> under_way;
   for (const auto& [id, r] : requests_.all())
     if (const auto lane = queues_.where(id)) {
       const auto marks = marks_of(r);
-      later_legs += marks.later_leg ? 1u : 0u;
+      if (marks.under_way)
+        ++under_way[*lane];
       if (marks.held_up)
         ++held_up[*lane];
     }
-  if (later_legs != queues_.later_legs())
-    return "rows that wait for a later stage are not counted";
+  if (under_way != queues_.under_way())
+    return "rows that are under way are not counted";
   if (held_up != queues_.held_up())
     return "rows that were delayed are not counted";
   for (const auto& [id, w] : workers_.all()) {

@@ -56,6 +56,9 @@ bool hub::conclude(core::ticket who, core::time_point now, concluded& out) {
       queues_.touch(alone_lane(lane));
     else
       queues_.touch_waiting(alone_lane(lane));
+  // A trial waits for every worker of its process, those without lanes too.
+  if (w.draining && !w.on_device())
+    queues_.touch(pool_suspects_lane);
   out.slots = slots_.conclude(who);
   if (out.at == phase::preparing && !out.side)
     requests_.count_ahead(out.tenant, false);

@@ -13,7 +13,7 @@
 #include <atelier/actors/hub.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <tuple>
 #include <utility>
 
 namespace atelier::actors {
@@ -30,12 +30,14 @@ core::request_id hub::next_suspect(core::lane_id lane,
                                    core::time_point now) const {
   const core::lane_id served[] = {lane};
   core::request_id next;
-  // Finishing a row frees the slots that preparing waits for.
-  std::pair<bool, uint32_t> least{true, std::numeric_limits<uint32_t>::max()};
+  // One that has to wait for slots may wait for those of another; finishing a
+  // row frees those that preparing waits for.
+  std::tuple<bool, bool, uint32_t> least;
   for (const auto& x : queues_.best(served, now, queues_.size(lane))) {
     const auto& r = requests_.at(x.request);
-    if (const std::pair rank{r.at == phase::preparing, r.strikes};
-        rank < least) {
+    const std::tuple rank{!has_room_for(r), r.at == phase::preparing,
+                          r.strikes};
+    if (next == core::request_id{} || rank < least) {
       next = x.request;
       least = rank;
     }
@@ -44,7 +46,7 @@ core::request_id hub::next_suspect(core::lane_id lane,
 }
 
 queues::marks hub::marks_of(const row& r) {
-  return {r.delayed && !r.alone, r.leg > 0};
+  return {r.delayed && !r.alone, is_under_way(r)};
 }
 
 bool hub::has_room_for(const row& r) const {

@@ -131,6 +131,12 @@ struct row {
   row_timings took;
 };
 
+/// Returns whether a row may hold slots that others wait for.
+inline bool is_under_way(const row& r) {
+  return r.leg > 0 || r.newest || r.source || r.found || r.pixels || r.encoded
+      || !r.known.done.empty();
+}
+
 /// Returns how many steps a row still has to run in its leg.
 inline uint32_t steps_left(const row& r) {
   const auto all = core::steps_to_run(r.how);

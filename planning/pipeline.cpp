@@ -14,18 +14,23 @@ namespace atelier::planning {
 namespace {
 
 // Calls f(leg, stage's row) for what a request has yet to go through after
-// `from`, in order.
+// `from`, in order. A route without legs goes once through the stages of a leg,
+// but for the one on the devices.
 template <class F>
 void each_after(const pipeline& stages, const route& along,
                 pipeline::position from, F f) {
   const auto runs_in = [&](size_t leg, hook at, size_t first) {
     for (size_t i = first; i < stages.size(); ++i)
-      if (const auto& row = stages.at(i).row(); row.at == at)
+      if (const auto& row = stages.at(i).row();
+          row.at == at
+          && (leg < along.legs.size() || row.where != place::device))
         f(leg < along.legs.size() ? &along.legs[leg] : nullptr, row);
   };
   auto first = from.stage + 1;
   for (size_t leg = from.leg; leg < along.legs.size(); ++leg)
     runs_in(leg, hook::each_leg, std::exchange(first, 0));
+  if (along.legs.empty())
+    runs_in(0, hook::each_leg, first);
   runs_in(along.legs.size(), hook::before_answer, first);
 }
 
@@ -317,10 +322,10 @@ slot_counts pipeline::reserve(const route& along, position at,
 slot_counts pipeline::least(const route& along, bool brings_image) const {
   slot_counts out{};
   const auto legs = along.legs.size();
-  for (size_t leg = 0; leg <= legs; ++leg)
+  const auto count_at = [&](size_t leg, hook at) {
     for (size_t i = 0; i < stages_.size(); ++i) {
       const auto& row = stages_[i]->row();
-      if (row.at != (leg < legs ? hook::each_leg : hook::before_answer))
+      if (row.at != at || (leg >= legs && row.where == place::device))
         continue;
       const auto takes = granted(along, {leg, i}, brings_image);
       if (takes == slot_counts{}
@@ -330,6 +335,10 @@ slot_counts pipeline::least(const route& along, bool brings_image) const {
       for (size_t kind = 0; kind < out.size(); ++kind)
         out[kind] = std::max(out[kind], takes[kind] + leaves[kind]);
     }
+  };
+  for (size_t leg = 0; leg < std::max<size_t>(legs, 1); ++leg)
+    count_at(leg, hook::each_leg);
+  count_at(legs, hook::before_answer);
   return out;
 }
 

@@ -122,7 +122,8 @@ way way_of(const pipeline& stages, const searched_row& row,
   const auto append = [&](size_t leg, hook at) {
     std::vector<size_t> due;
     for (size_t i = 0; i < stages.size(); ++i)
-      if (stages.at(i).row().at == at)
+      if (const auto& x = stages.at(i).row();
+          x.at == at && (leg < legs || x.where != place::device))
         due.push_back(i);
     const bool gated = leg < legs && row.along.legs[leg].check.has_value();
     const auto first = out.steps.size();
@@ -137,6 +138,8 @@ way way_of(const pipeline& stages, const searched_row& row,
   };
   for (size_t leg = 0; leg < legs; ++leg)
     append(leg, hook::each_leg);
+  if (legs == 0)
+    append(0, hook::each_leg);
   out.answer = out.steps.size();
   append(legs, hook::before_answer);
   return out;

@@ -7,6 +7,15 @@
 
 namespace atelier::actors {
 
+namespace {
+
+void count_down(std::map<core::lane_id, uint32_t>& of, core::lane_id lane) {
+  if (const auto i = of.find(lane); --i->second == 0)
+    of.erase(i);
+}
+
+} // namespace
+
 queues::queues(core::timespan ageing) : ageing_(ageing) {}
 
 // -- who waits ----------------------------------------------------------------
@@ -15,7 +24,8 @@ void queues::push(core::lane_id lane, const planning::waiting& entry, end at,
                   marks as) {
   if (as.held_up)
     ++held_up_[lane];
-  later_legs_ += as.later_leg ? 1u : 0u;
+  if (as.under_way)
+    ++under_way_[lane];
   if (at == end::front)
     lanes_.push_front(lane, entry);
   else
@@ -24,11 +34,12 @@ void queues::push(core::lane_id lane, const planning::waiting& entry, end at,
 }
 
 void queues::remove(core::request_id request, marks as) {
-  if (as.held_up)
-    if (const auto lane = lanes_.where(request))
-      if (const auto i = held_up_.find(*lane); --i->second == 0)
-        held_up_.erase(i);
-  later_legs_ -= as.later_leg ? 1u : 0u;
+  if (const auto lane = lanes_.where(request)) {
+    if (as.held_up)
+      count_down(held_up_, *lane);
+    if (as.under_way)
+      count_down(under_way_, *lane);
+  }
   lanes_.remove(request);
 }
 
@@ -71,8 +82,8 @@ size_t queues::size(core::lane_id lane) const {
   return lanes_.size(lane);
 }
 
-uint32_t queues::later_legs() const {
-  return later_legs_;
+const std::map<core::lane_id, uint32_t>& queues::under_way() const {
+  return under_way_;
 }
 
 const std::map<core::lane_id, uint32_t>& queues::held_up() const {
@@ -135,8 +146,10 @@ std::string queues::check() const {
     if (count == 0 || count > lanes_.size(lane))
       return fmt::format("lane {} counts {} that are held up, {} wait there",
                          lane.value, count, lanes_.size(lane));
-  if (later_legs_ > lanes_.size())
-    return "more wait for a later stage than wait at all";
+  for (const auto& [lane, count] : under_way_)
+    if (count == 0 || count > lanes_.size(lane))
+      return fmt::format("lane {} counts {} that are under way, {} wait there",
+                         lane.value, count, lanes_.size(lane));
   return {};
 }
 

@@ -39,8 +39,8 @@ public:
   struct marks {
     /// Another's death delayed it, and it is no suspect itself.
     bool held_up = false;
-    /// It waits for a leg after its first.
-    bool later_leg = false;
+    /// It is under way: it may hold slots, which it gives back at its end.
+    bool under_way = false;
   };
 
   /// Has a request wait; its lane is looked at again.
@@ -65,8 +65,8 @@ public:
   size_t size() const;
   size_t size(core::lane_id lane) const;
 
-  /// Returns how many wait for a leg after their first.
-  uint32_t later_legs() const;
+  /// Returns those that are under way, by lane.
+  const std::map<core::lane_id, uint32_t>& under_way() const;
 
   /// Returns those that are held up, by lane.
   const std::map<core::lane_id, uint32_t>& held_up() const;
@@ -114,7 +114,7 @@ private:
   std::set<core::lane_id> dirty_;
   std::set<core::lane_id> starved_;
   std::map<core::lane_id, uint32_t> held_up_;
-  uint32_t later_legs_ = 0;
+  std::map<core::lane_id, uint32_t> under_way_;
 };
 
 } // namespace atelier::actors

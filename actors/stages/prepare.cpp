@@ -26,8 +26,13 @@ using planning::slot_use;
 /// Noise for this many values takes some 30 us.
 constexpr size_t short_latent = 4096;
 
-bool brings(const planning::leg*, bool brings_image) {
-  return brings_image;
+// A route without legs has nothing to prepare.
+bool in_leg(const planning::leg* in, bool) {
+  return in != nullptr;
+}
+
+bool brings(const planning::leg* in, bool brings_image) {
+  return in != nullptr && brings_image;
 }
 
 bool starts_from_leg(const planning::leg* in, bool brings_image) {
@@ -48,7 +53,7 @@ constexpr std::array prepare_uses{
   slot_use{held::pixels, access::reads, starts_from_leg},
   slot_use{held::source, access::writes, prepares_source},
   slot_use{held::source, access::reads, starts_from_found},
-  slot_use{held::state, access::writes},
+  slot_use{held::state, access::writes, in_leg},
 };
 
 /// What a picture starts from.

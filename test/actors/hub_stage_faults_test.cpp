@@ -345,6 +345,63 @@ BOOST_AUTO_TEST_CASE(what_was_fetched_is_what_later_stages_read) {
   BOOST_TEST(rig.quiet());
 }
 
+BOOST_AUTO_TEST_CASE(an_image_is_not_fetched_where_its_slots_can_never_be) {
+  auto o = finding_rig::of(
+    {{test::told("grade", hook::each_leg, if_failed::fail, replaces_pixels),
+      "denoise"}});
+  o.slots = {4, 2, 0};
+  told_rig rig{std::move(o)};
+  rig.add_worker(role::classifier);
+  rig.add_worker(role::recall, 4, {});
+  const auto id = rig.submit();
+  rig.on(told_rig::reply(rig.order("find"), 1));
+  BOOST_TEST(rig.answer_to(id).failure.text
+             == "route 'picture' needs 3 image slots, there are 2 "
+                "(arena.image_slots)");
+}
+
+// -- behind others ------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(what_is_under_way_overtakes_what_waits_for_its_slots) {
+  auto o = early(if_failed::fail);
+  o.slots = {2, 8, 0};
+  told_rig rig{std::move(o)};
+  const auto first = rig.submit();
+  const auto second = rig.submit();
+  // The second one stands before the first one, and waits for a state.
+  rig.done(rig.take<prepare>());
+  BOOST_TEST(rig.count<prepare>() == 0u);
+  rig.on(told_rig::reply(rig.order("early")));
+  rig.done(rig.take<denoise>());
+  rig.done(rig.take<finish>());
+  BOOST_TEST((rig.failure_of(first) == ec::none));
+  rig.done(rig.take<prepare>());
+  rig.on(told_rig::reply(rig.order("early")));
+  BOOST_REQUIRE(rig.work_off());
+  BOOST_TEST((rig.failure_of(second) == ec::none));
+}
+
+BOOST_AUTO_TEST_CASE(a_trial_begins_once_a_fact_is_found_beside_it) {
+  told_rig rig{told_rig::with_fact(if_failed::go_on)};
+  rig.add_worker(role::classifier, 4);
+  const auto id = rig.submit();
+  rig.on(told_rig::reply(rig.order("guess")));
+  rig.take<prepare>();
+  rig.lose(told_rig::cpu);
+  rig.add_worker(role::classifier, 4, rig.life(1, 2));
+  // Its process has something else to do when it is to be tried alone.
+  rig.submit();
+  const auto asked = rig.order("guess");
+  rig.add_cpu(rig.life(1, 2));
+  BOOST_TEST(rig.count<prepare>() == 0u);
+  rig.on(told_rig::reply(asked));
+  const auto trial = rig.take<prepare>();
+  BOOST_TEST((trial.who.id == id));
+  rig.done(trial);
+  BOOST_REQUIRE(rig.work_off());
+  BOOST_TEST((rig.failure_of(id) == ec::none));
+}
+
 BOOST_AUTO_TEST_CASE(a_suspicion_of_before_does_not_bind_beside_the_scheduler) {
   finding_rig rig;
   const core::suspicion held{core::phase::preparing, 0, 0, 1};

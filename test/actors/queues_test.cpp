@@ -17,6 +17,7 @@ constexpr core::lane_id left{1};
 constexpr core::lane_id right{2};
 constexpr core::request_id one{1};
 constexpr core::request_id two{2};
+constexpr core::request_id three{3};
 constexpr core::worker_id idle{1};
 constexpr core::worker_id busy{2};
 
@@ -117,12 +118,16 @@ BOOST_AUTO_TEST_CASE(who_is_held_up_is_not_delayed_again) {
   BOOST_TEST(sut.check() == "");
 }
 
-BOOST_AUTO_TEST_CASE(later_stages_are_counted_while_they_wait) {
+BOOST_AUTO_TEST_CASE(what_is_under_way_is_counted_while_it_waits) {
   push(left, one, {false, true});
   push(left, two);
-  BOOST_TEST(sut.later_legs() == 1u);
+  push(right, three, {false, true});
+  BOOST_TEST(sut.under_way().at(left) == 1u);
+  BOOST_TEST(sut.under_way().at(right) == 1u);
   sut.remove(one, {false, true});
-  BOOST_TEST(sut.later_legs() == 0u);
+  BOOST_TEST(sut.under_way().count(left) == 0u);
+  BOOST_TEST(sut.under_way().size() == 1u);
+  BOOST_TEST(sut.check() == "");
 }
 
 BOOST_AUTO_TEST_CASE(counts_of_what_does_not_wait_are_found) {

@@ -322,9 +322,12 @@ BOOST_AUTO_TEST_CASE(a_stage_that_is_added_is_left_what_it_writes) {
 BOOST_AUTO_TEST_CASE(a_stage_that_reads_files_is_left_a_slot_for_them) {
   const auto along = route_of("one", {leg_from(origin::noise)});
   auto sut = standard_rows();
+  const auto brought = [](const leg*, bool brings_image) {
+    return brings_image;
+  };
   BOOST_TEST_REQUIRE(error_of(sut.add(stage_of(
                        "compare", hook::before_answer,
-                       {{held::files, planning::access::reads, brings}})))
+                       {{held::files, planning::access::reads, brought}})))
                      == "");
   BOOST_TEST((sut.reserve(along, {1, 2}, false) == counts(0, 0)));
   BOOST_TEST((sut.reserve(along, {1, 2}, true) == counts(0, 1)));
@@ -339,6 +342,15 @@ BOOST_AUTO_TEST_CASE(a_route_without_legs_needs_the_answers_slots_alone) {
   BOOST_TEST((sut.granted(along, {0, 2}, false) == counts(0, 1)));
   BOOST_TEST((sut.reserve(along, {0, 2}, false) == counts(0, 0)));
   BOOST_TEST((sut.least(along, false) == counts(0, 1)));
+  BOOST_TEST((sut.least(along, true) == counts(0, 1)));
+  // What is found for it takes one, and leaves one.
+  BOOST_TEST((fetching_rows().least(along, false) == counts(0, 2)));
+  auto replaces = fetching_rows();
+  BOOST_TEST_REQUIRE(
+    error_of(replaces.add(upscale_stage(planning::access::replaces), "denoise"))
+    == "");
+  BOOST_TEST((replaces.reserve(along, {0, 0}, false) == counts(0, 2)));
+  BOOST_TEST((replaces.least(along, false) == counts(0, 3)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -75,15 +75,19 @@ inline planning::stage_ptr stage_of(
 
 // -- when ---------------------------------------------------------------------
 
-inline bool brings(const planning::leg*, bool brings_image) {
-  return brings_image;
+inline bool in_leg(const planning::leg* in, bool) {
+  return in != nullptr;
+}
+
+inline bool brings(const planning::leg* in, bool brings_image) {
+  return in != nullptr && brings_image;
 }
 
 /// As actors' has_source.
 inline bool has_source(const planning::leg* in, bool brings_image) {
-  return brings_image
-      || (in != nullptr && in->from == planning::origin::stage_image
-          && in->skip > 0);
+  return in != nullptr
+      && (brings_image
+          || (in->from == planning::origin::stage_image && in->skip > 0));
 }
 
 inline bool reads_drawn(const planning::leg* in, bool brings_image) {
@@ -99,11 +103,11 @@ inline bool fetches_state(const planning::leg* in, bool) {
 }
 
 inline bool draws_noise(const planning::leg* in, bool brings_image) {
-  return !fetches_state(in, brings_image);
+  return in != nullptr && !fetches_state(in, brings_image);
 }
 
 inline bool fetches_image(const planning::leg* in, bool) {
-  return in != nullptr && in->from == planning::origin::image;
+  return in == nullptr || in->from == planning::origin::image;
 }
 
 inline bool reads_image(const planning::leg* in, bool brings_image) {
@@ -112,7 +116,8 @@ inline bool reads_image(const planning::leg* in, bool brings_image) {
 }
 
 inline bool has_any_source(const planning::leg* in, bool brings_image) {
-  return has_source(in, brings_image) || fetches_image(in, brings_image);
+  return has_source(in, brings_image)
+      || (in != nullptr && fetches_image(in, brings_image));
 }
 
 // -- stages -------------------------------------------------------------------
@@ -123,7 +128,7 @@ inline planning::stage_ptr prepare_stage() {
                   {{held::files, access::reads, brings},
                    {held::pixels, access::reads, reads_drawn},
                    {held::source, access::writes, has_source},
-                   {held::state, access::writes}});
+                   {held::state, access::writes, in_leg}});
 }
 
 /// @param captures it keeps the states that its leg names

@@ -6,6 +6,7 @@
 // Long, because the world and its laws are read together.
 
 #include "actors/hub_rig.hpp"
+#include "actors/random_stages.hpp"
 #include "actors/system_rig.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
@@ -48,6 +49,8 @@ struct totals {
   uint64_t stale = 0;
   /// By phase.
   std::array<uint64_t, 3> poisoned{};
+  uint64_t misbehaved = 0;
+  uint64_t left_out = 0;
   uint64_t events = 0;
 };
 
@@ -56,7 +59,8 @@ public:
   explicit schedule(uint64_t number)
     : random_(random_of(number, 1)),
       links_(random_of(number, 2)),
-      scripts_(random_of(number, 3)) {
+      scripts_(random_of(number, 3)),
+      strays_(random_of(number, 4)) {
     faults_ = pick(4) != 0;
     delays_ = pick(2) != 0;
     test::system_options o;
@@ -72,11 +76,15 @@ public:
     o.links = [this] { return draw_fate(); };
     most_requests_ = 1 + pick(10);
     sources_ = o.slots[1] >= 3 && pick(3) != 0;
+    test::random_stage_options drawn;
+    drawn.strays = pick(2) == 0;
+    drawn.writes = drawn.background = false;
+    drawn.run = [this](const auto& x, auto&) { return run_stray(x); };
+    stages_.emplace(strays_, drawn);
+    o.stages = stages_->all();
     rig_.emplace(std::move(o));
-    rig_->on_pool = [this](core::ticket who, core::phase at) {
-      if (faults_ && dies_at(who.id, at))
-        rig_->host->crash(core::process_id{1}, actors::death::memory);
-    };
+    rig_->on_pool = [this](const actors::run_stage& x) { on_pool(x); };
+    rig_->on_reply = [this](actors::stage_done& x) { on_reply(x); };
     rig_->on_denoise = [this](const actors::denoise& x) {
       trace_ += fmt::format(
         "{} {}.{} {} {}\n", rig_->det.now().time_since_epoch().count(),
@@ -99,6 +107,8 @@ public:
     sum.resumed += c.resumed;
     sum.lost += c.workers_lost;
     sum.stale += c.stale_replies;
+    sum.misbehaved += misbehaved_;
+    sum.left_out += c.stages_left_out;
     for (size_t at = 0; at < poisoned_.size(); ++at)
       sum.poisoned[at] += poisoned_[at];
     sum.events += steps_;
@@ -131,6 +141,66 @@ private:
       s.exit_delay = 7s;
     }
     return s;
+  }
+
+  // -- stages that misbehave --------------------------------------------------
+
+  void on_pool(const actors::run_stage& x) {
+    if (!faults_)
+      return;
+    if (!stages_->is_stray(x.stage)) {
+      if (dies_at(x.who.id, stages_->path().phase_of(x.stage)))
+        rig_->host->crash(core::process_id{1}, actors::death::memory);
+      return;
+    }
+    switch (strays_.below(60)) {
+      case 0:
+        return rig_->host->crash(core::process_id{1}, actors::death::crash);
+      case 1:
+        return rig_->host->hang(core::process_id{1});
+      default:
+        return;
+    }
+  }
+
+  core::result<test::told_stage::done> run_stray(
+    const test::told_stage::work& x) {
+    if (!faults_ || strays_.below(3) != 0)
+      return test::told_stage::done{};
+    marked_.insert(core::request_id{x.about});
+    ++misbehaved_;
+    switch (strays_.below(4)) {
+      case 0:
+        throw std::runtime_error("scripted");
+      case 1:
+        return core::fail(ec::internal, "scripted");
+      case 2:
+        return core::fail(ec::io_failed, "scripted");
+      default:
+        return test::told_stage::done{test::cannot_be_entered};
+    }
+  }
+
+  void on_reply(actors::stage_done& x) {
+    if (!faults_ || x.stage >= stages_->all()->size()
+        || !stages_->is_stray(x.stage) || strays_.below(8) != 0)
+      return;
+    marked_.insert(x.who.id);
+    ++misbehaved_;
+    if (strays_.below(2) == 0)
+      x.stage = static_cast<uint16_t>(x.stage + 1);
+    else
+      x.outcome = core::typed_body::of(actors::finish_stage::done{});
+  }
+
+  // A stage whose `begin` throws fails the request.
+  bool begin_fails(core::request_id id) const {
+    for (size_t i = 0; i < stages_->all()->size(); ++i)
+      if (stages_->is_stray(i)
+          && stages_->otherwise(i) == planning::if_failed::fail
+          && test::random_stages::throws(stages_->name(i), id))
+        return true;
+    return false;
   }
 
   runtime::link_fate draw_fate() {
@@ -338,10 +408,13 @@ private:
       const auto known =
         code == ec::none || code == ec::unavailable || code == ec::poison
         || (code == ec::out_of_resources)
+        || ((code == ec::internal || code == ec::bad_payload
+             || code == ec::io_failed)
+            && (marked_.count(what->id) != 0 || begin_fails(what->id)))
         || (code == ec::cancelled && cancelled_.count(what->id) != 0)
         || (code == ec::deadline_missed && what->deadline != core::never);
       BOOST_REQUIRE_MESSAGE(known, "request " << what->id.value << ": "
-                                              << to_string(code));
+                                              << core::to_string(why));
       if (code == ec::none && what->source)
         ++with_source_;
       if (code == ec::none && rig_->options.payload)
@@ -412,6 +485,11 @@ private:
   core::philox random_;
   core::philox links_;
   core::philox scripts_;
+  core::philox strays_;
+  std::optional<test::random_stages> stages_;
+  // A stage of theirs misbehaved.
+  std::set<core::request_id> marked_;
+  uint64_t misbehaved_ = 0;
   bool faults_ = false;
   bool delays_ = false;
   bool sources_ = false;
@@ -450,14 +528,16 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_by_the_real_actors) {
           << " answered, " << sum.with_source << " with a source, "
           << sum.pictures << " pictures compared, " << sum.resumed
           << " resumed, " << sum.lost << " workers lost, " << sum.stale
-          << " stale replies, poisoned in preparing " << sum.poisoned[0]
-          << ", in denoising " << sum.poisoned[1] << ", in finishing "
-          << sum.poisoned[2]);
+          << " stale replies, " << sum.misbehaved << " stages misbehaved, "
+          << sum.left_out << " left out, poisoned in preparing "
+          << sum.poisoned[0] << ", in denoising " << sum.poisoned[1]
+          << ", in finishing " << sum.poisoned[2]);
   // They meet what they are there for.
   if (count >= 500)
     for (const auto met :
          {sum.answered, sum.with_source, sum.pictures, sum.resumed, sum.lost,
-          sum.stale, sum.poisoned[0], sum.poisoned[1], sum.poisoned[2]})
+          sum.stale, sum.misbehaved, sum.left_out, sum.poisoned[0],
+          sum.poisoned[1], sum.poisoned[2]})
       BOOST_TEST(met > 0u);
   BOOST_TEST(count > 0u);
 }

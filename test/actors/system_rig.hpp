@@ -33,6 +33,8 @@ struct system_options {
   std::function<runtime::process_script(ipc::process_life)> script;
   runtime::link_script links;
   std::shared_ptr<const planning::profile> profile;
+  /// Null: the standard ones.
+  std::shared_ptr<const planning::pipeline> stages;
 };
 
 /// Every actor of a host with split processes, in virtual time.
@@ -125,7 +127,7 @@ public:
   std::shared_ptr<const planning::policy> policy =
     *planning::make_policy("vanilla");
   std::shared_ptr<const planning::pipeline> stages =
-    *actors::standard_pipeline();
+    options.stages ? options.stages : *actors::standard_pipeline();
   std::shared_ptr<ipc::heap_store> store;
   std::shared_ptr<runtime::virtual_timers> timers;
   std::shared_ptr<runtime::virtual_offload> offload;
@@ -137,7 +139,7 @@ public:
   actors::monitor_actor monitor;
   actors::planner_actor planner;
   actors::supervisor_actor supervisor;
-  watched_slots slots;
+  watched_slots slots{*stages};
   std::string wrong;
   std::map<core::request_id, actors::answer> answers;
   /// Bytes of answered pictures, where there is payload.
@@ -145,8 +147,10 @@ public:
   std::vector<core::request_id> untaken;
   /// Told of each state slot that is handed off to a device.
   std::function<void(const actors::denoise&)> on_denoise;
-  /// Told of what is handed off to the pools.
-  std::function<void(core::ticket, core::phase)> on_pool;
+  /// Told of what is handed off to the pools, and what they reply, which it may
+  /// change.
+  std::function<void(const actors::run_stage&)> on_pool;
+  std::function<void(actors::stage_done&)> on_reply;
 
 private:
   void make_host() {
@@ -169,8 +173,8 @@ private:
                               const std::shared_ptr<actors::hub_port>& port) {
     runtime::process_body body;
     if (part == "cpu") {
-      for (const auto of :
-           {actors::role::preprocess, actors::role::postprocess}) {
+      for (const auto of : {actors::role::preprocess, actors::role::postprocess,
+                            actors::role::classifier}) {
         auto some = actors::spawn_pool(det.sys, *body.workers, who, {of, 1, 2},
                                        {{}, 1, stages, store, port});
         body.actors.insert(body.actors.end(), some.begin(), some.end());
@@ -212,9 +216,7 @@ private:
         rig.on_denoise(*d);
       if (const auto* order = std::get_if<actors::run_stage>(&what);
           order != nullptr && rig.on_pool)
-        rig.on_pool(order->who, order->stage == prepare_stage
-                                  ? core::phase::preparing
-                                  : core::phase::finishing);
+        rig.on_pool(*order);
       rig.host->send(to, std::move(what));
     }
 
@@ -227,9 +229,11 @@ private:
       : rig(x), next(std::move(n)) {}
 
     void send(actors::report what) override {
-      if (const auto* a = std::get_if<actors::stage_done>(&what))
+      if (auto* a = std::get_if<actors::stage_done>(&what)) {
         rig.slots.replied(a->who);
-      else if (const auto* b = std::get_if<actors::denoised>(&what))
+        if (rig.on_reply)
+          rig.on_reply(*a);
+      } else if (const auto* b = std::get_if<actors::denoised>(&what))
         rig.slots.replied(b->who);
       else if (const auto* d = std::get_if<actors::stepped>(&what))
         for (const auto& row : d->rows)

@@ -18,6 +18,10 @@ namespace atelier::test {
 /// certain end of its process.
 class watched_slots {
 public:
+  explicit watched_slots(
+    const planning::pipeline& stages = test::standard_stages())
+    : stages_(&stages) {}
+
   /// Notes what the work lets its worker do; returns what is wrong with it,
   /// empty where nothing is.
   std::string handed_off(const actors::worker_address& to,
@@ -26,7 +30,7 @@ public:
     core::ticket who;
     if (const auto* order = std::get_if<actors::run_stage>(&what)) {
       who = order->who;
-      for (const auto& x : standard_stages().at(order->stage).row().slots)
+      for (const auto& x : stages_->at(order->stage).row().slots)
         if (const auto& slot = order->slots[x.name])
           slots.emplace_back(slot, x.how != planning::access::reads);
     } else if (const auto* d = std::get_if<actors::denoise>(&what)) {
@@ -84,6 +88,7 @@ private:
       std::erase_if(uses, done);
   }
 
+  const planning::pipeline* stages_;
   std::map<std::pair<ipc::slot_kind, uint32_t>, std::vector<use>> of_;
 };
 

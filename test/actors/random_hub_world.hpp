@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The world of the hub's random schedules: processes of a few lines each, and
+// what they do with the hub's orders.
+
+#include "actors/hub_rig.hpp"
+#include "actors/random_stages.hpp"
+#include "actors/watched_slots.hpp"
+#include "support/seed.hpp"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace atelier::test {
+
+/// One row in a device.
+struct device_row {
+  actors::denoise what;
+  uint32_t steps_done = 0;
+  bool published = false;
+  bool cancelled = false;
+};
+
+/// One life of a process, or the time between two.
+struct random_process {
+  uint32_t index = 0;
+  uint32_t life = 0;
+  bool device = false;
+  uint32_t max_batch = 1;
+  uint32_t publish_every = 1;
+  bool alive = false;
+  bool hung = false;
+  bool suspected = false;
+  bool lost = false;
+  // Where it is not alive.
+  actors::death cause = actors::death::outside;
+  // The workers that the hub found silent; none: the supervisor did.
+  std::set<actors::role> silent;
+  std::deque<std::pair<actors::worker_address, actors::work>> inbox;
+  std::deque<actors::report> outbox;
+  std::map<core::ticket, device_row> rows;
+  std::vector<core::ticket> told;
+  // As the hub knows them.
+  std::vector<core::ticket> heard;
+  std::set<core::ticket> outstanding;
+  // Of a pool's worker, in order.
+  std::map<actors::role, std::deque<core::ticket>> orders;
+  // Those of its workers that the hub took on.
+  std::set<actors::role> there;
+  // Workers that do nothing more for now, and the reply that is late; without
+  // one they stay so.
+  std::map<actors::role, std::optional<actors::report>> stopped;
+
+  ipc::process_life who() const {
+    return {core::process_id{index}, core::incarnation{life}};
+  }
+
+  // The control process: whatever ends it ends the hub.
+  bool control() const {
+    return index == 0;
+  }
+};
+
+inline bool succeeded(const actors::report& x) {
+  return std::visit(
+    [](const auto& y) {
+      if constexpr (requires { y.failure; })
+        return y.failure.code == core::ec::none;
+      else
+        return false;
+    },
+    x);
+}
+
+inline core::ticket ticket_of(const actors::report& x) {
+  if (const auto* s = std::get_if<actors::stage_done>(&x))
+    return s->who;
+  if (const auto* d = std::get_if<actors::denoised>(&x))
+    return d->who;
+  return {};
+}
+
+/// What happens in processes. Who derives from it hands them the hub's orders,
+/// and the hub their reports.
+class random_world {
+public:
+  explicit random_world(uint64_t number)
+    : random_(test::seed(), core::purpose::test, core::request_id{number}) {}
+
+protected:
+  using ec = core::ec;
+  using phase = core::phase;
+  using death = actors::death;
+
+  uint32_t pick(uint64_t n) {
+    return static_cast<uint32_t>(random_.below(n));
+  }
+
+  bool chance(uint32_t percent) {
+    return pick(100) < percent;
+  }
+
+  // -- lives ------------------------------------------------------------------
+
+  void start(random_process& p) {
+    const random_process was = std::exchange(p, {});
+    p.index = was.index;
+    p.device = was.device;
+    p.max_batch = was.max_batch;
+    p.publish_every = was.publish_every;
+    p.life = was.control() ? 0 : was.life + 1;
+    p.alive = true;
+    actors::worker_ready ready;
+    ready.seats = 1 + pick(4);
+    const auto announce = [&](actors::role what) {
+      ready.who = {p.who(), what, 0};
+      p.outbox.emplace_back(ready);
+    };
+    if (p.device) {
+      ready.seats = std::max(ready.seats, p.max_batch);
+      ready.max_batch = p.max_batch;
+      ready.variants = {"card@4", "card@2"};
+      announce(actors::role::denoise_step);
+    } else if (p.control()) {
+      announce(actors::role::recall);
+    } else {
+      announce(actors::role::preprocess);
+      announce(actors::role::postprocess);
+      announce(actors::role::classifier);
+    }
+  }
+
+  // The process ends; what it wrote into its ring stays.
+  void die(random_process& p, death cause) {
+    if (p.alive)
+      p.cause = cause;
+    p.alive = false;
+    p.inbox.clear();
+    p.rows.clear();
+    p.stopped.clear();
+  }
+
+  void send(random_process& p, actors::report x) {
+    // From here on it touches nothing of that ticket.
+    if (const auto who = ticket_of(x); who.id.value != 0)
+      watched_->replied(who);
+    p.outbox.push_back(std::move(x));
+  }
+
+  bool dies_at(core::request_id id, phase at) const {
+    const auto i = poison_.find(id);
+    return i != poison_.end() && i->second == at;
+  }
+
+  // -- pools ------------------------------------------------------------------
+
+  void work(random_process& p) {
+    if (!p.alive || p.hung)
+      return;
+    const auto next =
+      std::find_if(p.inbox.begin(), p.inbox.end(), [&](const auto& x) {
+        return p.stopped.count(x.first.what) == 0;
+      });
+    if (next == p.inbox.end())
+      return;
+    const auto to = next->first;
+    const auto x = std::move(next->second);
+    p.inbox.erase(next);
+    if (const auto* c = std::get_if<actors::cancel_work>(&x)) {
+      if (const auto i = p.rows.find(c->who); i != p.rows.end())
+        i->second.cancelled = true;
+    } else if (const auto* d = std::get_if<actors::denoise>(&x)) {
+      take_row(p, *d);
+    } else if (const auto* order = std::get_if<actors::run_stage>(&x)) {
+      if (stages_->is_stray(order->stage))
+        return stray(p, to, *order);
+      if (dies_at(order->who.id, stages_->path().phase_of(order->stage)))
+        return die(p, death::crash);
+      standard(p, *order);
+    }
+  }
+
+  void standard(random_process& p, const actors::run_stage& order) {
+    auto& store = *rig_->store;
+    auto why = failure(order.who.id);
+    const bool well = why.code == ec::none;
+    if (const auto a = prepare::of(order)) {
+      if (a->source && !p.lost)
+        BOOST_REQUIRE_MESSAGE(store.view(a->drawn ? a->drawn : a->files),
+                              "nothing to make a source of");
+      if (well) {
+        written(p, store.publish(a->state, 1, 0));
+        if (a->source)
+          written(p, store.publish(a->source, 1, 0));
+      }
+      prepared r;
+      r.who = a->who;
+      r.failure = std::move(why);
+      return send(p, rig_->of_stage("prepare", r.reply()));
+    }
+    const auto f = finish::of(order);
+    BOOST_REQUIRE(f.has_value());
+    if (!p.lost)
+      BOOST_REQUIRE(store.view(f->pixels));
+    if (well)
+      written(p, store.publish(f->encoded, 1, 0));
+    finished r;
+    r.who = f->who;
+    r.failure = std::move(why);
+    send(p, rig_->of_stage("finish", r.reply()));
+  }
+
+  void written(const random_process& p, const core::result<void>& done) {
+    // Slots of a row that ended may be another's once its process is lost.
+    BOOST_REQUIRE(done || p.lost);
+  }
+
+  core::error failure(core::request_id id) {
+    if (!faults_ || !chance(3))
+      return {};
+    constexpr ec codes[] = {ec::out_of_resources, ec::io_failed, ec::internal};
+    marked_.insert(id);
+    return core::fail(codes[pick(3)], "scripted");
+  }
+
+  // -- stages that misbehave --------------------------------------------------
+
+  conduct draw_conduct(const random_process& p) {
+    if (!faults_ || chance(60))
+      return conduct::well;
+    constexpr conduct all[] = {conduct::fails,        conduct::tries_again,
+                               conduct::end_fails,    conduct::late,
+                               conduct::late,         conduct::wrong_stage,
+                               conduct::leaves_empty, conduct::wrong_body,
+                               conduct::hangs,        conduct::dies};
+    return all[pick(p.control() ? 8 : 10)];
+  }
+
+  void stray(random_process& p, const actors::worker_address& to,
+             const actors::run_stage& order) {
+    const auto how = draw_conduct(p);
+    const auto id = order.who.id;
+    ++conducts_[how];
+    if (how != conduct::well && how != conduct::late)
+      marked_.insert(id);
+    if (how == conduct::dies)
+      return die(p, death::crash);
+    if (how == conduct::hangs) {
+      p.stopped[to.what] = std::nullopt;
+      return;
+    }
+    actors::stage_done r;
+    r.who = order.who;
+    r.stage = order.stage;
+    touch_slots(p, order, how != conduct::leaves_empty);
+    told_stage::done found;
+    if (stages_->name(order.stage) == "find") {
+      found.found = (*order.order.as<told_stage::work>())->about;
+      if (found.found == asked_near)
+        found.found += 10 * pick(3);
+    }
+    if (how == conduct::end_fails)
+      found.found = cannot_be_entered;
+    r.outcome = core::typed_body::of(found);
+    if (how == conduct::fails)
+      r.failure = core::fail(ec::internal, "scripted");
+    else if (how == conduct::tries_again)
+      r.failure = core::fail(ec::io_failed, "scripted");
+    else if (how == conduct::wrong_stage)
+      r.stage = static_cast<uint16_t>(
+        (order.stage + 1 + pick(stages_->all()->size() - 1))
+        % stages_->all()->size());
+    else if (how == conduct::wrong_body)
+      r.outcome = core::typed_body::of(actors::finish_stage::done{});
+    if (how == conduct::late)
+      p.stopped[to.what] = std::move(r);
+    else
+      send(p, std::move(r));
+  }
+
+  // Reads what there is to read, and writes what its row says.
+  void touch_slots(const random_process& p, const actors::run_stage& order,
+                   bool writes) {
+    auto& store = *rig_->store;
+    for (const auto& x : stages_->all()->at(order.stage).row().slots) {
+      const auto& slot = order.slots[x.name];
+      if (!slot)
+        continue;
+      if (x.how != planning::access::reads) {
+        if (writes)
+          written(p, store.publish(slot, 1, 0));
+      } else if (!p.lost) {
+        const auto seq = store.published(slot);
+        BOOST_REQUIRE_MESSAGE(seq && *seq > 0, "stage '"
+                                                 << stages_->name(order.stage)
+                                                 << "' has nothing to read as '"
+                                                 << to_string(x.name) << "'");
+      }
+    }
+  }
+
+  // A worker that was late says what it has to say.
+  void catch_up(random_process& p) {
+    for (auto i = p.stopped.begin(); i != p.stopped.end(); ++i)
+      if (i->second) {
+        auto x = std::move(*i->second);
+        p.stopped.erase(i);
+        return send(p, std::move(x));
+      }
+  }
+
+  // -- devices ----------------------------------------------------------------
+
+  void take_row(random_process& p, const actors::denoise& d) {
+    device_row row{d};
+    source_is_there(p, row);
+    const auto seq = rig_->store->published(d.from);
+    if (!p.lost)
+      BOOST_REQUIRE_MESSAGE(seq && *seq > 0, "nothing to go on from");
+    if (seq && *seq > 0)
+      row.steps_done = static_cast<uint32_t>(*seq - 1);
+    BOOST_REQUIRE(p.lost || row.steps_done >= d.steps_done);
+    p.rows.emplace(d.who, row);
+  }
+
+  void source_is_there(const random_process& p, const device_row& row) {
+    BOOST_REQUIRE(row.what.how.from_image == bool{row.what.source});
+    if (row.what.source && !p.lost)
+      BOOST_REQUIRE_MESSAGE(rig_->store->view(row.what.source),
+                            "a source is gone while its row runs");
+  }
+
+  // A few rows of a device run a step; rows with all their steps end.
+  void step(random_process& p) {
+    if (!p.device || !p.alive || p.hung || p.rows.empty())
+      return;
+    std::vector<core::ticket> rows;
+    for (const auto& [who, row] : p.rows)
+      if (rows.size() < p.max_batch && chance(70))
+        rows.push_back(who);
+    if (rows.empty())
+      return;
+    if (rows != p.told)
+      send(p, actors::stepping{hub_rig::device_at(p.who()), rows});
+    p.told = rows;
+    for (const auto who : rows)
+      if (dies_at(who.id, phase::denoising) && p.rows.at(who).steps_done >= 1)
+        return die(p, death::memory);
+    actors::stepped sign;
+    sign.who = hub_rig::device_at(p.who());
+    for (const auto who : rows)
+      step(p, who, sign);
+    send(p, sign);
+    if (faults_ && chance(2))
+      return die(p, chance(50) ? death::crash : death::outside);
+    for (const auto who : rows)
+      if (const auto& row = p.rows.at(who);
+          row.cancelled || row.steps_done == core::steps_to_run(row.what.how)
+          || chance(1))
+        end(p, who);
+  }
+
+  void step(random_process& p, core::ticket who, actors::stepped& sign) {
+    auto& row = p.rows.at(who);
+    source_is_there(p, row);
+    const auto steps = core::steps_to_run(row.what.how);
+    if (!row.cancelled && row.steps_done < steps) {
+      ++row.steps_done;
+      if (row.steps_done % p.publish_every == 0 || row.steps_done == steps) {
+        const auto done =
+          rig_->store->publish(row.what.state, uint64_t{row.steps_done} + 1, 0);
+        written(p, done);
+        if (done) {
+          row.published = true;
+          watched_->published(who);
+        }
+      }
+    }
+    if (row.published || row.what.wants_progress)
+      sign.rows.push_back({who, row.steps_done, row.published});
+  }
+
+  void end(random_process& p, core::ticket who) {
+    const auto row = p.rows.at(who);
+    source_is_there(p, row);
+    actors::denoised r;
+    r.who = who;
+    r.steps_done = row.steps_done;
+    if (row.cancelled)
+      r.failure = core::fail(ec::cancelled, "cancelled");
+    else if (row.steps_done < core::steps_to_run(row.what.how))
+      r.failure = core::fail(ec::out_of_resources, "scripted");
+    else
+      r.failure = failure(who.id);
+    if (r.failure.code == ec::none)
+      written(p, rig_->store->publish(row.what.image, 1, 0));
+    p.rows.erase(who);
+    send(p, r);
+  }
+
+  core::philox random_;
+  std::optional<random_stages> stages_;
+  std::optional<hub_rig> rig_;
+  std::optional<watched_slots> watched_;
+  /// The CPU process, the devices, the control process.
+  std::vector<random_process> processes_;
+  std::vector<std::shared_ptr<const core::request>> requests_;
+  // With the phase that kills.
+  std::map<core::request_id, phase> poison_;
+  // A stage failed them, or misbehaved.
+  std::set<core::request_id> marked_;
+  std::map<conduct, size_t> conducts_;
+  bool faults_ = false;
+};
+
+} // namespace atelier::test

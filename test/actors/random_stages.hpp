@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The stages of random schedules: ours, those that find facts and fetch images,
+// and by draw one of nobody's at each hook, which misbehaves.
+
+#include "support/stage_orders.hpp"
+#include "support/told_stage.hpp"
+#include <atelier/actors/stage_path.hpp>
+#include <atelier/core/philox.hpp>
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace atelier::test {
+
+/// What a stage of the schedules does with one order.
+enum class conduct : uint8_t {
+  well,
+  /// It says that it failed; perhaps so that it is tried again.
+  fails,
+  tries_again,
+  /// What it found cannot be entered.
+  end_fails,
+  /// Its worker stops here: for a while, or until its process is found silent.
+  late,
+  hangs,
+  dies,
+  /// It answers as another stage, or with the body of another one.
+  wrong_stage,
+  wrong_body,
+  /// It says that it wrote what it left empty.
+  leaves_empty,
+};
+
+/// Contents of questions, by what is asked: they come back in
+/// `told_stage::work` and must not be answered by each other.
+inline constexpr uint64_t asked_nothing = 0;
+inline constexpr uint64_t asked_near = 1;
+inline constexpr uint64_t asked_tolerated = 2;
+
+/// Outcomes: what `end` makes of them.
+inline constexpr uint64_t found_nothing = 0;
+inline constexpr uint64_t found_some = 1;
+inline constexpr uint64_t cannot_be_entered = 9;
+
+/// Vanilla, but for requests that find images: these are answered with one.
+/// Some ask a second question after the first.
+struct finding_policy : planning::vanilla {
+  planning::plan replan(const planning::demand& asked,
+                        const planning::profile& known,
+                        const planning::cluster_view& there,
+                        const planning::plan& previous) const override {
+    auto next = vanilla::replan(asked, known, there, previous);
+    planning::route r;
+    r.name = "picture";
+    r.from = planning::origin::image;
+    next.routes.push_back(r);
+    return next;
+  }
+
+  planning::choice choose(const planning::decision_context& by) const override {
+    const auto& known = by.known;
+    planning::need n;
+    if (!known.near && !by.wanted.source) {
+      n.near = true;
+      return n;
+    }
+    if (!known.tolerated && by.wanted.id.value % 2 == 0) {
+      n.tolerated = true;
+      return n;
+    }
+    if (known.near && !known.near->empty())
+      return planning::go{
+        core::route_id{static_cast<uint32_t>(by.in_force.routes.size() - 1)},
+        0};
+    return vanilla::choose(by);
+  }
+};
+
+/// What the stages of a schedule are drawn from.
+struct random_stage_options {
+  /// Requests look for images, and are answered with one.
+  bool finds = false;
+  /// There are stages that misbehave; some write slots, or run beside the
+  /// scheduler.
+  bool strays = false;
+  bool writes = true;
+  bool background = true;
+  /// Of those.
+  std::function<core::result<told_stage::done>(const told_stage::work&,
+                                               planning::worker_context&)>
+    run = {};
+};
+
+/// The pipeline of one schedule.
+class random_stages {
+public:
+  random_stages(core::philox& random, const random_stage_options& o)
+    : finds_(o.finds), run_(o.run) {
+    const bool finds = o.finds;
+    const bool strays = o.strays;
+    using planning::access;
+    using planning::held;
+    using planning::hook;
+    using planning::if_failed;
+    using uses = std::vector<planning::slot_use>;
+    const auto chance = [&](uint64_t percent) {
+      return strays && random.below(100) < percent;
+    };
+    const auto rule = [&] { return static_cast<if_failed>(random.below(3)); };
+    const auto side_rule = [&] {
+      return random.below(3) == 0 ? if_failed::fail : if_failed::go_on;
+    };
+    const auto brings = [](const planning::leg*, bool x) { return x; };
+    const auto at_all = [](const planning::leg* in, bool) {
+      return in != nullptr;
+    };
+    const auto where = [&] {
+      return o.background && random.below(3) == 0 ? planning::place::background
+                                                  : planning::place::cpu_pool;
+    };
+    const auto budget = [&] {
+      return core::timespan{std::chrono::milliseconds{random.below(2'000)}};
+    };
+    actors::standard_stages own;
+    std::vector<actors::added_stage> more;
+    if (chance(40))
+      own.facts.push_back(told("guess", hook::before_route, side_rule(),
+                               random.below(3) == 0
+                                 ? uses{{held::files, access::reads, brings}}
+                                 : uses{},
+                               stray("guess", true), where(), budget()));
+    if (finds) {
+      own.facts.push_back(told("find", hook::before_route, if_failed::go_on, {},
+                               finding(), planning::place::cpu_pool, budget()));
+      own.earlier.push_back(
+        told("fetch", hook::each_leg, if_failed::choose_again,
+             {{held::pixels, access::writes,
+               [](const planning::leg* in, bool) { return in == nullptr; }}},
+             fetching(), planning::place::background));
+    }
+    if (chance(40)) {
+      const std::array each{uses{}, uses{{held::files, access::reads, brings}},
+                            uses{{held::state, access::reads, at_all}},
+                            uses{{held::state, access::replaces, at_all}}};
+      more.push_back({told("early", hook::each_leg, rule(),
+                           each[random.below(o.writes ? each.size() : 3)],
+                           stray("early", false), where()),
+                      "prepare"});
+    }
+    const std::array images{uses{}, uses{{held::pixels, access::reads}},
+                            uses{{held::pixels, access::replaces}}};
+    if (chance(40))
+      more.push_back({told("grade", hook::each_leg, rule(),
+                           images[random.below(o.writes ? images.size() : 2)],
+                           stray("grade", false), where()),
+                      "denoise"});
+    if (chance(40))
+      more.push_back(
+        {told("check", hook::before_answer, rule(),
+              images[random.below(o.writes ? images.size() : 2)],
+              stray("check", false), where()),
+         more.empty() || more.back().after != "denoise" ? "denoise" : "grade"});
+    if (chance(40))
+      own.afterwards.push_back(
+        told("keep", hook::after_answer, side_rule(),
+             random.below(2) == 0 ? uses{{held::pixels, access::reads}}
+                                  : uses{{held::files, access::reads, brings}},
+             stray("keep", false), where()));
+    all_ = pipeline_with(own, more);
+    path_.emplace(all_);
+  }
+
+  const std::shared_ptr<const planning::pipeline>& all() const {
+    return all_;
+  }
+
+  const actors::stage_path& path() const {
+    return *path_;
+  }
+
+  std::string_view name(size_t stage) const {
+    return all_->at(stage).row().name;
+  }
+
+  bool finds() const {
+    return finds_;
+  }
+
+  /// Whether a stage is one of those that may misbehave.
+  bool is_stray(size_t stage) const {
+    const auto n = name(stage);
+    return n != "prepare" && n != "denoise" && n != "finish";
+  }
+
+  bool is_side(size_t stage) const {
+    const auto at = all_->at(stage).row().at;
+    return at == planning::hook::before_route
+        || at == planning::hook::after_answer;
+  }
+
+  planning::if_failed otherwise(size_t stage) const {
+    return all_->at(stage).row().otherwise;
+  }
+
+  /// Differs by stage.
+  static uint64_t number_of(std::string_view stage) {
+    return static_cast<unsigned char>(stage[1]);
+  }
+
+  /// Whether `begin` throws for a request, or has work for it.
+  static bool throws(std::string_view stage, core::request_id id) {
+    return (id.value * 7 + number_of(stage)) % 13 == 0;
+  }
+
+  static bool has_work(std::string_view stage, core::request_id id) {
+    return (id.value * 5 + number_of(stage)) % 4 != 0;
+  }
+
+  /// Returns the stage of the path that a request stands at once that one is
+  /// over.
+  /// @param drawn its route has a leg
+  size_t next(core::request_id id, size_t stage, bool drawn) const {
+    for (size_t i = stage + 1; i < all_->size(); ++i) {
+      const auto n = name(i);
+      if (n == "finish" || (n == "denoise" && drawn))
+        return i;
+      if (n != "prepare" && n != "fetch" && !is_side(i) && !throws(n, id)
+          && has_work(n, id))
+        return i;
+    }
+    return stage;
+  }
+
+private:
+  told_stage::script stray(std::string_view name, bool always) const {
+    told_stage::script x;
+    x.run = run_;
+    x.begin =
+      [name, always](
+        const planning::row_view& of) -> std::optional<told_stage::work> {
+      if (throws(name, of.wanted.id))
+        throw std::runtime_error("scripted");
+      if (!always && !has_work(name, of.wanted.id))
+        return std::nullopt;
+      return told_stage::work{of.wanted.id.value};
+    };
+    x.end = entering;
+    x.takes = std::chrono::milliseconds{2};
+    return x;
+  }
+
+  // Its orders tell the question; its outcome says what it found on that.
+  static told_stage::script finding() {
+    told_stage::script x;
+    x.begin =
+      [](const planning::row_view& of) -> std::optional<told_stage::work> {
+      if (of.asked.near)
+        return told_stage::work{asked_near};
+      if (of.asked.tolerated)
+        return told_stage::work{asked_tolerated};
+      return std::nullopt;
+    };
+    // The outcome is the question, and ten times how many were found.
+    x.end = [](const told_stage::done& done, planning::facts& known) {
+      if (done.found % 10 == asked_near)
+        known.near.emplace(done.found / 10);
+      if (done.found % 10 == asked_tolerated)
+        known.tolerated = std::vector<uint32_t>{7};
+      return entering(done, known);
+    };
+    return x;
+  }
+
+  static told_stage::script fetching() {
+    told_stage::script x;
+    x.begin =
+      [](const planning::row_view& of) -> std::optional<told_stage::work> {
+      if (of.from == nullptr)
+        return std::nullopt;
+      return told_stage::work{asked_nothing};
+    };
+    x.end = entering;
+    return x;
+  }
+
+  static core::result<void> entering(const told_stage::done& x,
+                                     planning::facts&) {
+    if (x.found == cannot_be_entered)
+      return core::fail(core::ec::bad_payload, "scripted");
+    return {};
+  }
+
+  bool finds_ = false;
+  std::function<core::result<told_stage::done>(const told_stage::work&,
+                                               planning::worker_context&)>
+    run_;
+  std::shared_ptr<const planning::pipeline> all_;
+  std::optional<actors::stage_path> path_;
+};
+
+} // namespace atelier::test

@@ -108,7 +108,8 @@ public:
     sum.lost += c.workers_lost;
     sum.stale += c.stale_replies;
     sum.misbehaved += misbehaved_;
-    sum.left_out += c.stages_left_out;
+    for (const auto n : c.stages_left_out)
+      sum.left_out += n;
     for (size_t at = 0; at < poisoned_.size(); ++at)
       sum.poisoned[at] += poisoned_[at];
     sum.events += steps_;

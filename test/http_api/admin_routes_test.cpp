@@ -182,10 +182,10 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_is_told_where_anything_is) {
   c.captured = 17;
   condition->refresh();
   const auto x = get("/v1/admin/caches")->body()["earlier_work"];
-  BOOST_TEST(
-    x.dump()
-    == R"({"entries":2,"most_entries":9,"bytes":300,"most_bytes":1000,)"
-       R"("hits":5,"misses":7,"evicted":11,"torn":13,"captured":17})");
+  BOOST_TEST(x.dump()
+             == R"({"bytes":300,"captured":17,"entries":2,"evicted":11,)"
+                R"("hits":5,"misses":7,"most_bytes":1000,"most_entries":9,)"
+                R"("torn":13})");
 }
 
 BOOST_AUTO_TEST_CASE(a_drained_server_finishes_what_runs_and_takes_no_more) {

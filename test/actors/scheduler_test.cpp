@@ -92,7 +92,8 @@ BOOST_AUTO_TEST_CASE(a_crash_costs_nobody_the_answer) {
     advance(2s);
     BOOST_TEST((failure_of(id) == ec::none));
   }
-  BOOST_TEST(counts().workers_lost == 3u);
+  // Preprocess, postprocess and classifier of the one, the device of the other.
+  BOOST_TEST(counts().workers_lost == 4u);
   BOOST_TEST(counts().resumed == 1u);
 }
 

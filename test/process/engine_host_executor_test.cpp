@@ -117,10 +117,11 @@ BOOST_DATA_TEST_CASE(a_factory_that_throws_ends_the_start, executor_modes,
 BOOST_AUTO_TEST_CASE(an_unknown_one_is_refused_with_the_known_ones) {
   const auto why = executor_refusal(with_executor(mode::single, "sculptor"));
   BOOST_TEST(why.code == "bad_config");
-  BOOST_TEST(mentions(why, "devices[0].executor: the text \"sculptor\" is not one of "
-                           "\"auto\", \"test_card\", \"torch\", \"painter\", "
-                           "\"broken\""),
-             why.text);
+  BOOST_TEST(
+    mentions(why, "devices[0].executor: the text \"sculptor\" is not one of "
+                  "\"auto\", \"test_card\", \"torch\", \"painter\", "
+                  "\"broken\""),
+    why.text);
 }
 
 BOOST_AUTO_TEST_CASE(a_program_without_it_ends_the_start) {

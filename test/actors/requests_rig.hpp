@@ -20,7 +20,7 @@ class requests_rig {
 public:
   static constexpr uint32_t devices = 2;
   /// The CPU process has two of them.
-  static constexpr uint64_t workers = devices + 2;
+  static constexpr uint64_t workers = devices + 3;
 
   requests_rig() {
     system_options o;

@@ -253,21 +253,17 @@ void hub::on(const facts_found& x, core::time_point now) {
 }
 
 void hub::go_on_without(core::request_id id, row& r, core::time_point now) {
-  for (const auto stage : std::exchange(r.questions, {}))
+  const auto late = std::exchange(r.questions, {});
+  for (const auto stage : late)
     records_.stage_left_out(stage);
-  // Dispatches are looked through only where one of them could matter.
-  if (path_.has_required_facts())
-    for (const auto& [who, x] : out_) {
-      if (who.id != id || !x.side || x.question != r.asked)
-        continue;
-      const auto& row = path_.at(x.stage).row();
-      if (row.otherwise == planning::if_failed::fail)
-        return turn_away(id, r,
-                         core::fail(core::ec::unavailable,
-                                    "stage '{}' did not answer in time",
-                                    row.name),
-                         {}, now);
-    }
+  for (const auto stage : late)
+    if (const auto& row = path_.at(stage).row();
+        row.otherwise == planning::if_failed::fail)
+      return turn_away(id, r,
+                       core::fail(core::ec::unavailable,
+                                  "stage '{}' did not answer in time",
+                                  row.name),
+                       {}, now);
   requests_.stop_asking(r);
   records_.facts_late();
   if (r.wanted.near) {

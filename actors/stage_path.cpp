@@ -36,11 +36,8 @@ stage_path::stage_path(std::shared_ptr<const planning::pipeline> stages)
                                       : core::phase::finishing;
     at_.push_back(x);
     const auto& row = stages_->at(i).row();
-    if (row.at != hook::before_route)
-      continue;
-    has_required_facts_ =
-      has_required_facts_ || row.otherwise == planning::if_failed::fail;
-    has_unasked_facts_ = has_unasked_facts_ || !row.on_demand;
+    has_unasked_facts_ =
+      has_unasked_facts_ || (row.at == hook::before_route && !row.on_demand);
   }
 }
 

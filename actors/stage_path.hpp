@@ -56,12 +56,6 @@ public:
     return stage < size() && at(stage).row().at == of;
   }
 
-  /// Whether a request may not go on without the answer of a stage that looks
-  /// for facts.
-  bool has_required_facts() const {
-    return has_required_facts_;
-  }
-
   /// Whether a stage looks for facts that no policy asked for.
   bool has_unasked_facts() const {
     return has_unasked_facts_;
@@ -75,7 +69,6 @@ private:
 
   std::shared_ptr<const planning::pipeline> stages_;
   std::vector<entry> at_;
-  bool has_required_facts_ = false;
   bool has_unasked_facts_ = false;
 };
 

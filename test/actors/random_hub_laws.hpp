@@ -284,7 +284,11 @@ protected:
   // -- looking ----------------------------------------------------------------
 
   bool requires_facts() const {
-    return stages_->path().has_required_facts();
+    const auto& path = stages_->path();
+    for (size_t i = 0; path.is(i, planning::hook::before_route); ++i)
+      if (path.at(i).row().otherwise == planning::if_failed::fail)
+        return true;
+    return false;
   }
 
   // A stage whose `begin` throws fails the request.

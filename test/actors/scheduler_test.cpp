@@ -92,8 +92,7 @@ BOOST_AUTO_TEST_CASE(a_crash_costs_nobody_the_answer) {
     advance(2s);
     BOOST_TEST((failure_of(id) == ec::none));
   }
-  // Preprocess, postprocess and classifier of the one, the device of the other.
-  BOOST_TEST(counts().workers_lost == 4u);
+  BOOST_TEST(counts().workers_lost == 3u);
   BOOST_TEST(counts().resumed == 1u);
 }
 

@@ -173,8 +173,11 @@ private:
                               const std::shared_ptr<actors::hub_port>& port) {
     runtime::process_body body;
     if (part == "cpu") {
+      const actors::stage_path path{stages};
       for (const auto of : {actors::role::preprocess, actors::role::postprocess,
                             actors::role::classifier}) {
+        if (!path.has_stage_of(of))
+          continue;
         auto some = actors::spawn_pool(det.sys, *body.workers, who, {of, 1, 2},
                                        {{}, 1, stages, store, port});
         body.actors.insert(body.actors.end(), some.begin(), some.end());

@@ -88,14 +88,16 @@ std::optional<remember_stage::work> remember_stage::begin(
   work order;
   order.states = of.along->store.latents && holds(held::capture);
   order.image = of.along->store.image && holds(held::pixels);
-  order.key = index::key_for(of.wanted, of.costs);
+  if (!order.states && !order.image)
+    return std::nullopt;
+  const auto whole =
+    planning::recipe_of(of.wanted, {}, of.costs.reuse->full, of.costs);
+  order.key = index::key_of(whole, of.wanted.text.negative, of.wanted.tenant);
   // States are of this very run alone; an image serves whoever drew it, as long
   // as it was drawn in the size that is looked for.
   if (order.key
       != index::key_of(*of.how, of.wanted.text.negative, of.wanted.tenant))
     order.states = false;
-  const auto whole =
-    planning::recipe_of(of.wanted, {}, of.costs.reuse->full, of.costs);
   if (of.how->px != whole.px || of.how->scaled_to != whole.scaled_to)
     order.image = false;
   if (!order.states && !order.image)

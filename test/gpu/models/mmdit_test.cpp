@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_their_neighbours) {
   const auto whole = predict(made->net(), x);
   BOOST_TEST(bool(whole.sizes() == x.sample.sizes()));
   for (int64_t i = 0; i < 3; ++i)
-    BOOST_TEST(distance(predict(made->net(), row(x, i))[0], whole[i]) < 1e-5F);
+    BOOST_TEST(distance(predict(made->net(), row(x, i))[0], whole[i]) < 1e-6F);
 }
 
 BOOST_AUTO_TEST_CASE(every_input_counts) {

@@ -132,6 +132,10 @@ public:
   /// Requests not ended yet, or ended with a picture not taken yet.
   size_t rows() const;
 
+  /// Returns the stage at which a request is; nothing where it has no route
+  /// yet.
+  std::optional<size_t> stage_of(core::request_id id) const;
+
   /// Returns the first invariant that does not hold; empty where all do.
   std::string check() const;
 

@@ -65,10 +65,10 @@ scheduler_status hub::status() const {
   s.slots = slots_.all();
   s.slots_in_use = slots_.in_use();
   for (const auto& [id, w] : workers_.all()) {
-    s.preprocess_workers += w.where.what == role::preprocess ? 1 : 0;
-    s.postprocess_workers += w.where.what == role::postprocess ? 1 : 0;
-    if (w.where.what != role::denoise_step)
+    if (w.where.what != role::denoise_step) {
+      ++s.pool_workers[w.where.what];
       continue;
+    }
     worker_line line;
     line.device = w.device;
     for (const auto v : w.view.hosting)
@@ -81,6 +81,13 @@ scheduler_status hub::status() const {
     s.workers.push_back(std::move(line));
   }
   return s;
+}
+
+std::optional<size_t> hub::stage_of(core::request_id id) const {
+  const auto* r = requests_.find(id);
+  if (r == nullptr || r->state == row_state::asking)
+    return std::nullopt;
+  return r->stage;
 }
 
 std::string hub::check() const {

@@ -96,7 +96,9 @@ using planner_actor = caf::typed_actor<
   // An operator wants models to be there, or away.
   caf::reacts_to<wish_hosting>,
   // The offload solved, or could not.
-  caf::reacts_to<plan_made>>;
+  caf::reacts_to<plan_made>,
+  // Returns the state for whoever starts the actors.
+  caf::replies_to<status_atom>::with<planner_status>>;
 
 /// SUPERVISOR: starts processes, watches their signs of life, confirms their
 /// deaths, restarts them.

@@ -19,6 +19,7 @@
 #include <caf/atom.hpp>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -119,8 +120,16 @@ struct facts_found {
 struct plan_made {
   /// That of the work; an older one is too late.
   uint64_t number = 0;
+  /// Devices that it was solved for.
+  uint32_t devices = 0;
   std::shared_ptr<const planning::plan> what;
   core::error failure;
+};
+
+/// The planner's state.
+struct planner_status {
+  /// Devices of the last solving that ended, with a plan or without.
+  uint32_t devices = 0;
 };
 
 /// An operator wants variants to be there, or away.
@@ -216,8 +225,9 @@ struct scheduler_status {
   std::shared_ptr<const planning::plan> plan;
   /// What plans go by, with what was measured since the start.
   std::shared_ptr<const planning::profile> profile;
-  uint32_t preprocess_workers = 0;
-  uint32_t postprocess_workers = 0;
+  /// Of the pools that stages run on: those that have joined.
+  std::map<role, uint32_t> pool_workers;
+  /// Of the devices.
   std::vector<worker_line> workers;
   recovery_counts recovery;
 };
@@ -293,6 +303,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::steps_ran)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::picture_decoded)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::facts_found)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::plan_made)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::planner_status)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::watch_load)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::wish_hosting)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::load_jumped)

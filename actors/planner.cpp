@@ -35,6 +35,7 @@ plan_made solved(uint64_t number, const planning::policy& by,
                  const planning::plan& before, wanted_hosting wanted) {
   plan_made out;
   out.number = number;
+  out.devices = static_cast<uint32_t>(there.workers.size());
   try {
     const auto known = planning::at_requested_work(
       planning::with_costs(profiled, there.costs), asked.windows);
@@ -135,6 +136,7 @@ void publish(pointer self, const plan_made& x) {
   if (x.number != st.number)
     return;
   st.solving = false;
+  st.solved_for = x.devices;
   // No more than once: a policy in constant haste waits for the next period.
   const bool hasty = x.what && x.what->provisional && !st.in_force->provisional;
   if (x.what) {
@@ -181,6 +183,7 @@ planner_actor::behavior_type planner(self_of<planner_actor, planner_state> self,
     [self](const load_jumped&) { replan_soon(self); },
     [self](const wish_hosting& x) { wish(self, x); },
     [self](const plan_made& x) { publish(self, x); },
+    [self](status_atom) { return planner_status{self->state.solved_for}; },
   };
 }
 

@@ -47,6 +47,8 @@ struct planner_state {
   core::time_point solving_since;
   core::time_point last_event;
   bool event_waits = false;
+  /// Devices of the last solving that ended.
+  uint32_t solved_for = 0;
   /// Solvings that gave no plan.
   uint64_t failures = 0;
 };

@@ -502,7 +502,9 @@ struct engine_options {
 /// while the destructor has returned.
 class engine {
 public:
-  /// Starts all actors and waits until every configured worker is ready.
+  /// Starts all actors and waits until every configured worker is ready and the
+  /// policy has planned for the devices, or has taken 5 s for it: then requests
+  /// go by its default plan until it has.
   /// Errors: bad_config (every fault at once, a line each; also an extension
   ///         that is null or has a name that is taken), incompatible (the
   ///         processes' program has other stages), out_of_resources,

@@ -27,6 +27,8 @@ using runtime::detail::status_patience;
 
 /// How long all workers may take until they are ready, besides setting up.
 constexpr core::timespan start_patience = std::chrono::seconds{60};
+/// How long the policy may take for its first plan, once they are ready.
+constexpr core::timespan plan_patience = std::chrono::seconds{5};
 /// How long the processes of a dead engine may take to be gone.
 constexpr core::timespan stale_patience = std::chrono::seconds{5};
 /// Starts of one process until the engine's start is given up.
@@ -104,7 +106,7 @@ core::result<void> engine::impl::begin() {
     return made.why();
   arena = std::move(*made);
   actor_settings = std::make_unique<runtime::system_config>(
-    runtime::control_threads(settings, *stages));
+    runtime::control_threads(settings, stages));
   sys = std::make_unique<caf::actor_system>(*actor_settings);
   clients = std::make_shared<runtime::reception>(
     arena,
@@ -234,20 +236,42 @@ std::vector<profile_status> engine::impl::texts_of(
 }
 
 bool engine::impl::ready(const actors::scheduler_status& s) const {
-  return s.workers.size() == settings.devices.size()
-      && s.preprocess_workers == settings.preprocess.workers
-      && s.postprocess_workers == settings.postprocess.workers;
+  if (s.workers.size() != settings.devices.size())
+    return false;
+  // Without its pool's workers a stage would be left out of the first requests.
+  return std::ranges::all_of(
+    runtime::pools_of(settings, stages), [&](const actors::pool_size& pool) {
+      const auto i = s.pool_workers.find(pool.of);
+      return i != s.pool_workers.end() && i->second == pool.workers;
+    });
+}
+
+bool engine::impl::is_planned() const {
+  const auto s =
+    ask_status<actors::planner_actor, actors::planner_status>(control.planner);
+  return s && s->devices == settings.devices.size();
 }
 
 core::result<void> engine::impl::wait_until_ready() {
   const auto patience = start_patience + settings.processes.setup;
   const auto until = std::chrono::steady_clock::now() + patience;
+  std::optional<std::chrono::steady_clock::time_point> joined;
   while (std::chrono::steady_clock::now() < until) {
     const auto s =
       ask_status<actors::scheduler_actor, actors::scheduler_status>(
         control.scheduler);
-    if (s && ready(*s))
-      return {};
+    if (s && ready(*s)) {
+      const auto now = std::chrono::steady_clock::now();
+      joined = joined.value_or(now);
+      if (is_planned())
+        return {};
+      if (now >= *joined + plan_patience) {
+        core::log_warn("policy {} has made no plan for the devices yet; until "
+                       "then requests go by its default one",
+                       policy->name());
+        return {};
+      }
+    }
     const auto lines =
       ask_status<actors::supervisor_actor, std::vector<actors::process_line>>(
         control.supervisor);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/stage_path.hpp>
 #include <atelier/actors/stages/classify.hpp>
 #include <atelier/actors/stages/fetch.hpp>
 #include <atelier/actors/stages/mask.hpp>
@@ -113,24 +114,52 @@ private:
   std::shared_ptr<actors::handoff> others_;
 };
 
-bool has_background(const planning::pipeline& stages) {
-  for (size_t i = 0; i < stages.size(); ++i)
-    if (stages.at(i).row().where == planning::place::background)
-      return true;
-  return false;
+/// Spawns the pools for whose role `chosen` is true.
+std::vector<caf::actor> spawn_pools(caf::actor_system& sys,
+                                    const part_context& with,
+                                    bool (*chosen)(actors::role)) {
+  std::vector<caf::actor> all;
+  for (const auto& size : pools_of(with.settings, with.stages)) {
+    if (!chosen(size.of))
+      continue;
+    auto some = actors::spawn_pool(sys, *with.workers, with.self, size,
+                                   {{}, 1, with.stages, with.slots, with.hub});
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
 }
 
 } // namespace
 
+std::vector<actors::pool_size> pools_of(
+  const config::settings& x,
+  const std::shared_ptr<const planning::pipeline>& stages) {
+  using actors::role;
+  // Facts that come later than their budget are of no use.
+  constexpr uint32_t classifier_seats = 64;
+  // Its orders are short, and are worked off one by one.
+  constexpr uint32_t recall_seats = 256;
+  std::vector<actors::pool_size> all{
+    {role::preprocess, x.preprocess.workers, x.preprocess.seats},
+    {role::postprocess, x.postprocess.workers, x.postprocess.seats}};
+  const actors::stage_path path{stages};
+  if (path.has_stage_of(role::classifier))
+    all.push_back({role::classifier, 1, classifier_seats});
+  if (path.has_stage_of(role::recall))
+    all.push_back({role::recall, 1, recall_seats});
+  return all;
+}
+
 std::vector<caf::actor> spawn_recall(caf::actor_system& sys,
                                      const part_context& with) {
-  if (!has_background(*with.stages))
-    return {};
-  // Its orders are short, and are worked off one by one.
-  constexpr uint32_t seats = 256;
-  return actors::spawn_pool(sys, *with.workers, {},
-                            {actors::role::recall, 1, seats},
-                            {{}, 1, with.stages, with.slots, with.hub});
+  return spawn_pools(
+    sys, with, [](actors::role of) { return of == actors::role::recall; });
+}
+
+std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,
+                                        const part_context& with) {
+  return spawn_pools(
+    sys, with, [](actors::role of) { return of != actors::role::recall; });
 }
 
 control_actors spawn_control(caf::actor_system& sys, const part_context& with,
@@ -167,26 +196,6 @@ control_actors spawn_control(caf::actor_system& sys, const part_context& with,
     x.supervisor.parts = process_parts(s);
   x.supervisor.settings = s.processes;
   return actors::spawn_control(sys, std::move(x));
-}
-
-std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,
-                                        const part_context& with) {
-  using actors::role;
-  // Facts that come later than their budget are of no use.
-  constexpr uint32_t classifier_seats = 64;
-  const auto& s = with.settings;
-  const actors::pool_size pools[] = {
-    {role::preprocess, s.preprocess.workers, s.preprocess.seats},
-    {role::postprocess, s.postprocess.workers, s.postprocess.seats},
-    {role::classifier, 1, classifier_seats},
-  };
-  std::vector<caf::actor> all;
-  for (const auto& size : pools) {
-    auto some = actors::spawn_pool(sys, *with.workers, with.self, size,
-                                   {{}, 1, with.stages, with.slots, with.hub});
-    all.insert(all.end(), some.begin(), some.end());
-  }
-  return all;
 }
 
 core::result<device_part> spawn_device(caf::actor_system& sys,
@@ -237,11 +246,13 @@ std::vector<std::string> process_parts(const config::settings& x) {
   return parts;
 }
 
-size_t control_threads(const config::settings& x,
-                       const planning::pipeline& stages) {
+size_t control_threads(
+  const config::settings& x,
+  const std::shared_ptr<const planning::pipeline>& stages) {
   if (x.actors.threads != 0)
     return x.actors.threads;
-  const size_t hub_and_others = has_background(stages) ? 3 : 2;
+  const size_t hub_and_others =
+    actors::stage_path{stages}.has_stage_of(actors::role::recall) ? 3 : 2;
   if (x.processes.mode == config::process_mode::split)
     return hub_and_others;
   return hub_and_others + cpu_threads(x);

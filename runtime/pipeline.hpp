@@ -76,6 +76,13 @@ struct device_part {
   std::shared_ptr<gpu::executor> device;
 };
 
+/// Returns the pools that the stages run on: those of the CPU process, and what
+/// works beside the scheduler in its own.
+/// @param stages as stages_of returned them
+std::vector<actors::pool_size> pools_of(
+  const config::settings& x,
+  const std::shared_ptr<const planning::pipeline>& stages);
+
 /// Spawns what works beside the scheduler in its process; none where no stage
 /// does.
 std::vector<caf::actor> spawn_recall(caf::actor_system& sys,
@@ -114,7 +121,7 @@ std::vector<std::string> process_parts(const config::settings& x);
 
 /// Returns the number of actor threads for control, pools or all in one.
 size_t control_threads(const config::settings& x,
-                       const planning::pipeline& stages);
+                       const std::shared_ptr<const planning::pipeline>& stages);
 size_t cpu_threads(const config::settings& x);
 
 } // namespace atelier::runtime

@@ -103,6 +103,8 @@ struct engine::impl {
   core::result<void> spawn();
   core::result<void> wait_until_ready();
   bool ready(const actors::scheduler_status& s) const;
+  /// Whether the policy has planned for every device, or could not.
+  bool is_planned() const;
   /// Fills in what people see of a plan.
   void tell_plan(const planning::plan& plan, engine_status& s) const;
   /// Returns a profile as text, by kind of device; the last one's is kept.

@@ -98,6 +98,24 @@ BOOST_AUTO_TEST_CASE(a_worker_that_comes_is_planned_for_at_once) {
   BOOST_TEST(heard->plans[0]->workers.size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(it_tells_for_how_many_devices_it_has_planned) {
+  const auto told = [&] {
+    return ask<actors::planner_status>(planner, actors::status_atom::value)
+      .devices;
+  };
+  BOOST_TEST(told() == 0u);
+  worker_came();
+  worker_came();
+  BOOST_TEST(told() == 0u);
+  advance(20ms);
+  BOOST_TEST(told() == 2u);
+  // Whoever waits for a plan is not to wait for ever.
+  policy->throws = true;
+  worker_came();
+  advance(20ms);
+  BOOST_TEST(told() == 3u);
+}
+
 BOOST_AUTO_TEST_CASE(the_dead_are_in_no_plan_a_moment_after_their_death) {
   planning::cluster_view there;
   for (uint32_t i = 1; i <= 4; ++i) {

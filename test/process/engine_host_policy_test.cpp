@@ -9,6 +9,12 @@
 #include <support/eventually.hpp>
 #include <support/host_policy.hpp>
 
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
 using namespace atelier;
 using namespace std::chrono_literals;
 using test::eventually;
@@ -79,6 +85,31 @@ BOOST_DATA_TEST_CASE(what_it_throws_ends_one_decision,
   own->plans_fail = false;
   BOOST_TEST(eventually([&] { return sut->status().plan_version > version; }));
   BOOST_TEST(sut->status().workers_lost == 0u);
+  BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_DATA_TEST_CASE(an_engine_that_started_has_planned_for_its_devices,
+                     boost::unit_test::data::make({mode::single, mode::split}),
+                     how) {
+  struct slow_policy : test::turn_policy {
+    planning::plan replan(const planning::demand& asked,
+                          const planning::profile& known,
+                          const planning::cluster_view& there,
+                          const planning::plan& previous) const override {
+      auto out = turn_policy::replan(asked, known, there, previous);
+      if (!there.workers.empty()) {
+        std::this_thread::sleep_for(300ms);
+        ++planned;
+      }
+      return out;
+    }
+
+    mutable std::atomic<uint32_t> planned = 0;
+  };
+
+  const auto own = std::make_shared<const slow_policy>();
+  auto sut = test::start(options_with(how, {own}, {"policy.name=turns"}));
+  BOOST_TEST(own->planned > 0u);
   BOOST_TEST(sut->stop(10s));
 }
 

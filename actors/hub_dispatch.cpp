@@ -103,6 +103,11 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
         if (dispatch_under_way(lanes, w, now))
           break;
         queues_.starve(lane);
+        // A trial waits for those who were delayed only while they can go on.
+        if (queues_.held_up().count(lane) != 0)
+          for (const auto served : lanes)
+            queues_.touch_waiting(pool ? pool_suspects_lane
+                                       : alone_lane(served));
         return;
       }
     }

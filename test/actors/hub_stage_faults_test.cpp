@@ -413,4 +413,31 @@ BOOST_AUTO_TEST_CASE(a_suspicion_of_before_does_not_bind_beside_the_scheduler) {
   BOOST_TEST(rig.orders("fetch") == 2u);
 }
 
+// The trial waits for those it would delay again only while they can go on:
+// here they wait for the very slots that the suspect holds.
+BOOST_AUTO_TEST_CASE(a_suspect_is_tried_though_those_who_wait_were_delayed) {
+  auto options = early(if_failed::fail);
+  options.slots = {2, 8, 0};
+  told_rig rig{options};
+  rig.submit();
+  rig.on(told_rig::reply(reach(rig, "early")));
+  const auto steps = rig.take<denoise>();
+  rig.kill(told_rig::cpu);
+  rig.add_worker(role::preprocess, 1, rig.life(1, 2));
+  rig.done(steps);
+  rig.submit();
+  const auto suspect = reach(rig, "early");
+  rig.submit();
+  BOOST_TEST(rig.count<prepare>() == 0u);
+  rig.lose(rig.life(1, 2));
+  // Somebody works in the new process when the trial is due.
+  rig.add_worker(role::postprocess, 1, rig.life(1, 3));
+  const auto last = rig.take<finish>();
+  rig.add_worker(role::preprocess, 1, rig.life(1, 3));
+  BOOST_TEST(rig.orders("early") == 0u);
+  rig.done(last);
+  const auto again = rig.order("early");
+  BOOST_TEST((again.who.id == suspect.who.id));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -63,8 +63,7 @@ protected:
     if (!roomy_ || (p.device && devices() > 1))
       return;
     for (const auto other : delayed_)
-      if (!is_suspect(other) && waits(other)) {
-        const auto there = role_of(other);
+      if (const auto there = waits_for(other); there && !is_suspect(other)) {
         const bool encodes = role == actors::role::preprocess
                           && there == actors::role::postprocess;
         BOOST_REQUIRE_MESSAGE(role != there && !encodes,
@@ -171,8 +170,9 @@ protected:
     for (const auto& what : requests_) {
       // With several devices another one serves them.
       const bool elsewhere = p.device && devices() > 1;
-      if (!elsewhere && !is_suspect(what->id)
-          && p.there.count(role_of(what->id)) != 0 && waits(what->id))
+      const auto needed = waits_for(what->id);
+      if (!elsewhere && !is_suspect(what->id) && needed
+          && p.there.count(*needed) != 0)
         delayed_.insert(what->id);
     }
     for (const auto who : p.outstanding)
@@ -307,8 +307,13 @@ protected:
                     [](const auto& p) { return p.device; }));
   }
 
-  actors::role role_of(core::request_id id) const {
-    return stages_->path().worker_of(at_.at(id));
+  // The workers that a request waits for. At which stage it waits is up to what
+  // the stages before it left, which the scheduler knows.
+  std::optional<actors::role> waits_for(core::request_id id) const {
+    const auto stage = waits(id) ? rig_->sut->stage_of(id) : std::nullopt;
+    if (!stage)
+      return std::nullopt;
+    return stages_->path().worker_of(*stage);
   }
 
   // Now, or from the begin of its phase on for what a server before held

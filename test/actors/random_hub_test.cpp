@@ -315,6 +315,8 @@ private:
     rig_->now += later;
     time_passed();
     event([&](auto& h) { h.tick(rig_->now); });
+    // A question without any time is over as soon as it is asked.
+    time_passed();
   }
 
   void replan() {

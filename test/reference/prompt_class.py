@@ -17,7 +17,7 @@ import served
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 MODELS = os.path.join(SOURCE, "models")
-LADDER = ["base@50", "small@20", "turbo@4"]
+LADDER = ["base@50", "base@20", "turbo@4"]
 HOSTED = "devices=[{name='cpu:0',executor='torch',variants=%r}]" % LADDER
 PATIENCE_S = 120
 
@@ -45,14 +45,14 @@ def drawn(url, prompt):
         time.sleep(0.05)
         job = get(url, "/v1/jobs/" + job["id"])
     check(job["status"] == "completed", job)
-    return job["images"][0]
+    return job["result"]["images"][0]
 
 
 def profile(folder):
     """The shipped family's profile, with a ladder of some of its ways."""
     with open(os.path.join(MODELS, "profile.json"), encoding="utf-8") as file:
         out = json.load(file)
-    quality = {x["name"]: x.get("quality", 0) for x in out["variants"]}
+    quality = {x["name"]: x["quality"] for x in out["variants"]}
     out["ladders"] = [{
         "kind": "smaller_models",
         "levels": [{"variant": x, "skip": 0, "quality": quality[x],

@@ -11,8 +11,8 @@ namespace atelier::config {
 /// Cores have numbers below this one.
 inline constexpr uint32_t most_cores = 1024;
 
-/// Reads numbers and ranges of them, as "0-3,6"; a range rises, and no core
-/// stands there twice. Returns them in rising order.
+/// Reads numbers and ranges, such as "0-3,6"; a range must rise, and each core
+/// may occur once. Returns them in rising order.
 std::optional<std::vector<uint32_t>> parse_core_set(std::string_view text);
 
 } // namespace atelier::config

@@ -12,12 +12,12 @@
 
 namespace atelier::config {
 
-/// One thing wrong with a configuration.
+/// One fault of a configuration.
 struct fault {
-  /// Where it was found: a file's name, "--set", "defaults", or "settings" for
-  /// those that a program filled in.
+  /// The source of the fault: a file's name, "--set", "defaults", or "settings"
+  /// for settings that a program filled in.
   std::string source;
-  /// Line in the source, from 1; 0 where there is none.
+  /// Line in the source, from 1; 0 if the source has no lines.
   uint32_t line = 0;
   /// Dotted key, such as "devices[1].max_batch"; empty for faults of syntax.
   std::string key;
@@ -30,7 +30,7 @@ struct fault {
 /// Returns "source:line: key: text" for people.
 std::string to_string(const fault& x);
 
-/// Either valid settings or every fault at once; never both.
+/// Holds either valid settings or all faults; never both.
 struct outcome {
   settings values;
   std::vector<fault> faults;
@@ -45,12 +45,12 @@ struct outcome {
 
 /// Reads TOML text, then applies `overrides` ("key.path=value", TOML values;
 /// a bare word counts as a string) in order, then checks the whole.
-/// @param own_executors what devices[].executor may be besides: a host's own
+/// @param own_executors the host's own names for devices[].executor
 outcome parse(std::string_view toml, std::string_view source_name,
               std::span<const std::string> overrides = {},
               std::span<const std::string> own_executors = {});
 
-/// Reads the file at `path`, or starts from the defaults where it is empty.
+/// Reads the file at `path`; an empty path means the defaults.
 /// A path that cannot be read is a fault, never a fallback to the defaults.
 outcome load(const std::filesystem::path& path,
              std::span<const std::string> overrides = {},

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of all configuration options. Long, because it is one table: each
+// option's name, range, default and text are read together.
 #include <atelier/config/schema.hpp>
 #include <atelier/core/error.hpp>
 
@@ -24,26 +26,26 @@ constexpr double most_slots = 65'536;
 constexpr double most_slot_kib = 67'108'864;
 
 constexpr section all_sections[] = {
-  {"limits", "What one request may ask for, and how much may wait."},
+  {"limits", "Limits of one request, and of the queue."},
   {"arena", "Fixed sizes of the shared memory. A request that does not fit its "
-            "slot is refused."},
-  {"processes", "Starting, watching and ending processes."},
+            "slot is rejected."},
+  {"processes", "Starting, monitoring and ending processes."},
   {"preprocess", "CPU workers that prepare requests."},
-  {"postprocess", "CPU workers that encode pictures."},
+  {"postprocess", "CPU workers that encode images."},
   {models_section, "One table per model on disk."},
   {devices_section, "One table per device. A file with one such table replaces "
                     "the default device."},
-  {"scheduler", "Bounds and pace of the scheduler."},
+  {"scheduler", "Limits and intervals of the scheduler."},
   {"actors", "Threads of the actor system."},
   {"policy", "How requests are answered."},
-  {"classifier", "What tells from a prompt how much it tolerates."},
+  {"classifier", "The network that predicts a prompt's difficulty."},
   {"planner", "When plans are made."},
   {"monitor", "How demand is counted."},
-  {"cache", "What is remembered of answered requests, for policies that let "
-            "later ones start from it."},
-  {"http", "The server's door: 'atelier serve'."},
-  {"timeline", "The file of --timeline: what happened when."},
-  {"log", "What is told on standard error."},
+  {"cache", "Cache of answered requests, for policies that start later "
+            "requests from earlier work."},
+  {"http", "The HTTP server: 'atelier serve'."},
+  {"timeline", "The file of --timeline, with the events of a run."},
+  {"log", "Messages on standard error."},
 };
 
 constexpr repetition all_repetitions[] = {
@@ -66,51 +68,50 @@ constexpr repetition all_repetitions[] = {
 
 const option all_options[] = {
   {"limits", "prompt_bytes",
-   "Longest prompt, and longest negative prompt, in UTF-8.",
+   "Maximum length of a prompt, and of a negative prompt, in UTF-8.",
    ATELIER_AT(limits.prompt_bytes), 1, 16'777'216},
-  {"limits", "steps", "Most denoising steps of one request.",
+  {"limits", "steps", "Maximum number of denoising steps of one request.",
    ATELIER_AT(limits.steps), 1, 10'000},
-  {"limits", "guidance", "Largest guidance scale.", ATELIER_AT(limits.guidance),
+  {"limits", "guidance", "Maximum guidance scale.", ATELIER_AT(limits.guidance),
    1, 1'000},
-  {"limits", "side_px", "Longest side of a picture.",
+  {"limits", "side_px", "Maximum length of an image's longer side.",
    ATELIER_AT(limits.side_px), core::grid_px, 65'536},
-  {"limits", "picture_px", "Largest picture, width times height.",
+  {"limits", "picture_px", "Maximum size of an image, width times height.",
    ATELIER_AT(limits.picture_px), core::grid_px* core::grid_px, 4'294'967'296},
-  {"limits", "requests", "Most requests accepted and not yet answered.",
+  {"limits", "requests", "Maximum number of open requests.",
    ATELIER_AT(limits.requests), 1, 10'000'000},
   {"limits", "queue_s",
-   "Most predicted time until all of those are answered; beyond it a request "
-   "is refused with the time to come back.",
+   "Maximum predicted time until all open requests are answered; above it a "
+   "request is rejected with a retry time.",
    ATELIER_AT(limits.queue), 0.001, day_s},
-  {"limits", "request_mib",
-   "Most memory that the texts of those requests hold.",
+  {"limits", "request_mib", "Maximum memory for the texts of open requests.",
    ATELIER_AT(limits.request_bytes), 1, 1'048'576},
   {"limits", "source_kib",
-   "Largest file of an image that a request starts from, and of its mask.",
+   "Maximum size of a request's input image file, and of its mask file.",
    ATELIER_AT(limits.source_bytes), 1, 4'194'303},
   {"limits", "source_px",
-   "Largest such image, and mask: what decoding it may take.",
+   "Maximum size of an input image, and of a mask, width times height.",
    ATELIER_AT(limits.source_px), 1, 4'294'967'296},
   {"limits", "decode_ms",
-   "Longest time that decoding and scaling the files of one request may take; "
-   "no more than half of processes.silence_ms counts.",
+   "Maximum time for decoding and scaling the files of one request; values "
+   "above half of processes.silence_ms count as half of it.",
    ATELIER_AT(limits.decode), 1, 60'000},
   {"limits", "sources_mib",
-   "Most memory that such files of those requests hold; at least twice "
+   "Maximum memory for the input files of open requests; at least twice "
    "source_kib.",
    ATELIER_AT(limits.sources_bytes), 1, 1'048'576},
 
   {"arena", "state_slots", "Slots for running latents.",
    ATELIER_AT(arena.state_slots), 2, most_slots},
-  {"arena", "state_slot_kib", "Size of one of them.",
+  {"arena", "state_slot_kib", "Size of a state slot.",
    ATELIER_AT(arena.state_slot_bytes), 4, most_slot_kib, form::multiple_of_64},
-  {"arena", "image_slots", "Slots for pictures, as pixels or encoded.",
+  {"arena", "image_slots", "Slots for images, as pixels or encoded.",
    ATELIER_AT(arena.image_slots), 2, most_slots},
-  {"arena", "image_slot_kib", "Size of one of them.",
+  {"arena", "image_slot_kib", "Size of an image slot.",
    ATELIER_AT(arena.image_slot_bytes), 4, most_slot_kib, form::multiple_of_64},
   {"arena", "capture_slots", "Slots for latents kept for a cache.",
    ATELIER_AT(arena.capture_slots), 0, most_slots},
-  {"arena", "capture_slot_kib", "Size of one of them.",
+  {"arena", "capture_slot_kib", "Size of a capture slot.",
    ATELIER_AT(arena.capture_slot_bytes), 4, most_slot_kib,
    form::multiple_of_64},
   {"arena", "ring_kib",
@@ -122,37 +123,37 @@ const option all_options[] = {
    "CPU work and one per device.",
    ATELIER_AT(processes.mode), 0, 0, form::any, modes},
   {"processes", "program",
-   "Program of the other processes; empty: the installed one.",
+   "Program of the other processes; empty: the installed program.",
    ATELIER_AT(processes.program)},
   {"processes", "cpu_cores",
-   "Cores that the process of the CPU work may run on, as \"0-3,6\"; empty: "
-   "all. Needs mode \"split\".",
+   "Cores for the process of the CPU work, such as \"0-3,6\"; empty: all. "
+   "Needs mode \"split\".",
    ATELIER_AT(processes.cpu_cores), 0, 0, form::core_set},
   {"processes", "setup_ms",
-   "How long a process may take to start and load its models.",
+   "Maximum time for a process to start and load its models.",
    ATELIER_AT(processes.setup), 1, hour_ms},
   {"processes", "heartbeat_ms",
-   "How often a process is asked for a sign of life.",
+   "Interval of the heartbeat messages to each process.",
    ATELIER_AT(processes.heartbeat), 1, hour_ms},
   {"processes", "silence_ms",
-   "A process that is set up and this long without a sign is suspected; at "
-   "least twice the heartbeat.",
+   "Time without a heartbeat after which a process is suspected; at least "
+   "twice the heartbeat.",
    ATELIER_AT(processes.silence), 2, hour_ms},
   {"processes", "step_factor",
    "A worker without a step for this many times the predicted time, plus "
    "silence_ms, is suspected.",
    ATELIER_AT(processes.step_factor), 1, 1'000},
   {"processes", "confirm_ms",
-   "How long the exit of a killed process is awaited before its requests go on "
+   "Maximum wait for the exit of a killed process before its requests continue "
    "elsewhere.",
    ATELIER_AT(processes.confirm), 1, hour_ms},
   {"processes", "restart_first_ms",
-   "Pause before a restart. It doubles while deaths that no request explains "
-   "are at most 10 s apart.",
+   "Pause before a restart. It doubles if deaths without a request as their "
+   "cause are at most 10 s apart.",
    ATELIER_AT(processes.restart_first), 1, hour_ms},
-  {"processes", "restart_most_ms", "Longest pause before a restart.",
+  {"processes", "restart_most_ms", "Maximum pause before a restart.",
    ATELIER_AT(processes.restart_most), 1, hour_ms},
-  {"processes", "grace_ms", "How long stopping waits for running work.",
+  {"processes", "grace_ms", "Time for running work to finish during shutdown.",
    ATELIER_AT(processes.grace), 0, hour_ms},
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a member's name, not a value.
@@ -184,53 +185,52 @@ const option all_options[] = {
    "A folder or file whose autoencoder replaces the model's; empty: its own.",
    ATELIER_AT_MODEL(vae)},
   {models_section, "weights",
-   "Of weight files side by side, \"fp16\" takes those named so; empty: those "
-   "without such a name.",
+   "Variant of the weight files, such as \"fp16\"; empty: the files without a "
+   "variant name.",
    ATELIER_AT_MODEL(weights)},
   {models_section, "guidance",
-   "Guidance where a request names none; -1: that of the model's kind.",
+   "Default guidance; -1: that of the model's kind.",
    ATELIER_AT_MODEL(guidance), -1, 1'000},
   {models_section, "links",
-   "Where links in its folder may lead: inside, into another model's folder "
-   "beside it and into the blobs of its Hugging Face cache; or anywhere, for "
-   "models that you trust.",
+   "Allowed targets of links in the model's folder: inside (another model's "
+   "folder beside it and the blobs of its Hugging Face cache), or anywhere, "
+   "for models that you trust.",
    ATELIER_AT_MODEL(links), 0, 0, form::any, link_targets},
 
-  {devices_section, "name", "The device; no two tables name the same.",
+  {devices_section, "name", "The device; every table needs a different one.",
    ATELIER_AT_DEVICE(name), 0, 0, form::device_name},
   {devices_section, "kind",
-   "Devices of one kind take equally long for the same work; empty: what "
-   "stands "
-   "before the colon in the name.",
+   "Kind of device: devices of one kind take equally long for the same work. "
+   "Empty: the device's name up to the colon.",
    ATELIER_AT_DEVICE(kind), 0, 0, form::kind_name},
   {devices_section, "profile",
-   "A file that 'atelier profile' wrote on such a device: its costs hold for "
-   "all "
-   "devices of the kind, those of planner.profile for the others.",
+   "Profile that 'atelier profile' wrote on such a device: its costs hold for "
+   "all devices of the kind, those of planner.profile for the others.",
    ATELIER_AT_DEVICE(profile)},
   {devices_section, "cores",
-   "Cores that its process may run on, as \"0-3,6\"; empty: all. Needs "
+   "Cores for the device's process, such as \"0-3,6\"; empty: all. Needs "
    "processes.mode \"split\".",
    ATELIER_AT_DEVICE(cores), 0, 0, form::core_set},
   {devices_section, "executor",
-   "What runs there; auto: what its variants need. In a host, also the name of "
-   "an executor of its own.",
+   "The executor; auto: the one that the variants need. Host programs can add "
+   "their own names.",
    ATELIER_AT_DEVICE(executor), 0, 0, form::any, executors},
   {devices_section, "variants",
-   "Models with their steps and element type that it may host; empty: those of "
-   "the shipped family, or without it the test card.",
+   "Models that the device may host, with their steps and element type; empty: "
+   "those of the shipped family, or without it the test card.",
    ATELIER_AT_DEVICE(variants), 0, 0, form::variant_list},
   {devices_section, "memory_mib",
-   "Most memory of the models that are resident at a time: the least recently "
-   "used leave for others; 0: all variants are resident.",
+   "Maximum memory for resident models: the least recently used are unloaded "
+   "for others; 0: all variants are resident.",
    ATELIER_AT_DEVICE(memory_bytes), 0, 16'777'216},
-  {devices_section, "max_batch", "Most rows of one step; at most the seats.",
+  {devices_section, "max_batch",
+   "Maximum number of rows in one step; at most the seats.",
    ATELIER_AT_DEVICE(max_batch), 1, 1'024},
   {devices_section, "seats",
    "Requests that the worker holds at a time, waiting ones included.",
    ATELIER_AT_DEVICE(seats), 1, 4'096},
   {devices_section, "publish_every",
-   "Publish a row's state after every so many steps.",
+   "Number of steps between publications of a row's state.",
    ATELIER_AT_DEVICE(publish_every), 1, 10'000},
   {devices_section, "threads",
    "Threads of the executor's arithmetic; 0: all cores.",
@@ -239,33 +239,33 @@ const option all_options[] = {
    "Duration of one step of the test card; 0: as fast as it draws.",
    ATELIER_AT_DEVICE(test_card_step), 0, hour_ms},
   {devices_section, "test_card_load_ms",
-   "Duration of making the test card; stands for loading a model.",
+   "Duration of making the test card; simulates loading a model.",
    ATELIER_AT_DEVICE(test_card_load), 0, hour_ms},
   {devices_section, "test_card_fault_every",
-   "Every so many steps of the test card one throws, in turn as out of memory "
-   "and as an unknown fault, to rehearse faults; 0: never.",
+   "Number of test card steps between injected exceptions, alternating between "
+   "out of memory and an unknown fault; 0: never.",
    ATELIER_AT_DEVICE(test_card_fault_every), 0, 1'000'000},
 
-  {"scheduler", "tick_ms", "How often late work is looked for.",
+  {"scheduler", "tick_ms", "Interval of the check for late work.",
    ATELIER_AT(scheduler.tick), 0.1, 60'000},
   {"scheduler", "attempts",
    "Dispatches of one request before it fails as unavailable.",
    ATELIER_AT(scheduler.attempts), 1, 1'000},
   {"scheduler", "ageing_s",
-   "Each so long waited raises a request's priority by one.",
+   "Waiting time that raises a request's priority by one.",
    ATELIER_AT(scheduler.ageing), 0.001, day_s},
   {"scheduler", "batching",
    "When requests join a device's batch: as the policy says, between any two "
-   "steps, when the whole batch before ended, or one by one. The last two are "
-   "there to compare with.",
+   "steps, when the previous batch ended, or one by one. The last two exist "
+   "for comparisons.",
    ATELIER_AT(scheduler.batching), 0, 0, form::any, batchings},
   {"scheduler", "facts_ms",
-   "A request goes on without what its policy asked of it (what it tolerates, "
-   "what is near) when no answer came in this time.",
+   "Maximum wait for the facts that a policy asks for (a prompt's difficulty, "
+   "similar earlier work); the request then continues without them.",
    ATELIER_AT(scheduler.facts), 0.1, 60'000},
   {"scheduler", "facts_share",
-   "Of a request with a deadline: in this share of the time that it has left, "
-   "if that is shorter.",
+   "Maximum wait for facts as a share of the time until a request's deadline; "
+   "the shorter wait applies.",
    ATELIER_AT(scheduler.facts_share), 0, 1},
 
   {"actors", "threads",
@@ -274,125 +274,123 @@ const option all_options[] = {
 
   {"policy", "name",
    "Name of the policy; docs/policies.md lists them. \"auto\": 'atelier' for "
-   "several models that nothing relates, else 'vanilla'.",
+   "several unrelated models, otherwise 'vanilla'.",
    ATELIER_AT(policy.name), 0, 0, form::nonempty},
   {"policy", "judges",
-   "A folder with one for each network that judges pictures, by its name; "
-   "empty: the shipped family's.",
+   "Folder that contains a folder for each judge network, by name; empty: the "
+   "shipped family's.",
    ATELIER_AT(policy.judges)},
 
   {"classifier", "folder",
-   "A folder as 'atelier train export' writes it for the classifier: it "
-   "expects "
-   "of a prompt how good its picture will be in each way to draw it; empty: "
-   "the "
-   "shipped one where the shipped models are hosted, else none.",
+   "Folder that 'atelier train export' wrote for the classifier, which "
+   "predicts the quality of a prompt's image on each route; empty: the shipped "
+   "one if the shipped models are hosted, otherwise none.",
    ATELIER_AT(classifier.folder)},
 
   {"planner", "profile",
-   "A file that 'atelier profile' wrote for this machine; empty: durations are "
-   "guessed from the models' sizes.",
+   "Profile that 'atelier profile' wrote for this machine; empty: durations "
+   "are estimated from the models' sizes.",
    ATELIER_AT(planner.profile)},
   {"planner", "quality",
-   "A file that 'atelier evaluate' wrote: what pictures of the variants are "
-   "worth, and what judges let pass; empty: the shipped family's.",
+   "File that 'atelier evaluate' wrote, with the quality of the variants and "
+   "the judges' pass rates; empty: the shipped family's.",
    ATELIER_AT(planner.quality)},
   {"planner", "plan",
-   "A file that 'atelier plan -o' wrote, to answer by with policy.name = "
-   "\"fixed\"; else empty.",
+   "Plan that 'atelier plan -o' wrote, for policy.name = \"fixed\"; otherwise "
+   "empty.",
    ATELIER_AT(planner.plan)},
   {"planner", "period_s", "Time between two plans.", ATELIER_AT(planner.period),
    0.01, day_s},
 
   {"monitor", "window_s", "Length of one counting window.",
    ATELIER_AT(monitor.window), 0.01, day_s},
-  {"monitor", "windows", "How many windows are kept.",
-   ATELIER_AT(monitor.windows), 1, 10'000},
+  {"monitor", "windows", "Number of windows kept.", ATELIER_AT(monitor.windows),
+   1, 10'000},
 
   {"cache", "memory_mib",
-   "Most memory of what is kept; beyond it the least recently used leaves. 0: "
-   "nothing is remembered.",
+   "Maximum memory of the cache; the least recently used entries are removed "
+   "first. 0: no cache.",
    ATELIER_AT(cache.memory_bytes), 0, 16'777'216},
-  {"cache", "entries", "Most requests that something is kept of.",
+  {"cache", "entries", "Maximum number of requests in the cache.",
    ATELIER_AT(cache.entries), 1, 10'000'000},
 
   {"http", "listen",
-   "HOST:PORT to listen to; port 0 takes a free one. Without HOST it is "
-   "127.0.0.1: programs of this machine only.",
+   "HOST:PORT to listen on; port 0 takes a free one. Without HOST it is "
+   "127.0.0.1: local programs only.",
    ATELIER_AT(http.listen), 0, 0, form::endpoint},
   {"http", "without_key",
-   "Who is served without a key: programs of this machine, which an address "
-   "beyond it then refuses to start with, or anybody.",
+   "Clients that need no key: loopback (local programs only; other listening "
+   "addresses are rejected at startup), or anywhere (all clients).",
    ATELIER_AT(http.without_key), 0, 0, form::any, keyless_from},
   {"http", "keys",
    "File of keys, a line \"NAME user|admin SHA256 [PER_MINUTE]\" each; empty: "
-   "none are asked for.",
+   "no keys.",
    ATELIER_AT(http.keys)},
-  {"http", "certificate", "TLS: a chain of certificates, as PEM.",
+  {"http", "certificate", "TLS: the certificate chain, as PEM.",
    ATELIER_AT(http.certificate)},
-  {"http", "private_key", "TLS: its private key, as PEM.",
+  {"http", "private_key", "TLS: the private key, as PEM.",
    ATELIER_AT(http.private_key)},
   {"http", "origins",
-   "Origins of web pages that may use the APIs, as \"https://host:port\".",
+   "Origins of web pages that may use the APIs, such as \"https://host:port\".",
    ATELIER_AT(http.origins), 0, 0, form::origin_list},
   {"http", "threads", "Threads that serve connections.",
    ATELIER_AT(http.threads), 1, 64},
-  {"http", "connections", "Most connections at a time.",
+  {"http", "connections", "Maximum number of connections.",
    ATELIER_AT(http.connections), 1, 1'000'000},
   {"http", "connections_of_peer",
-   "Most connections of one address (IPv6: of one /64) at a time; 0: 256, and "
-   "no limit for this machine's own addresses, from where a proxy may bring "
-   "everybody.",
+   "Maximum number of connections from one address (IPv6: one /64); 0: 256, "
+   "and no limit for this machine's own addresses, because a proxy may forward "
+   "all clients from there.",
    ATELIER_AT(http.connections_of_peer), 0, 1'000'000},
-  {"http", "header_kib", "Largest head of a request.",
+  {"http", "header_kib", "Maximum size of a request's head.",
    ATELIER_AT(http.header_bytes), 1, 1'024},
-  {"http", "body_mib", "Largest body of a request.",
+  {"http", "body_mib", "Maximum size of a request's body.",
    ATELIER_AT(http.body_bytes), 1, 4'096},
   {"http", "bodies_mib",
-   "Most memory that all bodies hold at a time; at least body_mib.",
+   "Maximum memory for all bodies together; at least body_mib.",
    ATELIER_AT(http.bodies_bytes), 1, 1'048'576},
   {"http", "unsent_mib",
-   "Most that waits for a client that reads slowly; then it is disconnected.",
+   "Maximum unsent data for a slow client before it is disconnected.",
    ATELIER_AT(http.unsent_bytes), 1, 4'096},
-  {"http", "read_ms", "How long sending a request may take.",
+  {"http", "read_ms", "Maximum time for receiving a request.",
    ATELIER_AT(http.read), 1, hour_ms},
-  {"http", "idle_ms", "How long a connection may rest, and a client not read.",
+  {"http", "idle_ms",
+   "Maximum time that a connection may be idle, or a client may stop reading.",
    ATELIER_AT(http.idle), 1, hour_ms},
-  {"http", "jobs", "Jobs known, ended ones included.", ATELIER_AT(http.jobs), 1,
-   10'000'000},
-  {"http", "pictures", "Most pictures of one call.", ATELIER_AT(http.pictures),
-   1, 1'024},
+  {"http", "jobs", "Maximum number of jobs, including finished ones.",
+   ATELIER_AT(http.jobs), 1, 10'000'000},
+  {"http", "pictures", "Maximum number of images in one call.",
+   ATELIER_AT(http.pictures), 1, 1'024},
   {"http", "results_mib",
-   "Pictures of jobs that ended, in memory: until they are in files, or where "
-   "they cannot be.",
+   "Memory for images of finished jobs that are not in files yet, or cannot "
+   "be.",
    ATELIER_AT(http.results_bytes), 1, 1'048'576},
   {"http", "results_disk_mib",
-   "Those in files, in the folder results of the data folder; 0: none.",
+   "Disk quota for images of finished jobs, in the folder results of the data "
+   "folder; 0: no files.",
    ATELIER_AT(http.results_disk_bytes), 0, 1'048'576},
-  {"http", "results_s", "How long they are kept.", ATELIER_AT(http.results), 1,
-   day_s},
+  {"http", "results_s", "Time that finished jobs' images are kept.",
+   ATELIER_AT(http.results), 1, day_s},
   {"http", "retry_ms",
-   "How long a call with an Idempotency-Key goes on after its client went, for "
-   "the client to come again.",
+   "Time that a call with an Idempotency-Key continues after its client "
+   "disconnected, so that the client can retry.",
    ATELIER_AT(http.retry), 0, hour_ms},
   {"http", "journal",
-   "on: jobs outlive the server. Each is on the disk, in jobs.sqlite of the "
-   "data "
-   "folder, before it is answered 202, and what was open is drawn after the "
-   "next "
-   "start. Needs results_disk_mib.",
+   "on: jobs survive a restart of the server. Each job is on disk, in "
+   "jobs.sqlite of the data folder, before its 202 reply, and open jobs "
+   "continue after the next start. Needs results_disk_mib.",
    ATELIER_AT(http.journal), 0, 0, form::any, off_or_on},
 
   {"timeline", "file_mib",
-   "Largest file; what happens later is left out and counted.",
+   "Maximum file size; later events are dropped and counted.",
    ATELIER_AT(timeline.file_bytes), 1, 1'048'576},
   {"timeline", "events",
-   "Most events that wait to be written; those beyond are left out and "
+   "Maximum number of events waiting to be written; more are dropped and "
    "counted.",
    ATELIER_AT(timeline.events), 1, 16'777'216},
 
-  {"log", "level", "The least severe messages that are told.",
-   ATELIER_AT(log.level), 0, 0, form::any, levels},
+  {"log", "level", "Least severe level that is printed.", ATELIER_AT(log.level),
+   0, 0, form::any, levels},
 };
 
 #undef ATELIER_AT

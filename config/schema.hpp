@@ -14,20 +14,21 @@
 
 namespace atelier::config {
 
-/// What a device's executor may be, beside a host's own (widened_by).
+/// The built-in values of a device's executor; a host can add more
+/// (widened_by).
 inline constexpr std::string_view executors[] = {"auto", "test_card", "torch"};
 
-/// Most devices of one host.
+/// Maximum number of devices of one host.
 inline constexpr size_t most_devices = 64;
 
-/// Most models of one host.
+/// Maximum number of models of one host.
 inline constexpr size_t most_models = 256;
 
 /// Sections whose options exist once per device, and once per model.
 inline constexpr std::string_view devices_section = "devices";
 inline constexpr std::string_view models_section = "models";
 
-/// What an option's value looks like in a file.
+/// The type of an option's value in a file.
 enum class kind : uint8_t {
   integer,
   real,
@@ -38,7 +39,7 @@ enum class kind : uint8_t {
   text_list,
 };
 
-/// What a single value must be beyond its kind and range.
+/// The checks of a single value in addition to its kind and range.
 enum class form : uint8_t {
   any,
   nonempty,
@@ -53,27 +54,27 @@ enum class form : uint8_t {
   kind_name,
 };
 
-/// Where an option's value lives in the settings.
+/// The place of an option's value in the settings.
 using place =
   std::variant<uint32_t*, uint64_t*, float*, double*, std::string*,
                std::vector<std::string>*, core::timespan*, process_mode*>;
 
-/// One thing that a user can set. The defaults are those of the structs.
+/// One option that a user can set. The structs define the defaults.
 struct option {
   std::string_view section;
-  /// Ends in its unit where it has one: `_ms`, `_s`, `_bytes`, `_kib`, `_mib`,
-  /// `_px`.
+  /// The name ends in the option's unit if it has one: `_ms`, `_s`, `_bytes`,
+  /// `_kib`, `_mib`, `_px`.
   std::string_view name;
-  /// A sentence that says what it does.
+  /// A sentence that explains the option.
   std::string_view doc;
-  /// Returns its place; the index is that of the table where its section is
-  /// repeated, unused elsewhere.
+  /// Returns its place; the index is that of the table if the section is
+  /// repeated, and unused otherwise.
   place (*at)(settings&, size_t);
   /// Range of a number, in the unit of the name.
   double least = 0;
   double most = 0;
   form shape = form::any;
-  /// Where not empty, the only values. A process_mode is the index into them.
+  /// The allowed values, unless empty. A process_mode is the index into them.
   std::span<const std::string_view> choices = {};
 };
 
@@ -86,7 +87,7 @@ struct section {
 /// A section with one table for each member of a list.
 struct repetition {
   std::string_view section;
-  /// What one of them is, for sentences.
+  /// The noun for one member, for sentences.
   std::string_view one;
   size_t least = 0;
   size_t most = 0;
@@ -101,15 +102,16 @@ struct repetition {
 struct unit {
   std::string_view suffix;
   std::string_view name;
-  /// How many of the settings' own unit (bytes, nanoseconds) it is.
+  /// The number of the settings' own units (bytes, nanoseconds) in this unit.
   double scale = 1;
 };
 
 /// Returns every option, section by section in the order of the file.
 std::span<const option> options();
 
-/// Returns `x` as it is where devices may have a host's executors, too:
-/// `choices`, which has to live as long, if `x` is devices[].executor.
+/// Returns `x` for a configuration whose devices may have a host's executors:
+/// if `x` is devices[].executor, with these `choices`, which must live as long;
+/// otherwise unchanged.
 option widened_by(std::span<const std::string_view> choices, option x);
 
 /// Returns every section in the order of the file.
@@ -118,13 +120,13 @@ std::span<const section> sections();
 /// Returns every repeated section.
 std::span<const repetition> repetitions();
 
-/// Returns the repetition of a section, or nullptr where it stands once.
+/// Returns the repetition of a section; nullptr if the section occurs once.
 const repetition* repetition_of(std::string_view section);
 
 /// Returns the kind of `x`.
 kind kind_of(const option& x);
 
-/// Returns the unit of `x`; nameless and of scale 1 where it has none.
+/// Returns the unit of `x`; nameless and of scale 1 if it has none.
 const unit& unit_of(const option& x);
 
 /// Returns how often `x` stands in `values`: per table, or once.
@@ -139,16 +141,18 @@ struct instance {
   size_t index = 0;
 };
 
-/// Returns the option that lives at `member` of `values`; there must be one.
+/// Returns the option that lives at `member` of `values`.
+/// @pre the option exists
 instance option_at(const settings& values, const void* member);
 
 /// Returns the place of `x` for reading only.
 place look_at(const option& x, const settings& values, size_t index = 0);
 
-/// Says what a value of `x` must be, as "a whole number in 1..150".
+/// Returns the description of a valid value of `x`, such as "a whole number in
+/// 1..150".
 std::string demand_of(const option& x);
 
-/// Says what is wrong with the value at `where` by itself, if anything.
+/// Returns the fault of the value at `where` by itself, if it has one.
 std::optional<std::string> fault_of(const option& x, const place& where);
 
 /// Returns the value at `where` as TOML, in the unit of the key.

@@ -90,7 +90,7 @@ bool element_is_well_formed(const option& x, const std::string& item) {
                                       : detail::parse_variant(item).has_value();
 }
 
-/// Returns the first element that cannot be one; null where there is none.
+/// Returns the first invalid element; null if all are valid.
 const std::string* bad_element(const option& x,
                                const std::vector<std::string>& list) {
   const auto at =
@@ -105,7 +105,7 @@ bool within(const option& x, double in_unit) {
   return in_unit >= x.least && in_unit <= x.most;
 }
 
-/// Whether the value is right, for each type that a place can hold.
+/// Returns whether the value is valid, for each type that a place can hold.
 struct checker {
   const option& x;
 
@@ -135,7 +135,7 @@ struct checker {
   }
 };
 
-/// The value as TOML, for each type that a place can hold.
+/// Returns the value as TOML, for each type that a place can hold.
 struct printer {
   const option& x;
 

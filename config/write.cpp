@@ -11,7 +11,7 @@ namespace atelier::config {
 
 namespace {
 
-/// Whether a file explains itself.
+/// Whether a file contains explanations.
 enum class comments : uint8_t { none, all };
 
 /// Returns `text` as comment lines within 80 columns.
@@ -53,7 +53,7 @@ std::string write_table(const section& table, const settings& values,
   return text;
 }
 
-/// Shows a section of which there is no table: as comments, with defaults.
+/// Writes a section without a table as comments, with defaults.
 std::string write_absent(const section& table, const repetition& r) {
   settings sample;
   r.assign(sample, 1);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The lanes' queues. Long, because the orders in which rows leave and the
+// tenants' turns share the cursors over a lane.
 #include <atelier/planning/lanes.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The search, the text of what it finds, and the check at the start. Over 400
-// lines, as the first two share what a way and its steps are.
+// The search, the text of its findings, and the check at startup. Long, because
+// the search and the text share the types of a route and its steps.
 #include <atelier/planning/schedule_search.hpp>
 
 #include <fmt/format.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a stage of a request's path is: all that a host's own stage includes.
+// This header defines the stages of a request's path. A host's own stage
+// includes nothing else.
 
 #include <atelier/core/enum_count.hpp>
 #include <atelier/core/guarded.hpp>
@@ -31,18 +32,18 @@
 
 namespace atelier::planning {
 
-/// Where a stage's work runs.
+/// The place where a stage's work runs.
 enum class place : uint8_t {
   /// Workers of the CPU process.
   cpu_pool,
   /// The worker of a device, which batches by itself.
   device,
-  /// Workers of the control process, beside the scheduler: for what is
-  /// remembered there.
+  /// Workers of the control process, beside the scheduler: for work on
+  /// remembered requests.
   background,
 };
 
-/// When a stage is due on a request's path.
+/// The time when a stage is due on a request's path.
 enum class hook : uint8_t {
   /// Before a route is chosen: it finds facts, and moves nothing.
   before_route,
@@ -54,25 +55,25 @@ enum class hook : uint8_t {
   after_answer,
 };
 
-/// What becomes of a request whose stage failed; late is failed.
+/// What happens to a request whose stage failed or was late.
 enum class if_failed : uint8_t {
   /// The request fails with the stage's error.
   fail,
-  /// It goes on as if the stage had had nothing to do.
+  /// The request continues as if the stage had had nothing to do.
   go_on,
   /// The policy chooses a route again, without the earlier work that the row
-  /// started from; where it started from none, or has an image already, it goes
-  /// on.
+  /// started from. If the row started from none, or has an image already, it
+  /// continues.
   choose_again,
 };
 
-/// What a request can hold in slots, by name.
+/// The things that a request can hold in slots, by name.
 enum class held : uint8_t {
-  /// The files that it brings.
+  /// The request's input files.
   files,
-  /// The decoded image, and perhaps mask, that a leg starts from.
+  /// The decoded image, and perhaps mask, at which a leg starts.
   source,
-  /// The state of its run.
+  /// The state of the request's run.
   state,
   /// The pixels of an image.
   pixels,
@@ -90,7 +91,7 @@ constexpr std::string_view to_string(held x) {
   return names[static_cast<size_t>(x)];
 }
 
-/// Returns the kind of slot in which that is held.
+/// Returns the kind of slot that holds it.
 constexpr ipc::slot_kind kind_of(held x) {
   switch (x) {
     case held::state:
@@ -106,8 +107,8 @@ enum class access : uint8_t {
   reads,
   /// A new slot is granted, and the row holds it afterwards.
   writes,
-  /// A new slot is granted in place of the one that is read: afterwards the row
-  /// holds the new one alone.
+  /// A new slot is granted in place of the slot that is read: afterwards the
+  /// row holds only the new slot.
   replaces,
 };
 
@@ -115,10 +116,10 @@ enum class access : uint8_t {
 struct slot_use {
   held name = held::pixels;
   access how = access::reads;
-  /// Whether it does in a leg of a request; null: always. Pure, and called
-  /// often; what it throws counts as yes.
-  /// @param in the leg; null where the route has none
-  /// @param brings_image the request brings a source image
+  /// Returns whether the stage uses it in a leg of a request; null: always. The
+  /// function is pure and called often; an exception counts as yes.
+  /// @param in the leg; null if the route has none
+  /// @param brings_image the request has a source image
   bool (*when)(const leg* in, bool brings_image) = nullptr;
 
   bool applies(const leg* in, bool brings_image) const {
@@ -133,28 +134,27 @@ struct slot_use {
 /// A stage as data.
 struct stage_row {
   std::string_view name;
-  /// Of its orders and outcomes: processes whose pipelines differ in it do not
-  /// work together.
+  /// The version of the stage's orders and outcomes: processes whose pipelines
+  /// have different versions do not work together.
   uint16_t version = 1;
   place where = place::cpu_pool;
   hook at = hook::before_answer;
   std::span<const slot_use> slots = {};
-  /// How long it may take: this, and this share of the time left until the
-  /// request's deadline, whichever is less. Only before_route stages are bound
-  /// by it; what others take is watched by `takes`.
+  /// The stage may take at most this time, and at most `share` of the time left
+  /// until the request's deadline. Only before_route stages have this limit;
+  /// `takes` watches the others.
   core::timespan budget = core::timespan::max();
   double budget_share = 1;
   if_failed otherwise = if_failed::fail;
-  /// Of a before_route stage: it looks only for what a policy asks for, and is
-  /// not asked before that.
+  /// A before_route stage sets this to run only when a policy asks for its
+  /// facts.
   bool on_demand = false;
 };
 
 /// Slots by the name under which a request holds them; invalid: none.
 struct slot_set {
   std::array<ipc::slot_ref, held_names> at = {};
-  /// Every state that is kept for later requests; `held::capture` names the
-  /// first.
+  /// All states kept for later requests; `held::capture` names the first.
   std::vector<ipc::slot_ref> captures = {};
 
   ipc::slot_ref& operator[](held x) {
@@ -179,52 +179,54 @@ struct row_view {
   const core::request& wanted;
   const facts& known;
   const profile& costs;
-  /// What the policy asks for; nothing but before a route is chosen.
+  /// The policy's questions; empty once a route is chosen.
   need asked = {};
   /// Null before a route is chosen.
   const route* along = nullptr;
-  /// The leg that runs; null before a route is chosen, where the route has
-  /// none, and once all of them have run.
+  /// The leg that runs; null before a route is chosen, if the route has no
+  /// legs, and after the last leg.
   const planning::leg* leg = nullptr;
-  /// How it runs, or how the image of the answer was drawn.
+  /// How the leg runs, or how the image of the answer was drawn.
   const core::recipe* how = nullptr;
-  /// The earlier work that the leg, or the answer, starts from; and the steps
-  /// of it that are left out.
+  /// The earlier work at which the leg, or the answer, starts, and the number
+  /// of its steps that are skipped.
   const match* from = nullptr;
   uint32_t skip = 0;
-  /// How the pixels were drawn that the row holds; null where it holds none.
+  /// How the row's pixels were drawn; null if the row holds none.
   const core::recipe* drawn = nullptr;
-  /// What it holds, by name; files are there where the request brings some.
+  /// The request's slots, by name; the files are present only if the request
+  /// has some.
   std::array<bool, held_names> holds = {};
-  /// What the client will be told.
+  /// The notes for the client.
   std::span<const core::note> notes = {};
 };
 
-/// What a stage works with.
+/// The slots, clock and notes that a stage works with.
 struct worker_context {
   ipc::slot_store& slots;
-  /// Those that its row names and that the request holds.
+  /// The slots that the stage's row names and that the request holds.
   slot_set at;
-  /// Steady; of the worker's actor.
+  /// The steady clock of the worker's actor.
   std::function<core::time_point()> now;
-  /// What the client should know, a sentence each.
+  /// Notes for the client, a sentence each.
   std::vector<core::note>& notes;
-  /// Nobody waits for the outcome any longer than until then.
+  /// The scheduler does not wait for the outcome after this time.
   core::time_point until = core::never;
 };
 
 /// A stage: one row of data and four functions. `work` and `done` name their
 /// fields by `inspect`, as they may cross processes.
-/// - begin: the order, or none where there is nothing to do for the request.
-///   On the scheduler's thread: pure, and short.
-/// - takes: how long the work is expected to take: for watching it, and in
-///   simulations.
-/// - run: does the work, on a worker. An error is told as it is; what the stage
-///   throws becomes ec::internal.
-/// - end: enters what was found into the facts. On the scheduler's thread: pure
-///   and short. An error counts as that of `run`.
-/// It may have a fifth, `is_short(w)`: whether the work takes some 30
-/// microseconds at most, so that waking another thread for it would cost more.
+/// - begin: returns the order, or none if there is nothing to do for the
+/// request. It runs on the scheduler's thread: it is pure and short.
+/// - takes: predicts the duration of the work, for watching and for
+/// simulations.
+/// - run: does the work, on a worker. An error is reported unchanged; an
+/// exception becomes ec::internal.
+/// - end: enters the outcome into the facts. It runs on the scheduler's thread:
+/// it is pure and short. An error counts as an error of `run`.
+/// A stage may have a fifth function, `is_short(w)`, which returns whether the
+/// work takes at most about 30 microseconds, so that waking another thread for
+/// it would cost more.
 /// Threads: its functions are const and called from several threads.
 template <class S>
 concept stage_type = requires(const S& s, const row_view& row, facts& known,
@@ -238,8 +240,8 @@ concept stage_type = requires(const S& s, const row_view& row, facts& known,
   { s.end(d, known) } -> std::same_as<core::result<void>>;
 };
 
-/// A stage whose types are its own business. What its functions throw is an
-/// error, or nothing to do.
+/// A stage with its types erased. An exception of its functions becomes an
+/// error, or means that there is nothing to do.
 /// Threads: any.
 class any_stage {
 public:
@@ -247,25 +249,26 @@ public:
 
   virtual const stage_row& row() const = 0;
 
-  /// Returns the order; an empty one where there is nothing to do.
-  /// Errors: ec::internal where the stage threw.
+  /// Returns the order; an empty one if there is nothing to do.
+  /// Errors: ec::internal if the stage threw.
   virtual core::result<std::optional<core::typed_body>> begin(
     const row_view& row) const = 0;
 
-  /// Returns 0 where the order is another stage's.
+  /// Returns 0 if the order is another stage's.
   virtual core::timespan takes(const core::typed_body& order,
                                const profile& costs) const = 0;
 
-  /// Whether the work is so short that another thread is not worth waking.
+  /// Returns whether the work is so short that another thread is not worth
+  /// waking.
   virtual bool is_short(const core::typed_body& order) const = 0;
 
   /// Errors: those of the stage; ec::bad_payload for another stage's order;
-  ///         ec::out_of_resources, ec::internal where it threw.
+  /// ec::out_of_resources, ec::internal if it threw.
   virtual core::result<core::typed_body> run(const core::typed_body& order,
                                              worker_context& here) const = 0;
 
   /// Errors: those of the stage; ec::bad_payload for another stage's outcome;
-  ///         ec::internal where it threw.
+  /// ec::internal if it threw.
   virtual core::result<void> end(const core::typed_body& outcome,
                                  facts& known) const = 0;
 };
@@ -277,7 +280,7 @@ namespace detail {
 template <stage_type S>
 class held_stage final : public any_stage {
 public:
-  /// May throw what the stage's row() does.
+  /// Throws the exceptions of the stage's row().
   explicit held_stage(S stage) : stage_(std::move(stage)), row_(stage_.row()) {}
 
   const stage_row& row() const override {
@@ -349,13 +352,13 @@ public:
 
 private:
   S stage_;
-  /// Of the stage, which may compute it.
+  /// The row that the stage declares; the stage may compute it.
   stage_row row_;
 };
 
 } // namespace detail
 
-/// Throws what the stage's row() does.
+/// Throws the exceptions of the stage's row().
 template <stage_type S>
 stage_ptr make_stage(S stage) {
   return std::make_shared<const detail::held_stage<S>>(std::move(stage));

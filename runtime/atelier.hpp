@@ -16,24 +16,26 @@
 #include <variant>
 #include <vector>
 
-/// Atelier inside a host program: the one header that a host includes.
+/// Atelier inside a host program: the only header that a host includes. Long,
+/// because a host program reads and includes one file, without any other header
+/// of the project.
 namespace atelier {
 
 /// Returns the version as "major.minor.patch".
 std::string_view version();
 
-/// Says why something was not done.
+/// The reason of a failure.
 struct failure {
   /// Stable name for programs: invalid_argument, bad_config, not_found,
   /// overloaded, deadline_missed, cancelled, poison, unavailable, ...
   std::string code;
   /// A sentence with the field, the value and the allowed range.
   std::string text;
-  /// With `overloaded`: when to come back.
+  /// With `overloaded`: the time after which to retry.
   std::chrono::nanoseconds retry_after{0};
 };
 
-/// What `result::value` throws; `what()` is the failure's text.
+/// The exception of `result::value`; `what()` is the failure's text.
 class failed : public std::runtime_error {
 public:
   explicit failed(failure reason)
@@ -47,7 +49,7 @@ private:
   failure why_;
 };
 
-/// What was asked for, or why it was not done: a std::variant of both.
+/// The result of a call, or its failure: a std::variant of both.
 template <class T>
 class result : public std::variant<T, failure> {
 public:
@@ -57,7 +59,7 @@ public:
     return this->index() == 0;
   }
 
-  /// Return what was asked for. Throw `failed` where it was not done.
+  /// Returns the result of the call. Throws `failed` if the call failed.
   T& value() & {
     return require(), std::get<0>(*this);
   }
@@ -70,8 +72,8 @@ public:
     return require(), std::get<0>(std::move(*this));
   }
 
-  /// Returns why it was not done.
-  /// @pre it was not: else std::bad_variant_access is thrown
+  /// Returns the failure.
+  /// @pre the call failed; otherwise throws std::bad_variant_access
   const failure& why() const {
     return std::get<1>(*this);
   }
@@ -83,21 +85,21 @@ private:
   }
 };
 
-/// What is held against a request whose worker's process died while it worked
-/// on it: such a request is tried again alone, and after two such trials that
-/// ended so it fails as `poison`.
+/// The evidence against a request whose worker's process died while it worked
+/// on it. Such a request is tried again alone; it fails as `poison` after two
+/// trials that ended in the same way.
 struct suspicion {
-  /// Where it died: preparing, denoising or finishing; the stage of its route,
-  /// and the steps that it had.
+  /// Where the process died: preparing, denoising or finishing; the stage of
+  /// the route, and the completed steps.
   std::string phase = "preparing";
   uint32_t stage = 0;
   uint32_t steps = 0;
-  /// Trials since it last got further, one about to begin included; 0: nothing
-  /// is held against it.
+  /// Trials since the request last progressed, including one about to begin; 0:
+  /// there is no evidence.
   uint32_t trials = 0;
 };
 
-/// What to know of an image beside its pixels.
+/// A fact about an image for the client.
 struct note {
   /// Stable name for programs: unknown_word, background_colour_only,
   /// object_colour_only, not_drawable, prompt_cut, prompt_syntax, mask_scaled,
@@ -109,40 +111,41 @@ struct note {
   friend bool operator==(const note&, const note&) = default;
 };
 
-/// One picture wanted. Empty fields are chosen by the policy.
+/// A request for one image. The policy chooses the values of empty fields.
 struct generation {
-  /// UTF-8; empty is valid and means an unconditional picture.
+  /// UTF-8; empty is valid and means an unconditional image.
   std::string prompt;
   std::string negative;
-  /// PNG, JPEG or WebP to start from instead of noise alone; empty: none.
-  /// It is turned upright by its EXIF orientation, loses its transparency, and
-  /// is scaled to the picture's size, whatever its proportions.
+  /// A PNG, JPEG or WebP image to start from; empty: only noise. The image is
+  /// rotated upright by its EXIF orientation, loses its transparency, and is
+  /// scaled to the output size, whatever its proportions.
   std::vector<uint8_t> image;
-  /// Likewise: repaint where it is white (the upper half of luma, after
-  /// scaling), keep the image elsewhere. Needs an image.
+  /// A mask in the same formats: white areas are repainted (the upper half of
+  /// luma, after scaling), the others are kept. It needs an image.
   std::vector<uint8_t> mask;
-  /// Multiples of 8; both 0: that of the image, rounded down and within the
-  /// limits, else the model's own.
+  /// Multiples of 8. Both 0: the image's size, rounded down and within the
+  /// limits; without an image, the model's own size.
   uint32_t width = 0;
   uint32_t height = 0;
-  /// False: a model that draws at its own size only draws at that size all the
-  /// same. None or true: it draws at its own, and the picture is scaled by the
-  /// larger factor of both sides and cut to the middle.
+  /// False: a model with one native size draws at the requested size anyway.
+  /// None or true: the model draws at its own size, and the image is scaled by
+  /// the larger factor of both sides and cut to the middle.
   std::optional<bool> native_only;
-  /// None: a fresh one, told in the picture.
+  /// None: a random seed, returned with the image.
   std::optional<uint64_t> seed;
   std::optional<uint32_t> steps;
   std::optional<float> guidance;
-  /// 0..1: pulls the guided prediction's deviation to that of the unguided one.
+  /// 0..1: reduces the guided prediction's deviation to that of the unguided
+  /// one.
   std::optional<float> guidance_rescale;
-  /// DDIM's share of fresh noise in each step, 0..1.
+  /// DDIM's share of new noise in each step, 0..1.
   std::optional<float> eta;
-  /// Karras' spacing of sigmas, where the sampler has sigmas.
+  /// Uses Karras' spacing of sigmas, if the sampler has sigmas.
   std::optional<bool> karras;
-  /// With an image: the share of the steps that run, of which it leaves one at
-  /// least; at most 1 (none: 0.8, or 1 with a mask or where 0.8 leaves none).
+  /// With an image: the share of the steps that run, at most 1; at least one
+  /// step runs. None: 0.8, or 1 with a mask or if 0.8 leaves no step.
   std::optional<float> strength;
-  /// By name, such as ddim: docs/http-api.md names them all.
+  /// A sampler's name, such as ddim: docs/http-api.md lists them all.
   std::optional<std::string> sampler;
   std::optional<std::string> model;
   std::optional<std::string> variant;
@@ -154,31 +157,31 @@ struct generation {
   std::string priority = "normal";
   /// torch_cpu or philox.
   std::string noise = "torch_cpu";
-  /// From submission on; none: no deadline.
+  /// The time from submission; none: no deadline.
   std::optional<std::chrono::nanoseconds> deadline;
-  /// The same bits whatever else the engine does.
+  /// Produces the same bits whatever else the engine does.
   bool deterministic = false;
-  /// After every so many steps a preview comes with callbacks::progressed; 0:
-  /// none. They do not change the picture; with a model they cost time.
+  /// The number of steps between previews in callbacks::progressed; 0: none.
+  /// Previews do not change the image; with a model they cost time.
   uint32_t preview_every = 0;
-  /// What the picture is to tell first of how it was made: what the host did
-  /// with its own client's wishes. At most 16, of the codes of `note`.
+  /// Notes about the request that the image reports first, such as the host's
+  /// changes to its client's parameters. At most 16, with the codes of `note`.
   std::vector<note> notes;
-  /// What the caller calls the request in its own traces, such as a W3C
-  /// traceparent: at most 128 printable ASCII characters. It stands with the
-  /// request in the timeline (engine_options::timeline), and in the answer.
+  /// The caller's id of the request in its own traces, such as a W3C
+  /// traceparent: at most 128 printable ASCII characters. The timeline
+  /// (engine_options::timeline) and the answer contain it.
   std::string trace;
-  /// Who asks, by a name that the host gives, such as that of a key; empty:
-  /// nobody in particular. For accounts: the client does not see it.
+  /// The client's name for accounts, chosen by the host, such as the name of a
+  /// key; empty: no name. The client does not see it.
   std::string tenant = {};
-  /// What an engine before held against it, as callbacks::suspected told.
+  /// The evidence of an earlier engine, as callbacks::suspected reported it.
   suspicion suspected;
 };
 
-/// Where a request's time went.
+/// The parts of a request's latency.
 struct timings {
   std::chrono::nanoseconds queue{0};
-  /// Both are 0 until a stage of an engine does so.
+  /// Both are 0 until a stage of an engine sets them.
   std::chrono::nanoseconds classify{0};
   std::chrono::nanoseconds retrieve{0};
   std::chrono::nanoseconds preprocess{0};
@@ -186,13 +189,13 @@ struct timings {
   std::chrono::nanoseconds denoise{0};
   std::chrono::nanoseconds decode{0};
   std::chrono::nanoseconds postprocess{0};
-  /// From submission to the begin of the first step; not a part of the sum.
+  /// From submission to the start of the first step; not a part of the sum.
   std::chrono::nanoseconds first_step{0};
   std::chrono::nanoseconds total{0};
 };
 
-/// A level of one of the profile's ladders, which lead from the best way to
-/// draw to the fastest.
+/// A level of one of the profile's ladders, which lead from the best quality to
+/// the fastest.
 struct ladder_level {
   /// "smaller_models" or "cached_latents".
   std::string ladder;
@@ -204,10 +207,10 @@ struct ladder_level {
   friend bool operator==(const ladder_level&, const ladder_level&) = default;
 };
 
-/// A finished picture with everything needed to make it again.
+/// A finished image with all parameters needed to make it again.
 struct picture {
   uint64_t request = 0;
-  /// The encoded file, parameters in its metadata.
+  /// The encoded file, with parameters in its metadata.
   std::vector<uint8_t> bytes;
   std::string format;
   uint64_t seed = 0;
@@ -217,65 +220,65 @@ struct picture {
   std::string variant;
   std::string route;
   std::string sampler;
-  /// Of the whole schedule; with a strength below 1 fewer run.
+  /// Steps of the whole schedule; with a strength below 1 fewer run.
   uint32_t steps = 0;
-  /// Steps that were really run, repeated ones after a death included.
+  /// Steps that actually ran, including repeated steps after a death.
   uint32_t steps_run = 0;
   float guidance = 0;
   float guidance_rescale = 0;
   float eta = 0;
   bool karras = false;
-  /// 1 where the picture starts from noise alone.
+  /// 1 if the image starts only from noise.
   float strength = 1;
   uint32_t width = 0;
   uint32_t height = 0;
-  /// The size at which it was drawn: another one where it was scaled.
+  /// The size at which the model drew; it differs if the image was scaled.
   uint32_t drawn_width = 0;
   uint32_t drawn_height = 0;
-  /// Of `bytes`, in hexadecimal.
+  /// The hash of `bytes`, in hexadecimal.
   std::string sha256;
-  /// What to know of how it was made: words that the model does not know, a
-  /// prompt cut short, a mask that was scaled. At most 16.
+  /// Notes on how the image was made: unknown words, a truncated prompt, a
+  /// scaled mask. At most 16.
   std::vector<note> notes;
-  /// Of each ladder the fastest level that the prompt was predicted to
-  /// tolerate; empty where the policy did not ask, or nobody could tell.
+  /// The fastest level of each ladder that the prompt was predicted to
+  /// tolerate; empty if the policy did not ask or no prediction was available.
   std::vector<ladder_level> prompt_class;
-  /// As generation::trace.
+  /// The value of generation::trace.
   std::string trace;
   timings took;
 };
 
-/// Each accepted request is answered exactly once, with one of these.
+/// The outcome of a request. Each accepted request has exactly one.
 using answer = result<picture>;
 
-/// What a picture looks like on its way, small: how the model sees it after a
-/// step.
+/// A small preview of an unfinished image: the model's prediction after a step.
 struct preview {
   uint32_t step = 0;
   uint32_t width = 0;
   uint32_t height = 0;
-  /// Three bytes a pixel, row by row; empty where there is no preview.
+  /// Three bytes a pixel, row by row; empty if there is no preview.
   std::vector<uint8_t> rgb;
 };
 
-/// How far a request is, in steps that really run.
+/// The progress of a request, in steps that actually run.
 struct progress {
   uint64_t request = 0;
   uint32_t steps_done = 0;
   uint32_t steps = 0;
-  /// As generation::preview_every asks. Best effort: one that was overtaken
-  /// while it was fetched is left out.
+  /// The preview requested by generation::preview_every. Best effort: a preview
+  /// is left out if a newer one replaced it while it was read.
   atelier::preview preview;
 };
 
-/// Called from the engine's callback thread, one at a time; they may block, but
-/// later answers wait meanwhile. They may submit and cancel; they must not stop
+/// The engine's callback thread calls these, one at a time. They may block,
+/// which delays later answers. They may submit and cancel; they must not stop
 /// or destroy the engine.
 struct callbacks {
   std::function<void(const progress&)> progressed;
-  /// For callers that hand a request in again after their own end: what is held
-  /// against it changed. It is not tried alone before `go_on` was called, from
-  /// any thread, once that is written down.
+  /// For callers that submit a request again after their own restart: the
+  /// evidence against the request changed. The request is not tried alone until
+  /// `go_on` is called, from any thread, after the caller has saved the
+  /// evidence.
   std::function<void(const suspicion&, std::function<void()> go_on)> suspected;
   std::function<void(const answer&)> answered;
 };
@@ -286,67 +289,68 @@ struct submission {
   std::future<answer> result;
 };
 
-/// One device worker.
+/// The status of one device worker.
 struct worker_status {
   std::string device;
   std::vector<std::string> variants;
   bool alive = false;
-  /// Requests that it holds, and may hold.
+  /// The requests that it holds, and their maximum.
   uint32_t running = 0;
   uint32_t seats = 0;
-  /// Most rows of one step.
+  /// Maximum number of rows in one step.
   uint32_t max_batch = 0;
-  /// It loads variants, and takes nothing meanwhile.
+  /// The worker is loading variants and takes no rows meanwhile.
   bool loading = false;
-  /// It takes several times as long as others for the same steps: plans do
-  /// without it for ten minutes.
+  /// The worker takes several times as long as others for the same steps: plans
+  /// ignore it for ten minutes.
   bool slow = false;
-  /// Devices of one kind take equally long for the same work.
+  /// The kind of the device: devices of one kind take equally long for the same
+  /// work.
   std::string kind = {};
 };
 
-/// One process of the engine.
+/// The status of one process of the engine.
 struct process_status {
   std::string role;
   int32_t pid = 0;
   uint32_t restarts = 0;
   bool alive = false;
-  /// It is set up and answers: until then it does no work.
+  /// The process is set up and answers: until then it does no work.
   bool ready = false;
-  /// How long it had its workers, in all its lives.
+  /// The total time that its workers were available, in all its lives.
   std::chrono::nanoseconds up_time{0};
 };
 
-/// How many times took how long.
+/// A histogram of durations.
 struct duration_status {
-  /// Upper bounds in seconds, and how many were within each and above the one
-  /// before; the last of `counts` is of those above all bounds.
+  /// The upper bounds in seconds, and the count within each bound and above the
+  /// previous one; the last of `counts` is above all bounds.
   std::vector<double> bounds;
   std::vector<uint64_t> counts;
   std::chrono::nanoseconds sum{0};
 };
 
-/// Handlers of one kind of actor that waited inside the engine.
+/// Handlers of one kind of actor that blocked inside the engine.
 struct handler_status {
   std::string actor;
-  /// Since the start, in the engine's processes and this one.
+  /// Counts since the start, in the engine's processes and this one.
   uint64_t blocked = 0;
 };
 
-/// Words of one kind that a model knows, as object_colours.
+/// Words of one kind that a model knows, such as object_colours.
 struct word_group {
   std::string name;
   std::vector<std::string> words;
-  /// Words with the meaning of others: "disk" of "circle".
+  /// Words with the meaning of others: "disk" for "circle".
   std::vector<std::pair<std::string, std::string>> also;
 };
 
-/// One way to draw that the engine knows, and how it runs where a request says
-/// nothing else.
+/// A variant that the engine knows, and its default parameters.
 struct variant_status {
-  /// As "base@50", which generation::variant takes.
+  /// The name of the variant, such as "base@50", which generation::variant
+  /// takes.
   std::string name;
-  /// What generation::model takes; several variants may share it.
+  /// The name that generation::model takes; several variants may share it.
   std::string model;
   uint32_t steps = 0;
   float guidance = 0;
@@ -354,59 +358,59 @@ struct variant_status {
   bool karras = false;
   uint32_t width = 0;
   uint32_t height = 0;
-  /// Its model draws at that size only; images of others are scaled.
+  /// The only size at which its model draws; other images are scaled.
   bool native_only = false;
-  /// The guidance beyond which its images get worse, where its model says so.
+  /// The guidance above which its images get worse, if its model says so.
   std::optional<float> most_guidance = std::nullopt;
-  /// The words that its model was made for; null: any.
+  /// The words for which its model was made; null: any.
   std::shared_ptr<const std::vector<word_group>> vocabulary = nullptr;
 };
 
-/// One way by which the plan in force answers requests.
+/// A route by which the plan in force answers requests.
 struct route_status {
-  /// As picture::route.
+  /// The same value as picture::route.
   std::string name;
-  /// Of each stage, in order, the variants that may run it.
+  /// The variants that may run each stage, in order.
   std::vector<std::vector<std::string>> stages;
-  /// Which of the plan's thresholds its judge's scores are compared with.
+  /// The index of the plan's threshold for its judge's scores.
   std::optional<uint32_t> threshold{};
-  /// The part of the requests of each class that takes it, 0..1; empty where
-  /// the policy decides of each request by itself.
+  /// The share of each class's requests on this route, 0..1; empty if the
+  /// policy decides for each request individually.
   std::vector<double> shares;
 };
 
-/// Costs that plans go by.
+/// Costs that plans use.
 struct profile_status {
-  /// The kind of device that the costs hold for; empty: every kind that has no
+  /// The kind of device that the costs apply to; empty: every kind without an
   /// entry of its own.
   std::string kind;
-  /// The costs as a profile's file (JSON); the object stays the same until they
-  /// change.
+  /// The costs as a profile file (JSON); the object stays the same until the
+  /// costs change.
   std::shared_ptr<const std::string> text;
 };
 
-/// How often a stage of the requests' path was left out: it failed, was late,
-/// or found nobody free. The requests went on without.
+/// The number of times a stage of the requests' path was left out, because it
+/// failed, was late, or found no free worker. The requests continued without
+/// it.
 struct stage_status {
   std::string name;
   uint64_t left_out = 0;
 };
 
-/// What is remembered of answered requests.
+/// The status of the cache of answered requests.
 struct cache_status {
   uint64_t entries = 0;
   uint64_t bytes = 0;
-  /// What it may hold at most.
+  /// The cache's limit.
   uint64_t most_entries = 0;
   uint64_t most_bytes = 0;
-  /// Searches that found anything alike, and those that did not.
+  /// Searches with and without a similar entry.
   uint64_t hits = 0;
   uint64_t misses = 0;
-  /// Entries that made room for others, and those whose bytes were not what was
-  /// kept.
+  /// Entries that made room for others, and entries whose bytes had changed.
   uint64_t evicted = 0;
   uint64_t torn = 0;
-  /// States that devices captured for it.
+  /// States that devices captured for the cache.
   uint64_t captured = 0;
 };
 
@@ -421,128 +425,129 @@ struct engine_status {
   uint32_t running = 0;
   uint32_t slots_in_use = 0;
   uint32_t slots = 0;
-  /// Of the failed: dropped for their deadline.
+  /// The number of failed requests that missed their deadline.
   uint64_t late = 0;
-  /// Requests that went on elsewhere from a published state.
+  /// Requests that continued elsewhere from a published state.
   uint64_t resumed = 0;
   uint64_t workers_lost = 0;
   uint64_t steps_run = 0;
-  /// Steps by their rows: [1] counts those of one; the last one all larger.
+  /// Steps by their number of rows: [1] counts steps of one row; the last
+  /// element counts all larger steps.
   std::vector<uint64_t> batches;
-  /// Dispatches put off because the arena was full.
+  /// Dispatches delayed because the arena was full.
   uint64_t slot_waits = 0;
-  /// Images that their judge failed at; each was drawn again by the next
-  /// variant of its route.
+  /// Images whose judge failed; the next variant of the route drew each of them
+  /// again.
   uint64_t judge_failures = 0;
-  /// Times that workers changed their variants.
+  /// The number of times that workers changed their variants.
   uint64_t loads = 0;
-  /// Every stage of the requests' path, in order.
+  /// All stages of the requests' path, in order.
   std::vector<stage_status> stages;
-  /// None where nothing is remembered (cache.memory_mib = 0).
+  /// None if the cache is off (cache.memory_mib = 0).
   std::optional<cache_status> cache;
-  /// Name of the policy in use, and whether `policy.name` is "auto", so that it
-  /// was chosen by what is served.
+  /// The name of the policy in use, and whether `policy.name` is "auto", so
+  /// that the served models determined it.
   std::string policy;
   bool policy_is_automatic = false;
-  /// Of the plan in force; rises with each new one.
+  /// The number of the plan in force; each new plan has a higher one.
   uint64_t plan_version = 0;
-  /// Its ways.
+  /// The routes of the plan.
   std::vector<route_status> routes;
-  /// Of its judges' scores, and by threshold the share of images that it
-  /// expects below; empty where the policy does not say.
+  /// The thresholds of the plan's judges, and the share of images that it
+  /// expects below each; empty if the policy does not say.
   std::vector<double> thresholds;
   std::vector<double> deferred;
-  /// Requests a second taken on, by class; infinite: all; empty: no bound.
+  /// Accepted requests a second, by class; infinite: all; empty: no limit.
   std::vector<double> admitted_rates;
-  /// By it the workers cannot do all that is asked for.
+  /// By the plan, the workers cannot serve the whole demand.
   bool saturated = false;
-  /// What the plan cannot meet, such as a deadline; empty: nothing is known of
-  /// that kind.
+  /// The requirement that the plan cannot meet, such as a deadline; empty: none
+  /// is known.
   std::string infeasible;
-  /// What plans go by: what the engine started with, with the times measured
-  /// since in place of it. The first one holds for devices of any kind, the
-  /// others for those of one.
+  /// The costs that plans use: the initial costs, replaced by the times
+  /// measured since. The first entry holds for devices of any kind, the others
+  /// for one kind.
   std::vector<profile_status> profiles;
-  /// Variants that host_model wants to be there, and away.
+  /// Variants that host_model asks to load, and to unload.
   std::vector<std::string> wanted;
   std::vector<std::string> sent_away;
   std::vector<worker_status> workers;
   std::vector<process_status> processes;
-  /// From the death of a process to the first step of a request that it worked
-  /// on, and to the next encoded picture, where any request was open.
+  /// The time from the death of a process to the first step of a request that
+  /// it worked on, and to the next encoded image, if any request was open.
   duration_status until_step;
   duration_status until_picture;
-  /// Handlers that took over 2 ms and waited meanwhile; those without any are
-  /// left out. Actors are to compute or to wait for messages, nothing else.
+  /// Handlers that took over 2 ms and blocked meanwhile; kinds without any are
+  /// left out. Actors must either compute or wait for messages.
   std::vector<handler_status> blocked_handlers;
 };
 
-/// What an engine starts from.
+/// The settings for starting an engine.
 struct engine_options {
   /// TOML file; empty: the defaults.
   std::string config_file;
   /// "key.path=value", applied after the file, in order.
   std::vector<std::string> set;
-  /// Whether the thread that calls submit may run actors that are idle, which
-  /// saves their wake-ups. A thread that serves sockets should not.
+  /// Whether the thread that calls submit may run idle actors, which saves
+  /// their wake-ups. A thread that serves sockets must not.
   bool caller_runs_actors = true;
-  /// Where to write what happens, as Chrome's trace events that Perfetto
-  /// (https://ui.perfetto.dev) shows; empty: nowhere. A timeline that is there
-  /// is replaced, any other file is not. The configuration's `timeline` bounds
+  /// The file for a timeline of events, as Chrome's trace events that Perfetto
+  /// (https://ui.perfetto.dev) shows; empty: no file. An existing timeline is
+  /// replaced, any other file is kept. The configuration's `timeline` limits
   /// it.
   std::string timeline = {};
-  /// What the host adds. With `processes.mode` "split", stages outside the
-  /// background, executors and families need a worker program of the host's
-  /// own, which `processes.program` names (process_main).
+  /// The host's own code. With `processes.mode` "split", stages outside the
+  /// background, executors and families need the host's own worker program,
+  /// which `processes.program` names (process_main).
   extensions extend = {};
 };
 
-/// Runs Atelier's actors, here or in processes of its own.
-/// Threads: all members may be called from any thread; none is called back
-/// while the destructor has returned.
+/// Runs Atelier's actors, in this process or in separate ones.
+/// Threads: all members may be called from any thread; no callback runs after
+/// the destructor has returned.
 class engine {
 public:
-  /// Starts all actors and waits until every configured worker is ready and the
-  /// policy has planned for the devices, or has taken 5 s for it: then requests
-  /// go by its default plan until it has.
-  /// Errors: bad_config (every fault at once, a line each; also an extension
-  ///         that is null or has a name that is taken), incompatible (the
-  ///         processes' program has other stages), out_of_resources,
-  ///         unavailable, io_failed; those of a process that cannot be set up,
-  ///         with its part's name.
+  /// Starts all actors. Waits until every configured worker is ready and the
+  /// policy has planned for the devices. If the policy takes longer than 5 s for
+  /// that, the engine starts with the policy's default plan.
+  /// Errors: bad_config (all faults at once, a line each; also an extension
+  /// that is null or has a name in use), incompatible (the processes' program
+  /// has other stages), out_of_resources, unavailable, io_failed; the errors of
+  /// a process whose setup fails, with its part's name.
   static result<std::unique_ptr<engine>> start(const engine_options& options);
 
-  /// Stops without waiting: what is not answered yet is answered `stopping`.
+  /// Stops without waiting: open requests are answered `stopping`.
   ~engine();
 
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;
 
-  /// Hands in a request. Refused at once: no callback, no future.
-  /// Errors: invalid_argument, bad_payload (an image that is none), not_found,
-  ///         overloaded, stopping.
+  /// Submits a request. A rejected request has no callback and no future.
+  /// Errors: invalid_argument, bad_payload (not an image), not_found,
+  /// overloaded, stopping.
   result<submission> submit(const generation& wanted, callbacks calls = {});
 
-  /// Takes a request back; it is answered `cancelled` at the next step unless
-  /// it was answered before. False where it is not known (any more).
+  /// Cancels a request; it is answered `cancelled` at the next step unless it
+  /// was answered before. Returns false if the request is unknown or already
+  /// answered.
   bool cancel(uint64_t request);
 
   engine_status status() const;
 
-  /// The variants that it was configured with; the first one draws where a
-  /// request names none. Waits for nobody.
+  /// Returns the configured variants; the first one is the default. Does not
+  /// block.
   std::vector<variant_status> variants() const;
 
-  /// Wants a model on a device from now on, beside what it hosts, as soon as
-  /// one has room for it; or away from all devices, as soon as no request runs
-  /// with it and until one asks for it. `status` tells what is wished for, and
-  /// which variants the workers have.
+  /// Requests a model on a device, beside the hosted models, as soon as a
+  /// device has room for it; or its removal from all devices, as soon as no
+  /// request uses it and until a request names it. `status` shows these wishes
+  /// and the workers' variants.
   /// Errors: not_found (no such model), out_of_resources (no device may host
-  ///         it, or none has the memory for it alone), stopping.
+  /// it, or none has enough memory even for this model only), stopping.
   std::optional<failure> host_model(const std::string& model, bool there);
 
-  /// Refuses new work, waits at most `grace` for what runs, then stops.
-  /// True where everything accepted was answered.
+  /// Rejects new requests, waits at most `grace` for the open ones, then stops.
+  /// Returns true if every accepted request was answered.
   bool stop(std::chrono::nanoseconds grace);
 
 private:

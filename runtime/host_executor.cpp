@@ -37,8 +37,8 @@ core::result<void> called(std::string_view name, std::string_view function,
   });
 }
 
-/// What is under way in a host's executor, and where its news go. The host's
-/// threads may tell some after the executor is gone.
+/// The open work of a host's executor, and the receiver of its events. The
+/// host's threads may report events after the executor is gone.
 class news {
 public:
   explicit news(std::string name) : name_(std::move(name)) {}

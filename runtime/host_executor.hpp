@@ -9,13 +9,13 @@
 
 namespace atelier::runtime {
 
-/// Makes a host's executor, kept from harming the engine. What a call throws
-/// fails the rows, the decoding or the loading that it was for; what is told of
-/// rows that nobody asked for is left out with a warning, and a row of which a
-/// run says nothing has failed. Its events come from any thread.
-/// Errors: what the factory throws, or the executor when it is asked what is
-///         resident; ec::bad_config where it is null, or says that a variant is
-///         resident which is not there. The text names the executor.
+/// Makes a host's executor that cannot harm the engine. An exception of a call
+/// fails the rows, the decoding or the loading of that call. Reports about
+/// unknown rows are left out with a warning, and a row that a run does not
+/// report has failed. Its events come from any thread.
+/// Errors: the exceptions of the factory, or of the executor when it lists
+/// resident variants; ec::bad_config if it is null or lists an unknown variant.
+/// The text names the executor.
 /// Threads: those of gpu::executor.
 core::result<std::shared_ptr<gpu::executor>> make_host_executor(
   const host_executor& by, const executor_setup& from);

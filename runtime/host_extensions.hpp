@@ -11,27 +11,27 @@
 
 namespace atelier::runtime {
 
-/// What a host adds, checked, each behind its border (host_stages.hpp,
-/// host_policy.hpp, host_executor.hpp). Its families are known to the process.
+/// A host's extensions, checked, each behind its border (host_stages.hpp,
+/// host_policy.hpp, host_executor.hpp). The process knows its families.
 struct host_extensions {
   std::vector<actors::added_stage> stages;
   planning::policy_list policies;
   std::vector<host_executor> executors;
-  /// The host has some.
+  /// Whether the host has any extensions.
   bool families = false;
 
-  /// Returns what devices[].executor may be besides.
+  /// Returns the host's own values of devices[].executor.
   std::vector<std::string> executor_names() const;
 };
 
-/// Checks what a host adds, and makes its families known.
+/// Checks a host's extensions, and registers its families.
 /// Errors: ec::bad_config with every fault, a line each: those of host_stages,
-///         host_policies and gpu::add_family; an executor without a factory, or
-///         whose name is taken or not 1..64 of a-z, A-Z, 0-9, _, - and a dot.
+/// host_policies and gpu::add_family; an executor without a factory, or whose
+/// name is in use or not 1..64 of a-z, A-Z, 0-9, _, - and a dot.
 core::result<host_extensions> admit(const extensions& own);
 
-/// Says for what of a host's the processes of an engine need a program of the
-/// host's, as "the stage 'upscale'"; empty: for nothing.
+/// Returns the extension for which the processes of an engine need the host's
+/// own program, such as "the stage 'upscale'"; empty: none.
 std::string needs_own_program(const host_extensions& own);
 
 } // namespace atelier::runtime

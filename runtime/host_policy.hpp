@@ -10,21 +10,20 @@
 
 namespace atelier::runtime {
 
-/// A host's policy, kept from harming the engine. What it throws, and what it
-/// says that cannot be, ends one decision: a plan is not made, so that the one
-/// in force stays; a request is refused; anything else is decided as `vanilla`
-/// would.
+/// A host's policy that cannot harm the engine. An exception, or an impossible
+/// value, ends one decision: a plan is not made, so that the plan in force
+/// stays; a request is rejected; `vanilla` makes any other decision.
 /// Threads: as planning::policy.
 class host_policy final : public planning::policy {
 public:
-  /// May throw what `own->name()` does.
+  /// Throws the exceptions of `own->name()`.
   explicit host_policy(planning::policy_ptr own);
 
   std::string_view name() const override {
     return name_;
   }
 
-  /// Throws std::exception alone.
+  /// Throws only std::exception.
   planning::plan replan(const planning::demand& asked,
                         const planning::profile& known,
                         const planning::cluster_view& there,
@@ -75,9 +74,9 @@ private:
 };
 
 /// Returns a host's policies, each as a host_policy.
-/// Errors: ec::bad_config with every fault, a line each: one that is null, and
-///         a name that is empty or taken, by the list of planning::policy_rows
-///         or by one before it.
+/// Errors: ec::bad_config with every fault, a line each: a null policy, and a
+/// name that is empty, or in use by planning::policy_rows or by an earlier
+/// policy.
 core::result<planning::policy_list> host_policies(
   const planning::policy_list& own);
 

@@ -13,10 +13,10 @@
 
 namespace atelier::runtime {
 
-/// Makes the executor that `device` of `settings` names, its models loaded.
-/// @param own a host's executors, which come behind their border
-/// Errors: ec::not_found where it is not built in; those of the executor, and
-///         of make_host_executor.
+/// Makes the executor that `device` of `settings` names, and loads its models.
+/// @param own the host's executors, which get their border here
+/// Errors: ec::not_found if it is not built in; those of the executor, and of
+/// make_host_executor.
 core::result<std::shared_ptr<gpu::executor>> make_executor(
   const config::settings& settings, const config::device_settings& device,
   std::shared_ptr<const planning::profile> profile,

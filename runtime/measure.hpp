@@ -12,26 +12,26 @@
 
 namespace atelier::runtime {
 
-/// What is measured.
+/// The points to measure.
 struct measurement {
   /// The first device is measured, with all its variants.
   config::settings settings;
   std::vector<uint32_t> batches = {1, 2, 4};
-  /// Empty: each model's native size, and a quarter of its pixels. Of those
-  /// with the same count of pixels the first is measured.
+  /// Empty: each model's native size, and a quarter of its pixels. Among sizes
+  /// with the same number of pixels, only the first is measured.
   std::vector<core::extent> sizes;
-  /// Timed steps of each point, after one that is not timed.
+  /// Timed steps of each point, after one untimed step.
   uint32_t steps = 3;
 };
 
 /// Measures every variant of a device at every batch and size on this machine:
-/// steps, text and decoding (medians; decoding of the variant's own size where
-/// that is measured), loading, memory. Variants that differ in
-/// their steps alone are measured once.
-/// `told`: called before each point with what comes, how many points are done
-/// and how many there are; false ends the work.
+/// steps, text and decoding (medians; decoding only at the variant's own size,
+/// if that is measured), loading, memory. Variants that differ only in their
+/// steps are measured once.
+/// @param told is called before each point with the point, the number of
+/// completed points and their total; false ends the work
 /// Errors: those of make_executor and of the rows; ec::cancelled.
-/// Threads: runs here, and on the device's own thread.
+/// Threads: runs on the caller's thread and the device's own.
 core::result<planning::profile> measure(
   const measurement& wanted,
   const std::function<bool(const std::string&, size_t, size_t)>& told);

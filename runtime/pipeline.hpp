@@ -25,27 +25,27 @@
 namespace atelier::runtime {
 
 /// CAF's own settings: a shared queue whose threads sleep until there is work
-/// (the stealing one polls, and notices work up to 10 ms late), and no file of
-/// its own.
+/// (the stealing scheduler polls, and notices work up to 10 ms late), and no
+/// configuration file.
 class system_config : public caf::actor_system_config {
 public:
   explicit system_config(size_t threads);
 };
 
-/// Returns when rows join a batch by the setting `scheduler.batching`; none: as
+/// Returns the time when rows join a batch, by `scheduler.batching`; none: as
 /// plans say.
 std::optional<planning::joining> joining_of(std::string_view batching);
 
-/// What every part is made from.
+/// The common arguments of all parts.
 struct part_context {
   const config::settings& settings;
   std::shared_ptr<const planning::profile> profile;
-  /// What a request goes through: the same in every process.
+  /// The stages of a request: the same in every process.
   std::shared_ptr<const planning::pipeline> stages;
   std::shared_ptr<ipc::slot_store> slots;
-  /// Where the workers of this process are entered.
+  /// The registry of this process's workers.
   std::shared_ptr<actors::worker_directory> workers;
-  /// Where they report.
+  /// The receiver of the workers' reports.
   std::shared_ptr<actors::hub_port> hub;
   /// This process.
   ipc::process_life self;
@@ -53,9 +53,9 @@ struct part_context {
   std::span<const host_executor> executors = {};
 };
 
-/// What the control part needs besides.
+/// The additional arguments of the control part.
 struct control_context {
-  /// To the workers of other processes; null: there are none.
+  /// Reaches the workers of other processes; null: there are no others.
   std::shared_ptr<actors::handoff> others;
   std::shared_ptr<actors::gateway> clients;
   std::shared_ptr<actors::mailbox_hub_port> hub;
@@ -64,26 +64,27 @@ struct control_context {
   std::shared_ptr<core::offload> offload;
   std::shared_ptr<const planning::policy> policy;
   uint32_t arena = 1;
-  /// Null: nobody looks.
+  /// Null: no observer.
   std::shared_ptr<actors::timeline> drawing = nullptr;
 };
 
 using actors::control_actors;
 
-/// One device's actor and the executor behind it, which is to outlive it.
+/// One device's actor and its executor, which must outlive the actor.
 struct device_part {
   actors::denoise_step_actor actor;
   std::shared_ptr<gpu::executor> device;
 };
 
-/// Returns the pools that the stages run on: those of the CPU process, and what
-/// works beside the scheduler in its own.
+/// Returns the pools of workers that the stages need, those of the CPU process
+/// and that of background stages.
 /// @param stages as stages_of returned them
 std::vector<actors::pool_size> pools_of(
   const config::settings& x,
   const std::shared_ptr<const planning::pipeline>& stages);
 
-/// Spawns what works beside the scheduler in its process; none where no stage
+/// Spawns the worker of background stages; none if no stage is in the
+/// background.
 /// does.
 std::vector<caf::actor> spawn_recall(caf::actor_system& sys,
                                      const part_context& with);
@@ -92,12 +93,11 @@ std::vector<caf::actor> spawn_recall(caf::actor_system& sys,
 control_actors spawn_control(caf::actor_system& sys, const part_context& with,
                              const control_context& control);
 
-/// Returns where the settings have earlier work kept; null: nowhere.
+/// Returns the store of earlier work that the settings configure; null: none.
 std::shared_ptr<index::kept_work> kept_work_of(const config::settings& x);
 
-/// Returns what a request goes through by the settings, with a host's own
-/// stages among it.
-/// @param kept as kept_work_of returned it
+/// Returns the stages of a request by the settings, including a host's own.
+/// @param kept the result of kept_work_of
 /// Errors: ec::bad_config, ec::invalid_argument: a host's stage has no place.
 core::result<std::shared_ptr<const planning::pipeline>> stages_of(
   const config::settings& x, const std::vector<actors::added_stage>& more,
@@ -109,7 +109,7 @@ std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,
 
 /// Spawns the denoise-step actor of one device as worker `index` of this
 /// process.
-/// Errors: ec::not_found where its executor is not built in.
+/// Errors: ec::not_found if its executor is not built in.
 core::result<device_part> spawn_device(caf::actor_system& sys,
                                        const part_context& with,
                                        const config::device_settings& device,

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds the profile of an engine from its configuration and models. Long,
+// because the variants, their guessed costs and the sections of a profile file
+// share the same table of known variants.
 #include <atelier/config/device_kind.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/core/text_file.hpp>

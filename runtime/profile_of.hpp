@@ -13,43 +13,41 @@
 
 namespace atelier::runtime {
 
-/// What is known of the configured variants before a model is loaded.
+/// The facts of the configured variants before a model is loaded.
 struct known_variants {
   planning::profile costs;
-  /// The noise schedule of each variant's model, by variant; null where it is
-  /// the test card, which runs whatever is asked for.
+  /// The noise schedule of each variant's model, by variant; null for the test
+  /// card, which accepts all parameters.
   std::vector<std::shared_ptr<const gpu::scheduler_config>> schedules;
-  /// How each variant's model wants to be used, by variant.
+  /// The model's preferred parameters, by variant.
   std::vector<gpu::model_traits> traits;
 };
 
-/// Returns what is known of the variants that the devices of `x` host,
-/// in the order of their first mention: the same in every process that reads
-/// the same settings, so that variant_id means the same everywhere.
-/// Models are opened for their configurations; no weights are read. Kinds of
-/// device whose costs differ, by `devices[].profile` or by the guess, are
-/// listed with them.
+/// Returns the facts of the variants that the devices of `x` host, in the order
+/// of their first mention: the same in every process that reads the same
+/// settings, so that variant_id means the same everywhere. Models are opened
+/// for their configurations; no weights are read. Kinds of device whose costs
+/// differ, by `devices[].profile` or by the estimate, are listed with them.
 /// @pre `x` is valid (config::validate)
 /// Errors: those of gpu::open_model and gpu::facts_of, with the model's name.
 core::result<known_variants> know_variants(const config::settings& x);
 
-/// Returns what planning knows of them: see know_variants.
+/// Returns the variants' profile for planning: see know_variants.
 core::result<planning::profile> profile_of(const config::settings& x);
 
-/// Returns the policy that settings name: one of planning::all_policies, one of
-/// the host's own, `fixed` by the plan in `planner.plan`, or for "auto" the one
-/// that planning::policy_for chooses.
-/// @param known what is known of the variants that `x` hosts
-/// @param own as host_policies returns them
-/// Errors: ec::bad_config for a name that is none, a plan without `fixed`,
-///         `fixed` without a plan, a judge that is not there, or a host's
-///         policy that cannot make its first plan; those of
-///         core::read_text_file and planning::parse_plan.
+/// Returns the policy that settings name: one of planning::all_policies, a
+/// host's own, `fixed` by the plan in `planner.plan`, or for "auto" the choice
+/// of planning::policy_for.
+/// @param known the facts of the variants that `x` hosts
+/// @param own the result of host_policies
+/// Errors: ec::bad_config for an unknown name, a plan without `fixed`, `fixed`
+/// without a plan, a missing judge, or a host's policy that cannot make its
+/// first plan; those of core::read_text_file and planning::parse_plan.
 core::result<planning::policy_ptr> policy_of(
   const config::settings& x, const planning::profile& known,
   const planning::policy_list& own = {});
 
-/// Returns how the files of a model are to be opened.
+/// Returns the options for opening the files of a model.
 gpu::model_file_options file_options_of(const config::model_settings& x);
 
 } // namespace atelier::runtime

@@ -9,22 +9,22 @@
 
 namespace atelier::runtime {
 
-/// Returns the folder with CLIP's own vocabulary, for models that carry none:
-/// where the set-up or the installation put it beside this program; empty where
-/// it is not there.
+/// Returns the folder with CLIP's own vocabulary, for models without one, in
+/// the place where the set-up or the installation put it beside this program;
+/// empty if it is missing.
 /// Threads: any.
 std::filesystem::path vocabulary_folder();
 
 /// Finds a program of libexec/atelier: beside this program's folder or in it,
-/// in the package that a host was built with, or where it was to be installed.
-/// Errors: ec::not_found, whose text goes on after the program's name: "at none
-/// of ..., ...".
+/// in the package that a host was built with, or in the installation folder.
+/// Errors: ec::not_found, whose text continues after the program's name: "at
+/// none of ..., ...".
 /// Threads: any.
 core::result<std::string> find_program(std::string_view name);
 
-/// Returns the folder of the models that come with Atelier: what the variable
-/// ATELIER_MODELS names, and where that is not set, what lies beside this
-/// program; empty where it is not there.
+/// Returns the folder of the shipped models: the value of the variable
+/// ATELIER_MODELS, or if it is not set the folder beside this program; empty if
+/// it is missing.
 /// Threads: any, as long as none changes the environment.
 std::filesystem::path models_folder();
 

@@ -24,15 +24,15 @@ using holder =
                std::optional<std::string> Of::*, bool Of::*, uint32_t Of::*,
                float Of::*, std::string Of::*>;
 
-/// Where the public interface holds a parameter.
+/// The places of a parameter in the public interface.
 struct public_parameter {
   std::string_view name;
   holder<generation> wanted;
-  /// In a finished picture; nothing: there it is not told.
+  /// The member of a finished picture; nothing: a picture does not have it.
   holder<picture> told = {};
 };
 
-/// One for each row of core::parameters, in the same order.
+/// One entry for each row of core::parameters, in the same order.
 inline constexpr public_parameter public_parameters[] = {
   {"steps", &generation::steps, &picture::steps},
   {"sampler", &generation::sampler, &picture::sampler},
@@ -51,14 +51,14 @@ static_assert(std::ranges::equal(public_parameters, core::parameters, {},
                                  &core::parameter::name),
               "the public interface holds every parameter");
 
-/// Returns where a generation holds parameter I, by its own type.
+/// Returns the member of a generation for parameter I, by its own type.
 template <size_t I>
 constexpr auto wanted_member() {
   constexpr auto at = public_parameters[I].wanted.index();
   return std::get<at>(public_parameters[I].wanted);
 }
 
-/// Returns where a picture tells parameter I; std::monostate: nowhere.
+/// Returns the member of a picture for parameter I; std::monostate: none.
 template <size_t I>
 constexpr auto told_member() {
   constexpr auto at = public_parameters[I].told.index();
@@ -74,8 +74,8 @@ constexpr void each_wanted(F&& f) {
   (core::parameter_numbers{});
 }
 
-/// Calls f(parameter, core member, member of picture) for each that a picture
-/// tells, in order.
+/// Calls f(parameter, core member, member of picture) for each parameter that a
+/// picture has, in order.
 template <class F>
 constexpr void each_told(F&& f) {
   const auto one = [&]<size_t I>(std::integral_constant<size_t, I>) {
@@ -88,7 +88,7 @@ constexpr void each_told(F&& f) {
   (core::parameter_numbers{});
 }
 
-/// Returns what is held, as a pointer that is null where nothing is.
+/// Returns a pointer to the value; null if there is none.
 template <class T>
 const T* held(const T& x) {
   return &x;

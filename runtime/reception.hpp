@@ -19,16 +19,16 @@
 
 namespace atelier::runtime {
 
-/// The engine's gateway: keeps what clients wait for, and takes answers to
-/// them on a thread of its own, so that a slow client delays no actor.
+/// The engine's gateway: keeps the clients' futures and callbacks, and delivers
+/// answers on its own thread, so that a slow client delays no actor.
 /// Threads: any.
 class reception : public actors::gateway,
                   public std::enable_shared_from_this<reception> {
 public:
   /// @param taken called after a picture was copied out of its slot
-  /// @param noted called when a client wrote a suspicion down
-  /// @param known names ladders and their variants; null: no prompt's class is
-  ///              told
+  /// @param noted called when a client has written down a suspicion
+  /// @param known names ladders and their variants; null: no predictions of
+  /// classes are returned
   reception(std::shared_ptr<ipc::slot_store> slots,
             std::function<void(core::request_id)> taken,
             std::function<void(core::request_id)> noted = {},
@@ -36,28 +36,28 @@ public:
 
   ~reception() override;
 
-  /// Answers what is still open with `stopping`; copies no picture and calls
-  /// nobody back afterwards.
+  /// Answers all open requests with `stopping`; afterwards it copies no picture
+  /// and calls no callback.
   void close();
 
-  /// Whether a request is entered and not answered yet.
+  /// Returns whether a request is entered and not answered yet.
   bool knows(core::request_id id) const;
 
-  /// Enters a request before it is handed to the scheduler.
+  /// Enters a request before the scheduler receives it.
   std::future<answer> expect(core::request_id id, callbacks calls);
 
-  /// The same where fewer than `most` are entered; none where they are not.
+  /// Enters a request if fewer than `most` are entered; otherwise returns none.
   std::optional<std::future<answer>> expect(core::request_id id,
                                             callbacks calls, size_t most);
 
-  /// Requests entered and not answered yet.
+  /// Returns the number of requests entered and not answered yet.
   size_t open() const;
 
-  /// Seconds between two answers of late, 0 before the second one.
+  /// Returns the recent seconds between two answers, 0 before the second one.
   double seconds_per_answer() const;
 
   /// Waits until nothing is open and no call is in progress, at most `most`.
-  /// True where that came.
+  /// Returns true if that was reached.
   bool wait_until_empty(core::timespan most);
 
   void answered(actors::answer what) override;
@@ -80,7 +80,7 @@ private:
   struct news {
     uint64_t request = 0;
     std::variant<actors::answer, progress, held_against> what;
-    /// Of a progress: where its preview is.
+    /// The place of a progress report's preview.
     ipc::slot_ref state = {};
   };
 
@@ -88,7 +88,7 @@ private:
   void tell(news x);
   answer to_answer(actors::answer& x);
   void add_preview(const ipc::slot_ref& from, progress& to) const;
-  /// Lets the client write it down; the scheduler hears of that where it waits.
+  /// Lets the client write it down; then the scheduler is notified if it waits.
   void tell_suspicion(uint64_t request, const callbacks& calls,
                       const held_against& x);
   void noted(uint64_t request);
@@ -101,15 +101,15 @@ private:
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable emptied_;
-  /// Guarded by the mutex, as all below but the thread.
+  /// The mutex guards this and all members below except the thread.
   std::unordered_map<uint64_t, std::shared_ptr<client>> clients_;
   std::deque<news> news_;
   core::time_point last_answer_;
   double seconds_per_answer_ = 0;
-  /// A client's call is in progress.
+  /// Whether a client's call is in progress.
   bool calling_ = false;
   bool stopping_ = false;
-  // Last: it ends before what it uses.
+  // The thread is last: it ends before the members that it uses.
   std::jthread thread_;
 };
 

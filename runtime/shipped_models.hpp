@@ -8,17 +8,16 @@
 
 namespace atelier::runtime {
 
-/// Returns settings in which every device says what runs there: those that
-/// leave it open get the shipped family where it is there, else the test card;
-/// models of the family that a device names are added to [[models]], and with
-/// them what judges pictures, what classifies prompts, and what is known of
-/// their quality.
-/// `family`: the folder of the family; empty where there is none.
-/// Errors: ec::not_found (a device that needs the family, and it is not there).
+/// Returns settings in which every device has an executor and variants. Devices
+/// without them get the shipped family if it is available, otherwise the test
+/// card; models of the family that a device names are added to [[models]], with
+/// the judges, the classifier and the measured qualities.
+/// @param family the folder of the family; empty if it is missing
+/// Errors: ec::not_found (a device needs the family, and it is missing).
 core::result<config::settings> with_shipped_models(
   config::settings x, const std::filesystem::path& family);
 
-/// The same with the family that lies beside this program (models_folder).
+/// Does the same with the family beside this program (models_folder).
 core::result<config::settings> with_shipped_models(config::settings x);
 
 } // namespace atelier::runtime

@@ -12,11 +12,11 @@
 
 namespace atelier::runtime {
 
-/// Runs offloaded work on threads of its own.
-/// Threads: any. The destructor drops what did not begin and joins.
+/// Runs offloaded work on its own threads.
+/// Threads: any. The destructor drops work that has not begun and joins.
 class thread_offload : public core::offload {
 public:
-  /// @param most works that may wait, at least 1
+  /// @param most the maximum number of waiting works, at least 1
   thread_offload(unsigned threads, size_t most);
   ~thread_offload() override;
 
@@ -28,10 +28,10 @@ private:
   const size_t most_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  /// Guarded by the mutex.
+  /// The mutex guards these.
   std::deque<std::function<void()>> waiting_;
   bool stopping_ = false;
-  // Last: they end before what they use.
+  // The threads are last: they end before the members that they use.
   std::vector<std::jthread> threads_;
 };
 

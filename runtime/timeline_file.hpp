@@ -16,22 +16,23 @@
 
 namespace atelier::runtime {
 
-/// Writes a timeline's file as it happens, on a thread of its own. Both what
-/// waits and the file are bounded: what finds no room is left out, counted, and
-/// told in the file's last event and in the log. Without that end, after a
-/// kill, the file is still one that viewers read. Threads: any.
+/// Writes a timeline's file while events happen, on its own thread. The queue
+/// and the file are bounded: events without room are dropped, counted, and
+/// reported in the file's last event and in the log. Without that end, after a
+/// kill, viewers can still read the file.
+/// Threads: any.
 class timeline_file : public actors::timeline {
 public:
   struct counts {
-    /// Written, and left out.
+    /// The numbers of written and dropped events.
     uint64_t events = 0;
     uint64_t dropped = 0;
     uint64_t bytes = 0;
   };
 
-  /// Begins the file. A timeline that is there already is replaced.
-  /// Errors: ec::invalid_argument where another file is there, or another
-  ///         engine writes it; ec::io_failed.
+  /// Begins the file. An existing timeline is replaced.
+  /// Errors: ec::invalid_argument if another file exists there, or another
+  /// engine writes it; ec::io_failed.
   static core::result<std::shared_ptr<timeline_file>> open(
     const std::string& path, const config::timeline_settings& within);
 
@@ -39,7 +40,7 @@ public:
 
   void add(actors::timeline_event what) override;
 
-  /// Writes what waits and the end; what is added later is left out. Once.
+  /// Writes the queue and the end, once; events added later are dropped.
   void close();
 
   counts count() const;
@@ -54,17 +55,17 @@ private:
 
   const std::string path_;
   const config::timeline_settings within_;
-  // The thread's, until it ended.
+  // Only the thread uses these until it has ended.
   core::descriptor file_;
   bool broken_ = false;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  /// Guarded by the mutex, as all below but the thread.
+  /// The mutex guards this and all members below except the thread.
   std::vector<actors::timeline_event> waiting_;
   counts counts_;
   bool closing_ = false;
-  // Last: it ends before what it uses.
+  // The thread is last: it ends before the members that it uses.
   std::jthread thread_;
 };
 

@@ -10,25 +10,25 @@
 
 namespace atelier::runtime {
 
-/// Turns what happened into Chrome's trace events, a JSON object a line, each
-/// followed by a comma. Requests are asynchronous events of one process, each
-/// on a track of its own; workers are threads of another.
-/// Times are microseconds on the host's monotonic clock.
-/// Source: "Trace Event Format", https://docs.google.com/document/d/
-///         1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+/// Turns events into Chrome's trace events, a JSON object a line, each followed
+/// by a comma. Requests are asynchronous events of one process, each on its own
+/// track; workers are threads of another process. Times are microseconds on the
+/// host's monotonic clock.
+/// Source: "Trace Event Format",
+/// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
 class timeline_text {
 public:
-  /// What a file begins with.
+  /// The beginning of a file.
   static std::string begin();
 
-  /// What a file ends with: how many events stand in it, and how many were left
-  /// out.
+  /// Returns the end of a file: the numbers of its events and of the dropped
+  /// ones.
   static std::string end(core::time_point now, uint64_t events,
                          uint64_t dropped);
 
-  /// Returns the lines of one event; the first event of a worker names it too.
-  /// A worker does one thing at a time: what seems to begin before the end of
-  /// what was told of it before begins there.
+  /// Returns the lines of one event; the first event of a worker also names it.
+  /// A worker does one thing at a time: an event that seems to begin before the
+  /// end of the worker's previous one begins at that end.
   std::string lines_of(const actors::timeline_event& x);
 
 private:

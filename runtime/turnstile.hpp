@@ -7,13 +7,13 @@
 
 namespace atelier::runtime {
 
-/// Counts who is inside, until it is closed: then nobody enters any more, and
-/// `close` waits until the last one left. Unlike a shared mutex it cannot be
-/// kept open for ever by a stream of visitors.
+/// Counts the threads inside until it is closed: then no thread can enter, and
+/// `close` waits until the last one has left. Unlike a shared mutex, a stream
+/// of visitors cannot keep it open forever.
 /// Threads: any.
 class turnstile {
 public:
-  /// Stays inside for its life, if it got in.
+  /// Stays inside for its lifetime, if it could enter.
   class visit {
   public:
     explicit visit(turnstile& where) : where_(where), inside_(where.enter()) {}
@@ -57,7 +57,7 @@ private:
 
   std::mutex mutex_;
   std::condition_variable left_;
-  /// Guarded by the mutex, as all below.
+  /// The mutex guards all members below.
   uint32_t inside_ = 0;
   bool closed_ = false;
 };

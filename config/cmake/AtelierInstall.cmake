@@ -120,3 +120,20 @@ install(FILES
   config/cmake/packaged_program.cpp
   DESTINATION "${ATELIER_PACKAGE_DIR}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+# The manual pages are made from the installed program's own --help.
+find_package(Python3 COMPONENTS Interpreter QUIET)
+if(TARGET atelier AND Python3_Interpreter_FOUND)
+  install(CODE "
+    execute_process(
+      COMMAND \"${Python3_EXECUTABLE}\"
+        \"${PROJECT_SOURCE_DIR}/config/setup/man_pages.py\"
+        \"$<TARGET_FILE:atelier>\" \"${PROJECT_BINARY_DIR}/man1\"
+      RESULT_VARIABLE failed)
+    if(failed)
+      message(FATAL_ERROR \"The manual pages cannot be made\")
+    endif()
+    file(INSTALL DESTINATION
+      \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}\"
+      TYPE DIRECTORY FILES \"${PROJECT_BINARY_DIR}/man1\")")
+endif()

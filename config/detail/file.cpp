@@ -26,7 +26,7 @@ core::result<std::string> read_open(int file, size_t most) {
     return core::fail(core::ec::io_failed, "is not a regular file");
   std::string content;
   char block[16 * 1024];
-  // The size that fstat tells can be wrong; the end of the file is not.
+  // The size from fstat can be wrong; the end of the file cannot.
   while (content.size() <= most) {
     const auto n = ::read(file, block, sizeof block);
     if (n == 0)
@@ -42,7 +42,7 @@ core::result<std::string> read_open(int file, size_t most) {
 } // namespace
 
 core::result<std::string> read_file(const char* path, size_t most) {
-  // Without O_NONBLOCK a named pipe would be waited for.
+  // Without O_NONBLOCK opening a named pipe would block.
   const int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0)
     return cannot_read(errno);

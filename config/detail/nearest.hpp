@@ -10,8 +10,8 @@ namespace atelier::config::detail {
 
 using core::edit_distance;
 
-/// Returns the known key that `key` most likely stands for; empty where none is
-/// near. Keys of devices are written without an index.
+/// Returns the known key most similar to `key`; empty if none is similar. Keys
+/// of devices are written without an index.
 std::string nearest_key(std::string_view key);
 
 } // namespace atelier::config::detail

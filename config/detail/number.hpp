@@ -21,8 +21,8 @@ inline std::optional<uint32_t> parse_whole(std::string_view x) {
   return value;
 }
 
-/// Returns `value / scale`, without a fraction where there is none, and with
-/// enough digits to get `value` back otherwise.
+/// Returns `value / scale`: a whole number without a fraction, otherwise with
+/// enough digits to recover `value`.
 template <class Integer>
 std::string number_text(Integer value, double scale) {
   const auto whole = static_cast<Integer>(scale);

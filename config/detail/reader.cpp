@@ -48,7 +48,7 @@ std::pair<const repetition*, std::string_view> indexed(std::string_view first) {
   return {nullptr, {}};
 }
 
-/// Splits at the first dot; the second part is empty where there is none.
+/// Splits at the first dot; the second part is empty if there is no dot.
 std::pair<std::string_view, std::string_view> split(std::string_view path) {
   const auto dot = path.find('.');
   if (dot == std::string_view::npos)
@@ -73,7 +73,7 @@ node wrap(std::string_view name, node value) {
   return outer;
 }
 
-/// Reads the value of an override. A bare word counts as a text.
+/// Reads the value of an override. A bare word counts as a string.
 std::variant<node, syntax_fault> read_value(std::string_view text) {
   auto document = read_document(fmt::format("v = {}", text));
   if (auto* parsed = std::get_if<table>(&document)) {
@@ -151,7 +151,7 @@ void reader::set_table(const repetition& r, std::string_view path,
                          std::min(count, r.most - 1)));
     return;
   }
-  // The index behind the last adds one.
+  // An index one above the last adds a table.
   if (*at == count) {
     r.add(values_);
     origins_[table_key(r, *at)] = {source_, 0};
@@ -182,7 +182,7 @@ void reader::read_tables(const repetition& r, const node& from) {
                          r.most, r.section));
     return;
   }
-  // What earlier sources said of single ones goes with these.
+  // This also removes the keys that earlier sources set for single tables.
   std::erase_if(origins_,
                 [&](const auto& x) { return x.first.starts_with(r.section); });
   r.assign(values_, items->size());

@@ -102,7 +102,7 @@ private:
 
   void check_arena() {
     const auto& a = x_.arena;
-    // One pair of rings with each device's process and with the CPU process.
+    // Each device's process and the CPU process have one pair of rings.
     const uint64_t rings = 2 * (x_.devices.size() + 1);
     uint64_t room = most_arena_bytes;
     const bool fits = take(room, a.state_slots, a.state_slot_bytes)
@@ -170,7 +170,7 @@ private:
   }
 
   bool can_draw(const device_settings& d, std::string_view model) const {
-    // A host's executor draws by whatever names it has.
+    // A host's executor chooses its own variant names.
     return (d.executor != "torch" && d.executor != "auto")
         || (d.executor == "auto" && model == test_card_model)
         || models_by_name_.contains(model) || find_shipped(model) != nullptr;
@@ -194,7 +194,7 @@ private:
     }
   }
 
-  /// Takes `count` times `bytes` from `room`; false where it is too small.
+  /// Takes `count` times `bytes` from `room`; returns false if it is too small.
   static bool take(uint64_t& room, uint64_t count, uint64_t bytes) {
     if (count > 0 && bytes > room / count)
       return false;
@@ -216,8 +216,8 @@ private:
                        value_text(*what, look_at(*what, x_, index)));
   }
 
-  /// Adds a broken rule between options, unless one of them is wrong already:
-  /// what follows from that would only distract.
+  /// Adds a broken rule between options, unless one of them is already wrong:
+  /// its consequences would only distract.
   void add(std::vector<std::string> keys, std::string text) {
     for (const auto& key : keys)
       if (wrong_.contains(key))

@@ -6,7 +6,7 @@
 
 namespace atelier::config::detail {
 
-/// Longest text that an option takes, in bytes.
+/// The maximum length of an option's text, in bytes.
 inline constexpr size_t most_text_bytes = 4096;
 
 /// Returns whether `x` is UTF-8 without control characters and not too long.
@@ -19,7 +19,8 @@ std::string escape(std::string_view x);
 /// Returns `x` as a TOML basic string on one line.
 std::string quote(std::string_view x);
 
-/// Returns `x` as a key: bare where TOML allows it, else quoted and shortened.
+/// Returns `x` as a key: bare if TOML allows it, otherwise quoted and
+/// shortened.
 std::string quote_key(std::string_view x);
 
 /// Cuts valid UTF-8 so that it fits into a message.

@@ -50,7 +50,7 @@ public:
     return row_;
   }
 
-  /// What is to be done for a request, in the engine's own process.
+  /// Returns the work for a request, in the engine's own process.
   std::optional<work> begin(const planning::row_view& row) const {
     if (row.drawn == nullptr)
       return std::nullopt;
@@ -88,7 +88,7 @@ public:
     return done{};
   }
 
-  /// What is known then; nothing that others need.
+  /// Enters the outcome into the facts: other stages need nothing from it.
   core::result<void> end(const done&, planning::facts&) const {
     return {};
   }

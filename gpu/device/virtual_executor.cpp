@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// A device in virtual time. Long, because its queues of steps, decoding and
+// loading share one state and one clock.
 #include <atelier/core/philox.hpp>
 #include <atelier/gpu/device/detail/test_card_rows.hpp>
 #include <atelier/gpu/device/virtual_executor.hpp>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads and writes the optional sections of a profile file. Long, because each
+// section's reader and writer are read together.
 #include <atelier/planning/detail/profile_sections.hpp>
 #include <atelier/planning/profile_file.hpp>
 

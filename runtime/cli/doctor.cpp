@@ -28,8 +28,8 @@ void print(const finding& x, bool json, std::ostream& out) {
 } // namespace
 
 CLI::App* add_doctor(CLI::App& app) {
-  return app.add_subcommand(
-    "doctor", "Tell what was found, what is missing and how to get it");
+  return app.add_subcommand("doctor",
+                            "Check the installation and report missing parts");
 }
 
 exit_status doctor(const common_arguments& common, environment& world) {

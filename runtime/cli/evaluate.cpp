@@ -16,10 +16,9 @@ CLI::App* add_evaluate(CLI::App& app, evaluate_arguments& into) {
     add_text_option(*sub, names, value, text)->type_name(kind);
   };
   add("--models", into.models, "DIR",
-      "A folder with one for each model, and the scorer (default: the "
-      "models that come along)");
+      "Folder of the models and the scorer (default: the shipped models)");
   add("--variants", into.variants, "MODEL@STEPS,...",
-      fmt::format("What is measured (default: of {}, those that are there)",
+      fmt::format("Variants to measure (default: the available ones of {})",
                   default_evaluated_variants));
   add("--captions,--prompts", into.captions, "N",
       "Captions of each difficulty: one, two and three objects (default: 100)");
@@ -29,7 +28,7 @@ CLI::App* add_evaluate(CLI::App& app, evaluate_arguments& into) {
   add("--starts", into.starts, "N",
       "Captions that start from others' latents and images; 0: none (default: "
       "24)");
-  add("--batch", into.batch, "N", "Pictures drawn together (default: 8)");
+  add("--batch", into.batch, "N", "Images drawn together (default: 8)");
   add("--seed", into.seed, "N", "Of captions and noise (default: 1)");
   add("--device", into.device, "D", "cpu, cuda or cuda:N (default: cpu)");
   add("--threads", into.threads, "N", "Threads of one operator on the CPU");

@@ -8,7 +8,7 @@ namespace atelier::runtime::cli {
 namespace {
 
 constexpr std::string_view usual_statuses =
-  "  0 done; 2 bad usage or input; 3 something asked for is not there;\n"
+  "  0 done; 2 bad usage or input; 3 model, file or device not found;\n"
   "  130 interrupted; 1 any other failure\n";
 
 constexpr std::string_view image_statuses =
@@ -45,7 +45,7 @@ constexpr command_help table[] = {
    "  atelier serve\n"
    "  atelier serve --listen 0.0.0.0:7860 --set http.keys=keys --model turbo\n",
    "  0 ended by a signal; 130 by two; 2 bad usage or configuration; 3 the\n"
-   "  address is taken, or a model or device is not there; 1 any other "
+   "  address is in use, or a model or device was not found; 1 any other "
    "failure\n"},
   {"status", "", "",
    "  atelier status\n"
@@ -53,11 +53,11 @@ constexpr command_help table[] = {
    "certificate.pem\n",
    "  0 the server is well; 1 it is starting, stopping or degraded; 2 bad "
    "usage;\n"
-   "  3 no server is there\n"},
+   "  3 no server found\n"},
   {"stop", "", "",
    "  atelier stop\n"
    "  atelier stop --data /srv/atelier\n",
-   "  0 the server has ended; 2 bad usage; 3 no server is there;\n"
+   "  0 the server has ended; 2 bad usage; 3 no server found;\n"
    "  130 interrupted; 1 any other failure\n"},
   {"models", " [list | show NAME | import FILE | check NAME]",
    "Without a word: list. NAME is a model of Atelier's own, one in the data\n"
@@ -99,10 +99,10 @@ constexpr command_help table[] = {
   {"train", " PART",
    "A network is trained from those before it. 'import' begins with the "
    "models\n"
-   "that come along, so that any single one can be trained further.\n",
+   "that are shipped, so that each of them can be trained further.\n",
    "  atelier train import && atelier train tiny --minutes 10\n"
    "  atelier train all --minutes 600 -o models/\n",
-   "  0 done; 2 bad usage or input; 3 a network that it needs is not there;\n"
+   "  0 done; 2 bad usage or input; 3 a required network was not found;\n"
    "  130 interrupted, with a checkpoint; 1 any other failure\n"},
   {"evaluate", "", "",
    "  atelier evaluate --variants base@50,turbo@4 --captions 100 -o report/\n"

@@ -28,10 +28,10 @@ namespace atelier::runtime::cli {
 namespace {
 
 constexpr auto short_help =
-  R"(atelier makes pictures from prompts, each in the cheapest way that keeps its
+  R"(atelier makes images from prompts, each in the cheapest way that preserves
 quality.
 
-  atelier generate "a red circle above a blue square" -o picture.png
+  atelier generate "a red circle above a blue square" -o image.png
 
 'atelier help' lists the commands, 'atelier help COMMAND' their options.
 )";
@@ -331,7 +331,7 @@ private:
   }
 
   environment& world_;
-  CLI::App app_{"Serves diffusion models: pictures from prompts."};
+  CLI::App app_{"Serves diffusion models: images from prompts."};
   CLI::App* generate_ = nullptr;
   CLI::App* edit_ = nullptr;
   CLI::App* serve_ = nullptr;

@@ -86,12 +86,13 @@ bool wait_for_end(int pidfd, const interruption& interrupted) {
 } // namespace
 
 CLI::App* add_status(CLI::App& app, server_arguments& into) {
-  auto* sub = app.add_subcommand("status", "Tell how a running server is");
+  auto* sub =
+    app.add_subcommand("status", "Show the status of a running server");
   add_text_option(*sub, "--server", into.server,
                   "Where it is (default: the one of the data folder)")
     ->type_name("URL");
   add_text_option(*sub, "--key", into.key,
-                  "A key, where it asks for one (default: $ATELIER_KEY)")
+                  "A key, if the server requires one (default: $ATELIER_KEY)")
     ->type_name("KEY");
   add_text_option(*sub, "--cacert", into.authorities,
                   "With --server: trust these certificates (PEM), such as the "

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `serve`. Long, because one function object owns the order in
+// which a server starts, reloads its settings and ends.
 #include <atelier/config/endpoint.hpp>
 #include <atelier/core/log_control.hpp>
 #include <atelier/runtime/cli/engine_options.hpp>

@@ -9,7 +9,7 @@
 namespace atelier::runtime::cli {
 
 CLI::App* add_serve(CLI::App& app, serve_arguments& into) {
-  auto* sub = app.add_subcommand("serve", "Serve pictures over HTTP");
+  auto* sub = app.add_subcommand("serve", "Serve images over HTTP");
   const auto add = [&](const std::string& name,
                        std::optional<std::string>& value,
                        const std::string& kind, const std::string& text) {
@@ -23,7 +23,7 @@ CLI::App* add_serve(CLI::App& app, serve_arguments& into) {
       "Where (default: 127.0.0.1:7860); without HOST: this machine only; port "
       "0 takes a free one");
   sub->add_flag("--insecure", into.insecure,
-                "Serve anybody who reaches the address, without keys");
+                "Serve every client that reaches the address, without keys");
   group("Where it runs");
   add("--processes", into.processes, "MODE",
       list_choices(choices_of("--processes"))

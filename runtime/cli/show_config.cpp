@@ -8,8 +8,7 @@
 namespace atelier::runtime::cli {
 
 CLI::App* add_config(CLI::App& app, config_arguments& into) {
-  auto* sub =
-    app.add_subcommand("config", "Print the configuration as it is read");
+  auto* sub = app.add_subcommand("config", "Print the effective configuration");
   sub->add_flag("--example", into.example,
                 "Print the example instead: every option explained");
   return sub;

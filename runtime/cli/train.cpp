@@ -33,10 +33,9 @@ CLI::App* add_train(CLI::App& app, train_arguments& into) {
       fmt::format("A folder with one for each network (default: {})",
                   default_training_folder));
   add("-o,--output", into.output, "DIR",
-      "Write what is trained as models ('export' and 'all')");
+      "Write the trained networks as models ('export' and 'all')");
   add("--models", into.models, "DIR",
-      "Models that the trainings begin with ('import'; default: those that "
-      "come along)");
+      "Models for 'import' (default: the shipped ones)");
   add("--checkpoint", into.checkpoint, "M",
       "Minutes between checkpoints (default: 5)");
   add("--evaluate", into.evaluate, "M",

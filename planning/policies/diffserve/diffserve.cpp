@@ -5,6 +5,7 @@
 // take:   whole batches; what cannot end in time is dropped or gets its light
 //         picture
 // memory: confidences of light pictures, trial batches, saturation
+// Long, because the paper's rules and its baselines' share these decisions.
 #include <atelier/planning/demand/estimators.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/policies/argus/shift.hpp>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens a model's folder. Long, because one class reads all parts of a folder
+// and checks them against each other.
 #include <atelier/core/guarded.hpp>
 #include <atelier/gpu/models/files/detail/folder_links.hpp>
 #include <atelier/gpu/models/files/detail/inferred_config.hpp>

@@ -129,7 +129,7 @@ kind kind_of(const option& x);
 /// Returns the unit of `x`; nameless and of scale 1 if it has none.
 const unit& unit_of(const option& x);
 
-/// Returns how often `x` stands in `values`: per table, or once.
+/// Returns the number of places of `x` in `values`: one per table, or one.
 size_t count_of(const option& x, const settings& values);
 
 /// Returns the dotted key of `x`, such as "devices[1].max_batch".

@@ -10,19 +10,18 @@
 
 namespace atelier::planning {
 
-/// Bounds what enters by the rates that a plan admits: for each class of
-/// requests a store of admissions that fills at its rate, up to what comes in
-/// some seconds, so that arrivals by chance pass. Low priorities leave a part
-/// of it to higher ones.
+/// Limits admissions by the rates of a plan: each class of requests has a store
+/// of admissions that fills at its rate, up to the arrivals of some seconds, so
+/// that random bursts pass. Low priorities leave a part of it to higher ones.
 /// Threads: one at a time.
 class admission {
 public:
-  /// Takes over what a plan admits. A class for which it admits nothing is
-  /// admitted a few times all the same, so that the next plan sees it.
+  /// Applies the rates of a plan. A class with rate 0 is still admitted a few
+  /// times, so that the next plan sees its demand.
   void follow(const plan& in_force, core::time_point now);
 
-  /// Admits a request of a class, or returns after which time, above 0, one
-  /// would be admitted if nobody else came. 0: it is admitted, and counted.
+  /// Admits a request of a class and returns 0, or returns the time after which
+  /// it would be admitted if no other request arrived.
   core::timespan admit(core::class_id of, core::priority prio,
                        core::time_point now);
 
@@ -36,7 +35,7 @@ private:
 
   void fill(core::time_point now);
 
-  /// By class, or one for all; empty: no bound.
+  /// By class, or one for all; empty: no limit.
   std::vector<store> stores_;
   core::time_point filled_;
 };

@@ -17,39 +17,39 @@
 
 namespace atelier::planning {
 
-/// The devices' predicted work, and when it will be done: pure, no clock.
-///
-/// Work counts for the variant that it waits for. Variants that some worker
-/// hosts together are done by the same workers: a fluid model spreads the work
-/// of such a group evenly over its workers.
-/// Every change costs constant time but `see`, which costs all hostings.
+/// The devices' predicted work, and the time when it will be done. Pure,
+/// without a clock.
+/// Work counts for the variant that it waits for. The same workers do the work
+/// of variants that they host together: a fluid model spreads the work of such
+/// a group evenly over its workers. Every change takes constant time except
+/// `see`, whose cost is proportional to the number of hostings.
 class backlog {
 public:
   explicit backlog(size_t variants);
 
-  /// Takes the workers as they are now.
+  /// Replaces the workers with the current ones.
   void see(const cluster_view& there);
 
   void add(core::variant_id variant, core::timespan work);
 
-  /// @pre so much was added before
+  /// @pre this amount was added before
   void remove(core::variant_id variant, core::timespan work);
 
-  /// Returns when the work that competes with `variant` will be done; nothing
-  /// where nobody hosts it, so that nothing can be predicted.
+  /// Returns the time when the work that competes with `variant` will be done;
+  /// nothing if no worker hosts it, so that no prediction is possible.
   std::optional<core::timespan> wait(core::variant_id variant) const;
 
-  /// Returns the longest of these; nothing where nobody hosts anything.
+  /// Returns the longest of these times; nothing if no worker hosts a variant.
   std::optional<core::timespan> longest_wait() const;
 
   /// Returns the workers of `variant`, by kind of device.
   const std::vector<device_group>& hosts_of(core::variant_id variant) const;
 
-  /// Returns the rows that share a step on a worker of `variant`, when it has
-  /// enough of them; 1 where nobody hosts it.
+  /// Returns the number of rows that share a step on a worker of `variant`
+  /// under full load; 1 if no worker hosts it.
   uint32_t batch_of(core::variant_id variant) const;
 
-  /// All work, for checks.
+  /// Returns all work, for checks.
   core::timespan work() const;
 
 private:
@@ -68,48 +68,48 @@ private:
   std::vector<std::vector<device_group>> hosts_;
 };
 
-/// How much slower than predicted the devices run each variant, of late, by
-/// kind of device; pure.
+/// The recent ratio of measured to predicted durations of each variant, by kind
+/// of device. Pure.
 class measured_pace {
 public:
   explicit measured_pace(size_t variants);
 
-  /// Notes that steps predicted to take `predicted` on devices of that kind
-  /// took `took`. Without effect where one of them is not above 0.
+  /// Notes that steps with the prediction `predicted` on devices of that kind
+  /// took `took`. It has no effect unless both are above 0.
   void note(core::variant_id variant, std::string_view kind,
             core::timespan predicted, core::timespan took);
 
-  /// Whether anything was noted: else predictions are the profile's alone,
-  /// which may be a guess.
+  /// Returns whether anything was noted: otherwise predictions come only from
+  /// the profile, which may be an estimate.
   bool known(core::variant_id variant) const;
 
-  /// Returns a prediction for devices of that kind at their pace; where none
-  /// was noted, at that of any kind.
+  /// Returns a prediction for devices of that kind at their pace; if none was
+  /// noted, at that of any kind.
   core::timespan corrected(core::variant_id variant, std::string_view kind,
                            core::timespan x) const;
 
 private:
-  /// By variant; 0: not known.
+  /// By variant; 0: unknown.
   using factors = std::vector<double>;
 
   factors any_;
   std::vector<std::pair<std::string, factors>> kinds_;
 };
 
-/// Returns the device's time that a row takes of a step shared by `batch` rows,
-/// for `steps_left` steps, and for its text and its picture. `steps` is of `v`.
+/// Returns a row's share of the device's time in steps shared by `batch` rows,
+/// for `steps_left` steps, and for its text and its image. `steps` is of `v`.
 /// @pre batch > 0
 core::timespan device_work(const variant_profile& v, const step_table& steps,
                            core::extent px, uint32_t steps_left,
                            uint32_t batch);
 
-/// Returns when to come back: when `share` of what takes `wait` in all will be
-/// done, within 1 s and 1 h.
+/// Returns the retry time: the time after which `share` of the work that takes
+/// `wait` in all will be done, within 1 s and 1 h.
 core::timespan come_back_after(core::timespan wait, double share);
 
-/// Returns until when a row is predicted to be answered at `worker`, from now
-/// on: it waits for a place in the batch while all are taken, runs at the batch
-/// that its coming makes, and then needs `after`. `v` and `steps` are of the
+/// Returns the predicted time, from now on, until a row is answered at
+/// `worker`: it waits for a place in the batch while all are taken, runs in the
+/// batch that it joins, and then needs `after`. `v` and `steps` are of the
 /// worker's kind of device.
 core::timespan predicted_completion(const variant_profile& v,
                                     const step_table& steps, core::extent px,

@@ -18,9 +18,9 @@ inline std::string device_kind_of(std::string_view device) {
   return std::string{device.substr(0, device.find(':'))};
 }
 
-/// One row at a worker, or waiting in its own lane.
+/// A row at a worker, or in the worker's own lane.
 struct worker_row {
-  /// Masked share of its picture; 1 where it is no edit, or runs in full.
+  /// The masked share of its image; 1 if it is no edit, or runs in full.
   double masked = 1;
   uint64_t steps_left = 0;
   bool running = false;
@@ -28,50 +28,49 @@ struct worker_row {
   friend bool operator==(const worker_row&, const worker_row&) = default;
 };
 
-/// One living denoise worker as policies see it.
+/// A living denoise worker in the view of policies.
 struct worker_view {
   core::worker_id worker;
-  /// "cpu", "cuda", or as its operator calls it: which costs apply
+  /// "cpu", "cuda", or the operator's own name: it selects the costs
   /// (profile::kinds).
   std::string device_kind;
   std::vector<core::variant_id> hosting;
-  /// What it hosts when the changes under way have ended.
+  /// The variants that it hosts after the current changes.
   std::vector<core::variant_id> becoming;
-  /// What it may host, and all of it together in bytes; empty and 0: any.
+  /// The variants that it may host, and its memory in bytes; empty and 0: any.
   std::vector<core::variant_id> may_host;
   uint64_t memory_bytes = 0;
   uint32_t max_batch = 1;
   uint32_t seats_free = 0;
   uint32_t seats_taken = 0;
-  /// Steps that its rows still have to run.
+  /// The remaining steps of its rows.
   uint64_t steps_left = 0;
   uint32_t level = 0;
-  /// Requests that wait in its own lane.
+  /// The number of requests in its own lane.
   uint64_t waiting = 0;
-  /// Variants that its rows run, by rising id.
+  /// The variants that its rows run, by rising id.
   std::vector<core::variant_id> running = {};
-  /// Its rows, running ones first; empty: not told, as long as no mask is
-  /// known.
+  /// Its rows, running ones first; empty: unknown, as long as no mask is known.
   std::vector<worker_row> rows;
 
   friend bool operator==(const worker_view&, const worker_view&) = default;
 };
 
-/// One retrieval as it went.
+/// A retrieval and its outcome.
 struct retrieval_sample {
   double seconds = 0;
-  /// It timed out, or the index or its store was down.
+  /// Whether it timed out, or the index or its store was down.
   bool failed = false;
-  /// When it ended.
+  /// The time when it ended.
   core::time_point at{};
 
   friend bool operator==(const retrieval_sample&,
                          const retrieval_sample&) = default;
 };
 
-/// What a variant took of late where it ran. What is 0 is not measured.
+/// The recent costs of a running variant. 0 means not measured.
 struct variant_cost {
-  /// Time of its steps, as a multiple of the profile's.
+  /// The time of its steps, as a multiple of the profile's.
   double pace = 0;
   core::timespan text{0};
   core::timespan decode{0};
@@ -80,9 +79,9 @@ struct variant_cost {
   friend bool operator==(const variant_cost&, const variant_cost&) = default;
 };
 
-/// What variants took of late on devices of one kind.
+/// The recent costs of variants on devices of one kind.
 struct kind_costs {
-  /// As worker_view::device_kind; empty: any.
+  /// The same as worker_view::device_kind; empty: any.
   std::string kind;
   /// By variant.
   std::vector<variant_cost> costs;
@@ -90,7 +89,7 @@ struct kind_costs {
   friend bool operator==(const kind_costs&, const kind_costs&) = default;
 };
 
-/// So many devices of a kind.
+/// A kind of device, and its number of devices.
 struct device_group {
   std::string kind;
   uint32_t count = 0;
@@ -101,39 +100,39 @@ struct device_group {
 /// All living denoise workers, by rising worker_id.
 struct cluster_view {
   std::vector<worker_view> workers;
-  /// Variants that legs wait for and that no worker hosts, or will: the one
-  /// that is waited for the longest first. Told when that begins.
+  /// Variants that legs wait for and that no worker hosts or will host, longest
+  /// wait first. The hub sends them when such a wait begins.
   std::vector<core::variant_id> unhosted = {};
-  /// The last retrievals, oldest first; told where the policy calls for a plan
+  /// The last retrievals, oldest first; present if the policy requests a plan
   /// because of them.
   std::vector<retrieval_sample> retrievals = {};
-  /// By variant: legs that wait in the lane that all its hosts serve. Told
-  /// where the plan in force groups rows and some found no seat; else empty.
+  /// By variant: legs in the lane that all its hosts serve. Present if the plan
+  /// in force groups rows and some found no seat; otherwise empty.
   std::vector<uint64_t> waiting = {};
-  /// What running variants took, as last told: first on devices of any kind,
-  /// then, where they are of several, by kind. Empty: nothing is measured, or
-  /// nothing differs from the profile.
+  /// The last reported costs of running variants: first on devices of any kind,
+  /// then, if there are several kinds, by kind. Empty: no measurement, or no
+  /// difference from the profile.
   std::vector<kind_costs> costs = {};
 };
 
-/// One leg that waits in a lane.
+/// A leg that waits in a lane.
 struct waiting {
   core::request_id request;
   core::tenant_id tenant = {};
   core::priority prio = core::priority::normal;
   core::time_point since;
   core::time_point deadline = core::never;
-  /// The time that the rest of the request will take at least.
+  /// The minimum time that the rest of the request will take.
   core::timespan still_needs{0};
   bool may_answer_best = false;
-  /// Where it waits; set by `lanes`.
+  /// The lane of the leg; `lanes` sets it.
   core::lane_id lane;
 
   friend bool operator==(const waiting&, const waiting&) = default;
 };
 
-/// Counts of one window, as the monitor keeps them: the raw material of every
-/// policy's estimators. What is not counted yet stays empty.
+/// The monitor's counts of one window: the raw data of every policy's
+/// estimators. Fields without a counter stay empty.
 struct demand_window {
   core::time_point begin;
   core::timespan length{0};
@@ -143,45 +142,45 @@ struct demand_window {
   uint64_t failed = 0;
   uint64_t cancelled = 0;
   uint64_t late = 0;
-  /// Searches for something near, and those that found it near enough.
+  /// Searches for similar work, and searches that found a sufficiently similar
+  /// one.
   uint64_t searched = 0;
   uint64_t hits = 0;
   /// (steps skipped, requests), of hits.
   std::vector<std::pair<uint32_t, uint64_t>> skips;
-  /// (steps that what was found allows to skip, searches); 0 where nothing was
-  /// near enough.
+  /// (steps that the match allows to skip, searches); 0 if there was no
+  /// sufficiently similar match.
   std::vector<std::pair<uint32_t, uint64_t>> allowed;
   /// [ladder of the profile][predicted class]: requests.
   std::vector<std::vector<uint64_t>> predicted;
-  /// Scores of light pictures, in bins of 0.005; the last one holds 1.
+  /// Scores of light images, in bins of 0.005; the last one holds 1.
   std::vector<uint64_t> confidences;
-  /// By eighths of their masked share: edits.
+  /// Edits, by eighths of their masked share.
   std::vector<uint64_t> edits;
   /// The last ones of the window, oldest first.
   std::vector<retrieval_sample> retrievals;
   /// By variant: legs that began to wait for it.
   std::vector<uint64_t> placed;
-  /// By variant: the steps' time of what arrived, were all of it drawn by that
-  /// variant, less that of as many images of its own size and steps; in such
-  /// images. Empty: what arrived asks for no other.
+  /// By variant: the extra step time of the arrivals, if that variant drew them
+  /// all, compared with the same number of images of its own size and steps; in
+  /// such images. Empty: all arrivals have its own size and steps.
   std::vector<double> extra_work = {};
 
   friend bool operator==(const demand_window&, const demand_window&) = default;
 };
 
-/// What is asked of the cluster: finished windows, oldest first, and what
-/// waits.
+/// The demand on the cluster: finished windows, oldest first, and the queue.
 struct demand {
   std::vector<demand_window> windows;
   uint64_t backlog = 0;
-  /// When it was asked.
+  /// The time of the call.
   core::time_point now;
-  /// Between two plans that no event asks for; 0: not told.
+  /// The period between two plans without an event; 0: unknown.
   core::timespan period{0};
   /// By variant: legs that wait for it.
   std::vector<uint64_t> waiting;
-  /// By variant: those of them in the lane that all its hosts serve, and nobody
-  /// where there is none.
+  /// By variant: waiting legs in the lane that all its hosts serve; 0 without
+  /// such a lane.
   std::vector<uint64_t> waiting_shared;
 };
 

@@ -13,9 +13,9 @@ namespace atelier::planning {
 demand demand_of_rate(double qps);
 
 /// Reads {"format": "atelier.demand", "version": 1, "windows": [...]}, the
-/// oldest window first; docs/demand-file.md says what each field means.
+/// oldest window first; docs/demand-file.md explains each field.
 /// Errors: ec::bad_payload with every fault at once, a line each: `where`, the
-///         place in the document, the value and what it must be.
+/// place in the document, the value and the allowed values.
 core::result<demand> parse_demand(std::string_view json,
                                   std::string_view where);
 

@@ -7,13 +7,13 @@
 
 namespace atelier::planning {
 
-/// Returns the plan with what can be seen of it whatever its policy: where each
-/// route that requests take needs longer than the deadline of the profile's
-/// first cascade for its first picture, alone in a batch and without waiting,
-/// on the quickest kind of device that is there, its `feasible` is `never` and
-/// its `reason` names the deadline and the quickest of them. Where the policy
-/// has said so already, or the profile has no deadline, nothing changes.
-/// Without workers, devices of no kind in particular are taken to come.
+/// Returns the plan with the faults that are visible for every policy. If each
+/// route with a share needs longer than the deadline of the profile's first
+/// cascade for its first image, alone in a batch and without waiting, on the
+/// quickest available kind of device, the plan's `feasible` is `never` and its
+/// `reason` names the deadline and the quickest route. If the policy has
+/// already said so, or the profile has no deadline, the plan is unchanged.
+/// Without workers, devices of no particular kind are assumed.
 plan judged(plan made, const profile& known, const cluster_view& there);
 
 } // namespace atelier::planning

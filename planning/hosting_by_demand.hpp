@@ -7,26 +7,25 @@
 
 namespace atelier::planning {
 
-/// Returns the plan with hosts for what legs wait for, by queue, load time,
-/// demand and memory: for variants of which none stands in for another.
-///
-/// A variant gets one more host where what waits for it would end sooner than
-/// with those that it has or that are being made: by two thirds of its load
-/// time where all workers are busy, in proportion less the fewer are. So one
-/// without a host gets one, and one whose hosts are busy keeps to them as long
-/// as a load takes longer. The host is the worker where the last row that waits
-/// ends first, counting what leaves with it: of what a worker hosts those
-/// leave, until the rest fits its memory, that cost least, the time to load
-/// them again times the chance that they are asked for in the next minutes,
-/// divided among all their hosts. What is waited for does not lose its last
-/// host. Workers whose hosting changes already, as told or as the plan before
-/// has it, are left to it; those without a change have no hosting in the plan,
-/// and keep what they have.
-///
-/// Each worker takes what its kind of device does. Costs O(waited variants x
-/// workers x variants hosted). Wants no clock: what
-/// is asked, and who is there, is told. Source: ours; the measured comparison
-/// is in bench/RESULTS.md.
+/// Returns the plan with hosts for the variants that legs wait for, by queue,
+/// load time, demand and memory. It applies to variants that cannot replace
+/// each other.
+/// A variant gets one more host if its queue would then end sooner than with
+/// the current and loading hosts: by two thirds of its load time if all workers
+/// are busy, and proportionally less if fewer are. So a variant without a host
+/// gets one, and a variant whose hosts are busy keeps them as long as a load
+/// takes longer. The new host is the worker where the last waiting row ends
+/// first, including the cost of the variants that leave. Until the rest fits
+/// the worker's memory, the cheapest variants leave: the cost is the time to
+/// load them again times the probability of a request in the next minutes,
+/// divided among all their hosts. A variant with waiting legs keeps its last
+/// host. Workers whose hosting is already changing, by report or by the
+/// previous plan, are left alone; workers without a change have no hosting in
+/// the plan, and keep their variants.
+/// Each worker has the costs of its kind of device. The function costs O(waited
+/// variants x workers x variants hosted) and needs no clock: demand and workers
+/// are arguments. Source: our own design; bench/RESULTS.md has the measured
+/// comparison.
 plan host_by_demand(plan made, const demand& asked, const profile& known,
                     const cluster_view& there, const plan& previous);
 

@@ -11,37 +11,38 @@
 
 namespace atelier::planning {
 
-/// Returns whether a worker may host these together, and has the memory for
-/// what they take on its kind of device.
+/// Returns whether a worker may host these together, and has enough memory for
+/// them on its kind of device.
 bool may_host(const worker_view& w,
               const std::vector<core::variant_id>& hosting,
               const profile& known);
 
-/// Returns where each worker of a plan stands in it.
+/// Returns the index of each worker in a plan.
 std::unordered_map<core::worker_id, size_t> places_in(const plan& made);
 
-/// Returns what a worker will host; what nobody plans stays.
-/// @param planned what a plan says of it; null: nothing
+/// Returns the variants that a worker will host; without a planned change, the
+/// current ones.
+/// @param planned the worker's part of a plan; null: none
 const std::vector<core::variant_id>& hosting_after(const assignment* planned,
                                                    const worker_view& w);
 
-/// Has a worker host these; what was planned with the others goes.
+/// Makes a worker host these, and drops the rest of its planned hosting.
 void host_instead(assignment& a, std::vector<core::variant_id> hosting);
 
-/// Returns a plan without what its workers cannot do: one that it would have
-/// host what it may not, or more than its memory holds, keeps what it has.
+/// Returns a plan without impossible hostings: a worker with a variant that it
+/// may not host, or with more than its memory holds, keeps its variants.
 plan only_possible(plan made, const profile& known, const cluster_view& there);
 
 /// Returns a policy's plan, changed so that every variant for which legs wait
-/// in the lane that all its hosts serve keeps a host, where there are workers
-/// enough. Policies plan for the demand that comes; where it ends, what waits
-/// for a variant that they have no use for any more would wait for ever.
-///
-/// A host is taken from what has others, or is not waited for; where two would
-/// do, one that has the variant already, then the first. One that may not host
-/// it is not asked. Where fewer workers are there than variants, those that
-/// wait without a host go first, so that they take turns as what waits is
-/// worked off. Costs O(waited variants * workers).
+/// in the lane that all its hosts serve keeps a host, if there are enough
+/// workers. Policies plan for future demand; when the demand for a variant
+/// ends, legs that wait for it would otherwise wait forever.
+/// A host is taken from a variant that has other hosts, or that no leg waits
+/// for. Among two such workers, one that already has the variant comes first,
+/// then the first one. Workers that may not host the variant are skipped. If
+/// there are fewer workers than variants, waiting variants without a host come
+/// first, so that they take turns as the queue shrinks. Costs O(waited variants
+/// * workers).
 plan hosting_waiting(plan made, const demand& asked, const profile& known,
                      const cluster_view& there);
 

@@ -50,9 +50,9 @@ private:
 
 // Those that are to be away leave; `then` is what the worker will host.
 void send_away(draft& made, const hosting_wishes& wishes,
-               const std::vector<core::variant_id>& told, const worker_view& w,
-               std::vector<core::variant_id>& then) {
-  auto leaving = told;
+               const std::vector<core::variant_id>& unloaded,
+               const worker_view& w, std::vector<core::variant_id>& then) {
+  auto leaving = unloaded;
   for (const auto* hosted : {&w.hosting, &w.becoming, &std::as_const(then)})
     for (const auto v : *hosted)
       if (has(wishes.away, v))
@@ -79,7 +79,7 @@ void drop_waited(hosting_wishes& of, const demand& asked,
 }
 
 plan with_wishes(plan made, hosting_wishes wishes,
-                 const std::vector<core::variant_id>& told,
+                 const std::vector<core::variant_id>& unloaded,
                  const profile& known, const cluster_view& there) {
   if (wishes.there.empty() && wishes.away.empty()) {
     made.wishes = {};
@@ -90,7 +90,7 @@ plan with_wishes(plan made, hosting_wishes wishes,
   then.reserve(there.workers.size());
   for (const worker_view& w : there.workers) {
     then.push_back(hosting_after(out.find(w.worker), w));
-    send_away(out, wishes, told, w, then.back());
+    send_away(out, wishes, unloaded, w, then.back());
   }
   for (const core::variant_id v : wishes.there) {
     if (std::any_of(then.begin(), then.end(),

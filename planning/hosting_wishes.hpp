@@ -7,20 +7,20 @@
 
 namespace atelier::planning {
 
-/// Forgets that variants are to be away where legs wait for them: who asks
-/// for one has it come back.
+/// Cancels unload wishes for variants that legs wait for: a request for a
+/// variant loads it again.
 void drop_waited(hosting_wishes& of, const demand& asked,
                  const cluster_view& there);
 
-/// Returns a policy's plan, changed as operators wish: what is to be away is
-/// hosted nowhere and leaves the devices' memory; what is to be there is hosted
-/// beside what else a worker hosts, by the one that hosts the fewest, where one
-/// has room for it, and waits for room otherwise. Costs O(workers) for each
-/// variant wished for.
-/// @param told variants that are to leave wherever they are in memory, hosted
-///        or not
+/// Returns a policy's plan, changed by the operators' wishes. Variants to
+/// unload are hosted nowhere and leave the devices' memory. Variants to load
+/// are hosted beside a worker's other variants, by the worker with the fewest
+/// that has room; without room they wait for it. Costs O(workers) for each
+/// variant with a wish.
+/// @param unloaded variants that must leave wherever they are in memory, hosted
+/// or not
 plan with_wishes(plan made, hosting_wishes wishes,
-                 const std::vector<core::variant_id>& told,
+                 const std::vector<core::variant_id>& unloaded,
                  const profile& known, const cluster_view& there);
 
 } // namespace atelier::planning

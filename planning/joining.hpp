@@ -5,11 +5,11 @@
 
 namespace atelier::planning {
 
-/// When a waiting row may join a worker's batch.
+/// The time when a waiting row may join a worker's batch.
 enum class joining : uint8_t {
   /// Between any two steps.
   step,
-  /// When the whole batch before it ended.
+  /// When the whole previous batch has ended.
   whole_batch,
   /// One row at a time.
   single,

@@ -25,12 +25,12 @@ inline constexpr size_t most_faults = 100;
 inline constexpr double day_ms = 86'400'000;
 inline constexpr uint64_t most_samples = 1'000'000'000;
 
-/// Returns the nearest nanosecond, so that what is written reads back the same.
+/// Returns the nearest nanosecond, so that written values are read unchanged.
 inline core::timespan span_of_ms(double ms) {
   return core::timespan{std::llround(ms * 1e6)};
 }
 
-/// Reads fields, and collects what is wrong with them.
+/// Reads fields, and collects their faults.
 class json_reader {
 public:
   explicit json_reader(std::string_view where) : where_(where) {}
@@ -53,7 +53,7 @@ public:
       faults_.push_back(fmt::format("{}: more faults follow", where_));
   }
 
-  /// Says which keys of `x` are not among `known`.
+  /// Reports the keys of `x` that are not among `known`.
   void expect_keys(const json& x, const std::string& at,
                    const std::set<std::string_view>& known) {
     for (const auto& [key, value] : x.items())
@@ -106,7 +106,7 @@ public:
     into = span_of_ms(ms);
   }
 
-  /// How many pictures `mean` is of, and how they differ.
+  /// Reads the number of images behind `mean`, and their deviation.
   void pictures(const json& x, const std::string& at, const char* count,
                 const char* deviation, double mean, uint32_t& pictures,
                 double& by) {
@@ -137,17 +137,17 @@ inline json ms_of(core::timespan x) {
   return core::to_ms(x);
 }
 
-/// What a document may have at most: what it builds stays below 1 GiB.
+/// The limits of a document: the resulting objects stay below 1 GiB.
 inline constexpr size_t most_values = 8'000'000;
 inline constexpr size_t most_keys = 1'024;
 inline constexpr size_t most_depth = 64;
 
-/// Parses a file's text: a JSON object in which no key stands twice.
-/// Errors: ec::bad_payload, with `where` and, where there is one, the line.
+/// Parses a file's text: a JSON object without duplicate keys.
+/// Errors: ec::bad_payload, with `where` and, if known, the line.
 core::result<json> parse_document(std::string_view text, std::string_view where,
                                   size_t most_bytes = size_t{64} << 20);
 
-/// Says where a document is of another format or version.
+/// Reports a document with another format or version.
 inline void expect_format(json_reader& r, const json& document,
                           const std::string& at, std::string_view format,
                           uint64_t version) {

@@ -15,19 +15,19 @@
 
 namespace atelier::planning {
 
-// What devices of one kind take. A kind that the profile does not list takes
-// what the profile says, and so does every variant that a listed kind has no
-// costs of, which are a guess there.
+// The costs of devices of one kind. A kind that the profile does not list has
+// the profile's costs. A variant for which a listed kind has no costs also has
+// the profile's costs, as an estimate.
 
-/// Returns the kind's own costs; null: the profile does not list it.
+/// Returns the kind's own costs; null if the profile does not list it.
 const kind_profile* find_kind(const profile& p, std::string_view kind);
 
-/// Returns the variant with the costs that it has on devices of the kind.
+/// Returns the variant with its costs on devices of the kind.
 /// @pre the profile knows the variant
 variant_profile on_kind(const profile& p, core::variant_id variant,
                         std::string_view kind);
 
-/// Returns members of on_kind, without a copy of the others.
+/// Returns members of on_kind without copying the others.
 /// @pre the profile knows the variant
 core::timespan load_on(const profile& p, core::variant_id variant,
                        std::string_view kind);
@@ -40,46 +40,47 @@ bool guessed_on(const profile& p, core::variant_id variant,
 core::timespan judging_on(const profile& p, const cascade_profile& cascade,
                           std::string_view kind);
 
-/// Returns the edits of a variant on the kind; null: none are measured.
+/// Returns the edits of a variant on the kind; null if none are measured.
 const masked_profile* masked_on(const profile& p, core::variant_id variant,
                                 std::string_view kind);
 
-/// Returns the profile as devices of the kind see it: all that it says holds
-/// for them, and it lists no kinds.
+/// Returns the profile for devices of the kind: all its values hold for them,
+/// and it lists no kinds.
 profile seen_on(profile p, std::string_view kind);
 
-/// Returns the largest batch that was measured on any kind of device; at
-/// least 1.
+/// Returns the largest batch measured on any kind of device; at least 1.
 uint32_t largest_batch(const profile& p);
 
-/// Returns the kinds of a cluster's workers, with their number, in the order in
-/// which they come first.
+/// Returns the kinds of a cluster's workers, with their number, in order of
+/// first occurrence.
 std::vector<device_group> groups_in(const cluster_view& there);
 
-/// Returns the group that the device of that index belongs to, where those of
-/// the first group come first; null: there are fewer devices.
+/// Returns the group of the device with that index, counting the first group's
+/// devices first; null if there are fewer devices.
 const device_group* group_of(std::span<const device_group> groups,
                              uint32_t device);
 
-/// So many devices, and the time that each takes for the same work.
+/// A number of devices, and the time of each for the same work.
 struct device_time {
   double devices = 0;
   core::timespan takes{0};
 };
 
-/// Returns what a device takes on the mean, such that as many equal ones do as
-/// much together: the harmonic mean. 0 where one of them takes none.
+/// Returns the mean duration per device, such that the same number of equal
+/// devices does the same work in total: the harmonic mean. 0 if one of the
+/// durations is 0.
 core::timespan mean_time(std::span<const device_time> all);
 
-/// Returns the profile as policies see it that know one kind of device: what
-/// all groups do in a second together, divided among their devices. Times of
+/// Returns the profile for policies that know one kind of device: the
+/// throughput of all groups together, divided among their devices. Times of
 /// requests are harmonic means over the devices, times of loads arithmetic
-/// ones; a guess for one of them is a guess. `kinds` stays. Without groups, and
-/// where the profile lists no kinds, it is the profile itself.
+/// means; a mean that includes an estimate is an estimate. `kinds` is
+/// unchanged. Without groups, or if the profile lists no kinds, it is the
+/// profile itself.
 profile mean_over(profile p, std::span<const device_group> groups);
 
-/// Returns what devices of a kind take by a profile that was measured on one of
-/// them, whose variants are found by their names.
+/// Returns the costs of devices of a kind, from a profile measured on one of
+/// them. Variants are found by their names.
 kind_profile kind_from(const profile& p, std::string kind,
                        const profile& measured);
 

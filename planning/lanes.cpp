@@ -11,8 +11,8 @@ namespace atelier::planning {
 
 namespace {
 
-// What one lane holds at one priority, read from the longest waiting on: all
-// that the same number of raises puts at one level, then the next level.
+// A position among the entries of one lane and priority, in order of waiting
+// time: first all entries with the same number of raises, then the next level.
 struct cursor {
   const waiting_tree* tree = nullptr;
   int64_t priority = 0;
@@ -23,8 +23,8 @@ struct cursor {
   core::time_point to = core::time_point::max();
 };
 
-// Sets the cursor to what waits since `from` or later. False where that is
-// nothing.
+// Sets the cursor to the entries that wait since `from` or later. Returns false
+// if no entry does.
 bool seek(cursor& c, core::time_point from, core::time_point now,
           core::timespan ageing) {
   const waiting_node* first = c.tree->first_since(from);
@@ -336,7 +336,7 @@ void lanes::enter(core::tenant_id tenant) {
   auto& own = accounts_[tenant];
   if (own.waiting++ > 0)
     return;
-  // Nobody saves up turns while nothing of theirs waits.
+  // A tenant without waiting entries saves no turns.
   double least = std::numeric_limits<double>::infinity();
   for (const auto& [who, x] : accounts_)
     if (x.waiting > 0 && who != tenant)

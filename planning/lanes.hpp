@@ -16,9 +16,9 @@
 
 namespace atelier::planning {
 
-/// The queues of dispatchable legs: pure, ordered, no clock.
-/// Invariant: a request stands in at most one lane, once.
-/// Every change and every entry of `best` costs the logarithm of what waits.
+/// The queues of dispatchable legs: pure, ordered, without a clock.
+/// Invariant: a request is in at most one lane, once. Every change and every
+/// entry of `best` costs the logarithm of the queue's length.
 class lanes {
 public:
   lanes() = default;
@@ -27,30 +27,30 @@ public:
   lanes(const lanes&) = delete;
   lanes& operator=(const lanes&) = delete;
 
-  /// Puts a leg at the end of its priority in `lane`. False where the request
-  /// waits already.
+  /// Puts a leg at the end of its priority in `lane`. Returns false if the
+  /// request already waits.
   bool push(core::lane_id lane, const waiting& entry);
 
-  /// Puts a leg before all others of its priority and deadline: it ran before
-  /// and lost its worker. False where the request waits already.
+  /// Puts a leg that ran before and lost its worker before all others of its
+  /// priority and deadline. Returns false if the request already waits.
   bool push_front(core::lane_id lane, const waiting& entry);
 
-  /// Takes a request out of whatever lane it waits in.
+  /// Removes a request from its lane.
   bool remove(core::request_id request);
 
-  /// Returns what waits in `served`, best first. What one tenant has: by
-  /// priority (raised by one for full `ageing` waited; never where it is 0),
-  /// then the earlier deadline, then arrival. Between tenants: by the priority
-  /// of what each has best (raised by one for full `ageing` in which it was
-  /// given nothing though it waited), then by the least work that it was given
-  /// (start-time fair queueing by seconds of `still_needs`: who comes begins
-  /// with the least of those that wait). At most `most` entries.
+  /// Returns the entries of the lanes `served`, best first, at most `most`. One
+  /// tenant's entries are ordered by priority (raised by one after `ageing` of
+  /// waiting; never if it is 0), then the earlier deadline, then arrival.
+  /// Tenants are ordered by the priority of their best entry (raised by one
+  /// after `ageing` without service), then by the least work received
+  /// (start-time fair queueing by seconds of `still_needs`: a new tenant begins
+  /// with the minimum of the waiting ones).
   std::vector<waiting> best(std::span<const core::lane_id> served,
                             core::time_point now, core::timespan ageing,
                             size_t most) const;
 
-  /// Notes that a tenant was given so much work: others have their turn before
-  /// it has another.
+  /// Notes that a tenant received this amount of work: others take their turn
+  /// before its next one.
   void charge(core::tenant_id tenant, core::timespan work,
               core::time_point now);
 
@@ -60,7 +60,7 @@ public:
   bool empty(core::lane_id lane) const;
   size_t size() const;
   size_t size(core::lane_id lane) const;
-  /// Returns the lane that a request waits in, if it does.
+  /// Returns the lane in which a request waits, if it does.
   std::optional<core::lane_id> where(core::request_id request) const;
 
   bool contains(core::request_id request) const;
@@ -70,26 +70,26 @@ private:
   using trees = std::array<waiting_tree, 3>;
 
   struct queue {
-    /// Only tenants of which something waits.
+    /// Only tenants with entries in the lane.
     std::map<core::tenant_id, trees> by_tenant;
     size_t count = 0;
   };
 
-  /// What a tenant was given.
+  /// The work that a tenant received.
   struct account {
     double used = 0;
     core::time_point served = core::time_point::min();
-    /// Of all lanes.
+    /// Counts of all lanes.
     size_t waiting = 0;
   };
 
   bool put(core::lane_id where, const waiting& entry, int64_t order);
   void enter(core::tenant_id tenant);
 
-  /// Only lanes in which something waits.
+  /// Only lanes with entries.
   std::map<core::lane_id, queue> queues_;
-  /// Of tenants of which something waits, and of those that had more than the
-  /// one of them that had the least.
+  /// Tenants with entries, and tenants that received more than the waiting
+  /// tenant with the minimum.
   std::map<core::tenant_id, account> accounts_;
   /// Owns the nodes of all trees.
   std::unordered_map<core::request_id, waiting_node> nodes_;

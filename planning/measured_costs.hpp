@@ -19,32 +19,32 @@
 
 namespace atelier::planning {
 
-/// What running requests took, by variant and kind of device: the medians of
-/// the last few, so that a first step or a neighbour's burst changes nothing;
-/// pure, no clock.
+/// The measured costs of running requests, by variant and kind of device: the
+/// medians of the last few values, so that a first step or a burst of a
+/// neighbor changes nothing. Pure, without a clock.
 /// Source: DiffServe's artifact plans with execution times that its workers
-///         report, not with the profiled ones alone (its specification, D6).
+/// report, not only with profiled times (its specification, D6).
 class measured_costs {
 public:
   explicit measured_costs(size_t variants);
 
-  /// Notes a run of steps of whole rows, and what the profile says of it for
-  /// devices of that kind. Without effect where one of both is not above 0.
+  /// Notes a run of steps of whole rows, and the profile's prediction for
+  /// devices of that kind. It has no effect unless both are above 0.
   void ran(core::variant_id variant, std::string_view kind,
            core::timespan predicted, core::timespan took);
 
-  /// Notes what encoding a text and decoding a picture took.
+  /// Notes the times of encoding a text and of decoding an image.
   void ended(core::variant_id variant, std::string_view kind,
              core::timespan text, core::timespan decode);
 
-  /// Notes what loading it took, alone.
+  /// Notes the time of loading it without other work.
   void loaded(core::variant_id variant, std::string_view kind,
               core::timespan took);
 
-  /// Returns what is measured, as cluster_view::costs has it, where something
-  /// differs by more than a fifth from what was returned last; nothing else.
-  /// Where devices are of several kinds, what was measured on any of them is
-  /// told with the news of one, and is none itself.
+  /// Returns the measurements, as cluster_view::costs has them, if one of them
+  /// differs by more than a fifth from its last returned value; otherwise
+  /// nothing. With several kinds of device, the measurements on any of them
+  /// accompany the changes of one, and cause no report themselves.
   std::optional<std::vector<kind_costs>> news();
 
 private:
@@ -52,7 +52,7 @@ private:
     std::deque<double> last;
 
     void add(double x);
-    /// 0 while there are too few.
+    /// 0 while there are too few values.
     double median(size_t least) const;
   };
 
@@ -67,7 +67,7 @@ private:
 
   static std::vector<variant_cost> costs_of(const by_variant& of);
 
-  /// Has `note` take in something of a variant, for any kind and for one.
+  /// Makes `note` add a value of a variant, for any kind and for one.
   template <class Note>
   void note(core::variant_id variant, std::string_view kind, Note note);
 
@@ -78,10 +78,9 @@ private:
   bool anew_ = false;
 };
 
-/// Returns a profile with what was measured of its variants in the place of
-/// what it says; with measured steps their times are no guess. A kind of device
-/// that it does not list is listed as soon as something was measured on it
-/// alone.
+/// Returns a profile with the measured costs of its variants; variants with
+/// measured steps are no longer estimates. A kind of device that it does not
+/// list is added as soon as there is a measurement of that kind.
 profile with_costs(profile known, std::span<const kind_costs> measured);
 
 } // namespace atelier::planning

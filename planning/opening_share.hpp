@@ -8,13 +8,13 @@
 
 namespace atelier::planning {
 
-/// Returns how many of `fresh` rows a device opens (reads, encodes the text and
-/// the picture of) before the next step of its batch: so many that the rows
-/// that run wait for no longer than a step, but one at least. The others join
-/// at the steps after. All, where nobody waits or nothing is measured.
-/// @param open rows that run already
-/// @param opening what one took of late
-/// @param step what a step took of late
+/// Returns how many of the rows `fresh` a device opens (reads, encodes text and
+/// image) before the next step of its batch: as many as possible while running
+/// rows wait no longer than one step, but at least one. The others join at
+/// later steps. Returns all if no row runs or nothing is measured.
+/// @param open rows that already run
+/// @param opening the recent time for opening one row
+/// @param step the recent time of a step
 constexpr size_t rows_to_open(size_t fresh, size_t open, core::timespan opening,
                               core::timespan step) {
   if (open == 0 || opening.count() <= 0)

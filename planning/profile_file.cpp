@@ -132,8 +132,7 @@ void read_variant(json_reader& r, const json& x, const std::string& at,
       v = std::move(*parsed);
     for (const auto& other : into.variants)
       if (other.name == v.name)
-        r.complain(at + ".name",
-                   fmt::format("'{}' stands there twice", v.name));
+        r.complain(at + ".name", fmt::format("'{}' occurs twice", v.name));
   }
   if (const auto* native = r.find(x, at, "native", false)) {
     if (native->is_object()) {

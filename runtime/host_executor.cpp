@@ -48,7 +48,7 @@ public:
     to_ = std::move(to);
   }
 
-  /// Nothing is told any more.
+  /// No event is reported after this.
   void close() {
     connect({});
   }
@@ -85,9 +85,7 @@ public:
     {
       const std::lock_guard guard{mutex_};
       if (!running_)
-        return core::log_warn("executor '{}' told of a run that nobody asked "
-                              "for",
-                              name_);
+        return core::log_warn("executor '{}' reported an unknown run", name_);
       x.rows = judged(std::move(x.rows));
       running_.reset();
       tell = to_.ran;
@@ -106,8 +104,7 @@ public:
     {
       const std::lock_guard guard{mutex_};
       if (decoding_.erase(x.who) == 0)
-        return core::log_warn("executor '{}' told of a decoding that nobody "
-                              "asked for",
+        return core::log_warn("executor '{}' reported an unknown decoding",
                               name_);
       tell = to_.decoded;
     }
@@ -134,7 +131,7 @@ public:
 private:
   struct run {
     std::vector<core::ticket> opened;
-    /// What is told of the others.
+    /// The reports of the other rows.
     std::vector<gpu::row_report> failed;
   };
 

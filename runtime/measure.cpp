@@ -258,7 +258,7 @@ core::result<core::timespan> time_encoding(core::extent px) {
 
 core::result<planning::profile> measure(
   const measurement& wanted,
-  const std::function<bool(const std::string&, size_t, size_t)>& told) {
+  const std::function<bool(const std::string&, size_t, size_t)>& progress) {
   const auto cancelled = core::fail(core::ec::cancelled, "interrupted");
   auto described = profile_of(wanted.settings);
   if (!described)
@@ -283,7 +283,7 @@ core::result<planning::profile> measure(
   size_t done = 0;
   for (const auto& [key, i] : first) {
     auto& v = out.variants[i];
-    if (!told(v.name + ": loading", done, points))
+    if (!progress(v.name + ": loading", done, points))
       return cancelled;
     auto alone = device;
     alone.variants = {v.name};
@@ -302,7 +302,7 @@ core::result<planning::profile> measure(
       for (const auto batch : batches) {
         const auto what = fmt::format("{}: {}x{}, batch {}", v.name, px.width,
                                       px.height, batch);
-        if (!told(what, done++, points))
+        if (!progress(what, done++, points))
           return cancelled;
         const auto got =
           on.run(core::variant_id{static_cast<uint32_t>(i)}, batch, px);

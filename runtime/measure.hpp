@@ -28,12 +28,12 @@ struct measurement {
 /// steps, text and decoding (medians; decoding only at the variant's own size,
 /// if that is measured), loading, memory. Variants that differ only in their
 /// steps are measured once.
-/// @param told is called before each point with the point, the number of
-/// completed points and their total; false ends the work
-/// Errors: those of make_executor and of the rows; ec::cancelled.
-/// Threads: runs on the caller's thread and the device's own.
+/// @param progress a function called before each point with the point, the
+/// number of completed points and their total; false ends the work Errors:
+/// those of make_executor and of the rows; ec::cancelled. Threads: runs on the
+/// caller's thread and the device's own.
 core::result<planning::profile> measure(
   const measurement& wanted,
-  const std::function<bool(const std::string&, size_t, size_t)>& told);
+  const std::function<bool(const std::string&, size_t, size_t)>& progress);
 
 } // namespace atelier::runtime

@@ -206,7 +206,7 @@ void take_measured(const planning::profile& measured,
     v.load = m.load;
     v.memory_bytes = m.memory_bytes;
     v.busy_watts = m.busy_watts;
-    // Of how few steps nobody says may be chance.
+    // Few steps, without their number, may be chance.
     v.guessed = std::any_of(m.step.begin(), m.step.end(),
                             [](const auto& x) { return x.samples == 0; });
     take_quality(m, v);
@@ -291,8 +291,8 @@ void take_sections(const planning::profile& from, planning::profile& into) {
       into.masked.push_back(masked);
 }
 
-// Returns what the devices of one kind take for what they host: by their own
-// profile, else by that of all devices, else by a guess for them.
+// Returns the costs of the devices of one kind: by their own profile, otherwise
+// by that of all devices, otherwise by an estimate.
 core::result<planning::kind_profile> kind_of(const config::settings& x,
                                              const std::string& kind,
                                              const planning::profile& measured,
@@ -368,7 +368,7 @@ core::result<void> check_judges(const planning::plan& made,
       if (!there)
         return core::fail(core::ec::bad_config,
                           "planner.plan: {}: route '{}' asks the judge '{}', "
-                          "which is not there",
+                          "which was not found",
                           where, r.name, judge);
     }
   return {};

@@ -88,7 +88,7 @@ constexpr void each_told(F&& f) {
   (core::parameter_numbers{});
 }
 
-/// Returns a pointer to the value; null if there is none.
+/// Returns a pointer to the value; null if it is empty.
 template <class T>
 const T* held(const T& x) {
   return &x;

@@ -190,7 +190,7 @@ private:
                         told(x_.limits.steps)));
       if (name && ++seen[text] == 2)
         add({key(d.variants)},
-            fmt::format("{} stands there twice", shorten(quote(text))));
+            fmt::format("{} occurs twice", shorten(quote(text))));
     }
   }
 

@@ -51,7 +51,7 @@ struct work {
   core::timespan opening{0};
   core::timespan step{0};
   uint32_t steps = 0;
-  /// Those of `steps` whose effects are in the rows.
+  /// The number of `steps` whose effects are in the rows.
   uint32_t applied = 0;
   core::timespan decode{0};
   /// What runs.

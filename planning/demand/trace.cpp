@@ -140,7 +140,7 @@ private:
                              trace_columns()));
       else if (std::find(out_.columns.begin(), out_.columns.end(), name)
                != out_.columns.end())
-        complain(fmt::format("the column {} stands there twice", shown(name)));
+        complain(fmt::format("the column {} occurs twice", shown(name)));
       else
         columns_.push_back(static_cast<column>(known - column_names.begin()));
       out_.columns.emplace_back(name);

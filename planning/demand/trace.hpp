@@ -71,7 +71,7 @@ std::string trace_columns();
 /// below it says nothing, and two lines at one time are two requests. What is
 /// not in the order of its times is put into it; lines of one time keep theirs.
 /// Errors: ec::bad_payload: nothing in it, a line that is none, a column that
-///         is not known, stands there twice or is missing (ms), a value outside
+///         is not known, occurs twice or is missing (ms), a value outside
 ///         its range; the text names `where`, line, column, value and range. At
 ///         most 100 lines are told.
 core::result<trace> parse_trace(std::string_view text, std::string_view where);

@@ -98,7 +98,7 @@ std::vector<core::variant_id> plan_fields::variants(const json& x,
                                  "has {}",
                                  shown(name), fmt::join(all, ", ")));
     } else if (std::find(out.begin(), out.end(), *found) != out.end()) {
-      complain(here, fmt::format("{} stands there twice", shown(name)));
+      complain(here, fmt::format("{} occurs twice", shown(name)));
     } else {
       out.push_back(*found);
     }

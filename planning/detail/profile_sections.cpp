@@ -156,7 +156,7 @@ void read_ladder(json_reader& r, const json& x, const std::string& at,
   }
   for (const ladder_profile& other : into.ladders)
     if (other.kind == ladder.kind)
-      r.complain(at + ".kind", "stands there twice");
+      r.complain(at + ".kind", "occurs twice");
   each(r, x, at, "levels", [&](const json& item, const std::string& here) {
     if (!is_object(r, item, here))
       return;

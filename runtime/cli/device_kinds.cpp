@@ -81,8 +81,7 @@ core::result<std::vector<planning::device_group>> read_devices(
       return one.why();
     if (std::any_of(out.begin(), out.end(),
                     [&](const auto& g) { return g.kind == one->kind; }))
-      return fail(ec::invalid_argument, "--kind: '{}' stands there twice",
-                  one->kind);
+      return fail(ec::invalid_argument, "--kind: '{}' occurs twice", one->kind);
     all += one->count;
     out.push_back(std::move(*one));
   }

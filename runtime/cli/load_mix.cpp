@@ -101,7 +101,7 @@ result<void> load_mix::add(std::string_view text, const core::limits& within) {
                 show_value(text), fields());
   for (const auto& other : fields_)
     if (other.name == name)
-      return fail(ec::invalid_argument, "--mix: {} stands there twice", name);
+      return fail(ec::invalid_argument, "--mix: {} occurs twice", name);
   const auto label = fmt::format("--mix {}", name);
   field added;
   added.name = name;

@@ -36,8 +36,8 @@ quality.
 'atelier help' lists the commands, 'atelier help COMMAND' their options.
 )";
 
-/// Names what a command takes besides options, and puts one blank line between
-/// groups of options.
+/// Names the arguments of a command after its options, and puts one blank line
+/// between groups of options.
 class help_formatter : public CLI::Formatter {
 public:
   std::string make_usage(const CLI::App* app, std::string name) const override {

@@ -52,7 +52,7 @@ void print(const std::string& url, const json& x, std::ostream& out) {
                      url, text_at(x, "status"), text_at(x, "version"),
                      text_at(x, "uptime_s"), text_at(x, "waiting"),
                      text_at(x, "running"));
-  // Strangers are not told.
+  // The server omits it for clients without a key.
   if (x.contains("policy"))
     out << fmt::format("  {:<16} {}{}\n", "policy", text_at(x, "policy"),
                        text_at(x, "policy_automatic") == "true" ? ", by 'auto'"

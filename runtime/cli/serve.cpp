@@ -56,7 +56,7 @@ void return_large_blocks() {
 }
 
 /// Thousands of connections need more descriptors than a shell allows at
-/// first. Those that the program may not have are missing later, in accept.
+/// first. If the limit cannot be raised, accept fails later.
 void raise_descriptor_limit() {
   rlimit most{};
   if (getrlimit(RLIMIT_NOFILE, &most) != 0)
@@ -93,9 +93,9 @@ result<common_arguments> with_door_options(const serve_arguments& arguments,
 
 std::string who_is_served(const config::http_settings& http, size_t keys) {
   if (keys > 0)
-    return fmt::format("who shows one of {} keys", keys);
-  return http.without_key == "anywhere" ? "anybody, without a key"
-                                        : "programs of this machine";
+    return fmt::format("API key required ({} keys)", keys);
+  return http.without_key == "anywhere" ? "every client, without a key"
+                                        : "local programs only";
 }
 
 /// Does `work` on another thread, and wakes the one that waits for signals when
@@ -216,7 +216,8 @@ private:
                     why.text);
   }
 
-  /// Takes the address first: that it is taken is told before a model loads.
+  /// Opens the address first, so that an address in use is reported before a
+  /// model loads.
   result<void> open() {
     const auto& http = chosen_.settings.http;
     std::vector<http::access_key> keys;
@@ -287,7 +288,7 @@ private:
     if (auto* why = std::get_if<failure>(&*started))
       return std::move(*why);
     pictures_->attach(std::get<std::unique_ptr<engine>>(std::move(*started)));
-    // Before anybody is told that it runs.
+    // This comes before the first report that the server runs.
     condition_->refresh();
     condition_->enter(http::health::stage::running);
     keeper_.emplace(chores_, refresh_period);
@@ -334,7 +335,7 @@ private:
       "  variants  {}\n"
       "  devices   {}, {}\n"
       "  policy    {}\n"
-      "  serves    {}\n"
+      "  access    {}\n"
       "Ctrl-C, or 'atelier stop', ends it.\n",
       world_.version, server_->url(), fmt::join(names, ", "),
       fmt::join(devices, ", "),
@@ -346,8 +347,7 @@ private:
   }
 
   exit_status close() {
-    // Load balancers see it in /health; whoever asks for work is told when to
-    // come back.
+    // Load balancers see it in /health; new requests get a retry time.
     condition_->end(core::after(std::chrono::steady_clock::now(),
                                 chosen_.settings.processes.grace));
     if (!common_.json)

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused_by_name) {
   auto twice = made({"steps=8"});
   const auto got = twice.add("steps=9", core::limits{});
   BOOST_REQUIRE(!got);
-  BOOST_TEST(got.why().text == "--mix: steps stands there twice");
+  BOOST_TEST(got.why().text == "--mix: steps occurs twice");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

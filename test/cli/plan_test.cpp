@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_kind_of_device_is_told) {
     {{"--kind", "quick=0"}, "--kind quick: "},
     {{"--kind", "quick=20001"}, "1..20000"},
     {{"--kind", "quick=12000", "--kind", "slow=12000"}, "24000 devices"},
-    {{"--kind", "quick=1", "--kind", "quick=2"}, "'quick' stands there twice"},
+    {{"--kind", "quick=1", "--kind", "quick=2"}, "'quick' occurs twice"},
     {{"--kind", "quick=1", "--workers", "4"}, "--workers"},
     {{"--kind", "quick=1:/none.json"}, "--kind quick: "},
     {{"--kind", "quick=1:" + other}, "has none of the variants"}};

@@ -116,7 +116,7 @@ const bad_text bad_texts[] = {
   {"[[devices]]\nvariants = ['base@151']", 2, "devices[0].variants",
    "\"base@151\" takes more steps than limits.steps 150"},
   {"[[devices]]\nvariants = ['base@5', 'base@5']", 2, "devices[0].variants",
-   "\"base@5\" stands there twice"},
+   "\"base@5\" occurs twice"},
   // Rules between options
   {"processes.silence_ms = 1999", 1, "processes.silence_ms",
    "processes.silence_ms 1999 is less than twice processes.heartbeat_ms 1000"},

@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(each_fault_is_told_with_its_place_and_range) {
               "p.json: variants[0].sampler: \"dpm\" is no "
               "sampler");
   check_fault("base@20", "base@50/bf16",
-              "p.json: variants[1].name: 'base@50/bf16' stands there twice");
+              "p.json: variants[1].name: 'base@50/bf16' occurs twice");
   check_fault("\"load_ms\"", "\"lod_ms\"",
               "p.json: variants[0].lod_ms: is not a known key");
   check_fault("atelier.profile", "other",

@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(a_plan_and_the_policy_that_answers_by_it_go_together) {
   BOOST_TEST(static_cast<bool>(runtime::policy_of(of.x, known)));
   plain.routes[1].legs[0].check->judge = "stranger";
   write(plain);
-  refused("asks the judge 'stranger', which is not there");
+  refused("asks the judge 'stranger', which was not found");
   plain.routes[1].legs[0].check.reset();
   plain.routes[1].legs[0].from = planning::origin::stage_image;
   plain.routes[1].legs[0].skip = 1;

@@ -144,7 +144,7 @@ core::result<cascade_plan> settled(const diffserve_rules& rules,
     return by(problem);
   if (!memory.decided && knows_load(memory))
     return by(problem);
-  // What was hosted for nobody stays for the first requests.
+  // Variants hosted before any demand stay for the first requests.
   const auto before =
     memory.decided ? *memory.decided : diffserve::first_plan(problem);
   const auto load = [&](core::variant_id v) {
@@ -272,7 +272,7 @@ plan diffserve_policy::replan(const demand& asked, const profile& by_kind,
     problem.light_batch = memory.light.batch;
     problem.heavy_batch = memory.heavy.batch;
   }
-  // Without demand, and where the plan is made for good, the old one stays.
+  // Without demand, or if the plan is made only once, the old plan stays.
   const bool keeps =
     memory.decided && (rate <= 0 || is_once(rules_.allocate))
     && memory.decided->light + memory.decided->heavy == problem.workers;
@@ -329,8 +329,8 @@ plan diffserve_policy::replan(const demand& asked, const profile& by_kind,
   std::fill(share.begin(), share.end(), 0.0);
   const bool light_there = problem.hosting_light > 0;
   const bool heavy_there = problem.hosting_heavy > 0;
-  // What the plan gives up gets no more requests: they would keep its last
-  // host.
+  // A variant that the plan drops gets no more requests: they would keep its
+  // last host.
   const bool stays = (light_there ? p.light : p.heavy) > 0;
   if (light_there != heavy_there && stays) {
     share[light_there ? c.light.value : c.heavy.value] = 1;

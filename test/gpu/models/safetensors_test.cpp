@@ -107,18 +107,18 @@ BOOST_AUTO_TEST_CASE(a_tensor_may_lie_at_any_address) {
 BOOST_AUTO_TEST_CASE(keys_that_stand_there_twice_are_named) {
   const auto x = entry("x", "U8", "[1]", "[0,1]");
   BOOST_TEST(refusal_of("{" + x + "," + x + "}", 1)
-             == "tensor x: it stands there twice");
+             == "tensor x: it occurs twice");
   BOOST_TEST(refusal_of("{\"__metadata__\":{},\"__metadata__\":{}}")
-             == "__metadata__ stands there twice");
+             == "__metadata__ occurs twice");
   BOOST_TEST(refusal_of("{\"__metadata__\":{\"k\":\"a\",\"k\":\"a\"}}")
-             == "__metadata__.k stands there twice");
+             == "__metadata__.k occurs twice");
   for (const auto* key :
        {"\"dtype\":\"U8\"", "\"shape\":[1]", "\"data_offsets\":[0,1]"})
     BOOST_TEST(refusal_of("{\"x\":{\"dtype\":\"U8\",\"shape\":[1],"
                           "\"data_offsets\":[0,1],"
                             + std::string{key} + "}}",
                           1)
-                 .ends_with(" stands there twice"));
+                 .ends_with(" occurs twice"));
 }
 
 BOOST_AUTO_TEST_CASE(ranges_that_overlap_leave_holes_or_a_rest_are_refused) {

@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(faults_of_columns_are_told_with_name_value_and_range) {
                   + trace_columns());
   BOOST_TEST(faults_of("n\n1\n").find("a.txt:1: the column 'ms' is missing")
              == 0u);
-  BOOST_TEST(faults_of("ms,n,n\n1,1,1\n").find("'n' stands there twice")
+  BOOST_TEST(faults_of("ms,n,n\n1,1,1\n").find("'n' occurs twice")
              != std::string::npos);
   BOOST_TEST(faults_of("ms,content,prompt\n1,1,1\n").find("both say")
              != std::string::npos);

@@ -45,8 +45,8 @@ bool contains(const Range& range, std::string_view x) {
   return std::find(range.begin(), range.end(), x) != range.end();
 }
 
-/// Opens a text encoder, which transformers wrote: its class stands in
-/// model_index.json alone.
+/// Opens a text encoder, which transformers wrote: only model_index.json names
+/// its class.
 core::result<component> open_text_encoder(const fs::path& folder,
                                           std::string class_name,
                                           std::string_view variant) {
@@ -194,7 +194,7 @@ private:
                                   component& into) {
     if (auto ok = check_class(x, classes); !ok)
       return ok;
-    // Told later, with all that is missing.
+    // A later check reports it, with all other missing parts.
     if (!is_folder(folder_ / x.name))
       return {};
     auto opened =

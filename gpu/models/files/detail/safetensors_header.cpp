@@ -72,12 +72,12 @@ private:
     return read_members([&](std::string name) -> core::result<void> {
       if (name == "__metadata__") {
         if (std::exchange(noted, true))
-          return bad("__metadata__ stands there twice");
+          return bad("__metadata__ occurs twice");
         return read_metadata();
       }
       const auto [at, fresh] = out_.tensors.try_emplace(std::move(name));
       if (!fresh)
-        return bad_tensor(at->first, "it stands there twice");
+        return bad_tensor(at->first, "it occurs twice");
       return read_tensor(at->first, at->second);
     });
   }
@@ -91,8 +91,8 @@ private:
       const auto [at, fresh] =
         out_.metadata.try_emplace(std::move(key), std::move(*value));
       if (!fresh)
-        return bad(fmt::format("__metadata__.{} stands there twice",
-                               printable(at->first)));
+        return bad(
+          fmt::format("__metadata__.{} occurs twice", printable(at->first)));
       return {};
     });
   }
@@ -110,7 +110,7 @@ private:
         return bad_tensor(
           name, fmt::format("{} is not a key of the format", printable(key)));
       if (std::exchange(*seen, true))
-        return bad_tensor(name, key + " stands there twice");
+        return bad_tensor(name, key + " occurs twice");
       return seen == &has_type  ? read_type(name, x)
            : seen == &has_shape ? read_shape(name, x)
                                 : read_range(name, x);

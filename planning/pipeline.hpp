@@ -22,11 +22,11 @@ using slot_counts = std::array<uint32_t, ipc::slot_kinds>;
 /// Threads: any that only read.
 class pipeline {
 public:
-  /// Appends a stage, or puts it behind the one called `after`.
-  /// Errors: ec::invalid_argument: it is null; its name is there already or
-  ///         empty, or nobody is called `after`; it stands where its hook
-  ///         cannot, as hooks come in their order; it runs on the devices
-  ///         outside of legs, or beside another stage that does.
+  /// Appends a stage, or inserts it after the one called `after`.
+  /// Errors: ec::invalid_argument: it is null; its name is empty or in use, or
+  /// no stage is called `after`; its hook does not allow this position, as
+  /// hooks have an order; it runs on the devices outside of legs, or in
+  /// addition to another stage on the devices.
   core::result<void> add(stage_ptr x, std::string_view after = {});
 
   size_t size() const;
@@ -36,49 +36,49 @@ public:
 
   std::optional<size_t> find(std::string_view name) const;
 
-  /// Returns the stage that runs a leg's steps on a device; size() where there
-  /// is none.
+  /// Returns the stage that runs a leg's steps on a device; size() if there is
+  /// none.
   size_t denoise() const;
 
-  /// Returns names, versions and order as one line, with those marked that run
-  /// in the control process alone: what processes compare.
+  /// Returns names, versions and order as one line, with marks at stages that
+  /// run only in the control process. Processes compare this line.
   std::string signature() const;
 
-  /// Returns these stages under the numbers that they have in a pipeline of
-  /// that signature, for a process beside the control process: stages in the
-  /// background stand there as place holders, known here or not.
+  /// Returns these stages under their numbers in a pipeline of that signature,
+  /// for a process other than the control process: background stages are
+  /// placeholders, whether or not they are known here.
   /// Errors: ec::incompatible: the others differ; the text has both.
   core::result<pipeline> numbered_as(std::string_view signature) const;
 
-  // -- what a request takes ---------------------------------------------------
+  // -- the slots of a request
+  // --------------------------------------------------
 
-  /// Where on its route a request is: a leg, or legs.size() once all that is
-  /// left is the answer; and a stage of the pipeline that runs there.
+  /// A position of a request on its route: a leg, or legs.size() when only the
+  /// answer remains; and a stage of the pipeline there.
   struct position {
     size_t leg = 0;
     size_t stage = 0;
   };
 
-  /// Returns the slots by kind that a stage is granted at once for a request,
-  /// and waits for. No stage waits for slots of captures, or of files.
+  /// Returns the slots by kind that a stage waits for and is granted at once
+  /// for a request. No stage waits for slots of captures or of files.
   slot_counts granted(const route& along, position at, bool brings_image) const;
 
-  /// Returns the slots by kind that must stay free when a request is granted
-  /// what a stage takes, so that what is further along can always go on. Of
-  /// images, one for each thing that it may yet write, if it keeps all that it
-  /// is given, and one more where it has yet to replace something; a stage that
-  /// replaces an image leaves one less, since it gives back the old one. Of
-  /// states, which go at the end of their leg, what the rest of the leg takes,
-  /// and what a later leg takes beyond those that this one gives back. Where a
-  /// stage reads files, their slot is one of those that it leaves.
-  ///
-  /// So many must be free of kinds too of which the stage takes none: requests
-  /// with three legs and others wait for ever where a leg is prepared, which
-  /// takes a state, without leaving the images that it needs next
-  /// (schedule_search.hpp, search_rules::kinds_apart).
+  /// Returns the slots by kind that must stay free when a request is granted a
+  /// stage's slots, so that advanced requests can always continue. For images:
+  /// one for each image that it may still write, if it keeps all of them, and
+  /// one more if it has yet to replace one; a stage that replaces an image
+  /// leaves one less, since it releases the old one. For states, which are
+  /// released at the end of their leg: those of the rest of the leg, and those
+  /// of a later leg in addition to the released ones. If a stage reads files,
+  /// their slot counts as one of those that it leaves.
+  /// The rule also holds for kinds that the stage does not take: requests with
+  /// three legs and others deadlock if a leg is prepared, which takes a state,
+  /// without leaving the images that it needs next (schedule_search.hpp,
+  /// search_rules::kinds_apart).
   slot_counts reserve(const route& along, position at, bool brings_image) const;
 
-  /// Returns the fewest slots by kind with which a request can run at all.
+  /// Returns the minimum slots by kind with which a request can run at all.
   slot_counts least(const route& along, bool brings_image) const;
 
 private:

@@ -15,49 +15,50 @@
 
 namespace atelier::planning {
 
-/// What operators said of variants, whatever policies plan.
+/// An operator's wish for a variant, whatever policies plan.
 struct hosting_wishes {
-  /// A worker is to host it, where one has room beside what else it hosts.
+  /// A worker hosts it in addition to its other variants, if one has room.
   std::vector<core::variant_id> there;
-  /// No worker is to host it until somebody asks for it.
+  /// No worker hosts it until a request needs it.
   std::vector<core::variant_id> away;
 
   friend bool operator==(const hosting_wishes&,
                          const hosting_wishes&) = default;
 };
 
-/// Whether a plan answers all that is asked, in time.
+/// Whether a plan answers the whole demand in time.
 enum class feasibility : uint8_t {
-  /// Its policy does not look.
+  /// The policy does not check this.
   unchecked,
   yes,
-  /// Not all of it; `plan::reason` says why.
+  /// The plan answers only a part; `plan::reason` says why.
   no,
-  /// Nothing at all, whatever the load: what is configured contradicts itself.
+  /// The plan cannot answer any request, whatever the load: the configuration
+  /// contradicts itself.
   never,
 };
 
 std::string_view to_string(feasibility x);
 
-/// What one worker does under a plan.
+/// One worker's part of a plan.
 struct assignment {
   core::worker_id worker;
-  /// Empty: what it has, without those that leave.
+  /// Empty: its current variants, without those that leave.
   std::vector<core::variant_id> hosting;
   /// Variants that leave its memory as soon as no row runs with them.
   std::vector<core::variant_id> leaving = {};
   uint32_t batch = 1;
   uint32_t level = 0;
   joining join = joining::step;
-  /// Lanes that it serves besides its own and those of its hosting.
+  /// Lanes that it serves in addition to its own and those of its hosting.
   std::vector<core::lane_id> also_serves;
-  /// What a batch of its hosting takes; 0: not planned with.
+  /// The duration of a batch of its hosting; 0: not planned.
   core::timespan batch_time{0};
 
   friend bool operator==(const assignment&, const assignment&) = default;
 };
 
-/// What the planner publishes. Immutable once published.
+/// The planner's published decisions. Immutable once published.
 struct plan {
   uint64_t version = 0;
   std::vector<assignment> workers;
@@ -66,29 +67,30 @@ struct plan {
   /// share[class][route]: the part of each request class that takes each route.
   std::vector<std::vector<double>> share;
   std::vector<double> thresholds;
-  /// By threshold: the share of images that its policy expects below it; empty
-  /// where nobody said.
+  /// By threshold: the share of images that the policy expects below it; empty
+  /// if unknown.
   std::vector<double> deferred;
-  /// Admitted requests a second, by class; infinite: all; empty: no bound.
+  /// Admitted requests a second, by class; infinite: all; empty: no limit.
   std::vector<double> admitted_rates;
   bool saturated = false;
   feasibility feasible = feasibility::unchecked;
-  /// What cannot be met, with its bound; empty where all can, or nobody looked.
+  /// The unmet requirement with its limit; empty if all can be met, or the
+  /// policy does not check.
   std::string reason;
   core::timespan retry_after{0};
-  /// Between two searches that no request asks for, so that the policy learns
-  /// how long retrieving takes; 0: none.
+  /// The interval of additional searches, by which the policy measures the
+  /// duration of retrieval; 0: none.
   core::timespan probe_every{0};
-  /// Made in haste: a better one follows as soon as it is solved.
+  /// The plan is preliminary: a better one follows as soon as it is solved.
   bool provisional = false;
-  /// It sees to what legs wait for: nobody need give them hosts besides. A
-  /// worker runs rows of one variant at a time, and those of one variant share
-  /// a worker where workers are short (grouping.hpp).
+  /// The plan itself hosts the variants that legs wait for, so that no rule
+  /// needs to add hosts. A worker runs rows of one variant at a time, and rows
+  /// of one variant share a worker if workers are scarce (grouping.hpp).
   bool grouped = false;
   hosting_wishes wishes = {};
-  /// How often each variant is asked for, as far as hosting goes by it.
+  /// The demand for each variant, as far as hosting depends on it.
   popularity asked_for = {};
-  /// What the policy that made it remembers.
+  /// The memory of the policy that made it.
   policy_memory memory;
 
   friend bool operator==(const plan&, const plan&) = default;

@@ -15,29 +15,29 @@
 
 namespace atelier::planning {
 
-/// Most bytes of a plan file.
+/// The maximum size of a plan file, in bytes.
 inline constexpr size_t most_plan_bytes = size_t{64} << 20;
 
-/// Workers that do the same under a plan.
+/// A group of workers with the same part of a plan.
 struct worker_group {
   uint32_t count = 1;
-  /// Empty: what they have.
+  /// Empty: their current variants.
   std::vector<core::variant_id> hosting;
   uint32_t batch = 1;
   uint32_t level = 0;
   joining join = joining::step;
-  /// Variants whose lanes they serve besides.
+  /// Variants whose lanes they also serve.
   std::vector<core::variant_id> also_serves;
-  /// What a batch takes; 0: not planned with.
+  /// The duration of a batch; 0: not planned.
   core::timespan batch_time{0};
 
   friend bool operator==(const worker_group&, const worker_group&) = default;
 };
 
-/// What of a plan holds for any cluster at any time: neither which worker is
-/// meant, nor what only the next plan would ask for.
+/// The part of a plan that holds for any cluster at any time: it names no
+/// particular worker, and has no facts that only the next plan needs.
 struct saved_plan {
-  /// The policy that made it, and by whose rules requests take its routes.
+  /// The policy that made it, whose rules assign requests to its routes.
   std::string policy;
   std::vector<worker_group> workers;
   /// The first ones run the profile's variants, one each, in its order.
@@ -48,40 +48,41 @@ struct saved_plan {
   std::vector<double> admitted_rates;
   bool saturated = false;
   core::timespan retry_after{0};
-  /// What choosing routes needs of it; the rest is as it is made.
+  /// The memory that choosing routes needs; it is stored unchanged.
   policy_memory memory;
 
   friend bool operator==(const saved_plan&, const saved_plan&) = default;
 };
 
-/// What a policy reads its memory from.
+/// The input from which a policy reads its memory.
 struct saved_memory {
   /// The object that policy::save wrote.
   std::string_view json;
-  /// Begins each line of an error; then follows the field, as "memory.levels".
+  /// The start of each line of an error; the field follows, such as
+  /// "memory.levels".
   std::string_view where;
-  /// The plan, without the memory, and the profile that it is for.
+  /// The plan without the memory, and its profile.
   const saved_plan& of;
   const profile& known;
 };
 
-/// Returns what is kept of a plan; groups stand in the order of their first
-/// workers. A memory that no policy, of `more` neither, has the name of is left
-/// out.
+/// Returns the durable part of a plan; groups are in the order of their first
+/// workers. A memory is left out if no policy, including those of `more`, has
+/// its name.
 saved_plan saved(const plan& of, std::string_view policy,
                  const policy_list& more = {});
 
 /// Writes a plan as JSON, {"format": "atelier.plan", "version": 1, ...}, with
-/// variants by name; docs/plan-file.md says what each field means.
+/// variants by name; docs/plan-file.md explains each field.
 /// @pre every number in it is finite and every variant in `known`
 std::string to_json(const saved_plan& x, const profile& known,
                     const policy_list& more = {});
 
-/// Reads what to_json writes, bit for bit; a field that may be absent has its
-/// default. The policy that it names, and the one whose memory it has, is one
-/// of all_policies or of `more`.
+/// Reads the output of to_json, bit for bit; absent optional fields have their
+/// defaults. The policy that it names, and the policy of its memory, are in
+/// all_policies or in `more`.
 /// Errors: ec::bad_payload with every fault at once, a line each: `where`, the
-///         place in the document, the value and what it must be.
+/// place in the document, the value and the allowed values.
 core::result<saved_plan> parse_plan(std::string_view json,
                                     std::string_view where,
                                     const profile& known,

@@ -9,13 +9,12 @@
 
 namespace atelier::planning {
 
-/// Checks that a server can do what a plan has it do: no leg of a route with a
-/// share starts from a stored template, nor, where the server keeps no earlier
-/// work, from a stored latent or image; and none leaves steps out that starts
-/// from noise. The policy whose memory it has is one of all_policies or of
-/// `more`.
+/// Checks that a server can execute a plan: no leg of a route with a share
+/// starts from a stored template or, if the server keeps no earlier work, from
+/// a stored latent or image; and no leg that starts from noise skips steps. The
+/// policy of its memory is in all_policies or in `more`.
 /// Errors: ec::bad_config with every fault at once, a line each: `where`, the
-///         leg and its field, the value, and why not.
+/// leg and its field, the value, and the reason.
 core::result<void> check_needs(const saved_plan& x, std::string_view where,
                                const profile& known, bool keeps_work,
                                const policy_list& more = {});

@@ -22,30 +22,30 @@
 
 namespace atelier::planning {
 
-/// Facts that a policy wants before it can choose.
+/// The facts that a policy needs before it can choose.
 struct need {
   bool tolerated = false;
   bool hit_likely = false;
   bool near = false;
-  /// What similarity decides; nothing where it counts only that something is
-  /// near.
+  /// The decision that similarity makes; nothing if only the existence of a
+  /// similar entry counts.
   compared by = compared::nothing;
   bool mask = false;
 
   friend bool operator==(const need&, const need&) = default;
 };
 
-/// The route that a request takes.
+/// The route of a request.
 struct go {
   core::route_id route;
-  /// Index into facts::near of what its first leg starts from; none: its
-  /// nearest that has what the leg needs.
+  /// The index into facts::near of the origin of its first leg; none: the
+  /// nearest entry with the data that the leg needs.
   std::optional<uint32_t> match{};
 
   friend bool operator==(const go&, const go&) = default;
 };
 
-/// Why a request is not taken, and when to come back (0: never).
+/// The reason of a rejection, and the retry time (0: never).
 struct refuse {
   core::error why;
   core::timespan retry_after{0};
@@ -55,18 +55,18 @@ struct refuse {
 
 using choice = std::variant<need, go, refuse>;
 
-/// What a worker takes from its lanes at one moment.
+/// The rows that a worker takes from its lanes at one moment.
 struct taken {
-  /// To dispatch, in order; at most the worker's free seats.
+  /// The rows to dispatch, in order; at most the worker's free seats.
   std::vector<core::request_id> join;
-  /// Too late to be worth running: dropped, or answered with the best so far,
-  /// as their routes say.
+  /// Rows too late to be worth running: dropped, or answered with the best
+  /// image so far, as their routes say.
   std::vector<core::request_id> late;
 
   friend bool operator==(const taken&, const taken&) = default;
 };
 
-/// What a decision about one request goes by.
+/// The inputs of a decision about one request.
 struct decision_context {
   const core::request& wanted;
   const facts& known;
@@ -76,66 +76,67 @@ struct decision_context {
   core::philox& random;
 };
 
-/// Why a plan is as it is, in its policy's terms.
+/// The reasons of a plan, in its policy's terms.
 struct plan_reasons {
-  /// What it reaches; none: its policy compares no plans by a number.
+  /// The plan's value; none: its policy does not compare plans by a number.
   std::optional<double> objective;
-  /// For people, a line each.
+  /// Text for people, a line each.
   std::vector<std::string> lines;
 };
 
 struct saved_plan;
 struct saved_memory;
 
-/// The rule set that turns demand into a plan and a request into a route.
-/// Every function is pure: no clock, no hidden state; time and randomness come
-/// in as arguments, memory lives in the plan. Any thread may call them.
+/// The rules that turn demand into a plan and a request into a route. Every
+/// function is pure: no clock, no hidden state; time and random numbers are
+/// arguments, and the plan holds the memory. Any thread may call them.
 class policy {
 public:
   virtual ~policy() = default;
 
   virtual std::string_view name() const = 0;
 
-  /// Returns the next plan; its version is that of `previous` + 1. What the
-  /// policy remembers goes into its `memory`, and comes back in `previous`.
+  /// Returns the next plan; its version is that of `previous` + 1. The policy
+  /// stores its memory in the plan's `memory`, and reads it from `previous`.
   virtual plan replan(const demand& asked, const profile& known,
                       const cluster_view& there,
                       const plan& previous) const = 0;
 
-  /// Returns what the policy needs to know, or the route, or a refusal.
+  /// Returns the facts that the policy needs, or the route, or a rejection.
   virtual choice choose(const decision_context& by) const = 0;
 
-  /// Returns the lane that a leg of the request waits in.
+  /// Returns the lane for a leg of the request.
   virtual core::lane_id place(const leg& next,
                               const decision_context& by) const = 0;
 
-  /// Returns what `worker` takes now from `queue`: rows of the lanes it serves,
-  /// in the order of lanes::best.
+  /// Returns the rows that `worker` takes now from `queue`: rows of the lanes
+  /// it serves, in the order of lanes::best.
   virtual taken take(const worker_view& worker, std::span<const waiting> queue,
                      const plan& in_force, core::time_point now) const = 0;
 
-  /// Whether `last`, the last retrievals, oldest first, call for a plan at once
-  /// instead of at the end of the period. By default they do not.
+  /// Returns whether `last`, the last retrievals, oldest first, require a plan
+  /// at once instead of at the end of the period. By default they do not.
   virtual bool plan_due(const plan& in_force,
                         std::span<const retrieval_sample> last) const;
 
-  /// Returns the row of plan::admitted_rates by which a request is counted. By
-  /// default class_of.
+  /// Returns the row of plan::admitted_rates that counts a request; by default,
+  /// class_of.
   virtual core::class_id admission_class(const core::request& wanted,
                                          const facts& known,
                                          const profile& costs,
                                          const plan& in_force) const;
 
-  // -- for who looks at plans, and keeps them --------------------------------
+  // -- for code that shows plans, and stores them
+  // -------------------------------
 
-  /// Returns what a plan says of itself. By default nothing.
+  /// Returns the explanation of a plan; by default nothing.
   virtual plan_reasons explain(const plan& made) const;
 
-  /// Returns the name of the memory that its plan files keep; empty, as by
-  /// default: they keep none.
+  /// Returns the name of the memory that its plan files keep; empty, the
+  /// default, if they keep none.
   virtual std::string_view memory_name() const;
 
-  /// Returns what of a memory `choose` reads: what a plan file keeps. By
+  /// Returns the part of a memory that `choose` reads and a plan file keeps; by
   /// default all of it.
   virtual policy_memory kept(const policy_memory& all) const;
 
@@ -147,55 +148,55 @@ public:
   ///         there is nothing to read.
   virtual core::result<policy_memory> restore(const saved_memory& from) const;
 
-  /// Whether `choose` may take a route that no class has a share of. By default
-  /// it does not.
+  /// Returns whether `choose` may take a route without a share in any class; by
+  /// default it may not.
   virtual bool may_take(core::route_id route, const policy_memory& kept) const;
 
-  /// Returns what a similarity is of that `choose` compares with thresholds,
-  /// where it asks for what is near: a server that cannot compare so does not
-  /// start. By default nothing: it compares none.
+  /// Returns the kind of similarity that `choose` compares with thresholds, if
+  /// it asks for similar work: a server that cannot compare in this way does
+  /// not start. By default nothing: the policy compares none.
   virtual compared compares(const profile& known) const;
 };
 
 using policy_ptr = std::shared_ptr<const policy>;
 using policy_list = std::vector<policy_ptr>;
 
-/// Why a policy is there.
+/// The purpose of a policy.
 enum class policy_kind : uint8_t {
-  /// To serve with.
+  /// For serving.
   system,
-  /// A system as its paper has it, where the one to serve with differs.
+  /// A system exactly as in its paper, if the serving policy differs.
   published,
-  /// What a paper compares its system with.
+  /// A paper's baseline.
   baseline,
   /// A system without one of its parts.
   ablation,
 };
 
-/// A policy as users find it in lists.
+/// A policy as lists show it to users.
 struct policy_row {
   policy_kind kind = policy_kind::system;
   std::string_view name;
   std::string_view does;
-  /// The paper that has it, or that it comes from; empty: none.
+  /// The paper that describes it, or that it comes from; empty: none.
   std::string_view paper;
   /// Null: it is made from a plan file.
   policy_ptr (*make)(std::string_view name) = nullptr;
 };
 
-/// Returns every policy there is, those to serve with first.
+/// Returns all policies, those for serving first.
 std::span<const policy_row> policy_rows();
 
-/// Returns every policy that is made by its name, in that order.
+/// Returns all policies that are made by name, in the same order.
 const policy_list& all_policies();
 
-/// Returns the policy of that name, one of all_policies or of `more`.
-/// Errors: ec::not_found; the text lists the names there are.
+/// Returns the policy of that name, from all_policies or `more`.
+/// Errors: ec::not_found; the text lists the known names.
 core::result<policy_ptr> make_policy(std::string_view name,
                                      const policy_list& more = {});
 
-/// Returns the first policy whose plan files keep memories of that name; null:
-/// none does.
+/// Returns the first policy whose plan files keep memories of that name; null
+/// if none does.
 policy_ptr policy_remembering(std::string_view memory,
                               const policy_list& more = {});
 
@@ -215,14 +216,14 @@ std::optional<core::worker_id> worker_of(core::lane_id lane);
 /// Returns the lanes that a worker serves: its own, then those of its hosting.
 std::vector<core::lane_id> lanes_of(const worker_view& worker);
 
-/// Returns how a leg runs on `variant`: the leg's word, then the client's
-/// pins, then the variant's defaults.
+/// Returns the parameters of a leg on `variant`: the leg's own, then the
+/// client's pins, then the variant's defaults.
 core::recipe recipe_of(const core::request& wanted, const leg& runs,
                        core::variant_id variant, const profile& known);
 
-/// Returns how a leg runs from an image that is at hand, where `how` is how it
-/// runs without: the first steps, as many as it is to leave out, are not run.
-/// Nothing changes where the leg leaves none out.
+/// Returns the parameters of a leg that starts from an available image, where
+/// `how` has its parameters without one: the first steps, as many as the leg
+/// skips, do not run. Nothing changes if the leg skips none.
 core::recipe refining(core::recipe how, const leg& runs);
 
 } // namespace atelier::planning

@@ -9,25 +9,25 @@
 
 namespace atelier::planning {
 
-/// A value that a policy remembers. `Memory::name` is what plan files call it;
-/// policies that understand each other's memories have one type.
+/// A policy's memory value. `Memory::name` is its name in plan files; policies
+/// that understand each other's memories share one type.
 template <class Memory>
 concept remembered = std::equality_comparable<Memory> && requires {
   { Memory::name } -> std::convertible_to<std::string_view>;
 };
 
-/// A memory for those who do not know its type.
+/// A memory for code that does not know its type.
 struct memory_base {
   virtual ~memory_base() = default;
   virtual std::string_view of() const = 0;
   virtual bool equals(const memory_base& other) const = 0;
 };
 
-/// What the policy that made a plan remembers, carried by the plan: an
-/// immutable value whose type its policy alone knows. Copies share it.
+/// The memory of the policy that made a plan, carried by the plan: an immutable
+/// value whose type only its policy knows. Copies share it.
 class policy_memory {
 public:
-  /// Nothing is remembered.
+  /// Holds no memory.
   policy_memory() = default;
 
   template <remembered Memory>
@@ -38,12 +38,12 @@ public:
     return held_ != nullptr;
   }
 
-  /// Returns what plan files call it; empty: nothing is remembered.
+  /// Returns its name in plan files; empty: no memory.
   std::string_view of() const {
     return held_ != nullptr ? held_->of() : std::string_view{};
   }
 
-  /// Returns the memory where it is of that type, else null. It lives as long
+  /// Returns the memory if it is of that type, otherwise null. It lives as long
   /// as the plan.
   template <remembered Memory>
   const Memory* as() const {

@@ -10,20 +10,20 @@
 
 namespace atelier::planning {
 
-/// Most bytes of a profile file.
+/// The maximum size of a profile file, in bytes.
 inline constexpr size_t most_profile_bytes = size_t{64} << 20;
 
-/// Returns what profile files call a ladder of that kind.
+/// Returns the name of that kind of ladder in profile files.
 std::string_view name_of(ladder_kind kind);
 
 /// Writes a profile as JSON, {"format": "atelier.profile", "version": 1, ...}:
-/// times in milliseconds, sizes in bytes and pixels. docs/profile-file.md says
-/// what each field means.
+/// times in milliseconds, sizes in bytes and pixels. docs/profile-file.md
+/// explains each field.
 std::string to_json(const profile& x);
 
-/// Reads what to_json writes; a field that may be absent has its default.
+/// Reads the output of to_json; absent optional fields have their defaults.
 /// Errors: ec::bad_payload with every fault at once, a line each: `where`, the
-///         place in the document, the value and what it must be.
+/// place in the document, the value and the allowed values.
 core::result<profile> parse_profile(std::string_view json,
                                     std::string_view where);
 

@@ -7,8 +7,8 @@
 
 namespace atelier::planning {
 
-/// Returns how long a request waits for the answer to one question: `most`, and
-/// no longer than `share` of the time from `now` to its deadline.
+/// Returns the maximum wait of a request for the answer to one question:
+/// `most`, and no longer than `share` of the time from `now` to its deadline.
 inline core::timespan question_budget(core::timespan most, double share,
                                       core::time_point now,
                                       core::time_point deadline) {

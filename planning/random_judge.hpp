@@ -8,11 +8,11 @@
 
 namespace atelier::planning {
 
-/// Name of the judge whose scores are drawn uniformly, whatever the picture.
+/// The name of the judge whose scores are uniformly random, whatever the image.
 inline constexpr std::string_view random_judge = "random";
 
-/// Returns what it says of a picture drawn with this seed: a number in 0..1,
-/// the same for the same seed.
+/// Returns its score for an image drawn with this seed: a number in 0..1, the
+/// same for the same seed.
 inline double random_score(uint64_t seed) {
   return core::philox{seed, core::purpose::routing}.uniform();
 }

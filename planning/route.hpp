@@ -12,29 +12,29 @@
 
 namespace atelier::planning {
 
-/// What a leg starts from.
+/// The origin of a leg.
 enum class origin : uint8_t {
   /// The request's own noise.
   noise,
   /// A cached latent of a similar prompt.
   latent,
-  /// A cached picture of a similar prompt, noised again.
+  /// A cached image of a similar prompt, noised again.
   image,
-  /// The picture of the leg before.
+  /// The image of the previous leg.
   stage_image,
   /// The template of an edit.
   template_image,
 };
 
-/// What to do with a request that is late.
+/// The action for a late request.
 enum class late_rule : uint8_t {
-  /// Drop it and say so.
+  /// Drops it and reports that.
   drop,
-  /// Answer with the best picture so far; drop where there is none.
+  /// Answers with the best image so far; drops it if there is none yet.
   answer_best,
 };
 
-/// A judge and a threshold that decide whether a leg's picture is the answer.
+/// A judge and a threshold that decide whether a leg's image is the answer.
 struct gate {
   /// Name of the judging model.
   std::string judge;
@@ -44,38 +44,38 @@ struct gate {
   friend bool operator==(const gate&, const gate&) = default;
 };
 
-/// One piece of a route: denoise on one of some variants, from an origin, with
-/// captures, then perhaps a gate.
+/// One piece of a route: denoise with one of several variants, from an origin,
+/// with captures, then perhaps a gate.
 struct leg {
-  /// Any of these may run it; at least one.
+  /// Each of these may run it; at least one.
   std::vector<core::variant_id> any_of;
   origin from = origin::noise;
-  /// Steps left out at the start, and steps of the whole; 0 steps: the
+  /// Steps skipped at the start, and steps of the whole run; 0 steps: the
   /// variant's.
   uint32_t skip = 0;
   uint32_t steps = 0;
-  /// Steps that `skip` is counted of, so that variants of any step count leave
-  /// out the same share; 0: those of the variant.
+  /// The number of steps to which `skip` refers, so that variants of any step
+  /// count skip the same share; 0: the variant's steps.
   uint32_t skip_of = 0;
   /// The worker's level replaces `skip`.
   bool level_of_worker = false;
   /// Steps after which the latent is kept for the cache, rising.
   std::vector<uint32_t> capture;
-  /// Record activations for the template.
+  /// Records activations for the template.
   bool record = false;
   std::optional<gate> check;
 
   friend bool operator==(const leg&, const leg&) = default;
 };
 
-/// Returns whether a leg starts from an image that is kept in a slot of its
-/// own: the request's, or that of an earlier leg.
-/// @param brings_image the request does
+/// Returns whether a leg starts from an image in its own slot: the request's,
+/// or that of an earlier leg.
+/// @param brings_image the request has an image
 inline bool has_source(const leg& x, bool brings_image) {
   return brings_image || (x.from == origin::stage_image && x.skip > 0);
 }
 
-/// What a finished request leaves in the caches.
+/// The parts of a finished request that the caches keep.
 struct store_set {
   bool latents = false;
   bool image = false;
@@ -94,28 +94,28 @@ struct route {
   friend bool operator==(const route&, const route&) = default;
 };
 
-/// The score of a picture that its judge failed at: below every threshold.
+/// The score of an image whose judge failed: below every threshold.
 inline constexpr double unjudged = -1;
 
-/// How one leg of a request ended.
+/// The outcome of one leg of a request.
 struct outcome {
   uint32_t leg = 0;
   core::variant_id variant;
   core::ec failure = core::ec::none;
-  /// The judge's score, where the leg has a gate: 0..1, or `unjudged`.
+  /// The judge's score, if the leg has a gate: 0..1, or `unjudged`.
   double score = 0;
   ipc::slot_ref image;
 
   friend bool operator==(const outcome&, const outcome&) = default;
 };
 
-/// One earlier piece of work that a request could start from.
+/// An earlier result from which a request could start.
 struct match {
   uint64_t entry = 0;
   double similarity = 0;
-  /// Every number of steps after which a latent is stored, rising.
+  /// The step numbers after which a latent is stored, rising.
   std::vector<uint32_t> stored;
-  /// How many times reuse was chained up to this entry.
+  /// The length of the chain of reuse up to this entry.
   uint32_t depth = 0;
 
   friend bool operator==(const match&, const match&) = default;
@@ -128,7 +128,7 @@ struct match {
 
 /// The masked part of an edit.
 struct mask_facts {
-  /// Masked share of the picture, 0..1.
+  /// The masked share of the image, 0..1.
   double ratio = 0;
   uint64_t template_id = 0;
   /// The template's activations are stored.
@@ -145,19 +145,19 @@ struct file_facts {
   friend bool operator==(const file_facts&, const file_facts&) = default;
 };
 
-/// What is known of a request; a field is empty until a policy asked for it.
+/// The known facts of a request; a field is empty until a policy asks for it.
 struct facts {
-  /// Predicted tolerated level, one for each ladder (cached latents, smaller
-  /// models).
+  /// The predicted tolerated level, one for each ladder (cached latents,
+  /// smaller models).
   std::optional<std::vector<uint32_t>> tolerated;
   std::optional<bool> hit_likely;
   std::optional<std::vector<match>> near;
   std::optional<mask_facts> mask;
   /// Ended legs in order.
   std::vector<outcome> done;
-  /// Index into `done` of the best picture that may be answered.
+  /// The index into `done` of the best image that may be answered.
   std::optional<uint32_t> best;
-  /// Once the answer is encoded.
+  /// Present once the answer is encoded.
   std::optional<file_facts> file;
 };
 

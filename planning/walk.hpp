@@ -17,14 +17,14 @@ struct run_leg {
   friend bool operator==(const run_leg&, const run_leg&) = default;
 };
 
-/// Answer with the picture of this entry of facts::done.
+/// Answer with the image of this entry of facts::done.
 struct answer_with {
   uint32_t done = 0;
 
   friend bool operator==(const answer_with&, const answer_with&) = default;
 };
 
-/// The request has no picture and nothing is left to run.
+/// The request has no image and no leg left to run.
 struct give_up {
   core::ec why = core::ec::internal;
 
@@ -33,15 +33,16 @@ struct give_up {
 
 using action = std::variant<run_leg, answer_with, give_up>;
 
-/// Returns what comes next for a request on `along`, after the legs in
-/// `known.done`. A leg with a gate answers if its score reaches the
-/// threshold; a leg that failed goes on to the next one that needs no picture
-/// of it. After the last leg: its picture; where that failed, or did not pass
-/// its gate, the best picture so far; where there is none, the failure.
+/// Returns the next move of a request on `along`, after the legs in
+/// `known.done`. A leg with a gate answers if its score reaches the threshold.
+/// After a failed leg, the request continues with the next leg that needs no
+/// image of it. After the last leg, the answer is its image; if that leg
+/// failed, or did not pass its gate, the best image so far; if there is no
+/// image, the failure.
 action walk(const route& along, const facts& known, const plan& in_force);
 
-/// Returns what becomes of a request that is late: the best picture so far
-/// where its route says so and there is one, else ec::deadline_missed.
+/// Returns the outcome of a late request: the best image so far if its route
+/// allows it and there is one, otherwise ec::deadline_missed.
 action walk_late(const route& along, const facts& known);
 
 } // namespace atelier::planning

@@ -11,18 +11,18 @@
 
 namespace atelier::ipc {
 
-/// What a look at this user's arenas found.
+/// The result of a search for this user's arenas.
 struct sweep_result {
   std::vector<std::string> removed;
-  /// Of all finished arenas seen, dead or alive.
+  /// The number of all finished arenas, dead or alive.
   core::epoch highest;
 };
 
 /// Removes this user's objects whose owner is dead, after the processes in
-/// their tables are gone; waits at most `patience` for those in all. An object
-/// whose lock is held is never removed; where its name tells of a dead owner,
-/// the lock's release is waited for too.
-/// Errors: ec::io_failed where the objects cannot be listed.
+/// their tables are gone, and waits at most `patience` for all of those. An
+/// object whose lock is held is never removed; if its name shows that its owner
+/// is dead, the function also waits for the lock's release.
+/// Errors: ec::io_failed if the objects cannot be listed.
 core::result<sweep_result> sweep_stale_segments(core::timespan patience);
 
 } // namespace atelier::ipc

@@ -36,8 +36,8 @@ public:
 
   std::optional<size_t> find(std::string_view name) const;
 
-  /// Returns the stage that runs a leg's steps on a device; size() if there is
-  /// none.
+  /// Returns the stage that runs a leg's steps on a device; size() if no
+  /// stage does.
   size_t denoise() const;
 
   /// Returns names, versions and order as one line, with marks at stages that

@@ -30,7 +30,7 @@ enum class origin : uint8_t {
 enum class late_rule : uint8_t {
   /// Drops it and reports that.
   drop,
-  /// Answers with the best image so far; drops it if there is none yet.
+  /// Answers with the best image so far; drops it without one.
   answer_best,
 };
 

@@ -10,40 +10,38 @@
 
 namespace atelier::gpu {
 
-/// Whose picture a device decodes next, and whether before its next step: pure,
-/// no clock.
-///
-/// Tenants are compared by the time of the device that they were given, each
-/// for its rows of a step and its parts of a picture. The picture of the one
-/// with the least goes first. A picture of a tenant that had more than those
-/// whose rows run waits for `steps_before_others` steps: else one image beside
-/// eight of another tenant's would wait for all of these.
-///
-/// Nobody saves up time while nothing of theirs is there; who comes has the
-/// last step to the good, which it may have had to wait for.
+/// Chooses the image that a device decodes next, and whether it does so before
+/// its next step. Pure, without a clock.
+/// Tenants are compared by their time of the device: their rows' shares of
+/// steps, and their parts of images. The image of the tenant with the least
+/// time goes first. An image of a tenant that had more time than the tenants of
+/// the running rows waits for `steps_before_others` steps: otherwise one image
+/// would wait for all eight of another tenant.
+/// A tenant without rows and images saves no time; a new one is credited with
+/// the last step, for which it may have had to wait.
 /// Threads: one at a time.
 class decode_turns {
 public:
   static constexpr uint32_t steps_before_others = 4;
 
-  /// A row is there.
+  /// Notes a new row.
   void enter(core::ticket who, core::tenant_id whose);
 
-  /// A row is gone. Nothing where it is not there.
+  /// Notes that a row is gone; it has no effect on an unknown row.
   void leave(core::ticket who);
 
-  /// Rows had a step of so long.
+  /// Notes the duration of a step of these rows.
   void ran(std::span<const core::ticket> rows, core::timespan took);
 
-  /// A part of a picture took so long.
+  /// Notes the duration of a part of an image.
   void decoded(core::ticket who, core::timespan took);
 
-  /// Returns the index of the picture that goes first.
-  /// @pre `pictures` is not empty; they came in this order
+  /// Returns the index of the image that goes first.
+  /// @pre `pictures` is not empty and in order of arrival
   size_t first(std::span<const core::ticket> pictures) const;
 
-  /// Returns whether a part of this picture may run before the next step of
-  /// these rows (decode_share.hpp, where the rest is described).
+  /// Returns whether a part of this image may run before the next step of these
+  /// rows (decode_share.hpp describes the rest).
   bool may_go(core::ticket picture, std::span<const core::ticket> rows,
               core::timespan spent, core::timespan part,
               core::timespan step) const;
@@ -61,7 +59,7 @@ private:
   std::map<core::ticket, core::tenant_id> rows_;
   std::map<core::tenant_id, account> accounts_;
   core::timespan last_step_{0};
-  /// Steps since the last part of a picture.
+  /// Steps since the last part of an image.
   uint32_t steps_ = 0;
 };
 

@@ -8,21 +8,21 @@
 
 namespace atelier::planning {
 
-/// Why a programme has no solution.
+/// The reason why a linear program has no solution.
 struct lp_conflict {
-  /// Constraints that cannot hold together with the columns' bounds, although
-  /// they can without any one of them. Empty: the programme has a solution.
+  /// Constraints that contradict each other within the columns' bounds,
+  /// although any proper subset can hold. Empty: the program has a solution.
   std::vector<lp_row_id> rows;
-  /// What is missing at least, summed over all constraints of the programme:
-  /// the smallest total by which their bounds would have to give way.
+  /// The minimum violation, summed over all constraints of the program: the
+  /// smallest total change of their bounds that allows a solution.
   double shortfall = 0;
 };
 
-/// Finds a smallest set of constraints that contradict each other: an elastic
+/// Finds a minimal set of constraints that contradict each other: an elastic
 /// filter, then the removal of one after the other.
-/// Errors: those of solve; ec::unavailable where a limit was reached first.
+/// Errors: those of solve; ec::unavailable if a limit was reached first.
 /// Source: Chinneck, Dravnieks, Locating minimal infeasible constraint sets in
-///         linear programs, ORSA Journal on Computing 3 (1991).
+/// linear programs, ORSA Journal on Computing 3 (1991).
 core::result<lp_conflict> explain_infeasible(const linear_program& p,
                                              const lp_limits& limits = {});
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+// This header includes LibTorch: only sources of gpu that torch.cmake lists may
+// include it.
 
 #include <atelier/gpu/models/clip/clip_encoder.hpp>
 #include <atelier/gpu/models/mmdit/mmdit.hpp>

@@ -64,7 +64,7 @@ core::error unknown(std::string_view field, const std::string& value,
   for (const auto& v : known.variants)
     if (std::find(names.begin(), names.end(), name(v)) == names.end())
       names.push_back(name(v));
-  return core::fail(ec::not_found, "{} '{}' is not there; there are {}", field,
+  return core::fail(ec::not_found, "{} not found: '{}' (available: {})", field,
                     value, fmt::join(names, ", "));
 }
 

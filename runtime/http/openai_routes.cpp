@@ -204,7 +204,7 @@ void openai_api::look_at_model(const exchange_ptr& x) const {
     if (names.find("'" + v.model + "'") == std::string::npos)
       names += (names.empty() ? "'" : ", '") + v.model + "'";
   x->reply(error_reply(shape, 404, "model_not_found",
-                       fmt::format("model '{}' is not there; there are {}",
+                       fmt::format("model not found: '{}' (available: {})",
                                    name.substr(0, 128),
                                    names.empty() ? "none" : names),
                        "model"));

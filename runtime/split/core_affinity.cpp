@@ -42,7 +42,7 @@ core::result<void> check_cores(const config::settings& x) {
          config::parse_core_set(text).value_or(std::vector<uint32_t>{})) {
       if (std::find(there.begin(), there.end(), core) != there.end())
         continue;
-      faults += fmt::format("{}{}: core {} is not there; there are {}",
+      faults += fmt::format("{}{}: core {} not found (available: {})",
                             faults.empty() ? "" : "\n", key, core,
                             fmt::join(there, ","));
       return;

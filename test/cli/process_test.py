@@ -1009,7 +1009,7 @@ def case_a_topology_is_checked_and_drawn(program):
         "cores = '1000-1001'\n")
     code, out, err = program.run(
         ["generate", "a", "--config", "far.toml", "-o", "far.png"])
-    expect(code == 2 and "core 1000 is not there" in err, code, err)
+    expect(code == 2 and "core 1000 not found" in err, code, err)
 
 
 def case_a_name_that_is_taken_is_kept_unless_forced(program):

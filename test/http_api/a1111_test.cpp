@@ -175,8 +175,8 @@ BOOST_AUTO_TEST_CASE(samplers_and_schedulers_have_many_names) {
   const auto got = r.draw({{"sampler_name", "Heun"}});
   BOOST_TEST(got->status() == 404u);
   BOOST_TEST(got->body()["detail"]
-             == "sampler_name 'Heun' is not there; there are Euler, Euler a, "
-                "DPM++ 2M, DDIM, LCM, Flow match Euler");
+             == "sampler_name not found: 'Heun' (available: Euler, Euler a, "
+                "DPM++ 2M, DDIM, LCM, Flow match Euler)");
   BOOST_TEST(r.draw({{"scheduler", "Exponential"}})->status() == 400u);
 }
 

@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(models_are_ours_or_those_that_clients_are_born_with) {
   BOOST_TEST(got->body()["error"]["param"] == "model");
   BOOST_TEST(got->body()["error"]["type"] == "invalid_request_error");
   BOOST_TEST(got->body()["error"]["message"]
-             == "model \"flux\" is not there; there are 'tiny', 'other'");
+             == "model not found: \"flux\" (available: 'tiny', 'other')");
 }
 
 BOOST_AUTO_TEST_CASE(a_model_is_found_by_each_name_that_calls_may_use) {
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(a_model_is_found_by_each_name_that_calls_may_use) {
   const auto none = r.get("/v1/models/flux");
   BOOST_TEST(none->status() == 404u);
   BOOST_TEST(none->body()["error"]["message"]
-             == "model 'flux' is not there; there are 'tiny', 'other'");
+             == "model not found: 'flux' (available: 'tiny', 'other')");
 }
 
 BOOST_AUTO_TEST_CASE(what_localai_s_clients_send_is_fine) {

@@ -165,11 +165,11 @@ const std::vector<bad_row> bad_rows = {
   {"negative not UTF-8", [](auto& x) { x.negative = "\xc0\x80"; },
    ec::invalid_argument, "negative is not UTF-8 at byte 0 of 2"},
   {"model", [](auto& x) { x.model = "sdxl"; }, ec::not_found,
-   "model 'sdxl' is not there; there are card, other"},
+   "model not found: 'sdxl' (available: card, other)"},
   {"empty model", [](auto& x) { x.model = ""; }, ec::not_found,
-   "model '' is not there; there are card, other"},
+   "model not found: '' (available: card, other)"},
   {"variant", [](auto& x) { x.variant = "card@5"; }, ec::not_found,
-   "variant 'card@5' is not there; there are card@20, card@4, other@8/bf16"},
+   "variant not found: 'card@5' (available: card@20, card@4, other@8/bf16)"},
 };
 
 } // namespace

@@ -59,7 +59,7 @@ void read_a1111_sampler(field_reader& r, generation& into) {
       into.sampler = std::string{core::to_string(*x)};
     else
       r.refuse(field,
-               fmt::format("{} '{}' is not there; there are {}", field, *name,
+               fmt::format("{} not found: '{}' (available: {})", field, *name,
                            sampler_names()),
                ec::not_found);
   }

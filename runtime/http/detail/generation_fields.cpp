@@ -148,7 +148,7 @@ void read_model(field_reader& r, const api_context& with, generation& into) {
   }
   r.refuse(
     "model",
-    fmt::format("model {} is not there; there are {}", shown(json(*name)), all),
+    fmt::format("model not found: {} (available: {})", shown(json(*name)), all),
     ec::not_found);
 }
 

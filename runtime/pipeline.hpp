@@ -85,7 +85,6 @@ std::vector<actors::pool_size> pools_of(
 
 /// Spawns the worker of background stages; none if no stage is in the
 /// background.
-/// does.
 std::vector<caf::actor> spawn_recall(caf::actor_system& sys,
                                      const part_context& with);
 

@@ -508,12 +508,12 @@ struct engine_options {
 class engine {
 public:
   /// Starts all actors. Waits until every configured worker is ready and the
-  /// policy has planned for the devices. If the policy takes longer than 5 s for
-  /// that, the engine starts with the policy's default plan.
-  /// Errors: bad_config (all faults at once, a line each; also an extension
-  /// that is null or has a name in use), incompatible (the processes' program
-  /// has other stages), out_of_resources, unavailable, io_failed; the errors of
-  /// a process whose setup fails, with its part's name.
+  /// policy has planned for the devices. If the policy takes longer than 5 s
+  /// for that, the engine starts with the policy's default plan. Errors:
+  /// bad_config (all faults at once, a line each; also an extension that is
+  /// null or has a name in use), incompatible (the processes' program has other
+  /// stages), out_of_resources, unavailable, io_failed; the errors of a process
+  /// whose setup fails, with its part's name.
   static result<std::unique_ptr<engine>> start(const engine_options& options);
 
   /// Stops without waiting: open requests are answered `stopping`.

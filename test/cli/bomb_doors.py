@@ -5,10 +5,10 @@ import base64
 import http.client
 import json
 import pathlib
-import time
 import urllib.parse
 
 import bombs
+from polling import polled
 
 PATIENCE_S = 60
 
@@ -78,17 +78,18 @@ def job(url, **files):
     if status != 202:
         return status, body
     path = "/v1/jobs/" + json.loads(body)["id"] + "?images=none"
-    until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until:
-        _, body = call(url, "GET", path)
-        now = json.loads(body)
-        if now["status"] == "completed":
-            return 200, body
-        if now["status"] not in ("queued", "running"):
-            bad = now["error"]["code"] in ("bad_payload", "invalid_argument")
-            return 400 if bad else 500, body
-        time.sleep(0.005)
-    return 599, body
+
+    def ended():
+        _, seen = call(url, "GET", path)
+        running = json.loads(seen)["status"] in ("queued", "running")
+        return None if running else seen
+
+    body = polled(ended, "the job never ended", PATIENCE_S, 0.005)
+    now = json.loads(body)
+    if now["status"] == "completed":
+        return 200, body
+    bad = now["error"]["code"] in ("bad_payload", "invalid_argument")
+    return 400 if bad else 500, body
 
 
 def jobs_image(url, file):

@@ -10,11 +10,11 @@ import json
 import os
 import random
 import sys
-import time
 
 import bombs
 from bomb_doors import (DOORS, Memory, allowed_rise, call, img2img_mask,
                         jobs_image, png_info)
+from polling import polled
 from process_test import PATIENCE_S, expect, main
 from serve_test import CARD, Lines, server
 
@@ -25,13 +25,11 @@ SPLIT = ["--processes", "split"]
 
 def processes_of(url):
     # What has just begun is told so for a while.
-    until = time.monotonic() + PATIENCE_S
-    while True:
-        health = json.loads(call(url, "GET", "/health")[1])
-        if health["status"] == "ok":
-            break
-        expect(time.monotonic() < until, health)
-        time.sleep(0.02)
+    def ready():
+        seen = json.loads(call(url, "GET", "/health")[1])
+        return seen if seen["status"] == "ok" else None
+
+    health = polled(ready, "never ready", PATIENCE_S)
     return {x["role"]: (x["pid"], x["restarts"]) for x in health["processes"]}
 
 

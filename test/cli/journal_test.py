@@ -11,9 +11,9 @@ import resource
 import signal
 import sqlite3
 import sys
-import time
 import urllib.parse
 
+from polling import polled
 from process_test import PATIENCE_S, expect, main
 from serve_test import CARD, Lines, ask, by_job, by_openai, call, end_of, server
 
@@ -58,15 +58,13 @@ class Jobs:
 
     @staticmethod
     def pictures(url, job):
-        until = time.monotonic() + PATIENCE_S
-        while True:
+        def ended():
             status, text = call(url, "GET", f"/v1/jobs/{job}")
             expect(status == 200, status, text)
             seen = json.loads(text)
-            if seen["status"] not in ("queued", "running"):
-                break
-            expect(time.monotonic() < until, seen, "never ended")
-            time.sleep(0.02)
+            return seen if seen["status"] not in ("queued", "running") else None
+
+        seen = polled(ended, f"{job} never ended", PATIENCE_S)
         expect(seen["status"] == "completed", seen)
         return [x["b64_json"] for x in seen["result"]["images"]]
 

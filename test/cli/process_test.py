@@ -15,17 +15,16 @@ import pathlib
 import pty
 import re
 import resource
-import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
 import xml.etree.ElementTree as ElementTree
 
 import tiny_checkpoint
+from polling import polled
 
 PATIENCE_S = 60
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
@@ -336,11 +335,13 @@ class Program:
 
     def wait_for(self, ready, process):
         """Poll until `ready` holds; a process that ended is a failure."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not ready():
+        def looked():
+            if ready():
+                return True
             assert process.poll() is None, process.communicate()
-            assert time.monotonic() < deadline, "nothing happened"
-            select.select([], [], [], 0.01)
+            return False
+
+        polled(looked, "nothing happened", PATIENCE_S, 0.01)
 
 
 def expect(condition, *what):
@@ -857,12 +858,10 @@ def case_figures_of_a_training_fit_on_a_terminal(program):
 
 def case_an_interrupted_training_leaves_a_checkpoint(program):
     process = program.start(["train", "text", "--minutes", "60", "--dir", "d"])
-    started = time.monotonic()
-    while not program.files():
-        if process.poll() == 3:
-            return "skipped"
-        expect(time.monotonic() < started + PATIENCE_S, "nothing happened")
-        select.select([], [], [], 0.05)
+    polled(lambda: program.files() or process.poll() == 3, "nothing happened",
+           PATIENCE_S, 0.05)
+    if process.poll() == 3:
+        return "skipped"
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=PATIENCE_S)
     expect(process.returncode == 130, process.returncode, err)
@@ -948,11 +947,9 @@ def case_a_timeline_survives_a_kill(program):
     path = program.folder / "killed.json"
     process = program.start(["generate", "a", "--set", SLOW, "--steps", "150",
                              "--timeline", str(path)])
-    until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until:
-        if path.exists() and any(x["name"] == "steps" for x in events_of(path)):
-            break
-        time.sleep(0.05)
+    polled(lambda: path.exists()
+           and any(x["name"] == "steps" for x in events_of(path)),
+           "no step was written", PATIENCE_S, 0.05)
     process.kill()
     process.communicate()
     names = {x["name"] for x in events_of(path)}

@@ -19,6 +19,7 @@ import threading
 import time
 import urllib.parse
 
+from polling import polled
 from process_test import PATIENCE_S, expect, main
 
 CARD = ["--set", "devices=[{name='cpu:0',executor='test_card'}]",
@@ -54,10 +55,8 @@ class Lines:
             self.all.append(line.decode())
 
     def wait(self, *parts):
-        until = time.monotonic() + PATIENCE_S
-        while not any(all(p in x for p in parts) for x in self.all):
-            expect(time.monotonic() < until, parts, "not in", self.all)
-            time.sleep(0.01)
+        polled(lambda: any(all(p in x for p in parts) for x in self.all),
+               lambda: f"{parts} not in {self.all}", PATIENCE_S, 0.01)
 
 
 def ask(url, path="/health", headers=None, method="GET"):
@@ -181,15 +180,14 @@ def by_job(url, seed):
     if status != 202:
         expect(job["error"]["code"] and job["error"]["message"], job)
         return None, status
-    until = time.monotonic() + PATIENCE_S
-    while job["status"] in ("queued", "running"):
-        if time.monotonic() > until:
-            raise OSError(f"{job} never ended")
-        time.sleep(0.02)
-        status, text = call(url, "GET", job["poll_url"] if "poll_url" in job
-                            else f"/v1/jobs/{job['id']}")
+
+    def ended():
+        status, text = call(url, "GET", job["poll_url"])
         expect(status == 200, status, text)
-        job = json.loads(text)
+        seen = json.loads(text)
+        return seen if seen["status"] not in ("queued", "running") else None
+
+    job = polled(ended, f"{job} never ended", PATIENCE_S)
     if job["status"] == "completed":
         return job["result"]["images"][0]["b64_json"], None
     expect(job["status"] == "failed" and job["error"]["code"], job)

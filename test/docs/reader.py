@@ -10,13 +10,13 @@ import signal
 import ssl
 import subprocess
 import sys
-import time
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "cli"))
 
 import pixels
+from polling import polled
 from process_test import expect
 
 PATIENCE_S = 400
@@ -126,15 +126,13 @@ class Reader:
         line = self.server.stdout.readline()
         expect(line, self.server.communicate() if not line else "")
         self.url = json.loads(line)["url"]
-        until = time.monotonic() + PATIENCE_S
         # A certificate of a document's own is trusted by nobody here.
         context = (ssl._create_unverified_context()
                    if self.url.startswith("https:") else None)
-        while json.loads(urllib.request.urlopen(
-                self.url + "/health", timeout=PATIENCE_S,
-                context=context).read())["status"] != "ok":
-            expect(time.monotonic() < until, "never ready")
-            time.sleep(0.1)
+        polled(lambda: json.loads(urllib.request.urlopen(
+            self.url + "/health", timeout=PATIENCE_S,
+            context=context).read())["status"] == "ok",
+            "never ready", PATIENCE_S, 0.1)
 
     def end_server(self):
         """End it as Ctrl-C does."""

@@ -11,13 +11,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 
 from process_test import PATIENCE_S, expect, main  # noqa: E402
 from journal_test import Jobs  # noqa: E402
+from polling import polled  # noqa: E402
 from serve_test import (APIS, CARD, Lines, ask, by_openai,  # noqa: E402
                         server)
 
@@ -181,10 +181,7 @@ def case_clients_that_never_read_stop_nobody(program):
             # This one asks.
             return float(open_now) <= 1
 
-        until = time.monotonic() + PATIENCE_S
-        while not left():
-            expect(time.monotonic() < until, "they are held for ever")
-            time.sleep(0.1)
+        polled(left, "they are held for ever", PATIENCE_S, 0.1)
         for x in clients:
             x.close()
         expect(by_openai(url, 1) == whole[by_openai, 1])

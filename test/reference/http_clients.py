@@ -13,11 +13,11 @@ import os
 import re
 import sys
 import threading
-import time
 import urllib.error
 import urllib.request
 
 import served
+from served import polled
 
 served.needs(sys.argv[2], "openai", "webuiapi", "PIL", "prometheus_client",
              "openapi_spec_validator")
@@ -228,10 +228,12 @@ def interruption(api):
 
     thread = threading.Thread(target=draw)
     thread.start()
-    end = time.monotonic() + 30
-    while not api.get_progress()["state"]["job"]:
-        check(time.monotonic() < end and thread.is_alive(), "no progress")
-        time.sleep(0.01)
+
+    def begun():
+        check(thread.is_alive(), "no progress")
+        return api.get_progress()["state"]["job"]
+
+    polled(begun, "no progress", 30, 0.01)
     api.interrupt()
     thread.join(30)
     check(calls and calls[0].info["interrupted"], "interrupted")
@@ -247,10 +249,7 @@ def ended(url, outcome):
 
 
 def wait_until(holds, what):
-    end = time.monotonic() + 60
-    while not holds():
-        check(time.monotonic() < end, what)
-        time.sleep(0.05)
+    polled(holds, what, 60, 0.05)
 
 
 def retries(program):

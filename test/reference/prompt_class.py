@@ -10,10 +10,10 @@ import json
 import os
 import sys
 import tempfile
-import time
 import urllib.request
 
 import served
+from served import polled
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 MODELS = os.path.join(SOURCE, "models")
@@ -39,11 +39,13 @@ def drawn(url, prompt):
         {"Content-Type": "application/json"})
     with urllib.request.urlopen(request) as reply:
         job = json.load(reply)
-    until = time.monotonic() + PATIENCE_S
-    while job["status"] not in ("completed", "failed"):
-        check(time.monotonic() < until, job)
-        time.sleep(0.05)
-        job = get(url, "/v1/jobs/" + job["id"])
+
+
+    def ended():
+        seen = get(url, "/v1/jobs/" + job["id"])
+        return seen if seen["status"] in ("completed", "failed") else None
+
+    job = polled(ended, "the job never ended", PATIENCE_S, 0.05)
     check(job["status"] == "completed", job)
     return job["result"]["images"][0]
 

@@ -8,6 +8,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "cli"))
+from polling import polled  # noqa: E402, F401 - for those that import this
+
 
 def needs(folder, *names):
     """Go on with the interpreter of the virtual environment `folder`, if it is

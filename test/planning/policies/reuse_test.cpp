@@ -17,8 +17,19 @@ test::scene scene_of(std::string_view name, double rate = 1) {
   return s;
 }
 
-// Returns a request's routing number whose draw is not the fresh one.
-constexpr uint64_t usual = 0;
+// Returns a request's routing number whose draw is not the fresh one, which the
+// seed decides.
+uint64_t usual() {
+  static const uint64_t found = [] {
+    const auto s = scene_of("nirvana");
+    const auto near = test::near_one(0.97, {25});
+    uint64_t id = 0;
+    while (s.route(near, {}, id).legs[0].skip == 0)
+      ++id;
+    return id;
+  }();
+  return found;
+}
 
 } // namespace
 
@@ -28,7 +39,7 @@ BOOST_AUTO_TEST_CASE(nirvana_resumes_as_far_as_similarity_allows) {
   const auto s = scene_of("nirvana");
   const std::vector<uint32_t> all{5, 10, 15, 20, 25};
   const auto skip = [&](double similarity, std::vector<uint32_t> stored) {
-    return s.route(test::near_one(similarity, std::move(stored)), {}, usual)
+    return s.route(test::near_one(similarity, std::move(stored)), {}, usual())
       .legs[0]
       .skip;
   };
@@ -37,10 +48,10 @@ BOOST_AUTO_TEST_CASE(nirvana_resumes_as_far_as_similarity_allows) {
   BOOST_TEST(skip(0.96, all) == 25u);
   BOOST_TEST(skip(0.96, {5, 10}) == 10u);
   BOOST_TEST(skip(0.76, {25}) == 0u);
-  const auto& scratch = s.route(test::near_one(0.1, all), {}, usual);
+  const auto& scratch = s.route(test::near_one(0.1, all), {}, usual());
   BOOST_TEST((scratch.legs[0].capture == all));
   BOOST_TEST(scratch.store.latents);
-  const auto& hit = s.route(test::near_one(0.96, all), {}, usual);
+  const auto& hit = s.route(test::near_one(0.96, all), {}, usual());
   BOOST_TEST(!hit.store.latents);
   BOOST_TEST((hit.legs[0].from == origin::latent));
 }
@@ -52,12 +63,12 @@ BOOST_AUTO_TEST_CASE(nirvana_takes_the_furthest_of_its_neighbours) {
   other.stored = {20};
   f.near->push_back(other);
   const auto s = scene_of("nirvana");
-  const auto c = std::get<go>(s.choose(f, {}, usual));
+  const auto c = std::get<go>(s.choose(f, {}, usual()));
   BOOST_TEST(s.now.routes[c.route.value].legs[0].skip == 20u);
   BOOST_TEST(c.match.value() == 1u);
   auto paper = scene_of("nirvana-paper");
   f.hit_likely = true;
-  const auto p = std::get<go>(paper.choose(f, {}, usual));
+  const auto p = std::get<go>(paper.choose(f, {}, usual()));
   BOOST_TEST(paper.now.routes[p.route.value].legs[0].skip == 5u);
 }
 
@@ -66,10 +77,10 @@ BOOST_AUTO_TEST_CASE(deterministic_and_pinned_runs_bypass_the_cache) {
   const auto f = test::near_one(0.97, {25});
   core::request wanted;
   wanted.deterministic = true;
-  BOOST_TEST(s.route(f, wanted, usual).legs[0].skip == 0u);
+  BOOST_TEST(s.route(f, wanted, usual()).legs[0].skip == 0u);
   core::request guided;
   guided.fixed.guidance = 3.0f;
-  BOOST_TEST(s.route(f, guided, usual).legs[0].skip == 0u);
+  BOOST_TEST(s.route(f, guided, usual()).legs[0].skip == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_fiftieth_starts_from_scratch_whatever_is_near) {
@@ -83,18 +94,18 @@ BOOST_AUTO_TEST_CASE(a_fiftieth_starts_from_scratch_whatever_is_near) {
 
 BOOST_AUTO_TEST_CASE(the_predictor_is_asked_always_or_while_it_gains) {
   const auto paper = scene_of("nirvana-paper");
-  BOOST_TEST((std::get<need>(paper.choose({}, {}, usual))
+  BOOST_TEST((std::get<need>(paper.choose({}, {}, usual()))
               == need{false, true, false, compared::prompts, false}));
   facts no;
   no.hit_likely = false;
-  BOOST_TEST(paper.route(no, {}, usual).name == "scratch");
+  BOOST_TEST(paper.route(no, {}, usual()).name == "scratch");
   facts yes;
   yes.hit_likely = true;
-  BOOST_TEST((std::get<need>(paper.choose(yes, {}, usual))
+  BOOST_TEST((std::get<need>(paper.choose(yes, {}, usual()))
               == need{false, false, true, compared::prompts, false}));
 
   auto ours = scene_of("nirvana");
-  BOOST_TEST((std::get<need>(ours.choose({}, {}, usual))
+  BOOST_TEST((std::get<need>(ours.choose({}, {}, usual()))
               == need{false, false, true, compared::prompts, false}));
   // Searches take long and few hit: now it gains.
   ours.known.reuse->retrieval = std::chrono::seconds{1};
@@ -103,7 +114,7 @@ BOOST_AUTO_TEST_CASE(the_predictor_is_asked_always_or_while_it_gains) {
   w.hits = 5;
   w.skips = {{10, 5}};
   ours.replan();
-  BOOST_TEST((std::get<need>(ours.choose({}, {}, usual))
+  BOOST_TEST((std::get<need>(ours.choose({}, {}, usual()))
               == need{false, true, false, compared::prompts, false}));
 }
 

@@ -59,7 +59,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
   r.keeps_suspicion = keeps_suspicion;
   records_.accepted(*r.what);
   probe(r.what, now);
-  if (!path_.has_unasked_facts() || ports_.facts || !ask(id, r, {}, now))
+  if (!path_.has_unasked_facts() || !ask(id, r, {}, now))
     choose_route(id, r, now);
   settle(now);
 }

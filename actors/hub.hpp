@@ -62,8 +62,9 @@ struct hub_ports {
   std::shared_ptr<handoff> workers;
   std::shared_ptr<gateway> clients;
   std::shared_ptr<supervision> watch;
-  /// Null: nothing is known of any request.
-  std::shared_ptr<fact_finder> facts = nullptr;
+  /// In simulations, which have no stage that fetches. Null: there is one, or
+  /// nothing is kept.
+  std::shared_ptr<found_work> found = nullptr;
   /// Null: nobody looks.
   std::shared_ptr<timeline> drawing = nullptr;
 };
@@ -104,7 +105,6 @@ public:
   void on(const stepped& x, core::time_point now);
   void on(const denoised& x, core::time_point now);
   void on(const adopted& x, core::time_point now);
-  void on(const facts_found& x, core::time_point now);
 
   void suspected(ipc::process_life who, core::time_point now);
   void lost(ipc::process_life who, bool confirmed, death cause,
@@ -203,7 +203,9 @@ private:
   /// ends one that took too long.
   void probe(const std::shared_ptr<const core::request>& asked,
              core::time_point now);
-  bool probe_found(const facts_found& x, core::time_point now);
+  /// The search of a probe ended; false where it was a request's.
+  bool probe_over(const stage_done& x, const dispatched& was,
+                  const core::error& why, core::time_point now);
 
   // hub_hosting.cpp: what workers host and how they batch
   void apply(const planning::assignment& x, worker& w, core::time_point now);

@@ -24,7 +24,7 @@ core::lane_id hub::lane_for(const row& r) const {
       break;
   }
   core::philox random{config_.seed, core::purpose::routing, r.what->id};
-  random.seek((uint64_t{r.attempt} + 1) << 16);
+  random.seek((uint64_t{r.moves} + 1) << 16);
   const auto& next = r.under->routes[r.along.value].legs[r.leg];
   const auto lane = config_.policy->place(
     next, {*r.what, r.known, *forecast_.profile(), *plan_, cluster(), random});
@@ -291,6 +291,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   }
   leave_for_worker(id, r, now);
   r.attempt = r.dispatches = who.attempt;
+  ++r.moves;
   take_seat(r, x, w, now);
   records_.dispatched();
   out_.emplace(who, std::move(x));

@@ -50,20 +50,10 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
                          {}, now);
       if (wants->near)
         records_.searched();
-      if (!ports_.facts) {
-        if (ask(id, r, *wants, now))
-          return;
-        fill_unknown(r.known, *wants);
-        continue;
-      }
-      r.wanted = *wants;
-      r.asks_since = now;
-      requests_.ask(
-        r, core::after(now, planning::question_budget(config_.pace.facts,
-                                                      config_.pace.facts_share,
-                                                      now, r.what->deadline)));
-      ports_.facts->find(r.what, *wants, r.asked);
-      return;
+      if (ask(id, r, *wants, now))
+        return;
+      fill_unknown(r.known, *wants);
+      continue;
     }
     if (auto* no = std::get_if<planning::refuse>(&choice))
       return turn_away(id, r, std::move(no->why), no->retry_after, now);
@@ -87,7 +77,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
     r.under = plan_;
     r.along = go.route;
     r.match = go.match;
-    if (found && !ports_.facts) {
+    if (found && !ports_.found) {
       if (auto why = slots_.too_few_for(
             along->name,
             path_.stages().least(*along, r.what->source != nullptr)))
@@ -220,38 +210,6 @@ void hub::questions_over(core::request_id id, row& r, core::time_point now) {
   choose_route(id, r, now);
 }
 
-void hub::on(const facts_found& x, core::time_point now) {
-  if (probe_found(x, now))
-    return settle(now);
-  auto* asks = requests_.find(x.id);
-  if (asks == nullptr || asks->state != row_state::asking
-      || x.question != asks->asked) {
-    records_.stale_reply();
-    return;
-  }
-  auto& r = *asks;
-  requests_.stop_asking(r);
-  if (r.wanted.near) {
-    note_retrieval({core::to_seconds(now - r.asks_since), !x.what.near, now});
-    records_.allowed(x.what.near ? planning::unified::allowed_by(
-                       *config_.profile, *x.what.near)
-                                 : 0);
-  }
-  if (r.wanted.tolerated)
-    r.known.tolerated = x.what.tolerated;
-  if (r.wanted.hit_likely)
-    r.known.hit_likely = x.what.hit_likely;
-  if (r.wanted.near)
-    r.known.near = x.what.near;
-  if (r.wanted.mask)
-    r.known.mask = x.what.mask;
-  if (r.wanted.tolerated && r.known.tolerated)
-    records_.predicted(*r.known.tolerated);
-  fill_unknown(r.known, r.wanted);
-  choose_route(x.id, r, now);
-  settle(now);
-}
-
 void hub::go_on_without(core::request_id id, row& r, core::time_point now) {
   const auto late = std::exchange(r.questions, {});
   for (const auto stage : late)
@@ -303,9 +261,8 @@ bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,
   const auto picture =
     slots_.fill({id, r.attempt}, ipc::slot_kind::image, reserve_found,
                 [&](const ipc::slot_ref& slot) {
-                  return ports_.facts
-                      && ports_.facts->give_picture(
-                        (*r.known.near)[match].entry, r.how.px, slot);
+                  return ports_.found->give_picture(
+                    (*r.known.near)[match].entry, r.how.px, slot);
                 });
   if (!picture)
     return false;
@@ -374,7 +331,7 @@ uint32_t hub::saved_by(const row& r, const planning::leg& next,
 void hub::start_from_earlier(core::ticket who, row& r, uint32_t steps) {
   // What it has already, after a death perhaps, it keeps.
   r.saved = r.steps_done;
-  if (steps == 0 || steps == r.steps_done || !ports_.facts || !r.known.near
+  if (steps == 0 || steps == r.steps_done || !ports_.found || !r.known.near
       || r.known.near->empty())
     return;
   const auto& near = *r.known.near;
@@ -382,7 +339,7 @@ void hub::start_from_earlier(core::ticket who, row& r, uint32_t steps) {
     near[std::min<size_t>(r.match.value_or(0), near.size() - 1)];
   const auto state =
     slots_.fill(who, ipc::slot_kind::state, {}, [&](const ipc::slot_ref& slot) {
-      return ports_.facts->give_state(from.entry, steps, slot);
+      return ports_.found->give_state(from.entry, steps, slot);
     });
   if (!state)
     return;

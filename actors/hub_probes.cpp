@@ -6,6 +6,7 @@
 #include <atelier/actors/hub.hpp>
 
 #include <memory>
+#include <utility>
 
 namespace atelier::actors {
 
@@ -23,7 +24,7 @@ void hub::probe(const std::shared_ptr<const core::request>& asked,
     probe_.reset();
     note_retrieval({took, true, now});
   }
-  if (probe_ || !ports_.facts || plan_->probe_every.count() <= 0
+  if (probe_ || plan_->probe_every.count() <= 0
       || now < core::after(last_probe_, plan_->probe_every))
     return;
   auto like = std::make_shared<core::request>(*asked);
@@ -31,20 +32,36 @@ void hub::probe(const std::shared_ptr<const core::request>& asked,
   like->id = core::request_id{probe_bit | ++probes_};
   like->source = nullptr;
   last_probe_ = now;
-  probe_ = open_probe{like->id, now};
+  row nobodys;
+  nobodys.what = like;
+  nobodys.state = row_state::asking;
   planning::need wanted;
   wanted.near = true;
-  ports_.facts->find(std::move(like), wanted, 0);
+  for (size_t i = 0; path_.is(i, planning::hook::before_route); ++i) {
+    if (!path_.at(i).row().on_demand)
+      continue;
+    auto order = path_.at(i).begin(view_of(nobodys, wanted));
+    if (order && *order
+        && order_aside(like->id, nobodys, i, std::move(**order),
+                       config_.pace.facts, now)) {
+      probe_ = open_probe{like->id, now};
+      return;
+    }
+  }
 }
 
-bool hub::probe_found(const facts_found& x, core::time_point now) {
-  if ((x.id.value & probe_bit) == 0)
+bool hub::probe_over(const stage_done& x, const dispatched& was,
+                     const core::error& why, core::time_point now) {
+  if ((x.who.id.value & probe_bit) == 0)
     return false;
-  if (probe_ && probe_->id == x.id) {
-    const auto took = core::to_seconds(now - probe_->since);
-    probe_.reset();
-    note_retrieval({took, !x.what.near, now});
-  }
+  if (!probe_ || probe_->id != x.who.id)
+    return true;
+  planning::facts told;
+  const bool failed = why.code != core::ec::none
+                   || !path_.at(was.stage).end(x.outcome, told) || !told.near;
+  const auto took = core::to_seconds(now - probe_->since);
+  probe_.reset();
+  note_retrieval({took, failed, now});
   return true;
 }
 

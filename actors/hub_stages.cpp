@@ -307,6 +307,8 @@ void hub::aside_over(const stage_done& x, const dispatched& was,
     }
     return;
   }
+  if (probe_over(x, was, why, now))
+    return;
   auto* r = requests_.find(x.who.id);
   if (r == nullptr || r->state != row_state::asking
       || was.question != r->asked) {

@@ -36,8 +36,6 @@ using scheduler_actor = caf::typed_actor<
   caf::reacts_to<denoised>,
   // The DENOISE STEP worker hosts what it was told to.
   caf::reacts_to<adopted>,
-  // What a policy wanted to know of a request is found.
-  caf::reacts_to<facts_found>,
   // The SUPERVISOR thinks a process dead: no new work for it.
   caf::reacts_to<process_suspected>,
   // The SUPERVISOR says that a process is over.

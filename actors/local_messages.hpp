@@ -107,15 +107,6 @@ struct request_caused {
   ipc::process_life who;
 };
 
-/// What a policy wanted to know of a request. Fields that nobody could tell
-/// are empty.
-struct facts_found {
-  core::request_id id;
-  /// That of `fact_finder::find`; the answer to an earlier one is too late.
-  uint32_t question = 0;
-  planning::facts what;
-};
-
 /// The planner's offload ended: a plan, or why there is none.
 struct plan_made {
   /// That of the work; an older one is too late.
@@ -301,7 +292,6 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::process_started)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::process_exited)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::steps_ran)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::picture_decoded)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::facts_found)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::plan_made)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::planner_status)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::watch_load)

@@ -100,16 +100,10 @@ public:
   virtual void suspected(core::request_id, core::suspicion, bool /*waits*/) {}
 };
 
-/// Finds what policies want to know of requests: classifier and retriever.
-/// Must not block; answers each question with one `facts_found` to the
-/// scheduler, or not at all: the scheduler goes on without after its budget.
-class fact_finder {
+/// Gives what was found of earlier work, where no stage fetches it.
+class found_work {
 public:
-  virtual ~fact_finder() = default;
-
-  /// @param question number of the question, of this request
-  virtual void find(std::shared_ptr<const core::request> of,
-                    planning::need wanted, uint32_t question) = 0;
+  virtual ~found_work() = default;
 
   /// Publishes the kept picture of an earlier match, as a device leaves one:
   /// pixels of size `px` in the image slot `into`. False, and nothing is

@@ -58,6 +58,9 @@ struct row {
   uint32_t attempt = 0;
   /// The last number of a dispatch, side ones included.
   uint32_t dispatches = 0;
+  /// How many dispatches moved the row. Random choices of lanes go by it, so
+  /// that they do not depend on what was asked before.
+  uint32_t moves = 0;
   /// The plan under which the route was chosen.
   std::shared_ptr<const planning::plan> under;
   core::route_id along;

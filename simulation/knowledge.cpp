@@ -5,7 +5,6 @@
 #include <atelier/simulation/accounts.hpp>
 #include <atelier/simulation/knowledge.hpp>
 
-#include <caf/send.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,9 +14,6 @@
 namespace atelier::runtime {
 
 namespace {
-
-/// Source: Argus, section 4.1: its classifier answers in a few milliseconds.
-constexpr core::timespan classifying = std::chrono::milliseconds{5};
 
 constexpr core::timespan usual_retrieval = std::chrono::milliseconds{50};
 
@@ -72,15 +68,8 @@ std::optional<planning::mask_facts> mask_of(const scenario& of,
   return out;
 }
 
-simulated_knowledge::simulated_knowledge(const scenario& of, unmeasured& lacks,
-                                         std::shared_ptr<core::timers> timers,
-                                         std::shared_ptr<ipc::slot_store> slots,
-                                         core::time_point begin)
-  : of_(of),
-    lacks_(lacks),
-    timers_(std::move(timers)),
-    slots_(std::move(slots)),
-    begin_(begin) {
+simulated_knowledge::simulated_knowledge(const scenario& of, unmeasured& lacks)
+  : of_(of), lacks_(lacks) {
   std::set<uint32_t> steps;
   for (const auto& ladder : of.profile->ladders)
     for (const auto& level : ladder.levels)
@@ -92,12 +81,16 @@ simulated_knowledge::simulated_knowledge(const scenario& of, unmeasured& lacks,
   stored_.assign(steps.begin(), steps.end());
 }
 
-void simulated_knowledge::connect(actors::scheduler_actor hub) {
-  hub_ = std::move(hub);
+void simulated_knowledge::begin(std::shared_ptr<core::timers> timers,
+                                std::shared_ptr<ipc::slot_store> slots) {
+  timers_ = std::move(timers);
+  slots_ = std::move(slots);
+  begin_ = timers_->now();
 }
 
-void simulated_knowledge::clear() {
-  hub_ = nullptr;
+void simulated_knowledge::end() {
+  timers_ = nullptr;
+  slots_ = nullptr;
 }
 
 bool simulated_knowledge::strikes(fault_kind kind, double& factor) const {
@@ -111,19 +104,20 @@ bool simulated_knowledge::strikes(fault_kind kind, double& factor) const {
   return false;
 }
 
-std::vector<planning::match> simulated_knowledge::near(const core::request& of,
+std::vector<planning::match> simulated_knowledge::near(core::request_id of,
+                                                       bool probes,
                                                        planning::compared by) {
   // What a probe finds is nobody's.
-  if (of.kind == core::request_kind::probe)
+  if (probes)
     return {};
   if (cache_ != nullptr)
-    return cache_->near(of.id.value - 1, nearest_kept);
+    return cache_->near(of.value - 1, nearest_kept);
   planning::match x;
   x.entry = 1;
   x.stored = stored_;
   const auto& told_prompts = of_.nearest_prompts;
   if (by == planning::compared::prompts && !told_prompts.empty()) {
-    x.similarity = told_prompts[(of.id.value - 1) % told_prompts.size()];
+    x.similarity = told_prompts[(of.value - 1) % told_prompts.size()];
     return std::vector<planning::match>(nearest, x);
   }
   planning::nearness spec{1, 0, 1};
@@ -139,18 +133,18 @@ std::vector<planning::match> simulated_knowledge::near(const core::request& of,
                       "nor --similarity says how near they are");
     spec = told.value_or(spec);
   }
-  auto any = stream(of_, of.id, draw::found);
+  auto any = stream(of_, of, draw::found);
   if (any.uniform() >= spec.found)
     return {};
-  auto random = stream(of_, of.id, draw::similarity);
+  auto random = stream(of_, of, draw::similarity);
   x.similarity =
     std::clamp(spec.mean + spec.spread * random.normal(), 0.0, 1.0);
   return std::vector<planning::match>(nearest, x);
 }
 
-std::vector<uint32_t> simulated_knowledge::labels_of(const core::request& of) {
-  const auto content = of_.trace[of.id.value - 1].content;
-  auto random = stream(of_, of.id, draw::label);
+std::vector<uint32_t> simulated_knowledge::labels_of(core::request_id of) {
+  const auto content = of_.trace[of.value - 1].content;
+  auto random = stream(of_, of, draw::label);
   std::vector<uint32_t> out;
   for (const auto& ladder : of_.profile->ladders) {
     // Of classes that differ in nothing a prediction tells nothing.
@@ -175,7 +169,7 @@ std::vector<uint32_t> simulated_knowledge::labels_of(const core::request& of) {
 }
 
 bool simulated_knowledge::hit_likely(
-  const core::request& of, const std::vector<planning::match>& found) {
+  core::request_id of, const std::vector<planning::match>& found) {
   const auto told = predictor_of(of_);
   if (!told)
     lacks_.tell("asks a predictor of hits, and neither the profile's "
@@ -191,54 +185,38 @@ bool simulated_knowledge::hit_likely(
                                           planning::threshold_rule::from)
                      > 0;
   const auto by = told.value_or(planning::hit_predictor{});
-  return stream(of_, of.id, draw::predicted).uniform()
+  return stream(of_, of, draw::predicted).uniform()
        < (hit ? by.recall : by.false_alarms);
 }
 
-void simulated_knowledge::find(std::shared_ptr<const core::request> of,
-                               planning::need wanted, uint32_t question) {
-  actors::facts_found told;
-  told.id = of->id;
-  told.question = question;
-  core::timespan takes{0};
-  if (wanted.tolerated) {
-    takes = classifying;
-    told.what.tolerated = labels_of(*of);
-  }
+void simulated_knowledge::searched(const std::vector<planning::match>& found) {
+  if (cache_ != nullptr)
+    cache_->searched(found);
+}
+
+planning::mask_facts simulated_knowledge::mask(core::request_id image) const {
+  auto out = mask_of(of_, image).value_or(planning::mask_facts{});
+  out.recorded = out.recorded && !lost();
+  return out;
+}
+
+core::timespan simulated_knowledge::searching() const {
+  const auto usual =
+    of_.profile->reuse ? of_.profile->reuse->retrieval : usual_retrieval;
   double factor = 1;
-  if (wanted.mask) {
-    auto& mask = told.what.mask.emplace();
-    mask = mask_of(of_, of->id).value_or(mask);
-    if (strikes(fault_kind::lost_cache, factor))
-      mask.recorded = false;
-  }
-  if (wanted.near || wanted.hit_likely) {
-    const auto found = near(*of, wanted.by);
-    if (wanted.hit_likely)
-      told.what.hit_likely = hit_likely(*of, found);
-    if (wanted.near) {
-      auto search =
-        of_.profile->reuse ? of_.profile->reuse->retrieval : usual_retrieval;
-      if (strikes(fault_kind::slow_cache, factor))
-        search = core::from_seconds(core::to_seconds(search) * factor);
-      takes = std::max(takes, search);
-      if (strikes(fault_kind::lost_cache, factor))
-        return;
-      if (cache_ != nullptr && of->kind != core::request_kind::probe)
-        cache_->searched(found);
-      told.what.near = found;
-    }
-  }
-  timers_->after(takes, [hub = hub_, told = std::move(told)] {
-    if (hub)
-      caf::anon_send(hub, told);
-  });
+  if (!strikes(fault_kind::slow_cache, factor))
+    return usual;
+  return core::from_seconds(core::to_seconds(usual) * factor);
+}
+
+bool simulated_knowledge::lost() const {
+  double factor = 1;
+  return strikes(fault_kind::lost_cache, factor);
 }
 
 bool simulated_knowledge::give_picture(uint64_t entry, core::extent,
                                        ipc::slot_ref into) {
-  double factor = 1;
-  if (strikes(fault_kind::lost_cache, factor))
+  if (lost())
     return false;
   if (cache_ != nullptr
       && !cache_->use(entry, 0, core::to_seconds(timers_->now() - begin_)))

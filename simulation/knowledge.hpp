@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/ports.hpp>
 #include <atelier/core/timers.hpp>
 #include <atelier/ipc/slot_store.hpp>
@@ -37,27 +36,51 @@ struct unmeasured {
   }
 };
 
-/// Stands for classifier and retriever: what they would find is drawn from the
-/// scenario, by seed and request, after the profile's time for it.
-/// Threads: those that call it and its timers must be one at a time.
-class simulated_knowledge : public actors::fact_finder {
+/// What the simulated world knows of requests, and what is kept of earlier
+/// ones: drawn from the scenario, by seed and request, or from a cache that
+/// fills. The stages of fact_stages.hpp answer from it. Threads: one at a time.
+class simulated_knowledge : public actors::found_work {
 public:
   /// @pre `of` and `lacks` outlive this
-  simulated_knowledge(const scenario& of, unmeasured& lacks,
-                      std::shared_ptr<core::timers> timers,
-                      std::shared_ptr<ipc::slot_store> slots,
-                      core::time_point begin);
+  simulated_knowledge(const scenario& of, unmeasured& lacks);
+
+  /// The simulation begins: faults strike by this clock, and what is found is
+  /// published in these slots. Before that nothing is asked.
+  void begin(std::shared_ptr<core::timers> timers,
+             std::shared_ptr<ipc::slot_store> slots);
+
+  /// It is over: clock and slots are let go of, as the clock's actor must end
+  /// before its system. Nothing is asked any more.
+  void end();
 
   /// From now on what is near comes from `cache`, which outlives this.
   void search(simulated_cache& cache) {
     cache_ = &cache;
   }
 
-  void connect(actors::scheduler_actor hub);
-  void clear();
+  /// Returns what is near a request; a probe finds nothing.
+  std::vector<planning::match> near(core::request_id of, bool probes,
+                                    planning::compared by);
 
-  void find(std::shared_ptr<const core::request> of, planning::need wanted,
-            uint32_t question) override;
+  /// Counts a search of a request with what it found just now.
+  void searched(const std::vector<planning::match>& found);
+
+  /// Whether a predictor says that a search would hit, where it finds this.
+  bool hit_likely(core::request_id of,
+                  const std::vector<planning::match>& found);
+
+  /// Returns the level of each ladder that a classifier says a prompt
+  /// tolerates.
+  std::vector<uint32_t> labels_of(core::request_id of);
+
+  /// Returns an image's mask, and whether its template is recorded now.
+  planning::mask_facts mask(core::request_id image) const;
+
+  /// Returns how long a search takes now.
+  core::timespan searching() const;
+
+  /// Whether nothing near is found now, nor told to be far.
+  bool lost() const;
 
   /// Gives what is near, unless the cache has lost it since the search: every
   /// simulated picture has the size that is asked for.
@@ -69,18 +92,12 @@ public:
 
 private:
   bool strikes(fault_kind kind, double& factor) const;
-  std::vector<planning::match> near(const core::request& of,
-                                    planning::compared by);
-  std::vector<uint32_t> labels_of(const core::request& of);
-  bool hit_likely(const core::request& of,
-                  const std::vector<planning::match>& found);
 
   const scenario& of_;
   unmeasured& lacks_;
   std::shared_ptr<core::timers> timers_;
   std::shared_ptr<ipc::slot_store> slots_;
   core::time_point begin_;
-  actors::scheduler_actor hub_;
   simulated_cache* cache_ = nullptr;
   /// Every number of steps after which a latent is stored, rising.
   std::vector<uint32_t> stored_;

@@ -264,7 +264,7 @@ core::result<void> validate(const scenario& x) {
       return core::fail(ec::invalid_argument,
                         "a fault strikes worker {}, there are {}", f.worker,
                         x.workers);
-  if (auto sound = stages_of(x); !sound)
+  if (auto sound = stages_of(x, nullptr); !sound)
     return sound.why();
   return {};
 }

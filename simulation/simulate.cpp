@@ -135,10 +135,16 @@ double scale_of(const scenario& x) {
 
 class simulation {
 public:
-  simulation(const scenario& of,
-             std::shared_ptr<const planning::pipeline> stages)
+  /// @param known began nothing yet; what `stages` answer from
+  /// @param lacks where decisions say what nothing measured tells
+  simulation(const scenario& of, std::shared_ptr<simulated_knowledge> known,
+             std::shared_ptr<const planning::pipeline> stages,
+             const unmeasured& lacks, simulated_scores scores)
     : of_(of),
+      knowledge_(std::move(known)),
       stages_(std::move(stages)),
+      lacks_(lacks),
+      scores_(std::move(scores)),
       sched_(dynamic_cast<caf::scheduler::test_coordinator&>(sys_.scheduler())),
       begin_(sched_.clock().now()),
       books_(of, begin_) {
@@ -153,8 +159,7 @@ public:
     policy_ = std::make_shared<measured_policy>(of.policy, times_);
     const auto slots = slots_of(of);
     store_ = std::make_shared<ipc::heap_store>(1, slots);
-    knowledge_ = std::make_shared<simulated_knowledge>(of, lacks_, timers_,
-                                                       store_, begin_);
+    knowledge_->begin(timers_, store_);
     if (of.cache.entries > 0)
       make_cache();
     make_host();
@@ -170,7 +175,6 @@ public:
     host_->clear();
     watch_->clear();
     reports_->clear();
-    knowledge_->clear();
     for (const auto& x : control_)
       caf::anon_send_exit(x, caf::exit_reason::kill);
     control_.clear();
@@ -178,6 +182,7 @@ public:
     planner_ = nullptr;
     supervisor_ = nullptr;
     run_all();
+    knowledge_->end();
   }
 
   simulation(const simulation&) = delete;
@@ -295,6 +300,25 @@ private:
         caf::anon_send(scheduler_,
                        actors::cancel_request{core::request_id{i + 1}});
   }
+
+  /// Counts what is asked aside: how long steps take must not depend on that.
+  struct workers_port : actors::handoff {
+    explicit workers_port(simulation& x) : of(x) {}
+
+    void send(const actors::worker_address& to, actors::work what) override {
+      if (const auto* x = std::get_if<actors::run_stage>(&what);
+          x != nullptr
+          && of.stages_->at(x->stage).row().at == planning::hook::before_route)
+        ++of.asides_[x->who.id];
+      of.host_->send(to, std::move(what));
+    }
+
+    void settle() override {
+      of.host_->settle();
+    }
+
+    simulation& of;
+  };
 
   struct clients_port : actors::gateway {
     explicit clients_port(simulation& x) : of(x) {}
@@ -441,6 +465,10 @@ private:
       const auto at = times_->masked.find(id);
       return at != times_->masked.end() ? at->second : 1.0;
     };
+    v.run_of = [this](core::ticket of) {
+      const auto at = asides_.find(of.id);
+      return of.attempt - (at != asides_.end() ? at->second : 0);
+    };
     v.pace = [this, who] { return pace_of(who); };
     v.load_part = [this](core::variant_id x) { return loads_.part_of(x); };
     v.busy = [this, device](std::optional<core::variant_id> ran,
@@ -495,9 +523,9 @@ private:
     hub.join = of_.join;
     auto& ports = c.scheduler.ports;
     ports.slots = store_;
-    ports.workers = host_;
+    ports.workers = std::make_shared<workers_port>(*this);
     ports.clients = std::make_shared<clients_port>(*this);
-    ports.facts = knowledge_;
+    ports.found = knowledge_;
     c.monitor.window = of_.window;
     c.monitor.windows = of_.windows;
     c.planner.offload = offload_;
@@ -511,7 +539,6 @@ private:
     scheduler_ = all.scheduler;
     planner_ = all.planner;
     supervisor_ = all.supervisor;
-    knowledge_->connect(scheduler_);
     host_->connect(
       [this](actors::process_started x) {
         if (supervisor_)
@@ -612,7 +639,10 @@ private:
   }
 
   const scenario& of_;
+  const std::shared_ptr<simulated_knowledge> knowledge_;
   const std::shared_ptr<const planning::pipeline> stages_;
+  const unmeasured& lacks_;
+  const simulated_scores scores_;
   virtual_config settings_;
   caf::actor_system sys_{settings_};
   caf::scheduler::test_coordinator& sched_;
@@ -632,9 +662,6 @@ private:
   simulated_loads loads_{of_};
   std::shared_ptr<decision_times> times_ = std::make_shared<decision_times>();
   std::shared_ptr<const planning::policy> policy_;
-  std::shared_ptr<simulated_knowledge> knowledge_;
-  unmeasured lacks_;
-  const simulated_scores scores_{of_, lacks_};
   std::shared_ptr<ipc::heap_store> store_;
   std::shared_ptr<actors::mailbox_hub_port> reports_ =
     std::make_shared<actors::mailbox_hub_port>();
@@ -644,11 +671,26 @@ private:
   std::unique_ptr<synthetic_prompts> prompts_;
   std::unique_ptr<simulated_cache> cache_;
   std::unordered_map<core::request_id, leftover> leaves_;
+  /// How often stages before a route were ordered, by request; kept after its
+  /// end, as a device may still run it.
+  std::unordered_map<core::request_id, uint32_t> asides_;
   actors::scheduler_actor scheduler_;
   actors::planner_actor planner_;
   actors::supervisor_actor supervisor_;
   std::vector<caf::actor> control_;
 };
+
+core::result<outcome> run_of(const scenario& of,
+                             const std::function<bool(uint64_t)>& progress) {
+  unmeasured lacks;
+  const auto known = std::make_shared<simulated_knowledge>(of, lacks);
+  auto stages = stages_of(of, known);
+  if (!stages)
+    return stages.why();
+  simulation run{of, known, std::move(*stages), lacks,
+                 simulated_scores{of, lacks}};
+  return run.run(progress);
+}
 
 } // namespace
 
@@ -656,24 +698,18 @@ core::result<outcome> simulate(const scenario& what,
                                const std::function<bool(uint64_t)>& progress) {
   if (auto ok = validate(what); !ok)
     return ok.why();
-  auto stages = stages_of(what);
-  if (!stages)
-    return stages.why();
   const bool jumps =
     std::any_of(what.faults.begin(), what.faults.end(),
                 [](const fault& f) { return f.kind == fault_kind::load_jump; });
   // A long trace is not copied.
-  if (!jumps && planning::is_one_image_each(what.trace)) {
-    simulation run{what, std::move(*stages)};
-    return run.run(progress);
-  }
+  if (!jumps && planning::is_one_image_each(what.trace))
+    return run_of(what, progress);
   scenario jumped = what;
   jumped.trace = planning::one_image_each(
     with_load_jumps(what.trace, what.faults, what.seed));
   if (jumped.trace.empty())
     return core::fail(core::ec::invalid_argument, "the load leaves no arrival");
-  simulation run{jumped, std::move(*stages)};
-  return run.run(progress);
+  return run_of(jumped, progress);
 }
 
 } // namespace atelier::runtime

@@ -2,6 +2,7 @@
 #include <atelier/actors/stages/standard.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/schedule_search.hpp>
+#include <atelier/simulation/fact_stages.hpp>
 #include <atelier/simulation/simulated_stages.hpp>
 
 namespace atelier::runtime {
@@ -16,8 +17,10 @@ planning::slot_counts slots_of(const scenario& x) {
 }
 
 core::result<std::shared_ptr<const planning::pipeline>> stages_of(
-  const scenario& x) {
-  auto made = actors::standard_pipeline({}, x.stages);
+  const scenario& x, const std::shared_ptr<simulated_knowledge>& known) {
+  actors::standard_stages from;
+  from.facts = fact_stages(known);
+  auto made = actors::standard_pipeline(from, x.stages);
   if (!made || x.stages.empty())
     return made;
   if (auto sound = planning::check(**made, slots_of(x)); !sound)

@@ -3,6 +3,7 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/planning/pipeline.hpp>
+#include <atelier/simulation/knowledge.hpp>
 #include <atelier/simulation/scenario.hpp>
 
 #include <cstdint>
@@ -20,9 +21,9 @@ uint32_t batch_of(const scenario& x);
 planning::slot_counts slots_of(const scenario& x);
 
 /// Returns the stages that a scenario's requests go through, its own among
-/// them.
+/// them. What those before a route find is `known`; null: they are not run.
 /// Errors: those of pipeline::add; of planning::check, where it has some.
 core::result<std::shared_ptr<const planning::pipeline>> stages_of(
-  const scenario& x);
+  const scenario& x, const std::shared_ptr<simulated_knowledge>& known);
 
 } // namespace atelier::runtime

@@ -121,7 +121,8 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     if (config.noise == 0 || mean.count() == 0)
       return mean;
     core::philox random{config.seed, core::purpose::simulation, who.id};
-    random.seek(((uint64_t{who.attempt} << 16 | (step & 0xFFFF)) << 2
+    const auto run = config.run_of ? config.run_of(who) : who.attempt;
+    random.seek(((uint64_t{run} << 16 | (step & 0xFFFF)) << 2
                  | static_cast<uint64_t>(what))
                 << 2);
     const auto x = config.noise * std::clamp(random.normal(), -3.0, 3.0);

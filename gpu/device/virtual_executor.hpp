@@ -21,6 +21,9 @@ struct virtual_config {
   /// Spread of the times about the profile's, as a share of them; 0: none.
   double noise = 0;
   uint64_t seed = 0;
+  /// Which of a request's runs an attempt is, by which times vary; empty: the
+  /// attempt.
+  std::function<uint32_t(core::ticket)> run_of = {};
   /// Loaded at the start; what else is run must be loaded first. Empty: all.
   std::vector<core::variant_id> resident = {};
   /// Scores a request's picture; empty: 0 for all.

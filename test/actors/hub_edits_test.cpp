@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What policies are told of the rows of workers when masks are known.
+#include "actors/fact_questions.hpp"
 #include "actors/hub_rig.hpp"
 #include <atelier/planning/policies/instgenie/instgenie.hpp>
 
@@ -11,24 +12,6 @@ using actors::denoise;
 using planning::worker_row;
 
 constexpr auto device = test::hub_rig::life(2);
-
-struct finder : actors::fact_finder {
-  void find(std::shared_ptr<const core::request> of, planning::need wanted,
-            uint32_t question) override {
-    if (wanted.mask)
-      asked.push_back({of->id, question});
-  }
-
-  bool give_picture(uint64_t, core::extent, ipc::slot_ref) override {
-    return false;
-  }
-
-  bool give_state(uint64_t, uint32_t, ipc::slot_ref) override {
-    return false;
-  }
-
-  std::vector<std::pair<core::request_id, uint32_t>> asked;
-};
 
 planning::masked_profile masks() {
   planning::masked_profile m;
@@ -43,8 +26,8 @@ planning::masked_profile masks() {
 struct fixture : test::hub_rig {
   fixture() : hub_rig(editing()) {
     profile->masked = {masks()};
-    facts = last_finder;
     add_cpu();
+    test::fact_questions::add_worker(*this);
   }
 
   static options editing() {
@@ -55,19 +38,19 @@ struct fixture : test::hub_rig {
     known->masked = {masks()};
     o.plan = std::make_shared<const planning::plan>(
       o.policy->replan({}, *known, {}, {}));
-    o.facts = last_finder = std::make_shared<finder>();
+    o.stages = test::fact_questions::stages();
     return o;
   }
 
   core::request_id edit(double ratio, bool recorded = true) {
     const auto id = submit_image(
       [](core::request& x) { x.kind = core::request_kind::edit; }, 5, 5);
-    BOOST_TEST((facts->asked.back().first == id));
-    actors::facts_found answer;
-    answer.id = id;
-    answer.question = facts->asked.back().second;
-    answer.what.mask = planning::mask_facts{ratio, 1, recorded};
-    on(answer);
+    const auto& asked = questions.all(*this).back();
+    BOOST_TEST((asked.who.id == id));
+    BOOST_TEST(asked.what.mask);
+    planning::facts found;
+    found.mask = planning::mask_facts{ratio, 1, recorded};
+    test::fact_questions::answer(*this, asked, found);
     while (auto p = next<test::prepare>())
       done(p->second);
     return id;
@@ -77,8 +60,7 @@ struct fixture : test::hub_rig {
     return sut->cluster().workers.at(0).rows;
   }
 
-  static inline std::shared_ptr<finder> last_finder;
-  std::shared_ptr<finder> facts;
+  test::fact_questions questions;
 };
 
 } // namespace

@@ -33,8 +33,7 @@ struct found_rig : test::plan_rig {
         return planning::go{core::route_id{fast.value}};
       return planning::go{picture, 0};
     };
-    questions->giving = [this](uint64_t entry, core::extent px,
-                               ipc::slot_ref into) {
+    kept->giving = [this](uint64_t entry, core::extent px, ipc::slot_ref into) {
       asked_for.push_back(entry);
       if (gone.count(entry) != 0)
         return false;
@@ -48,13 +47,10 @@ struct found_rig : test::plan_rig {
   /// Submits a request that finds these entries.
   core::request_id submit(std::vector<uint64_t> entries) {
     const auto id = rig->submit();
-    actors::facts_found found;
-    found.id = id;
-    found.question = questions->all.back().question;
-    found.what.near.emplace();
+    std::vector<planning::match> near;
     for (const auto entry : entries)
-      found.what.near->push_back({entry, 0.9, {}, 0});
-    rig->on(found);
+      near.push_back({entry, 0.9, {}, 0});
+    find(std::move(near));
     return id;
   }
 
@@ -110,7 +106,7 @@ BOOST_AUTO_TEST_CASE(it_is_drawn_where_no_picture_is_left) {
 }
 
 BOOST_AUTO_TEST_CASE(it_is_drawn_where_nobody_keeps_pictures) {
-  questions->giving = nullptr;
+  kept->giving = nullptr;
   const auto id = submit({7});
   BOOST_TEST(rig->work_off());
   BOOST_TEST((rig->failure_of(id) == core::ec::none));

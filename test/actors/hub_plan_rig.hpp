@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "actors/fact_questions.hpp"
 #include "actors/hub_rig.hpp"
 #include <atelier/planning/policies/vanilla/vanilla.hpp>
 
@@ -8,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace atelier::test {
@@ -39,11 +41,13 @@ struct plan_rig {
     o.pace = pace;
     o.policy = policy;
     o.slots = {slots, slots, 0};
-    o.facts = questions;
+    o.found = kept;
+    o.stages = fact_questions::stages(pace);
     rig.emplace(std::move(o));
     for (auto& v : rig->profile->variants)
       v.load = std::chrono::seconds{1};
     rig->add_cpu(life(1), 16);
+    fact_questions::add_worker(*rig);
   }
 
   static constexpr ipc::process_life life(uint32_t n) {
@@ -90,18 +94,25 @@ struct plan_rig {
       rig->done(p->second);
   }
 
-  struct asked {
-    core::request_id of;
-    planning::need what;
-    uint32_t question;
-  };
+  using asked = fact_questions::asked;
 
-  struct finder : actors::fact_finder {
-    void find(std::shared_ptr<const core::request> of, planning::need wanted,
-              uint32_t question) override {
-      all.push_back({of->id, wanted, question});
-    }
+  /// Returns every question so far.
+  const std::vector<asked>& questions() {
+    return asked_.all(*rig);
+  }
 
+  void answer(const asked& to, planning::facts with, core::error why = {}) {
+    fact_questions::answer(*rig, to, std::move(with), std::move(why));
+  }
+
+  /// Answers the last question with what is near.
+  void find(std::vector<planning::match> near) {
+    planning::facts found;
+    found.near = std::move(near);
+    answer(questions().back(), std::move(found));
+  }
+
+  struct keeper : actors::found_work {
     bool give_picture(uint64_t entry, core::extent px,
                       ipc::slot_ref into) override {
       return giving && giving(entry, px, into);
@@ -112,13 +123,12 @@ struct plan_rig {
       return giving_state && giving_state(entry, steps, into);
     }
 
-    std::vector<asked> all;
     std::function<bool(uint64_t, core::extent, ipc::slot_ref)> giving;
     std::function<bool(uint64_t, uint32_t, ipc::slot_ref)> giving_state;
   };
 
   std::shared_ptr<scripted_policy> policy = std::make_shared<scripted_policy>();
-  std::shared_ptr<finder> questions = std::make_shared<finder>();
+  std::shared_ptr<keeper> kept = std::make_shared<keeper>();
   std::optional<hub_rig> rig;
   planning::plan last = [] {
     planning::plan x;
@@ -126,6 +136,9 @@ struct plan_rig {
     return x;
   }();
   std::function<void(planning::plan&)> adjust;
+
+private:
+  fact_questions asked_;
 };
 
 } // namespace atelier::test

@@ -86,15 +86,13 @@ BOOST_AUTO_TEST_CASE(a_policy_gets_the_facts_that_it_asks_for) {
   };
   rig->add_device(life(2));
   const auto id = rig->submit();
-  BOOST_REQUIRE(questions->all.size() == 1u);
-  BOOST_TEST((questions->all[0].what == wants_near()));
+  BOOST_REQUIRE(questions().size() == 1u);
+  BOOST_TEST((questions()[0].who.id == id));
+  BOOST_TEST(questions()[0].what.near);
+  BOOST_TEST(!questions()[0].what.tolerated);
   BOOST_TEST(rig->count<test::prepare>() == 0u);
-  actors::facts_found found;
-  found.id = id;
-  found.question = 1;
-  found.what.near = {planning::match{7, 0.9, {2}, 0}};
   rig->now += 30ms;
-  rig->on(found);
+  find({planning::match{7, 0.9, {2}, 0}});
   BOOST_TEST((rig->take<test::prepare>().how.variant == fast));
   const auto& counts = rig->sut->counts();
   BOOST_TEST(counts.searched == 1u);
@@ -102,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_policy_gets_the_facts_that_it_asks_for) {
   BOOST_TEST(std::abs(counts.retrievals[0].seconds - 0.03) < 1e-9);
   BOOST_TEST(!counts.retrievals[0].failed);
   // Nobody waits for it any more.
-  rig->on(found);
+  find({planning::match{7, 0.9, {2}, 0}});
 }
 
 BOOST_AUTO_TEST_CASE(facts_that_are_late_are_done_without) {
@@ -133,24 +131,18 @@ BOOST_AUTO_TEST_CASE(a_late_answer_ends_no_later_question) {
     return planning::go{core::route_id{known.near->empty() ? 0u : 1u}};
   };
   rig->add_device(life(2));
-  const auto id = rig->submit();
+  rig->submit();
   rig->tick(1s);
-  BOOST_REQUIRE(questions->all.size() == 2u);
-  BOOST_TEST((questions->all[1].what == wants_near()));
-  actors::facts_found late;
-  late.id = id;
-  late.question = questions->all[0].question;
-  late.what.tolerated.emplace(1, 3u);
-  rig->on(late);
+  BOOST_REQUIRE(questions().size() == 2u);
+  BOOST_TEST(questions()[1].what.near);
+  planning::facts late;
+  late.tolerated.emplace(1, 3u);
+  answer(questions()[0], late);
   BOOST_TEST(rig->count<test::prepare>() == 0u);
   const auto& counts = rig->sut->counts();
   BOOST_TEST(counts.retrievals.empty());
   BOOST_TEST(counts.stale_replies == 1u);
-  actors::facts_found found;
-  found.id = id;
-  found.question = questions->all[1].question;
-  found.what.near = {planning::match{7, 0.9, {2}, 0}};
-  rig->on(found);
+  find({planning::match{7, 0.9, {2}, 0}});
   BOOST_TEST((rig->take<test::prepare>().how.variant == fast));
   BOOST_TEST(!counts.retrievals.at(0).failed);
 }
@@ -168,10 +160,9 @@ BOOST_AUTO_TEST_CASE(a_match_predictor_that_is_late_or_fails_says_yes) {
   };
   rig->submit();
   rig->tick(1s);
-  actors::facts_found failed;
-  failed.id = rig->submit();
-  failed.question = 1;
-  rig->on(failed);
+  rig->submit();
+  answer(questions().back(), {},
+         core::fail(core::ec::unavailable, "nobody predicts"));
   BOOST_TEST(told == (std::vector<bool>{true, true}),
              boost::test_tools::per_element());
 }
@@ -358,20 +349,16 @@ BOOST_AUTO_TEST_CASE(a_run_from_a_latent_begins_at_what_is_stored) {
   };
   rig->add_device(life(2));
   publish({slow, fast}, 4, joining::step);
-  const auto id = rig->submit();
+  rig->submit();
   // Its state, as far along as is stored and may be skipped, stands in its
   // slot.
   std::vector<std::pair<uint64_t, uint32_t>> given;
-  questions->giving_state = [&](uint64_t entry, uint32_t steps,
-                                ipc::slot_ref into) {
+  kept->giving_state = [&](uint64_t entry, uint32_t steps, ipc::slot_ref into) {
     given.emplace_back(entry, steps);
     return static_cast<bool>(rig->store->publish(into, steps + 1, 0));
   };
-  actors::facts_found found;
-  found.id = id;
-  found.question = 1;
-  found.what.near = {planning::match{7, 0.9, {1, 2, 4}, 0}};
-  rig->on(found);
+  const planning::match near{7, 0.9, {1, 2, 4}, 0};
+  find({near});
   prepare_all();
   const auto begun = rig->take<actors::denoise>();
   BOOST_TEST(begun.steps_done == 2u);
@@ -385,9 +372,9 @@ BOOST_AUTO_TEST_CASE(a_run_from_a_latent_begins_at_what_is_stored) {
   BOOST_TEST(rig->work_off());
   BOOST_TEST(rig->quiet());
   // One that has gone meanwhile is drawn whole.
-  questions->giving_state = nullptr;
-  found.id = rig->submit();
-  rig->on(found);
+  kept->giving_state = nullptr;
+  rig->submit();
+  find({near});
   prepare_all();
   const auto whole = rig->take<actors::denoise>();
   BOOST_TEST(whole.steps_done == 0u);

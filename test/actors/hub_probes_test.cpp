@@ -22,14 +22,12 @@ struct probing : test::plan_rig {
   /// How many were sent when a request more has come.
   size_t sent_by_next_request() {
     rig->submit();
-    return questions->all.size();
+    return questions().size();
   }
 
-  actors::facts_found answer_to(const asked& x) const {
-    actors::facts_found found;
-    found.id = x.of;
-    found.question = x.question;
-    found.what.near.emplace();
+  static planning::facts nothing_near() {
+    planning::facts found;
+    found.near.emplace();
     return found;
   }
 
@@ -44,13 +42,12 @@ BOOST_FIXTURE_TEST_SUITE(hub_probes, probing)
 
 BOOST_AUTO_TEST_CASE(a_plan_has_one_sent_every_so_often) {
   BOOST_TEST_REQUIRE(sent_by_next_request() == 1u);
-  planning::need wanted;
-  wanted.near = true;
-  BOOST_TEST((questions->all[0].what == wanted));
+  BOOST_TEST(questions()[0].what.near);
+  BOOST_TEST(!questions()[0].what.tolerated);
   // The request itself goes on at once.
   BOOST_TEST(rig->count<test::prepare>() == 1u);
   rig->now += 30ms;
-  rig->on(answer_to(questions->all[0]));
+  answer(questions()[0], nothing_near());
   BOOST_TEST_REQUIRE(samples().size() == 1u);
   BOOST_TEST(std::abs(samples()[0].seconds - 0.03) < 1e-9);
   BOOST_TEST(!samples()[0].failed);
@@ -62,15 +59,13 @@ BOOST_AUTO_TEST_CASE(a_plan_has_one_sent_every_so_often) {
   BOOST_TEST(sent_by_next_request() == 1u);
   rig->now += 1s;
   BOOST_TEST_REQUIRE(sent_by_next_request() == 2u);
-  BOOST_TEST((questions->all[1].of != questions->all[0].of));
+  BOOST_TEST((questions()[1].who.id != questions()[0].who.id));
   BOOST_TEST(rig->work_off());
 }
 
 BOOST_AUTO_TEST_CASE(one_that_finds_nobody_is_a_failure) {
   BOOST_TEST_REQUIRE(sent_by_next_request() == 1u);
-  auto none = answer_to(questions->all[0]);
-  none.what.near.reset();
-  rig->on(none);
+  answer(questions()[0], {});
   BOOST_TEST_REQUIRE(samples().size() == 1u);
   BOOST_TEST(samples()[0].failed);
 }
@@ -85,7 +80,7 @@ BOOST_AUTO_TEST_CASE(one_that_is_late_is_a_failure_and_its_answer_is_none) {
   BOOST_TEST_REQUIRE(samples().size() == 1u);
   BOOST_TEST(samples()[0].failed);
   BOOST_TEST(samples()[0].seconds == 1.0);
-  rig->on(answer_to(questions->all[0]));
+  answer(questions()[0], nothing_near());
   BOOST_TEST(samples().size() == 1u);
   rig->now += 9s;
   BOOST_TEST(sent_by_next_request() == 2u);

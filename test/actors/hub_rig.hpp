@@ -71,7 +71,7 @@ public:
     std::shared_ptr<planning::profile> profile;
     /// None: the standard ones.
     std::shared_ptr<const planning::pipeline> stages;
-    std::shared_ptr<actors::fact_finder> facts;
+    std::shared_ptr<actors::found_work> found;
     std::shared_ptr<actors::timeline> drawing;
   };
 
@@ -99,7 +99,7 @@ public:
     ports.workers = std::make_shared<workers_port>(*this);
     ports.clients = std::make_shared<clients_port>(*this);
     ports.watch = std::make_shared<watch_port>(*this);
-    ports.facts = o.facts;
+    ports.found = o.found;
     ports.drawing = o.drawing;
     sut.emplace(std::move(config), std::move(ports));
   }

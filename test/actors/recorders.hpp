@@ -123,7 +123,6 @@ inline actors::scheduler_actor::behavior_type listening_hub(
     [](const stepped&) {},
     [](const denoised&) {},
     [](const adopted&) {},
-    [](const facts_found&) {},
     [into](const process_suspected& x) { into->suspected.push_back(x.who); },
     [into](const process_lost& x) {
       into->lost.emplace_back(x.who, x.confirmed);

@@ -3,6 +3,7 @@
 // A host's own stages in virtual time.
 
 #include "simulation/ran.hpp"
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/simulation/simulate.hpp>
 
@@ -13,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -21,6 +23,7 @@ using namespace std::chrono_literals;
 using planning::access;
 using planning::held;
 using planning::hook;
+using planning::if_failed;
 using runtime::scenario;
 using test::ran;
 
@@ -81,6 +84,56 @@ private:
   planning::stage_row row_;
 };
 
+/// Reads each prompt before the route for two seconds: those of even seeds
+/// tolerate the second variant. One seed is refused.
+class slow_reader {
+public:
+  static constexpr uint64_t refused = 7;
+
+  using work = numbered;
+  using done = numbered;
+
+  slow_reader() {
+    row_.name = "slow reader";
+    row_.at = hook::before_route;
+    row_.otherwise = if_failed::fail;
+  }
+
+  const planning::stage_row& row() const {
+    return row_;
+  }
+
+  std::optional<work> begin(const planning::row_view& of) const {
+    return work{of.wanted.seed};
+  }
+
+  core::timespan takes(const work&, const planning::profile&) const {
+    return 2s;
+  }
+
+  core::result<done> run(const work& x, planning::worker_context&) const {
+    if (x.number == refused)
+      return core::fail(core::ec::bad_payload, "the prompt is not safe");
+    return done{x.number % 2 == 0 ? 1u : 0u};
+  }
+
+  core::result<void> end(const done& x, planning::facts& known) const {
+    known.tolerated = std::vector{static_cast<uint32_t>(x.number)};
+    return {};
+  }
+
+private:
+  planning::stage_row row_;
+};
+
+/// Draws by the variant that a prompt tolerates.
+struct tolerant : planning::vanilla {
+  planning::choice choose(const planning::decision_context& by) const override {
+    const auto& level = by.known.tolerated;
+    return planning::go{core::route_id{level ? level->front() : 0u}};
+  }
+};
+
 /// Two variants of 0.1 s, of which the second is half as good.
 std::shared_ptr<planning::profile> two_variants() {
   auto p = std::make_shared<planning::profile>();
@@ -123,6 +176,22 @@ BOOST_AUTO_TEST_CASE(a_stage_before_the_answer_takes_its_time_and_may_refuse) {
   BOOST_TEST(with.dropped == 1u);
   const auto tolerance = boost::test_tools::tolerance(1e-6);
   BOOST_TEST(with.latency_mean_ms == without.latency_mean_ms + 2000, tolerance);
+}
+
+BOOST_AUTO_TEST_CASE(a_stage_before_the_route_takes_its_time_and_tells_facts) {
+  auto x = calm();
+  x.policy = std::make_shared<tolerant>();
+  const auto without = ran(x);
+  BOOST_TEST(without.completed == 10u);
+  BOOST_TEST(without.quality_mean == 1.0);
+  x.stages = {{planning::make_stage(slow_reader{}), "classify"}};
+  const auto with = ran(x);
+  BOOST_TEST(with.completed == 9u);
+  BOOST_TEST(with.dropped == 1u);
+  const auto tolerance = boost::test_tools::tolerance(1e-6);
+  BOOST_TEST(with.latency_mean_ms == without.latency_mean_ms + 2000, tolerance);
+  // Five of nine prompts tolerate half the quality.
+  BOOST_TEST(with.quality_mean == (4 + 5 * 0.5) / 9, tolerance);
 }
 
 BOOST_AUTO_TEST_CASE(stages_that_cannot_run_are_refused) {

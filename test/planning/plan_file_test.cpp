@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(every_fault_is_told_with_its_place) {
         "workers[0].hosting[0]: \"base@51\" is no variant of the "
         "profile, which has base@50, base@20, turbo@1",
         "workers[0].batch: -1",
-        "workers[1].hosting[1]: \"base@50\" stands",
+        "workers[1].hosting[1]: \"base@50\" occurs twice",
         "workers[1].batch: 1.5",
         "workers[1].join: \"never\" is none of step, "
         "whole_batch, single",

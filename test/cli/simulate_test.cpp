@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(what_a_mix_cannot_ask_for_is_told_by_name) {
   for (const auto& [text, part] :
        {std::pair{"steps=0", "--mix steps: '0'"},
         {"colour=red", "--mix: 'colour=red' is not FIELD=VALUE"},
-        {"model=other", "--mix model=other: model 'other' is not there"}}) {
+        {"model=other", "--mix model=other: model not found: 'other'"}}) {
     BOOST_TEST((simulate({"--mix", text}, "vanilla") != exit_status::done));
     BOOST_TEST(complains(part), text << ": " << err.str());
   }

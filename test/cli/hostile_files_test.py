@@ -232,7 +232,7 @@ def case_a_profile_without_what_is_named_is_told(program):
             "which has a@1")
     code, _, err = measured(program, [*SIMULATE, "--load", "steady:1-1:10",
                                       "--mix", "model=b"])
-    expect(code == 3 and "model 'b' is not there" in err, code, err)
+    expect(code == 3 and "model not found: 'b'" in err, code, err)
 
 
 def all_cases():

@@ -189,7 +189,11 @@ BOOST_AUTO_TEST_CASE(a_stage_before_the_route_takes_its_time_and_tells_facts) {
   BOOST_TEST(with.completed == 9u);
   BOOST_TEST(with.dropped == 1u);
   const auto tolerance = boost::test_tools::tolerance(1e-6);
-  BOOST_TEST(with.latency_mean_ms == without.latency_mean_ms + 2000, tolerance);
+  // The worker hosts the second variant once it is asked for, which takes a few
+  // milliseconds.
+  const auto later = with.latency_mean_ms - without.latency_mean_ms;
+  BOOST_TEST(later >= 2000);
+  BOOST_TEST(later < 2010);
   // Five of nine prompts tolerate half the quality.
   BOOST_TEST(with.quality_mean == (4 + 5 * 0.5) / 9, tolerance);
 }

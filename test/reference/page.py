@@ -50,9 +50,18 @@ def main():
             page.goto(server.url)
             prompt().fill("a red circle")
             number("Seed").fill("42")
+            # It shows for less than a second: whoever polls may miss it.
+            page.evaluate("""() => {
+                const look = () => {
+                    const shown = document.querySelector(
+                        "#gallery > .card img[alt=preview]");
+                    window.previewed ||= Boolean(shown?.checkVisibility());
+                };
+                new MutationObserver(look).observe(document.body, {
+                    childList: true, subtree: true, attributes: true});
+            }""")
             page.keyboard.press("Control+Enter")
-            preview = cards().first.locator("img[alt=preview]")
-            expect(preview).to_be_visible()
+            page.wait_for_function("window.previewed")
             shot("drawing")
             made = cards().first.get_by_role("img", name="a red circle")
             expect(made).to_be_visible()

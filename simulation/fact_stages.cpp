@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/stages/search.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/simulation/fact_stages.hpp>
 
@@ -139,17 +140,7 @@ public:
     }
   };
 
-  struct done {
-    bool tells_near = false;
-    bool tells_hit = false;
-    std::vector<planning::match> near;
-    bool hit_likely = false;
-
-    template <class Inspector>
-    friend typename Inspector::result_type inspect(Inspector& f, done& x) {
-      return f(x.tells_near, x.tells_hit, x.near, x.hit_likely);
-    }
-  };
+  using done = actors::search_stage::done;
 
   explicit simulated_search(knowledge_ptr from) : from_(std::move(from)) {}
 

@@ -9,10 +9,10 @@
 #include <support/eventually.hpp>
 #include <support/host_policy.hpp>
 
-#include <atomic>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 using namespace atelier;
@@ -98,18 +98,33 @@ BOOST_DATA_TEST_CASE(an_engine_that_started_has_planned_for_its_devices,
                           const planning::plan& previous) const override {
       auto out = turn_policy::replan(asked, known, there, previous);
       if (!there.workers.empty()) {
-        std::this_thread::sleep_for(300ms);
+        // An engine that did not wait for this plan would start meanwhile.
+        std::unique_lock hold{mutex};
+        changed.wait_for(hold, 300ms, [&] { return started; });
         ++planned;
       }
       return out;
     }
 
-    mutable std::atomic<uint32_t> planned = 0;
+    void note_start() const {
+      const std::lock_guard hold{mutex};
+      started = true;
+      changed.notify_all();
+    }
+
+    mutable std::mutex mutex;
+    mutable std::condition_variable changed;
+    mutable bool started = false;
+    mutable uint32_t planned = 0;
   };
 
   const auto own = std::make_shared<const slow_policy>();
   auto sut = test::start(options_with(how, {own}, {"policy.name=turns"}));
-  BOOST_TEST(own->planned > 0u);
+  {
+    const std::lock_guard hold{own->mutex};
+    BOOST_TEST(own->planned > 0u);
+  }
+  own->note_start();
   BOOST_TEST(sut->stop(10s));
 }
 

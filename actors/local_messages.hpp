@@ -216,9 +216,9 @@ struct scheduler_status {
   std::shared_ptr<const planning::plan> plan;
   /// What plans go by, with what was measured since the start.
   std::shared_ptr<const planning::profile> profile;
-  /// Of the pools that stages run on: those that have joined.
+  /// Each pool has so many workers that have joined.
   std::map<role, uint32_t> pool_workers;
-  /// Of the devices.
+  /// Each device has a line.
   std::vector<worker_line> workers;
   recovery_counts recovery;
 };

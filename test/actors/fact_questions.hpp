@@ -15,7 +15,7 @@ namespace atelier::test {
 /// its orders.
 class question_stage {
 public:
-  /// What is asked for, or told.
+  /// These fields say what is asked for, or told.
   struct parts {
     bool tolerated = false;
     bool hit_likely = false;

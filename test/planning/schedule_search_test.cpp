@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The search for stuck schedules, beside a brute force. Long, because every
+// pipeline, ours and the broken ones, is tried by the same rules.
+
 #include "planning/every_schedule.hpp"
 #include "planning/stage_rows.hpp"
 #include "support/scale.hpp"

@@ -9,15 +9,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace atelier::test {
 
 /// Searches for a schedule that gets stuck. Stages begin and end by themselves,
 /// files have their slot meanwhile, clients take files and captures are
-/// remembered at some moment.
-/// @pre few rows, few stages: the time grows exponentially
+/// remembered at some moment. The time grows exponentially with rows and
+/// stages, hence a limit.
 class every_schedule {
 public:
   every_schedule(const planning::pipeline& stages,
@@ -39,7 +41,29 @@ public:
     }
   }
 
+  /// Returns nothing where the search would look at more than `most_looks`
+  /// moments.
+  std::optional<bool> gets_stuck(size_t most_looks) {
+    looks_left_ = most_looks;
+    const bool stuck = gets_stuck();
+    return stuck || looks_left_ > 0 ? std::optional{stuck} : std::nullopt;
+  }
+
+private:
+  struct row {
+    planning::searched_row asked;
+    std::vector<planning::pipeline::position> way;
+    size_t at = 0;
+    bool runs = false;
+    std::array<uint32_t, planning::held_names> holds = {};
+    // Goes when the stage ends.
+    std::array<uint32_t, planning::held_names> until_end = {};
+  };
+
   bool gets_stuck() {
+    if (looks_left_ == 0)
+      return false;
+    --looks_left_;
     bool waits = false;
     bool goes_on = false;
     for (auto& r : rows_) {
@@ -77,17 +101,6 @@ public:
     }
     return waits && !goes_on;
   }
-
-private:
-  struct row {
-    planning::searched_row asked;
-    std::vector<planning::pipeline::position> way;
-    size_t at = 0;
-    bool runs = false;
-    std::array<uint32_t, planning::held_names> holds = {};
-    // Goes when the stage ends.
-    std::array<uint32_t, planning::held_names> until_end = {};
-  };
 
   static uint32_t& of(row& r, planning::held x) {
     return r.holds[static_cast<size_t>(x)];
@@ -235,6 +248,7 @@ private:
   planning::search_rules rules_;
   std::vector<row> rows_;
   planning::slot_counts free_;
+  size_t looks_left_ = 0;
 };
 
 } // namespace atelier::test

@@ -52,16 +52,19 @@ def main():
             number("Seed").fill("42")
             # It shows for less than a second: whoever polls may miss it.
             page.evaluate("""() => {
-                const look = () => {
+                const observer = new MutationObserver(() => {
                     const shown = document.querySelector(
                         "#gallery > .card img[alt=preview]");
-                    window.previewed ||= Boolean(shown?.checkVisibility());
-                };
-                new MutationObserver(look).observe(document.body, {
+                    if (shown?.checkVisibility()) {
+                        observer.disconnect();
+                        document.body.dataset.previewed = "yes";
+                    }
+                });
+                observer.observe(document.body, {
                     childList: true, subtree: true, attributes: true});
             }""")
             page.keyboard.press("Control+Enter")
-            page.wait_for_function("window.previewed")
+            expect(page.locator("body[data-previewed]")).to_be_attached()
             shot("drawing")
             made = cards().first.get_by_role("img", name="a red circle")
             expect(made).to_be_visible()

@@ -11,8 +11,9 @@ everything is drawn by each variant alone, with equal seeds. Told are the share 
 answers that the heavy variant drew beside that of the plans in force when the requests
 came, the objects that are right beside those of chance mixes of the same share (a test
 by 10,000 permutations), and mean latency (by the server's own times, and with the
-client's) and violations beside `atelier simulate` with the same arrivals, costs and
-devices, whose plans fall between the arrivals where the server's did.
+client's) and violations beside `atelier simulate` with the same arrivals and devices
+and the costs that the server has measured by the end of that run, whose plans fall
+between the arrivals where the server's did.
 Python's standard library alone. Long, because the server, its simulation and the judge
 are asked about the same requests.
 
@@ -181,7 +182,7 @@ def arrivals(given, rate, seed):
     return out
 
 
-def run(given, folder, profile, rate, captions, seed, deadline, costs=None):
+def run(given, folder, profile, rate, captions, seed, deadline, costs):
     """The arrivals, what became of each, and the plans. `costs`: where the profile
     goes that the server has measured by the end."""
     server = Server(given, folder, given.devices, given.policy, profile)
@@ -221,8 +222,7 @@ def run(given, folder, profile, rate, captions, seed, deadline, costs=None):
             thread.join()
         over.set()
         watcher.join()
-        if costs:
-            costs.write_bytes(call(server.url, "GET", "/v1/admin/profile")[1])
+        costs.write_bytes(call(server.url, "GET", "/v1/admin/profile")[1])
     finally:
         over.set()
         server.end()
@@ -393,8 +393,9 @@ def main():
         rate = capacity(given, profile)
         print(f"capacity by plan: {rate:.2f} requests/s", flush=True)
         for number in range(given.runs):
+            own = folder / f"costs-of-run-{number + 1}.json"
             due, rows, plans, moment = run(given, folder, profile, rate, captions,
-                                           number + 1, deadline)
+                                           number + 1, deadline, own)
             good = {i: row["variant"] == given.heavy for i, row in enumerate(rows)
                     if row["status"] == 200}
             planned = share_by_plan([rows[i] for i in good], plans)
@@ -403,9 +404,10 @@ def main():
             means.append(mean_total(rows, good))
             asked = statistics.mean(rows[i]["took"] for i in good)
             violated.append(late / len(rows))
-            expected.append(simulated(given, folder, profile, due, deadline, moment))
+            expected.append(simulated(given, folder, own, due, deadline, moment))
             mean, ratio = expected[-1]
-            spread = [simulated(given, folder, profile, due, deadline,
+            before = simulated(given, folder, profile, due, deadline, moment)[0]
+            spread = [simulated(given, folder, own, due, deadline,
                                 given.period * k / given.shifts)[0]
                       for k in range(given.shifts)]
             judged = {i: good[i] for i in good if " then " in rows[i]["route"]
@@ -419,8 +421,8 @@ def main():
                   f"client), violations "
                   f"{100 * violated[-1]:.1f} %; simulated {mean:.2f} s "
                   f"with plans at {moment:.1f} s ({min(spread):.2f} to "
-                  f"{max(spread):.2f} at others), {100 * ratio:.1f} %",
-                  flush=True)
+                  f"{max(spread):.2f} at others), {100 * ratio:.1f} %; by the costs "
+                  f"known before the run {before:.2f} s", flush=True)
             each = len(rows) // len(given.phases)
             for k, part in enumerate(given.phases):
                 of = [i for i in good if k * each <= i < (k + 1) * each]

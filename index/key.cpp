@@ -8,8 +8,12 @@
 
 namespace atelier::index {
 
+bool is_searched_for(const core::request& wanted) {
+  return wanted.source == nullptr;
+}
+
 bool is_remembered(const core::request& wanted) {
-  return wanted.source == nullptr && wanted.kind != core::request_kind::probe;
+  return is_searched_for(wanted) && wanted.kind != core::request_kind::probe;
 }
 
 std::string key_of(const core::recipe& how, std::string_view negative,

@@ -10,8 +10,12 @@
 
 namespace atelier::index {
 
-/// Returns whether a request's work is remembered, and searched for: it starts
-/// from no image of its own, and is no probe.
+/// Returns whether earlier work can serve a request: it starts from no image of
+/// its own.
+bool is_searched_for(const core::request& wanted);
+
+/// Returns whether a request's work may serve later ones: those are searched
+/// for, and it is no probe, which draws nothing.
 bool is_remembered(const core::request& wanted);
 
 /// Returns the bytes that must be equal for work of one run to serve another:

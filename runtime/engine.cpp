@@ -290,7 +290,7 @@ std::optional<failure> engine::host_model(const std::string& model,
       wish.variants.emplace_back(v);
   if (wish.variants.empty())
     return runtime::to_failure(
-      core::fail(core::ec::not_found, "model '{}' is not there", model));
+      core::fail(core::ec::not_found, "model not found: '{}'", model));
   if (there)
     std::erase_if(wish.variants, [&](core::variant_id v) {
       const auto& x = all[v.value];

@@ -40,7 +40,7 @@ std::optional<search_stage::work> search_stage::begin(
   const auto& asked = of.asked;
   if ((!asked.near && !asked.hit_likely)
       || asked.by == planning::compared::pictures || !of.costs.reuse
-      || !index::is_remembered(of.wanted))
+      || !index::is_searched_for(of.wanted))
     return std::nullopt;
   work order;
   order.key = index::key_for(of.wanted, of.costs);

@@ -52,7 +52,7 @@ uint64_t arena_bytes(const config::arena_settings& x) {
 
 finding shared_memory_of(const system_facts& x, const config::settings& s) {
   if (!x.shm_bytes)
-    return {"shared memory", problem, "/dev/shm is not there",
+    return {"shared memory", problem, "/dev/shm does not exist",
             "mount a tmpfs there: mount -t tmpfs tmpfs /dev/shm"};
   const uint64_t needed = arena_bytes(s.arena);
   auto found = fmt::format("/dev/shm {}, {} free; the arena may use {}",

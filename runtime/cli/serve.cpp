@@ -93,7 +93,8 @@ result<common_arguments> with_door_options(const serve_arguments& arguments,
 
 std::string who_is_served(const config::http_settings& http, size_t keys) {
   if (keys > 0)
-    return fmt::format("API key required ({} keys)", keys);
+    return keys == 1 ? "API key required (1 key)"
+                     : fmt::format("API key required ({} keys)", keys);
   return http.without_key == "anywhere" ? "every client, without a key"
                                         : "local programs only";
 }
@@ -185,7 +186,8 @@ private:
       return complain_of(done.why());
     if (keys) {
       keys_ = keys->size();
-      core::log_warn("read again: {} keys of http.keys", keys_);
+      core::log_warn("read again: http.keys, with {} {}", keys_,
+                     keys_ == 1 ? "key" : "keys");
       who_->replace(std::move(*keys));
     }
     if (!merged.http.certificate.empty())

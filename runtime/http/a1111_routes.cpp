@@ -265,8 +265,8 @@ void a1111_api::read_option(field_reader& r, a1111_options& into) const {
     if (!model->empty()
         && !detail::choose_checkpoint(variants(), *model, chosen))
       r.refuse("sd_model_checkpoint",
-               fmt::format("sd_model_checkpoint '{}' is not there: see "
-                           "/sdapi/v1/sd-models",
+               fmt::format("sd_model_checkpoint not found: '{}' "
+                           "(/sdapi/v1/sd-models lists them)",
                            *model),
                ec::not_found);
     into.sd_model_checkpoint = *model;

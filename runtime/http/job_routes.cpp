@@ -27,13 +27,13 @@ constexpr auto shape = error_shape::openai;
 
 reply_message no_such_job(std::string_view id) {
   return error_reply(shape, 404, "not_found",
-                     fmt::format("job '{}' is not there", id.substr(0, 128)));
+                     fmt::format("job not found: '{}'", id.substr(0, 128)));
 }
 
 reply_message gone(std::string_view id) {
   return error_reply(
     shape, 410, "expired",
-    fmt::format("job '{}' is over, and its pictures are kept no longer",
+    fmt::format("job expired: '{}'; its images are no longer kept",
                 id.substr(0, 128)));
 }
 

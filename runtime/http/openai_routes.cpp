@@ -218,7 +218,7 @@ void openai_api::fetch(const exchange_ptr& x) const {
   const auto none = [x, id](unsigned status, std::string_view code,
                             std::string_view why) {
     x->reply(error_reply(shape, status, code,
-                         fmt::format("image '{}' {}", id.substr(0, 128), why)));
+                         fmt::format("{}: '{}'", why, id.substr(0, 128))));
   };
   const auto dash = std::min(id.rfind('-'), id.size());
   const std::string job{id.substr(0, dash)};
@@ -228,18 +228,18 @@ void openai_api::fetch(const exchange_ptr& x) const {
     std::from_chars(digits.data(), digits.data() + digits.size(), index);
   if (!job.starts_with("job_") || fault != std::errc{}
       || end != digits.data() + digits.size())
-    return none(404, "not_found", "is not there");
+    return none(404, "not_found", "image not found");
   // A name that the server drew is one key's alone.
   const auto found = all->find_all(job);
   const auto v = found.empty() ? std::nullopt : std::optional{found.front()};
   if ((!v && all->forgotten_of_anyone(job)) || (v && v->expired))
-    return none(410, "expired", "is kept no longer");
+    return none(410, "expired", "image expired");
   if (!v || index >= v->results.size() || !v->results[index])
-    return none(404, "not_found", "is not there");
+    return none(404, "not_found", "image not found");
   auto tell = [all = all, x, v = *v, index, none] {
     const auto whole = all->with_bytes(v);
     if (whole.expired)
-      return none(410, "expired", "is kept no longer");
+      return none(410, "expired", "image expired");
     const auto& p = *whole.results[index];
     reply_message reply;
     reply.content_type = detail::content_type_of(p.format);

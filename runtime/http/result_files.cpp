@@ -132,7 +132,7 @@ result<std::vector<uint8_t>> result_files::get(uint64_t job,
   const file from{std::fopen(path.c_str(), "rbe"), &std::fclose};
   if (from == nullptr) {
     if (errno == ENOENT)
-      return fail(ec::not_found, "picture {} of job {} is kept no longer",
+      return fail(ec::not_found, "image {} of job {} is no longer kept",
                   index, job);
     return failed("read", path, errno);
   }

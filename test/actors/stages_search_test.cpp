@@ -57,8 +57,9 @@ BOOST_AUTO_TEST_CASE(only_who_asks_and_may_reuse_is_searched_for) {
   wanted.source = std::make_shared<core::source_images>();
   BOOST_TEST((stage.begin(asking()) == std::nullopt));
   wanted.source = nullptr;
+  // It tells how long a search takes.
   wanted.kind = core::request_kind::probe;
-  BOOST_TEST((stage.begin(asking()) == std::nullopt));
+  BOOST_TEST((stage.begin(asking()) != std::nullopt));
   wanted.kind = core::request_kind::generate;
   costs.reuse.reset();
   BOOST_TEST((stage.begin(asking()) == std::nullopt));

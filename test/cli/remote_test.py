@@ -321,7 +321,7 @@ def case_files_are_read_again_at_a_hangup(program):
         log.wait("http.body_mib is 1, was 64")
         log.wait("http.threads is 3", "until a restart")
         log.wait("limits.steps is 10", "until a restart")
-        log.wait("2 keys of http.keys")
+        log.wait("http.keys, with 2 keys")
         expect([sees(url, x) for x in ("ann", "bob", "eve")] == [200, 401, 200])
         expect(upload(url, key_of("ann"), big) == 413)
         level = json.loads(ask(url, "/v1/admin/log", key_of("ann"))[1])

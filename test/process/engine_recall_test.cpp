@@ -10,6 +10,7 @@
 #include <cli/scratch_folder.hpp>
 #include <process/engine_fixture.hpp>
 #include <support/eventually.hpp>
+#include <support/host_policy.hpp>
 
 #include <signal.h>
 
@@ -287,6 +288,53 @@ BOOST_AUTO_TEST_CASE(a_search_by_texts_is_compared_with_no_table_of_pictures) {
   of_pictures.reuse->images_by = planning::compared::prompts;
   folder.write("measured.json", planning::to_json(of_pictures));
   BOOST_TEST(refusal({}, "modm").find("reuse.images_by") != std::string::npos);
+}
+
+// Searches that no request waits for.
+BOOST_AUTO_TEST_CASE(a_plan_has_probes_sent) {
+  struct probing_policy : test::turn_policy {
+    planning::plan replan(const planning::demand& asked,
+                          const planning::profile& known,
+                          const planning::cluster_view& there,
+                          const planning::plan& previous) const override {
+      for (const auto& x : asked.windows)
+        retrieved += x.retrievals.size();
+      auto next = turn_policy::replan(asked, known, there, previous);
+      if (sends)
+        next.probe_every = 1ms;
+      return next;
+    }
+
+    bool sends = false;
+    mutable std::atomic<uint64_t> retrieved{0};
+  };
+
+  for (const auto how : {mode::single, mode::split})
+    for (const bool sends : {false, true})
+      BOOST_TEST_CONTEXT(how << ", " << sends) {
+        const auto own = std::make_shared<probing_policy>();
+        own->sends = sends;
+        auto set = settings("turns");
+        set.insert(set.end(), {"planner.period_s=0.2", "monitor.window_s=0.2"});
+        auto options = test::options_of(how, std::move(set));
+        options.extend.policies = {own};
+        auto sut = test::start(std::move(options));
+        // This policy asks nothing of the cache for its requests.
+        for (int i = 0; i < 3; ++i)
+          test::answers_to(*sut, {wanted("a red ball on a table")});
+        BOOST_TEST(test::comes_to_rest(*sut));
+        const auto searches = [&] {
+          const auto told = sut->status().cache.value();
+          return told.hits + told.misses;
+        };
+        if (sends) {
+          BOOST_TEST(test::eventually([&] { return searches() > 0; }));
+          BOOST_TEST(test::eventually([&] { return own->retrieved > 0; }));
+        } else {
+          BOOST_TEST(searches() == 0u);
+        }
+        BOOST_TEST(sut->stop(10s));
+      }
 }
 
 BOOST_AUTO_TEST_CASE(remembering_needs_slots_to_remember_through) {

@@ -49,8 +49,8 @@ void read_overrides(field_reader& r, const a1111_options& set,
   if (!model.empty()
       && !choose_checkpoint(with.pictures->variants(), model, into))
     o.refuse("sd_model_checkpoint",
-             fmt::format("sd_model_checkpoint '{}' is not there: see "
-                         "/sdapi/v1/sd-models",
+             fmt::format("sd_model_checkpoint not found: '{}' "
+                         "(/sdapi/v1/sd-models lists them)",
                          model),
              ec::not_found);
   const auto format = o.text("samples_format", 16).value_or("");

@@ -43,8 +43,9 @@ public:
 
   /// Returns the measurements, as cluster_view::costs has them, if one of them
   /// differs by more than a fifth from its last returned value; otherwise
-  /// nothing. With several kinds of device, the measurements on any of them
-  /// accompany the changes of one, and cause no report themselves.
+  /// nothing. Text and decoding count as one. With several kinds of device, the
+  /// measurements on any of them accompany the changes of one, and cause no
+  /// report themselves.
   std::optional<std::vector<kind_costs>> news();
 
 private:

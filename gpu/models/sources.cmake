@@ -59,6 +59,7 @@ set(model_sources
 set(model_torch_sources
   models/clip/clip_encoder.cpp
   models/clip/clip_text.cpp
+  models/clip/text_embedder.cpp
   models/denoiser.cpp
   models/family_loaders.cpp
   models/judge/clip_layers.cpp

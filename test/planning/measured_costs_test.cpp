@@ -47,6 +47,20 @@ BOOST_AUTO_TEST_CASE(a_few_runs_are_news_and_a_burst_is_none) {
   BOOST_TEST(std::abs(slow->front().costs[0].pace - 30) < 1e-9);
 }
 
+BOOST_AUTO_TEST_CASE(texts_that_were_encoded_before_are_no_news) {
+  measured_costs x{1};
+  const auto told = [&](core::timespan text, core::timespan decode) {
+    for (int i = 0; i < 15; ++i)
+      x.ended(first, "cpu", text, decode);
+    return x.news().has_value();
+  };
+  BOOST_TEST(told(4ms, 150ms));
+  BOOST_TEST(!told(100us, 150ms));
+  BOOST_TEST(!told(4ms, 160ms));
+  BOOST_TEST(told(4ms, 250ms));
+  BOOST_TEST(told(80ms, 250ms));
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_compared_is_left_out) {
   measured_costs x{1};
   for (int i = 0; i < 9; ++i) {

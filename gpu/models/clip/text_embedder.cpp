@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/clip/clip_encoder.hpp>
+#include <atelier/gpu/models/clip/text_embedder.hpp>
+#include <atelier/gpu/models/files/detail/model_folder.hpp>
+#include <atelier/gpu/models/files/detail/tensor_collection.hpp>
+#include <atelier/gpu/models/files/json_file.hpp>
+#include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/weights.hpp>
+
+#include <torch/torch.h>
+
+#include <utility>
+
+namespace atelier::gpu {
+
+namespace {
+
+constexpr std::string_view tower_name = "the text tower";
+
+class loaded_text_embedder final : public text_embedder {
+public:
+  explicit loaded_text_embedder(std::unique_ptr<clip_encoder> tower)
+    : tower_(std::move(tower)) {}
+
+  size_t dimensions() const override {
+    return static_cast<size_t>(tower_->config().projection_dim);
+  }
+
+  core::result<std::vector<float>> embed(
+    std::string_view prompt) const override {
+    return with_model_border(tower_name, [&] {
+      const c10::InferenceMode guard;
+      const auto state =
+        (*tower_)(prompt).out.pooled.to(torch::kFloat32).flatten();
+      const auto length = state.norm();
+      const auto vector = (state / length).contiguous();
+      const auto* const first = vector.const_data_ptr<float>();
+      return std::vector<float>{first, first + vector.numel()};
+    });
+  }
+
+private:
+  std::unique_ptr<clip_encoder> tower_;
+};
+
+/// A whole CLIP has its image tower in the same file.
+std::shared_ptr<const tensor_source> text_tensors(
+  std::shared_ptr<const tensor_source> all) {
+  auto out = std::make_shared<detail::tensor_collection>(all->where());
+  for (const auto& name : all->names())
+    if (!name.starts_with("vision_model.") && name != "visual_projection.weight"
+        && name != "logit_scale")
+      out->add(name, *all->find(name));
+  out->keep(std::move(all));
+  return out;
+}
+
+} // namespace
+
+core::result<std::shared_ptr<const text_embedder>> load_text_embedder(
+  const std::filesystem::path& folder) {
+  const auto file = folder / "config.json";
+  auto text = detail::read_text(file, detail::most_config_bytes);
+  if (!text)
+    return text.why();
+  const auto words = detail::find_tokenizer(folder);
+  if (!words)
+    return words.why();
+  auto weights = safetensors_file::open(folder / "model.safetensors");
+  if (!weights)
+    return weights.why();
+  component tower;
+  tower.config = std::move(*text);
+  tower.config_file = file.string();
+  // Its vectors are comparable only after the projection.
+  tower.class_name = "CLIPTextModelWithProjection";
+  tower.weights = text_tensors(std::move(*weights));
+  model_files from;
+  from.from = folder;
+  auto loaded = clip_encoder::load(from, tower_name, tower, *words, {});
+  if (!loaded)
+    return loaded.why();
+  return std::shared_ptr<const text_embedder>{
+    std::make_shared<loaded_text_embedder>(std::move(*loaded))};
+}
+
+} // namespace atelier::gpu

@@ -28,7 +28,6 @@ struct memory::part {
 struct memory::kept {
   uint64_t number = 0;
   std::string key;
-  text_vector text = {};
   /// Steps rise.
   std::vector<part> states;
   part image;
@@ -45,39 +44,27 @@ uint64_t bytes_of(std::string_view key, const leftover& what) {
   return out;
 }
 
-memory::memory(memory_bounds most) : most_(most) {}
+memory::memory(memory_bounds most) : most_(most), texts_(text_dimensions) {}
 
 std::vector<planning::match> memory::near(std::string_view key,
                                           std::string_view text, size_t most) {
-  const auto wanted = vector_of(text);
-  std::vector<kept_ptr> candidates;
-  {
-    const std::lock_guard hold{lock_};
-    if (const auto at = by_key_.find(std::string{key}); at != by_key_.end())
-      candidates = at->second;
-  }
-  std::vector<std::pair<double, const kept*>> found;
-  for (const auto& x : candidates)
-    if (const auto likeness = similarity(wanted, x->text); likeness > 0)
-      found.emplace_back(likeness, x.get());
-  const auto best =
-    found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
-  std::partial_sort(found.begin(), best, found.end(),
-                    [](const auto& a, const auto& b) {
-                      return std::pair{a.first, a.second->number}
-                           > std::pair{b.first, b.second->number};
-                    });
+  const auto found = texts_.near(key, vector_of(text), most);
   std::vector<planning::match> out;
-  for (auto at = found.begin(); at != best; ++at) {
+  const std::lock_guard hold{lock_};
+  for (const auto& each : found) {
+    const auto at = by_number_.find(each.number);
+    // It may have left since.
+    if (at == by_number_.end())
+      continue;
+    const auto& entry = **at->second;
     planning::match x;
-    x.entry = at->second->number;
-    x.similarity = at->first;
-    x.depth = at->second->depth;
-    for (const auto& state : at->second->states)
+    x.entry = entry.number;
+    x.similarity = each.similarity;
+    x.depth = entry.depth;
+    for (const auto& state : entry.states)
       x.stored.push_back(state.steps);
     out.push_back(std::move(x));
   }
-  const std::lock_guard hold{lock_};
   ++(out.empty() ? counts_.misses : counts_.hits);
   return out;
 }
@@ -139,8 +126,8 @@ bool memory::keep(std::string_view key, std::string_view text, leftover what) {
       || most_.entries == 0)
     return false;
   auto entry = std::make_shared<kept>();
-  entry->text = vector_of(text);
-  if (entry->text == text_vector{})
+  const auto vector = vector_of(text);
+  if (vector == text_vector{})
     return false;
   entry->key = key;
   for (auto& x : what.states)
@@ -161,13 +148,14 @@ bool memory::keep(std::string_view key, std::string_view text, leftover what) {
   // They are freed without the lock.
   std::vector<kept_ptr> leaving;
   const std::lock_guard hold{lock_};
+  if (!texts_.add(key, last_number_ + 1, vector))
+    return false;
   while (counts_.entries >= most_.entries
          || counts_.bytes > most_.bytes - bytes) {
     leaving.push_back(take_out(std::prev(entries_.end())));
     ++counts_.evicted;
   }
   entry->number = ++last_number_;
-  by_key_[entry->key].push_back(entry);
   by_number_.emplace(entry->number, alone.begin());
   entries_.splice(entries_.begin(), alone);
   ++counts_.entries;
@@ -179,13 +167,7 @@ memory::kept_ptr memory::take_out(recency::iterator at) {
   auto entry = std::move(*at);
   entries_.erase(at);
   by_number_.erase(entry->number);
-  const auto of_key = by_key_.find(entry->key);
-  auto& same = of_key->second;
-  same.erase(std::lower_bound(
-    same.begin(), same.end(), entry->number,
-    [](const kept_ptr& x, uint64_t number) { return x->number < number; }));
-  if (same.empty())
-    by_key_.erase(of_key);
+  texts_.remove(entry->key, entry->number);
   --counts_.entries;
   counts_.bytes -= entry->bytes;
   return entry;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/index/kept_work.hpp>
+#include <atelier/index/nearest.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,10 +26,9 @@ struct memory_bounds {
 /// its text's vector and its key.
 uint64_t bytes_of(std::string_view key, const leftover& what);
 
-/// Kept work in this process's memory. A search compares all entries of its
-/// key. Where a bound is reached, the entries leave that were least recently
-/// kept or read.
-/// Threads: any; bytes are read, compared and checked outside of the lock.
+/// Kept work in this process's memory. Where a bound is reached, the entries
+/// leave that were least recently kept or read. Threads: any; bytes are read,
+/// compared and checked outside of the lock.
 class memory final : public kept_work {
 public:
   explicit memory(memory_bounds most);
@@ -57,8 +57,7 @@ private:
   mutable std::mutex lock_;
   recency entries_;
   std::unordered_map<uint64_t, recency::iterator> by_number_;
-  /// By key; numbers rise.
-  std::unordered_map<std::string, std::vector<kept_ptr>> by_key_;
+  nearest_by_key texts_;
   uint64_t last_number_ = 0;
   kept_counts counts_;
 };

@@ -133,12 +133,15 @@ text_vector vector_of(std::string_view text) {
   return counts.unit();
 }
 
-double similarity(const text_vector& a, const text_vector& b) {
+double similarity(std::span<const float> a, std::span<const float> b) {
   // Sums that do not wait for each other.
   std::array<float, 8> sums{};
-  for (size_t i = 0; i < a.size(); i += sums.size())
+  const auto whole = a.size() - a.size() % sums.size();
+  for (size_t i = 0; i < whole; i += sums.size())
     for (size_t j = 0; j < sums.size(); ++j)
       sums[j] += a[i + j] * b[i + j];
+  for (size_t i = whole; i < a.size(); ++i)
+    sums[i - whole] += a[i] * b[i];
   double out = 0;
   for (const double x : sums)
     out += x;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 namespace atelier::index {
@@ -23,9 +24,10 @@ using text_vector = std::array<float, text_dimensions>;
 /// the UTF-8 is left out. Equal on every machine.
 text_vector vector_of(std::string_view text);
 
-/// Returns how near two texts are, 0..1: the cosine of the angle between their
-/// vectors, and 0 where that is negative or a text has no words. Texts of the
-/// same words in the same order have 1, those that share no word about 0.
-double similarity(const text_vector& a, const text_vector& b);
+/// Returns how near two unit vectors of one length are, 0..1: the cosine of the
+/// angle between them, and 0 where that is negative or one is all zeros. Texts
+/// of the same words in the same order have 1, those that share no word about
+/// 0.
+double similarity(std::span<const float> a, std::span<const float> b);
 
 } // namespace atelier::index

@@ -44,6 +44,10 @@ struct kept_counts {
   /// room for others.
   uint64_t dropped_torn = 0;
   uint64_t evicted = 0;
+  /// Searches that were repeated by looking at everything, and those of them
+  /// that had found an entry at least as near.
+  uint64_t searches_checked = 0;
+  uint64_t searches_agreed = 0;
 
   friend bool operator==(const kept_counts&, const kept_counts&) = default;
 };
@@ -78,7 +82,8 @@ public:
   virtual void drop_torn(uint64_t entry) = 0;
 
   /// Keeps what a request left. Returns false where nothing is kept: it is
-  /// larger than all that may be kept, it has nothing, or its text no words.
+  /// larger than all that may be kept, it has nothing, its text has no words,
+  /// or more is kept at once than can be made searchable.
   virtual bool keep(std::string_view key, std::string_view text,
                     leftover what) = 0;
 

@@ -44,7 +44,8 @@ uint64_t bytes_of(std::string_view key, const leftover& what) {
   return out;
 }
 
-memory::memory(memory_bounds most) : most_(most), texts_(text_dimensions) {}
+memory::memory(memory_bounds most, vector_options how)
+  : most_(most), texts_(text_dimensions, how) {}
 
 std::vector<planning::match> memory::near(std::string_view key,
                                           std::string_view text, size_t most) {
@@ -174,8 +175,12 @@ memory::kept_ptr memory::take_out(recency::iterator at) {
 }
 
 kept_counts memory::counts() const {
+  const auto of_texts = texts_.counts();
   const std::lock_guard hold{lock_};
-  return counts_;
+  auto out = counts_;
+  out.searches_checked = of_texts.checked;
+  out.searches_agreed = of_texts.agreed;
+  return out;
 }
 
 } // namespace atelier::index

@@ -31,7 +31,7 @@ uint64_t bytes_of(std::string_view key, const leftover& what);
 /// compared and checked outside of the lock.
 class memory final : public kept_work {
 public:
-  explicit memory(memory_bounds most);
+  explicit memory(memory_bounds most, vector_options how = {});
 
   std::vector<planning::match> near(std::string_view key, std::string_view text,
                                     size_t most) override;

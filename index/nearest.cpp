@@ -1,91 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/result.hpp>
 #include <atelier/index/nearest.hpp>
-#include <atelier/index/text_vector.hpp>
-
-#include <algorithm>
-#include <utility>
+#include <atelier/index/vectors/detail/build_thread.hpp>
 
 namespace atelier::index {
 
-struct nearest_by_key::entry {
-  uint64_t number = 0;
-  std::vector<float> unit;
-};
-
-nearest_by_key::nearest_by_key(size_t dimensions) : dimensions_(dimensions) {
+nearest_by_key::nearest_by_key(size_t dimensions, vector_options how)
+  : dimensions_(dimensions),
+    how_(how),
+    builder_(std::make_unique<detail::build_thread>()) {
   ATELIER_EXPECTS(dimensions > 0, "vectors have a length");
 }
 
 nearest_by_key::~nearest_by_key() = default;
 
-void nearest_by_key::insert(std::string_view key, uint64_t number,
-                            std::span<const float> unit) {
-  ATELIER_EXPECTS(unit.size() == dimensions_, "a vector has the dimensions");
-  auto made = std::make_shared<entry>();
-  made->number = number;
-  made->unit.assign(unit.begin(), unit.end());
+nearest_by_key::index_ptr nearest_by_key::of(std::string_view key) const {
   const std::lock_guard hold{lock_};
-  by_key_[std::string{key}].push_back(std::move(made));
-  ++count_;
+  const auto at = by_key_.find(std::string{key});
+  return at == by_key_.end() ? nullptr : at->second;
+}
+
+bool nearest_by_key::insert(std::string_view key, uint64_t number,
+                            std::span<const float> unit, at_bound then) {
+  const std::lock_guard writes{writers_};
+  if (const auto there = of(key))
+    return there->add(number, unit, then);
+  auto made =
+    std::make_shared<vector_index>(dimensions_, how_, counters_, *builder_);
+  if (!made->add(number, unit, then))
+    return false;
+  const std::lock_guard hold{lock_};
+  by_key_.emplace(key, std::move(made));
+  return true;
 }
 
 bool nearest_by_key::add(std::string_view key, uint64_t number,
                          std::span<const float> unit) {
-  insert(key, number, unit);
-  return true;
+  return insert(key, number, unit, at_bound::refuse);
 }
 
 void nearest_by_key::load(std::string_view key, uint64_t number,
                           std::span<const float> unit) {
-  insert(key, number, unit);
+  insert(key, number, unit, at_bound::grow);
 }
 
 bool nearest_by_key::remove(std::string_view key, uint64_t number) {
-  const std::lock_guard hold{lock_};
-  const auto of_key = by_key_.find(std::string{key});
-  if (of_key == by_key_.end())
+  const std::lock_guard writes{writers_};
+  const auto there = of(key);
+  if (!there || !there->remove(number))
     return false;
-  auto& same = of_key->second;
-  const auto at = std::find_if(
-    same.begin(), same.end(), [&](const auto& x) { return x->number == number; });
-  if (at == same.end())
-    return false;
-  same.erase(at);
-  if (same.empty())
-    by_key_.erase(of_key);
-  --count_;
+  if (there->size() == 0) {
+    const std::lock_guard hold{lock_};
+    by_key_.erase(std::string{key});
+  }
   return true;
 }
 
 std::vector<near_vector> nearest_by_key::near(std::string_view key,
                                               std::span<const float> unit,
                                               size_t most) const {
-  ATELIER_EXPECTS(unit.size() == dimensions_, "a vector has the dimensions");
-  entries candidates;
-  {
-    const std::lock_guard hold{lock_};
-    if (const auto at = by_key_.find(std::string{key}); at != by_key_.end())
-      candidates = at->second;
-  }
-  std::vector<near_vector> out;
-  for (const auto& x : candidates)
-    if (const auto likeness = similarity(unit, x->unit); likeness > 0)
-      out.push_back({x->number, likeness});
-  const auto best =
-    out.begin() + static_cast<std::ptrdiff_t>(std::min(most, out.size()));
-  std::partial_sort(out.begin(), best, out.end(),
-                    [](const near_vector& a, const near_vector& b) {
-                      return std::pair{a.similarity, a.number}
-                           > std::pair{b.similarity, b.number};
-                    });
-  out.erase(best, out.end());
-  return out;
+  const auto there = of(key);
+  return there ? there->near(unit, most) : std::vector<near_vector>{};
 }
 
 uint64_t nearest_by_key::bytes() const {
-  const std::lock_guard hold{lock_};
-  return count_ * (sizeof(entry) + dimensions_ * sizeof(float));
+  std::vector<index_ptr> all;
+  {
+    const std::lock_guard hold{lock_};
+    for (const auto& [key, x] : by_key_)
+      all.push_back(x);
+  }
+  uint64_t out = 0;
+  for (const auto& x : all)
+    out += x->bytes();
+  return out;
+}
+
+vector_counts nearest_by_key::counts() const {
+  return counters_.now();
+}
+
+void nearest_by_key::settle() {
+  builder_->settle();
 }
 
 } // namespace atelier::index

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/index/vectors/vector_index.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,23 +15,15 @@
 
 namespace atelier::index {
 
-/// A vector that was found.
-struct near_vector {
-  uint64_t number = 0;
-  /// 0..1, as `similarity` says.
-  double similarity = 0;
-
-  friend bool operator==(const near_vector&, const near_vector&) = default;
-};
-
 /// Unit vectors of one length, each under a key and a number; a search looks at
-/// one key. A number is given once under a key, and a later entry has a higher
-/// number.
+/// one key. Few vectors of a key are compared one by one, more are found by an
+/// index (`vector_index`), which a thread in the background builds. No search
+/// waits for that, or for adding.
 /// Threads: any.
 class nearest_by_key {
 public:
   /// @pre dimensions > 0
-  explicit nearest_by_key(size_t dimensions);
+  explicit nearest_by_key(size_t dimensions, vector_options how = {});
   ~nearest_by_key();
   nearest_by_key(const nearest_by_key&) = delete;
   nearest_by_key& operator=(const nearest_by_key&) = delete;
@@ -56,20 +50,34 @@ public:
   std::vector<near_vector> near(std::string_view key,
                                 std::span<const float> unit, size_t most) const;
 
-  /// Returns the memory of the vectors and of what finds them, without keys.
+  /// Returns the memory of the vectors and of what finds them, without keys:
+  /// also of vectors that are removed but still linked, and of an index that is
+  /// being built.
   uint64_t bytes() const;
 
-private:
-  struct entry;
-  using entries = std::vector<std::shared_ptr<const entry>>;
+  /// Returns what happened so far under all keys.
+  vector_counts counts() const;
 
-  void insert(std::string_view key, uint64_t number,
-              std::span<const float> unit);
+  /// Waits until nothing is built or checked in the background.
+  void settle();
+
+private:
+  using index_ptr = std::shared_ptr<vector_index>;
+
+  bool insert(std::string_view key, uint64_t number,
+              std::span<const float> unit, at_bound then);
+  index_ptr of(std::string_view key) const;
 
   const size_t dimensions_;
+  const vector_options how_;
+  vector_counters counters_;
+  /// Held by who adds or removes.
+  std::mutex writers_;
+  /// Held only to find, enter or take out an index.
   mutable std::mutex lock_;
-  std::unordered_map<std::string, entries> by_key_;
-  uint64_t count_ = 0;
+  std::unordered_map<std::string, index_ptr> by_key_;
+  /// The last, so that its work ends first.
+  std::unique_ptr<detail::build_thread> builder_;
 };
 
 } // namespace atelier::index

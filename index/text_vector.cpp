@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/utf8.hpp>
 #include <atelier/index/text_vector.hpp>
+#include <atelier/index/vectors/detail/products.hpp>
 #include <atelier/ipc/checksum.hpp>
 
 #include <algorithm>
@@ -134,18 +135,8 @@ text_vector vector_of(std::string_view text) {
 }
 
 double similarity(std::span<const float> a, std::span<const float> b) {
-  // Sums that do not wait for each other.
-  std::array<float, 8> sums{};
-  const auto whole = a.size() - a.size() % sums.size();
-  for (size_t i = 0; i < whole; i += sums.size())
-    for (size_t j = 0; j < sums.size(); ++j)
-      sums[j] += a[i + j] * b[i + j];
-  for (size_t i = whole; i < a.size(); ++i)
-    sums[i - whole] += a[i] * b[i];
-  double out = 0;
-  for (const double x : sums)
-    out += x;
-  return std::clamp(out, 0.0, 1.0);
+  return std::clamp(
+    detail::chosen_products().exact(a.data(), b.data(), a.size()), 0.0, 1.0);
 }
 
 } // namespace atelier::index

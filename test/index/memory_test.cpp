@@ -321,6 +321,28 @@ BOOST_AUTO_TEST_CASE(given_bytes_outlive_their_entry) {
   BOOST_TEST((*bytes == filled(64, 9)));
 }
 
+// The search with many entries is one of the index: only such are checked.
+BOOST_AUTO_TEST_CASE(many_entries_are_found_by_an_index) {
+  index::vector_options how;
+  how.segment = 50;
+  how.check_every = 1;
+  memory m{{1 << 20, 300}, how};
+  const auto text = [](uint64_t i) {
+    return "word" + std::to_string(i % 17) + " word" + std::to_string(i % 19)
+         + " word" + std::to_string(i);
+  };
+  for (uint64_t i = 1; i <= 400; ++i)
+    BOOST_REQUIRE(m.keep("k", text(i), states({8}, i)));
+  while (m.counts().searches_checked < 5)
+    BOOST_REQUIRE(nearest(m, text(300)) == 300u);
+  BOOST_TEST(m.counts().searches_agreed == m.counts().searches_checked);
+  for (uint64_t i = 101; i <= 400; ++i)
+    BOOST_TEST(nearest(m, text(i)) == i);
+  // The first have left.
+  BOOST_TEST(m.counts().evicted == 100u);
+  BOOST_TEST(nearest(m, text(1)) > 100u);
+}
+
 // At scale 1: 100,000 operations.
 BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
   core::philox random{test::seed(), core::purpose::test, core::request_id{1}};

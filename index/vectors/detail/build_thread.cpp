@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/index/vectors/detail/build_thread.hpp>
+
+#include <utility>
+
+namespace atelier::index::detail {
+
+build_thread::~build_thread() {
+  {
+    const std::lock_guard hold{lock_};
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable())
+    thread_.join();
+}
+
+void build_thread::enter(std::function<void()> work) {
+  waiting_.push_back(std::move(work));
+  if (!thread_.joinable())
+    thread_ = std::jthread{[this] { loop(); }};
+  changed_.notify_all();
+}
+
+void build_thread::post(std::function<void()> work) {
+  const std::lock_guard hold{lock_};
+  enter(std::move(work));
+}
+
+bool build_thread::post_if_idle(std::function<void()> work) {
+  const std::lock_guard hold{lock_};
+  if (runs_ || !waiting_.empty())
+    return false;
+  enter(std::move(work));
+  return true;
+}
+
+void build_thread::settle() {
+  std::unique_lock hold{lock_};
+  changed_.wait(hold, [&] { return !runs_ && waiting_.empty(); });
+}
+
+bool build_thread::stopping() const {
+  return stopping_;
+}
+
+void build_thread::loop() {
+  std::unique_lock hold{lock_};
+  while (true) {
+    changed_.wait(hold, [&] { return stopping_ || !waiting_.empty(); });
+    if (stopping_)
+      return;
+    auto work = std::move(waiting_.front());
+    waiting_.pop_front();
+    runs_ = true;
+    hold.unlock();
+    work();
+    // What it held is freed without the lock.
+    work = nullptr;
+    hold.lock();
+    runs_ = false;
+    changed_.notify_all();
+  }
+}
+
+} // namespace atelier::index::detail

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace atelier::index::detail {
+
+/// Runs work in order on a thread of its own, which starts with the first work.
+/// The destructor drops what has not begun, and waits for the rest, which looks
+/// at `stopping`.
+/// Threads: any; `settle` not from the work.
+class build_thread {
+public:
+  build_thread() = default;
+  ~build_thread();
+  build_thread(const build_thread&) = delete;
+  build_thread& operator=(const build_thread&) = delete;
+
+  void post(std::function<void()> work);
+
+  /// Returns false, and drops the work, where other work runs or waits.
+  bool post_if_idle(std::function<void()> work);
+
+  /// Waits until no work runs or waits.
+  void settle();
+
+  bool stopping() const;
+
+private:
+  void loop();
+  void enter(std::function<void()> work);
+
+  std::atomic<bool> stopping_{false};
+  std::mutex lock_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> waiting_;
+  bool runs_ = false;
+  std::jthread thread_;
+};
+
+} // namespace atelier::index::detail

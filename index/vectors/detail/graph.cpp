@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only source with hnswlib's code. The code stands in a namespace of this
+// source, because a host may link another version of hnswlib or compile it for
+// other processors. hnswlib's own vector code is not compiled
+// (NO_MANUAL_VECTORIZATION): it defines global functions, and prefetches by
+// numbers that it reads behind the ends of its lists.
+#include <atelier/index/vectors/detail/graph.hpp>
+#include <atelier/index/vectors/detail/products.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <list>
+#include <mutex>
+#include <new>
+#include <queue>
+#include <random>
+#include <stdexcept>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+namespace {
+#include <hnswlib/hnswlib.h>
+}
+
+namespace atelier::index::detail {
+
+namespace {
+
+struct product_of {
+  float (*quick)(const float*, const float*, size_t);
+  size_t dimensions;
+};
+
+// hnswlib's elements are pointers to the vectors, which stay where they are:
+// graphs that share entries do not copy them.
+class shared_vectors final : public hnswlib::SpaceInterface<float> {
+public:
+  explicit shared_vectors(size_t dimensions)
+    : by_{chosen_products().quick, dimensions} {}
+
+  size_t get_data_size() override {
+    return sizeof(const float*);
+  }
+
+  hnswlib::DISTFUNC<float> get_dist_func() override {
+    return [](const void* a, const void* b, const void* by) {
+      const auto& how = *static_cast<const product_of*>(by);
+      return 1 - how.quick(vector_at(a), vector_at(b), how.dimensions);
+    };
+  }
+
+  void* get_dist_func_param() override {
+    return &by_;
+  }
+
+private:
+  static const float* vector_at(const void* element) {
+    const float* out = nullptr;
+    std::memcpy(&out, element, sizeof out);
+    return out;
+  }
+
+  product_of by_;
+};
+
+class linked final : public hnswlib::HierarchicalNSW<float> {
+public:
+  linked(shared_vectors& space, size_t most)
+    : HierarchicalNSW(&space, most, graph::neighbours, graph::candidates) {}
+
+  // Takes the other's elements, before any is added.
+  void copy(const linked& from) {
+    std::memcpy(data_level0_memory_, from.data_level0_memory_,
+                from.cur_element_count * size_data_per_element_);
+    while (cur_element_count < from.cur_element_count) {
+      const auto i = cur_element_count;
+      if (const auto level = from.element_levels_[i]; level > 0) {
+        const auto bytes =
+          size_links_per_element_ * static_cast<size_t>(level) + 1;
+        linkLists_[i] = static_cast<char*>(std::malloc(bytes));
+        if (linkLists_[i] == nullptr)
+          throw std::bad_alloc{};
+        std::memcpy(linkLists_[i], from.linkLists_[i], bytes);
+        element_levels_[i] = level;
+      }
+      ++cur_element_count;
+    }
+    enterpoint_node_ = from.enterpoint_node_;
+    maxlevel_ = from.maxlevel_;
+    level_generator_ = from.level_generator_;
+  }
+
+  // Frees what only adding needs.
+  void finish() {
+    std::vector<std::mutex>().swap(link_list_locks_);
+    std::vector<std::mutex>().swap(link_list_update_locks_);
+    label_lookup_.clear();
+    label_lookup_.rehash(0);
+  }
+
+  uint64_t bytes() const {
+    uint64_t out = max_elements_
+                 * (size_data_per_element_ + sizeof(char*) + sizeof(int)
+                    + sizeof(hnswlib::vl_type));
+    for (const auto level : element_levels_)
+      out += static_cast<uint64_t>(level) * size_links_per_element_;
+    return out;
+  }
+};
+
+} // namespace
+
+struct graph::links {
+  links(size_t dimensions, size_t most)
+    : space(dimensions), of_all(space, most) {}
+
+  shared_vectors space;
+  linked of_all;
+  uint64_t bytes = 0;
+};
+
+graph::graph() = default;
+graph::~graph() = default;
+
+core::result<std::shared_ptr<const graph>>
+graph::build(size_t dimensions, const graph* from,
+             std::span<const entry_ptr> added,
+             const std::function<bool()>& stop) {
+  try {
+    std::shared_ptr<graph> out{new graph};
+    auto& all = out->entries_;
+    const auto linked_already = from == nullptr ? 0 : from->entries_.size();
+    all.reserve(linked_already + added.size());
+    if (from != nullptr)
+      all = from->entries_;
+    all.insert(all.end(), added.begin(), added.end());
+    out->links_ = std::make_unique<links>(dimensions, all.size());
+    auto& to = out->links_->of_all;
+    if (from != nullptr)
+      to.copy(from->links_->of_all);
+    for (auto i = linked_already; i < all.size(); ++i) {
+      if (stop())
+        return core::fail(core::ec::stopping, "{} of {} vectors are linked", i,
+                          all.size());
+      const float* const unit = all[i]->unit.data();
+      to.addPoint(static_cast<const void*>(&unit), i);
+    }
+    to.finish();
+    out->links_->bytes = to.bytes() + all.size() * sizeof(entry_ptr);
+    return std::shared_ptr<const graph>{std::move(out)};
+  } catch (const std::exception& e) {
+    return core::fail(core::ec::internal, "linking vectors: {}", e.what());
+  }
+}
+
+core::result<std::vector<const entry*>> graph::near(const float* unit,
+                                                    size_t count) const {
+  try {
+    auto found = links_->of_all.searchKnn(&unit, count);
+    std::vector<const entry*> out;
+    out.reserve(found.size());
+    for (; !found.empty(); found.pop())
+      out.push_back(entries_[found.top().second].get());
+    return out;
+  } catch (const std::exception& e) {
+    return core::fail(core::ec::internal, "searching vectors: {}", e.what());
+  }
+}
+
+const std::vector<entry_ptr>& graph::entries() const {
+  return entries_;
+}
+
+uint64_t graph::bytes() const {
+  return links_->bytes;
+}
+
+uint64_t graph::most_bytes(size_t entries) {
+  // Two links for each neighbour, one entry in `neighbours` on a second level,
+  // the lock of each entry, and those that hnswlib has for updates.
+  const uint64_t each = 2 * neighbours * sizeof(hnswlib::tableint) * 2
+                      + sizeof(std::mutex) + 64;
+  return entries * each
+       + linked::max_update_element_locks * sizeof(std::mutex);
+}
+
+} // namespace atelier::index::detail

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/result.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace atelier::index::detail {
+
+/// A vector. Everything that finds it shares it, so that one flag removes it
+/// everywhere.
+struct entry {
+  uint64_t number = 0;
+  /// Rises in the order of adding.
+  uint64_t sequence = 0;
+  std::vector<float> unit;
+  /// Whether it was removed: no search returns it any more.
+  mutable std::atomic<bool> gone{false};
+};
+using entry_ptr = std::shared_ptr<const entry>;
+
+/// A graph of near neighbours (hnswlib's HNSW) over vectors that it shares. It
+/// does not change once it is built.
+/// Threads: any.
+class graph {
+public:
+  /// Neighbours of an entry, and candidates while an entry is linked.
+  static constexpr size_t neighbours = 16;
+  static constexpr size_t candidates = 200;
+
+  /// Links all entries: those of `from`, which are linked already (null: none),
+  /// and then `added`. Takes about a millisecond for each added one.
+  /// Errors: ec::stopping where `stop` said so; ec::internal where hnswlib
+  ///         threw, as without memory.
+  static core::result<std::shared_ptr<const graph>>
+  build(size_t dimensions, const graph* from, std::span<const entry_ptr> added,
+        const std::function<bool()>& stop);
+
+  ~graph();
+  graph(const graph&) = delete;
+  graph& operator=(const graph&) = delete;
+
+  /// Returns about `count` of the nearest entries, in any order, also those
+  /// that are gone.
+  /// Errors: ec::internal where hnswlib threw.
+  core::result<std::vector<const entry*>> near(const float* unit,
+                                               size_t count) const;
+
+  const std::vector<entry_ptr>& entries() const;
+
+  /// Returns the memory of the links, without the entries.
+  uint64_t bytes() const;
+
+  /// Returns the memory of the links of so many entries while they are built.
+  static uint64_t most_bytes(size_t entries);
+
+private:
+  struct links;
+  graph();
+
+  std::vector<entry_ptr> entries_;
+  std::unique_ptr<links> links_;
+};
+
+} // namespace atelier::index::detail

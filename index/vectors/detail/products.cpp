@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/index/vectors/detail/products.hpp>
+
+namespace atelier::index::detail {
+
+namespace {
+
+double in_eight_sums(const float* a, const float* b, size_t n) {
+  float sums[8] = {};
+  const auto whole = n - n % 8;
+  for (size_t i = 0; i < whole; i += 8)
+    for (size_t j = 0; j < 8; ++j)
+      sums[j] += a[i + j] * b[i + j];
+  for (size_t i = whole; i < n; ++i)
+    sums[i - whole] += a[i] * b[i];
+  double out = 0;
+  for (const double x : sums)
+    out += x;
+  return out;
+}
+
+const products baseline_products{
+  "baseline", [] { return true; }, in_eight_sums,
+  [](const float* a, const float* b, size_t n) {
+    return static_cast<float>(in_eight_sums(a, b, n));
+  }};
+
+} // namespace
+
+#ifdef ATELIER_VECTOR_KERNELS
+extern const products avx2_products;
+extern const products avx512_products;
+#endif
+
+std::span<const products* const> compiled_products() {
+  static constexpr const products* all[] = {
+    &baseline_products,
+#ifdef ATELIER_VECTOR_KERNELS
+    &avx2_products,
+    &avx512_products,
+#endif
+  };
+  return all;
+}
+
+const products& chosen_products() {
+  static const auto& chosen = [&]() -> const products& {
+    const auto* widest = &baseline_products;
+    for (const auto* x : compiled_products())
+      if (x->runs())
+        widest = x;
+    return *widest;
+  }();
+  return chosen;
+}
+
+} // namespace atelier::index::detail

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace atelier::index::detail {
+
+/// Inner products for one instruction set.
+struct products {
+  std::string_view name;
+  /// Returns whether this processor has the instructions.
+  bool (*runs)();
+  /// Returns the product in eight sums, which no processor fuses: equal bits
+  /// for every instruction set.
+  double (*exact)(const float* a, const float* b, size_t n);
+  /// Returns the product with the sums that the processor adds fastest.
+  float (*quick)(const float* a, const float* b, size_t n);
+};
+
+/// Returns those that are compiled, the narrowest first; not every processor
+/// runs them.
+std::span<const products* const> compiled_products();
+
+/// Returns the widest that this processor runs.
+/// Threads: any.
+const products& chosen_products();
+
+} // namespace atelier::index::detail

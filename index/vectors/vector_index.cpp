@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/result.hpp>
+#include <atelier/index/text_vector.hpp>
+#include <atelier/index/vectors/detail/build_thread.hpp>
+#include <atelier/index/vectors/detail/graph.hpp>
+#include <atelier/index/vectors/vector_index.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace atelier::index {
+
+namespace {
+
+// Entries of the segment are held in chunks: a new state copies the last chunk,
+// and the pointers to the others.
+constexpr size_t chunk_entries = 64;
+using chunk = std::vector<detail::entry_ptr>;
+
+// A graph is built anew where more than one of so many entries is gone.
+constexpr size_t gone_share = 4;
+
+// Returns whether the entry is alike, also where it is gone.
+bool consider(const detail::entry& what, std::span<const float> unit,
+              std::vector<near_vector>& to) {
+  const auto likeness = similarity(unit, what.unit);
+  if (likeness > 0 && !what.gone.load(std::memory_order_acquire))
+    to.push_back({what.number, likeness});
+  return likeness > 0;
+}
+
+void consider_all(const detail::graph& of, std::span<const float> unit,
+                  std::vector<near_vector>& to) {
+  for (const auto& x : of.entries())
+    consider(*x, unit, to);
+}
+
+// Where entries that are gone take the places of others, more are asked for,
+// and at last every entry.
+void consider_linked(const detail::graph& of, std::span<const float> unit,
+                     size_t most, size_t least, std::vector<near_vector>& to) {
+  const auto before = to.size();
+  const auto size = of.entries().size();
+  for (auto ask = std::max(least, 2 * std::min(most, size)); ask < size / 4;
+       ask *= 4) {
+    const auto linked = of.near(unit.data(), ask);
+    if (!linked)
+      break;
+    bool all_alike = true;
+    for (const auto* x : *linked)
+      all_alike = consider(*x, unit, to) && all_alike;
+    // What follows an entry that is not alike is not alike either.
+    if (to.size() - before >= most || !all_alike)
+      return;
+    to.resize(before);
+  }
+  consider_all(of, unit, to);
+}
+
+} // namespace
+
+struct vector_index::state {
+  /// Null: there is none.
+  std::shared_ptr<const detail::graph> links;
+  std::vector<std::shared_ptr<const chunk>> segment;
+
+  void append(detail::entry_ptr what) {
+    auto last = std::make_shared<chunk>();
+    last->reserve(chunk_entries);
+    if (!segment.empty() && segment.back()->size() < chunk_entries) {
+      *last = *segment.back();
+      segment.pop_back();
+    }
+    last->push_back(std::move(what));
+    segment.push_back(std::move(last));
+  }
+
+  void fill_segment(const std::vector<detail::entry_ptr>& with) {
+    segment.clear();
+    for (auto at = with.begin(); at != with.end();) {
+      const auto end =
+        at + std::min<std::ptrdiff_t>(chunk_entries, with.end() - at);
+      segment.push_back(std::make_shared<const chunk>(at, end));
+      at = end;
+    }
+  }
+
+  // Returns the entries of the segment that are not gone, after the first
+  // slots.
+  std::vector<detail::entry_ptr> live_after(size_t slots) const {
+    std::vector<detail::entry_ptr> out;
+    size_t slot = 0;
+    for (const auto& some : segment)
+      for (const auto& x : *some)
+        if (slot++ >= slots && !x->gone)
+          out.push_back(x);
+    return out;
+  }
+};
+
+vector_counts vector_counters::now() const {
+  return {builds, failed_builds, checked, agreed};
+}
+
+vector_index::vector_index(size_t dimensions, vector_options how,
+                           vector_counters& counters,
+                           detail::build_thread& builder)
+  : dimensions_(dimensions), how_(how), counters_(counters), builder_(builder),
+    state_(std::make_shared<state>()) {
+  ATELIER_EXPECTS(how.segment > 0 && how.segment_most >= how.segment
+                    && how.search > 0 && how.check_every > 0,
+                  "the options are in their ranges");
+}
+
+vector_index::~vector_index() = default;
+
+vector_index::state_ptr vector_index::snapshot() const {
+  const std::lock_guard hold{state_lock_};
+  return state_;
+}
+
+void vector_index::publish(std::shared_ptr<state> next) {
+  // The state before is freed without the lock.
+  state_ptr out = std::move(next);
+  const std::lock_guard hold{state_lock_};
+  std::swap(state_, out);
+}
+
+bool vector_index::add(uint64_t number, std::span<const float> unit,
+                       at_bound then) {
+  ATELIER_EXPECTS(unit.size() == dimensions_, "a vector has the dimensions");
+  const std::lock_guard hold{lock_};
+  if (segment_slots_ >= how_.segment_most && then == at_bound::refuse)
+    return false;
+  auto made = std::make_shared<detail::entry>();
+  made->number = number;
+  made->sequence = next_sequence_++;
+  made->unit.assign(unit.begin(), unit.end());
+  const bool is_new = by_number_.emplace(number, made).second;
+  ATELIER_EXPECTS(is_new, "a number is given once");
+  auto next = std::make_shared<state>(*snapshot());
+  next->append(std::move(made));
+  publish(std::move(next));
+  ++segment_slots_;
+  ++segment_live_;
+  tidy();
+  return true;
+}
+
+bool vector_index::remove(uint64_t number) {
+  const std::lock_guard hold{lock_};
+  const auto at = by_number_.find(number);
+  if (at == by_number_.end())
+    return false;
+  at->second->gone.store(true, std::memory_order_release);
+  if (at->second->sequence >= segment_begin_)
+    --segment_live_;
+  by_number_.erase(at);
+  tidy();
+  return true;
+}
+
+size_t vector_index::gone_but_linked() const {
+  const auto links = snapshot()->links;
+  return links ? links->entries().size() - (by_number_.size() - segment_live_)
+               : 0;
+}
+
+// Keeps what searches read small, where no build does so already.
+void vector_index::tidy() {
+  live_ = by_number_.size();
+  if (builds_)
+    return;
+  const auto now = snapshot();
+  if (now->links && by_number_.size() <= how_.segment / 2) {
+    std::vector<entry_ptr> all;
+    for (const auto& [number, x] : by_number_)
+      all.push_back(x);
+    auto next = std::make_shared<state>();
+    next->fill_segment(all);
+    publish(std::move(next));
+    segment_begin_ = 0;
+    segment_slots_ = segment_live_ = all.size();
+  } else if (segment_slots_ - segment_live_
+             > std::max(chunk_entries, segment_live_)) {
+    auto next = std::make_shared<state>();
+    next->links = now->links;
+    next->fill_segment(now->live_after(0));
+    publish(std::move(next));
+    segment_slots_ = segment_live_;
+  }
+  const bool many_gone =
+    now->links
+    && gone_but_linked() * gone_share > now->links->entries().size();
+  if (next_sequence_ >= retry_at_
+      && (segment_live_ >= how_.segment || many_gone))
+    start_build();
+}
+
+void vector_index::start_build() {
+  const auto now = snapshot();
+  const bool afresh =
+    !now->links
+    || gone_but_linked() * gone_share > now->links->entries().size();
+  builds_ = true;
+  taken_slots_ = segment_slots_;
+  taken_end_ = next_sequence_;
+  builder_.post(
+    [self = shared_from_this(), now, afresh] { self->build(*now, afresh); });
+}
+
+void vector_index::build(const state& from, bool afresh) {
+  std::vector<entry_ptr> added;
+  if (afresh && from.links)
+    for (const auto& x : from.links->entries())
+      if (!x->gone)
+        added.push_back(x);
+  const auto segment = from.live_after(0);
+  added.insert(added.end(), segment.begin(), segment.end());
+  auto made =
+    detail::graph::build(dimensions_, afresh ? nullptr : from.links.get(),
+                         added,
+                         [&] { return builder_.stopping() || live_ == 0; });
+  const std::lock_guard hold{lock_};
+  builds_ = false;
+  if (made) {
+    const auto rest = snapshot()->live_after(taken_slots_);
+    auto next = std::make_shared<state>();
+    next->links = *std::move(made);
+    next->fill_segment(rest);
+    publish(std::move(next));
+    segment_begin_ = taken_end_;
+    segment_slots_ = segment_live_ = rest.size();
+    ++counters_.builds;
+  } else if (made.why().code != core::ec::stopping) {
+    ++counters_.failed_builds;
+    retry_at_ = next_sequence_ + how_.segment;
+  }
+  if (!builder_.stopping())
+    tidy();
+}
+
+std::vector<near_vector> vector_index::near(std::span<const float> unit,
+                                            size_t most) const {
+  ATELIER_EXPECTS(unit.size() == dimensions_, "a vector has the dimensions");
+  const auto now = snapshot();
+  std::vector<near_vector> out;
+  for (const auto& some : now->segment)
+    for (const auto& x : *some)
+      consider(*x, unit, out);
+  if (now->links)
+    consider_linked(*now->links, unit, most, how_.search, out);
+  const auto best =
+    out.begin() + static_cast<std::ptrdiff_t>(std::min(most, out.size()));
+  std::partial_sort(out.begin(), best, out.end(),
+                    [](const near_vector& a, const near_vector& b) {
+                      return std::pair{a.similarity, a.number}
+                           > std::pair{b.similarity, b.number};
+                    });
+  out.erase(best, out.end());
+  if (now->links && most > 0
+      && ++counters_.searches % how_.check_every == 0) {
+    const auto found = out.empty() ? 0 : out.front().similarity;
+    builder_.post_if_idle(
+      [self = shared_from_this(), now, found,
+       wanted = std::vector<float>(unit.begin(), unit.end())] {
+        self->check(*now, wanted, found);
+      });
+  }
+  return out;
+}
+
+// An entry that is gone since the search began cannot be told from one that was
+// not found, so that those that are left are compared.
+void vector_index::check(const state& in, std::span<const float> unit,
+                         double best) const {
+  std::vector<near_vector> all;
+  for (const auto& some : in.segment)
+    for (const auto& x : *some)
+      consider(*x, unit, all);
+  consider_all(*in.links, unit, all);
+  ++counters_.checked;
+  if (std::all_of(all.begin(), all.end(), [&](const near_vector& x) {
+        return x.similarity <= best;
+      }))
+    ++counters_.agreed;
+}
+
+size_t vector_index::size() const {
+  return live_;
+}
+
+uint64_t vector_index::bytes() const {
+  const std::lock_guard hold{lock_};
+  const auto links = snapshot()->links;
+  const auto linked = links ? links->entries().size() : 0;
+  const uint64_t vectors =
+    (linked + segment_slots_)
+    * (sizeof(detail::entry) + sizeof(entry_ptr) + dimensions_ * sizeof(float));
+  const uint64_t graphs = links ? links->bytes() : 0;
+  // What is built is as large as what it is made from.
+  const uint64_t building =
+    builds_ ? detail::graph::most_bytes(linked + taken_slots_) : 0;
+  return vectors + graphs + building;
+}
+
+} // namespace atelier::index

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/seed.hpp"
+#include "clustered.hpp"
+#include <atelier/index/vectors/detail/products.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <cmath>
+#include <vector>
+
+namespace {
+
+using namespace atelier;
+using index::detail::products;
+
+std::vector<const products*> those_that_run() {
+  std::vector<const products*> out;
+  for (const auto* x : index::detail::compiled_products())
+    if (x->runs())
+      out.push_back(x);
+  return out;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(products_test)
+
+BOOST_AUTO_TEST_CASE(every_instruction_set_has_the_same_product) {
+  core::philox random{test::seed(), core::purpose::test, core::request_id{1}};
+  const auto all = those_that_run();
+  for (const size_t n : {1u, 7u, 8u, 9u, 31u, 33u, 64u, 100u, 256u, 768u, 771u})
+    for (int i = 0; i < 20; ++i) {
+      test::clustered from{n, 2, random};
+      const auto a = from.draw();
+      const auto b = from.draw();
+      double plain = 0;
+      for (size_t j = 0; j < n; ++j)
+        plain += static_cast<double>(a[j]) * b[j];
+      const auto exact = all.front()->exact(a.data(), b.data(), n);
+      BOOST_TEST(std::abs(exact - plain) < 1e-5);
+      for (const auto* x : all) {
+        BOOST_TEST(x->exact(a.data(), b.data(), n) == exact, x->name);
+        BOOST_TEST(std::abs(x->quick(a.data(), b.data(), n) - plain) < 1e-5,
+                   x->name);
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_widest_that_runs_is_chosen) {
+  BOOST_TEST(index::detail::chosen_products().name
+             == those_that_run().back()->name);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

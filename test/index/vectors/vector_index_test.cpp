@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clustered.hpp"
+#include "support/scale.hpp"
+#include "support/seed.hpp"
+#include <atelier/index/nearest.hpp>
+#include <atelier/index/text_vector.hpp>
+#include <atelier/index/vectors/detail/build_thread.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <map>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace atelier;
+using index::near_vector;
+using index::nearest_by_key;
+using index::vector_options;
+
+core::philox random_of(uint64_t i) {
+  return core::philox{test::seed(), core::purpose::test, core::request_id{i}};
+}
+
+// The same promises, by looking at everything each time.
+using model = std::map<uint64_t, std::vector<float>>;
+
+std::vector<near_vector> near(const model& all, const std::vector<float>& unit,
+                              size_t most) {
+  std::vector<near_vector> out;
+  for (const auto& [number, x] : all)
+    if (const auto likeness = index::similarity(unit, x); likeness > 0)
+      out.push_back({number, likeness});
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    return a.similarity != b.similarity ? a.similarity > b.similarity
+                                        : a.number > b.number;
+  });
+  out.resize(std::min(most, out.size()));
+  return out;
+}
+
+vector_options with_segment(size_t segment) {
+  vector_options out;
+  out.segment = segment;
+  out.segment_most = 8 * segment;
+  out.search = 10;
+  return out;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(vector_index_test)
+
+BOOST_AUTO_TEST_CASE(few_vectors_are_found_exactly) {
+  auto random = random_of(1);
+  test::clustered from{24, 5, random};
+  nearest_by_key n{24, with_segment(1'000)};
+  model all;
+  for (uint64_t i = 1; i < 1'000; ++i) {
+    all[i] = i % 10 == 0 ? all[i - 1] : from.draw();
+    BOOST_REQUIRE(n.add("k", i, all[i]));
+    if (i % 3 == 0) {
+      all.erase(i - 2);
+      BOOST_REQUIRE(n.remove("k", i - 2));
+    }
+    const auto wanted = i % 5 == 0 ? all[i] : from.draw();
+    BOOST_REQUIRE((n.near("k", wanted, i % 12) == near(all, wanted, i % 12)));
+  }
+  n.settle();
+  BOOST_TEST((n.counts() == index::vector_counts{}));
+  BOOST_TEST(!n.remove("k", 1));
+  BOOST_TEST(!n.remove("l", 3));
+  BOOST_TEST(n.near("l", from.draw(), 3).empty());
+}
+
+// At scale 1: 20,000 vectors of 256 numbers.
+BOOST_AUTO_TEST_CASE(the_nearest_of_many_is_found) {
+  auto random = random_of(2);
+  const auto many = std::max<size_t>(test::scaled(20'000), 600);
+  test::clustered from{256, std::max<size_t>(many / 50, 10), random};
+  auto how = with_segment(many / 10);
+  how.search = 40;
+  nearest_by_key n{256, how};
+  model all;
+  for (uint64_t i = 1; i <= many; ++i) {
+    n.load("k", i, all[i] = from.draw());
+    if (i % (many / 4) == 0)
+      n.settle();
+  }
+  BOOST_TEST(n.counts().builds >= 4u);
+  size_t right = 0;
+  for (int i = 0; i < 300; ++i) {
+    const auto wanted = from.draw();
+    const auto found = n.near("k", wanted, 1);
+    BOOST_REQUIRE(found.size() == 1u);
+    right += found == near(all, wanted, 1);
+  }
+  BOOST_TEST(right >= 297u);
+}
+
+// At scale 1: 200,000 operations.
+BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
+  auto random = random_of(3);
+  test::clustered from{16, 20, random};
+  auto how = with_segment(100);
+  how.check_every = 1;
+  nearest_by_key n{16, how};
+  model all;
+  uint64_t last = 0;
+  const auto operations = std::max<size_t>(test::scaled(200'000), 4'000);
+  size_t searches = 0;
+  size_t right = 0;
+  for (size_t i = 0; i < operations; ++i) {
+    // Grows and shrinks, below the segment and far above it.
+    const bool grows = i / 1'000 % 2 == 0;
+    const auto what = random.below(10);
+    if (what < (grows ? 6u : 1u)) {
+      const auto unit = from.draw();
+      if (!n.add("k", last + 1, unit)) {
+        n.settle();
+        continue;
+      }
+      all[++last] = unit;
+      // What is new is always found.
+      const auto found = n.near("k", unit, 3);
+      BOOST_REQUIRE(!found.empty());
+      BOOST_REQUIRE(found.front().number == last);
+    } else if (what < 7 && !all.empty()) {
+      auto at = all.lower_bound(random.below(last + 1));
+      if (at == all.end())
+        at = all.begin();
+      BOOST_REQUIRE(n.remove("k", at->first));
+      BOOST_REQUIRE(!n.remove("k", at->first));
+      all.erase(at);
+    } else {
+      const auto wanted = from.draw();
+      const auto most = 1 + random.below(12);
+      const auto found = n.near("k", wanted, most);
+      for (const auto& x : found) {
+        const auto at = all.find(x.number);
+        BOOST_REQUIRE(at != all.end());
+        BOOST_REQUIRE(x.similarity == index::similarity(wanted, at->second));
+      }
+      const auto expected = near(all, wanted, most);
+      BOOST_REQUIRE(found.size() == expected.size());
+      for (size_t j = 0; j < found.size(); ++j)
+        BOOST_REQUIRE(found[j].similarity <= expected[j].similarity);
+      ++searches;
+      right += expected.empty() || found.front() == expected.front();
+    }
+  }
+  n.settle();
+  const auto counts = n.counts();
+  BOOST_TEST(counts.builds > 0u);
+  BOOST_TEST(counts.failed_builds == 0u);
+  BOOST_TEST(static_cast<double>(right) >= 0.97 * static_cast<double>(searches));
+  BOOST_TEST(counts.checked > 0u);
+  BOOST_TEST(counts.agreed <= counts.checked);
+  BOOST_TEST(static_cast<double>(counts.agreed)
+             >= 0.95 * static_cast<double>(counts.checked));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_left_of_a_cluster_is_found) {
+  auto random = random_of(4);
+  test::clustered one{16, 1, random};
+  test::clustered others{16, 20, random};
+  nearest_by_key n{16, with_segment(1'000)};
+  model all;
+  for (uint64_t i = 1; i <= 1'000; ++i)
+    n.load("k", i, all[i] = i % 5 == 0 ? one.draw() : others.draw());
+  n.settle();
+  BOOST_REQUIRE(n.counts().builds == 1u);
+  // All but one of the nearest, fewer than a new graph is built for.
+  for (uint64_t i = 10; i <= 1'000; i += 5) {
+    all.erase(i);
+    BOOST_REQUIRE(n.remove("k", i));
+  }
+  n.settle();
+  BOOST_REQUIRE(n.counts().builds == 1u);
+  const auto wanted = one.draw();
+  BOOST_TEST((n.near("k", wanted, 5) == near(all, wanted, 5)));
+  BOOST_TEST((n.near("k", wanted, 900) == near(all, wanted, 900)));
+}
+
+BOOST_AUTO_TEST_CASE(memory_is_counted_and_given_back) {
+  auto random = random_of(5);
+  test::clustered from{64, 20, random};
+  nearest_by_key n{64, with_segment(200)};
+  BOOST_TEST(n.bytes() == 0u);
+  uint64_t most = 0;
+  for (uint64_t i = 1; i <= 2'000; ++i) {
+    n.load("k", i, from.draw());
+    most = std::max(most, n.bytes());
+  }
+  n.settle();
+  const auto settled = n.bytes();
+  BOOST_TEST(settled >= 2'000 * 64 * sizeof(float));
+  BOOST_TEST(settled <= 3 * 2'000 * 64 * sizeof(float));
+  // hnswlib's locks, while it builds, count by themselves.
+  BOOST_TEST(most <= 2 * settled + 65'536 * 40);
+  // A quarter may be gone and still be held.
+  for (uint64_t i = 1; i <= 1'000; ++i)
+    BOOST_REQUIRE(n.remove("k", i));
+  n.settle();
+  BOOST_TEST(n.bytes() <= settled * 2 / 3);
+  for (uint64_t i = 1'001; i <= 2'000; ++i)
+    BOOST_REQUIRE(n.remove("k", i));
+  BOOST_TEST(n.bytes() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(too_many_at_once_are_refused) {
+  auto random = random_of(6);
+  test::clustered from{16, 20, random};
+  auto how = with_segment(500);
+  how.segment_most = 510;
+  std::vector<std::vector<float>> units;
+  for (int i = 0; i < 600; ++i)
+    units.push_back(from.draw());
+  std::promise<void> may_build;
+  index::vector_counters counters;
+  index::detail::build_thread builder;
+  builder.post([&] { may_build.get_future().wait(); });
+  const auto of =
+    std::make_shared<index::vector_index>(16, how, counters, builder);
+  const auto is_found = [&](uint64_t i) {
+    const auto found = of->near(units[i], 1);
+    return found.size() == 1 && found.front().number == i;
+  };
+  for (uint64_t i = 0; i < 510; ++i)
+    BOOST_REQUIRE(of->add(i, units[i], index::at_bound::refuse));
+  BOOST_TEST(!of->add(510, units[510], index::at_bound::refuse));
+  BOOST_TEST(!is_found(510));
+  // What is read at a start is not refused.
+  BOOST_TEST(of->add(510, units[510], index::at_bound::grow));
+  // These are gone before they are linked, and after that.
+  BOOST_TEST(of->remove(7));
+  may_build.set_value();
+  builder.settle();
+  BOOST_TEST(counters.now().builds == 1u);
+  BOOST_TEST(of->remove(8));
+  for (const uint64_t i : {0u, 9u, 499u, 500u, 509u, 510u})
+    BOOST_TEST(is_found(i), i);
+  BOOST_TEST(!is_found(7));
+  BOOST_TEST(!is_found(8));
+  BOOST_TEST(of->size() == 509u);
+  BOOST_TEST(of->add(511, units[511], index::at_bound::refuse));
+  BOOST_TEST(is_found(511));
+}
+
+BOOST_AUTO_TEST_CASE(the_thread_ends_its_work_and_drops_the_rest) {
+  std::atomic<bool> dropped{true};
+  {
+    std::promise<void> begun;
+    index::detail::build_thread builder;
+    builder.post([&] {
+      begun.set_value();
+      while (!builder.stopping())
+        std::this_thread::yield();
+    });
+    builder.post([&] { dropped = false; });
+    BOOST_TEST(!builder.post_if_idle([&] { dropped = false; }));
+    begun.get_future().wait();
+  }
+  BOOST_TEST(dropped);
+}
+
+BOOST_AUTO_TEST_CASE(a_build_under_way_ends_with_its_owner) {
+  auto random = random_of(7);
+  test::clustered from{768, 20, random};
+  std::vector<std::vector<float>> units;
+  for (int i = 0; i < 1'000; ++i)
+    units.push_back(from.draw());
+  for (int round = 0; round < 3; ++round) {
+    nearest_by_key n{768, with_segment(500)};
+    for (uint64_t i = 0; i < units.size(); ++i)
+      n.load(round == 1 && i % 2 == 0 ? "l" : "k", i, units[i]);
+    // A key may be empty before its index is built.
+    if (round == 2)
+      for (uint64_t i = 0; i < units.size(); ++i)
+        BOOST_REQUIRE(n.remove("k", i));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(threads_search_beside_changes_and_builds) {
+  constexpr uint64_t window = 400;
+  auto random = random_of(8);
+  test::clustered from{32, 20, random};
+  const auto rounds = std::max<size_t>(test::scaled(50'000), 3'000);
+  std::vector<std::vector<float>> units;
+  for (size_t i = 0; i < 500; ++i)
+    units.push_back(from.draw());
+  auto how = with_segment(100);
+  how.segment_most = 100'000;
+  how.check_every = 3;
+  nearest_by_key n{32, how};
+  // Numbers up to `gone` are removed, those from `begun` on not yet added.
+  std::atomic<uint64_t> gone{0};
+  std::atomic<uint64_t> begun{1};
+  std::atomic<size_t> wrong{0};
+  std::atomic<bool> ends{false};
+  std::vector<std::jthread> threads;
+  for (uint64_t t = 0; t < 2; ++t)
+    threads.emplace_back([&, t] {
+      auto own = random_of(100 + t);
+      while (!ends) {
+        const auto& wanted = units[own.below(units.size())];
+        const uint64_t before = gone;
+        const auto found = n.near("k", wanted, 5);
+        const uint64_t after = begun;
+        for (const auto& x : found)
+          if (x.number <= before || x.number > after
+              || x.similarity
+                   != index::similarity(wanted, units[x.number % units.size()]))
+            ++wrong;
+        static_cast<void>(n.bytes());
+      }
+    });
+  for (uint64_t i = 1; i <= rounds; ++i) {
+    begun = i;
+    if (!n.add("k", i, units[i % units.size()]))
+      ++wrong;
+    if (i > window) {
+      if (!n.remove("k", i - window))
+        ++wrong;
+      gone = i - window;
+    }
+  }
+  n.settle();
+  ends = true;
+  threads.clear();
+  BOOST_TEST(wrong == 0u);
+  BOOST_TEST(n.counts().builds > 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -105,7 +105,10 @@ vector_counts vector_counters::now() const {
 vector_index::vector_index(size_t dimensions, vector_options how,
                            vector_counters& counters,
                            detail::build_thread& builder)
-  : dimensions_(dimensions), how_(how), counters_(counters), builder_(builder),
+  : dimensions_(dimensions),
+    how_(how),
+    counters_(counters),
+    builder_(builder),
     state_(std::make_shared<state>()) {
   ATELIER_EXPECTS(how.segment > 0 && how.segment_most >= how.segment
                     && how.search > 0 && how.check_every > 0,
@@ -190,8 +193,7 @@ void vector_index::tidy() {
     segment_slots_ = segment_live_;
   }
   const bool many_gone =
-    now->links
-    && gone_but_linked() * gone_share > now->links->entries().size();
+    now->links && gone_but_linked() * gone_share > now->links->entries().size();
   if (next_sequence_ >= retry_at_
       && (segment_live_ >= how_.segment || many_gone))
     start_build();
@@ -217,10 +219,9 @@ void vector_index::build(const state& from, bool afresh) {
         added.push_back(x);
   const auto segment = from.live_after(0);
   added.insert(added.end(), segment.begin(), segment.end());
-  auto made =
-    detail::graph::build(dimensions_, afresh ? nullptr : from.links.get(),
-                         added,
-                         [&] { return builder_.stopping() || live_ == 0; });
+  auto made = detail::graph::build(
+    dimensions_, afresh ? nullptr : from.links.get(), added,
+    [&] { return builder_.stopping() || live_ == 0; });
   const std::lock_guard hold{lock_};
   builds_ = false;
   if (made) {
@@ -258,8 +259,7 @@ std::vector<near_vector> vector_index::near(std::span<const float> unit,
                            > std::pair{b.similarity, b.number};
                     });
   out.erase(best, out.end());
-  if (now->links && most > 0
-      && ++counters_.searches % how_.check_every == 0) {
+  if (now->links && most > 0 && ++counters_.searches % how_.check_every == 0) {
     const auto found = out.empty() ? 0 : out.front().similarity;
     builder_.post_if_idle(
       [self = shared_from_this(), now, found,
@@ -280,9 +280,8 @@ void vector_index::check(const state& in, std::span<const float> unit,
       consider(*x, unit, all);
   consider_all(*in.links, unit, all);
   ++counters_.checked;
-  if (std::all_of(all.begin(), all.end(), [&](const near_vector& x) {
-        return x.similarity <= best;
-      }))
+  if (std::all_of(all.begin(), all.end(),
+                  [&](const near_vector& x) { return x.similarity <= best; }))
     ++counters_.agreed;
 }
 

@@ -67,13 +67,12 @@ enum class at_bound : uint8_t { refuse, grow };
 ///
 /// New vectors are compared one by one; together they are the segment. Where
 /// the segment is full, a thread in the background builds the next graph: the
-/// last one with the segment's vectors linked in addition, or, where more than a
-/// quarter of its vectors are gone, a new one. Meanwhile the segment grows up to
-/// its bound; then vectors are refused. Graphs share the vectors and do not
+/// last one with the segment's vectors linked in addition, or, where more than
+/// a quarter of its vectors are gone, a new one. Meanwhile the segment grows up
+/// to its bound; then vectors are refused. Graphs share the vectors and do not
 /// change: a search holds the graph and the segment with which it began, and
-/// waits for neither a build nor for adding. With few vectors there is no graph,
-/// and a search is exact.
-/// Threads: any.
+/// waits for neither a build nor for adding. With few vectors there is no
+/// graph, and a search is exact. Threads: any.
 class vector_index : public std::enable_shared_from_this<vector_index> {
 public:
   /// @pre all that is passed by reference outlives its work on the thread; a
@@ -82,7 +81,8 @@ public:
                detail::build_thread& builder);
   ~vector_index();
 
-  /// Returns false where the segment has reached its bound, and it is to refuse.
+  /// Returns false where the segment has reached its bound, and it is to
+  /// refuse.
   /// @pre the number is not in the index
   bool add(uint64_t number, std::span<const float> unit, at_bound then);
 

@@ -7,6 +7,10 @@
 #include <atelier/index/vectors/detail/graph.hpp>
 #include <atelier/index/vectors/detail/products.hpp>
 
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -25,10 +29,6 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
-
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 namespace {
 #include <hnswlib/hnswlib.h>
@@ -134,10 +134,9 @@ struct graph::links {
 graph::graph() = default;
 graph::~graph() = default;
 
-core::result<std::shared_ptr<const graph>>
-graph::build(size_t dimensions, const graph* from,
-             std::span<const entry_ptr> added,
-             const std::function<bool()>& stop) {
+core::result<std::shared_ptr<const graph>> graph::build(
+  size_t dimensions, const graph* from, std::span<const entry_ptr> added,
+  const std::function<bool()>& stop) {
   try {
     std::shared_ptr<graph> out{new graph};
     auto& all = out->entries_;
@@ -190,10 +189,9 @@ uint64_t graph::bytes() const {
 uint64_t graph::most_bytes(size_t entries) {
   // Two links for each neighbour, one entry in `neighbours` on a second level,
   // the lock of each entry, and those that hnswlib has for updates.
-  const uint64_t each = 2 * neighbours * sizeof(hnswlib::tableint) * 2
-                      + sizeof(std::mutex) + 64;
-  return entries * each
-       + linked::max_update_element_locks * sizeof(std::mutex);
+  const uint64_t each =
+    2 * neighbours * sizeof(hnswlib::tableint) * 2 + sizeof(std::mutex) + 64;
+  return entries * each + linked::max_update_element_locks * sizeof(std::mutex);
 }
 
 } // namespace atelier::index::detail

@@ -23,6 +23,7 @@ struct entry {
   /// Whether it was removed: no search returns it any more.
   mutable std::atomic<bool> gone{false};
 };
+
 using entry_ptr = std::shared_ptr<const entry>;
 
 /// A graph of near neighbours (hnswlib's HNSW) over vectors that it shares. It
@@ -38,9 +39,9 @@ public:
   /// and then `added`. Takes about a millisecond for each added one.
   /// Errors: ec::stopping where `stop` said so; ec::internal where hnswlib
   ///         threw, as without memory.
-  static core::result<std::shared_ptr<const graph>>
-  build(size_t dimensions, const graph* from, std::span<const entry_ptr> added,
-        const std::function<bool()>& stop);
+  static core::result<std::shared_ptr<const graph>> build(
+    size_t dimensions, const graph* from, std::span<const entry_ptr> added,
+    const std::function<bool()>& stop);
 
   ~graph();
   graph(const graph&) = delete;

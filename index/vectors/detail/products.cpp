@@ -19,11 +19,11 @@ double in_eight_sums(const float* a, const float* b, size_t n) {
   return out;
 }
 
-const products baseline_products{
-  "baseline", [] { return true; }, in_eight_sums,
-  [](const float* a, const float* b, size_t n) {
-    return static_cast<float>(in_eight_sums(a, b, n));
-  }};
+const products baseline_products{"baseline", [] { return true; }, in_eight_sums,
+                                 [](const float* a, const float* b, size_t n) {
+                                   return static_cast<float>(
+                                     in_eight_sums(a, b, n));
+                                 }};
 
 } // namespace
 

@@ -38,8 +38,8 @@ float quick_avx2(const float* a, const float* b, size_t n) {
       sums[j] = _mm256_fmadd_ps(_mm256_loadu_ps(a + i + 8 * j),
                                 _mm256_loadu_ps(b + i + 8 * j), sums[j]);
   for (; i + 8 <= n; i += 8)
-    sums[0] = _mm256_fmadd_ps(_mm256_loadu_ps(a + i), _mm256_loadu_ps(b + i),
-                              sums[0]);
+    sums[0] =
+      _mm256_fmadd_ps(_mm256_loadu_ps(a + i), _mm256_loadu_ps(b + i), sums[0]);
   const auto all = _mm256_add_ps(_mm256_add_ps(sums[0], sums[1]),
                                  _mm256_add_ps(sums[2], sums[3]));
   return static_cast<float>(add_up(all, a + i, b + i, n - i));

@@ -14,9 +14,9 @@ double exact_avx512(const float* a, const float* b, size_t n) {
   auto in_register = _mm256_setzero_ps();
   const auto whole = n - n % 8;
   for (size_t i = 0; i < whole; i += 8)
-    in_register = _mm256_add_ps(
-      in_register,
-      _mm256_mul_ps(_mm256_loadu_ps(a + i), _mm256_loadu_ps(b + i)));
+    in_register =
+      _mm256_add_ps(in_register, _mm256_mul_ps(_mm256_loadu_ps(a + i),
+                                               _mm256_loadu_ps(b + i)));
   float sums[8];
   _mm256_storeu_ps(sums, in_register);
   for (size_t i = whole; i < n; ++i)

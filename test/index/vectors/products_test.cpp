@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/seed.hpp"
 #include "clustered.hpp"
+#include "support/seed.hpp"
 #include <atelier/index/vectors/detail/products.hpp>
 
 #include <boost/test/unit_test.hpp>

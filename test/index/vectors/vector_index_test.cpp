@@ -158,7 +158,8 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
   const auto counts = n.counts();
   BOOST_TEST(counts.builds > 0u);
   BOOST_TEST(counts.failed_builds == 0u);
-  BOOST_TEST(static_cast<double>(right) >= 0.97 * static_cast<double>(searches));
+  BOOST_TEST(static_cast<double>(right)
+             >= 0.97 * static_cast<double>(searches));
   BOOST_TEST(counts.checked > 0u);
   BOOST_TEST(counts.agreed <= counts.checked);
   BOOST_TEST(static_cast<double>(counts.agreed)

@@ -309,10 +309,22 @@ const option all_options[] = {
 
   {"cache", "memory_mib",
    "Maximum memory of the cache; the least recently used entries are removed "
-   "first. 0: no cache.",
+   "first. 0: no cache. With cache.folder: maximum memory of copies of what is "
+   "in the folder.",
    ATELIER_AT(cache.memory_bytes), 0, 16'777'216},
   {"cache", "entries", "Maximum number of requests in the cache.",
    ATELIER_AT(cache.entries), 1, 10'000'000},
+  {"cache", "folder",
+   "Folder in which the cache outlives the server, with its prompts; its "
+   "parent "
+   "folder must exist. Empty: in memory only.",
+   ATELIER_AT(cache.folder)},
+  {"cache", "disk_mib", "Disk quota of cache.folder.",
+   ATELIER_AT(cache.disk_bytes), 1, 1'073'741'824},
+  {"cache", "tenant_floor",
+   "Share of cache.disk_mib that is reserved in equal parts for the API keys "
+   "that have anything in the cache: another key's images never take it.",
+   ATELIER_AT(cache.tenant_floor), 0, 1},
 
   {"http", "listen",
    "HOST:PORT to listen on; port 0 takes a free one. Without HOST it is "

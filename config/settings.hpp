@@ -181,10 +181,17 @@ struct monitor_settings {
 
 /// The limits of the cache of answered requests.
 struct cache_settings {
-  /// The maximum memory of the cache; 0: no cache and no search.
+  /// The maximum memory of the cache; 0: no cache and no search. With `folder`,
+  /// that of copies of its payloads.
   uint64_t memory_bytes = 0;
   /// The maximum number of requests in the cache.
   uint32_t entries = 10'000;
+  /// Where the cache outlives the server; empty: in memory alone.
+  std::string folder;
+  /// The maximum size of the cache in `folder`.
+  uint64_t disk_bytes = 10ull << 30;
+  /// The share of it that is reserved in equal parts for all tenants.
+  double tenant_floor = 0.25;
 };
 
 /// The HTTP server. `limits` has the limits of a request.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/ids.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/planning/route.hpp>
@@ -31,11 +32,13 @@ struct leftover {
   core::extent px;
   /// How many times reuse was chained up to it.
   uint32_t depth = 0;
+  /// Whose request it was.
+  core::tenant_id whose;
 };
 
 struct kept_counts {
   uint64_t entries = 0;
-  /// Of all that is kept: payloads, vectors and keys.
+  /// Of all that is kept, as the implementation counts them.
   uint64_t bytes = 0;
   /// Searches that found anything, and those that did not.
   uint64_t hits = 0;
@@ -48,6 +51,8 @@ struct kept_counts {
   /// that had found an entry at least as near.
   uint64_t searches_checked = 0;
   uint64_t searches_agreed = 0;
+  /// Times that a disk did not keep, give or remove what it was to.
+  uint64_t failed = 0;
 
   friend bool operator==(const kept_counts&, const kept_counts&) = default;
 };
@@ -70,7 +75,8 @@ public:
   /// Returns an entry's state after that many steps, byte by byte as it was
   /// kept.
   /// Errors: ec::not_found where it is gone or never was; ec::bad_payload
-  ///         where its bytes have changed: then the entry has left.
+  ///         where its bytes have changed: then the entry has left;
+  ///         ec::io_failed where a disk does not give them now.
   virtual core::result<payload> state(uint64_t entry, uint32_t steps) = 0;
 
   /// Returns the pixels of an entry's image, which has that size.
@@ -82,8 +88,9 @@ public:
   virtual void drop_torn(uint64_t entry) = 0;
 
   /// Keeps what a request left. Returns false where nothing is kept: it is
-  /// larger than all that may be kept, it has nothing, its text has no words,
-  /// or more is kept at once than can be made searchable.
+  /// larger than all that may be kept or make room, it has nothing, its text
+  /// has no words, more is kept at once than can be made searchable, or a disk
+  /// does not take it.
   virtual bool keep(std::string_view key, std::string_view text,
                     leftover what) = 0;
 

@@ -59,7 +59,7 @@ cache_status cache_of(const config::cache_settings& most,
   out.entries = now.entries;
   out.bytes = now.bytes;
   out.most_entries = most.entries;
-  out.most_bytes = most.memory_bytes;
+  out.most_bytes = most.folder.empty() ? most.memory_bytes : most.disk_bytes;
   out.hits = now.hits;
   out.misses = now.misses;
   out.evicted = now.evicted;

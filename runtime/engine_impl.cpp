@@ -82,7 +82,10 @@ core::result<void> engine::impl::begin() {
   policy = std::move(*made_policy);
   if (auto there = runtime::check_classifier(settings); !there)
     return there;
-  kept = runtime::kept_work_of(settings);
+  auto made_kept = runtime::kept_work_of(settings);
+  if (!made_kept)
+    return made_kept.why();
+  kept = std::move(*made_kept);
   auto made_stages = runtime::stages_of(settings, own.stages, kept);
   if (!made_stages)
     return made_stages.why();

@@ -7,8 +7,10 @@
 #include <atelier/actors/stages/search.hpp>
 #include <atelier/config/device_kind.hpp>
 #include <atelier/index/memory.hpp>
+#include <atelier/index/store/store.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/schedule_search.hpp>
+#include <atelier/runtime/kept_scope.hpp>
 #include <atelier/runtime/make_classifier.hpp>
 #include <atelier/runtime/make_executor.hpp>
 #include <atelier/runtime/pipeline.hpp>
@@ -39,11 +41,32 @@ system_config::system_config(size_t threads) {
   add_message_types<caf::id_block::atelier>();
 }
 
-std::shared_ptr<index::kept_work> kept_work_of(const config::settings& x) {
+std::shared_ptr<index::kept_work> kept_elsewhere(const config::settings& x) {
   if (x.cache.memory_bytes == 0)
     return nullptr;
   return std::make_shared<index::memory>(
     index::memory_bounds{x.cache.memory_bytes, x.cache.entries});
+}
+
+core::result<std::shared_ptr<index::kept_work>> kept_work_of(
+  const config::settings& x) {
+  if (x.cache.memory_bytes == 0 || x.cache.folder.empty())
+    return kept_elsewhere(x);
+  auto scope = kept_scope(x);
+  if (!scope)
+    return scope.why();
+  index::store_options with;
+  with.folder = x.cache.folder;
+  with.scope = std::move(*scope);
+  with.disk_bytes = x.cache.disk_bytes;
+  with.entries = x.cache.entries;
+  with.memory_bytes = x.cache.memory_bytes;
+  with.tenant_floor = x.cache.tenant_floor;
+  auto made = index::store::open(std::move(with));
+  if (!made)
+    return core::fail(core::ec::bad_config, "cache.folder: {}",
+                      made.why().text);
+  return std::shared_ptr<index::kept_work>{std::move(*made)};
 }
 
 core::result<std::shared_ptr<const planning::pipeline>> stages_of(

@@ -93,10 +93,18 @@ control_actors spawn_control(caf::actor_system& sys, const part_context& with,
                              const control_context& control);
 
 /// Returns the store of earlier work that the settings configure; null: none.
-std::shared_ptr<index::kept_work> kept_work_of(const config::settings& x);
+/// Only the control process, in which it is used, may open its folder.
+/// Errors: ec::bad_config where the folder cannot be made or opened, or another
+///         process has it open; those of kept_scope.
+core::result<std::shared_ptr<index::kept_work>> kept_work_of(
+  const config::settings& x);
+
+/// Returns what stands for that store in the lists of the other processes,
+/// which never use it; null: none.
+std::shared_ptr<index::kept_work> kept_elsewhere(const config::settings& x);
 
 /// Returns the stages of a request by the settings, including a host's own.
-/// @param kept the result of kept_work_of
+/// @param kept the result of kept_work_of or kept_elsewhere
 /// Errors: ec::bad_config, ec::invalid_argument: a host's stage has no place.
 core::result<std::shared_ptr<const planning::pipeline>> stages_of(
   const config::settings& x, const std::vector<actors::added_stage>& more,

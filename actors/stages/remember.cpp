@@ -22,6 +22,7 @@ constexpr planning::slot_use remember_uses[] = {
 
 constexpr planning::stage_row remember_row = {
   .name = "remember",
+  .version = 2,
   .where = planning::place::background,
   .at = planning::hook::after_answer,
   .slots = remember_uses,
@@ -102,6 +103,7 @@ std::optional<remember_stage::work> remember_stage::begin(
     order.image = false;
   if (!order.states && !order.image)
     return std::nullopt;
+  order.whose = of.wanted.tenant;
   order.text = of.wanted.text.positive;
   order.latent =
     planning::latent_of(of.costs.variants[of.how->variant.value], of.how->px);
@@ -121,6 +123,7 @@ core::result<remember_stage::done> remember_stage::run(
   const work& order, planning::worker_context& here) const {
   index::leftover left;
   left.depth = order.depth;
+  left.whose = order.whose;
   if (order.states) {
     auto states = states_of(here, order.latent);
     if (!states)

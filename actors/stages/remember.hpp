@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/ids.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/index/kept_work.hpp>
 #include <atelier/planning/stage.hpp>
@@ -28,10 +29,12 @@ public:
     core::latent_shape latent;
     core::extent px;
     uint32_t depth = 0;
+    core::tenant_id whose;
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, work& x) {
-      return f(x.key, x.text, x.states, x.image, x.latent, x.px, x.depth);
+      return f(x.key, x.text, x.states, x.image, x.latent, x.px, x.depth,
+               x.whose);
     }
   };
 

@@ -33,6 +33,7 @@ public:
     }
     check_each_option();
     check_limits();
+    check_cache();
     check_http();
     check_processes();
     check_arena();
@@ -59,6 +60,14 @@ private:
       add({key(l.sources_bytes), key(l.source_bytes)},
           fmt::format("{} is less than twice {}", told(l.sources_bytes),
                       told(l.source_bytes)));
+  }
+
+  void check_cache() {
+    const auto& c = x_.cache;
+    if (!c.folder.empty() && c.memory_bytes == 0)
+      add({key(c.folder), key(c.memory_bytes)},
+          fmt::format("a folder is for a cache, and {} is none",
+                      told(c.memory_bytes)));
   }
 
   void check_http() {

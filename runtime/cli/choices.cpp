@@ -15,6 +15,7 @@ constexpr std::string_view process_modes[] = {"single", "split"};
 constexpr std::string_view batchings[] = {"policy", "step", "whole_batch",
                                           "single"};
 constexpr std::string_view benches[] = {"serve"};
+constexpr std::string_view cache_verbs[] = {"verify", "stats", "clear"};
 constexpr std::string_view levels[] = {"trace", "debug", "info",
                                        "warn",  "error", "off"};
 constexpr std::string_view number_types[] = {"float32", "float16", "bfloat16"};
@@ -41,8 +42,9 @@ constexpr entry table[] = {
   {"--batching", batchings},  {"--log", levels},
   {"--dtype", number_types},  {"--prediction", predictions},
   {"--links", link_targets},  {"--native-only", switches},
-  {"bench", benches},         {"models", model_verbs},
-  {"train", parts},           {"SHELL", shells},
+  {"bench", benches},         {"cache", cache_verbs},
+  {"models", model_verbs},    {"train", parts},
+  {"SHELL", shells},
 };
 
 } // namespace

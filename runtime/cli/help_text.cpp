@@ -66,6 +66,14 @@ constexpr command_help table[] = {
    "  atelier models import sd_xl_base_1.0.safetensors --name xl\n",
    "  0 done; 2 bad usage, or the model is not sound; 3 no such model;\n"
    "  130 interrupted; 1 any other failure\n"},
+  {"cache", " verify | stats | clear",
+   "The folder of a cache that no server uses: cache.folder. 'verify' reads "
+   "every\nentry and changes none, 'clear' removes all.\n",
+   "  atelier cache verify --folder /var/lib/atelier/cache\n"
+   "  atelier cache stats --config atelier.toml --json\n",
+   "  0 done, or all entries are sound; 2 bad usage or configuration;\n"
+   "  3 no cache there, or a server uses it; 1 any other failure, and with\n"
+   "  'verify' a damaged entry\n"},
   {"config", "", "",
    "  atelier config --example > atelier.toml\n"
    "  atelier config --config atelier.toml --set limits.steps=50\n",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/cli/bench.hpp>
+#include <atelier/runtime/cli/cache.hpp>
 #include <atelier/runtime/cli/completion.hpp>
 #include <atelier/runtime/cli/doctor.hpp>
 #include <atelier/runtime/cli/evaluate.hpp>
@@ -88,6 +89,7 @@ public:
     status_ = add_status(app_, server_arguments_);
     stop_ = add_stop(app_);
     models_ = add_models(app_, models_arguments_);
+    cache_ = add_cache(app_, cache_arguments_);
     config_ = add_config(app_, config_arguments_);
     doctor_ = add_doctor(app_);
     profile_ = add_profile(app_, profile_arguments_);
@@ -198,6 +200,10 @@ private:
     if (command == models_) {
       models_arguments_.words = std::move(words);
       return models(models_arguments_, common_, world_);
+    }
+    if (command == cache_) {
+      cache_arguments_.words = std::move(words);
+      return cache(cache_arguments_, common_, world_);
     }
     if (command == train_) {
       train_arguments_.words = std::move(words);
@@ -338,6 +344,7 @@ private:
   CLI::App* status_ = nullptr;
   CLI::App* stop_ = nullptr;
   CLI::App* models_ = nullptr;
+  CLI::App* cache_ = nullptr;
   CLI::App* config_ = nullptr;
   CLI::App* doctor_ = nullptr;
   CLI::App* profile_ = nullptr;
@@ -355,6 +362,7 @@ private:
   serve_arguments serve_arguments_;
   server_arguments server_arguments_;
   models_arguments models_arguments_;
+  cache_arguments cache_arguments_;
   config_arguments config_arguments_;
   profile_arguments profile_arguments_;
   plan_arguments plan_arguments_;

@@ -138,7 +138,7 @@ core::result<void> begin(life& x, const child_options& how,
     return known.why();
   x.profile = std::make_shared<const planning::profile>(std::move(*known));
   const auto mine =
-    stages_of(x.settings, x.own.stages, kept_work_of(x.settings));
+    stages_of(x.settings, x.own.stages, kept_elsewhere(x.settings));
   if (!mine)
     return mine.why();
   auto numbered = (*mine)->numbered_as(told.stages);

@@ -17,6 +17,35 @@ using planning::origin;
 
 static_assert(planning::stage_type<remember_stage>);
 
+// Keeps nothing but whose the last leftover was.
+struct tenant_witness : index::kept_work {
+  std::vector<planning::match> near(std::string_view, std::string_view,
+                                    size_t) override {
+    return {};
+  }
+
+  core::result<index::payload> state(uint64_t, uint32_t) override {
+    return core::fail(ec::not_found, "nothing is kept");
+  }
+
+  core::result<index::payload> image(uint64_t, core::extent) override {
+    return core::fail(ec::not_found, "nothing is kept");
+  }
+
+  void drop_torn(uint64_t) override {}
+
+  bool keep(std::string_view, std::string_view, index::leftover what) override {
+    whose = what.whose;
+    return true;
+  }
+
+  index::kept_counts counts() const override {
+    return {};
+  }
+
+  core::tenant_id whose;
+};
+
 struct fixture : test::stages_rig {
   remember_stage stage{kept};
 
@@ -142,6 +171,16 @@ BOOST_AUTO_TEST_CASE(what_no_search_could_find_is_not_kept) {
   wanted.kind = core::request_kind::generate;
   costs.reuse.reset();
   BOOST_TEST((stage.begin(answered()) == std::nullopt));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_kept_is_its_tenants) {
+  const auto seen = std::make_shared<tenant_witness>();
+  stage = remember_stage{seen};
+  wanted.tenant = core::tenant_id{7};
+  capture(state(5, 0.5f, latent.elements()));
+  draw();
+  BOOST_TEST((remember(answered()) == ec::none));
+  BOOST_TEST((seen->whose == core::tenant_id{7}));
 }
 
 BOOST_AUTO_TEST_CASE(a_found_answer_is_not_kept_again) {

@@ -91,8 +91,8 @@ BOOST_AUTO_TEST_CASE(version_and_help_go_to_standard_output) {
   BOOST_TEST((run({"generate", "--version"}) == exit_status::done));
   BOOST_TEST(out.str() == "atelier 1.2.3\n");
   BOOST_TEST((run({"--help"}) == exit_status::done));
-  for (const auto* command :
-       {"generate", "edit", "models", "config", "doctor", "completion"})
+  for (const auto* command : {"generate", "edit", "models", "cache", "config",
+                              "doctor", "completion"})
     BOOST_TEST(out.str().find(command) != std::string::npos, command);
   BOOST_TEST((run({"generate", "--help"}) == exit_status::done));
   BOOST_TEST(out.str().find("PROMPT...") != std::string::npos);

@@ -101,6 +101,8 @@ settings draw(core::philox& random) {
   x.http.bodies_bytes = std::max(x.http.bodies_bytes, x.http.body_bytes);
   if (x.http.results_disk_bytes == 0)
     x.http.journal = "off";
+  if (x.cache.memory_bytes == 0)
+    x.cache.folder.clear();
   // Cores need processes to be bound, and crashes processes to kill.
   if (x.processes.mode == process_mode::single) {
     x.preprocess.test_crash_seed = x.postprocess.test_crash_seed = 0;

@@ -51,6 +51,9 @@ BOOST_AUTO_TEST_CASE(what_a_program_got_wrong_is_told) {
        x.http.journal = "on";
        x.http.results_disk_bytes = 0;
      }},
+    {"cache.folder", [](auto& x) { x.cache.folder = "cache"; }},
+    {"cache.disk_mib", [](auto& x) { x.cache.disk_bytes = 0; }},
+    {"cache.tenant_floor", [](auto& x) { x.cache.tenant_floor = 1.5; }},
     {"log.level", [](auto& x) { x.log.level = "WARN"; }},
     {"devices", [](auto& x) { x.devices.clear(); }},
     {"devices", [](auto& x) { x.devices.resize(65); }},

@@ -13,6 +13,7 @@
 #include <support/host_policy.hpp>
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -168,6 +169,64 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_starts_from_its_own_state) {
       BOOST_TEST(told.bytes > 0u);
       BOOST_TEST(sut->stop(10s));
     }
+}
+
+BOOST_AUTO_TEST_CASE(
+  a_repeated_prompt_starts_from_its_own_state_after_a_restart) {
+  for (const auto how : {mode::single, mode::split})
+    BOOST_TEST_CONTEXT(how) {
+      const auto cache = folder.path / (how == mode::split ? "two" : "one");
+      auto set = settings();
+      set.push_back("cache.folder='" + cache.string() + "'");
+      const auto x = wanted("a red ball on a table");
+      picture undisturbed;
+      {
+        auto sut = test::start(how, set);
+        const auto first = test::answers_to(*sut, {x});
+        undisturbed = test::picture_in(first.front());
+        BOOST_TEST(undisturbed.steps_run == steps);
+        remembered(*sut);
+        BOOST_TEST(sut->status().cache.value().most_bytes == 10ull << 30);
+        // Its folder is in use.
+        const auto why = refusal({set.back()});
+        BOOST_TEST(why.find("cache.folder: " + cache.string()
+                            + " is in use by process "
+                            + std::to_string(getpid()))
+                     != std::string::npos,
+                   why);
+        BOOST_TEST(sut->stop(10s));
+      }
+      {
+        auto sut = test::start(how, set);
+        BOOST_TEST(sut->status().cache.value().entries == 1u);
+        const auto again = repeated(*sut, x);
+        BOOST_TEST(again.steps_run == steps - kept);
+        BOOST_TEST((again.bytes == undisturbed.bytes));
+        BOOST_TEST(test::comes_to_rest(*sut));
+        BOOST_TEST(sut->status().cache.value().torn == 0u);
+        BOOST_TEST(sut->stop(10s));
+      }
+      // Other variants draw otherwise under the same key.
+      for (auto& line : set)
+        if (line.starts_with("devices="))
+          line = "devices=[{name='cpu:0',executor='test_card',"
+                 "variants=['card@10','card@4','card@2']}]";
+      auto sut = test::start(how, set);
+      BOOST_TEST(sut->status().cache.value().entries >= 1u);
+      const auto first = test::answers_to(*sut, {x});
+      BOOST_TEST(test::picture_in(first.front()).route == "scratch");
+      BOOST_TEST(test::comes_to_rest(*sut));
+      BOOST_TEST(sut->status().cache.value().hits == 0u);
+      BOOST_TEST(sut->stop(10s));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_cache_needs_a_folder_that_can_be_made) {
+  const auto nowhere = (folder.path / "no" / "cache").string();
+  const auto why = refusal({"cache.folder='" + nowhere + "'"});
+  BOOST_TEST(why.find("cache.folder: " + nowhere + ": cannot be made")
+               != std::string::npos,
+             why);
 }
 
 BOOST_AUTO_TEST_CASE(a_device_that_is_killed_changes_nothing_of_it) {

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/ids.hpp>
+#include <atelier/core/result.hpp>
+#include <atelier/core/shape.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace atelier::index::detail {
+
+/// A payload of an entry: a state, or the image where `steps` is 0.
+struct part_row {
+  uint32_t steps = 0;
+  uint64_t bytes = 0;
+  /// XXH3 of the bytes.
+  uint64_t checksum = 0;
+
+  friend bool operator==(const part_row&, const part_row&) = default;
+};
+
+/// What is known of an entry beside its payloads.
+struct entry_row {
+  uint64_t number = 0;
+  std::string key;
+  std::string text;
+  core::tenant_id whose;
+  uint32_t depth = 0;
+  core::extent px;
+  /// Seconds since 1970.
+  int64_t made = 0;
+  /// Rises with each use of any entry.
+  uint64_t used = 0;
+  /// Steps rise; the payloads' order in the file.
+  std::vector<part_row> parts;
+
+  friend bool operator==(const entry_row&, const entry_row&) = default;
+};
+
+/// When an entry was last used.
+struct entry_use {
+  uint64_t number = 0;
+  uint64_t used = 0;
+};
+
+/// Returns the statements that make version 1, 2, ... of the file from the
+/// version before.
+std::span<const std::string_view> catalog_versions();
+
+/// The rows of all entries, in one file of SQLite with a write-ahead log. A
+/// change that was told to be done outlives the end of the process; after a
+/// loss of power the last changes may be missing, none is there in part.
+/// Threads: one at a time.
+class catalog {
+public:
+  /// Opens the file; makes it where there is none, and brings an older one to
+  /// the newest version.
+  /// Errors: ec::incompatible where the file is of a newer version, or not a
+  ///         file of this kind; ec::io_failed.
+  static core::result<catalog> open(
+    const std::filesystem::path& file,
+    std::span<const std::string_view> versions = catalog_versions());
+
+  catalog(catalog&&) noexcept;
+  catalog& operator=(catalog&&) noexcept;
+  ~catalog();
+
+  /// Calls `take` with each entry, the least recently used first.
+  /// Errors: ec::io_failed.
+  core::result<void> read(const std::function<void(entry_row)>& take) const;
+
+  /// Returns the highest number that an entry ever had.
+  /// Errors: ec::io_failed.
+  core::result<uint64_t> last_number() const;
+
+  /// Adds an entry, and notes the last uses of others with it.
+  /// Errors: ec::io_failed: then nothing has changed.
+  core::result<void> add(const entry_row& row,
+                         std::span<const entry_use> uses) const;
+
+  /// Removes entries; those that are gone are no fault.
+  /// Errors: ec::io_failed: then nothing has changed.
+  core::result<void> remove(std::span<const uint64_t> numbers) const;
+
+  /// Notes when entries were last used.
+  /// Errors: ec::io_failed: then nothing has changed.
+  core::result<void> note(std::span<const entry_use> uses) const;
+
+  /// Returns what SQLite finds wrong with its file; empty: nothing.
+  /// Errors: ec::io_failed.
+  core::result<std::string> faults() const;
+
+private:
+  class connection;
+
+  explicit catalog(std::unique_ptr<connection> to);
+
+  std::unique_ptr<connection> to_;
+};
+
+} // namespace atelier::index::detail

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/index/store/detail/hot_payloads.hpp>
+
+namespace atelier::index::detail {
+
+hot_payloads::hot_payloads(uint64_t most_bytes) : most_(most_bytes) {}
+
+payload hot_payloads::find(uint64_t entry, uint32_t steps) {
+  const auto at = by_name_.find({entry, steps});
+  if (at == by_name_.end())
+    return nullptr;
+  copies_.splice(copies_.begin(), copies_, at->second);
+  return at->second->second;
+}
+
+void hot_payloads::put(uint64_t entry, uint32_t steps, payload bytes) {
+  const name of{entry, steps};
+  if (const auto at = by_name_.find(of); at != by_name_.end())
+    take_out(at);
+  const uint64_t size = bytes->size();
+  if (size > most_)
+    return;
+  while (bytes_ > most_ - size)
+    take_out(by_name_.find(copies_.back().first));
+  copies_.emplace_front(of, std::move(bytes));
+  by_name_.emplace(of, copies_.begin());
+  bytes_ += size;
+}
+
+void hot_payloads::drop(uint64_t entry) {
+  auto at = by_name_.lower_bound({entry, 0});
+  while (at != by_name_.end() && at->first.first == entry)
+    at = take_out(at);
+}
+
+hot_payloads::place hot_payloads::take_out(place at) {
+  bytes_ -= at->second->second->size();
+  copies_.erase(at->second);
+  return by_name_.erase(at);
+}
+
+} // namespace atelier::index::detail

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
+#include <atelier/index/store/detail/store_impl.hpp>
+#include <atelier/ipc/checksum.hpp>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace atelier::index {
+
+using core::ec;
+using detail::entry_row;
+using detail::entry_use;
+using detail::part_row;
+
+namespace {
+
+constexpr size_t uses_at_once = 256;
+
+} // namespace
+
+namespace detail {
+
+uint64_t payload_bytes(const entry_row& row) {
+  uint64_t out = 0;
+  for (const auto& x : row.parts)
+    out += x.bytes;
+  return out;
+}
+
+uint64_t counted_bytes(const entry_row& row) {
+  return entry_overhead + row.key.size() + row.text.size() + payload_bytes(row);
+}
+
+std::filesystem::path rows_of(const std::filesystem::path& folder) {
+  return folder / "cache.sqlite";
+}
+
+std::filesystem::path payloads_of(const std::filesystem::path& folder) {
+  return folder / "payload";
+}
+
+} // namespace detail
+
+const part_row* store::impl::kept::part_of(uint32_t steps) const {
+  const auto at = std::find_if(parts.begin(), parts.end(),
+                               [&](const auto& x) { return x.steps == steps; });
+  return at == parts.end() ? nullptr : &*at;
+}
+
+uint64_t store::impl::kept::payload_bytes() const {
+  uint64_t out = 0;
+  for (const auto& x : parts)
+    out += x.bytes;
+  return out;
+}
+
+store::impl::impl(store_options options, detail::folder_lock its,
+                  detail::catalog catalog)
+  : with(std::move(options)),
+    held(std::move(its)),
+    files(detail::payloads_of(with.folder)),
+    rows(std::move(catalog)),
+    writes(with.most_failures, with.retry),
+    reads(with.most_failures, with.retry),
+    shares({with.disk_bytes, with.entries, with.tenant_floor}),
+    hot(with.memory_bytes) {}
+
+core::result<std::unique_ptr<store::impl>> store::impl::open(
+  store_options options) {
+  std::error_code error;
+  options.folder = std::filesystem::absolute(options.folder, error);
+  if (error)
+    return core::fail(ec::io_failed, "{}: {}", options.folder.string(),
+                      error.message());
+  if (auto ok = detail::make_private_folder(options.folder); !ok)
+    return ok.why();
+  auto its = detail::folder_lock::take(options.folder);
+  if (!its)
+    return its.why();
+  if (auto ok =
+        detail::make_private_folder(detail::payloads_of(options.folder));
+      !ok)
+    return ok.why();
+  auto catalog = detail::catalog::open(detail::rows_of(options.folder));
+  if (!catalog)
+    return catalog.why();
+  auto out = std::make_unique<impl>(std::move(options), std::move(*its),
+                                    std::move(*catalog));
+  if (auto ok = out->read_folder(); !ok)
+    return ok.why();
+  return out;
+}
+
+core::result<void> store::impl::read_folder() {
+  auto there = files.list();
+  if (!there)
+    return there.why();
+  std::vector<uint64_t> leaving;
+  // Rows come by their last use, vectors by their numbers.
+  std::map<uint64_t, text_vector> texts;
+  if (auto ok = rows.read([&](entry_row row) {
+        last_use = std::max(last_use, row.used);
+        const auto file = there->sizes.find(row.number);
+        if (file == there->sizes.end()
+            || file->second != detail::payload_bytes(row)) {
+          leaving.push_back(row.number);
+          return;
+        }
+        auto x = std::make_shared<kept>();
+        x->number = row.number;
+        x->key = std::move(row.key);
+        texts.emplace(row.number, vector_of(row.text));
+        x->depth = row.depth;
+        x->px = row.px;
+        const auto bytes = detail::entry_overhead + x->key.size()
+                         + row.text.size() + file->second;
+        x->parts = std::move(row.parts);
+        enter(std::move(x), row.whose, bytes, row.used);
+        there->sizes.erase(file);
+      });
+      !ok)
+    return ok;
+  counts.dropped_torn = leaving.size();
+  for (const auto& [number, text] : texts)
+    vectors.load(by_number.at(number)->key, number, text);
+  texts.clear();
+  const auto last = rows.last_number();
+  if (!last)
+    return last.why();
+  last_number = *last;
+  const auto excess = shares.excess();
+  for (const auto x : excess) {
+    there->sizes.emplace(x, take_out(x)->payload_bytes());
+    leaving.push_back(x);
+  }
+  counts.evicted = excess.size();
+  if (auto ok = rows.remove(leaving); !ok)
+    return ok;
+  // What is left has no row.
+  for (const auto& [entry, bytes] : there->sizes)
+    if (auto ok = files.remove(entry); !ok)
+      return ok;
+  for (const auto& x : there->unfinished) {
+    std::error_code error;
+    std::filesystem::remove(x, error);
+    if (error)
+      return core::fail(ec::io_failed, "{}: cannot be removed: {}", x.string(),
+                        error.message());
+  }
+  core::log_info(
+    "cache: {} holds {} entries of {} bytes; {} were torn, {} "
+    "files had no entry",
+    with.folder.string(), shares.entries(), shares.bytes(), counts.dropped_torn,
+    there->sizes.size() - excess.size() + there->unfinished.size());
+  return {};
+}
+
+store::impl::kept_ptr store::impl::used(uint64_t entry) {
+  kept_ptr out;
+  bool many = false;
+  {
+    const std::lock_guard hold{lock};
+    const auto at = by_number.find(entry);
+    if (at == by_number.end())
+      return nullptr;
+    out = at->second;
+    shares.use(entry, ++last_use);
+    uses[entry] = last_use;
+    many = uses.size() >= uses_at_once;
+  }
+  if (many)
+    write_uses();
+  return out;
+}
+
+core::result<payload> store::impl::give(const kept& from,
+                                        const part_row& part) {
+  const auto now = with.now();
+  payload copy;
+  bool readable = false;
+  {
+    const std::lock_guard hold{lock};
+    copy = hot.find(from.number, part.steps);
+    readable = reads.lets_through(now);
+  }
+  // A copy that changed in memory says nothing of the disk.
+  if (copy && ipc::xxh3(*copy) == part.checksum)
+    return copy;
+  if (!readable)
+    return core::fail(ec::io_failed,
+                      "entry {}: its disk is left out after failures",
+                      from.number);
+  uint64_t offset = 0;
+  for (const auto& x : from.parts)
+    if (x.steps < part.steps)
+      offset += x.bytes;
+  auto bytes = files.read(from.number, offset, part.bytes);
+  if (!bytes && bytes.why().code == ec::io_failed) {
+    const std::lock_guard hold{lock};
+    ++counts.failed;
+    const bool out = reads.failed(now);
+    core::log_warn("cache: {}{}", bytes.why().text,
+                   out ? "; nothing is found for a while" : "");
+    return bytes.why();
+  }
+  if (bytes && ipc::xxh3(*bytes) == part.checksum) {
+    auto out =
+      std::make_shared<const std::vector<std::byte>>(std::move(*bytes));
+    const std::lock_guard hold{lock};
+    if (reads.worked())
+      core::log_info("cache: {} can be read again", with.folder.string());
+    if (by_number.contains(from.number))
+      hot.put(from.number, part.steps, out);
+    return payload{std::move(out)};
+  }
+  {
+    const std::lock_guard hold{lock};
+    if (!by_number.contains(from.number))
+      return core::fail(ec::not_found, "entry {} is gone", from.number);
+  }
+  drop_torn(from.number);
+  return core::fail(ec::bad_payload,
+                    "entry {}: its {} bytes are not those that were kept",
+                    from.number, part.bytes);
+}
+
+void store::impl::drop_torn(uint64_t entry) {
+  const std::lock_guard turn{writing};
+  kept_ptr torn;
+  {
+    const std::lock_guard hold{lock};
+    torn = take_out(entry);
+    if (!torn)
+      return;
+    ++counts.dropped_torn;
+  }
+  // Without its file the row leaves at the next start, if not now.
+  if (auto ok = rows.remove(std::span{&entry, 1}); !ok)
+    write_failed(ok.why());
+  remove_file(entry, torn->payload_bytes());
+}
+
+bool store::impl::keep(entry_row row, const text_vector& text, uint64_t bytes,
+                       std::span<const payload> payloads) {
+  const std::lock_guard turn{writing};
+  if (!writes.lets_through(with.now()))
+    return false;
+  remove_what_stayed();
+  uint64_t beside = 0;
+  for (const auto& [entry, size] : stayed)
+    beside += size;
+  std::optional<std::vector<uint64_t>> leaving;
+  {
+    const std::lock_guard hold{lock};
+    leaving = shares.room_for(row.whose, bytes, beside);
+    if (!leaving)
+      return false;
+    row.number = ++last_number;
+    row.used = ++last_use;
+  }
+  if (!vectors.add(row.key, row.number, text))
+    return false;
+  if (!evict(*leaving) || !write(row, payloads)) {
+    vectors.remove(row.key, row.number);
+    return false;
+  }
+  auto x = std::make_shared<kept>();
+  x->number = row.number;
+  x->key = std::move(row.key);
+  x->depth = row.depth;
+  x->px = row.px;
+  x->parts = std::move(row.parts);
+  const std::lock_guard hold{lock};
+  for (size_t i = 0; i < payloads.size(); ++i)
+    hot.put(x->number, x->parts[i].steps, payloads[i]);
+  // Others may have been used meanwhile.
+  enter(std::move(x), row.whose, bytes, ++last_use);
+  return true;
+}
+
+bool store::impl::write(const entry_row& row,
+                        std::span<const payload> payloads) {
+  std::vector<std::span<const std::byte>> parts;
+  for (const auto& x : payloads)
+    parts.emplace_back(*x);
+  if (auto ok = files.write(row.number, parts); !ok) {
+    write_failed(ok.why());
+    return false;
+  }
+  std::vector<entry_use> noted;
+  {
+    const std::lock_guard hold{lock};
+    noted = take_uses();
+  }
+  if (auto ok = rows.add(row, noted); !ok) {
+    write_failed(ok.why());
+    remove_file(row.number, detail::payload_bytes(row));
+    const std::lock_guard hold{lock};
+    for (const auto& x : noted)
+      uses.emplace(x.number, x.used);
+    return false;
+  }
+  write_worked();
+  return true;
+}
+
+void store::impl::write_uses() {
+  const std::lock_guard turn{writing};
+  if (!writes.lets_through(with.now()))
+    return;
+  std::vector<entry_use> noted;
+  {
+    const std::lock_guard hold{lock};
+    noted = take_uses();
+  }
+  if (noted.empty())
+    return;
+  if (auto ok = rows.note(noted); !ok) {
+    write_failed(ok.why());
+    const std::lock_guard hold{lock};
+    for (const auto& x : noted)
+      uses.emplace(x.number, x.used);
+    return;
+  }
+  write_worked();
+}
+
+bool store::impl::evict(std::span<const uint64_t> numbers) {
+  if (numbers.empty())
+    return true;
+  if (auto ok = rows.remove(numbers); !ok) {
+    write_failed(ok.why());
+    return false;
+  }
+  std::vector<kept_ptr> gone;
+  {
+    const std::lock_guard hold{lock};
+    for (const auto x : numbers)
+      gone.push_back(take_out(x));
+    counts.evicted += numbers.size();
+  }
+  for (const auto& x : gone)
+    remove_file(x->number, x->payload_bytes());
+  return true;
+}
+
+void store::impl::remove_file(uint64_t entry, uint64_t bytes) {
+  if (auto ok = files.remove(entry); !ok) {
+    write_failed(ok.why());
+    stayed.emplace(entry, bytes);
+  }
+}
+
+void store::impl::remove_what_stayed() {
+  std::erase_if(stayed, [&](const auto& x) {
+    const auto ok = files.remove(x.first);
+    if (!ok)
+      write_failed(ok.why());
+    return bool{ok};
+  });
+}
+
+void store::impl::write_failed(const core::error& why) {
+  const bool out = writes.failed(with.now());
+  core::log_warn("cache: {}{}", why.text,
+                 out ? "; nothing is kept for a while" : "");
+  const std::lock_guard hold{lock};
+  ++counts.failed;
+}
+
+void store::impl::write_worked() {
+  if (writes.worked())
+    core::log_info("cache: {} can be written again", with.folder.string());
+}
+
+void store::impl::enter(kept_ptr entry, core::tenant_id whose, uint64_t bytes,
+                        uint64_t used_at) {
+  shares.add(entry->number, whose, bytes, used_at);
+  by_number.emplace(entry->number, std::move(entry));
+}
+
+store::impl::kept_ptr store::impl::take_out(uint64_t entry) {
+  const auto at = by_number.find(entry);
+  if (at == by_number.end())
+    return nullptr;
+  auto out = std::move(at->second);
+  by_number.erase(at);
+  shares.remove(entry);
+  hot.drop(entry);
+  uses.erase(entry);
+  vectors.remove(out->key, entry);
+  return out;
+}
+
+std::vector<entry_use> store::impl::take_uses() {
+  std::vector<entry_use> out;
+  for (const auto& [number, at] : uses)
+    out.push_back({number, at});
+  uses.clear();
+  return out;
+}
+
+} // namespace atelier::index

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/index/nearest.hpp>
+#include <atelier/index/store/detail/breaker.hpp>
+#include <atelier/index/store/detail/catalog.hpp>
+#include <atelier/index/store/detail/folder_lock.hpp>
+#include <atelier/index/store/detail/hot_payloads.hpp>
+#include <atelier/index/store/detail/ledger.hpp>
+#include <atelier/index/store/detail/payload_files.hpp>
+#include <atelier/index/store/store.hpp>
+#include <atelier/index/text_vector.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace atelier::index {
+
+namespace detail {
+
+/// By which an entry counts beside its payloads, key and text.
+inline constexpr uint64_t entry_overhead = 4096;
+
+/// Returns the bytes of an entry's payloads.
+uint64_t payload_bytes(const entry_row& row);
+
+/// Returns the bytes by which an entry counts.
+uint64_t counted_bytes(const entry_row& row);
+
+/// The parts of a store's folder.
+std::filesystem::path rows_of(const std::filesystem::path& folder);
+std::filesystem::path payloads_of(const std::filesystem::path& folder);
+
+} // namespace detail
+
+/// The disk, and what is in memory of it.
+struct store::impl {
+  struct kept {
+    uint64_t number = 0;
+    std::string key;
+    uint32_t depth = 0;
+    core::extent px;
+    /// In the order of the file; steps rise.
+    std::vector<detail::part_row> parts;
+
+    const detail::part_row* part_of(uint32_t steps) const;
+    uint64_t payload_bytes() const;
+  };
+
+  using kept_ptr = std::shared_ptr<const kept>;
+
+  impl(store_options options, detail::folder_lock lock, detail::catalog rows);
+
+  static core::result<std::unique_ptr<impl>> open(store_options options);
+
+  /// Enters the rows that have their files, and removes all else.
+  core::result<void> read_folder();
+
+  /// Returns an entry, which is now the most recently used; null: it is gone.
+  kept_ptr used(uint64_t entry);
+
+  /// Returns a part's bytes, checked.
+  core::result<payload> give(const kept& from, const detail::part_row& part);
+
+  void drop_torn(uint64_t entry);
+
+  /// @param bytes by which it counts
+  bool keep(detail::entry_row row, const text_vector& text, uint64_t bytes,
+            std::span<const payload> payloads);
+
+  void write_uses();
+
+  // They need `writing`.
+  bool evict(std::span<const uint64_t> numbers);
+  bool write(const detail::entry_row& row, std::span<const payload> payloads);
+  void remove_file(uint64_t entry, uint64_t bytes);
+  void remove_what_stayed();
+  void write_failed(const core::error& why);
+  void write_worked();
+
+  // They need `lock`.
+  void enter(kept_ptr entry, core::tenant_id whose, uint64_t bytes,
+             uint64_t used_at);
+  kept_ptr take_out(uint64_t entry);
+  std::vector<detail::entry_use> take_uses();
+
+  const store_options with;
+  const detail::folder_lock held;
+  const detail::payload_files files;
+
+  /// For what changes the disk; taken before `lock`.
+  std::mutex writing;
+  const detail::catalog rows;
+  detail::breaker writes;
+  /// Files of entries that are gone, which a fault of the disk left behind,
+  /// with their bytes.
+  std::map<uint64_t, uint64_t> stayed;
+
+  mutable std::mutex lock;
+  detail::breaker reads;
+  detail::ledger shares;
+  detail::hot_payloads hot;
+  std::unordered_map<uint64_t, kept_ptr> by_number;
+  nearest_by_key vectors{text_dimensions};
+  /// Uses that are not written yet.
+  std::map<uint64_t, uint64_t> uses;
+  uint64_t last_number = 0;
+  uint64_t last_use = 0;
+  kept_counts counts;
+};
+
+} // namespace atelier::index

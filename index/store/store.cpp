@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
+#include <atelier/index/store/detail/store_impl.hpp>
+#include <atelier/index/store/store.hpp>
+#include <atelier/ipc/checksum.hpp>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace atelier::index {
+
+using core::ec;
+using detail::entry_row;
+using detail::part_row;
+
+core::result<std::shared_ptr<store>> store::open(store_options options) {
+  auto made = impl::open(std::move(options));
+  if (!made)
+    return made.why();
+  return std::shared_ptr<store>{new store{std::move(*made)}};
+}
+
+store::store(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
+
+store::~store() {
+  impl_->write_uses();
+}
+
+std::vector<planning::match> store::near(std::string_view key,
+                                         std::string_view text, size_t most) {
+  auto& my = *impl_;
+  const auto now = my.with.now();
+  const auto found =
+    my.vectors.near(my.with.scope + std::string{key}, vector_of(text), most);
+  std::vector<planning::match> out;
+  const std::lock_guard hold{my.lock};
+  if (my.reads.lets_through(now))
+    for (const auto& x : found) {
+      // One that is being written has a vector already.
+      const auto at = my.by_number.find(x.number);
+      if (at == my.by_number.end())
+        continue;
+      planning::match y;
+      y.entry = x.number;
+      y.similarity = x.similarity;
+      y.depth = at->second->depth;
+      for (const auto& part : at->second->parts)
+        if (part.steps != 0)
+          y.stored.push_back(part.steps);
+      out.push_back(std::move(y));
+    }
+  ++(out.empty() ? my.counts.misses : my.counts.hits);
+  return out;
+}
+
+core::result<payload> store::state(uint64_t entry, uint32_t steps) {
+  const auto from = impl_->used(entry);
+  if (!from)
+    return core::fail(ec::not_found, "entry {} is gone", entry);
+  const auto* const part = from->part_of(steps);
+  if (steps == 0 || part == nullptr)
+    return core::fail(ec::not_found, "entry {} has no state after {} steps",
+                      entry, steps);
+  return impl_->give(*from, *part);
+}
+
+core::result<payload> store::image(uint64_t entry, core::extent px) {
+  const auto from = impl_->used(entry);
+  if (!from)
+    return core::fail(ec::not_found, "entry {} is gone", entry);
+  const auto* const part = from->part_of(0);
+  if (part == nullptr || from->px != px)
+    return core::fail(ec::not_found, "entry {} has no image of {}x{} pixels",
+                      entry, px.width, px.height);
+  return impl_->give(*from, *part);
+}
+
+void store::drop_torn(uint64_t entry) {
+  impl_->drop_torn(entry);
+}
+
+bool store::keep(std::string_view key, std::string_view text, leftover what) {
+  if (what.states.empty() && what.image.empty())
+    return false;
+  const auto vector = vector_of(text);
+  if (vector == text_vector{})
+    return false;
+  ATELIER_EXPECTS(std::adjacent_find(what.states.begin(), what.states.end(),
+                                     [](const auto& a, const auto& b) {
+                                       return a.steps >= b.steps;
+                                     })
+                      == what.states.end()
+                    && (what.states.empty() || what.states.front().steps > 0),
+                  "a leftover's steps rise");
+  entry_row row;
+  row.key = impl_->with.scope + std::string{key};
+  row.text = text;
+  row.whose = what.whose;
+  row.depth = what.depth;
+  row.made = impl_->with.date();
+  const auto bytes = stored_bytes(row.key, text, what);
+  std::vector<payload> payloads;
+  const auto add = [&](uint32_t steps, std::vector<std::byte> part) {
+    row.parts.push_back({steps, part.size(), ipc::xxh3(part)});
+    payloads.push_back(
+      std::make_shared<const std::vector<std::byte>>(std::move(part)));
+  };
+  if (!what.image.empty()) {
+    row.px = what.px;
+    add(0, std::move(what.image));
+  }
+  for (auto& x : what.states)
+    add(x.steps, std::move(x.bytes));
+  return impl_->keep(std::move(row), vector, bytes, payloads);
+}
+
+kept_counts store::counts() const {
+  const std::lock_guard hold{impl_->lock};
+  auto out = impl_->counts;
+  out.entries = impl_->shares.entries();
+  out.bytes = impl_->shares.bytes();
+  return out;
+}
+
+uint64_t stored_bytes(std::string_view key, std::string_view text,
+                      const leftover& what) {
+  uint64_t out =
+    detail::entry_overhead + key.size() + text.size() + what.image.size();
+  for (const auto& x : what.states)
+    out += x.bytes.size();
+  return out;
+}
+
+} // namespace atelier::index

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/index/store/detail/catalog.hpp>
+#include <atelier/index/store/detail/folder_lock.hpp>
+#include <atelier/index/store/detail/payload_files.hpp>
+#include <atelier/index/store/detail/store_impl.hpp>
+#include <atelier/index/store/store_folder.hpp>
+#include <atelier/ipc/checksum.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <system_error>
+
+namespace atelier::index {
+
+namespace {
+
+namespace fs = std::filesystem;
+using core::ec;
+using detail::entry_row;
+
+core::result<detail::folder_lock> locked(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::exists(detail::rows_of(folder), error))
+    return core::fail(ec::not_found, "{}: there is no cache", folder.string());
+  return detail::folder_lock::take(folder);
+}
+
+/// Returns what is wrong with an entry's payloads; empty: nothing.
+core::result<std::string> fault_of(const entry_row& row,
+                                   const detail::payload_files& files) {
+  const auto total = detail::payload_bytes(row);
+  const auto bytes = files.read(row.number, 0, total);
+  if (!bytes && bytes.why().code == ec::io_failed)
+    return bytes.why();
+  if (!bytes)
+    return bytes.why().text;
+  size_t at = 0;
+  for (const auto& part : row.parts) {
+    if (ipc::xxh3(std::span{*bytes}.subspan(at, part.bytes)) != part.checksum)
+      return part.steps == 0
+             ? std::string{"the bytes of its image have changed"}
+             : fmt::format("the bytes of its state after {} steps have changed",
+                           part.steps);
+    at += part.bytes;
+  }
+  return std::string{};
+}
+
+} // namespace
+
+core::result<store_facts> facts_of_store(const fs::path& folder) {
+  const auto held = locked(folder);
+  if (!held)
+    return held.why();
+  const auto rows = detail::catalog::open(detail::rows_of(folder));
+  if (!rows)
+    return rows.why();
+  store_facts out;
+  std::set<core::tenant_id> tenants;
+  if (auto ok = rows->read([&](const entry_row& row) {
+        ++out.entries;
+        out.bytes += detail::counted_bytes(row);
+        out.payload_bytes += detail::payload_bytes(row);
+        tenants.insert(row.whose);
+        out.oldest =
+          out.oldest == 0 ? row.made : std::min(out.oldest, row.made);
+        out.newest = std::max(out.newest, row.made);
+      });
+      !ok)
+    return ok.why();
+  out.tenants = tenants.size();
+  return out;
+}
+
+core::result<store_damage> verify_store(const fs::path& folder) {
+  const auto held = locked(folder);
+  if (!held)
+    return held.why();
+  const auto rows = detail::catalog::open(detail::rows_of(folder));
+  if (!rows)
+    return rows.why();
+  store_damage out;
+  auto faults = rows->faults();
+  if (!faults)
+    return faults.why();
+  out.rows = std::move(*faults);
+  const detail::payload_files files{detail::payloads_of(folder)};
+  auto there = files.list();
+  if (!there)
+    return there.why();
+  core::result<void> read;
+  auto ok = rows->read([&](const entry_row& row) {
+    if (!read)
+      return;
+    const auto size = there->sizes.find(row.number);
+    const auto total = detail::payload_bytes(row);
+    ++out.checked;
+    if (size == there->sizes.end()) {
+      out.entries.push_back({row.number, "its file is not there"});
+      return;
+    }
+    if (size->second != total) {
+      out.entries.push_back({row.number, fmt::format("its file has {} bytes, "
+                                                     "not {}",
+                                                     size->second, total)});
+    } else if (auto why = fault_of(row, files); !why) {
+      read = why.why();
+    } else if (!why->empty()) {
+      out.entries.push_back({row.number, std::move(*why)});
+    } else {
+      out.checked_bytes += total;
+    }
+    there->sizes.erase(size);
+  });
+  if (ok && !read)
+    ok = read;
+  if (!ok)
+    return ok.why();
+  out.files_without_entry = there->sizes.size() + there->unfinished.size();
+  return out;
+}
+
+core::result<uint64_t> clear_store(const fs::path& folder) {
+  const auto held = locked(folder);
+  if (!held)
+    return held.why();
+  const detail::payload_files files{detail::payloads_of(folder)};
+  const auto there = files.list();
+  if (!there)
+    return there.why();
+  // The rows first: a file without one is removed at the next start.
+  const auto rows = detail::rows_of(folder);
+  std::error_code error;
+  for (const auto* const ending : {"-wal", "-shm", ""}) {
+    fs::remove(rows.string() + ending, error);
+    if (error)
+      return core::fail(ec::io_failed, "{}{}: cannot be removed: {}",
+                        rows.string(), ending, error.message());
+  }
+  for (const auto& [entry, bytes] : there->sizes)
+    if (auto ok = files.remove(entry); !ok)
+      return ok.why();
+  for (const auto& x : there->unfinished) {
+    fs::remove(x, error);
+    if (error)
+      return core::fail(ec::io_failed, "{}: cannot be removed: {}", x.string(),
+                        error.message());
+  }
+  return there->sizes.size();
+}
+
+} // namespace atelier::index

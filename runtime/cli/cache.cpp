@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/load.hpp>
+#include <atelier/index/store/store_folder.hpp>
+#include <atelier/runtime/cli/cache.hpp>
+#include <atelier/runtime/cli/choices.hpp>
+#include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/refusal.hpp>
+#include <atelier/runtime/cli/text_option.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/chrono.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+using core::ec;
+using core::fail;
+using json = nlohmann::ordered_json;
+
+core::result<void> check_words(const std::vector<std::string>& words) {
+  const auto verbs = choices_of("cache");
+  if (words.size() != 1)
+    return fail(ec::invalid_argument, "cache: {} words given, 1 is allowed: {}",
+                words.size(), list_choices(verbs));
+  return check_choice("cache", words.front());
+}
+
+/// Returns the folder of --folder, otherwise that of the configuration.
+core::result<std::filesystem::path> folder_of(const cache_arguments& arguments,
+                                              const common_arguments& common) {
+  if (arguments.folder) {
+    if (arguments.folder->empty())
+      return fail(ec::invalid_argument, "--folder: '' is no folder");
+    return std::filesystem::path{*arguments.folder};
+  }
+  const auto set = read_common(common);
+  if (!set)
+    return set.why();
+  const auto loaded = config::load(common.config.value_or(""), *set);
+  if (!loaded)
+    return config::to_error(loaded.faults);
+  if (loaded.values.cache.folder.empty())
+    return fail(ec::invalid_argument,
+                "--folder is missing, and the configuration has no "
+                "cache.folder");
+  return std::filesystem::path{loaded.values.cache.folder};
+}
+
+/// The date of an entry; empty where there is none.
+std::string date_of(int64_t seconds) {
+  return seconds == 0 ? std::string{}
+                      : fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                                    fmt::gmtime(static_cast<time_t>(seconds)));
+}
+
+void print(const console& terminal, bool as_json, const json& object,
+           const std::string& text) {
+  terminal.out << (as_json ? object.dump() : text) << '\n';
+}
+
+exit_status verify(const std::filesystem::path& folder, bool as_json,
+                   const console& terminal) {
+  const auto found = index::verify_store(folder);
+  if (!found)
+    return refuse(terminal, found.why());
+  auto damaged = json::array();
+  auto text = fmt::format("{} entries, {} bytes sound", found->checked,
+                          found->checked_bytes);
+  if (!found->rows.empty())
+    text += "\ncache.sqlite: " + found->rows;
+  for (const auto& x : found->entries) {
+    damaged.push_back({{"entry", x.entry}, {"why", x.why}});
+    text += fmt::format("\nentry {}: {}", x.entry, x.why);
+  }
+  if (found->files_without_entry > 0)
+    text += fmt::format("\n{} files without an entry: the next start removes "
+                        "them",
+                        found->files_without_entry);
+  print(terminal, as_json,
+        {{"sound", found->is_sound()},
+         {"entries", found->checked},
+         {"sound_bytes", found->checked_bytes},
+         {"rows", found->rows},
+         {"damaged", damaged},
+         {"files_without_entry", found->files_without_entry}},
+        text);
+  return found->is_sound() ? exit_status::done : exit_status::failed;
+}
+
+exit_status stats(const std::filesystem::path& folder, bool as_json,
+                  const console& terminal) {
+  const auto x = index::facts_of_store(folder);
+  if (!x)
+    return refuse(terminal, x.why());
+  auto text =
+    fmt::format("{} entries of {} API keys\n{} bytes, {} of them payloads",
+                x->entries, x->tenants, x->bytes, x->payload_bytes);
+  if (x->entries > 0)
+    text +=
+      fmt::format("\nmade {} to {}", date_of(x->oldest), date_of(x->newest));
+  print(terminal, as_json,
+        {{"entries", x->entries},
+         {"tenants", x->tenants},
+         {"bytes", x->bytes},
+         {"payload_bytes", x->payload_bytes},
+         {"oldest", date_of(x->oldest)},
+         {"newest", date_of(x->newest)}},
+        text);
+  return exit_status::done;
+}
+
+exit_status clear(const std::filesystem::path& folder, bool as_json,
+                  const console& terminal) {
+  const auto removed = index::clear_store(folder);
+  if (!removed)
+    return refuse(terminal, removed.why());
+  print(terminal, as_json, {{"removed", *removed}},
+        fmt::format("{} entries removed", *removed));
+  return exit_status::done;
+}
+
+} // namespace
+
+CLI::App* add_cache(CLI::App& app, cache_arguments& into) {
+  auto* sub =
+    app.add_subcommand("cache", "Verify, describe or clear a cache's folder");
+  add_text_option(*sub, "--folder", into.folder,
+                  "The cache's folder (default: cache.folder of the "
+                  "configuration)")
+    ->type_name("DIR");
+  return sub;
+}
+
+exit_status cache(const cache_arguments& arguments,
+                  const common_arguments& common, environment& world) {
+  const auto& terminal = world.terminal;
+  if (auto ok = check_words(arguments.words); !ok)
+    return refuse(terminal, ok.why());
+  const auto folder = folder_of(arguments, common);
+  if (!folder)
+    return refuse(terminal, folder.why());
+  const auto& verb = arguments.words.front();
+  if (verb == "verify")
+    return verify(*folder, common.json, terminal);
+  if (verb == "stats")
+    return stats(*folder, common.json, terminal);
+  return clear(*folder, common.json, terminal);
+}
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/runtime/cli/arguments.hpp>
+#include <atelier/runtime/cli/environment.hpp>
+#include <atelier/runtime/cli/exit_status.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace atelier::runtime::cli {
+
+/// The arguments of `cache`, as they were written.
+struct cache_arguments {
+  /// What to do.
+  std::vector<std::string> words;
+  std::optional<std::string> folder;
+};
+
+/// Adds `cache` and its options to `app`; they are read into `into`, but for
+/// the words, which are what remains.
+CLI::App* add_cache(CLI::App& app, cache_arguments& into);
+
+/// Verifies, describes or clears the folder of a cache that no server uses.
+exit_status cache(const cache_arguments& arguments,
+                  const common_arguments& common, environment& world);
+
+} // namespace atelier::runtime::cli

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/index/store/detail/ledger.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace atelier::test {
+
+/// The promises of a ledger, by looking at everything each time.
+struct plain_ledger {
+  struct entry {
+    uint64_t number = 0;
+    core::tenant_id whose;
+    uint64_t bytes = 0;
+    uint64_t used = 0;
+  };
+
+  index::detail::budget most;
+  std::vector<entry> entries = {};
+
+  uint64_t bytes_of(core::tenant_id whose) const {
+    uint64_t out = 0;
+    for (const auto& x : entries)
+      out += x.whose == whose ? x.bytes : 0;
+    return out;
+  }
+
+  uint64_t bytes() const {
+    uint64_t out = 0;
+    for (const auto& x : entries)
+      out += x.bytes;
+    return out;
+  }
+
+  bool is_oldest_of_its_tenant(const entry& x) const {
+    return std::ranges::none_of(entries, [&](const entry& y) {
+      return y.whose == x.whose && y.used < x.used;
+    });
+  }
+
+  std::optional<std::vector<uint64_t>> room_for(core::tenant_id whose,
+                                                uint64_t bytes,
+                                                uint64_t beside) const {
+    if (bytes + beside > most.bytes || most.entries == 0)
+      return std::nullopt;
+    std::set<core::tenant_id> tenants{whose};
+    for (const auto& x : entries)
+      tenants.insert(x.whose);
+    const auto floor =
+      static_cast<uint64_t>(most.floor * static_cast<double>(most.bytes))
+      / tenants.size();
+    auto left = *this;
+    std::vector<uint64_t> out;
+    while (left.bytes() + bytes + beside > most.bytes
+           || left.entries.size() >= most.entries) {
+      const entry* victim = nullptr;
+      for (const auto& x : left.entries)
+        if (left.is_oldest_of_its_tenant(x)
+            && (x.whose == whose || left.bytes_of(x.whose) - x.bytes >= floor)
+            && (victim == nullptr || x.used < victim->used))
+          victim = &x;
+      if (victim == nullptr)
+        return std::nullopt;
+      const auto number = victim->number;
+      out.push_back(number);
+      std::erase_if(left.entries,
+                    [&](const entry& x) { return x.number == number; });
+    }
+    return out;
+  }
+};
+
+} // namespace atelier::test

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "index/plain_ledger.hpp"
+#include "support/scale.hpp"
+#include "support/seed.hpp"
+#include <atelier/core/philox.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <optional>
+
+namespace {
+
+using namespace atelier;
+using core::tenant_id;
+using index::detail::budget;
+using index::detail::ledger;
+using test::plain_ledger;
+using numbers = std::vector<uint64_t>;
+
+constexpr tenant_id ann{1};
+constexpr tenant_id bob{2};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(store_ledger_test)
+
+BOOST_AUTO_TEST_CASE(what_fits_drives_nothing_out) {
+  ledger sut{{100, 10, 0}};
+  BOOST_TEST((sut.room_for(ann, 100, 0) == numbers{}));
+  sut.add(1, ann, 60, 1);
+  BOOST_TEST((sut.room_for(ann, 40, 0) == numbers{}));
+  BOOST_TEST((sut.room_for(ann, 41, 0) == numbers{1}));
+  BOOST_TEST((sut.room_for(ann, 40, 1) == numbers{1}));
+  BOOST_TEST((sut.room_for(ann, 101, 0) == std::nullopt));
+  BOOST_TEST((sut.room_for(ann, 100, 1) == std::nullopt));
+}
+
+BOOST_AUTO_TEST_CASE(the_least_recently_used_leaves_first) {
+  ledger sut{{100, 10, 0}};
+  sut.add(1, ann, 40, 1);
+  sut.add(2, bob, 30, 2);
+  sut.add(3, ann, 30, 3);
+  sut.use(1, 4);
+  BOOST_TEST((sut.room_for(bob, 10, 0) == numbers{2}));
+  BOOST_TEST((sut.room_for(bob, 50, 0) == numbers{2, 3}));
+  sut.use(9, 5);
+  sut.remove(2);
+  BOOST_TEST(sut.bytes() == 70u);
+  BOOST_TEST((sut.room_for(bob, 50, 0) == numbers{3}));
+}
+
+BOOST_AUTO_TEST_CASE(entries_are_bounded_too) {
+  ledger sut{{100, 2, 0}};
+  sut.add(1, ann, 1, 1);
+  sut.add(2, ann, 1, 2);
+  BOOST_TEST((sut.room_for(ann, 1, 0) == numbers{1}));
+  BOOST_TEST((ledger{{100, 0, 0}}.room_for(ann, 1, 0) == std::nullopt));
+}
+
+BOOST_AUTO_TEST_CASE(nobody_drives_another_tenant_below_its_floor) {
+  // Two tenants: 20 bytes for each are reserved.
+  ledger sut{{100, 10, 0.4}};
+  sut.add(1, ann, 10, 1);
+  sut.add(2, ann, 10, 2);
+  sut.add(3, ann, 10, 3);
+  sut.add(4, bob, 70, 4);
+  // One of Ann's may leave, then Bob's own.
+  BOOST_TEST((sut.room_for(bob, 10, 0) == numbers{1}));
+  BOOST_TEST((sut.room_for(bob, 20, 0) == numbers{1, 4}));
+  // Whatever leaves, Ann keeps her 20.
+  BOOST_TEST((sut.room_for(bob, 81, 0) == std::nullopt));
+  // Her own may leave.
+  BOOST_TEST((sut.room_for(ann, 30, 0) == numbers{1, 2, 3}));
+  // A third tenant makes the parts smaller.
+  BOOST_TEST(sut.floor_bytes(2) == 20u);
+  BOOST_TEST(sut.floor_bytes(3) == 13u);
+}
+
+BOOST_AUTO_TEST_CASE(a_smaller_budget_tells_what_leaves) {
+  ledger sut{{50, 2, 1}};
+  sut.add(1, ann, 30, 1);
+  sut.add(2, bob, 30, 2);
+  sut.add(3, bob, 5, 3);
+  BOOST_TEST((sut.excess() == numbers{1}));
+  ledger none{{50, 0, 1}};
+  none.add(1, ann, 30, 1);
+  BOOST_TEST((none.excess() == numbers{1}));
+}
+
+// At scale 1: 1,000,000 operations.
+BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
+  core::philox random{test::seed(), core::purpose::test, core::request_id{1}};
+  std::optional<ledger> sut;
+  plain_ledger plain;
+  uint64_t number = 0;
+  uint64_t clock = 0;
+  const auto n = test::scaled(1'000'000);
+  for (size_t i = 0; i < n; ++i) {
+    if (i % 1'000 == 0) {
+      const budget most{200 + random.below(2'000), 1 + random.below(30),
+                        static_cast<double>(random.below(5)) / 4};
+      sut.emplace(most);
+      plain = {most, {}};
+    }
+    const auto any = number - std::min(number, random.below(30));
+    switch (random.below(4)) {
+      case 0:
+      case 1: {
+        const tenant_id whose{static_cast<uint32_t>(random.below(5))};
+        const auto bytes = 1 + random.below(300);
+        const auto beside = random.below(8) == 0 ? random.below(300) : 0;
+        const auto room = sut->room_for(whose, bytes, beside);
+        BOOST_REQUIRE((room == plain.room_for(whose, bytes, beside)));
+        if (!room || beside > 0)
+          break;
+        for (const auto x : *room) {
+          sut->remove(x);
+          std::erase_if(plain.entries,
+                        [&](const auto& y) { return y.number == x; });
+        }
+        sut->add(++number, whose, bytes, ++clock);
+        plain.entries.push_back({number, whose, bytes, clock});
+        break;
+      }
+      case 2:
+        sut->use(any, ++clock);
+        for (auto& x : plain.entries)
+          if (x.number == any)
+            x.used = clock;
+        break;
+      default:
+        if (random.below(3) != 0)
+          break;
+        sut->remove(any);
+        std::erase_if(plain.entries,
+                      [&](const auto& x) { return x.number == any; });
+    }
+    BOOST_REQUIRE(sut->bytes() == plain.bytes());
+    BOOST_REQUIRE(sut->entries() == plain.entries.size());
+    BOOST_REQUIRE(sut->bytes() <= plain.most.bytes);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

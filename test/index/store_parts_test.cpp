@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The parts of a store, each alone.
+
+#include "index/store_rig.hpp"
+#include <atelier/index/store/detail/breaker.hpp>
+#include <atelier/index/store/detail/catalog.hpp>
+#include <atelier/index/store/detail/folder_lock.hpp>
+#include <atelier/index/store/detail/hot_payloads.hpp>
+#include <atelier/index/store/detail/payload_files.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <sqlite3.h>
+
+#include <array>
+#include <fstream>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+using core::ec;
+using index::detail::breaker;
+using index::detail::catalog;
+using index::detail::entry_row;
+using index::detail::entry_use;
+using index::detail::folder_lock;
+using index::detail::hot_payloads;
+using index::detail::payload_files;
+using test::code_of;
+using test::filled_bytes;
+
+struct parts_fixture {
+  parts_fixture() {
+    fs::create_directory(folder.path());
+  }
+
+  fs::path file() const {
+    return folder.path() / "cache.sqlite";
+  }
+
+  void run(const std::string& statements) const {
+    sqlite3* db = nullptr;
+    BOOST_REQUIRE(sqlite3_open(file().c_str(), &db) == SQLITE_OK);
+    const int result =
+      sqlite3_exec(db, statements.c_str(), nullptr, nullptr, nullptr);
+    BOOST_TEST(result == SQLITE_OK, sqlite3_errmsg(db));
+    sqlite3_close(db);
+  }
+
+  static std::vector<entry_row> rows_of(const catalog& x) {
+    std::vector<entry_row> out;
+    BOOST_REQUIRE(x.read([&](entry_row row) { out.push_back(row); }));
+    return out;
+  }
+
+  static entry_row row(uint64_t number, uint64_t used) {
+    entry_row x;
+    x.number = number;
+    x.key = std::string{"\0key\xff", 5};
+    x.text = "a red fox";
+    x.whose = core::tenant_id{4'000'000'000u};
+    x.depth = 2;
+    x.px = {64, 48};
+    x.made = 1'700'000'000;
+    x.used = used;
+    x.parts = {{0, 10, 0xffff'ffff'ffff'fff0u}, {5, 20, 7}};
+    return x;
+  }
+
+  test::store_folder folder;
+};
+
+index::payload payload_of(size_t bytes) {
+  return std::make_shared<const std::vector<std::byte>>(bytes);
+}
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(store_parts_test, parts_fixture)
+
+BOOST_AUTO_TEST_CASE(a_disk_that_fails_is_left_out_and_tried_again) {
+  breaker sut{2, 10s};
+  const core::time_point t{100s};
+  BOOST_TEST(!sut.failed(t));
+  BOOST_TEST(sut.lets_through(t));
+  BOOST_TEST(sut.failed(t));
+  BOOST_TEST(!sut.lets_through(t + 9s));
+  BOOST_TEST(sut.lets_through(t + 10s));
+  // The one try fails.
+  BOOST_TEST(sut.failed(t + 10s));
+  BOOST_TEST(!sut.lets_through(t + 19s));
+  BOOST_TEST(sut.worked());
+  BOOST_TEST(sut.lets_through(t + 11s));
+  BOOST_TEST(!sut.worked());
+  // Failures count in a row.
+  BOOST_TEST(!sut.failed(t));
+}
+
+BOOST_AUTO_TEST_CASE(copies_are_bounded_and_the_least_recently_used_leave) {
+  hot_payloads sut{100};
+  sut.put(1, 5, payload_of(40));
+  sut.put(1, 10, payload_of(40));
+  BOOST_TEST(sut.find(1, 5) != nullptr);
+  sut.put(2, 0, payload_of(30));
+  BOOST_TEST(sut.bytes() == 70u);
+  BOOST_TEST(sut.find(1, 10) == nullptr);
+  BOOST_TEST(sut.find(1, 5)->size() == 40u);
+  sut.put(3, 0, payload_of(101));
+  BOOST_TEST(sut.find(3, 0) == nullptr);
+  BOOST_TEST(sut.bytes() == 70u);
+  sut.put(1, 5, payload_of(50));
+  BOOST_TEST(sut.bytes() == 80u);
+  sut.drop(1);
+  BOOST_TEST(sut.find(1, 5) == nullptr);
+  BOOST_TEST(sut.bytes() == 30u);
+  sut.drop(1);
+  hot_payloads none{0};
+  none.put(1, 5, payload_of(1));
+  BOOST_TEST(none.find(1, 5) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_payload_file_is_private_and_read_by_parts) {
+  const payload_files sut{folder.path()};
+  const auto first = filled_bytes(10, 1);
+  const auto second = filled_bytes(20, 2);
+  const std::array<std::span<const std::byte>, 2> parts{first, second};
+  BOOST_REQUIRE(sut.write(0x1234, parts));
+  const auto path = sut.path_of(0x1234);
+  BOOST_TEST(path == folder.path() / "34" / "0000000000001234");
+  BOOST_TEST((fs::status(path).permissions() == fs::perms{0600}));
+  BOOST_TEST((fs::status(path.parent_path()).permissions() == fs::perms{0700}));
+  BOOST_TEST((*sut.read(0x1234, 10, 20) == second));
+  BOOST_TEST((code_of(sut.read(0x1234, 10, 21)) == ec::bad_payload));
+  BOOST_TEST((code_of(sut.read(0x1234, UINT64_MAX, 2)) == ec::bad_payload));
+  BOOST_TEST((code_of(sut.read(0x1235, 0, 1)) == ec::not_found));
+  std::ofstream{path.parent_path() / ".atelier-1-0.part"} << "x";
+  std::ofstream{path.parent_path() / "notes.txt"} << "x";
+  // In the wrong folder it is no entry's.
+  std::ofstream{path.parent_path() / "0000000000001235"} << "x";
+  const auto there = *sut.list();
+  BOOST_TEST((there.sizes == std::map<uint64_t, uint64_t>{{0x1234, 30}}));
+  BOOST_TEST(there.unfinished.size() == 1u);
+  BOOST_TEST((code_of(sut.remove(0x1234)) == ec::none));
+  BOOST_TEST((code_of(sut.remove(0x1234)) == ec::none));
+  BOOST_TEST(!fs::exists(path));
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_has_one_user) {
+  std::optional<folder_lock> first = *folder_lock::take(folder.path());
+  const auto second = folder_lock::take(folder.path());
+  BOOST_REQUIRE(!second);
+  BOOST_TEST((second.why().code == ec::unavailable));
+  BOOST_TEST(second.why().text.find(folder.path().string())
+             != std::string::npos);
+  BOOST_TEST(second.why().text.find("process " + std::to_string(getpid()))
+             != std::string::npos);
+  first.reset();
+  BOOST_TEST((code_of(folder_lock::take(folder.path())) == ec::none));
+}
+
+BOOST_AUTO_TEST_CASE(rows_are_read_as_they_were_written) {
+  {
+    const auto sut = *catalog::open(file());
+    BOOST_TEST(*sut.last_number() == 0u);
+    BOOST_REQUIRE(sut.add(row(7, 3), {}));
+    const std::array uses{entry_use{7, 9}, entry_use{100, 10}};
+    BOOST_REQUIRE(sut.add(row(8, 4), uses));
+    BOOST_TEST(!sut.add(row(8, 5), {}));
+  }
+  BOOST_TEST((fs::status(file()).permissions() == fs::perms{0600}));
+  const auto sut = *catalog::open(file());
+  BOOST_TEST((rows_of(sut) == std::vector{row(8, 4), row(7, 9)}));
+  const std::array uses{entry_use{8, 11}};
+  BOOST_REQUIRE(sut.note(uses));
+  BOOST_TEST((rows_of(sut) == std::vector{row(7, 9), row(8, 11)}));
+  const std::array<uint64_t, 2> gone{8, 100};
+  BOOST_REQUIRE(sut.remove(gone));
+  BOOST_TEST((rows_of(sut) == std::vector{row(7, 9)}));
+  // A number is not given twice.
+  BOOST_TEST(*sut.last_number() == 8u);
+  BOOST_TEST(*sut.faults() == "");
+}
+
+BOOST_AUTO_TEST_CASE(an_older_version_is_upgraded) {
+  const auto newest = index::detail::catalog_versions();
+  const std::vector<std::string_view> first{newest.begin(), newest.end()};
+  {
+    const auto sut = *catalog::open(file(), first);
+    BOOST_REQUIRE(sut.add(row(7, 3), {}));
+  }
+  auto second = first;
+  second.push_back("CREATE TABLE more(x); INSERT INTO more VALUES(5);");
+  {
+    const auto sut = *catalog::open(file(), second);
+    BOOST_TEST((rows_of(sut) == std::vector{row(7, 3)}));
+  }
+  run("UPDATE more SET x = 6");
+  // It is not upgraded twice.
+  BOOST_TEST((code_of(catalog::open(file(), second)) == ec::none));
+  // To the old program it is newer.
+  const auto refused = catalog::open(file(), first);
+  BOOST_REQUIRE(!refused);
+  BOOST_TEST((refused.why().code == ec::incompatible));
+  BOOST_TEST(refused.why().text.find("is of version 2, and this program knows "
+                                     "1..1")
+               != std::string::npos,
+             refused.why().text);
+}
+
+BOOST_AUTO_TEST_CASE(an_upgrade_that_fails_leaves_the_old_version) {
+  const auto newest = index::detail::catalog_versions();
+  std::vector<std::string_view> steps{newest.begin(), newest.end()};
+  {
+    const auto sut = *catalog::open(file(), steps);
+    BOOST_REQUIRE(sut.add(row(7, 3), {}));
+  }
+  auto broken = steps;
+  broken.push_back("CREATE TABLE more(x); this is no statement");
+  BOOST_TEST((code_of(catalog::open(file(), broken)) == ec::io_failed));
+  const auto sut = *catalog::open(file(), steps);
+  BOOST_TEST((rows_of(sut) == std::vector{row(7, 3)}));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_of_another_kind_is_refused) {
+  run("CREATE TABLE theirs(x)");
+  const auto theirs = catalog::open(file());
+  BOOST_REQUIRE(!theirs);
+  BOOST_TEST((theirs.why().code == ec::incompatible));
+  fs::remove(file());
+  std::ofstream{file()} << std::string(5'000, 'x');
+  BOOST_TEST((code_of(catalog::open(file())) == ec::io_failed));
+  fs::remove(file());
+  fs::create_directory(file());
+  BOOST_TEST((code_of(catalog::open(file())) == ec::io_failed));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

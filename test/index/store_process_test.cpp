@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A store whose process is killed at any moment.
+
+#include "index/store_rig.hpp"
+#include "ipc/child_process.hpp"
+#include "support/scale.hpp"
+#include "support/seed.hpp"
+#include <atelier/index/store/store_folder.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace {
+
+using namespace atelier;
+using core::ec;
+using test::code_of;
+using test::filled_bytes;
+using test::kept_states;
+
+constexpr size_t state_bytes = 3'000;
+constexpr uint64_t held_entries = 6;
+
+std::string text_of(uint64_t number) {
+  return "number" + std::to_string(number);
+}
+
+struct killed_fixture : test::store_folder {
+  // Room for so many entries.
+  index::store_options few() const {
+    auto x = options();
+    x.disk_bytes =
+      held_entries
+      * (test::entry_bytes + 1 + text_of(1'000'000).size() + state_bytes);
+    x.memory_bytes = 0;
+    return x;
+  }
+
+  // Keeps entry after entry, each named by its number, and tells the numbers of
+  // those that are kept.
+  void keep_on(uint64_t number, int told) const {
+    const auto sut = index::store::open(few());
+    if (!sut)
+      _exit(2);
+    for (;; ++number) {
+      if (!(*sut)->keep("k", text_of(number),
+                        kept_states({state_bytes}, number)))
+        _exit(3);
+      if (::write(told, &number, sizeof number) != sizeof number)
+        _exit(4);
+    }
+  }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(store_process_test, killed_fixture)
+
+// At scale 1: 300 kills.
+BOOST_AUTO_TEST_CASE(what_was_kept_outlives_a_kill_and_nothing_torn_is_given) {
+  core::philox random{test::seed(), core::purpose::test, core::request_id{1}};
+  uint64_t last = 0;
+  const auto n = test::scaled(300);
+  for (size_t run = 0; run < n; ++run) {
+    int told[2];
+    BOOST_REQUIRE(pipe(told) == 0);
+    const auto first = last + 1;
+    test::child_process child{[&] {
+      close(told[0]);
+      keep_on(first, told[1]);
+    }};
+    close(told[1]);
+    const auto wanted = last + 1 + random.below(20);
+    const auto read_one = [&] {
+      return ::read(told[0], &last, sizeof last) == sizeof last;
+    };
+    while (last < wanted && read_one()) {
+    }
+    // Some moment of the next one.
+    const auto turns = random.below(2'000'000);
+    for (volatile uint64_t i = 0; i < turns;)
+      i = i + 1;
+    child.signal(SIGKILL);
+    BOOST_TEST(child.wait() == -1);
+    while (read_one()) {
+    }
+    close(told[0]);
+    BOOST_REQUIRE(last >= wanted);
+    BOOST_TEST(index::verify_store(path())->is_sound());
+    const auto sut = open(few());
+    const auto counts = sut->counts();
+    BOOST_TEST(counts.dropped_torn == 0u);
+    BOOST_TEST(payload_bytes() == counts.entries * state_bytes);
+    // The next one may be there untold, or have made room already.
+    const auto newest = last + 1;
+    uint64_t there = 0;
+    for (uint64_t x = newest - std::min(newest - 1, held_entries + 2);
+         x <= newest; ++x) {
+      const auto found = sut->near("k", text_of(x), 100);
+      const bool is_found =
+        std::ranges::any_of(found, [&](const auto& y) { return y.entry == x; });
+      const auto bytes = sut->state(x, 5);
+      BOOST_TEST(is_found == bool{bytes});
+      if (bytes)
+        BOOST_TEST((**bytes == filled_bytes(state_bytes, x)));
+      else
+        BOOST_TEST((code_of(bytes) == ec::not_found));
+      there += is_found ? 1u : 0u;
+      if (x <= last && x + held_entries > newest)
+        BOOST_TEST(is_found, x << " of " << last);
+    }
+    BOOST_TEST(counts.entries == there);
+    if (sut->state(newest, 5))
+      last = newest;
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

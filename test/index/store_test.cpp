@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: Apache-2.0
+// Long, because each case breaks or fills the same small store in another way.
+#include "index/plain_ledger.hpp"
+#include "index/store_rig.hpp"
+#include "support/scale.hpp"
+#include "support/seed.hpp"
+#include <atelier/index/text_vector.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <optional>
+#include <thread>
+
+namespace {
+
+using namespace atelier;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+using core::ec;
+using core::tenant_id;
+using test::code_of;
+using test::entry_bytes;
+using test::filled_bytes;
+using test::kept_px;
+using test::kept_states;
+using test::nearest_of;
+
+constexpr tenant_id ann{1};
+constexpr tenant_id bob{2};
+
+// What a fox of so many bytes counts.
+uint64_t counted(uint64_t bytes) {
+  return entry_bytes + std::string_view{"ka red fox"}.size() + bytes;
+}
+
+void flip_a_byte(const fs::path& of, std::streamoff at) {
+  std::fstream file{of, std::ios::in | std::ios::out | std::ios::binary};
+  file.seekg(at);
+  const auto was = static_cast<char>(file.get());
+  file.seekp(at);
+  file.put(static_cast<char>(was ^ 1));
+}
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(store_test, test::store_folder)
+
+BOOST_AUTO_TEST_CASE(what_was_kept_is_there_after_a_restart) {
+  auto left = kept_states({64, 128}, 3, ann);
+  left.image = filled_bytes(192, 4);
+  left.px = kept_px;
+  left.depth = 2;
+  std::vector<planning::match> before;
+  index::kept_counts told;
+  {
+    const auto sut = open();
+    BOOST_REQUIRE(sut->keep("k", "a red fox", left));
+    BOOST_REQUIRE(sut->keep("k", "a blue fox", kept_states({8})));
+    BOOST_REQUIRE(sut->keep("l", "a red fox", kept_states({8})));
+    before = sut->near("k", "a red fox", 10);
+    told = sut->counts();
+  }
+  BOOST_REQUIRE(before.size() == 2u);
+  const auto sut = open();
+  BOOST_TEST((sut->near("k", "a red fox", 10) == before));
+  BOOST_TEST(before.front().depth == 2u);
+  BOOST_TEST((before.front().stored == std::vector<uint32_t>{5, 10}));
+  const auto entry = before.front().entry;
+  BOOST_TEST((**sut->state(entry, 5) == left.states[0].bytes));
+  BOOST_TEST((**sut->state(entry, 10) == left.states[1].bytes));
+  BOOST_TEST((**sut->image(entry, kept_px) == left.image));
+  BOOST_TEST((code_of(sut->state(entry, 0)) == ec::not_found));
+  BOOST_TEST((code_of(sut->image(entry, {8, 9})) == ec::not_found));
+  BOOST_TEST(sut->counts().entries == told.entries);
+  BOOST_TEST(sut->counts().bytes == told.bytes);
+  // Numbers go on.
+  BOOST_REQUIRE(sut->keep("k", "one cat", kept_states({8})));
+  BOOST_TEST(nearest_of(*sut, "one cat") == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(a_number_is_never_given_twice) {
+  {
+    const auto sut = open();
+    BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({8})));
+    sut->drop_torn(1);
+  }
+  const auto sut = open();
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({8})));
+  BOOST_TEST(nearest_of(*sut, "a red fox") == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_found_or_has_nothing_is_not_kept) {
+  const auto sut = open();
+  BOOST_TEST(!sut->keep("k", "...", kept_states({8})));
+  BOOST_TEST(!sut->keep("k", "a red fox", {}));
+  BOOST_TEST((sut->counts() == index::kept_counts{}));
+  BOOST_TEST(files().empty());
+}
+
+BOOST_AUTO_TEST_CASE(another_scope_finds_nothing_and_makes_room) {
+  auto with = options();
+  with.disk_bytes = counted(100) + 10;
+  with.scope = "old";
+  {
+    const auto sut = open(with);
+    BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  }
+  with.scope = "new";
+  const auto sut = open(with);
+  BOOST_TEST(nearest_of(*sut, "a red fox") == 0u);
+  BOOST_TEST(sut->counts().entries == 1u);
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  BOOST_TEST(sut->counts().evicted == 1u);
+  BOOST_TEST(nearest_of(*sut, "a red fox") == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(an_entry_without_its_whole_file_leaves_at_the_start) {
+  {
+    const auto sut = open();
+    for (const auto* text : {"a red fox", "a blue owl", "one cat"})
+      BOOST_REQUIRE(sut->keep("k", text, kept_states({100})));
+  }
+  const auto payload = path() / "payload";
+  fs::remove(payload / "01" / "0000000000000001");
+  fs::resize_file(payload / "02" / "0000000000000002", 99);
+  {
+    const auto sut = open();
+    BOOST_TEST(sut->counts().dropped_torn == 2u);
+    BOOST_TEST(sut->counts().entries == 1u);
+    BOOST_TEST(nearest_of(*sut, "fox") == 0u);
+    BOOST_TEST(nearest_of(*sut, "owl") == 0u);
+    BOOST_TEST((code_of(sut->state(3, 5)) == ec::none));
+    BOOST_TEST(files().size() == 1u);
+  }
+  BOOST_TEST(open()->counts().dropped_torn == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_without_an_entry_goes_at_the_start) {
+  {
+    const auto sut = open();
+    BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  }
+  const auto payload = path() / "payload";
+  fs::create_directory(payload / "09");
+  std::ofstream{payload / "09" / "0000000000000009"} << "bytes";
+  std::ofstream{payload / "01" / ".atelier-1-1.part"} << "bytes";
+  const auto sut = open();
+  BOOST_TEST(files().size() == 1u);
+  BOOST_TEST((code_of(sut->state(1, 5)) == ec::none));
+}
+
+BOOST_AUTO_TEST_CASE(changed_bytes_are_not_given_and_leave) {
+  {
+    const auto sut = open();
+    BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100, 100})));
+  }
+  flip_a_byte(path() / "payload" / "01" / "0000000000000001", 150);
+  {
+    const auto sut = open();
+    BOOST_TEST(sut->counts().dropped_torn == 0u);
+    BOOST_TEST((code_of(sut->state(1, 5)) == ec::none));
+    BOOST_TEST((code_of(sut->state(1, 10)) == ec::bad_payload));
+    BOOST_TEST((code_of(sut->state(1, 5)) == ec::not_found));
+    BOOST_TEST(nearest_of(*sut, "a red fox") == 0u);
+    BOOST_TEST(sut->counts().dropped_torn == 1u);
+    BOOST_TEST(sut->counts().bytes == 0u);
+    BOOST_TEST(files().empty());
+  }
+  BOOST_TEST(open()->counts().entries == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_copy_in_memory_needs_no_file_and_its_bound_holds) {
+  auto with = options();
+  with.memory_bytes = 150;
+  const auto sut = open(with);
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  BOOST_REQUIRE(sut->keep("k", "a blue owl", kept_states({100})));
+  for (const auto& x : files())
+    fs::remove(x);
+  BOOST_TEST((code_of(sut->state(2, 5)) == ec::none));
+  BOOST_TEST((code_of(sut->state(1, 5)) == ec::bad_payload));
+  BOOST_TEST(sut->counts().dropped_torn == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_copy_that_changed_is_read_again) {
+  const auto sut = open();
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  const auto given = *sut->state(1, 5);
+  const_cast<std::byte&>(given->front()) ^= std::byte{1};
+  BOOST_TEST((**sut->state(1, 5) == filled_bytes(100, 1)));
+  BOOST_TEST(sut->counts().dropped_torn == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_disk_is_bounded_to_the_byte) {
+  auto with = options();
+  with.disk_bytes = 2 * counted(100);
+  const auto sut = open(with);
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  BOOST_TEST(sut->counts().bytes == with.disk_bytes);
+  BOOST_TEST(sut->counts().evicted == 0u);
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({1})));
+  BOOST_TEST(sut->counts().evicted == 1u);
+  BOOST_TEST(sut->counts().bytes == counted(100) + counted(1));
+  BOOST_TEST(files().size() == 2u);
+  // What never fits drives nothing out.
+  BOOST_TEST(!sut->keep("k", "a red fox",
+                        kept_states({with.disk_bytes - counted(0) + 1})));
+  BOOST_TEST(sut->counts().entries == 2u);
+  BOOST_TEST(sut->counts().failed == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_smaller_bound_at_the_start_lets_the_oldest_leave) {
+  {
+    const auto sut = open();
+    for (int i = 0; i < 3; ++i)
+      BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+    BOOST_REQUIRE(sut->state(1, 5));
+  }
+  auto with = options();
+  with.disk_bytes = 2 * counted(100);
+  const auto sut = open(with);
+  BOOST_TEST(sut->counts().evicted == 1u);
+  BOOST_TEST(files().size() == 2u);
+  // The order of uses outlived the restart.
+  BOOST_TEST((code_of(sut->state(2, 5)) == ec::not_found));
+  BOOST_TEST((code_of(sut->state(1, 5)) == ec::none));
+}
+
+BOOST_AUTO_TEST_CASE(a_tenant_keeps_its_floor) {
+  auto with = options();
+  with.disk_bytes = 8 * counted(100);
+  with.tenant_floor = 0.5;
+  const auto sut = open(with);
+  for (int i = 0; i < 4; ++i)
+    BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100}, 1, ann)));
+  for (int i = 0; i < 20; ++i)
+    BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100}, 1, bob)));
+  BOOST_TEST((code_of(sut->state(1, 5)) == ec::not_found));
+  BOOST_TEST((code_of(sut->state(2, 5)) == ec::not_found));
+  BOOST_TEST((code_of(sut->state(3, 5)) == ec::none));
+  BOOST_TEST((code_of(sut->state(4, 5)) == ec::none));
+  BOOST_TEST(sut->counts().entries == 8u);
+}
+
+BOOST_AUTO_TEST_CASE(two_stores_do_not_share_a_folder) {
+  const auto first = open();
+  const auto second = index::store::open(options());
+  BOOST_REQUIRE(!second);
+  BOOST_TEST((second.why().code == ec::unavailable));
+  BOOST_TEST(second.why().text.find(path().string() + " is in use by process ")
+               != std::string::npos,
+             second.why().text);
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_told) {
+  auto with = options();
+  with.folder = path() / "deeper";
+  const auto got = index::store::open(with);
+  BOOST_REQUIRE(!got);
+  BOOST_TEST((got.why().code == ec::io_failed));
+  BOOST_TEST(got.why().text.find(with.folder.string()) != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_on_the_disk_is_its_owners_alone) {
+  const auto sut = open();
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  for (const auto& x : fs::recursive_directory_iterator{path()})
+    BOOST_TEST((fs::status(x).permissions()
+                == (x.is_directory() ? fs::perms{0700} : fs::perms{0600})),
+               x.path());
+  BOOST_TEST((fs::status(path()).permissions() == fs::perms{0700}));
+}
+
+BOOST_AUTO_TEST_CASE(a_full_disk_ends_nothing_and_is_tried_again) {
+  core::time_point now{1'000s};
+  auto with = options();
+  with.now = [&] { return now; };
+  const auto sut = open(with);
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
+  auto least = before;
+  least.rlim_cur = 1'000;
+  setrlimit(RLIMIT_FSIZE, &least);
+  for (uint64_t i = 1; i <= 3; ++i) {
+    BOOST_TEST(!sut->keep("k", "a blue owl", kept_states({2'000})));
+    BOOST_TEST(sut->counts().failed == i);
+  }
+  // It is left out now.
+  BOOST_TEST(!sut->keep("k", "a blue owl", kept_states({2'000})));
+  BOOST_TEST(sut->counts().failed == 3u);
+  now += 30s;
+  BOOST_TEST(!sut->keep("k", "a blue owl", kept_states({2'000})));
+  BOOST_TEST(sut->counts().failed == 4u);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, ignored);
+  // What is there is served all along, and nothing of the others is left.
+  BOOST_TEST((code_of(sut->state(1, 5)) == ec::none));
+  BOOST_TEST(nearest_of(*sut, "a blue owl") != 5u);
+  BOOST_TEST(files().size() == 1u);
+  BOOST_TEST(!sut->keep("k", "a blue owl", kept_states({2'000})));
+  now += 30s;
+  BOOST_TEST(sut->keep("k", "a blue owl", kept_states({2'000})));
+  BOOST_TEST(sut->keep("k", "a blue owl", kept_states({2'000})));
+  BOOST_TEST(sut->counts().failed == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(rows_that_cannot_be_written_leave_no_file) {
+  core::time_point now{1'000s};
+  auto with = options();
+  with.now = [&] { return now; };
+  with.disk_bytes = 2 * counted(100);
+  const auto sut = open(with);
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
+  auto least = before;
+  // The log of the rows is larger already, and files of payloads are smaller.
+  least.rlim_cur = 4'000;
+  setrlimit(RLIMIT_FSIZE, &least);
+  BOOST_TEST(!sut->keep("k", "a red fox", kept_states({100})));
+  BOOST_TEST(!sut->keep("k", "a red fox", kept_states({101})));
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, ignored);
+  BOOST_TEST(sut->counts().failed == 2u);
+  BOOST_TEST(sut->counts().entries == 1u);
+  BOOST_TEST(sut->counts().evicted == 0u);
+  BOOST_TEST(files().size() == 1u);
+  BOOST_TEST(sut->near("k", "a red fox", 10).size() == 1u);
+  BOOST_TEST(sut->keep("k", "a red fox", kept_states({100})));
+}
+
+BOOST_AUTO_TEST_CASE(a_disk_that_gives_nothing_is_left_out) {
+  core::time_point now{1'000s};
+  auto with = options();
+  with.now = [&] { return now; };
+  with.memory_bytes = 0;
+  const auto sut = open(with);
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  // A folder in place of the file cannot be read, and is there.
+  const auto file = files().front();
+  const auto aside = path() / "aside";
+  fs::rename(file, aside);
+  fs::create_directory(file);
+  for (uint64_t i = 1; i <= 3; ++i) {
+    BOOST_TEST(nearest_of(*sut, "a red fox") == 1u);
+    BOOST_TEST((code_of(sut->state(1, 5)) == ec::io_failed));
+    BOOST_TEST(sut->counts().failed == i);
+  }
+  BOOST_TEST(nearest_of(*sut, "a red fox") == 0u);
+  BOOST_TEST((code_of(sut->state(1, 5)) == ec::io_failed));
+  BOOST_TEST(sut->counts().failed == 3u);
+  fs::remove(file);
+  fs::rename(aside, file);
+  now += 30s;
+  BOOST_TEST(nearest_of(*sut, "a red fox") == 1u);
+  BOOST_TEST((code_of(sut->state(1, 5)) == ec::none));
+  BOOST_TEST(sut->counts().dropped_torn == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_removed_still_counts) {
+  auto with = options();
+  with.disk_bytes = 2 * counted(100);
+  with.most_failures = 100;
+  const auto sut = open(with);
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  const auto file = files().front();
+  fs::remove(file);
+  fs::create_directory(file);
+  sut->drop_torn(1);
+  BOOST_TEST(sut->counts().failed == 1u);
+  // 100 bytes of the budget are not free.
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  BOOST_TEST(sut->counts().entries == 1u);
+  fs::remove(file);
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  BOOST_TEST(sut->counts().entries == 2u);
+}
+
+// At scale 1: 100,000 operations.
+BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
+  struct expected_entry {
+    uint64_t number = 0;
+    std::string key;
+    index::text_vector text = {};
+    index::leftover what;
+  };
+
+  core::philox random{test::seed(), core::purpose::test, core::request_id{1}};
+  auto with = options();
+  std::shared_ptr<index::store> sut;
+  test::plain_ledger shares;
+  std::vector<expected_entry> expected;
+  uint64_t last_number = 0;
+  uint64_t clock = 0;
+  const auto use = [&](uint64_t number) {
+    for (auto& x : shares.entries)
+      if (x.number == number)
+        x.used = ++clock;
+  };
+  const auto leave = [&](uint64_t number) {
+    std::erase_if(shares.entries,
+                  [&](const auto& x) { return x.number == number; });
+    return std::erase_if(expected,
+                         [&](const auto& x) { return x.number == number; });
+  };
+  const auto n = test::scaled(100'000);
+  for (size_t i = 0; i < n; ++i) {
+    if (i % 500 == 0) {
+      sut.reset();
+      fs::remove_all(path());
+      with.disk_bytes = 30'000 + random.below(100'000);
+      with.entries = 1 + random.below(30);
+      with.memory_bytes = random.below(20'000);
+      with.tenant_floor = static_cast<double>(random.below(5)) / 4;
+      shares = {{with.disk_bytes, with.entries, with.tenant_floor}, {}};
+      expected.clear();
+      last_number = 0;
+    }
+    if (!sut || random.below(40) == 0) {
+      sut.reset();
+      sut = open(with);
+    }
+    const std::string key(1, static_cast<char>('a' + random.below(3)));
+    const auto text = test::any_text(random);
+    const auto number = last_number - std::min(last_number, random.below(20));
+    const auto at =
+      std::find_if(expected.begin(), expected.end(),
+                   [&](const auto& x) { return x.number == number; });
+    switch (random.below(8)) {
+      case 0:
+      case 1:
+      case 2: {
+        index::leftover what = kept_states(
+          {random.below(3'000), random.below(3'000)}, random.next_u64(),
+          tenant_id{static_cast<uint32_t>(random.below(4))});
+        if (random.below(2) == 0) {
+          what.image = filled_bytes(1 + random.below(9'000), 1);
+          what.px = kept_px;
+        }
+        const auto bytes = index::stored_bytes(key, text, what);
+        const auto room = shares.room_for(what.whose, bytes, 0);
+        BOOST_REQUIRE(sut->keep(key, text, what) == room.has_value());
+        if (!room)
+          break;
+        for (const auto x : *room)
+          leave(x);
+        shares.entries.push_back({++last_number, what.whose, bytes, ++clock});
+        expected.push_back(
+          {last_number, key, index::vector_of(text), std::move(what)});
+        break;
+      }
+      case 3:
+      case 4: {
+        std::vector<planning::match> wanted;
+        for (const auto& x : expected) {
+          const auto likeness =
+            index::similarity(index::vector_of(text), x.text);
+          if (x.key == key && likeness > 0)
+            wanted.push_back({x.number, likeness, {5, 10}, 0});
+        }
+        std::sort(wanted.begin(), wanted.end(),
+                  [](const auto& a, const auto& b) {
+                    return std::pair{a.similarity, a.entry}
+                         > std::pair{b.similarity, b.entry};
+                  });
+        wanted.resize(std::min<size_t>(wanted.size(), 5));
+        BOOST_REQUIRE((sut->near(key, text, 5) == wanted));
+        break;
+      }
+      case 5: {
+        const auto given = sut->state(number, 10);
+        BOOST_REQUIRE(bool{given} == (at != expected.end()));
+        if (given)
+          BOOST_REQUIRE((**given == at->what.states[1].bytes));
+        use(number);
+        break;
+      }
+      case 6: {
+        const auto given = sut->image(number, kept_px);
+        BOOST_REQUIRE(bool{given}
+                      == (at != expected.end() && !at->what.image.empty()));
+        if (given)
+          BOOST_REQUIRE((**given == at->what.image));
+        use(number);
+        break;
+      }
+      default:
+        if (random.below(4) != 0)
+          break;
+        sut->drop_torn(number);
+        leave(number);
+    }
+    const auto told = sut->counts();
+    BOOST_REQUIRE(told.entries == expected.size());
+    BOOST_REQUIRE(told.bytes == shares.bytes());
+    BOOST_REQUIRE(told.bytes <= with.disk_bytes);
+    BOOST_REQUIRE(told.failed == 0u);
+    if (i % 50 == 0) {
+      uint64_t payloads = 0;
+      for (const auto& x : expected) {
+        payloads += x.what.image.size();
+        for (const auto& s : x.what.states)
+          payloads += s.bytes.size();
+      }
+      BOOST_REQUIRE(payload_bytes() == payloads);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(threads_share_it) {
+  auto with = options();
+  with.disk_bytes = 200'000;
+  with.memory_bytes = 20'000;
+  const auto sut = open(with);
+  std::atomic<size_t> wrong{0};
+  const auto n = test::scaled(5'000);
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      core::philox random{test::seed(), core::purpose::test,
+                          core::request_id{100 + t}};
+      for (size_t i = 0; i < n; ++i) {
+        const auto text = test::any_text(random);
+        if (random.below(3) == 0)
+          sut->keep("k", text,
+                    kept_states({1'000, 3'000}, random.below(256),
+                                tenant_id{static_cast<uint32_t>(t)}));
+        for (const auto& x : sut->near("k", text, 3)) {
+          const auto bytes = sut->state(x.entry, 10);
+          // It may be gone; what is given is whole.
+          if (bytes
+              && **bytes
+                   != filled_bytes(3'000,
+                                   static_cast<uint64_t>((*bytes)->front())))
+            ++wrong;
+          if (!bytes && bytes.why().code != ec::not_found)
+            ++wrong;
+        }
+        if (random.below(20) == 0)
+          sut->drop_torn(1 + random.below(4 * n));
+        if (sut->counts().bytes > 200'000 || sut->counts().failed > 0)
+          ++wrong;
+      }
+    });
+  for (auto& x : threads)
+    x.join();
+  BOOST_TEST(wrong == 0u);
+  BOOST_TEST(payload_bytes() <= 200'000u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

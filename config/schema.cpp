@@ -314,6 +314,10 @@ const option all_options[] = {
    ATELIER_AT(cache.memory_bytes), 0, 16'777'216},
   {"cache", "entries", "Maximum number of requests in the cache.",
    ATELIER_AT(cache.entries), 1, 10'000'000},
+  {"cache", "encoder",
+   "Folder of a CLIP model, such as models/scorer: its text encoder compares "
+   "prompts. Empty: prompts are compared by their words.",
+   ATELIER_AT(cache.encoder)},
   {"cache", "folder",
    "Folder in which the cache outlives the server, with its prompts; its "
    "parent "

@@ -186,6 +186,9 @@ struct cache_settings {
   uint64_t memory_bytes = 0;
   /// The maximum number of requests in the cache.
   uint32_t entries = 10'000;
+  /// A folder of a CLIP model, whose text tower compares prompts; empty: they
+  /// are compared by their words.
+  std::string encoder;
   /// Where the cache outlives the server; empty: in memory alone.
   std::string folder;
   /// The maximum size of the cache in `folder`.

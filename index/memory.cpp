@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/index/memory.hpp>
-#include <atelier/index/text_vector.hpp>
 #include <atelier/ipc/checksum.hpp>
 
 #include <algorithm>
@@ -37,19 +36,34 @@ struct memory::kept {
   uint64_t bytes = 0;
 };
 
-uint64_t bytes_of(std::string_view key, const leftover& what) {
-  uint64_t out = key.size() + sizeof(text_vector) + what.image.size();
+uint64_t bytes_of(std::string_view key, const leftover& what,
+                  size_t dimensions) {
+  uint64_t out = key.size() + dimensions * sizeof(float) + what.image.size();
   for (const auto& x : what.states)
     out += x.bytes.size();
   return out;
 }
 
-memory::memory(memory_bounds most, vector_options how)
-  : most_(most), texts_(text_dimensions, how) {}
+memory::memory(memory_bounds most, std::shared_ptr<const text_encoder> encoder,
+               vector_options how)
+  : most_(most),
+    encoder_(std::move(encoder)),
+    texts_(encoder_->dimensions(), how) {}
+
+std::vector<float> memory::encoded(std::string_view text) {
+  auto out = index::encoded(*encoder_, text);
+  if (out.failed) {
+    const std::lock_guard hold{lock_};
+    ++counts_.failed;
+  }
+  return std::move(out.vector);
+}
 
 std::vector<planning::match> memory::near(std::string_view key,
                                           std::string_view text, size_t most) {
-  const auto found = texts_.near(key, vector_of(text), most);
+  std::vector<near_vector> found;
+  if (const auto wanted = encoded(text); !wanted.empty())
+    found = texts_.near(key, wanted, most);
   std::vector<planning::match> out;
   const std::lock_guard hold{lock_};
   for (const auto& each : found) {
@@ -122,13 +136,13 @@ void memory::drop_torn(uint64_t entry) {
 }
 
 bool memory::keep(std::string_view key, std::string_view text, leftover what) {
-  const auto bytes = bytes_of(key, what);
+  const auto bytes = bytes_of(key, what, encoder_->dimensions());
   if ((what.states.empty() && what.image.empty()) || bytes > most_.bytes
       || most_.entries == 0)
     return false;
   auto entry = std::make_shared<kept>();
-  const auto vector = vector_of(text);
-  if (vector == text_vector{})
+  const auto vector = encoded(text);
+  if (vector.empty())
     return false;
   entry->key = key;
   for (auto& x : what.states)

@@ -3,6 +3,7 @@
 
 #include <atelier/index/kept_work.hpp>
 #include <atelier/index/nearest.hpp>
+#include <atelier/index/text_encoder.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -23,15 +24,19 @@ struct memory_bounds {
 };
 
 /// Returns the bytes by which a leftover counts under its key: its payloads,
-/// its text's vector and its key.
-uint64_t bytes_of(std::string_view key, const leftover& what);
+/// its text's vector of so many elements and its key.
+uint64_t bytes_of(std::string_view key, const leftover& what,
+                  size_t dimensions);
 
 /// Kept work in this process's memory. Where a bound is reached, the entries
-/// leave that were least recently kept or read. Threads: any; bytes are read,
-/// compared and checked outside of the lock.
+/// leave that were least recently kept or read. A text that the encoder cannot
+/// read finds nothing and is not kept; it counts as failed. Threads: any; texts
+/// are encoded, and bytes read, compared and checked, outside of the lock.
 class memory final : public kept_work {
 public:
-  explicit memory(memory_bounds most, vector_options how = {});
+  explicit memory(memory_bounds most,
+                  std::shared_ptr<const text_encoder> encoder = words_encoder(),
+                  vector_options how = {});
 
   std::vector<planning::match> near(std::string_view key, std::string_view text,
                                     size_t most) override;
@@ -53,7 +58,12 @@ private:
   core::result<payload> checked(const kept& entry, const part* which);
   kept_ptr take_out(recency::iterator at);
 
+  /// Returns a text's vector; empty if the encoder failed, or the text has
+  /// nothing to compare.
+  std::vector<float> encoded(std::string_view text);
+
   const memory_bounds most_;
+  const std::shared_ptr<const text_encoder> encoder_;
   mutable std::mutex lock_;
   recency entries_;
   std::unordered_map<uint64_t, recency::iterator> by_number_;

@@ -13,6 +13,7 @@
 #include <atelier/runtime/kept_scope.hpp>
 #include <atelier/runtime/make_classifier.hpp>
 #include <atelier/runtime/make_executor.hpp>
+#include <atelier/runtime/make_text_encoder.hpp>
 #include <atelier/runtime/pipeline.hpp>
 
 #include <caf/atom.hpp>
@@ -50,14 +51,22 @@ std::shared_ptr<index::kept_work> kept_elsewhere(const config::settings& x) {
 
 core::result<std::shared_ptr<index::kept_work>> kept_work_of(
   const config::settings& x) {
-  if (x.cache.memory_bytes == 0 || x.cache.folder.empty())
-    return kept_elsewhere(x);
+  if (x.cache.memory_bytes == 0)
+    return std::shared_ptr<index::kept_work>{};
+  auto encoder = make_text_encoder(x);
+  if (!encoder)
+    return encoder.why();
+  if (x.cache.folder.empty())
+    return std::shared_ptr<index::kept_work>{std::make_shared<index::memory>(
+      index::memory_bounds{x.cache.memory_bytes, x.cache.entries},
+      std::move(*encoder))};
   auto scope = kept_scope(x);
   if (!scope)
     return scope.why();
   index::store_options with;
   with.folder = x.cache.folder;
   with.scope = std::move(*scope);
+  with.encoder = std::move(*encoder);
   with.disk_bytes = x.cache.disk_bytes;
   with.entries = x.cache.entries;
   with.memory_bytes = x.cache.memory_bytes;

@@ -64,9 +64,15 @@ private:
 
   void check_cache() {
     const auto& c = x_.cache;
-    if (!c.folder.empty() && c.memory_bytes == 0)
+    if (c.memory_bytes > 0)
+      return;
+    if (!c.folder.empty())
       add({key(c.folder), key(c.memory_bytes)},
           fmt::format("a folder is for a cache, and {} is none",
+                      told(c.memory_bytes)));
+    if (!c.encoder.empty())
+      add({key(c.encoder), key(c.memory_bytes)},
+          fmt::format("an encoder is for a cache, and {} is none",
                       told(c.memory_bytes)));
   }
 

@@ -31,8 +31,10 @@ std::vector<planning::match> store::near(std::string_view key,
                                          std::string_view text, size_t most) {
   auto& my = *impl_;
   const auto now = my.with.now();
-  const auto found =
-    my.vectors.near(my.with.scope + std::string{key}, vector_of(text), most);
+  const auto wanted = my.encoded(text);
+  std::vector<near_vector> found;
+  if (!wanted.empty())
+    found = my.vectors.near(my.with.scope + std::string{key}, wanted, most);
   std::vector<planning::match> out;
   const std::lock_guard hold{my.lock};
   if (my.reads.lets_through(now))
@@ -83,8 +85,8 @@ void store::drop_torn(uint64_t entry) {
 bool store::keep(std::string_view key, std::string_view text, leftover what) {
   if (what.states.empty() && what.image.empty())
     return false;
-  const auto vector = vector_of(text);
-  if (vector == text_vector{})
+  const auto vector = impl_->encoded(text);
+  if (vector.empty())
     return false;
   ATELIER_EXPECTS(std::adjacent_find(what.states.begin(), what.states.end(),
                                      [](const auto& a, const auto& b) {

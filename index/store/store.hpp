@@ -4,6 +4,7 @@
 #include <atelier/core/result.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/index/kept_work.hpp>
+#include <atelier/index/text_encoder.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -22,6 +23,9 @@ struct store_options {
   /// What is kept under one scope is not found under another: other models
   /// draw otherwise under the same key.
   std::string scope;
+  /// Texts are compared by its vectors. They are not on the disk: each start
+  /// encodes the texts of its scope anew.
+  std::shared_ptr<const text_encoder> encoder = words_encoder();
   /// The most that is kept, as `stored_bytes` counts, and the most entries.
   uint64_t disk_bytes = 0;
   uint64_t entries = 0;

@@ -102,7 +102,7 @@ settings draw(core::philox& random) {
   if (x.http.results_disk_bytes == 0)
     x.http.journal = "off";
   if (x.cache.memory_bytes == 0)
-    x.cache.folder.clear();
+    x.cache.folder = x.cache.encoder = "";
   // Cores need processes to be bound, and crashes processes to kill.
   if (x.processes.mode == process_mode::single) {
     x.preprocess.test_crash_seed = x.postprocess.test_crash_seed = 0;

@@ -65,7 +65,8 @@ store::impl::impl(store_options options, detail::folder_lock its,
     writes(with.most_failures, with.retry),
     reads(with.most_failures, with.retry),
     shares({with.disk_bytes, with.entries, with.tenant_floor}),
-    hot(with.memory_bytes) {}
+    hot(with.memory_bytes),
+    vectors(with.encoder->dimensions()) {}
 
 core::result<std::unique_ptr<store::impl>> store::impl::open(
   store_options options) {
@@ -99,7 +100,7 @@ core::result<void> store::impl::read_folder() {
     return there.why();
   std::vector<uint64_t> leaving;
   // Rows come by their last use, vectors by their numbers.
-  std::map<uint64_t, text_vector> texts;
+  std::map<uint64_t, std::vector<float>> texts;
   if (auto ok = rows.read([&](entry_row row) {
         last_use = std::max(last_use, row.used);
         const auto file = there->sizes.find(row.number);
@@ -111,7 +112,11 @@ core::result<void> store::impl::read_folder() {
         auto x = std::make_shared<kept>();
         x->number = row.number;
         x->key = std::move(row.key);
-        texts.emplace(row.number, vector_of(row.text));
+        // What is of another scope is not searched.
+        if (x->key.starts_with(with.scope))
+          if (auto text = index::encoded(*with.encoder, row.text);
+              !text.vector.empty())
+            texts.emplace(row.number, std::move(text.vector));
         x->depth = row.depth;
         x->px = row.px;
         const auto bytes = detail::entry_overhead + x->key.size()
@@ -242,8 +247,17 @@ void store::impl::drop_torn(uint64_t entry) {
   remove_file(entry, torn->payload_bytes());
 }
 
-bool store::impl::keep(entry_row row, const text_vector& text, uint64_t bytes,
-                       std::span<const payload> payloads) {
+std::vector<float> store::impl::encoded(std::string_view text) {
+  auto out = index::encoded(*with.encoder, text);
+  if (out.failed) {
+    const std::lock_guard hold{lock};
+    ++counts.failed;
+  }
+  return std::move(out.vector);
+}
+
+bool store::impl::keep(entry_row row, std::span<const float> text,
+                       uint64_t bytes, std::span<const payload> payloads) {
   const std::lock_guard turn{writing};
   if (!writes.lets_through(with.now()))
     return false;

@@ -9,7 +9,6 @@
 #include <atelier/index/store/detail/ledger.hpp>
 #include <atelier/index/store/detail/payload_files.hpp>
 #include <atelier/index/store/store.hpp>
-#include <atelier/index/text_vector.hpp>
 
 #include <map>
 #include <memory>
@@ -70,8 +69,11 @@ struct store::impl {
   void drop_torn(uint64_t entry);
 
   /// @param bytes by which it counts
-  bool keep(detail::entry_row row, const text_vector& text, uint64_t bytes,
+  bool keep(detail::entry_row row, std::span<const float> text, uint64_t bytes,
             std::span<const payload> payloads);
+
+  /// Returns a text's vector; empty if it has none.
+  std::vector<float> encoded(std::string_view text);
 
   void write_uses();
 
@@ -106,7 +108,7 @@ struct store::impl {
   detail::ledger shares;
   detail::hot_payloads hot;
   std::unordered_map<uint64_t, kept_ptr> by_number;
-  nearest_by_key vectors{text_dimensions};
+  nearest_by_key vectors;
   /// Uses that are not written yet.
   std::map<uint64_t, uint64_t> uses;
   uint64_t last_number = 0;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/clip/text_embedder.hpp>
+#include <atelier/index/text_vector.hpp>
+#include <atelier/runtime/make_text_encoder.hpp>
+
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace atelier::runtime {
+
+#ifdef ATELIER_WITH_TORCH
+namespace {
+
+/// A network that one thread at a time uses.
+class by_network final : public index::text_encoder {
+public:
+  by_network(std::string name,
+             std::shared_ptr<const gpu::text_embedder> network)
+    : name_(std::move(name)), network_(std::move(network)) {}
+
+  std::string_view name() const override {
+    return name_;
+  }
+
+  size_t dimensions() const override {
+    return network_->dimensions();
+  }
+
+  core::result<std::vector<float>> encode(
+    std::string_view text) const override {
+    // Texts without words would all be alike.
+    if (index::vector_of(text) == index::text_vector{})
+      return std::vector<float>(dimensions(), 0.0F);
+    const std::lock_guard hold{lock_};
+    return network_->embed(text);
+  }
+
+private:
+  const std::string name_;
+  const std::shared_ptr<const gpu::text_embedder> network_;
+  mutable std::mutex lock_;
+};
+
+} // namespace
+#endif
+
+core::result<std::shared_ptr<const index::text_encoder>> make_text_encoder(
+  const config::settings& settings) {
+  const auto& folder = settings.cache.encoder;
+  if (folder.empty())
+    return index::words_encoder();
+#ifdef ATELIER_WITH_TORCH
+  auto network = gpu::load_text_embedder(folder);
+  if (!network)
+    return core::fail(network.why().code, "cache.encoder: {}",
+                      network.why().text);
+  return std::shared_ptr<const index::text_encoder>{
+    std::make_shared<by_network>(folder, std::move(*network))};
+#else
+  return core::fail(core::ec::not_found,
+                    "cache.encoder: {}: text encoders are not built in "
+                    "(configure with ATELIER_WITH_TORCH=ON for models)",
+                    folder);
+#endif
+}
+
+} // namespace atelier::runtime

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fake_service.hpp"
+#include "scratch_folder.hpp"
 #include <atelier/index/store/store.hpp>
 #include <atelier/runtime/cli/program.hpp>
 

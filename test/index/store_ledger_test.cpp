@@ -17,8 +17,8 @@ using index::detail::ledger;
 using test::plain_ledger;
 using numbers = std::vector<uint64_t>;
 
-constexpr tenant_id ann{1};
-constexpr tenant_id bob{2};
+constexpr tenant_id amy{1};
+constexpr tenant_id ben{2};
 
 } // namespace
 
@@ -26,51 +26,51 @@ BOOST_AUTO_TEST_SUITE(store_ledger_test)
 
 BOOST_AUTO_TEST_CASE(what_fits_drives_nothing_out) {
   ledger sut{{100, 10, 0}};
-  BOOST_TEST((sut.room_for(ann, 100, 0) == numbers{}));
-  sut.add(1, ann, 60, 1);
-  BOOST_TEST((sut.room_for(ann, 40, 0) == numbers{}));
-  BOOST_TEST((sut.room_for(ann, 41, 0) == numbers{1}));
-  BOOST_TEST((sut.room_for(ann, 40, 1) == numbers{1}));
-  BOOST_TEST((sut.room_for(ann, 101, 0) == std::nullopt));
-  BOOST_TEST((sut.room_for(ann, 100, 1) == std::nullopt));
+  BOOST_TEST((sut.room_for(amy, 100, 0) == numbers{}));
+  sut.add(1, amy, 60, 1);
+  BOOST_TEST((sut.room_for(amy, 40, 0) == numbers{}));
+  BOOST_TEST((sut.room_for(amy, 41, 0) == numbers{1}));
+  BOOST_TEST((sut.room_for(amy, 40, 1) == numbers{1}));
+  BOOST_TEST((sut.room_for(amy, 101, 0) == std::nullopt));
+  BOOST_TEST((sut.room_for(amy, 100, 1) == std::nullopt));
 }
 
 BOOST_AUTO_TEST_CASE(the_least_recently_used_leaves_first) {
   ledger sut{{100, 10, 0}};
-  sut.add(1, ann, 40, 1);
-  sut.add(2, bob, 30, 2);
-  sut.add(3, ann, 30, 3);
+  sut.add(1, amy, 40, 1);
+  sut.add(2, ben, 30, 2);
+  sut.add(3, amy, 30, 3);
   sut.use(1, 4);
-  BOOST_TEST((sut.room_for(bob, 10, 0) == numbers{2}));
-  BOOST_TEST((sut.room_for(bob, 50, 0) == numbers{2, 3}));
+  BOOST_TEST((sut.room_for(ben, 10, 0) == numbers{2}));
+  BOOST_TEST((sut.room_for(ben, 50, 0) == numbers{2, 3}));
   sut.use(9, 5);
   sut.remove(2);
   BOOST_TEST(sut.bytes() == 70u);
-  BOOST_TEST((sut.room_for(bob, 50, 0) == numbers{3}));
+  BOOST_TEST((sut.room_for(ben, 50, 0) == numbers{3}));
 }
 
 BOOST_AUTO_TEST_CASE(entries_are_bounded_too) {
   ledger sut{{100, 2, 0}};
-  sut.add(1, ann, 1, 1);
-  sut.add(2, ann, 1, 2);
-  BOOST_TEST((sut.room_for(ann, 1, 0) == numbers{1}));
-  BOOST_TEST((ledger{{100, 0, 0}}.room_for(ann, 1, 0) == std::nullopt));
+  sut.add(1, amy, 1, 1);
+  sut.add(2, amy, 1, 2);
+  BOOST_TEST((sut.room_for(amy, 1, 0) == numbers{1}));
+  BOOST_TEST((ledger{{100, 0, 0}}.room_for(amy, 1, 0) == std::nullopt));
 }
 
 BOOST_AUTO_TEST_CASE(nobody_drives_another_tenant_below_its_floor) {
   // Two tenants: 20 bytes for each are reserved.
   ledger sut{{100, 10, 0.4}};
-  sut.add(1, ann, 10, 1);
-  sut.add(2, ann, 10, 2);
-  sut.add(3, ann, 10, 3);
-  sut.add(4, bob, 70, 4);
-  // One of Ann's may leave, then Bob's own.
-  BOOST_TEST((sut.room_for(bob, 10, 0) == numbers{1}));
-  BOOST_TEST((sut.room_for(bob, 20, 0) == numbers{1, 4}));
-  // Whatever leaves, Ann keeps her 20.
-  BOOST_TEST((sut.room_for(bob, 81, 0) == std::nullopt));
+  sut.add(1, amy, 10, 1);
+  sut.add(2, amy, 10, 2);
+  sut.add(3, amy, 10, 3);
+  sut.add(4, ben, 70, 4);
+  // One of Amy's may leave, then Ben's own.
+  BOOST_TEST((sut.room_for(ben, 10, 0) == numbers{1}));
+  BOOST_TEST((sut.room_for(ben, 20, 0) == numbers{1, 4}));
+  // Whatever leaves, Amy keeps her 20.
+  BOOST_TEST((sut.room_for(ben, 81, 0) == std::nullopt));
   // Her own may leave.
-  BOOST_TEST((sut.room_for(ann, 30, 0) == numbers{1, 2, 3}));
+  BOOST_TEST((sut.room_for(amy, 30, 0) == numbers{1, 2, 3}));
   // A third tenant makes the parts smaller.
   BOOST_TEST(sut.floor_bytes(2) == 20u);
   BOOST_TEST(sut.floor_bytes(3) == 13u);
@@ -78,12 +78,12 @@ BOOST_AUTO_TEST_CASE(nobody_drives_another_tenant_below_its_floor) {
 
 BOOST_AUTO_TEST_CASE(a_smaller_budget_tells_what_leaves) {
   ledger sut{{50, 2, 1}};
-  sut.add(1, ann, 30, 1);
-  sut.add(2, bob, 30, 2);
-  sut.add(3, bob, 5, 3);
+  sut.add(1, amy, 30, 1);
+  sut.add(2, ben, 30, 2);
+  sut.add(3, ben, 5, 3);
   BOOST_TEST((sut.excess() == numbers{1}));
   ledger none{{50, 0, 1}};
-  none.add(1, ann, 30, 1);
+  none.add(1, amy, 30, 1);
   BOOST_TEST((none.excess() == numbers{1}));
 }
 

@@ -59,6 +59,17 @@ std::span<const std::string_view> catalog_versions() {
   return versions;
 }
 
+uint64_t payload_bytes(const entry_row& row) {
+  uint64_t out = 0;
+  for (const auto& x : row.parts)
+    out += x.bytes;
+  return out;
+}
+
+uint64_t counted_bytes(const entry_row& row) {
+  return entry_overhead + row.key.size() + row.text.size() + payload_bytes(row);
+}
+
 class catalog::connection {
 public:
   explicit connection(fs::path file) : file_(std::move(file)) {

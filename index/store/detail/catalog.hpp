@@ -44,6 +44,15 @@ struct entry_row {
   friend bool operator==(const entry_row&, const entry_row&) = default;
 };
 
+/// By which an entry counts beside its payloads, key and text.
+inline constexpr uint64_t entry_overhead = 4096;
+
+/// Returns the bytes of an entry's payloads.
+uint64_t payload_bytes(const entry_row& row);
+
+/// Returns the bytes by which an entry counts.
+uint64_t counted_bytes(const entry_row& row);
+
 /// When an entry was last used.
 struct entry_use {
   uint64_t number = 0;

@@ -22,17 +22,6 @@ constexpr size_t uses_at_once = 256;
 
 namespace detail {
 
-uint64_t payload_bytes(const entry_row& row) {
-  uint64_t out = 0;
-  for (const auto& x : row.parts)
-    out += x.bytes;
-  return out;
-}
-
-uint64_t counted_bytes(const entry_row& row) {
-  return entry_overhead + row.key.size() + row.text.size() + payload_bytes(row);
-}
-
 std::filesystem::path rows_of(const std::filesystem::path& folder) {
   return folder / "cache.sqlite";
 }
@@ -109,6 +98,7 @@ core::result<void> store::impl::read_folder() {
           leaving.push_back(row.number);
           return;
         }
+        const auto bytes = detail::counted_bytes(row);
         auto x = std::make_shared<kept>();
         x->number = row.number;
         x->key = std::move(row.key);
@@ -119,8 +109,6 @@ core::result<void> store::impl::read_folder() {
             texts.emplace(row.number, std::move(text.vector));
         x->depth = row.depth;
         x->px = row.px;
-        const auto bytes = detail::entry_overhead + x->key.size()
-                         + row.text.size() + file->second;
         x->parts = std::move(row.parts);
         enter(std::move(x), row.whose, bytes, row.used);
         there->sizes.erase(file);

@@ -22,15 +22,6 @@ namespace atelier::index {
 
 namespace detail {
 
-/// By which an entry counts beside its payloads, key and text.
-inline constexpr uint64_t entry_overhead = 4096;
-
-/// Returns the bytes of an entry's payloads.
-uint64_t payload_bytes(const entry_row& row);
-
-/// Returns the bytes by which an entry counts.
-uint64_t counted_bytes(const entry_row& row);
-
 /// The parts of a store's folder.
 std::filesystem::path rows_of(const std::filesystem::path& folder);
 std::filesystem::path payloads_of(const std::filesystem::path& folder);

@@ -9,6 +9,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cli/scratch_folder.hpp>
 #include <process/engine_fixture.hpp>
+#include <process/recall_rig.hpp>
 #include <support/eventually.hpp>
 #include <support/host_policy.hpp>
 
@@ -28,92 +29,10 @@ using test::mode;
 
 namespace {
 
-constexpr uint32_t steps = 10;
-constexpr uint32_t kept = 5;
+constexpr auto steps = test::recall_steps;
+constexpr auto kept = test::recall_kept;
 
-/// Tables of skips are of 50 steps.
-constexpr uint32_t table_steps = 50;
-
-planning::profile with_reuse() {
-  planning::profile p;
-  for (const auto* const name : {"card@10", "card@4"}) {
-    auto v = *planning::parse_variant(name);
-    v.native_px = {64, 64};
-    v.step = {{1, 64 * 64, 1ms, 9}};
-    v.quality = 0.5;
-    p.variants.push_back(v);
-  }
-  p.reuse.emplace();
-  p.reuse->full = core::variant_id{0};
-  p.reuse->small = {core::variant_id{1}};
-  p.reuse->steps = steps;
-  p.reuse->latents = {{kept * table_steps / steps, 0.9}};
-  p.reuse->images = {{kept, 0.9}};
-  p.reuse->images_by = planning::compared::prompts;
-  return p;
-}
-
-struct fixture {
-  fixture() {
-    folder.write("measured.json", planning::to_json(with_reuse()));
-  }
-
-  std::vector<std::string> settings(const std::string& policy = "nirvana") {
-    return {"devices=[{name='cpu:0',executor='test_card',variants=['card@10',"
-            "'card@4'],test_card_step_ms=20}]",
-            "policy.name='" + policy + "'",
-            "planner.profile='" + (folder.path / "measured.json").string()
-              + "'",
-            "arena.capture_slots=8",
-            "cache.memory_mib=16",
-            "scheduler.facts_ms=2000"};
-  }
-
-  std::unique_ptr<engine> start(mode how,
-                                const std::string& policy = "nirvana") {
-    return test::start(how, settings(policy));
-  }
-
-  // Returns why such an engine does not start.
-  std::string refusal(std::vector<std::string> more,
-                      const std::string& policy = "nirvana") {
-    auto set = settings(policy);
-    set.insert(set.end(), more.begin(), more.end());
-    const auto made = engine::start(test::options_of(mode::single, set));
-    const auto* const why = std::get_if<failure>(&made);
-    BOOST_TEST_REQUIRE(why != nullptr);
-    BOOST_TEST(why->code == "bad_config");
-    return why->text;
-  }
-
-  static generation wanted(std::string prompt) {
-    generation x;
-    x.prompt = std::move(prompt);
-    x.width = x.height = 64;
-    x.seed = 11;
-    return x;
-  }
-
-  // Waits until so many answers are remembered, which comes after them.
-  static void remembered(const engine& sut, uint64_t entries = 1) {
-    BOOST_TEST_REQUIRE(test::eventually(
-      [&] { return sut.status().cache.value().entries >= entries; }));
-  }
-
-  // Asks again until an answer's route begins so: of `nirvana` a share starts
-  // afresh.
-  static picture repeated(engine& sut, const generation& x,
-                          const std::string& route = "latent") {
-    for (int i = 0; i < 40; ++i) {
-      const auto again = test::answers_to(sut, {x});
-      const auto& made = test::picture_in(again.front());
-      if (made.route.starts_with(route))
-        return made;
-    }
-    BOOST_FAIL("no answer started from earlier work");
-    return {};
-  }
-
+struct fixture : test::recall_rig {
   // Draws while the device's process is killed as soon as it tells of a step.
   static picture drawn_through_a_kill(engine& sut, const generation& x) {
     const auto victim = test::pid_of(sut, "cpu:0");
@@ -135,8 +54,6 @@ struct fixture {
     }));
     return test::picture_in(made);
   }
-
-  test::scratch_folder folder;
 };
 
 } // namespace
@@ -329,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_plan_file_may_start_from_what_is_kept) {
 }
 
 BOOST_AUTO_TEST_CASE(a_search_by_texts_is_compared_with_no_table_of_pictures) {
-  auto of_pictures = with_reuse();
+  auto of_pictures = test::with_reuse();
   of_pictures.reuse->latents.clear();
   of_pictures.reuse->images_by = planning::compared::pictures;
   folder.write("measured.json", planning::to_json(of_pictures));

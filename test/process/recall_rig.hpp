@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/planning/profile_file.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <cli/scratch_folder.hpp>
+#include <process/engine_fixture.hpp>
+#include <support/eventually.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace atelier::test {
+
+/// Steps of a run, and those after which it leaves a state.
+inline constexpr uint32_t recall_steps = 10;
+inline constexpr uint32_t recall_kept = 5;
+
+/// Tables of skips are of 50 steps.
+inline constexpr uint32_t recall_table_steps = 50;
+
+/// What a policy may reuse where texts are at least so similar.
+inline planning::profile with_reuse(double similarity = 0.9) {
+  planning::profile p;
+  for (const auto* const name : {"card@10", "card@4"}) {
+    auto v = *planning::parse_variant(name);
+    v.native_px = {64, 64};
+    v.step = {{1, 64 * 64, std::chrono::milliseconds{1}, 9}};
+    v.quality = 0.5;
+    p.variants.push_back(v);
+  }
+  p.reuse.emplace();
+  p.reuse->full = core::variant_id{0};
+  p.reuse->small = {core::variant_id{1}};
+  p.reuse->steps = recall_steps;
+  p.reuse->latents = {
+    {recall_kept * recall_table_steps / recall_steps, similarity}};
+  p.reuse->images = {{recall_kept, similarity}};
+  p.reuse->images_by = planning::compared::prompts;
+  return p;
+}
+
+/// An engine with a cache, by a profile that lets requests start from it.
+struct recall_rig {
+  explicit recall_rig(double similarity = 0.9) {
+    folder.write("measured.json", planning::to_json(with_reuse(similarity)));
+  }
+
+  std::vector<std::string> settings(const std::string& policy = "nirvana") {
+    return {"devices=[{name='cpu:0',executor='test_card',variants=['card@10',"
+            "'card@4'],test_card_step_ms=20}]",
+            "policy.name='" + policy + "'",
+            "planner.profile='" + (folder.path / "measured.json").string()
+              + "'",
+            "arena.capture_slots=8",
+            "cache.memory_mib=16",
+            "scheduler.facts_ms=2000"};
+  }
+
+  std::unique_ptr<engine> start(mode how,
+                                const std::string& policy = "nirvana") {
+    return start(how, settings(policy));
+  }
+
+  // Returns why such an engine does not start.
+  std::string refusal(std::vector<std::string> more,
+                      const std::string& policy = "nirvana") {
+    auto set = settings(policy);
+    set.insert(set.end(), more.begin(), more.end());
+    const auto made = engine::start(options_of(mode::single, set));
+    const auto* const why = std::get_if<failure>(&made);
+    BOOST_TEST_REQUIRE(why != nullptr);
+    BOOST_TEST(why->code == "bad_config");
+    return why->text;
+  }
+
+  static generation wanted(std::string prompt) {
+    generation x;
+    x.prompt = std::move(prompt);
+    x.width = x.height = 64;
+    x.seed = 11;
+    return x;
+  }
+
+  // Waits until so many answers are remembered, which comes after them.
+  static void remembered(const engine& sut, uint64_t entries = 1) {
+    BOOST_TEST_REQUIRE(eventually(
+      [&] { return sut.status().cache.value().entries >= entries; }));
+  }
+
+  // Asks again until an answer's route begins so: of `nirvana` a share starts
+  // afresh.
+  static picture repeated(engine& sut, const generation& x,
+                          const std::string& route = "latent") {
+    for (int i = 0; i < 40; ++i) {
+      const auto again = answers_to(sut, {x});
+      const auto& made = picture_in(again.front());
+      if (made.route.starts_with(route))
+        return made;
+    }
+    BOOST_FAIL("no answer started from earlier work");
+    return {};
+  }
+
+  scratch_folder folder;
+};
+
+} // namespace atelier::test

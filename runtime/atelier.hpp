@@ -412,6 +412,12 @@ struct cache_status {
   uint64_t torn = 0;
   /// States that devices captured for the cache.
   uint64_t captured = 0;
+  /// Searches of the index that were repeated by comparing all entries, and
+  /// those of them whose best entry was as similar.
+  uint64_t checked = 0;
+  uint64_t agreed = 0;
+  /// Failed operations of the disk and of the text encoder.
+  uint64_t failures = 0;
 };
 
 /// A snapshot for people and dashboards.

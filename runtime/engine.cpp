@@ -65,6 +65,9 @@ cache_status cache_of(const config::cache_settings& most,
   out.evicted = now.evicted;
   out.torn = now.dropped_torn;
   out.captured = captured;
+  out.checked = now.searches_checked;
+  out.agreed = now.searches_agreed;
+  out.failures = now.failed;
   return out;
 }
 

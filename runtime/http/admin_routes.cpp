@@ -135,11 +135,12 @@ void admin_api::caches(const exchange_ptr& x) const {
                    {"kept_s", core::to_seconds(http.results)}}}};
   if (const auto c = with.condition->last().cache)
     all["earlier_work"] = {
-      {"entries", c->entries},  {"most_entries", c->most_entries},
-      {"bytes", c->bytes},      {"most_bytes", c->most_bytes},
-      {"hits", c->hits},        {"misses", c->misses},
-      {"evicted", c->evicted},  {"torn", c->torn},
-      {"captured", c->captured}};
+      {"entries", c->entries},   {"most_entries", c->most_entries},
+      {"bytes", c->bytes},       {"most_bytes", c->most_bytes},
+      {"hits", c->hits},         {"misses", c->misses},
+      {"evicted", c->evicted},   {"torn", c->torn},
+      {"captured", c->captured}, {"checked", c->checked},
+      {"agreed", c->agreed},     {"failures", c->failures}};
   x->reply(json_reply(all));
 }
 

@@ -180,11 +180,15 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_is_told_where_anything_is) {
   c.evicted = 11;
   c.torn = 13;
   c.captured = 17;
+  c.checked = 23;
+  c.agreed = 19;
+  c.failures = 29;
   condition->refresh();
   const auto x = get("/v1/admin/caches")->body()["earlier_work"];
   BOOST_TEST(x.dump()
-             == R"({"bytes":300,"captured":17,"entries":2,"evicted":11,)"
-                R"("hits":5,"misses":7,"most_bytes":1000,"most_entries":9,)"
+             == R"({"agreed":19,"bytes":300,"captured":17,"checked":23,)"
+                R"("entries":2,"evicted":11,"failures":29,"hits":5,)"
+                R"("misses":7,"most_bytes":1000,"most_entries":9,)"
                 R"("torn":13})");
 }
 

@@ -65,7 +65,7 @@ struct recall_rig {
 
   std::unique_ptr<engine> start(mode how,
                                 const std::string& policy = "nirvana") {
-    return start(how, settings(policy));
+    return test::start(how, settings(policy));
   }
 
   // Returns why such an engine does not start.

@@ -243,6 +243,14 @@ public:
     counter(to_, "atelier_cache_captures_total",
             "States that devices captured to be remembered.")
       .add(number(c.captured));
+    counter(to_, "atelier_cache_checks_total",
+            "Searches repeated by comparing all entries, by whether the index "
+            "had found one as similar.")
+      .add(number(c.agreed), {{"outcome", "agreed"}})
+      .add(number(c.checked - c.agreed), {{"outcome", "missed"}});
+    counter(to_, "atelier_cache_failures_total",
+            "Failed operations of the cache's disk and text encoder.")
+      .add(number(c.failures));
   }
 
   void program() {

@@ -31,12 +31,33 @@
 #include <utility>
 
 namespace {
+namespace linking {
+
+// Searches share this one, with its lock.
+#include <hnswlib/visited_list_pool.h>
+
+// One thread adds entries to a graph, and nobody searches it meanwhile. So
+// hnswlib, which has a lock for each entry, gets locks that do nothing.
+namespace std {
+using namespace ::std;
+
+struct mutex {
+  void lock() {}
+
+  void unlock() {}
+};
+} // namespace std
+
 #include <hnswlib/hnswlib.h>
-}
+
+} // namespace linking
+} // namespace
 
 namespace atelier::index::detail {
 
 namespace {
+
+namespace hnswlib = linking::hnswlib;
 
 struct product_of {
   float (*quick)(const float*, const float*, size_t);
@@ -104,8 +125,6 @@ public:
 
   // Frees what only adding needs.
   void finish() {
-    std::vector<std::mutex>().swap(link_list_locks_);
-    std::vector<std::mutex>().swap(link_list_update_locks_);
     label_lookup_.clear();
     label_lookup_.rehash(0);
   }
@@ -187,11 +206,9 @@ uint64_t graph::bytes() const {
 }
 
 uint64_t graph::most_bytes(size_t entries) {
-  // Two links for each neighbour, one entry in `neighbours` on a second level,
-  // the lock of each entry, and those that hnswlib has for updates.
-  const uint64_t each =
-    2 * neighbours * sizeof(hnswlib::tableint) * 2 + sizeof(std::mutex) + 64;
-  return entries * each + linked::max_update_element_locks * sizeof(std::mutex);
+  // Two links for each neighbour, as many again on all other levels, and what
+  // finds an entry by its label.
+  return entries * (4 * neighbours * sizeof(hnswlib::tableint) + 64);
 }
 
 } // namespace atelier::index::detail

@@ -72,7 +72,9 @@ enum class at_bound : uint8_t { refuse, grow };
 /// to its bound; then vectors are refused. Graphs share the vectors and do not
 /// change: a search holds the graph and the segment with which it began, and
 /// waits for neither a build nor for adding. With few vectors there is no
-/// graph, and a search is exact. Threads: any.
+/// graph, and a search is exact.
+///
+/// Threads: any.
 class vector_index : public std::enable_shared_from_this<vector_index> {
 public:
   /// @pre all that is passed by reference outlives its work on the thread; a
@@ -106,7 +108,6 @@ private:
 
   state_ptr snapshot() const;
   void publish(std::shared_ptr<state> next);
-  void append(entry_ptr what);
   void tidy();
   void start_build();
   void build(const state& from, bool afresh);

@@ -26,6 +26,7 @@
 #include <queue>
 #include <random>
 #include <stdexcept>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -139,6 +140,15 @@ public:
   }
 };
 
+// The list of a point's entries, and what an entry takes in the lists.
+constexpr uint64_t bytes_of_point = sizeof(std::vector<const entry*>) + 32;
+constexpr uint64_t bytes_of_linked = sizeof(entry_ptr) + sizeof(const entry*);
+
+std::string_view bytes_of(const entry& x) {
+  return {reinterpret_cast<const char*>(x.unit.data()),
+          x.unit.size() * sizeof(float)};
+}
+
 } // namespace
 
 struct graph::links {
@@ -159,24 +169,36 @@ core::result<std::shared_ptr<const graph>> graph::build(
   try {
     std::shared_ptr<graph> out{new graph};
     auto& all = out->entries_;
-    const auto linked_already = from == nullptr ? 0 : from->entries_.size();
-    all.reserve(linked_already + added.size());
-    if (from != nullptr)
+    auto& points = out->points_;
+    if (from != nullptr) {
       all = from->entries_;
+      points = from->points_;
+    }
+    const auto linked_already = points.size();
     all.insert(all.end(), added.begin(), added.end());
-    out->links_ = std::make_unique<links>(dimensions, all.size());
+    std::unordered_map<std::string_view, size_t> by_vector;
+    for (size_t i = 0; i < linked_already; ++i)
+      by_vector.emplace(bytes_of(*points[i].front()), i);
+    for (const auto& x : added) {
+      const auto at = by_vector.emplace(bytes_of(*x), points.size());
+      if (at.second)
+        points.emplace_back();
+      points[at.first->second].push_back(x.get());
+    }
+    out->links_ = std::make_unique<links>(dimensions, points.size());
     auto& to = out->links_->of_all;
     if (from != nullptr)
       to.copy(from->links_->of_all);
-    for (auto i = linked_already; i < all.size(); ++i) {
+    for (auto i = linked_already; i < points.size(); ++i) {
       if (stop())
-        return core::fail(core::ec::stopping, "{} of {} vectors are linked", i,
-                          all.size());
-      const float* const unit = all[i]->unit.data();
+        return core::fail(core::ec::stopping, "{} of {} points are linked", i,
+                          points.size());
+      const float* const unit = points[i].front()->unit.data();
       to.addPoint(static_cast<const void*>(&unit), i);
     }
     to.finish();
-    out->links_->bytes = to.bytes() + all.size() * sizeof(entry_ptr);
+    out->links_->bytes = to.bytes() + points.size() * bytes_of_point
+                       + all.size() * bytes_of_linked;
     return std::shared_ptr<const graph>{std::move(out)};
   } catch (const std::exception& e) {
     return core::fail(core::ec::internal, "linking vectors: {}", e.what());
@@ -190,7 +212,8 @@ core::result<std::vector<const entry*>> graph::near(const float* unit,
     std::vector<const entry*> out;
     out.reserve(found.size());
     for (; !found.empty(); found.pop())
-      out.push_back(entries_[found.top().second].get());
+      for (const auto* x : points_[found.top().second])
+        out.push_back(x);
     return out;
   } catch (const std::exception& e) {
     return core::fail(core::ec::internal, "searching vectors: {}", e.what());
@@ -207,8 +230,10 @@ uint64_t graph::bytes() const {
 
 uint64_t graph::most_bytes(size_t entries) {
   // Two links for each neighbour, as many again on all other levels, and what
-  // finds an entry by its label.
-  return entries * (4 * neighbours * sizeof(hnswlib::tableint) + 64);
+  // finds a point by its label and by its vector.
+  return entries
+       * (4 * neighbours * sizeof(hnswlib::tableint) + bytes_of_point
+          + bytes_of_linked + 2 * 64);
 }
 
 } // namespace atelier::index::detail

@@ -27,7 +27,8 @@ struct entry {
 using entry_ptr = std::shared_ptr<const entry>;
 
 /// A graph of near neighbours (hnswlib's HNSW) over vectors that it shares. It
-/// does not change once it is built.
+/// does not change once it is built. Equal vectors are one point of it: many
+/// equal points would link each other alone, and hide the others.
 /// Threads: any.
 class graph {
 public:
@@ -47,8 +48,8 @@ public:
   graph(const graph&) = delete;
   graph& operator=(const graph&) = delete;
 
-  /// Returns about `count` of the nearest entries, in any order, also those
-  /// that are gone.
+  /// Returns the entries of about `count` of the nearest points, in any order,
+  /// also those that are gone.
   /// Errors: ec::internal where hnswlib threw.
   core::result<std::vector<const entry*>> near(const float* unit,
                                                size_t count) const;
@@ -66,6 +67,8 @@ private:
   graph();
 
   std::vector<entry_ptr> entries_;
+  /// The entries of each point.
+  std::vector<std::vector<const entry*>> points_;
   std::unique_ptr<links> links_;
 };
 

@@ -132,8 +132,8 @@ result<std::vector<uint8_t>> result_files::get(uint64_t job,
   const file from{std::fopen(path.c_str(), "rbe"), &std::fclose};
   if (from == nullptr) {
     if (errno == ENOENT)
-      return fail(ec::not_found, "image {} of job {} is no longer kept",
-                  index, job);
+      return fail(ec::not_found, "image {} of job {} is no longer kept", index,
+                  job);
     return failed("read", path, errno);
   }
   std::error_code error;

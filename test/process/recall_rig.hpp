@@ -70,13 +70,14 @@ struct recall_rig {
 
   // Returns why such an engine does not start.
   std::string refusal(std::vector<std::string> more,
-                      const std::string& policy = "nirvana") {
+                      const std::string& policy = "nirvana",
+                      const std::string& code = "bad_config") {
     auto set = settings(policy);
     set.insert(set.end(), more.begin(), more.end());
     const auto made = engine::start(options_of(mode::single, set));
     const auto* const why = std::get_if<failure>(&made);
     BOOST_TEST_REQUIRE(why != nullptr);
-    BOOST_TEST(why->code == "bad_config");
+    BOOST_TEST(why->code == code);
     return why->text;
   }
 

@@ -102,5 +102,13 @@ if(PROJECT_IS_TOP_LEVEL)
   unset(CMAKE_REQUIRED_LINK_OPTIONS)
   if(ATELIER_LINKS_WITH_MOLD)
     add_link_options(-fuse-ld=mold)
+    # mold 1.10 can let the read-only part begin in a page that is not mapped,
+    # where a program has thread-local data without initial values (LibTorch's
+    # headers do): the program then does not start.
+    execute_process(COMMAND "${ATELIER_MOLD}" --version
+      OUTPUT_VARIABLE mold_version)
+    if(mold_version MATCHES "^mold 1\\.")
+      add_link_options(LINKER:-z,norelro)
+    endif()
   endif()
 endif()

@@ -227,8 +227,8 @@ searched_row random_row(core::philox& random) {
   return {route_of("random", legs), random.below(2) == 0};
 }
 
-// One or two of a hundred random pipelines have more moments than that.
-constexpr size_t most_looks = 1'000'000;
+// About one of twelve random pipelines has more moments than that.
+constexpr size_t most_looks = 100'000;
 
 } // namespace
 
@@ -483,7 +483,7 @@ BOOST_AUTO_TEST_CASE(the_same_is_found_as_by_every_schedule_in_full) {
     BOOST_TEST_REQUIRE(found.has_value() == *in_full);
     stuck += found.has_value() ? 1u : 0u;
   }
-  BOOST_TEST(too_long < rounds / 10);
+  BOOST_TEST(too_long < rounds / 4);
   BOOST_TEST(stuck > rounds / 10);
   BOOST_TEST(stuck < rounds * 9 / 10);
 }

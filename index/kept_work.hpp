@@ -38,7 +38,7 @@ struct leftover {
 
 struct kept_counts {
   uint64_t entries = 0;
-  /// Of all that is kept, as the implementation counts them.
+  /// The size of all entries, as the implementation counts it.
   uint64_t bytes = 0;
   /// Searches that found anything, and those that did not.
   uint64_t hits = 0;

@@ -20,8 +20,8 @@ namespace atelier::index {
 struct store_options {
   /// Made where it is not there; its parent is.
   std::filesystem::path folder;
-  /// What is kept under one scope is not found under another: other models
-  /// draw otherwise under the same key.
+  /// Entries of one scope are not found under another, because other models
+  /// draw other images under the same key.
   std::string scope;
   /// Texts are compared by its vectors. They are not on the disk: each start
   /// encodes the texts of its scope anew.

@@ -12,6 +12,7 @@
 #include <set>
 #include <span>
 #include <system_error>
+#include <utility>
 
 namespace atelier::index {
 
@@ -26,6 +27,22 @@ core::result<detail::folder_lock> locked(const fs::path& folder) {
   if (!fs::exists(detail::rows_of(folder), error))
     return core::fail(ec::not_found, "{}: there is no cache", folder.string());
   return detail::folder_lock::take(folder);
+}
+
+/// A folder's rows, read by nobody else meanwhile.
+struct locked_rows {
+  detail::folder_lock held;
+  detail::catalog rows;
+};
+
+core::result<locked_rows> rows_in(const fs::path& folder) {
+  auto held = locked(folder);
+  if (!held)
+    return held.why();
+  auto rows = detail::catalog::open(detail::rows_of(folder));
+  if (!rows)
+    return rows.why();
+  return locked_rows{std::move(*held), std::move(*rows)};
 }
 
 /// Returns what is wrong with an entry's payloads; empty: nothing.
@@ -52,15 +69,13 @@ core::result<std::string> fault_of(const entry_row& row,
 } // namespace
 
 core::result<store_facts> facts_of_store(const fs::path& folder) {
-  const auto held = locked(folder);
-  if (!held)
-    return held.why();
-  const auto rows = detail::catalog::open(detail::rows_of(folder));
-  if (!rows)
-    return rows.why();
+  const auto opened = rows_in(folder);
+  if (!opened)
+    return opened.why();
+  const auto& rows = opened->rows;
   store_facts out;
   std::set<core::tenant_id> tenants;
-  if (auto ok = rows->read([&](const entry_row& row) {
+  if (auto ok = rows.read([&](const entry_row& row) {
         ++out.entries;
         out.bytes += detail::counted_bytes(row);
         out.payload_bytes += detail::payload_bytes(row);
@@ -76,14 +91,12 @@ core::result<store_facts> facts_of_store(const fs::path& folder) {
 }
 
 core::result<store_damage> verify_store(const fs::path& folder) {
-  const auto held = locked(folder);
-  if (!held)
-    return held.why();
-  const auto rows = detail::catalog::open(detail::rows_of(folder));
-  if (!rows)
-    return rows.why();
+  const auto opened = rows_in(folder);
+  if (!opened)
+    return opened.why();
+  const auto& rows = opened->rows;
   store_damage out;
-  auto faults = rows->faults();
+  auto faults = rows.faults();
   if (!faults)
     return faults.why();
   out.rows = std::move(*faults);
@@ -92,7 +105,7 @@ core::result<store_damage> verify_store(const fs::path& folder) {
   if (!there)
     return there.why();
   core::result<void> read;
-  auto ok = rows->read([&](const entry_row& row) {
+  auto ok = rows.read([&](const entry_row& row) {
     if (!read)
       return;
     const auto size = there->sizes.find(row.number);

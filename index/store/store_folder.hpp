@@ -28,7 +28,7 @@ struct damaged_entry {
   std::string why;
 };
 
-/// What is wrong with a store's folder.
+/// The faults of a store's folder.
 struct store_damage {
   /// What SQLite says of its file; empty: nothing.
   std::string rows;

@@ -297,7 +297,7 @@ uint64_t vector_index::bytes() const {
     (linked + segment_slots_)
     * (sizeof(detail::entry) + sizeof(entry_ptr) + dimensions_ * sizeof(float));
   const uint64_t graphs = links ? links->bytes() : 0;
-  // What is built is as large as what it is made from.
+  // The next graph is at most as large as its entries make it.
   const uint64_t building =
     builds_ ? detail::graph::most_bytes(linked + taken_slots_) : 0;
   return vectors + graphs + building;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Long, because a model that looks at everything stands beside its cases.
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/core/philox.hpp>

@@ -302,7 +302,7 @@ BOOST_AUTO_TEST_CASE(a_full_disk_ends_nothing_and_is_tried_again) {
   BOOST_TEST(sut->counts().failed == 4u);
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, ignored);
-  // What is there is served all along, and nothing of the others is left.
+  // Entries that stayed are served all along, and the others leave nothing.
   BOOST_TEST((code_of(sut->state(1, 5)) == ec::none));
   BOOST_TEST(nearest_of(*sut, "a blue owl") != 5u);
   BOOST_TEST(files().size() == 1u);

@@ -9,6 +9,7 @@
 
 #include <torch/torch.h>
 
+#include <cmath>
 #include <utility>
 
 namespace atelier::gpu {
@@ -32,7 +33,9 @@ public:
       const c10::InferenceMode guard;
       const auto state =
         (*tower_)(prompt).out.pooled.to(torch::kFloat32).flatten();
-      const auto length = state.norm();
+      const auto length = state.norm().item<double>();
+      TORCH_CHECK(std::isfinite(length) && length > 0,
+                  "a prompt's vector has the length ", length);
       const auto vector = (state / length).contiguous();
       const auto* const first = vector.const_data_ptr<float>();
       return std::vector<float>{first, first + vector.numel()};

@@ -26,7 +26,7 @@ struct part_row {
   friend bool operator==(const part_row&, const part_row&) = default;
 };
 
-/// What is known of an entry beside its payloads.
+/// An entry without the bytes of its payloads.
 struct entry_row {
   uint64_t number = 0;
   std::string key;

@@ -14,12 +14,6 @@ using detail::entry_row;
 using detail::entry_use;
 using detail::part_row;
 
-namespace {
-
-constexpr size_t uses_at_once = 256;
-
-} // namespace
-
 namespace detail {
 
 std::filesystem::path rows_of(const std::filesystem::path& folder) {
@@ -102,7 +96,7 @@ core::result<void> store::impl::read_folder() {
         auto x = std::make_shared<kept>();
         x->number = row.number;
         x->key = std::move(row.key);
-        // What is of another scope is not searched.
+        // No search finds entries of another scope.
         if (x->key.starts_with(with.scope))
           if (auto text = index::encoded(*with.encoder, row.text);
               !text.vector.empty())
@@ -131,7 +125,7 @@ core::result<void> store::impl::read_folder() {
   counts.evicted = excess.size();
   if (auto ok = rows.remove(leaving); !ok)
     return ok;
-  // What is left has no row.
+  // The remaining files have no row.
   for (const auto& [entry, bytes] : there->sizes)
     if (auto ok = files.remove(entry); !ok)
       return ok;
@@ -151,6 +145,7 @@ core::result<void> store::impl::read_folder() {
 }
 
 store::impl::kept_ptr store::impl::used(uint64_t entry) {
+  constexpr size_t uses_at_once = 256;
   kept_ptr out;
   bool many = false;
   {
@@ -291,17 +286,11 @@ bool store::impl::write(const entry_row& row,
     write_failed(ok.why());
     return false;
   }
-  std::vector<entry_use> noted;
-  {
-    const std::lock_guard hold{lock};
-    noted = take_uses();
-  }
+  const auto noted = take_uses();
   if (auto ok = rows.add(row, noted); !ok) {
     write_failed(ok.why());
     remove_file(row.number, detail::payload_bytes(row));
-    const std::lock_guard hold{lock};
-    for (const auto& x : noted)
-      uses.emplace(x.number, x.used);
+    put_back(noted);
     return false;
   }
   write_worked();
@@ -312,19 +301,12 @@ void store::impl::write_uses() {
   const std::lock_guard turn{writing};
   if (!writes.lets_through(with.now()))
     return;
-  std::vector<entry_use> noted;
-  {
-    const std::lock_guard hold{lock};
-    noted = take_uses();
-  }
+  const auto noted = take_uses();
   if (noted.empty())
     return;
   if (auto ok = rows.note(noted); !ok) {
     write_failed(ok.why());
-    const std::lock_guard hold{lock};
-    for (const auto& x : noted)
-      uses.emplace(x.number, x.used);
-    return;
+    return put_back(noted);
   }
   write_worked();
 }
@@ -398,10 +380,17 @@ store::impl::kept_ptr store::impl::take_out(uint64_t entry) {
 
 std::vector<entry_use> store::impl::take_uses() {
   std::vector<entry_use> out;
+  const std::lock_guard hold{lock};
   for (const auto& [number, at] : uses)
     out.push_back({number, at});
   uses.clear();
   return out;
+}
+
+void store::impl::put_back(std::span<const entry_use> unwritten) {
+  const std::lock_guard hold{lock};
+  for (const auto& x : unwritten)
+    uses.emplace(x.number, x.used);
 }
 
 } // namespace atelier::index

@@ -68,6 +68,12 @@ struct store::impl {
 
   void write_uses();
 
+  /// Takes the uses that wait to be written.
+  std::vector<detail::entry_use> take_uses();
+
+  /// Lets uses wait again that could not be written.
+  void put_back(std::span<const detail::entry_use> unwritten);
+
   // They need `writing`.
   bool evict(std::span<const uint64_t> numbers);
   bool write(const detail::entry_row& row, std::span<const payload> payloads);
@@ -80,7 +86,6 @@ struct store::impl {
   void enter(kept_ptr entry, core::tenant_id whose, uint64_t bytes,
              uint64_t used_at);
   kept_ptr take_out(uint64_t entry);
-  std::vector<detail::entry_use> take_uses();
 
   const store_options with;
   const detail::folder_lock held;

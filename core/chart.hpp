@@ -7,45 +7,45 @@
 
 namespace atelier::core {
 
-/// One line of a chart: points by rising x. Values that are not finite are left
-/// out.
+/// A line of a chart, whose points rise in x. Points that are not finite are
+/// omitted.
 struct chart_line {
   std::string name;
   std::vector<std::pair<double, double>> points;
-  /// Drawn dashed and grey, behind the others.
+  /// The line is drawn dashed and grey, behind the others.
   bool reference = false;
 };
 
-/// One plot. Lines differ by colour and by dashes, so that colour alone tells
-/// nothing.
+/// A plot. Its lines differ in colour and in dash pattern, so that no reader
+/// depends on colour.
 struct chart {
   std::string title;
-  /// With their units.
+  /// The axis titles, with their units.
   std::string x_axis;
   std::string y_axis;
   std::vector<chart_line> lines;
-  /// Values keep until the next point.
+  /// Each value holds until the next point.
   bool steps = false;
   /// Each point has a dot.
   bool dots = false;
-  /// The x axis goes by powers of ten; what is not above 0 is left out.
+  /// The x axis is logarithmic; points with x <= 0 are omitted.
   bool logarithmic = false;
-  /// The y axis begins at 0; else at what the lines need.
+  /// The y axis includes 0; otherwise it begins near the lowest value.
   bool from_zero = true;
-  /// The y axis ends here at least; 0: where the lines do.
+  /// The y axis extends at least to this value.
   double least_top = 0;
 };
 
-/// Returns the chart as an <svg> element as wide as what holds it. Its colours
-/// are those of report_head, with others where it stands alone: the palette of
-/// Okabe and Ito, which colour-blind people tell apart.
+/// Returns the chart as an <svg> element as wide as its container. It uses the
+/// colours of report_head. Outside a report it uses the palette of Okabe and
+/// Ito, which colour-blind readers can distinguish.
 std::string to_svg(const chart& x);
 
-/// Returns the chart as a <figure> with its title; without a single value it
-/// says so in place of an empty plot.
+/// Returns the chart as a <figure> with its title. A chart without values gets
+/// a sentence in place of an empty plot.
 std::string to_figure(const chart& x);
 
-/// Returns 1, 2 or 5 times a power of ten: the distance of ticks for a range.
+/// Returns the distance of ticks for a range: 1, 2 or 5 times a power of ten.
 double tick_distance(double range, int most_ticks);
 
 } // namespace atelier::core

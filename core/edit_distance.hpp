@@ -6,9 +6,9 @@
 
 namespace atelier::core {
 
-/// Returns the fewest insertions, removals, replacements and swaps of
-/// neighbouring bytes that turn `a` into `b` (optimal string alignment). Takes
-/// time in proportion to the product of both lengths.
+/// Returns the smallest number of insertions, removals, replacements and swaps
+/// of neighbouring bytes that turns `a` into `b` (optimal string alignment).
+/// Takes time proportional to the product of both lengths.
 size_t edit_distance(std::string_view a, std::string_view b);
 
 } // namespace atelier::core

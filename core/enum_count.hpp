@@ -9,8 +9,8 @@ namespace atelier::core {
 
 namespace detail {
 
-/// Tells whether the compiler knows a name for this value. GCC and Clang print
-/// a value without a name as a cast, "(role)3".
+/// Returns whether the compiler knows a name for this value. GCC and Clang
+/// print a value without a name as a cast, "(role)3".
 template <class Enum, Enum Value>
 constexpr bool has_name() {
   const std::string_view text = __PRETTY_FUNCTION__;
@@ -30,8 +30,8 @@ constexpr size_t count_names() {
 
 } // namespace detail
 
-/// How many values an enumeration has that counts up from 0: a number from a
-/// file or from another process is one of them where it is below.
+/// Number of values of an enumeration that counts up from 0. A number from a
+/// file or another process is one of the values if it is below this.
 template <class Enum>
   requires std::is_enum_v<Enum>
 inline constexpr size_t enum_count = detail::count_names<Enum, 0>();

@@ -10,21 +10,21 @@
 
 namespace atelier::core {
 
-/// Names what went wrong. The comment says who can act on it.
+/// Names an error. Each comment says who can act on it.
 enum class ec : uint8_t {
-  /// Nothing went wrong.
+  /// No error occurred.
   none = 0,
   /// Client: an argument is outside its range or of the wrong form.
   invalid_argument,
   /// Client: an image, mask or other payload cannot be read.
   bad_payload,
-  /// Client or operator: the named model, variant, device or file is absent.
+  /// Client or operator: the named model, variant, device or file is missing.
   not_found,
-  /// Client: the request was taken back.
+  /// Client: the request was cancelled.
   cancelled,
-  /// Client: too much work waits already; come back after the told time.
+  /// Client: too much work is queued; retry after the returned time.
   overloaded,
-  /// Client or operator: the deadline passed, or can no longer be met.
+  /// Client or operator: the deadline passed or can no longer be met.
   deadline_missed,
   /// Operator: a configuration file or option is wrong.
   bad_config,
@@ -32,12 +32,12 @@ enum class ec : uint8_t {
   io_failed,
   /// Operator: memory, slots or another limited resource ran out.
   out_of_resources,
-  /// Operator: its worker died twice while running it alone, without a step
-  /// gained.
+  /// Operator: the worker died twice while it ran only this request and
+  /// gained no step.
   poison,
   /// Operator: a process or device that the request needed is gone.
   unavailable,
-  /// Operator: shared memory is of another layout, build or epoch.
+  /// Operator: shared memory has another layout, build or epoch.
   incompatible,
   /// Operator: the engine is stopping.
   stopping,
@@ -45,7 +45,7 @@ enum class ec : uint8_t {
   internal,
 };
 
-/// Returns the name of `code`, as it stands in logs, metrics and replies.
+/// Returns the name of `code` that logs, metrics and replies use.
 std::string_view to_string(ec code);
 
 /// Pairs a code with a sentence that names the field, the value and the range.
@@ -61,7 +61,7 @@ struct error {
   }
 };
 
-/// Returns "code: text" for people.
+/// Returns "code: text" for display.
 std::string to_string(const error& what);
 
 /// Builds an error whose text is formatted by fmt.
@@ -70,14 +70,14 @@ error fail(ec code, fmt::format_string<Ts...> text, Ts&&... xs) {
   return {code, fmt::format(text, std::forward<Ts>(xs)...)};
 }
 
-/// Prints `why` with its place and aborts; never returns.
+/// Prints `why` with its file and line, and aborts.
 [[noreturn]] void contract_violated(const char* condition, const char* why,
                                     const char* file, int line);
 
 } // namespace atelier::core
 
-/// Checks a precondition that the caller can check. A user's input is never
-/// checked this way. Aborts unless NDEBUG is defined.
+/// Checks a precondition that the caller can check. User input is never checked
+/// this way. Aborts unless NDEBUG is defined.
 #ifdef NDEBUG
 #  define ATELIER_EXPECTS(condition, why) static_cast<void>(0)
 #else

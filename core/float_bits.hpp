@@ -7,9 +7,9 @@
 
 namespace atelier::core {
 
-/// Hands a floating-point number to an inspector as its bits, so that every
-/// value crosses unchanged: CAF 0.17's own form loses the sign of zero, and
-/// writing an infinity that way never ends (caf/detail/ieee_754.hpp).
+/// Passes a floating-point number to an inspector as its bits, so that every
+/// value is preserved. CAF 0.17's own encoding loses the sign of zero and never
+/// finishes writing an infinity (caf/detail/ieee_754.hpp).
 template <class Float>
 struct float_bits {
   using bits_type = std::conditional_t<sizeof(Float) == 4, uint32_t, uint64_t>;
@@ -20,7 +20,7 @@ struct float_bits {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, float_bits& x) {
-    // Printing, which gives nothing back.
+    // An inspector that prints returns nothing.
     if constexpr (std::is_void_v<typename Inspector::result_type>) {
       f(x.of);
     } else {

@@ -9,12 +9,13 @@
 
 namespace atelier::core {
 
-/// Calls f, which runs a host's code; what that throws becomes an error that
-/// names whose code it is, as "stage 'safety' threw in begin: no model".
-/// @param kind what the host added, such as "stage"; @param name its name
-/// @param in the function that is called; empty: not told
-/// Errors: those of f; ec::out_of_resources for a lack of memory, ec::internal
-///         for anything else that is thrown.
+/// Calls f, which runs a host's code, and turns an exception into an error that
+/// names its origin, such as "stage 'safety' threw in begin: no model".
+/// @param kind the host's kind of addition, such as "stage"
+/// @param name the addition's name
+/// @param in the called function; if empty, the error does not name it
+/// Errors: those of f; ec::out_of_resources if memory runs out, ec::internal
+///         for any other exception.
 /// Threads: any.
 template <class F>
 auto guarded(std::string_view kind, std::string_view name, std::string_view in,

@@ -8,7 +8,7 @@
 
 namespace atelier::core {
 
-/// Makes integers of different meaning different types. `Tag` is never
+/// Gives integers of different meanings different types. `Tag` is never
 /// defined.
 template <class Tag, class Rep = uint32_t>
 struct strong_id {
@@ -28,10 +28,11 @@ struct strong_id {
   }
 };
 
-/// Numbers requests within one epoch, from 1; 0 is nobody's.
+/// Numbers the requests of one epoch from 1; 0 means no request.
 using request_id = strong_id<struct request_tag, uint64_t>;
-/// Indexes the workers that the scheduler knows, preprocess and postprocess
-/// pool members included; never used again after a worker's death.
+/// Indexes the workers that the scheduler knows, including the members of the
+/// preprocess and postprocess pools. An index is not reused after its worker's
+/// death.
 using worker_id = strong_id<struct worker_tag>;
 /// Indexes the process table of the arena; 0 is the control process.
 using process_id = strong_id<struct process_tag>;
@@ -41,17 +42,17 @@ using variant_id = strong_id<struct variant_tag>;
 using route_id = strong_id<struct route_tag>;
 /// Indexes the rows of a plan's share matrix.
 using class_id = strong_id<struct class_tag>;
-/// Names a lane: a queue of dispatchable stages.
+/// Identifies a queue of dispatchable stages.
 using lane_id = strong_id<struct lane_tag>;
-/// Counts lives of one entry of the process table; 0 is before the first.
+/// Counts the lives of one entry of the process table; 0 precedes the first.
 using incarnation = strong_id<struct incarnation_tag>;
-/// Counts control processes over one host's arena.
+/// Counts the control processes that have owned one host's arena.
 using epoch = strong_id<struct epoch_tag>;
-/// Names a client for fairness and accounting; 0 is the unnamed one.
+/// Identifies a client for fairness and accounting; 0 is the unnamed client.
 using tenant_id = strong_id<struct tenant_tag>;
 
-/// Stands in every message about a request. A reply counts only if its attempt
-/// is the row's.
+/// Identifies an attempt in every message about a request. A reply counts only
+/// if its attempt equals that of the request's row.
 struct ticket {
   request_id id;
   uint32_t attempt = 0;

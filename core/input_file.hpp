@@ -8,9 +8,9 @@
 
 namespace atelier::core {
 
-/// Checks that a file can be read to an end, without reading it: a regular
-/// file, and none that the kernel makes up while it is read (/proc, /sys, a
-/// trace). Pipes, devices and sockets are refused, not waited for.
+/// Checks, without reading, that a file can be read to its end. It must be a
+/// regular file that the kernel does not generate while it is read (/proc,
+/// /sys, a trace). Pipes, devices and sockets are refused without waiting.
 /// @param shown how the file is named in errors
 /// Errors: ec::io_failed, "cannot read SHOWN: REASON".
 /// Threads: any.

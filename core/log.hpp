@@ -13,29 +13,29 @@
 
 namespace atelier::core {
 
-/// Orders log lines; `off` is above all of them.
+/// Orders log lines by severity; `off` is above all of them.
 enum class log_level : uint8_t { trace, debug, info, warn, error, off };
 
 std::string_view to_string(log_level x);
 
-/// Start the process's log: lines of `level` and above go to `to`, marked with
-/// the process's role. Before it, and after stop_log, nothing is written.
-/// Lines are handed to one thread of the log's own; where it falls behind, the
-/// oldest waiting lines are dropped and counted, so that no caller ever waits
-/// for the terminal.
+/// Starts the process's log: lines of `level` and above are written to `to`,
+/// marked with the process's role. Nothing is written before this call or after
+/// stop_log. A thread of the log writes the lines. If it falls behind, the
+/// oldest queued lines are dropped and counted, so that no caller waits for the
+/// terminal.
 /// Errors:  ec::bad_config for an unknown level or a log already started.
-/// Threads: one at a time, as stop_log; the log_* functions: any.
+/// Threads: start_log and stop_log one at a time; the log_* functions: any.
 result<void> start_log(std::string_view level, std::string_view role,
                        std::FILE* to = stderr);
 
-/// Write what waits and end the log.
+/// Writes the queued lines and ends the log.
 void stop_log();
 
-/// Says whether a line of that level would be written.
+/// Returns whether a line of that level would be written.
 bool log_enabled(log_level level) noexcept;
 
-/// Writes one line; control characters in it are escaped, so that a prompt
-/// can neither forge a line nor steer a terminal.
+/// Writes one line. Control characters in it are escaped, so that a prompt can
+/// neither forge a line nor control a terminal.
 void write_log(log_level level, std::string_view text) noexcept;
 
 template <class... Ts>

@@ -6,7 +6,7 @@
 
 namespace atelier::core {
 
-/// Returns text with the characters that HTML reads as marks replaced.
+/// Returns the text with the special characters of HTML replaced.
 std::string escape_html(std::string_view text);
 
 } // namespace atelier::core

@@ -8,20 +8,22 @@
 
 namespace atelier::core {
 
-/// Says why a note stands with an image: the image was made, but not quite as
+/// The reason for a note on an image: the image was made, but not exactly as
 /// its request may suggest.
 enum class note_code : uint8_t {
-  /// Words that the model does not know.
+  /// The prompt has words that the model does not know.
   unknown_word,
-  /// A colour that the model draws behind objects was asked for on one.
+  /// The prompt wants an object in a colour that the model draws only behind
+  /// objects.
   background_colour_only,
-  /// A colour that the model draws on objects was asked for behind them.
+  /// The prompt wants a background in a colour that the model draws only on
+  /// objects.
   object_colour_only,
-  /// Known words that make no image that the model draws.
+  /// The prompt's known words describe no image that the model draws.
   not_drawable,
   /// The prompt was longer than the model reads.
   prompt_cut,
-  /// Syntax of the web UI that has no effect here.
+  /// The prompt has syntax of the web UI that has no effect here.
   prompt_syntax,
   /// The mask was scaled to the image's size.
   mask_scaled,
@@ -29,16 +31,16 @@ enum class note_code : uint8_t {
   image_scaled,
   /// The image was drawn at a size that the model was not made for.
   size_not_native,
-  /// The guidance is beyond what the model was made for.
+  /// The guidance is outside the range that the model was made for.
   guidance,
   /// A field that has no effect here was accepted.
   field_ignored,
 };
 
-/// What a client should know of an image beside its pixels.
+/// Information for a client about an image, in addition to its pixels.
 struct note {
   note_code code = note_code::field_ignored;
-  /// One sentence, in UTF-8.
+  /// One sentence in UTF-8.
   std::string text;
 
   friend bool operator==(const note&, const note&) = default;
@@ -53,10 +55,10 @@ struct note {
 inline constexpr size_t most_note_bytes = 512;
 inline constexpr size_t most_notes = 16;
 
-/// Returns the stable name of a code, as it stands in replies.
+/// Returns the stable name of a code that replies use.
 std::string_view to_string(note_code x);
 
-/// Returns the code of that name, if there is one.
+/// Returns the code with that name, if any.
 std::optional<note_code> parse_note_code(std::string_view name);
 
 } // namespace atelier::core

@@ -7,15 +7,15 @@
 
 namespace atelier::core {
 
-/// Seam: where blocking or long work runs off the actors. The work itself posts
-/// its result back as a message. Live: threads; simulated: inline, after the
+/// Seam: runs blocking or long work outside the actors. The work itself posts
+/// its result back as a message. Live: on threads; simulated: inline, after the
 /// virtual duration.
 class offload {
 public:
   virtual ~offload() = default;
 
-  /// Runs `work` soon. `expected` is its duration in simulation. False, and
-  /// nothing runs, where the queue is full or being shut down.
+  /// Runs `work` soon. `expected` is its duration in simulation. Returns false
+  /// and runs nothing if the queue is full or shutting down.
   virtual bool run(timespan expected, std::function<void()> work) = 0;
 };
 

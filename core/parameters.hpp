@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The plain parameters of a request: numbers, flags and choices that every door
-// reads, refuses, passes on and tells in the same way. All of them walk the one
-// table below. What is made of several fields (size, seed, model or variant,
-// images) has readers of its own.
+// The plain parameters of a request: numbers, flags and choices that every
+// interface reads, refuses, forwards and reports in the same way. All
+// interfaces use the table below. Values made of several fields (size, seed,
+// model or variant, images) have their own readers.
 
 #include <atelier/core/enum_count.hpp>
 #include <atelier/core/samplers.hpp>
@@ -26,22 +26,22 @@ struct limits;
 
 /// The generator that draws a request's noise.
 enum class noise_source : uint8_t {
-  /// What PyTorch's CPU generator draws for the seed.
+  /// The values that PyTorch's CPU generator draws for the seed.
   torch_cpu,
-  /// The counter-based generator, equal on every device.
+  /// The counter-based generator, which is equal on every device.
   philox,
 };
 
 inline constexpr std::array<std::string_view, enum_count<noise_source>>
   noise_source_names = {"torch_cpu", "philox"};
 
-/// What a client asked for; an empty field is the policy's to choose.
+/// The parameters that a client requested; the policy chooses the empty fields.
 struct wanted_parameters {
   std::optional<uint32_t> steps;
   std::optional<sampler> with;
   std::optional<bool> karras;
   std::optional<float> guidance;
-  /// Share of the schedule that an image-to-image or edit request runs.
+  /// Fraction of the schedule that an image-to-image or edit request runs.
   std::optional<float> strength;
   std::optional<float> eta;
   std::optional<float> guidance_rescale;
@@ -50,32 +50,34 @@ struct wanted_parameters {
                          const wanted_parameters&) = default;
 };
 
-/// What no policy chooses: it is as the client says, or as here.
+/// The parameters that no policy chooses: the client's values or these
+/// defaults.
 struct settled_parameters {
   noise_source noise = noise_source::torch_cpu;
-  /// Bit-identical pictures whatever else is in the batch; restricts routes
-  /// and bypasses caches.
+  /// Makes images bit-identical regardless of the rest of the batch; restricts
+  /// routes and bypasses caches.
   bool deterministic = false;
 
   friend bool operator==(const settled_parameters&,
                          const settled_parameters&) = default;
 };
 
-/// What a stage runs with: every choice made.
+/// The parameters that a stage runs with; every choice is made.
 struct used_parameters {
-  /// Steps of the whole schedule; with `strength` below 1 fewer run.
+  /// Steps of the whole schedule; fewer run if `strength` is below 1.
   uint32_t steps = 0;
   sampler with = sampler::ddim;
-  /// Karras' spacing of sigmas, where the sampler has sigmas.
+  /// Uses Karras' spacing of sigmas if the sampler has sigmas.
   bool karras = false;
   float guidance = 0;
-  /// Share of the schedule that runs, above 0, at most 1; 1 where the run does
-  /// not start from a picture.
+  /// Fraction of the schedule that runs, above 0, at most 1; 1 if the run does
+  /// not start from an image.
   float strength = 1;
   noise_source noise = noise_source::torch_cpu;
-  /// Fresh noise of DDIM's steps, 0..1.
+  /// Amount of new noise in DDIM's steps, 0..1.
   float eta = 0;
-  /// 0..1: pulls the guided prediction's deviation to the unguided one's.
+  /// 0..1: moves the deviation of the guided prediction towards the unguided
+  /// one's.
   float guidance_rescale = 0;
   bool deterministic = false;
 
@@ -87,7 +89,7 @@ struct used_parameters {
 template <class T>
 concept number = std::is_same_v<T, uint32_t> || std::is_same_v<T, float>;
 
-/// Where a parameter stands in what is wanted and in what is used.
+/// The members that hold a parameter's requested value and its used value.
 template <class T>
 struct chosen_member {
   using type = T;
@@ -95,7 +97,7 @@ struct chosen_member {
   T used_parameters::*used;
 };
 
-/// The same of one that no policy chooses.
+/// The same members for a parameter that no policy chooses.
 template <class T>
 struct settled_member {
   using type = T;
@@ -108,65 +110,67 @@ using any_member =
                chosen_member<float>, chosen_member<sampler>,
                settled_member<bool>, settled_member<noise_source>>;
 
-/// Where the command line's help shows an option.
+/// The group in which the command line's help shows an option.
 enum class option_group : uint8_t {
   image,
   expert,
-  /// The command line has a reader and a name of its own for it.
+  /// The command line has a reader and a name of its own for the option.
   by_hand,
 };
 
-/// When a picture's metadata tell a parameter.
+/// When an image's metadata include a parameter.
 enum class telling : uint8_t {
   always,
-  /// Where a run has another value than `used_parameters` begins with.
+  /// If the run's value differs from the initial value in `used_parameters`.
   if_changed,
   if_from_image,
 };
 
-/// One parameter.
+/// One row of the table of parameters.
 struct parameter {
-  /// In JSON, in the journal and in errors. The option follows:
-  /// --guidance-scale of guidance_scale.
+  /// The name in JSON, in the journal and in errors. The option's name follows
+  /// from it: --guidance-scale from guidance_scale.
   std::string_view name;
   /// A line for the command line's help, for /openapi.json and for the page.
   std::string_view doc;
   any_member at;
-  /// Numbers alone: the range.
+  /// The range of a number.
   double least = 0;
   double most = 1;
-  /// The configuration's bound in place of `most`.
+  /// Returns the configuration's bound, which replaces `most`.
   double (*bound)(const limits&) = nullptr;
-  /// Numbers alone: any above 0 is good for the engine, however small; doors
-  /// that write the range as LEAST..MOST begin with `least`.
+  /// For numbers only: the engine accepts any value above 0, however small.
+  /// Interfaces that write the range as LEAST..MOST begin with `least`.
   bool open = false;
   /// A second name in JSON.
   std::string_view also = {};
-  /// A third, LocalAI's, whose 0 counts as left out.
+  /// A third name, LocalAI's; with it 0 counts as omitted.
   std::string_view localai = {};
   /// The value's name in the help: "N".
   std::string_view value = {};
   option_group option = option_group::expert;
-  /// The page has an input of its own for it.
+  /// The page has an input of its own for the parameter.
   bool page_by_hand = false;
-  /// The web UI's name in a picture's metadata, before the seed or behind it;
-  /// empty: it is not told.
+  /// The web UI's name in an image's metadata. If it is empty, the metadata
+  /// omit the parameter. `before_seed` puts it before the seed; otherwise it
+  /// follows the seed.
   std::string_view webui = {};
   bool before_seed = false;
-  /// What a flag that is set is told as.
+  /// The text in the metadata for a flag that is set.
   std::string_view webui_true = "True";
   telling told = telling::always;
-  /// Its field in the web UI's calls; empty: it has none, or none alone.
+  /// The parameter's field in the web UI's calls; empty if it has none, or none
+  /// of its own.
   std::string_view webui_field = {};
   /// The web UI's calls have a reader of their own for that field.
   bool webui_by_hand = false;
 };
 
-// The configuration's bounds.
+// These functions return the configuration's bounds.
 double most_steps(const limits& within);
 double most_guidance(const limits& within);
 
-/// Every parameter, in the order in which they are read and told.
+/// All parameters, in the order in which they are read and reported.
 inline constexpr parameter parameters[] = {
   {.name = "steps",
    .doc = "Denoising steps (default: the policy's)",
@@ -255,13 +259,13 @@ inline constexpr parameter parameters[] = {
 inline constexpr size_t parameter_count = std::size(parameters);
 using parameter_numbers = std::make_index_sequence<parameter_count>;
 
-/// Returns where parameter I stands, by its own type.
+/// Returns the members that hold parameter I, with their own type.
 template <size_t I>
 constexpr auto member_of() {
   return std::get<parameters[I].at.index()>(parameters[I].at);
 }
 
-/// Calls f(parameter, member) for each, in order.
+/// Calls f(parameter, member) for each parameter, in order.
 template <class F>
 constexpr void each_parameter(F&& f) {
   [&]<size_t... I>(std::index_sequence<I...>) {
@@ -279,7 +283,7 @@ constexpr std::span<const std::string_view> names_of() {
     return noise_source_names;
 }
 
-/// Returns the value of a choice that has that name, if there is one.
+/// Returns the value of a choice with that name, if any.
 template <class T>
 std::optional<T> parse_name(std::string_view name) {
   const auto all = names_of<T>();
@@ -292,10 +296,10 @@ std::optional<T> parse_name(std::string_view name) {
 /// Returns the largest value that a number may have.
 double most_of(const parameter& x, const limits& within);
 
-/// Returns whether a client fixed any that is else the policy's to choose.
+/// Returns whether a client fixed any parameter that the policy could choose.
 bool asks_for_any(const wanted_parameters& x);
 
-/// Takes over what was asked for; the other fields stay.
+/// Copies the requested values into `into`; its other fields stay unchanged.
 void take_asked(const wanted_parameters& chosen,
                 const settled_parameters& settled, used_parameters& into);
 

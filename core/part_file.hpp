@@ -10,38 +10,38 @@
 
 namespace atelier::core {
 
-/// What to do with a file that has the wanted name already.
+/// The action if another file already has the target name.
 enum class on_existing : uint8_t { refuse, replace };
 
-/// A file under a temporary name in the folder that it is for. It takes its
-/// place whole, or goes away. Members return 0, or the system's number of the
-/// error, for a text that says what was to be done.
+/// A file under a temporary name in its target folder. It is renamed as a whole
+/// or removed. Members return 0 or the system's error number, for a text that
+/// names the failed operation.
 /// Threads: one.
 class part_file {
 public:
-  /// @param rights of the file, less the umask
+  /// @param rights the file's permissions before the umask
   explicit part_file(const std::filesystem::path& folder, mode_t rights = 0666);
   ~part_file();
 
   part_file(const part_file&) = delete;
   part_file& operator=(const part_file&) = delete;
 
-  /// What kept it from being made.
+  /// Returns the error that prevented the file from being created, or 0.
   int open_error() const {
     return fd_ < 0 ? error_ : 0;
   }
 
   int write_all(std::span<const uint8_t> bytes) const;
 
-  /// Brings what was written through to the disk.
+  /// Flushes the written bytes to the disk.
   int synchronise() const;
 
-  /// Gives it its name, in one step. EEXIST where another file has it and is
-  /// not to be replaced.
+  /// Renames the file to `target` in one step. Returns EEXIST if another file
+  /// has the name and must not be replaced.
   int put_at(const std::filesystem::path& target, on_existing mode);
 
-  /// Whether a file's name is a temporary one: of whoever was killed before it
-  /// went away.
+  /// Returns whether a file name is a temporary one, which a killed process may
+  /// have left.
   static bool is_temporary(std::string_view name);
 
 private:
@@ -51,8 +51,8 @@ private:
   bool placed_ = false;
 };
 
-/// Makes new names in a folder outlive a loss of power; 0, or the system's
-/// number of the error. File systems that cannot are let pass.
+/// Makes new names in a folder survive a power loss. Returns 0 or the system's
+/// error number. Returns 0 for file systems that cannot do this.
 int synchronise_folder(const std::filesystem::path& folder);
 
 } // namespace atelier::core

@@ -8,8 +8,8 @@
 
 namespace atelier::core {
 
-/// What random numbers are drawn for. Streams of different purposes are
-/// independent; the values are part of every stream and never change.
+/// The purpose of random numbers. Streams of different purposes are
+/// independent. The values are part of every stream and never change.
 enum class purpose : uint8_t {
   noise = 1,
   routing = 2,
@@ -38,7 +38,7 @@ public:
 
   explicit philox(uint64_t seed, purpose why, request_id whose = {});
 
-  /// Continues at word `index` of the stream, below 2^58.
+  /// Continues at word `index` of the stream; `index` is below 2^58.
   void seek(uint64_t index);
 
   uint32_t next_u32();
@@ -58,8 +58,9 @@ public:
   /// words.
   double exponential(double mean = 1);
 
-  /// Make this a uniform random bit generator of the standard library. Its
-  /// distributions differ between platforms: prefer the members above.
+  /// The following members make this a uniform random bit generator of the
+  /// standard library. The library's distributions differ between platforms:
+  /// prefer the members above.
   static constexpr uint32_t min() {
     return 0;
   }

@@ -8,27 +8,27 @@
 
 namespace atelier::core {
 
-/// Fill `out` with standard normal noise of the counter-based generator, the
-/// stream (seed, purpose::noise). Values 16i..16i+15 depend on nothing but the
+/// Fills `out` with standard normal noise of the counter-based generator, from
+/// the stream (seed, purpose::noise). Values 16i..16i+15 depend only on the
 /// seed and i: a longer span starts with the values of a shorter one.
 /// Threads: any.
 void philox_randn(uint64_t seed, std::span<float> out);
 
-/// Draws standard normal noise of the counter-based generator in turns: the
-/// first `fill` gives what `philox_randn` does, each later one goes on in the
-/// stream. The counterpart of torch_generator.
+/// Draws standard normal noise of the counter-based generator in several calls.
+/// The first `fill` gives the values of `philox_randn`, and each later one
+/// continues the stream. This is the counterpart of torch_generator.
 /// Invariant: a generator continued at `position` draws what this one draws
 /// next.
 /// Threads: one at a time; copies are independent.
 class philox_generator {
 public:
-  /// Starts at the stream's beginning, or continues where another one stopped;
-  /// `position`, below 2^58, is one that a generator told.
+  /// Starts at the stream's beginning, or continues where another generator
+  /// stopped. `position`, below 2^58, is one that a generator returned.
   explicit philox_generator(uint64_t seed, uint64_t position = 0);
 
   void fill(std::span<float> out);
 
-  /// Returns how many 32-bit words were drawn so far: 16 for each 16 values
+  /// Returns the number of 32-bit words drawn so far: 16 for each 16 values
   /// begun.
   uint64_t position() const {
     return position_;

@@ -7,13 +7,13 @@
 
 namespace atelier::core {
 
-/// How often demand is counted and plans are made where nothing else is said,
-/// by a server and by a simulation, so that one shows what the other does.
+/// How often demand is counted and plans are made by default. A server and a
+/// simulation use the same values, so that one shows what the other does.
 struct planning_rhythm {
-  /// Length of one counting window, and how many are kept.
+  /// Length of one counting window, and number of windows that are kept.
   timespan window = std::chrono::seconds{1};
   uint32_t windows = 20;
-  /// Between two plans.
+  /// Time between two plans.
   timespan period = std::chrono::seconds{5};
 };
 

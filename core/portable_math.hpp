@@ -3,8 +3,9 @@
 
 namespace atelier::core {
 
-/// Return the natural logarithm of a positive, finite, normal `x`, with the
-/// same bits on every platform, which std::log does not promise. Within 2 ulp.
+/// Returns the natural logarithm of a positive, finite, normal `x` within 2
+/// ulp. The bits are the same on every platform, which std::log does not
+/// guarantee.
 double portable_log(double x);
 
 /// Sine and cosine of one angle.
@@ -13,8 +14,8 @@ struct turn {
   double cosine;
 };
 
-/// Return sine and cosine of `turns` x 2 pi, `turns` in [0, 1), with the same
-/// bits on every platform. Absolute error below 1e-15.
+/// Returns the sine and cosine of `turns` x 2 pi for `turns` in [0, 1), with
+/// the same bits on every platform. The absolute error is below 1e-15.
 turn portable_turn(double turns);
 
 } // namespace atelier::core

@@ -9,11 +9,11 @@
 
 namespace atelier::core {
 
-/// What the AUTOMATIC1111 web UI reads out of a prompt beside its words.
+/// Syntax that the AUTOMATIC1111 web UI reads in a prompt.
 enum class prompt_mark : uint8_t {
   /// (word:1.3)
   weight,
-  /// (word) and [word], of which plain text may have some too.
+  /// (word) and [word], which may also occur in plain text.
   emphasis,
   /// [word|other]
   alternation,
@@ -27,39 +27,39 @@ enum class prompt_mark : uint8_t {
   network,
 };
 
-/// One mark of a prompt.
+/// One mark of a prompt, that is, one use of such syntax.
 struct marked_text {
   prompt_mark what = prompt_mark::weight;
-  /// As it is written, at most 80 bytes of it.
+  /// The mark as written, at most 80 bytes of it.
   std::string written;
   /// Its words without the mark, at most 80 bytes of them.
   std::string plain;
 };
 
-/// A prompt taken apart.
+/// A prompt separated into words and marks.
 struct unmarked_prompt {
-  /// Its words alone: of alternations and schedules the first ones that there
-  /// are, of networks nothing.
+  /// The prompt's words only. An alternation keeps its first alternative, a
+  /// schedule its first text that is not empty, and a network nothing.
   std::string plain;
   /// The first 16 marks in the order in which they end, and the first network.
   std::vector<marked_text> marks;
-  /// How many there are.
+  /// The number of all marks.
   size_t count = 0;
 };
 
-/// Reads a prompt by the web UI's rules: a backslash takes the meaning from the
-/// bracket behind it, and brackets without a partner are plain text. Takes time
-/// in proportion to its length.
+/// Parses a prompt by the web UI's rules: a bracket after a backslash is plain
+/// text, and so is a bracket without a partner. Takes time proportional to the
+/// prompt's length.
 /// Threads: any.
 /// Source: modules/prompt_parser.py and extra_networks.py of the web UI 1.9.
 unmarked_prompt read_prompt_syntax(std::string_view prompt);
 
-/// Tells whether a mark stands for syntax also where clients do not use the web
-/// UI's: brackets round words alone may be plain text.
+/// Returns whether a mark is syntax even for clients that do not use the web
+/// UI's syntax. Words in parentheses may be plain text.
 bool is_deliberate(const marked_text& x);
 
-/// Return the sentence on a mark that stays in a prompt as plain text, and on
-/// one that is left out of it.
+/// Return the sentence about a mark that stays in a prompt as plain text, and
+/// the one about a mark that is left out.
 std::string told_as_text(const marked_text& x);
 std::string told_as_left_out(const marked_text& x);
 

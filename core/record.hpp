@@ -43,14 +43,15 @@ struct bits_of<8> {
 
 } // namespace detail
 
-/// Writes values as bytes, for programs of the same build: numbers as they lie
-/// in memory, floats with every bit, texts and lists behind their length. A
+/// Writes values as bytes for programs of the same build: numbers as they are
+/// in memory, floats with all bits, texts and lists after their length. A
 /// struct is written by its `inspect` function, which names its fields.
 /// Threads: one at a time.
 class record_writer {
 public:
   using result_type = bool;
-  /// As CAF's inspectors say it: fields are read, none is written.
+  /// As in CAF's inspectors, these say that fields are read and none is
+  /// written.
   static constexpr bool reads_state = true;
   static constexpr bool writes_state = false;
 
@@ -97,9 +98,9 @@ private:
   std::vector<std::byte>& into_;
 };
 
-/// Reads what a record_writer wrote. A call is false, and so are all after it,
-/// where the bytes end too early or a number is no value of its enumeration;
-/// the fields then hold anything.
+/// Reads the output of a record_writer. A call and all later ones return false
+/// if the bytes end too early or a number is no value of its enumeration; the
+/// fields are then unspecified.
 /// Threads: one at a time.
 class record_reader {
 public:
@@ -120,7 +121,7 @@ public:
     return how_;
   }
 
-  /// Bytes that were not read yet.
+  /// Returns the number of bytes that were not read yet.
   size_t left() const {
     return from_.size();
   }
@@ -139,7 +140,7 @@ private:
     return true;
   }
 
-  // Enumerations and truth values have few values.
+  // Reads an enumeration or a boolean, which have few values.
   template <class T>
   bool copy_named(T& x, size_t count) {
     uint8_t number = 0;
@@ -154,7 +155,7 @@ private:
     return true;
   }
 
-  // A length is believed only as far as there are bytes: each element has one.
+  // Reads a length, at most the number of bytes left: each element takes one.
   bool copy_length(size_t& n) {
     uint64_t length = 0;
     if (!copy(&length, sizeof length))
@@ -174,7 +175,8 @@ private:
     } else if constexpr (std::is_enum_v<T>) {
       return copy_named(x, enum_count<T>);
     } else if constexpr (std::is_floating_point_v<T>) {
-      // Through an integer, so that no register changes a signalling NaN.
+      // Copies through an integer, so that no register changes a signalling
+      // NaN.
       typename detail::bits_of<sizeof(T)>::type bits = 0;
       const bool read = copy(&bits, sizeof bits);
       std::memcpy(&x, &bits, sizeof bits);

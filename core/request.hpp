@@ -19,26 +19,27 @@
 
 namespace atelier::core {
 
-/// Tells what a request wants, and from whom it comes.
+/// The type of a request, and its origin.
 enum class request_kind : uint8_t {
-  /// A picture from a prompt.
+  /// An image from a prompt.
   generate,
-  /// A template image repainted under a mask.
+  /// A template image that is repainted under a mask.
   edit,
-  /// A copy of a served request, run again to learn another route's quality.
+  /// A copy of a served request that runs again to learn another route's
+  /// quality.
   shadow,
-  /// A request of the runtime's own, run to measure.
+  /// A request of the runtime itself that runs as a measurement.
   probe,
 };
 
-/// Orders requests: all of a higher one go before any of a lower one, but for
-/// ageing.
+/// Orders requests: all requests of a higher priority run before any of a lower
+/// one, except for ageing.
 enum class priority : uint8_t { low, normal, high };
 
-/// The encoding of the finished picture.
+/// The format of the finished image.
 enum class image_format : uint8_t { png, jpeg, webp };
 
-/// A prompt with what the picture should not show.
+/// A prompt and its negative prompt.
 struct prompt_pair {
   std::string positive;
   std::string negative;
@@ -51,7 +52,7 @@ struct prompt_pair {
   }
 };
 
-/// What the client fixed; an empty field is the policy's to choose.
+/// The choices that the client fixed; the policy chooses the empty fields.
 struct pins : wanted_parameters {
   std::optional<std::string> model;
   std::optional<std::string> variant;
@@ -60,10 +61,10 @@ struct pins : wanted_parameters {
   friend bool operator==(const pins&, const pins&) = default;
 };
 
-/// How the finished picture is encoded.
+/// How the finished image is encoded.
 struct encoding {
   image_format format = image_format::png;
-  /// 1..100 for JPEG and WebP (100 is lossless in WebP); unused by PNG.
+  /// 1..100 for JPEG and WebP (100 is lossless in WebP); PNG ignores it.
   uint32_t quality = 95;
 
   friend bool operator==(const encoding&, const encoding&) = default;
@@ -74,14 +75,14 @@ struct encoding {
   }
 };
 
-/// The files that an image-to-image request or an edit starts from, as they
-/// came: their headers were read, their pixels were not.
+/// The files that an image-to-image request or an edit starts from, as
+/// received: their headers have been read, their pixels have not.
 struct source_images {
   /// PNG, JPEG or WebP.
   std::vector<uint8_t> image;
-  /// Likewise; white is repainted. Empty: there is no mask.
+  /// PNG, JPEG or WebP; white is repainted. Empty: no mask.
   std::vector<uint8_t> mask;
-  /// What their headers say.
+  /// The sizes in the headers of the files.
   extent image_px;
   extent mask_px;
 
@@ -94,38 +95,38 @@ struct source_images {
   }
 };
 
-/// One image wanted, as it entered: valid (see validate) and immutable.
+/// A request for one image as received. It is valid (see validate) and
+/// immutable.
 struct request : settled_parameters {
   request_id id;
-  /// With a mask it is an edit; a source without one makes a `generate` start
-  /// from that picture (image to image).
+  /// An edit has a mask. A `generate` request with a source and no mask starts
+  /// from that image (image to image).
   request_kind kind = request_kind::generate;
   prompt_pair text;
-  /// Null: the picture starts from noise alone. With a source, px is never
-  /// empty.
+  /// Null: the image starts from noise only. With a source, px is never empty.
   std::shared_ptr<const source_images> source;
   extent px;
-  /// A model that draws at its own size only may draw there, and its image is
-  /// scaled; else it draws at `px`.
+  /// Lets a model that draws only at its own size draw at that size; the image
+  /// is then scaled. Otherwise the model draws at `px`.
   bool native_only = true;
   uint64_t seed = 0;
   encoding output;
   priority prio = priority::normal;
   tenant_id tenant;
   pins fixed;
-  /// Wants `progressed` calls; without, they are not sent.
+  /// Whether the caller wants `progressed` calls; otherwise they are not sent.
   bool wants_progress = false;
-  /// Wants a preview with them after every so many steps; 0: none.
+  /// Number of steps between two previews in these calls; 0: no previews.
   uint32_t preview_every = 0;
-  /// What the caller calls it in its own traces; empty: nothing.
+  /// The request's name in the caller's own traces; may be empty.
   std::string trace;
-  /// What is known at the door that its image's client should know.
+  /// Notes for the image's client that are known when the request arrives.
   std::vector<note> notes;
   time_point arrived;
   time_point deadline = never;
 };
 
-/// Returns where a request holds what was asked for of a parameter.
+/// Returns the member that holds a parameter's requested value.
 template <class T>
 std::optional<T>& asked_of(request& x, const chosen_member<T>& at) {
   return x.fixed.*at.asked;
@@ -136,7 +137,7 @@ T& asked_of(request& x, const settled_member<T>& at) {
   return x.*at.asked;
 }
 
-/// Returns what was asked for; null where nothing was.
+/// Returns the requested value; null if none was requested.
 template <class T>
 const T* asked_in(const request& x, const chosen_member<T>& at) {
   const auto& asked = x.fixed.*at.asked;
@@ -148,7 +149,7 @@ const T* asked_in(const request& x, const settled_member<T>& at) {
   return &(x.*at.asked);
 }
 
-/// Returns how an inspector takes a parameter: a float as its bits.
+/// Returns a parameter as an inspector takes it: a float as its bits.
 template <class T>
 decltype(auto) as_inspected(T& x) {
   if constexpr (std::is_same_v<T, float>)
@@ -157,13 +158,13 @@ decltype(auto) as_inspected(T& x) {
     return (x);
 }
 
-/// How one stage runs a request: every choice made, nothing left to default.
+/// How one stage runs a request; every choice is made.
 struct recipe : used_parameters {
   variant_id variant;
-  /// Starts from a picture, not from noise alone: an image-to-image run, or an
-  /// edit.
+  /// The run starts from an image, not only from noise: an image-to-image run
+  /// or an edit.
   bool from_image = false;
-  /// The size at which it is drawn.
+  /// The size at which the image is drawn.
   extent px;
   /// The size to which the image is scaled and cut; empty: it stays as drawn.
   extent scaled_to;
@@ -181,12 +182,12 @@ struct recipe : used_parameters {
   }
 };
 
-/// Returns the size of the image that a run answers with.
+/// Returns the size of the image in a run's answer.
 inline extent answered_px(const recipe& how) {
   return how.scaled_to == extent{} ? how.px : how.scaled_to;
 }
 
-/// Returns how many steps a run makes, at least one: what a row's length is,
+/// Returns how many steps a run makes, at least one. This is a row's length
 /// wherever one is counted.
 uint32_t steps_to_run(const recipe& how);
 
@@ -195,8 +196,7 @@ std::string_view to_string(priority x);
 std::string_view to_string(noise_source x);
 std::string_view to_string(image_format x);
 
-/// Returns the value of that name, if there is one. Names are those that
-/// `to_string` gives.
+/// Return the value with that name, if any. The names are those of `to_string`.
 std::optional<noise_source> parse_noise_source(std::string_view name);
 std::optional<image_format> parse_image_format(std::string_view name);
 std::optional<priority> parse_priority(std::string_view name);

@@ -10,8 +10,8 @@
 
 namespace atelier::core {
 
-/// Holds a value or the error that kept it from being made.
-/// Invariant: an error it holds never has the code `ec::none`.
+/// Holds a value or the error that prevented it.
+/// Invariant: the error never has the code `ec::none`.
 template <class T>
 class [[nodiscard]] result {
 public:
@@ -65,7 +65,7 @@ private:
   std::variant<T, error> content_;
 };
 
-/// Says that something worked, or why not.
+/// Holds success or the error that prevented it.
 template <>
 class [[nodiscard]] result<void> {
 public:

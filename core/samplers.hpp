@@ -15,8 +15,8 @@
 
 namespace atelier::core {
 
-/// The update rule and noise schedule of a run. Its number crosses processes:
-/// a new one comes last.
+/// The update rule and noise schedule of a run. Processes exchange its number,
+/// so a new sampler is added at the end.
 enum class sampler : uint8_t {
   ddim,
   euler,
@@ -26,38 +26,38 @@ enum class sampler : uint8_t {
   flow_match_euler,
 };
 
-/// How many of a schedule's steps run from an image, of steps x strength.
+/// How many steps run from an image: a rounding of steps x strength.
 enum class steps_from_image : uint8_t {
   rounded_down,
   rounded_up,
-  /// It spreads all its steps over the share.
+  /// The sampler spreads all its steps over the fraction.
   all,
 };
 
-/// Says what is told of a sampler outside gpu/samplers.
+/// The properties of a sampler that are used outside gpu/samplers.
 struct sampler_row {
   sampler of;
   std::string_view name;
-  /// The web UI's name, and its place in the web UI's list, from 0 on.
+  /// The web UI's name, and its place in the web UI's list, from 0.
   std::string_view webui;
   uint8_t webui_place;
-  /// By which the web UI knows it besides, in small letters.
+  /// Other names that the web UI accepts, in lower case.
   /// Source: modules/sd_samplers_kdiffusion.py, sd_samplers_timesteps.py.
   std::array<std::string_view, 2> webui_also = {};
-  /// What a scheduler_config.json that asks for it has as _class_name.
+  /// The _class_name in a scheduler_config.json that selects the sampler.
   std::array<std::string_view, 2> diffusers = {};
-  /// Steps along sigmas, which can have Karras' spacing.
+  /// The sampler steps along sigmas, which can have Karras' spacing.
   bool has_sigmas = false;
-  /// Can add a share of fresh noise in each step.
+  /// The sampler can add a fraction of new noise in each step.
   bool has_eta = false;
-  /// Runs models that predict flow, and those alone.
+  /// The sampler runs models that predict flow, and only those.
   bool matches_flow = false;
   steps_from_image from_image = steps_from_image::rounded_down;
 };
 
 /// Every sampler, by its number.
 inline constexpr sampler_row samplers[] = {
-  // PNDM is not offered: its numbers stay, the sampler is DDIM.
+  // PNDM is not offered: a model that names it keeps its numbers and uses DDIM.
   {.of = sampler::ddim,
    .name = "ddim",
    .webui = "DDIM",
@@ -108,7 +108,7 @@ constexpr const sampler_row& row_of(sampler x) {
   return samplers[static_cast<size_t>(x)];
 }
 
-/// The names, in the order of the numbers.
+/// The names of all samplers, by number.
 inline constexpr auto sampler_names = [] {
   std::array<std::string_view, sampler_count> out;
   for (size_t i = 0; i < sampler_count; ++i)
@@ -137,13 +137,13 @@ static_assert(std::ranges::all_of(samplers,
 
 std::string_view to_string(sampler x);
 
-/// Returns the sampler of that name, if there is one.
+/// Returns the sampler with that name, if any.
 std::optional<sampler> parse_sampler(std::string_view name);
 
 /// Returns the web UI's name of a sampler, such as "Euler a".
 std::string_view webui_name(sampler x);
 
-/// Returns the sampler that the web UI calls `name`, in any case of letters.
+/// Returns the sampler that the web UI calls `name`, ignoring case.
 std::optional<sampler> parse_webui_sampler(std::string_view name);
 
 /// Returns the sampler of a scheduler_config.json with that _class_name.
@@ -157,11 +157,12 @@ std::string list_samplers(
 /// Returns whether runs of that sampler can have Karras' spacing of sigmas.
 bool has_karras_sigmas(sampler x);
 
-/// Returns how many steps of a schedule of `steps` run at `strength`, the last
-/// ones: floor(steps x strength), of flow matching the next whole number above,
-/// of LCM, which spreads all its steps over the share, all. 0 where that leaves
-/// none. The product is of the number that `strength` prints as: 0.7 of 10 are
-/// 7 steps, although the float next to 0.7 lies below it.
+/// Returns how many steps of a schedule of `steps` run at `strength`; these are
+/// the last ones. The result is floor(steps x strength). Flow matching rounds
+/// up, and LCM, which spreads all its steps over the fraction, runs all. The
+/// result is 0 if no step is left. The product uses the number that `strength`
+/// prints as: 0.7 of 10 are 7 steps, although the float next to 0.7 is below
+/// it.
 /// Source: diffusers 0.42, get_timesteps of the StableDiffusionImg2ImgPipeline
 ///         and of the StableDiffusion3Img2ImgPipeline; LCMScheduler.
 uint32_t steps_of_share(sampler with, uint32_t steps, float strength);

@@ -14,7 +14,7 @@ namespace atelier::core {
 /// The 32 bytes of a SHA-256 digest.
 using sha256_digest = std::array<uint8_t, 32>;
 
-/// Collects bytes for one SHA-256 digest, for input that comes in pieces.
+/// Computes one SHA-256 digest of input that arrives in pieces.
 /// Threads: one at a time.
 class sha256_stream {
 public:
@@ -25,7 +25,7 @@ public:
 
   void update(std::span<const std::byte> bytes);
 
-  /// Returns the digest of all bytes so far and starts anew.
+  /// Returns the digest of all bytes so far and starts a new one.
   sha256_digest finish();
 
 private:

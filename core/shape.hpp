@@ -8,10 +8,10 @@
 
 namespace atelier::core {
 
-/// Names the element type of a tensor.
+/// The element type of a tensor.
 enum class dtype : uint8_t { float32, float16, bfloat16 };
 
-/// Returns the name of `x`, as it stands in configuration and file names.
+/// Returns the name of `x` that configuration and file names use.
 constexpr std::string_view to_string(dtype x) {
   switch (x) {
     case dtype::float32:
@@ -24,12 +24,12 @@ constexpr std::string_view to_string(dtype x) {
   return "unknown";
 }
 
-/// Returns the bytes of one element of type `x`.
+/// Returns the size of one element of type `x` in bytes.
 constexpr size_t bytes_of(dtype x) {
   return x == dtype::float32 ? 4 : 2;
 }
 
-/// The size of a picture in pixels.
+/// The size of an image in pixels.
 struct extent {
   uint32_t width = 0;
   uint32_t height = 0;
@@ -46,10 +46,10 @@ struct extent {
   }
 };
 
-/// The shape of one latent.
-/// Axis order everywhere in Atelier: [batch, channels, height, width], batch
-/// slowest, width fastest (PyTorch's contiguous NCHW). Pixels of pictures are
-/// [height, width, channels], rows from the top, channels R, G, B.
+/// The shape of one latent. The axis order everywhere in Atelier is [batch,
+/// channels, height, width], batch slowest, width fastest (PyTorch's contiguous
+/// NCHW). Pixels of images are [height, width, channels], rows from the top,
+/// channels R, G, B.
 struct latent_shape {
   uint32_t channels = 0;
   uint32_t height = 0;

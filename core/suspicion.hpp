@@ -7,18 +7,19 @@
 
 namespace atelier::core {
 
-/// What a request needs next, or what is being done for it.
+/// The next or current work on a request.
 enum class phase : uint8_t { preparing, denoising, finishing };
 
-/// What is held against a request whose worker's process died while it worked
-/// on it.
+/// The suspicion against a request whose worker's process died while it worked
+/// on the request.
 struct suspicion {
-  /// Where it died: the phase, the leg of its route, the steps it had.
+  /// Where the process died: the phase, the leg of the request's route, and the
+  /// steps that the request had.
   phase at = phase::preparing;
   uint32_t leg = 0;
   uint32_t steps = 0;
-  /// How often it was tried alone since then without getting any further, a
-  /// trial that is about to begin included; 0: nothing is held against it.
+  /// How often the request was tried alone since then without progress,
+  /// including a trial that is about to begin; 0: the request is not suspected.
   uint32_t trials = 0;
 
   friend bool operator==(const suspicion&, const suspicion&) = default;
@@ -26,7 +27,7 @@ struct suspicion {
 
 std::string_view to_string(phase x);
 
-/// Returns the phase of that name, if there is one.
+/// Returns the phase with that name, if any.
 std::optional<phase> parse_phase(std::string_view name);
 
 } // namespace atelier::core

@@ -7,9 +7,9 @@
 
 namespace atelier::core {
 
-/// Returns the tenant of a name, the same in every run and process; 0 where it
-/// is empty, and never else. Two names share one by chance alone, one pair in
-/// four billion.
+/// Returns the tenant of a name, which is the same in every run and process. It
+/// is 0 only for an empty name. Two names share a tenant only by chance, one
+/// pair in four billion.
 tenant_id tenant_of(std::string_view name);
 
 } // namespace atelier::core

@@ -9,11 +9,11 @@
 
 namespace atelier::core {
 
-/// Reads a file whole: no more than `most_bytes` and a part are kept of it.
-/// What check_input_file refuses is refused.
+/// Reads a whole file, and keeps at most `most_bytes` and one part of it in
+/// memory. Refuses the files that check_input_file refuses.
 /// @param shown how the file is named in errors
-/// Errors: ec::io_failed where it cannot be read; ec::bad_payload where it has
-///         more bytes.
+/// Errors: ec::io_failed if it cannot be read; ec::bad_payload if it has more
+///         bytes.
 /// Threads: any; blocks.
 result<std::string> read_text_file(const std::string& path, size_t most_bytes,
                                    std::string_view shown);

@@ -7,9 +7,9 @@
 
 namespace atelier::core {
 
-/// Points on the actors' clock. Only the clock seam reads the system's time.
+/// A point on the actors' clock. Only the clock seam reads the system's time.
 using time_point = std::chrono::steady_clock::time_point;
-/// Spans on the actors' clock, in nanoseconds.
+/// A span on the actors' clock, in nanoseconds.
 using timespan = std::chrono::nanoseconds;
 
 /// Marks a request without a deadline.
@@ -25,8 +25,8 @@ constexpr double to_seconds(timespan x) {
   return std::chrono::duration<double>(x).count();
 }
 
-/// Returns the span of `seconds`, saturated at the ends of the range.
-/// NaN gives zero.
+/// Returns the span of `seconds`, saturated at the ends of the range. NaN gives
+/// zero.
 constexpr timespan from_seconds(double seconds) {
   constexpr double most = 9.2e9;
   if (!(seconds == seconds))
@@ -38,9 +38,9 @@ constexpr timespan from_seconds(double seconds) {
   return timespan{static_cast<int64_t>(seconds * 1e9)};
 }
 
-/// Returns `from + by`, or `never` where the sum would leave the clock's range.
+/// Returns `from + by`, or `never` if the sum would leave the clock's range.
 constexpr time_point after(time_point from, timespan by) {
-  // A moment before the clock's zero leaves the range of the difference.
+  // If `from` is before the clock's zero, the difference would leave the range.
   if (from == never || (from > time_point{} && by > never - from))
     return never;
   return from + by;

@@ -7,7 +7,7 @@
 
 namespace atelier::core {
 
-/// Seam: the actors' clock for things that are not actors. Live: the actor
+/// Seam: the actors' clock for code outside the actors. Live: the actor
 /// system's clock; simulated: the virtual one.
 class timers {
 public:
@@ -15,8 +15,8 @@ public:
 
   virtual time_point now() const = 0;
 
-  /// Calls `what` once, `delay` from now. Cannot be taken back: `what` checks
-  /// whether it still matters. Must not block.
+  /// Calls `what` once, `delay` from now. The call cannot be cancelled: `what`
+  /// checks whether it is still needed. `what` must not block.
   virtual void after(timespan delay, std::function<void()> what) = 0;
 };
 

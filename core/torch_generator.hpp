@@ -8,18 +8,19 @@
 
 namespace atelier::core {
 
-/// Draws what one torch.Generator("cpu").manual_seed(seed) gives to torch.randn
-/// calls in turn: each `fill` is one call, with the bits that `torch_randn`
-/// describes. As there, only the seed's lower 32 bits count.
+/// Draws what one torch.Generator("cpu").manual_seed(seed) gives to successive
+/// torch.randn calls. Each `fill` is one call, with the bits that `torch_randn`
+/// describes. Only the seed's lower 32 bits count, as in `torch_randn`.
 /// Invariant: a generator continued at `position` with `spare` draws what this
 /// one draws next.
 /// Threads: one at a time; copies are independent.
-/// Source:  matched bit for bit against PyTorch 2.13.0 (ATen/native/cpu/
-///          DistributionTemplates.h, ATen/core/DistributionsHelper.h).
+/// Source:  matched bit for bit against PyTorch 2.13.0
+///          (ATen/native/cpu/DistributionTemplates.h,
+///          ATen/core/DistributionsHelper.h).
 class torch_generator {
 public:
   /// Starts at the stream's beginning, or continues where another one stopped.
-  /// Skipping costs four nanoseconds a word: a position from outside needs a
+  /// Skipping takes four nanoseconds a word, so a position from outside needs a
   /// bound.
   explicit torch_generator(uint64_t seed, uint64_t position = 0,
                            std::optional<double> spare = {});
@@ -33,8 +34,8 @@ public:
   }
 
   /// Returns the normal value that a call for fewer than 16 values left over;
-  /// the next such call begins with it. Longer calls leave it alone, so that a
-  /// run that never asks for fewer than 16 resumes from `position` alone.
+  /// the next such call begins with it. Longer calls do not use it, so that a
+  /// run that never requests fewer than 16 values resumes from `position` only.
   std::optional<double> spare() const {
     return spare_;
   }

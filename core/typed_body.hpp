@@ -15,16 +15,17 @@
 
 namespace atelier::core {
 
-/// A value whose type only its sender and its receiver know: the value itself
-/// inside a process, bytes between processes (record.hpp). What carries it
-/// includes neither.
+/// A value whose type only its sender and its receiver know. It is the value
+/// itself inside a process, and bytes between processes (record.hpp). Code that
+/// carries it includes neither the sender nor the receiver.
 ///
-/// Immutable. Threads: any.
+/// The body is immutable.
+/// Threads: any.
 class typed_body {
 public:
   typed_body() = default;
 
-  /// Holds a value. A type that crosses processes names its fields by
+  /// Holds a value. A type that is sent between processes names its fields by
   /// `inspect`.
   template <class T>
   static typed_body of(T x) {
@@ -33,15 +34,15 @@ public:
     out.type_ = &typeid(T);
     out.write_ = [](const void* value, std::vector<std::byte>& into) {
       record_writer sink{into};
-      // Inspectors take mutable references; a sink changes nothing.
+      // Inspectors take mutable references; a writer changes nothing.
       sink(const_cast<T&>(*static_cast<const T*>(value)));
     };
     return out;
   }
 
   /// Returns the value.
-  /// Errors: ec::bad_payload where it is of another type, or where its bytes
-  ///         are too few, too many, or no value of that type.
+  /// Errors: ec::bad_payload if it has another type, or if its bytes are too
+  ///         few, too many, or no value of that type.
   template <class T>
   result<std::shared_ptr<const T>> as() const {
     if (type_ != nullptr) {
@@ -57,7 +58,7 @@ public:
     return std::shared_ptr<const T>{std::move(out)};
   }
 
-  /// Returns what crosses processes.
+  /// Returns the bytes that are sent between processes.
   std::string to_bytes() const {
     if (type_ == nullptr)
       return bytes_;
@@ -89,7 +90,7 @@ public:
 
 private:
   std::shared_ptr<const void> value_;
-  /// Null where it is held as bytes.
+  /// Null if the value is held as bytes.
   const std::type_info* type_ = nullptr;
   void (*write_)(const void*, std::vector<std::byte>&) = nullptr;
   std::string bytes_;

@@ -5,7 +5,7 @@
 
 namespace atelier::core {
 
-/// Returns the version that was built, "major.minor.patch".
+/// Returns the version of this build, "major.minor.patch".
 std::string_view version();
 
 } // namespace atelier::core

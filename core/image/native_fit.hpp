@@ -10,8 +10,8 @@
 
 namespace atelier::image {
 
-/// How an image of a model's own size covers one of another: it is scaled to
-/// `scaled`, of which the part of the other's size at `left`, `top` remains.
+/// How an image of a model's own size covers another size. The image is scaled
+/// to `scaled` and cut to the other size at `left`, `top`.
 struct covering {
   core::extent scaled;
   uint32_t left = 0;
@@ -20,29 +20,30 @@ struct covering {
   friend bool operator==(const covering&, const covering&) = default;
 };
 
-/// Returns how `native` covers `asked`: by the larger factor of both sides, and
-/// the centre of it.
+/// Returns how `native` covers `asked`: it is scaled by the larger factor of
+/// both sides, and its centre remains.
 /// @pre no side is 0
 covering covering_of(core::extent native, core::extent asked);
 
-/// Scales an image to cover `asked` and cuts out its centre: that part of
-/// resize(from, covering_of(from.px, asked).scaled), to the bit.
+/// Scales an image to cover `asked` and cuts out its centre. The result is
+/// equal to the bit to that part of resize(from, covering_of(from.px,
+/// asked).scaled).
 /// Errors, threads: as resize.
 core::result<picture> cover(const pixel_view& from, core::extent asked);
 
-/// The way back: scales an image of the size asked for to where it lies in one
-/// of `native`, whose edges it repeats.
+/// Reverses `cover`: scales an image of the requested size to its place in an
+/// image of size `native`, and repeats its edges around it.
 /// Errors, threads: as resize.
 core::result<picture> uncover(const pixel_view& from, core::extent native);
 
-/// The same for a mask of 0 and 255, of a byte a pixel: a pixel of the result
-/// is 255 where one of those that it covers is.
+/// Does the same for a mask of one byte a pixel, 0 or 255. A pixel of the
+/// result is 255 if any pixel that it covers is 255.
 /// @pre mask.size() == px.pixels(), and not 0
 std::vector<uint8_t> uncover_mask(std::span<const uint8_t> mask,
                                   core::extent px, core::extent native);
 
-/// Puts the pixels of `kept` back where the mask is 0.
-/// @pre all are of one size; three channels
+/// Copies the pixels of `kept` into `drawn` where the mask is 0.
+/// @pre all have the same size; three channels
 void keep_unmasked(picture& drawn, std::span<const uint8_t> kept,
                    std::span<const uint8_t> mask);
 

@@ -10,16 +10,16 @@
 
 namespace atelier::image {
 
-/// Refers to the pixels of a picture, wherever they lie.
+/// Refers to the pixels of an image that is stored elsewhere.
 /// Shape: bytes [height, width, channels], rows from the top, channels R, G, B
-///        and, if there are four, A (not premultiplied); without padding.
+///        and, if there are four, A (not premultiplied); no padding.
 struct pixel_view {
   core::extent px;
   uint32_t channels = 3;
   std::span<const uint8_t> bytes;
 };
 
-/// Owns the pixels of a picture, laid out as in pixel_view.
+/// Owns the pixels of an image, laid out as in pixel_view.
 struct picture {
   core::extent px;
   uint32_t channels = 3;
@@ -32,7 +32,7 @@ struct picture {
   friend bool operator==(const picture&, const picture&) = default;
 };
 
-/// Returns the bytes that pixels of that form take.
+/// Returns the size of such pixels in bytes.
 constexpr uint64_t bytes_of(core::extent px, uint32_t channels) {
   return px.pixels() * channels;
 }

@@ -25,14 +25,14 @@ inline bool starts_with(bytes_view x, std::string_view prefix) {
   return as_text(x).starts_with(prefix);
 }
 
-/// Returns the part of `x` from `at`, at most `n` long; empty beyond the end.
+/// Returns at most `n` bytes of `x` from `at`; empty if `at` is after the end.
 inline bytes_view part(bytes_view x, size_t at, size_t n = SIZE_MAX) {
   at = std::min(at, x.size());
   return x.subspan(at, std::min(n, x.size() - at));
 }
 
 inline void append(bytes& to, bytes_view what) {
-  // Not insert, of which g++ 12 warns falsely (stringop-overflow).
+  // g++ 12 warns falsely about insert (stringop-overflow).
   const size_t at = to.size();
   to.resize(at + what.size());
   std::copy(what.begin(), what.end(), to.data() + at);
@@ -53,7 +53,8 @@ inline void append_le32(bytes& to, uint32_t x) {
     to.push_back(static_cast<uint8_t>(x >> shift));
 }
 
-/// Reads numbers; the caller has checked that the bytes are there.
+/// The following functions read numbers. The caller has checked that the bytes
+/// exist.
 inline uint32_t be16(bytes_view x) {
   return uint32_t{x[0]} << 8 | x[1];
 }

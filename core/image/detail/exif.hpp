@@ -9,11 +9,12 @@
 
 namespace atelier::image::detail {
 
-/// Returns an EXIF block (a TIFF file) whose one entry is `text` (UTF-8) as
-/// UserComment, in UTF-16 behind the prefix "UNICODE", as the web UI writes it.
+/// Returns an EXIF block (a TIFF file) whose only entry is `text` (UTF-8) as
+/// UserComment. The text is UTF-16 after the prefix "UNICODE", as the web UI
+/// writes it.
 bytes make_exif(std::string_view text);
 
-/// Returns the orientation that an EXIF block tells, 1..8, if it does.
+/// Returns the orientation in an EXIF block, 1..8, if it has one.
 std::optional<uint32_t> read_orientation(bytes_view block);
 
 /// Returns the UserComment of an EXIF block as UTF-8, if it has one.

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-// The three formats behind codec.hpp. The pixels, the quality and the claimed
-// format have been checked there; `text` is valid UTF-8.
+// The three formats behind codec.hpp. Its functions have checked the pixels,
+// the quality and the claimed format; `text` is valid UTF-8.
 namespace atelier::image::detail {
 
 core::result<bytes> encode_png(const pixel_view& pixels, std::string_view text);
@@ -35,13 +35,14 @@ std::optional<std::string> read_webp_text(bytes_view file);
 core::result<void> check_extent(core::extent px, const decode_limits& within,
                                 core::image_format format, size_t file_bytes);
 
-/// Says that the caller gave up the decoding of a file of that format.
+/// Returns the error for a file of that format whose decoding the caller
+/// stopped.
 core::error stopped(core::image_format format);
 
-/// Says that a file is of no format that is known.
+/// Returns the error for a file of unknown format.
 core::error no_format(size_t file_bytes);
 
-/// Says that a file of that format cannot be read, and why.
+/// Returns the error for an unreadable file of that format.
 core::error broken(core::image_format format, std::string_view why);
 
 } // namespace atelier::image::detail

@@ -11,7 +11,7 @@ namespace atelier::image::detail {
 /// or a chunk is cut short.
 template <class F>
 void for_each_png_chunk(bytes_view file, F use) {
-  // Behind the signature: length, type, data, check sum.
+  // After the signature, a chunk has a length, a type, data and a checksum.
   bytes_view rest = part(file, 8);
   while (rest.size() >= 12) {
     const size_t length = be32(rest);
@@ -23,11 +23,12 @@ void for_each_png_chunk(bytes_view file, F use) {
   }
 }
 
-/// Append a chunk of that type, with length and check sum.
+/// Appends a chunk of that type, with its length and checksum.
 void append_png_chunk(bytes& to, std::string_view type, bytes_view data);
 
-/// Append `text` (UTF-8) under the keyword "parameters": as tEXt where Latin-1
-/// can hold it, or else as iTXt, which is what the web UI's library does.
+/// Appends `text` (UTF-8) under the keyword "parameters". It is a tEXt chunk if
+/// Latin-1 can hold the text, otherwise an iTXt chunk, as the web UI's library
+/// writes it.
 void append_png_text(bytes& to, std::string_view text);
 
 } // namespace atelier::image::detail

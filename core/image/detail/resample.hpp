@@ -10,28 +10,29 @@
 
 namespace atelier::image::detail {
 
-/// The pixels that one pixel of a result is made of, in fixed point.
+/// The source pixels that make one pixel of a result, with weights in fixed
+/// point.
 struct window {
   uint32_t first = 0;
   std::vector<int32_t> weights;
 };
 
-/// Returns the windows of Lanczos' filter of three lobes for one side that goes
-/// from `from` pixels to `to`: the same bits on every machine.
+/// Returns the windows of Lanczos' filter of three lobes for scaling one side
+/// from `from` pixels to `to`. They have the same bits on every machine.
 std::vector<window> windows_of(uint32_t from, uint32_t to);
 
-/// Returns windows for the pixels of [offset, offset + size) alone: what lies
-/// before and behind them is their first and their last one.
+/// Returns windows that use only the pixels of [offset, offset + size). The
+/// first and the last of these replace the pixels before and after the range.
 /// @pre size > 0
 std::vector<window> folded(std::vector<window> x, uint32_t offset,
                            uint32_t size);
 
-/// Leaves the work that `stop` ended.
+/// Thrown to end the work when `stop` returns true.
 struct given_up {};
 
-/// Makes a picture with one column, or one row, for each window. Throws
-/// given_up where `stop`, which is asked for each row, says so.
-/// @pre one, three or four channels; the windows lie in the picture
+/// Return an image with one column, or one row, for each window. Throw given_up
+/// if `stop`, which is called for each row, returns true.
+/// @pre one, three or four channels; the windows lie in the image
 picture scale_rows(const pixel_view& from, std::span<const window> windows,
                    const std::function<bool()>& stop = {});
 picture scale_columns(const pixel_view& from, std::span<const window> windows,

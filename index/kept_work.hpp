@@ -14,7 +14,7 @@
 
 namespace atelier::index {
 
-/// Bytes that nobody changes.
+/// Bytes that never change.
 using payload = std::shared_ptr<const std::vector<std::byte>>;
 
 /// A run's state after some of its steps.
@@ -23,74 +23,75 @@ struct left_state {
   std::vector<std::byte> bytes;
 };
 
-/// What a request leaves for later ones.
+/// The results of a request that later requests can reuse.
 struct leftover {
-  /// Steps rise.
+  /// Ordered by rising steps.
   std::vector<left_state> states;
-  /// Pixels as drawn, of size `px`; empty: there is no image.
+  /// The pixels as drawn, of size `px`; empty if no image was kept.
   std::vector<std::byte> image;
   core::extent px;
-  /// How many times reuse was chained up to it.
+  /// How many times reuse was chained to make this leftover.
   uint32_t depth = 0;
-  /// Whose request it was.
+  /// The tenant of the request.
   core::tenant_id whose;
 };
 
 struct kept_counts {
   uint64_t entries = 0;
-  /// The size of all entries, as the implementation counts it.
+  /// The size of all entries in bytes, as the implementation counts it.
   uint64_t bytes = 0;
-  /// Searches that found anything, and those that did not.
+  /// Searches that found an entry, and searches that found none.
   uint64_t hits = 0;
   uint64_t misses = 0;
-  /// Entries that left: their bytes were not those that were kept, or made
-  /// room for others.
+  /// Entries that left because their bytes could not be used, and entries that
+  /// were evicted for others.
   uint64_t dropped_torn = 0;
   uint64_t evicted = 0;
-  /// Searches that were repeated by looking at everything, and those of them
-  /// that had found an entry at least as near.
+  /// Searches that were repeated over all entries, and those among them that
+  /// had found an entry at least as near.
   uint64_t searches_checked = 0;
   uint64_t searches_agreed = 0;
-  /// Times that a disk did not keep, give or remove what it was to.
+  /// Failures of a disk to keep, return or remove something, and failures of
+  /// the text encoder.
   uint64_t failed = 0;
 
   friend bool operator==(const kept_counts&, const kept_counts&) = default;
 };
 
-/// What earlier requests left, found by the text of a later one.
+/// Results of earlier requests, found by the text of a later request.
 ///
-/// An entry that was found may be gone when it is asked for.
+/// An entry that a search found may be gone when it is requested.
 /// Threads: any.
 class kept_work {
 public:
   virtual ~kept_work() = default;
 
-  /// Returns the entries of that very key whose texts are nearest, best first,
-  /// at most `most`; of equally near ones, the newest first. What shares
-  /// nothing with the text is not found.
+  /// Returns the entries of exactly that key whose texts are nearest, at most
+  /// `most`, best first. Equally near entries are ordered from new to old. A
+  /// text that shares nothing with `text` is not found.
   virtual std::vector<planning::match> near(std::string_view key,
                                             std::string_view text,
                                             size_t most) = 0;
 
-  /// Returns an entry's state after that many steps, byte by byte as it was
-  /// kept.
-  /// Errors: ec::not_found where it is gone or never was; ec::bad_payload
-  ///         where its bytes have changed: then the entry has left;
-  ///         ec::io_failed where a disk does not give them now.
+  /// Returns an entry's state after that many steps, with exactly the bytes
+  /// that were kept.
+  /// Errors: ec::not_found if the state is gone or never existed;
+  ///         ec::bad_payload if its bytes have changed, and then the entry has
+  ///         left; ec::io_failed if a disk cannot return them now.
   virtual core::result<payload> state(uint64_t entry, uint32_t steps) = 0;
 
   /// Returns the pixels of an entry's image, which has that size.
-  /// Errors: as `state`; ec::not_found where it is of another size.
+  /// Errors: as `state`; also ec::not_found if the image has another size.
   virtual core::result<payload> image(uint64_t entry, core::extent px) = 0;
 
-  /// Lets an entry leave whose bytes are those that were kept, and yet cannot
-  /// be used; it counts as torn. Nothing happens where it is gone.
+  /// Drops an entry whose bytes are those that were kept and still cannot be
+  /// used; it counts as torn. Does nothing if the entry is gone.
   virtual void drop_torn(uint64_t entry) = 0;
 
-  /// Keeps what a request left. Returns false where nothing is kept: it is
-  /// larger than all that may be kept or make room, it has nothing, its text
-  /// has no words, more is kept at once than can be made searchable, or a disk
-  /// does not take it.
+  /// Keeps what a request left. Returns false if it keeps nothing: the leftover
+  /// is larger than everything that may be kept or evicted for it, it is empty,
+  /// its text has no words, more is kept at once than can be made searchable,
+  /// or a disk does not accept it.
   virtual bool keep(std::string_view key, std::string_view text,
                     leftover what) = 0;
 

@@ -10,21 +10,21 @@
 
 namespace atelier::index {
 
-/// Returns whether earlier work can serve a request: it starts from no image of
-/// its own.
+/// Returns whether earlier work can serve a request, which must start from no
+/// image of its own.
 bool is_searched_for(const core::request& wanted);
 
-/// Returns whether a request's work may serve later ones: those are searched
-/// for, and it is no probe, which draws nothing.
+/// Returns whether a request's work may serve later requests: earlier work can
+/// serve the request itself, and it is no probe, which draws nothing.
 bool is_remembered(const core::request& wanted);
 
 /// Returns the bytes that must be equal for work of one run to serve another:
-/// how it runs, but for the seed; the negative prompt; the tenant. Of one
-/// profile alone, as a recipe names its variant by number.
+/// the recipe except for the seed, the negative prompt, and the tenant. They
+/// hold for one profile only, because a recipe names its variant by number.
 std::string key_of(const core::recipe& how, std::string_view negative,
                    core::tenant_id whose);
 
-/// Returns the key under which a request looks for earlier work: that of its
+/// Returns the key under which a request looks for earlier work: the key of its
 /// own whole run by the variant that draws from scratch.
 /// @pre `known` says what may be reused
 std::string key_for(const core::request& wanted,

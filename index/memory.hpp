@@ -17,21 +17,22 @@
 
 namespace atelier::index {
 
-/// The most that is kept.
+/// The limits on what is kept.
 struct memory_bounds {
   uint64_t bytes = 0;
   uint64_t entries = 0;
 };
 
-/// Returns the bytes by which a leftover counts under its key: its payloads,
-/// its text's vector of so many elements and its key.
+/// Returns the size by which a leftover counts under its key, in bytes: its
+/// payloads, its text's vector of `dimensions` elements, and its key.
 uint64_t bytes_of(std::string_view key, const leftover& what,
                   size_t dimensions);
 
-/// Kept work in this process's memory. Where a bound is reached, the entries
-/// leave that were least recently kept or read. A text that the encoder cannot
-/// read finds nothing and is not kept; it counts as failed. Threads: any; texts
-/// are encoded, and bytes read, compared and checked, outside of the lock.
+/// Kept work in this process's memory. At a bound, the least recently kept or
+/// read entries are evicted. A text that the encoder cannot read finds nothing
+/// and is not kept; it counts as failed.
+/// Threads: any. Texts are encoded, and bytes are read, compared and checked,
+///          without the lock.
 class memory final : public kept_work {
 public:
   explicit memory(memory_bounds most,
@@ -51,14 +52,14 @@ private:
   struct part;
   struct kept;
   using kept_ptr = std::shared_ptr<const kept>;
-  /// The most recently used first.
+  /// The most recently used entry is first.
   using recency = std::list<kept_ptr>;
 
   kept_ptr used(uint64_t entry);
   core::result<payload> checked(const kept& entry, const part* which);
   kept_ptr take_out(recency::iterator at);
 
-  /// Returns a text's vector; empty if the encoder failed, or the text has
+  /// Returns a text's vector; empty if the encoder failed or the text has
   /// nothing to compare.
   std::vector<float> encoded(std::string_view text);
 

@@ -15,10 +15,10 @@
 
 namespace atelier::index {
 
-/// Unit vectors of one length, each under a key and a number; a search looks at
-/// one key. Few vectors of a key are compared one by one, more are found by an
-/// index (`vector_index`), which a thread in the background builds. No search
-/// waits for that, or for adding.
+/// Unit vectors of one length, each under a key and a number. A search looks at
+/// one key. Few vectors of a key are compared one by one; more are found by an
+/// index (`vector_index`), which a background thread builds. No search waits
+/// for a build or for an addition.
 /// Threads: any.
 class nearest_by_key {
 public:
@@ -28,37 +28,38 @@ public:
   nearest_by_key(const nearest_by_key&) = delete;
   nearest_by_key& operator=(const nearest_by_key&) = delete;
 
-  /// Adds a vector. Returns false where it was not added, because too many were
+  /// Adds a vector. Returns false without adding it if too many vectors were
   /// added while the key's index is being built.
   /// @pre `unit` has the dimensions, and the number is not under the key
   [[nodiscard]] bool add(std::string_view key, uint64_t number,
                          std::span<const float> unit);
 
-  /// Adds a vector however many were added before: for what is read at a start.
-  /// Until the key's index is built, its searches take longer.
+  /// Adds a vector regardless of how many were added before; for vectors that
+  /// are read at a start. Searches under the key take longer until its index is
+  /// built.
   /// @pre as `add`
   void load(std::string_view key, uint64_t number, std::span<const float> unit);
 
   /// Removes a vector: searches that begin later do not find it. Returns false
-  /// where it is not there.
+  /// if the vector was not found.
   bool remove(std::string_view key, uint64_t number);
 
-  /// Returns what is nearest under the key, best first, at most `most`; of
-  /// equally near ones the highest number first. What has similarity 0 is not
-  /// found.
+  /// Returns the nearest vectors under the key, at most `most`, best first.
+  /// Equally near vectors are ordered by descending number. A vector with
+  /// similarity 0 is not found.
   /// @pre `unit` has the dimensions
   std::vector<near_vector> near(std::string_view key,
                                 std::span<const float> unit, size_t most) const;
 
-  /// Returns the memory of the vectors and of what finds them, without keys:
-  /// also of vectors that are removed but still linked, and of an index that is
+  /// Returns the memory of the vectors and of their indexes, without keys.
+  /// Includes vectors that are removed but still linked, and an index that is
   /// being built.
   uint64_t bytes() const;
 
-  /// Returns what happened so far under all keys.
+  /// Returns the counts so far under all keys.
   vector_counts counts() const;
 
-  /// Waits until nothing is built or checked in the background.
+  /// Waits until no build or check runs in the background.
   void settle();
 
 private:
@@ -71,12 +72,12 @@ private:
   const size_t dimensions_;
   const vector_options how_;
   vector_counters counters_;
-  /// Held by who adds or removes.
+  /// Held while a vector is added or removed.
   std::mutex writers_;
-  /// Held only to find, enter or take out an index.
+  /// Held only to find, insert or remove an index.
   mutable std::mutex lock_;
   std::unordered_map<std::string, index_ptr> by_key_;
-  /// The last, so that its work ends first.
+  /// The last member, so that its work ends first.
   std::unique_ptr<detail::build_thread> builder_;
 };
 

@@ -15,15 +15,15 @@
 
 namespace atelier::ipc {
 
-/// Fixed sizes of an arena, decided once.
+/// The sizes of an arena, which never change.
 struct arena_sizes {
-  /// Slots by kind, indexed by slot_kind.
+  /// Number of slots by kind, indexed by slot_kind.
   std::array<uint32_t, slot_kinds> slots = {};
   /// Payload bytes of one buffer by kind; multiples of 64.
   std::array<uint64_t, slot_kinds> slot_bytes = {};
-  /// Entries of the process table, the control process included.
+  /// Entries of the process table, including the control process.
   uint32_t processes = 1;
-  /// Of each direction of each pair; a power of two.
+  /// Bytes of each direction of each pair of rings; a power of two.
   uint64_t ring_bytes = 1ull << 20;
 
   friend bool operator==(const arena_sizes&, const arena_sizes&) = default;
@@ -32,32 +32,35 @@ struct arena_sizes {
 /// One entry of the arena's process table.
 struct process_entry {
   int32_t pid = 0;
-  /// Field 22 of /proc/PID/stat: tells a process from a later one of its pid.
+  /// Field 22 of /proc/PID/stat, which distinguishes a process from a later one
+  /// with the same pid.
   uint64_t start_time = 0;
   core::incarnation life;
 };
 
-/// Returns the start time of process `pid`; 0 where there is none, or only its
-/// zombie.
+/// Returns the start time of process `pid`; 0 if the process does not exist or
+/// is a zombie.
 uint64_t start_time_of(int32_t pid);
 
-/// Maps an arena: slots, rings, process table. Base of owner and view.
+/// Maps an arena: slots, rings, process table. It is the base of owner and
+/// view.
 ///
-/// A pair of rings joins the control process with each other one. Process i's
-/// `inbound` is what it reads (control writes), its `outbound` what it writes.
+/// A pair of rings joins the control process with each other process. Process i
+/// reads its `inbound` ring, which control writes, and writes its `outbound`
+/// ring.
 class arena : public slot_store {
 public:
   ~arena() override;
 
   const arena_sizes& sizes() const;
   core::epoch host_epoch() const;
-  /// Low half of the epoch, as slot references carry it.
+  /// Returns the epoch as slot references carry it.
   uint32_t id() const;
-  /// Name of the shared object; empty for a private one.
+  /// Returns the name of the shared object; empty for a private one.
   const std::string& name() const;
 
-  /// Null for the control process, an unknown one, or a ring that something
-  /// scribbled over.
+  /// Return a ring of a process; null for the control process, an unknown
+  /// process, or a ring whose capacity was overwritten.
   ring_memory* inbound(core::process_id process);
   ring_memory* outbound(core::process_id process);
   process_entry process(core::process_id process) const;
@@ -79,14 +82,14 @@ protected:
   std::unique_ptr<impl> impl_;
 };
 
-/// Makes an arena and removes it at its end.
+/// Makes an arena and removes it when destroyed.
 class arena_owner : public arena {
 public:
-  /// Makes a shared object, 0600, named "atelier-<uid>-<pid>-<n>", locked for
-  /// the owner's life. First removes the objects of dead owners of this user,
-  /// after waiting at most `patience` until the processes in their tables are
-  /// gone (they die with their parent); the new epoch is the highest of those
-  /// removed, or of those that live, plus one.
+  /// Makes a shared object, 0600, named "atelier-<uid>-<pid>-<n>", and locks it
+  /// for the owner's life. First removes the objects of dead owners of this
+  /// user, after waiting at most `patience` until the processes in their tables
+  /// are gone (they die with their parent). The new epoch is the highest of the
+  /// removed and of the live objects, plus one.
   /// Errors: ec::bad_config (sizes), ec::out_of_resources (memory: the pages
   ///         are reserved at once, so that no later write can fail),
   ///         ec::io_failed.
@@ -97,8 +100,8 @@ public:
   static core::result<std::unique_ptr<arena_owner>> make_private(
     const arena_sizes& sizes);
 
-  /// Clears both rings of a process for its next life and enters it.
-  /// Only after the confirmed exit of the life before.
+  /// Clears both rings of a process for its next life and enters that life.
+  /// @pre the exit of the life before is confirmed
   void begin_life(core::process_id process, core::incarnation life);
 
   /// Enters the pid of the started process.
@@ -122,7 +125,7 @@ private:
   explicit arena_view(std::unique_ptr<impl> x);
 };
 
-/// Removes what dead owners of this user left; returns the names removed.
+/// Removes the objects that dead owners of this user left. Returns their names.
 core::result<std::vector<std::string>> remove_stale(core::timespan patience);
 
 } // namespace atelier::ipc

@@ -11,12 +11,11 @@ namespace atelier::ipc {
 /// Keeps slots on the heap of one process, for tests and simulation.
 class heap_store : public slot_store {
 public:
-  /// @param arena what references into this store carry
-  /// @param counts slots by kind
-  /// @param slot_bytes bytes of one buffer by kind. 0: the kind's slots
-  /// remember
-  ///        what was published and keep no bytes, so that a simulation may hold
-  ///        thousands of them.
+  /// @param arena the arena in references into this store
+  /// @param counts number of slots by kind
+  /// @param slot_bytes bytes of one buffer by kind. With 0, the kind's slots
+  /// record publications and keep no bytes, so that a simulation may hold
+  /// thousands of them.
   heap_store(uint32_t arena, std::array<uint32_t, slot_kinds> counts,
              std::array<uint64_t, slot_kinds> slot_bytes = {});
 

@@ -14,14 +14,14 @@
 
 namespace atelier::ipc {
 
-/// Where a slot stands.
+/// The state of a slot.
 ///
 /// FREE --grant--> GRANTED --release or confirmed exit--> HELD
 /// GRANTED --suspected--> QUARANTINED --confirmed exit--> HELD
 /// HELD --no reader left, and superseded or its request ended--> FREE
 enum class slot_state : uint8_t { free, granted, quarantined, held };
 
-/// Counts of slots by state, of one kind.
+/// The numbers of slots of one kind by state.
 struct slot_census {
   uint32_t free = 0;
   uint32_t granted = 0;
@@ -31,7 +31,7 @@ struct slot_census {
   friend bool operator==(const slot_census&, const slot_census&) = default;
 };
 
-/// Names one life of a process.
+/// Identifies one life of a process.
 struct process_life {
   core::process_id process;
   core::incarnation life;
@@ -40,8 +40,8 @@ struct process_life {
                                     const process_life&) = default;
 };
 
-/// The only allocator of a host's slots: a pure state machine, no clock, no
-/// memory but its own.
+/// The only allocator of a host's slots. It is a pure state machine, without a
+/// clock, and has no memory but its own.
 ///
 /// Invariants:
 /// (1) a slot has at most one writer, from its grant to its release or to the
@@ -55,50 +55,51 @@ struct process_life {
 /// Threads: one owner.
 class keeper {
 public:
-  /// @param arena low half of the epoch, put into every reference
+  /// @param arena the epoch, which every reference carries
   /// @param first_generation the generation before each slot's first grant
   keeper(uint32_t arena, std::array<uint32_t, slot_kinds> counts,
          uint32_t first_generation = 0);
 
-  /// Grants one slot for each of `kinds` to `writer`, or none where one is
+  /// Grants one slot for each of `kinds` to `writer`, or none if one is
   /// missing. `reserve[kind]` slots of each kind must stay free afterwards,
-  /// also of kinds that are not wanted; where nothing is wanted, nothing must.
-  /// None for a life that was suspected or is dead.
+  /// including kinds that are not requested. If `kinds` is empty, none must.
+  /// Grants none to a life that was suspected or is dead.
   std::optional<std::vector<slot_ref>> grant(
     core::ticket writer, process_life in, std::span<const slot_kind> kinds,
     const std::array<uint32_t, slot_kinds>& reserve = {});
 
-  /// Lets `reader` read a granted, quarantined or held slot until `end_read`
-  /// or the confirmed exit of its process; asking again changes nothing.
-  /// False for a stale reference, or a life that was suspected or is dead.
+  /// Lets `reader` read a granted, quarantined or held slot until `end_read` or
+  /// the confirmed exit of its process. Another call for the same reader
+  /// changes nothing. Returns false for a stale reference, or a life that was
+  /// suspected or is dead.
   bool begin_read(const slot_ref& slot, core::ticket reader, process_life in);
 
-  /// Ends all reading of the slot by that ticket. Unknown readers are ignored.
+  /// Ends all reads of the slot by that ticket. Ignores unknown readers.
   void end_read(const slot_ref& slot, core::ticket reader);
 
-  /// The writer is done with the slot: it is held for the request from now on.
-  /// A quarantined slot stays so. False where `writer` is not the slot's or the
-  /// reference is stale.
+  /// Ends the writer's use of the slot, which is held for the request from now
+  /// on. A quarantined slot stays quarantined. Returns false if `writer` is not
+  /// the slot's writer or the reference is stale.
   bool release(const slot_ref& slot, core::ticket writer);
 
-  /// A successor of the slot was published, or nobody needs its bytes any
-  /// more: it goes once it is held and unread.
+  /// Marks a slot whose successor was published or whose bytes are no longer
+  /// needed. The slot is freed once it is held and unread.
   void supersede(const slot_ref& slot);
 
-  /// The request ended: all its slots go once they are held and unread.
+  /// Ends a request. All its slots are freed once they are held and unread.
   void end_request(core::request_id request);
 
-  /// The process may be dead: its granted slots are quarantined.
+  /// Quarantines the granted slots of a process that may be dead.
   void suspect(process_life who);
 
-  /// The process is dead for certain: its slots are held, its readers gone.
+  /// Makes the slots of a dead process held, and removes its readers.
   void confirm_exit(process_life who);
 
   std::optional<slot_state> state_of(const slot_ref& slot) const;
   const slot_census& census(slot_kind kind) const;
   uint32_t count(slot_kind kind) const;
 
-  /// Returns what breaks an invariant, empty where all hold. For tests.
+  /// Returns a broken invariant; empty if all hold. For tests.
   std::string check() const;
 
 private:
@@ -129,7 +130,7 @@ private:
   std::array<std::vector<entry>, slot_kinds> slots_;
   std::array<std::vector<uint32_t>, slot_kinds> free_;
   std::array<slot_census, slot_kinds> census_;
-  /// By process: the last life that was suspected or is dead.
+  /// The last life of each process that was suspected or is dead.
   std::vector<std::optional<core::incarnation>> doomed_;
 };
 

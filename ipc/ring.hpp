@@ -13,19 +13,19 @@
 
 namespace atelier::ipc {
 
-/// Names one life of a ring: records of another are not accepted.
+/// Identifies one life of a ring. Records of another life are not accepted.
 struct ring_life {
   core::epoch host;
   core::incarnation life;
 };
 
-/// The bytes of one ring as they lie in shared memory. See layout.hpp.
+/// The bytes of one ring in shared memory. See layout.hpp.
 struct ring_memory;
 
-/// Writes records into one direction of a pair of rings.
-/// A record is: u32 length, u32 CRC-32C of all the rest, u32 epoch, u32
-/// incarnation, payload, padded to 8 bytes. It is there whole or not at all, at
-/// whatever instruction its writer is killed.
+/// Writes records into one direction of a pair of rings. A record is: u32
+/// length, u32 CRC-32C of all the rest, u32 epoch, u32 incarnation, payload,
+/// padded to 8 bytes. The ring holds a record whole or not at all, at whatever
+/// instruction its writer is killed.
 ///
 /// Threads: one at a time.
 class ring_writer {
@@ -33,23 +33,26 @@ public:
   ring_writer() = default;
   ring_writer(ring_memory* ring, ring_life life);
 
-  /// Appends a record and wakes the reader. False where it does not fit now.
-  /// Errors: ec::invalid_argument where it could never fit.
+  /// Appends a record and wakes the reader. Returns false if it does not fit
+  /// now.
+  /// Errors: ec::invalid_argument if it could never fit.
   core::result<bool> push(std::span<const std::byte> payload);
 
-  /// Likewise, but leaves the waking to a later `push` or `announce`: the
-  /// record is safe in the ring, and its reader may sleep on.
+  /// Appends a record as `push` does, but leaves the waking to a later `push`
+  /// or `announce`. The record is safe in the ring, and its reader may continue
+  /// to sleep.
   core::result<bool> push_quietly(std::span<const std::byte> payload);
 
   /// Wakes the reader if it sleeps.
   void announce();
 
-  /// Wakes the reader, if it sleeps, for a record that is about to come: it
-  /// looks for it for a moment before it sleeps again, and the record's own
-  /// wake-up costs nothing.
+  /// Wakes the reader, if it sleeps, for a record that will arrive soon. The
+  /// reader looks for it for a moment before it sleeps again, so that the
+  /// record's own wake-up costs nothing.
   void rouse();
 
-  /// Waits until the reader made room, at most `most`. False on time-out.
+  /// Waits at most `most` until the reader has made room. Returns false on
+  /// time-out.
   bool wait_for_room(size_t payload_bytes, core::timespan most);
 
   /// Returns the largest payload that fits an empty ring.
@@ -71,20 +74,21 @@ public:
   ring_reader() = default;
   ring_reader(ring_memory* ring, ring_life life);
 
-  /// Copies the next record into `into`, waiting at most `most` for one, of
-  /// that `spin` without sleeping. Returns false where none came.
-  /// A record moves out of the ring only when the copy is whole. Pop once more
-  /// after the writer's death: one killed between writing a record and waking
-  /// its reader leaves the record unannounced.
+  /// Copies the next record into `into`. Waits at most `most` for one, `spin`
+  /// of it without sleeping. Returns false if none arrived. A record leaves the
+  /// ring only when the copy is whole. Call this once more after the writer's
+  /// death: a writer that is killed between writing a record and waking its
+  /// reader leaves the record unannounced.
   /// Errors: ec::incompatible for a foreign epoch or incarnation, ec::io_failed
   ///         for a broken length or checksum; the ring is unusable afterwards.
   core::result<bool> pop(std::vector<std::byte>& into, core::timespan most,
                          core::timespan spin = {});
 
-  /// Ends a wait of `pop` from another thread, or else the next one.
+  /// Ends a wait of `pop` from another thread, or otherwise the next wait.
   void interrupt();
 
-  /// As the writer's: for a thread of the reader's own process.
+  /// Wakes the reader as the writer's `rouse` does, from the reader's own
+  /// process.
   void rouse();
 
 private:

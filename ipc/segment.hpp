@@ -13,29 +13,30 @@
 
 namespace atelier::ipc {
 
-/// Owns zeroed memory of a fixed size: a shared object, or private memory.
+/// Owns zeroed memory of a fixed size: a shared object or private memory.
 ///
-/// The object is locked by its own descriptor for the owner's life; the kernel
-/// lifts the lock when the owner dies, however it dies. A child made by fork
-/// holds the lock too until it calls exec or exits.
+/// The object is locked by its own descriptor for the owner's life. The kernel
+/// releases the lock when the owner dies, however it dies. A child made by fork
+/// also holds the lock until it calls exec or exits.
 class segment_owner {
 public:
-  /// Makes and locks the object "atelier-<uid>-<pid>-<n>", 0600, with all its
-  /// pages reserved: a write can never fail later for want of memory.
-  /// Errors: ec::out_of_resources, ec::io_failed. Nothing is left behind then.
+  /// Makes and locks the object "atelier-<uid>-<pid>-<n>", 0600, and reserves
+  /// all its pages, so that a later write cannot fail for lack of memory.
+  /// Errors: ec::out_of_resources, ec::io_failed. Then no object is left
+  ///         behind.
   static core::result<segment_owner> make_shared_memory(uint64_t bytes);
 
-  /// Makes memory that only this process, and what it forks, can see.
+  /// Makes memory that only this process and its forks can see.
   static core::result<segment_owner> make_private(uint64_t bytes);
 
   segment_owner(segment_owner&& other) noexcept;
   segment_owner& operator=(segment_owner&&) = delete;
 
-  /// Unlinks the object, unless this is a fork of the maker.
+  /// Unlinks the object unless this is a fork of the maker.
   ~segment_owner();
 
   std::byte* data() const;
-  /// Empty for private memory.
+  /// Returns the object's name; empty for private memory.
   const std::string& name() const;
 
 private:
@@ -63,10 +64,10 @@ private:
   boost::interprocess::mapped_region region_;
 };
 
-/// Returns how the names of this user's objects begin.
+/// Returns the prefix of the names of this user's objects.
 std::string segment_prefix();
 
-/// Takes the lock of the object behind `fd` if nobody has it.
+/// Tries to lock the object behind `fd`. Returns whether it has the lock.
 bool try_lock_segment(int fd);
 
 } // namespace atelier::ipc

@@ -8,14 +8,14 @@
 
 namespace atelier::ipc {
 
-/// What a slot holds.
+/// The contents of a slot.
 enum class slot_kind : uint8_t {
-  /// Everything that resumes a request: latent, sampler history, generator
-  /// counter, step, prompt embeddings. Two buffers, published in turn.
+  /// The state that resumes a request: latent, sampler history, generator
+  /// counter, step, prompt embeddings. It has two buffers, published in turn.
   state,
-  /// Pixels or encoded bytes. Written once.
+  /// Pixels or encoded bytes. They are written once.
   image,
-  /// A latent kept for a cache. Written once.
+  /// A latent kept for a cache. It is written once.
   capture,
 };
 
@@ -33,10 +33,10 @@ constexpr std::string_view to_string(slot_kind x) {
   return "unknown";
 }
 
-/// Names a slot for one grant. It travels in messages in place of the bytes.
-/// Invariant: generation 0 names no slot.
+/// Identifies a slot for one grant. Messages carry it in place of the bytes.
+/// Invariant: generation 0 identifies no slot.
 struct slot_ref {
-  /// Low half of the arena's epoch; a reference into another arena is refused.
+  /// The arena's epoch; a reference into another arena is refused.
   uint32_t arena = 0;
   /// Index among the slots of `kind`.
   uint32_t slot = 0;

@@ -11,47 +11,50 @@
 
 namespace atelier::ipc {
 
-/// Where slots' bytes are: the arena when live, the heap in simulation (then
-/// perhaps without any payload).
+/// Holds the bytes of slots: in the arena when live, on the heap in simulation
+/// (possibly without any payload).
 ///
-/// Every call checks the reference's arena, kind, index and generation and
-/// answers ec::incompatible for a stale one; nothing is read or written then.
+/// Every call that returns a result checks the reference's arena, kind, index
+/// and generation. For a stale reference it returns ec::incompatible, and reads
+/// and writes nothing.
 /// Threads: any; for one slot, only its grantee writes.
 class slot_store {
 public:
   virtual ~slot_store() = default;
 
-  /// Returns the bytes that one buffer of a slot of `kind` holds; 0 in a store
+  /// Returns the size of one buffer of a slot of `kind` in bytes; 0 in a store
   /// without payload.
   virtual size_t capacity(slot_kind kind) const = 0;
 
-  /// Makes a slot ready for a new grantee: nothing published, then the
-  /// generation of `slot`. Called by the keeper's owner alone, at a grant.
+  /// Makes a slot ready for a new grantee: first nothing is published, then the
+  /// slot has the generation of `slot`. Only the keeper's owner calls it, at a
+  /// grant.
   virtual void open(const slot_ref& slot) = 0;
 
-  /// Returns the buffer that the grantee may fill: the one not published.
+  /// Returns the buffer that the grantee may fill, which is not the published
+  /// one.
   virtual core::result<std::span<std::byte>> buffer(const slot_ref& slot) = 0;
 
   /// Publishes the first `bytes` of the filled buffer as publication `seq`. For
-  /// a state slot `seq` is the count of steps done + 1, and their checksum goes
-  /// with the bytes; for the other kinds it is 1, once.
-  /// Errors: ec::invalid_argument where seq does not rise or bytes > capacity.
+  /// a state slot `seq` is the number of completed steps + 1, and a checksum is
+  /// published with the bytes. For the other kinds it is 1, once.
+  /// Errors: ec::invalid_argument if seq does not rise or bytes > capacity.
   virtual core::result<void> publish(const slot_ref& slot, uint64_t seq,
                                      size_t bytes) = 0;
 
-  /// Returns the last published seq, 0 where there is none.
+  /// Returns the last published seq; 0 if nothing is published.
   virtual core::result<uint64_t> published(const slot_ref& slot) const = 0;
 
   /// Copies the published buffer into `into` (resized) and returns its seq.
-  /// A copy is accepted only if nothing was published meanwhile and, of a state
-  /// slot, its checksum holds; a few attempts are made.
-  /// Errors: ec::not_found where nothing is published; ec::io_failed where the
-  ///         bytes are torn.
+  /// Accepts a copy only if nothing was published meanwhile and, for a state
+  /// slot, its checksum is right. Makes a few attempts.
+  /// Errors: ec::not_found if nothing is published; ec::io_failed if the bytes
+  ///         are torn.
   virtual core::result<uint64_t> read(const slot_ref& slot,
                                       std::vector<std::byte>& into) const = 0;
 
-  /// Returns the published bytes of a slot that is written once, in place.
-  /// Valid while the caller holds a read grant.
+  /// Returns the published bytes of a slot that is written once, in place. They
+  /// are valid while the caller holds a read grant.
   virtual core::result<std::span<const std::byte>> view(
     const slot_ref& slot) const = 0;
 };

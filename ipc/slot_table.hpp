@@ -11,17 +11,18 @@
 
 namespace atelier::ipc {
 
-/// Where the slots of one kind lie.
+/// The memory of the slots of one kind.
 struct slot_block {
   slot_header* headers = nullptr;
   std::byte* buffers = nullptr;
   uint32_t count = 0;
-  /// Of one buffer. 0: no payload is kept, only what was published.
+  /// Bytes of one buffer. With 0, the slots record publications and no payload.
   uint64_t bytes = 0;
 };
 
-/// Reads and publishes slots in memory that others read and write meanwhile.
-/// The functions are those of slot_store; the memory is not owned.
+/// Reads and publishes slots in memory that other processes read and write
+/// meanwhile. The functions are those of slot_store. The table does not own the
+/// memory.
 class slot_table {
 public:
   slot_table() = default;

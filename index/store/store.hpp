@@ -18,24 +18,25 @@
 namespace atelier::index {
 
 struct store_options {
-  /// Made where it is not there; its parent is.
+  /// The folder is made if it is missing; its parent must exist.
   std::filesystem::path folder;
   /// Entries of one scope are not found under another, because other models
   /// draw other images under the same key.
   std::string scope;
-  /// Texts are compared by its vectors. They are not on the disk: each start
-  /// encodes the texts of its scope anew.
+  /// Its vectors compare the texts. They are not on the disk: each start
+  /// encodes the texts of its scope again.
   std::shared_ptr<const text_encoder> encoder = words_encoder();
-  /// The most that is kept, as `stored_bytes` counts, and the most entries.
+  /// The maximum size of all entries, as `stored_bytes` counts it, and their
+  /// maximum number.
   uint64_t disk_bytes = 0;
   uint64_t entries = 0;
-  /// The most memory for copies of payloads.
+  /// The maximum memory for copies of payloads, in bytes.
   uint64_t memory_bytes = 0;
-  /// The share of `disk_bytes` that is reserved in equal parts for all tenants
-  /// that keep anything, 0..1: nobody's entries drive another tenant below its
-  /// part.
+  /// Fraction of `disk_bytes`, 0..1, that is reserved in equal parts for all
+  /// tenants that keep anything. The entries of one tenant never drive another
+  /// tenant below its part.
   double tenant_floor = 0.25;
-  /// After so many failures of the disk in a row it is left out for `retry`.
+  /// After this many failures in a row the disk is skipped for `retry`.
   uint32_t most_failures = 3;
   core::timespan retry = std::chrono::seconds{30};
   std::function<core::time_point()> now = std::chrono::steady_clock::now;
@@ -47,37 +48,37 @@ struct store_options {
   };
 };
 
-/// Returns the bytes by which a leftover counts on the disk: its payloads, its
-/// key and text, and 4 KiB for its row and the end of its file.
+/// Returns the size by which a leftover counts on the disk, in bytes: its
+/// payloads, its key and text, and 4 KiB for its row and the end of its file.
 uint64_t stored_bytes(std::string_view key, std::string_view text,
                       const leftover& what);
 
-/// Kept work that outlives the process: rows in `cache.sqlite`, payloads in
-/// files under `payload/`. Where a bound is reached, the entries leave that
-/// were least recently kept or read (`detail/ledger.hpp` says whose).
+/// Kept work that outlives the process, with rows in `cache.sqlite` and
+/// payloads in files under `payload/`. At a bound, the least recently kept or
+/// read entries are evicted (`detail/ledger.hpp` chooses the tenant).
 ///
-/// An entry that `keep` returned true for is there after the end of the
-/// process, however it ends. Its payload is on the disk before its row, and its
-/// row goes before its payload, so that none is there in part. The last uses of
-/// entries are written with the next entry, or when 256 wait: after a kill the
-/// order of leaving may be a little older.
+/// An entry for which `keep` returned true survives the end of the process,
+/// however it ends. Its payload is on the disk before its row, and its row is
+/// removed before its payload, so that no entry exists in part. The last uses
+/// of entries are written with the next entry, or when 256 are queued, so the
+/// order of eviction may be a little older after a kill.
 ///
-/// Only the keys, steps and vectors of entries are in memory, and copies of
-/// payloads; a search touches nothing else. Whoever keeps, and whoever reads
-/// what has no copy, waits for the disk.
+/// Only the keys, steps and vectors of entries, and copies of payloads, are in
+/// memory; a search reads nothing else. Calls that keep an entry, or read a
+/// payload without a copy, wait for the disk.
 ///
-/// A fault of the disk ends nothing: `keep` returns false and the fault counts
-/// as failed. After `most_failures` in a row nothing is written for `retry`;
-/// after as many of reading, nothing is found for as long.
-/// Threads: any; changes of the disk take turns, over one connection.
+/// A disk fault is not fatal: `keep` returns false, and the fault counts as
+/// failed. After `most_failures` write faults in a row nothing is written for
+/// `retry`; after as many read faults nothing is found for the same time.
+/// Threads: any; changes of the disk take turns over one connection.
 class store final : public kept_work {
 public:
-  /// Opens a folder that no other store has open. Entries whose file is not
-  /// there or of another size count as torn and leave; files without an entry
-  /// are removed.
-  /// Errors: ec::unavailable where another process has the folder open;
-  ///         ec::incompatible where the rows are of a newer version;
-  ///         ec::io_failed. All name the path.
+  /// Opens a folder that no other store has open. Entries whose file is missing
+  /// or has another size count as torn and leave; files without an entry are
+  /// removed.
+  /// Errors: ec::unavailable if another process has the folder open;
+  ///         ec::incompatible if the rows have a newer version; ec::io_failed.
+  ///         All name the path.
   static core::result<std::shared_ptr<store>> open(store_options options);
 
   ~store() override;

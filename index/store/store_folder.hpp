@@ -10,15 +10,15 @@
 
 namespace atelier::index {
 
-/// What a store's folder holds.
+/// The contents of a store's folder.
 struct store_facts {
   uint64_t entries = 0;
-  /// By which they count, see stored_bytes.
+  /// The size by which the entries count, in bytes; see stored_bytes.
   uint64_t bytes = 0;
   uint64_t payload_bytes = 0;
   uint64_t tenants = 0;
-  /// When the oldest and the newest entry were made, in seconds since 1970; 0:
-  /// there is none.
+  /// When the oldest and the newest entry were made, in seconds since 1970; 0
+  /// if the store is empty.
   int64_t oldest = 0;
   int64_t newest = 0;
 };
@@ -30,10 +30,10 @@ struct damaged_entry {
 
 /// The faults of a store's folder.
 struct store_damage {
-  /// What SQLite says of its file; empty: nothing.
+  /// The fault that SQLite reports in its file; empty if it finds none.
   std::string rows;
   std::vector<damaged_entry> entries;
-  /// Files without an entry: the next start removes them.
+  /// Files without an entry, which the next start removes.
   uint64_t files_without_entry = 0;
   uint64_t checked = 0;
   uint64_t checked_bytes = 0;
@@ -43,15 +43,18 @@ struct store_damage {
   }
 };
 
-/// They open a folder that no store has open, and change no entry of it.
-/// Errors: ec::not_found where there is no store; those of store::open.
+/// Returns the contents of a folder that no store has open, and changes no
+/// entry.
+/// Errors: ec::not_found if the folder holds no store; those of store::open.
 core::result<store_facts> facts_of_store(const std::filesystem::path& folder);
 
-/// Reads every payload and compares its checksum.
+/// Reads every payload of such a folder and compares its checksum. Changes no
+/// entry.
+/// Errors: as facts_of_store.
 core::result<store_damage> verify_store(const std::filesystem::path& folder);
 
-/// Removes all entries and their files, sound or not; returns how many files of
-/// payloads there were.
+/// Removes all entries and their files, sound or not. Returns the number of
+/// payload files that existed.
 /// Errors: as facts_of_store.
 core::result<uint64_t> clear_store(const std::filesystem::path& folder);
 

@@ -7,8 +7,9 @@
 
 namespace atelier::index::detail {
 
-/// Says whether a disk is worth another try: after so many failures in a row it
-/// is left out for a while, then tried once, and left out again if that fails.
+/// Decides whether a disk is tried again. After `most_failures` failures in a
+/// row the disk is skipped for `retry`, then tried once, and skipped again if
+/// that fails.
 /// Threads: one at a time.
 class breaker {
 public:
@@ -19,7 +20,7 @@ public:
     return failures_ < most_failures_ || now >= until_;
   }
 
-  /// Returns whether it is left out from now on.
+  /// Returns whether the disk is skipped from now on.
   bool failed(core::time_point now) {
     if (failures_ < most_failures_)
       ++failures_;
@@ -27,7 +28,7 @@ public:
     return failures_ >= most_failures_;
   }
 
-  /// Returns whether anything had failed before.
+  /// Returns whether it had failed before.
   bool worked() {
     const bool before = failures_ > 0;
     failures_ = 0;

@@ -16,7 +16,7 @@
 
 namespace atelier::index::detail {
 
-/// A payload of an entry: a state, or the image where `steps` is 0.
+/// A payload of an entry: a state, or the image if `steps` is 0.
 struct part_row {
   uint32_t steps = 0;
   uint64_t bytes = 0;
@@ -38,22 +38,23 @@ struct entry_row {
   int64_t made = 0;
   /// Rises with each use of any entry.
   uint64_t used = 0;
-  /// Steps rise; the payloads' order in the file.
+  /// Ordered by rising steps, which is the payloads' order in the file.
   std::vector<part_row> parts;
 
   friend bool operator==(const entry_row&, const entry_row&) = default;
 };
 
-/// By which an entry counts beside its payloads, key and text.
+/// The size by which an entry counts in addition to its payloads, key and text,
+/// in bytes.
 inline constexpr uint64_t entry_overhead = 4096;
 
-/// Returns the bytes of an entry's payloads.
+/// Returns the size of an entry's payloads in bytes.
 uint64_t payload_bytes(const entry_row& row);
 
-/// Returns the bytes by which an entry counts.
+/// Returns the size by which an entry counts, in bytes.
 uint64_t counted_bytes(const entry_row& row);
 
-/// When an entry was last used.
+/// The last use of an entry.
 struct entry_use {
   uint64_t number = 0;
   uint64_t used = 0;
@@ -63,16 +64,16 @@ struct entry_use {
 /// version before.
 std::span<const std::string_view> catalog_versions();
 
-/// The rows of all entries, in one file of SQLite with a write-ahead log. A
-/// change that was told to be done outlives the end of the process; after a
-/// loss of power the last changes may be missing, none is there in part.
+/// The rows of all entries, in one SQLite file with a write-ahead log. A change
+/// that was reported as done survives the end of the process. After a power
+/// loss the last changes may be missing, but none is partial.
 /// Threads: one at a time.
 class catalog {
 public:
-  /// Opens the file; makes it where there is none, and brings an older one to
+  /// Opens the file. Creates it if it is missing, and upgrades an older one to
   /// the newest version.
-  /// Errors: ec::incompatible where the file is of a newer version, or not a
-  ///         file of this kind; ec::io_failed.
+  /// Errors: ec::incompatible if the file has a newer version or is not of this
+  ///         kind; ec::io_failed.
   static core::result<catalog> open(
     const std::filesystem::path& file,
     std::span<const std::string_view> versions = catalog_versions());
@@ -89,20 +90,20 @@ public:
   /// Errors: ec::io_failed.
   core::result<uint64_t> last_number() const;
 
-  /// Adds an entry, and notes the last uses of others with it.
-  /// Errors: ec::io_failed: then nothing has changed.
+  /// Adds an entry, and records the last uses of others with it.
+  /// Errors: ec::io_failed; then nothing has changed.
   core::result<void> add(const entry_row& row,
                          std::span<const entry_use> uses) const;
 
-  /// Removes entries; those that are gone are no fault.
-  /// Errors: ec::io_failed: then nothing has changed.
+  /// Removes entries. An entry that is gone is no error.
+  /// Errors: ec::io_failed; then nothing has changed.
   core::result<void> remove(std::span<const uint64_t> numbers) const;
 
-  /// Notes when entries were last used.
-  /// Errors: ec::io_failed: then nothing has changed.
+  /// Records when entries were last used.
+  /// Errors: ec::io_failed; then nothing has changed.
   core::result<void> note(std::span<const entry_use> uses) const;
 
-  /// Returns what SQLite finds wrong with its file; empty: nothing.
+  /// Returns the fault that SQLite finds in its file; empty if it finds none.
   /// Errors: ec::io_failed.
   core::result<std::string> faults() const;
 

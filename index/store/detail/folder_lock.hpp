@@ -8,12 +8,13 @@
 
 namespace atelier::index::detail {
 
-/// Keeps other processes out of a folder, and other users of it in this one. It
-/// ends with the process, however that ends; the file `lock` stays.
+/// Locks a folder against other processes, and against other users of it in
+/// this one. The lock ends with the process, however that ends; the file `lock`
+/// stays.
 class folder_lock {
 public:
-  /// Errors: ec::unavailable where another one has it: the text names the
-  ///         process; ec::io_failed.
+  /// Errors: ec::unavailable if the folder is locked already: the text names
+  ///         the process; ec::io_failed.
   static core::result<folder_lock> take(const std::filesystem::path& folder);
 
   folder_lock(folder_lock&& other) noexcept

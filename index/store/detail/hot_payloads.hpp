@@ -10,17 +10,17 @@
 
 namespace atelier::index::detail {
 
-/// Copies of what was last written or read, in memory. Where the bound is
-/// reached, the least recently used copies leave.
+/// Copies in memory of the payloads that were last written or read. At the
+/// bound, the least recently used copies are evicted.
 /// Threads: one at a time.
 class hot_payloads {
 public:
   explicit hot_payloads(uint64_t most_bytes);
 
-  /// Returns the copy of a part of an entry; null: there is none.
+  /// Returns the copy of a part of an entry, or null.
   payload find(uint64_t entry, uint32_t steps);
 
-  /// Copies larger than the bound are not taken.
+  /// Adds a copy unless it is larger than the bound.
   void put(uint64_t entry, uint32_t steps, payload bytes);
 
   void drop(uint64_t entry);
@@ -31,7 +31,7 @@ public:
 
 private:
   using name = std::pair<uint64_t, uint32_t>;
-  /// The most recently used first.
+  /// The most recently used copy is first.
   using recency = std::list<std::pair<name, payload>>;
   using place = std::map<name, recency::iterator>::iterator;
 

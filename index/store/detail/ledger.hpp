@@ -12,50 +12,54 @@
 
 namespace atelier::index::detail {
 
-/// The most that all tenants keep together, and the share of the bytes that is
-/// reserved for them in equal parts.
+/// The limits on what all tenants keep together, and the fraction of the bytes
+/// that is reserved for them in equal parts.
 struct budget {
   uint64_t bytes = 0;
   uint64_t entries = 0;
-  /// 0..1.
+  /// Fraction of `bytes`, 0..1.
   double floor = 0;
 };
 
-/// Who keeps how many bytes of a budget, and which entries leave for a new one.
-/// Nothing but numbers: it knows neither payloads nor files.
+/// Records how many bytes of a budget each tenant keeps, and chooses the
+/// entries that leave for a new one. It handles numbers only, no payloads or
+/// files.
 ///
 /// A tenant's floor is its part of the reserved bytes: all tenants that keep
-/// anything, and the one that is about to, have equal parts. For a new entry
-/// leave the least recently used of its tenant and of those tenants that keep
-/// their floor without it; of each tenant the least recently used leaves first.
+/// anything, and the one that is about to, have equal parts. An entry may leave
+/// for a new one if both have the same tenant, or if its tenant keeps its floor
+/// without it. The least recently used of these entries leaves first.
 /// Threads: one at a time.
 class ledger {
 public:
   explicit ledger(budget most);
 
-  /// Enters an entry, as last used at `used`.
+  /// Adds an entry that was last used at `used`.
   /// @pre the number is new, and `used` is not less than that of any other
   void add(uint64_t number, core::tenant_id whose, uint64_t bytes,
            uint64_t used);
 
-  /// Makes an entry its tenant's most recently used, at `used`; nothing happens
-  /// where it is gone.
+  /// Makes an entry its tenant's most recently used, at `used`. Does nothing if
+  /// the entry is gone.
   void use(uint64_t number, uint64_t used);
 
   void remove(uint64_t number);
 
-  /// Returns the entries that leave so that an entry of `bytes` fits, the first
-  /// to leave first; none: it does not fit, whatever may leave.
-  /// @param beside bytes of the budget that no entry has
+  /// Returns the entries that must leave so that an entry of `bytes` fits, in
+  /// the order in which they leave. Returns nothing if it does not fit,
+  /// whatever leaves.
+  /// @param beside bytes of the budget that belong to no entry
   std::optional<std::vector<uint64_t>> room_for(core::tenant_id whose,
                                                 uint64_t bytes,
                                                 uint64_t beside) const;
 
-  /// Returns the least recently used entries, whoever's, without which the
-  /// others fit: the budget was larger when they were kept.
+  /// Returns the least recently used entries of all tenants without which the
+  /// others fit. Such entries exist if the budget was larger when they were
+  /// kept.
   std::vector<uint64_t> excess() const;
 
-  /// Returns the least that others leave to each of so many tenants.
+  /// Returns the minimum that others leave to each of that many tenants, in
+  /// bytes.
   uint64_t floor_bytes(uint64_t tenants) const;
 
   uint64_t bytes() const {
@@ -74,7 +78,7 @@ private:
   };
 
   struct tenant {
-    /// The least recently used first.
+    /// The least recently used item is first.
     std::list<item> items;
     uint64_t bytes = 0;
   };

@@ -12,9 +12,9 @@
 
 namespace atelier::index::detail {
 
-/// The payloads of entries, one file each, named by the entry's number in 256
-/// folders. A file appears whole or not at all, readable by its owner alone,
-/// and never changes.
+/// The payloads of entries, one file for each entry, named by the entry's
+/// number in 256 folders. A file appears whole or not at all, only its owner
+/// can read it, and it never changes.
 /// Threads: any, for different entries.
 class payload_files {
 public:
@@ -28,24 +28,24 @@ public:
   core::result<void> write(
     uint64_t entry, std::span<const std::span<const std::byte>> parts) const;
 
-  /// Reads so many bytes of an entry's file, from `offset`.
-  /// Errors: ec::not_found where there is no file; ec::bad_payload where it
-  ///         ends too early; ec::io_failed.
+  /// Reads that many bytes of an entry's file, from `offset`.
+  /// Errors: ec::not_found if the file is missing; ec::bad_payload if it ends
+  ///         too early; ec::io_failed.
   core::result<std::vector<std::byte>> read(uint64_t entry, uint64_t offset,
                                             uint64_t bytes) const;
 
-  /// Removes an entry's file; it is no fault if there is none.
+  /// Removes an entry's file. A missing file is no error.
   /// Errors: ec::io_failed.
   core::result<void> remove(uint64_t entry) const;
 
   struct listing {
-    /// The size of each entry's file.
+    /// The size of each entry's file, in bytes.
     std::map<uint64_t, uint64_t> sizes;
-    /// What a process that was killed was writing.
+    /// Files that a killed process was writing.
     std::vector<std::filesystem::path> unfinished;
   };
 
-  /// Returns what there is. Files of other names are not looked at.
+  /// Returns the existing files. Ignores files with other names.
   /// Errors: ec::io_failed.
   core::result<listing> list() const;
 
@@ -53,7 +53,7 @@ private:
   std::filesystem::path folder_;
 };
 
-/// Makes a folder that only its owner may look into, where there is none.
+/// Makes a folder that only its owner can access, if it is missing.
 /// Errors: ec::io_failed.
 core::result<void> make_private_folder(const std::filesystem::path& folder);
 

@@ -22,20 +22,20 @@ namespace atelier::index {
 
 namespace detail {
 
-/// The parts of a store's folder.
+/// Return the parts of a store's folder.
 std::filesystem::path rows_of(const std::filesystem::path& folder);
 std::filesystem::path payloads_of(const std::filesystem::path& folder);
 
 } // namespace detail
 
-/// The disk, and what is in memory of it.
+/// A store's disk, and its state in memory.
 struct store::impl {
   struct kept {
     uint64_t number = 0;
     std::string key;
     uint32_t depth = 0;
     core::extent px;
-    /// In the order of the file; steps rise.
+    /// In the order of the file, by rising steps.
     std::vector<detail::part_row> parts;
 
     const detail::part_row* part_of(uint32_t steps) const;
@@ -48,18 +48,18 @@ struct store::impl {
 
   static core::result<std::unique_ptr<impl>> open(store_options options);
 
-  /// Enters the rows that have their files, and removes all else.
+  /// Adds the rows whose files exist, and removes everything else.
   core::result<void> read_folder();
 
-  /// Returns an entry, which is now the most recently used; null: it is gone.
+  /// Returns an entry and makes it the most recently used; null if it is gone.
   kept_ptr used(uint64_t entry);
 
-  /// Returns a part's bytes, checked.
+  /// Returns a part's bytes after checking them.
   core::result<payload> give(const kept& from, const detail::part_row& part);
 
   void drop_torn(uint64_t entry);
 
-  /// @param bytes by which it counts
+  /// @param bytes the size by which the entry counts
   bool keep(detail::entry_row row, std::span<const float> text, uint64_t bytes,
             std::span<const payload> payloads);
 
@@ -68,13 +68,13 @@ struct store::impl {
 
   void write_uses();
 
-  /// Takes the uses that wait to be written.
+  /// Returns the uses that are not written yet, and forgets them.
   std::vector<detail::entry_use> take_uses();
 
-  /// Lets uses wait again that could not be written.
+  /// Queues uses again that could not be written.
   void put_back(std::span<const detail::entry_use> unwritten);
 
-  // They need `writing`.
+  // The caller must hold `writing`.
   bool evict(std::span<const uint64_t> numbers);
   bool write(const detail::entry_row& row, std::span<const payload> payloads);
   void remove_file(uint64_t entry, uint64_t bytes);
@@ -82,7 +82,7 @@ struct store::impl {
   void write_failed(const core::error& why);
   void write_worked();
 
-  // They need `lock`.
+  // The caller must hold `lock`.
   void enter(kept_ptr entry, core::tenant_id whose, uint64_t bytes,
              uint64_t used_at);
   kept_ptr take_out(uint64_t entry);
@@ -91,12 +91,12 @@ struct store::impl {
   const detail::folder_lock held;
   const detail::payload_files files;
 
-  /// For what changes the disk; taken before `lock`.
+  /// Held while the disk is changed; locked before `lock`.
   std::mutex writing;
   const detail::catalog rows;
   detail::breaker writes;
-  /// Files of entries that are gone, which a fault of the disk left behind,
-  /// with their bytes.
+  /// Files of entries that are gone, with their bytes; a disk fault left them
+  /// behind.
   std::map<uint64_t, uint64_t> stayed;
 
   mutable std::mutex lock;

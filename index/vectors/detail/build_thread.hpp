@@ -10,10 +10,10 @@
 
 namespace atelier::index::detail {
 
-/// Runs work in order on a thread of its own, which starts with the first work.
-/// The destructor drops what has not begun, and waits for the rest, which looks
-/// at `stopping`.
-/// Threads: any; `settle` not from the work.
+/// Runs work in order on its own thread, which starts with the first work. The
+/// destructor drops work that has not begun, and waits for the rest, which
+/// checks `stopping`.
+/// Threads: any; the work must not call `settle`.
 class build_thread {
 public:
   build_thread() = default;
@@ -23,10 +23,10 @@ public:
 
   void post(std::function<void()> work);
 
-  /// Returns false, and drops the work, where other work runs or waits.
+  /// Returns false and drops the work if other work runs or is queued.
   bool post_if_idle(std::function<void()> work);
 
-  /// Waits until no work runs or waits.
+  /// Waits until no work runs or is queued.
   void settle();
 
   bool stopping() const;

@@ -13,33 +13,34 @@
 
 namespace atelier::index::detail {
 
-/// A vector. Everything that finds it shares it, so that one flag removes it
+/// A vector. All structures that find it share it, so that one flag removes it
 /// everywhere.
 struct entry {
   uint64_t number = 0;
-  /// Rises in the order of adding.
+  /// Rises in the order in which entries are added.
   uint64_t sequence = 0;
   std::vector<float> unit;
-  /// Whether it was removed: no search returns it any more.
+  /// Whether the entry was removed; no search returns it then.
   mutable std::atomic<bool> gone{false};
 };
 
 using entry_ptr = std::shared_ptr<const entry>;
 
-/// A graph of near neighbours (hnswlib's HNSW) over vectors that it shares. It
-/// does not change once it is built. Equal vectors are one point of it: many
-/// equal points would link each other alone, and hide the others.
+/// A graph of near neighbours (hnswlib's HNSW) over shared vectors. It does not
+/// change once it is built. Equal vectors are one point of the graph: many
+/// equal points would link only each other and hide the others.
 /// Threads: any.
 class graph {
 public:
-  /// Neighbours of an entry, and candidates while an entry is linked.
+  /// Number of neighbours of an entry, and of candidates while an entry is
+  /// linked.
   static constexpr size_t neighbours = 16;
   static constexpr size_t candidates = 200;
 
   /// Links all entries: those of `from`, which are linked already (null: none),
-  /// and then `added`. Takes about a millisecond for each added one.
-  /// Errors: ec::stopping where `stop` said so; ec::internal where hnswlib
-  ///         threw, as without memory.
+  /// and then `added`. Takes about a millisecond for each added entry.
+  /// Errors: ec::stopping if `stop` returned true; ec::internal if hnswlib
+  ///         threw, for example without memory.
   static core::result<std::shared_ptr<const graph>> build(
     size_t dimensions, const graph* from, std::span<const entry_ptr> added,
     const std::function<bool()>& stop);
@@ -48,9 +49,9 @@ public:
   graph(const graph&) = delete;
   graph& operator=(const graph&) = delete;
 
-  /// Returns the entries of about `count` of the nearest points, in any order,
-  /// also those that are gone.
-  /// Errors: ec::internal where hnswlib threw.
+  /// Returns the entries of about `count` of the nearest points, in any order.
+  /// Includes entries that are gone.
+  /// Errors: ec::internal if hnswlib threw.
   core::result<std::vector<const entry*>> near(const float* unit,
                                                size_t count) const;
 
@@ -59,7 +60,7 @@ public:
   /// Returns the memory of the links, without the entries.
   uint64_t bytes() const;
 
-  /// Returns the memory of the links of so many entries while they are built.
+  /// Returns the memory of the links of that many entries while they are built.
   static uint64_t most_bytes(size_t entries);
 
 private:

@@ -12,18 +12,18 @@ struct products {
   std::string_view name;
   /// Returns whether this processor has the instructions.
   bool (*runs)();
-  /// Returns the product in eight sums, which no processor fuses: equal bits
-  /// for every instruction set.
+  /// Returns the product in eight sums that no processor fuses, so that every
+  /// instruction set gives the same bits.
   double (*exact)(const float* a, const float* b, size_t n);
   /// Returns the product with the sums that the processor adds fastest.
   float (*quick)(const float* a, const float* b, size_t n);
 };
 
-/// Returns those that are compiled, the narrowest first; not every processor
-/// runs them.
+/// Returns the compiled products, the narrowest first. Not every processor runs
+/// all of them.
 std::span<const products* const> compiled_products();
 
-/// Returns the widest that this processor runs.
+/// Returns the widest products that this processor runs.
 /// Threads: any.
 const products& chosen_products();
 

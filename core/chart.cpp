@@ -13,13 +13,13 @@ namespace atelier::core {
 
 namespace {
 
-// For an <svg> that stands alone: Okabe and Ito's palette, without the yellow
-// that is too light on white.
+// The colours of an <svg> outside a report: Okabe and Ito's palette, without
+// the yellow that is too light on white.
 constexpr std::array colours{"#0072b2", "#c24f00", "#00755a", "#a8437f",
                              "#8a6d00", "#4b5fc4", "#1c1b1a"};
 constexpr std::array dashes{"", "7 3", "2 3", "9 3 2 3", "12 4", "4 2 1 2"};
 
-// Narrow, so that its letters are legible on a phone.
+// The chart is narrow, so that its letters are legible on a phone.
 constexpr double width = 400;
 constexpr double left = 48;
 constexpr double right = 12;
@@ -36,7 +36,7 @@ std::string number(double x) {
   return fmt::format("{:.6g}", x);
 }
 
-/// Least and most of something.
+/// The least and the greatest of several values.
 struct extent_of {
   double least = std::numeric_limits<double>::infinity();
   double most = -std::numeric_limits<double>::infinity();
@@ -47,7 +47,8 @@ struct extent_of {
   }
 };
 
-/// Where the legend's entries stand: several in a row, as many rows as needed.
+/// The positions of the legend's entries: several in a row, in as many rows as
+/// needed.
 struct legend_layout {
   std::vector<std::pair<double, double>> at;
   double rows = 0;
@@ -71,7 +72,7 @@ legend_layout lay_out(const chart& x) {
   return out;
 }
 
-/// Returns the lines' values as they are placed.
+/// Returns the lines with their points as they are placed.
 std::vector<chart_line> placed(const chart& x) {
   auto out = x.lines;
   for (auto& line : out) {
@@ -98,7 +99,8 @@ std::vector<tick> even_ticks(const extent_of& over, double distance) {
   return out;
 }
 
-/// 1, 2 and 5 times powers of ten; over many powers, the powers alone.
+/// Returns ticks at 1, 2 and 5 times powers of ten, or only at the powers if
+/// the range is long.
 std::vector<tick> logarithmic_ticks(const extent_of& over) {
   constexpr double many = 2;
   std::vector<tick> out;

@@ -18,8 +18,8 @@ namespace atelier::core {
 
 namespace {
 
-/// File systems whose files have no end of their own: some block, some never
-/// end.
+/// File systems whose files have no end of their own: some files block, and
+/// some never end.
 constexpr std::array made_up{uint64_t{PROC_SUPER_MAGIC}, uint64_t{SYSFS_MAGIC},
                              uint64_t{TRACEFS_MAGIC}, uint64_t{DEBUGFS_MAGIC}};
 
@@ -33,7 +33,7 @@ std::string_view kind_of(mode_t mode) {
 
 struct opened_file {
   explicit opened_file(const std::string& path)
-    // Without O_NONBLOCK a pipe would wait for its writer.
+    // Without O_NONBLOCK, opening a pipe would wait for its writer.
     : number(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
 
   ~opened_file() {
@@ -56,7 +56,7 @@ result<void> check_input_file(const std::string& path, std::string_view shown) {
   };
   const opened_file file{path};
   if (file.number < 0)
-    // A socket.
+    // ENXIO is reported for a socket.
     return errno == ENXIO ? fail(ec::io_failed,
                                  "cannot read {}: it is a socket or a device, "
                                  "not a regular file",

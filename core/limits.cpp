@@ -18,7 +18,7 @@ result<void> validate_text(std::string_view field, std::string_view text,
 }
 
 result<void> validate_size(extent px, const limits& within) {
-  // 0x0 asks for the model's own size.
+  // 0x0 requests the model's own size.
   if (px == extent{})
     return {};
   for (uint32_t side : {px.width, px.height}) {
@@ -37,7 +37,7 @@ result<void> validate_size(extent px, const limits& within) {
   return {};
 }
 
-// Written so that NaN, which compares false with all, is refused.
+// Refuses NaN too, because it compares false with every number.
 template <number T>
 result<void> validate_number(const parameter& x, T value, T least, T most) {
   if (!(x.open ? value > 0 : value >= least) || !(value <= most)) {

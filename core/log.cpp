@@ -20,15 +20,16 @@ namespace atelier::core {
 
 namespace {
 
-/// Lines that may wait; 256 bytes a line make it 2 MiB.
+/// Maximum number of queued lines; 256 bytes a line make it 2 MiB.
 constexpr size_t waiting_lines = 8192;
 
 constexpr std::array levels = {log_level::trace, log_level::debug,
                                log_level::info,  log_level::warn,
                                log_level::error, log_level::off};
 
-/// What hands lines to the log's thread, and that thread. It goes first: its
-/// end waits until the lines handed over are written.
+/// The logger, which passes lines to the log's thread, and that thread. The
+/// thread is destroyed first: its destructor waits until the passed lines are
+/// written.
 struct running_log {
   std::shared_ptr<spdlog::async_logger> logger;
   std::shared_ptr<spdlog::details::thread_pool> thread =
@@ -37,7 +38,8 @@ struct running_log {
 
 std::atomic<log_level> threshold{log_level::off};
 
-/// Held while a line is handed over, which never waits for it to be written.
+/// Held while a line is passed on, which never waits for the line to be
+/// written.
 std::mutex current_lock;
 std::unique_ptr<running_log> current;
 
@@ -67,7 +69,7 @@ std::optional<log_level> parse_level(std::string_view name) {
   return *at;
 }
 
-/// Doubles per cent signs, which the pattern would read as its own.
+/// Doubles per cent signs, which the pattern would interpret.
 std::string quote_for_pattern(std::string_view role) {
   std::string text;
   for (char c : role) {
@@ -183,7 +185,7 @@ bool log_enabled(log_level level) noexcept {
 }
 
 void write_log(log_level level, std::string_view text) noexcept {
-  // Formatting may run out of memory; a log line is never worth a process.
+  // Formatting may run out of memory, but no log line is worth the process.
   try {
     const std::string line = escape_controls(text);
     const std::lock_guard hold{current_lock};

@@ -7,7 +7,7 @@ namespace atelier::core {
 
 namespace {
 
-// In the order of the enumeration.
+// The names are in the order of the enumeration.
 constexpr std::array<std::string_view, 11> names{
   "unknown_word",       "background_colour_only",
   "object_colour_only", "not_drawable",

@@ -26,7 +26,8 @@ int take_free_name(const fs::path& from, const fs::path& target) {
     return 0;
   if (errno != EINVAL && errno != ENOSYS)
     return errno;
-  // File systems without the flag have links, which never replace either.
+  // File systems without the flag have links, which never replace a file
+  // either.
   if (link(from.c_str(), target.c_str()) != 0)
     return errno;
   unlink(from.c_str());
@@ -37,7 +38,7 @@ int take_free_name(const fs::path& from, const fs::path& target) {
 
 part_file::part_file(const fs::path& folder, mode_t rights) {
   static std::atomic<uint64_t> made = 0;
-  // The pid alone can be another machine's, on a shared file system.
+  // On a shared file system, another machine may use the same pid.
   for (int attempt = 0; attempt < 100; ++attempt) {
     path_ = folder
           / fmt::format("{}{}-{}{}", beginning, getpid(), made.fetch_add(1),

@@ -37,8 +37,8 @@ philox::philox(uint64_t seed, purpose why, request_id whose)
     block_(block_at(0)) {}
 
 philox_block philox::block_at(uint64_t index) const {
-  // The counter holds, without overlap: 56 bits of the block's number, 8 of
-  // the purpose, 64 of the request.
+  // The counter holds, without overlap, 56 bits of the block's number, 8 bits
+  // of the purpose and 64 bits of the request.
   const uint64_t number = index / 4;
   return philox4x32({low(number),
                      high(number) | uint32_t{static_cast<uint8_t>(why_)} << 24,
@@ -70,8 +70,8 @@ double philox::uniform() {
 }
 
 uint64_t philox::below(uint64_t n) {
-  // Lemire's multiplication: the upper half of x * n is the value, and the few
-  // lower halves that would make some values likelier are drawn again.
+  // This is Lemire's multiplication: the upper half of x * n is the value, and
+  // the few lower halves that would make some values likelier are drawn again.
   using wide = unsigned __int128;
   if (n == 0)
     return 0;

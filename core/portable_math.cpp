@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built with -ffp-contract=off, so that no platform fuses what another does
-// not.
+// This file is built with -ffp-contract=off, so that no platform fuses
+// operations that another does not fuse.
 #include <atelier/core/portable_math.hpp>
 
 #include <bit>
@@ -11,7 +11,7 @@
 namespace atelier::core {
 
 double portable_log(double x) {
-  // x = m * 2^e with m in [sqrt(1/2), sqrt(2)).
+  // Let x = m * 2^e with m in [sqrt(1/2), sqrt(2)).
   const auto bits = std::bit_cast<uint64_t>(x);
   auto e = static_cast<int64_t>(bits >> 52) - 1022;
   double m = std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFFull)
@@ -20,13 +20,13 @@ double portable_log(double x) {
     m = m * 2;
     --e;
   }
-  // log m = 2 atanh s; s^2 <= 0.0295, so that 11 terms reach 1e-18.
+  // log m is 2 atanh s; s^2 <= 0.0295, so that 11 terms reach 1e-18.
   const double s = (m - 1) / (m + 1);
   const double z = s * s;
   double sum = 0;
   for (int k = 23; k >= 3; k -= 2)
     sum = (sum + 1.0 / k) * z;
-  // ln 2 in two parts: the first times e is exact.
+  // ln 2 has two parts, so that the first times e is exact.
   constexpr double ln2_high = 0x1.62E42FEE00000p-1;
   constexpr double ln2_low = 0x1.A39EF35793C76p-33;
   const auto n = static_cast<double>(e);
@@ -34,7 +34,7 @@ double portable_log(double x) {
 }
 
 turn portable_turn(double turns) {
-  // Reduction to an eighth of a turn is exact, since it happens in turns.
+  // The reduction to an eighth of a turn is exact, because it works in turns.
   const auto quarter = static_cast<int>(std::floor(turns * 4 + 0.5));
   const double x = (turns - quarter * 0.25) * 2 * std::numbers::pi;
   const double z = x * x;

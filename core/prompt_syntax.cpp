@@ -33,7 +33,7 @@ std::string_view strip(std::string_view x) {
   return x;
 }
 
-/// On one line, and cut between characters of UTF-8.
+/// Returns the text on one line, cut between characters of UTF-8.
 std::string shorten(std::string_view x) {
   auto end = std::min(x.size(), most_shown_bytes);
   while (end < x.size() && end > 0
@@ -56,10 +56,10 @@ bool is_number(std::string_view x) {
       && static_cast<size_t>(digits + dots) == x.size();
 }
 
-/// Where something of a bracket stands in the prompt.
+/// The positions of a bracket and its parts in the prompt.
 struct open_bracket {
   size_t at;
-  /// Its own bars and colons.
+  /// The bracket's own bar and colons.
   std::optional<size_t> bar = std::nullopt;
   std::optional<size_t> first_colon = std::nullopt;
   std::optional<size_t> last_colon = std::nullopt;
@@ -98,7 +98,7 @@ private:
     return c == '(' || c == ')' || c == '[' || c == ']';
   }
 
-  /// Leaves [from, to) out of the plain text.
+  /// Omits [from, to) from the plain text.
   void drop(size_t from, size_t to) {
     if (from >= to)
       return;
@@ -108,19 +108,20 @@ private:
 
   void add(prompt_mark what, size_t from, size_t to) {
     ++out_.count;
-    // One network is always told.
+    // The first network is always reported.
     const bool first_network =
       what == prompt_mark::network && !std::exchange(has_network_, true);
     if (out_.marks.size() >= most_marks && !first_network)
       return;
-    // What is shown of a mark is short: of a long one the beginning.
+    // The shown text of a mark is short, so only the beginning of a long mark
+    // is read.
     const auto most = std::min(to, from + 4 * most_shown_bytes);
     out_.marks.push_back({what, shorten(text_.substr(from, to - from)),
                           shorten(strip(text_of(from, most)))});
   }
 
-  /// What is left of [from, to). @pre no range that is dropped begins before
-  /// `from` and ends in it, or from is 0
+  /// Returns the text that remains of [from, to).
+  /// @pre no omitted range begins before `from` and ends in it, or from is 0
   std::string text_of(size_t from, size_t to) const {
     std::string out;
     int64_t depth = 0;
@@ -168,7 +169,8 @@ private:
     of.last_colon = i;
   }
 
-  /// Brackets of the other kind that are still open within have no partner.
+  /// Closes a bracket. Brackets of the other kind that are open inside it have
+  /// no partner.
   void close(size_t i, bool round) {
     auto& mine = round ? round_ : square_;
     if (mine.empty())
@@ -214,7 +216,7 @@ private:
     return prompt_mark::schedule;
   }
 
-  /// Returns where to go on.
+  /// Returns the position at which to continue.
   size_t take_network(size_t i) {
     constexpr std::array<std::string_view, 3> kinds{
       "lora:", "hypernet:", "lyco:"};
@@ -238,7 +240,8 @@ private:
     return behind;
   }
 
-  /// BREAK and AND. Returns where to go on; `i` where there is none.
+  /// Takes BREAK and AND. Returns the position at which to continue, or `i` if
+  /// the text at `i` is neither.
   size_t take_word(size_t i) {
     if (i > 0 && is_word(text_[i - 1]))
       return i;
@@ -259,7 +262,8 @@ private:
     return i;
   }
 
-  /// Where all letters are capitals, AND is a word as the others.
+  /// Returns whether the prompt has small letters. If all letters are capitals,
+  /// AND is a word like the others.
   bool has_small_letters() {
     if (!small_)
       small_ =
@@ -268,11 +272,11 @@ private:
   }
 
   std::string_view text_;
-  /// Where ranges that are left out begin and end, counted.
+  /// Counts the omitted ranges that begin (+) or end (-) at each position.
   std::vector<int32_t> dropped_;
   std::vector<open_bracket> round_;
   std::vector<open_bracket> square_;
-  /// Of all that are open, in order.
+  /// For each open bracket, in order, whether it is round.
   std::vector<bool> last_is_round_;
   std::optional<bool> small_;
   bool has_network_ = false;
@@ -298,7 +302,7 @@ std::string_view name_of(prompt_mark x) {
   return {};
 }
 
-// What is left of it, quoted.
+// Returns the text that remains of a mark, quoted.
 std::string left_of(const marked_text& x) {
   if (x.what == prompt_mark::composition)
     return "'and'";
@@ -314,7 +318,7 @@ unmarked_prompt read_prompt_syntax(std::string_view prompt) {
 }
 
 bool is_deliberate(const marked_text& x) {
-  // [word] has hardly another meaning.
+  // [word] rarely has another meaning.
   return x.what != prompt_mark::emphasis || x.written.starts_with('[');
 }
 

@@ -8,8 +8,8 @@ namespace atelier::core {
 
 namespace {
 
-// The colours are those of runtime/http/page/page.css; plots of more lines have
-// three more.
+// The colours are those of runtime/http/page/page.css. Plots with more lines
+// have three more.
 constexpr std::string_view style = R"css(
 :root {
   --ground: #f6f5f2;

@@ -10,8 +10,8 @@ namespace atelier::core {
 struct sha256_stream::context {
   EVP_MD_CTX* evp = EVP_MD_CTX_new();
 
-  // OpenSSL's digest calls fail only for want of memory, or if the provider of
-  // SHA-256 is missing altogether; neither can be handled here.
+  // OpenSSL's digest calls fail only if memory runs out or the provider of
+  // SHA-256 is missing. Neither can be handled here.
   context() {
     if (evp == nullptr)
       throw std::bad_alloc{};

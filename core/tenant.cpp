@@ -9,7 +9,7 @@ namespace atelier::core {
 tenant_id tenant_of(std::string_view name) {
   if (name.empty())
     return {};
-  // FNV-1a.
+  // The hash is FNV-1a.
   uint32_t hash = 2166136261u;
   for (const char c : name)
     hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;

@@ -27,8 +27,9 @@ double torch_generator::uniform() {
   return static_cast<double>(bits & ((1ull << 53) - 1)) * 0x1p-53;
 }
 
-/// Below one chunk PyTorch draws pairs in double precision, and keeps the
-/// second value of a pair for whoever asks next.
+/// Returns a value for a call for fewer values than a chunk. PyTorch then draws
+/// pairs in double precision, and keeps the second value of a pair for the next
+/// value.
 double torch_generator::few() {
   if (spare_)
     return *std::exchange(spare_, std::nullopt);
@@ -54,7 +55,7 @@ void torch_generator::fill(std::span<float> out) {
     return;
   }
   fill_many(out);
-  // The last chunk is drawn afresh, over values already transformed.
+  // The last chunk is drawn again, over values that are already transformed.
   if (out.size() % chunk != 0)
     fill_many(out.last(chunk));
 }

@@ -8,12 +8,12 @@ namespace atelier::core {
 
 namespace {
 
-/// Tells how a sequence goes on after its first byte.
+/// The form of a sequence, given its first byte.
 struct sequence {
-  /// Bytes in all; 0: no sequence starts so.
+  /// Total number of bytes; 0: no sequence starts with this byte.
   size_t length;
-  /// Range of the second byte; it is what excludes overlong forms, surrogates
-  /// and values that are too large.
+  /// Range of the second byte, which excludes overlong forms, surrogates and
+  /// values that are too large.
   uint8_t low;
   uint8_t high;
 };
@@ -46,7 +46,8 @@ std::optional<size_t> find_utf8_fault(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   size_t at = 0;
   while (at < text.size()) {
-    // Eight ASCII bytes at a time: prompts are mostly that.
+    // Eight ASCII bytes are checked at a time, because prompts are mostly
+    // ASCII.
     if (text.size() - at >= 8) {
       uint64_t word;
       std::memcpy(&word, text.data() + at, sizeof(word));

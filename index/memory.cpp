@@ -12,7 +12,7 @@ struct memory::part {
   /// 0 for an image.
   uint32_t steps = 0;
   payload bytes;
-  /// Taken when the bytes were kept.
+  /// Computed when the bytes were kept.
   uint64_t checksum = 0;
 
   static part of(uint32_t steps, std::vector<std::byte> bytes) {
@@ -27,12 +27,12 @@ struct memory::part {
 struct memory::kept {
   uint64_t number = 0;
   std::string key;
-  /// Steps rise.
+  /// Ordered by rising steps.
   std::vector<part> states;
   part image;
   core::extent px;
   uint32_t depth = 0;
-  /// By which it counts.
+  /// The size by which the entry counts.
   uint64_t bytes = 0;
 };
 
@@ -68,7 +68,7 @@ std::vector<planning::match> memory::near(std::string_view key,
   const std::lock_guard hold{lock_};
   for (const auto& each : found) {
     const auto at = by_number_.find(each.number);
-    // It may have left since.
+    // The entry may have left since.
     if (at == by_number_.end())
       continue;
     const auto& entry = **at->second;
@@ -126,7 +126,7 @@ core::result<payload> memory::checked(const kept& entry, const part* which) {
 }
 
 void memory::drop_torn(uint64_t entry) {
-  // It is freed without the lock.
+  // The entry is freed without the lock.
   kept_ptr torn;
   const std::lock_guard hold{lock_};
   if (const auto at = by_number_.find(entry); at != by_number_.end()) {
@@ -160,7 +160,7 @@ bool memory::keep(std::string_view key, std::string_view text, leftover what) {
   entry->depth = what.depth;
   entry->bytes = bytes;
   recency alone{entry};
-  // They are freed without the lock.
+  // The entries are freed without the lock.
   std::vector<kept_ptr> leaving;
   const std::lock_guard hold{lock_};
   if (!texts_.add(key, last_number_ + 1, vector))

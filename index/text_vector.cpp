@@ -29,7 +29,7 @@ constexpr bool lies_in(const range (&ranges)[N], char32_t c) {
 
 constexpr range letters_and_digits[] = {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}};
 
-// Beyond ASCII all else counts as a letter.
+// Outside ASCII, all other characters count as letters.
 constexpr range separators[] = {
   {0x80, 0xA9},     {0xAB, 0xB4},    {0xB6, 0xB9},     {0xBB, 0xBF},
   {0xD7, 0xD7},     {0xF7, 0xF7},    {0x2000, 0x206F}, {0x3000, 0x303F},
@@ -43,8 +43,8 @@ constexpr bool is_in_word(char32_t c) {
   return c < 0x80 ? lies_in(letters_and_digits, c) : !lies_in(separators, c);
 }
 
-// Of Unicode's rules those that shift by a constant, which no version of a
-// library changes.
+// Applies only those of Unicode's rules that shift by a constant, which no
+// version of a library changes.
 constexpr char32_t small_letter(char32_t c) {
   if ((c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE && c != 0xD7)
       || (c >= 0x391 && c <= 0x3AB) || (c >= 0x410 && c <= 0x42F))
@@ -61,7 +61,7 @@ constexpr char32_t small_letter(char32_t c) {
   return c;
 }
 
-// Takes the first code point off.
+// Removes the first code point and returns it.
 // @pre `text` is UTF-8 and not empty
 char32_t take_code_point(std::string_view& text) {
   const auto lead = static_cast<unsigned char>(text.front());
@@ -73,7 +73,7 @@ char32_t take_code_point(std::string_view& text) {
   return out;
 }
 
-// Counts words and pairs of them.
+// Counts words and pairs of words.
 class feature_counts {
 public:
   void add_word(std::string word) {
@@ -83,7 +83,7 @@ public:
     before_ = std::move(word);
   }
 
-  // In whole numbers, and by roots and quotients, which are rounded alike
+  // Uses whole numbers, roots and quotients, which are rounded alike
   // everywhere.
   text_vector unit() const {
     double squares = 0;

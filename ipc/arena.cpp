@@ -31,7 +31,7 @@ struct arena::impl {
   std::byte* base = nullptr;
   slot_table slots;
 
-  // Takes over sizes that were checked; what the header says later is ignored.
+  // Takes sizes that were checked. Later changes of the header are ignored.
   void settle(const arena_sizes& checked, const arena_offsets& offsets,
               core::epoch of, std::byte* memory) {
     sizes = checked;
@@ -75,7 +75,7 @@ struct arena::impl {
     x.writer_sleeps.store(0);
   }
 
-  // Writes the header of fresh memory, the magic last.
+  // Writes the header of new memory, the magic last.
   void found(const arena_sizes& wanted, const arena_offsets& offsets,
              core::epoch of) {
     name = owned->name();
@@ -168,7 +168,8 @@ core::result<std::unique_ptr<arena_owner>> arena_owner::make_shared_memory(
   auto offsets = lay_out(sizes);
   if (!offsets)
     return offsets.why();
-  // Before anything is reserved: the dead may hold the memory.
+  // Stale objects are removed before memory is reserved, because they may hold
+  // it.
   auto swept = sweep_stale_segments(patience);
   if (!swept)
     return swept.why();
@@ -177,7 +178,7 @@ core::result<std::unique_ptr<arena_owner>> arena_owner::make_shared_memory(
     return segment.why();
   auto x = std::make_unique<impl>();
   x->owned.emplace(std::move(*segment));
-  // Epoch 0 is nobody's, also after 2^32 of them.
+  // Epoch 0 is never used, even after 2^32 epochs.
   auto next = swept->highest.value + 1;
   x->found(sizes, *offsets, core::epoch{next == 0 ? 1 : next});
   std::unique_ptr<arena_owner> made{new arena_owner(std::move(x))};
@@ -219,7 +220,7 @@ void arena_owner::set_process(core::process_id process,
   ATELIER_EXPECTS(record != nullptr, "no such process");
   if (record == nullptr)
     return;
-  // A successor reads a whole entry or none.
+  // The order lets a successor read a whole entry or none.
   record->pid.store(0);
   record->start_time.store(entry.start_time);
   record->life.store(entry.life.value);

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #if defined(__x86_64__)
-// Chooses AVX-512, AVX2 or SSE2 when it runs.
+// xxHash chooses AVX-512, AVX2 or SSE2 at run time.
 #  include <nmmintrin.h>
 #  include <xxh_x86dispatch.h>
 #else
@@ -16,7 +16,7 @@ namespace atelier::ipc {
 
 namespace {
 
-// Byte-wise, reflected, polynomial 0x1EDC6F41.
+// The table is for single bytes, reflected, polynomial 0x1EDC6F41.
 constexpr std::array<uint32_t, 256> table = [] {
   std::array<uint32_t, 256> xs = {};
   for (uint32_t i = 0; i < xs.size(); ++i) {

@@ -77,7 +77,7 @@ core::result<arena_offsets> lay_out(const arena_sizes& sizes) {
   if (auto ok = check_ranges(sizes); !ok)
     return ok.why();
   arena_offsets at;
-  // Ranges keep every product below 2^72 and every sum below 2^74.
+  // The ranges keep every product below 2^72 and every sum below 2^74.
   unsigned __int128 end = sizeof(arena_header);
   auto put = [&end](uint64_t count, uint64_t bytes) {
     auto begin = static_cast<uint64_t>(end);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who sleeps says so before it looks a last time; who changes a counter looks
-// for a sleeper afterwards. Both in sequentially consistent order, so that one
-// of the two sees the other. The bell's value, read before that last look,
-// keeps the kernel from putting to sleep who was rung for meanwhile.
+// A process that will sleep says so before it checks a last time. A process
+// that changes a counter checks for a sleeper afterwards. Both use sequentially
+// consistent order, so that one of the two sees the other. The sleeper reads
+// the bell's value before that last check; if the bell rings meanwhile, the
+// kernel does not put it to sleep.
 #include <atelier/ipc/checksum.hpp>
 #include <atelier/ipc/layout.hpp>
 #include <atelier/ipc/ring.hpp>
@@ -64,7 +65,7 @@ void ring_bell(std::atomic<uint32_t>& bell) {
           nullptr, nullptr, 0);
 }
 
-// Sleeps until `there()` holds, at most until `end`; false on time-out.
+// Sleeps until `there()` holds, at most until `end`. Returns false on time-out.
 template <class Predicate>
 bool sleep_until(std::atomic<uint32_t>& bell, std::atomic<uint32_t>& sleeps,
                  core::time_point end, Predicate there) {
@@ -81,8 +82,8 @@ bool sleep_until(std::atomic<uint32_t>& bell, std::atomic<uint32_t>& sleeps,
   }
 }
 
-/// How long a roused reader looks for its record: some wake-ups of other
-/// threads, one after the other.
+/// How long a roused reader looks for its record: the time of some wake-ups of
+/// other threads, one after the other.
 constexpr core::timespan roused_time = std::chrono::microseconds{200};
 
 void rouse_reader(ring_memory& ring) {
@@ -190,7 +191,8 @@ core::result<bool> ring_reader::pop(std::vector<std::byte>& into,
     return core::fail(core::ec::io_failed,
                       "a ring of {} bytes claims to hold {} from {}", capacity_,
                       used, head);
-  // Taken over before they are checked: the peer could change them.
+  // The data are copied before they are checked, because the peer could change
+  // them.
   record_header header;
   copy_out(head, std::as_writable_bytes(std::span{&header, 1}));
   if (record_bytes(header.length) > used)
@@ -252,7 +254,7 @@ bool ring_reader::wait(core::timespan most, core::timespan spin) {
                         [&] { return there() || roused(); })
          && !there()) {
     ring_->roused.store(0, std::memory_order_relaxed);
-    // Whoever else is roused runs meanwhile where there are few cores.
+    // If the cores are few, another roused thread runs meanwhile.
     const auto until = std::min(end, end_of(roused_time));
     while (!there() && clock::now() < until)
       sched_yield();

@@ -21,7 +21,7 @@ namespace bip = boost::interprocess;
 using core::ec;
 using core::fail;
 
-// The one place where the library's exceptions end.
+// Turns the library's exceptions into errors; no other function catches them.
 template <class F>
 auto bordered(const std::string& what, F&& f) -> decltype(f()) {
   try {
@@ -82,8 +82,8 @@ core::result<segment_owner> segment_owner::make_shared_memory(uint64_t bytes) {
       x.object_ =
         bip::shared_memory_object{bip::create_only, name.c_str(),
                                   bip::read_write, bip::permissions{0600}};
-      // Whoever removes stale objects may have been first: then it has the
-      // lock, or had it and has unlinked the object.
+      // A process that removes stale objects may have been first. It then has
+      // the lock, or had it and has unlinked the object.
       auto fd = x.object_.get_mapping_handle().handle;
       if (!try_lock_segment(fd) || !is_linked(fd))
         return fail(ec::unavailable, "{} was taken for a stale one", name);
@@ -140,7 +140,7 @@ core::result<segment_view> segment_view::open(const std::string& name) {
       return fail(ec::incompatible, "{} belongs to user {}, this is user {}",
                   name, info.st_uid, geteuid());
     segment_view x;
-    // An empty object cannot be mapped; it is an unfinished one.
+    // An empty object cannot be mapped; it is unfinished.
     if (info.st_size > 0)
       x.region_ = bip::mapped_region{object, bip::read_write};
     return x;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writer fills the buffer that is not published, then stores `published`.
-// A reader that sees one byte of the publication after next sees, behind its
-// fence, that `published` has moved on, and drops its copy.
+// The writer fills the buffer that is not published, then stores `published`. A
+// reader that sees one byte of the publication after next sees, after its
+// fence, that `published` has changed, and drops its copy.
 #include <atelier/ipc/checksum.hpp>
 #include <atelier/ipc/slot_table.hpp>
 
 #include <cstring>
 
 #if defined(__SANITIZE_THREAD__) && defined(__GNUC__)
-// The fences order copies that the sanitizer is told not to look at.
+// The fences order copies that the sanitizer does not check.
 #  pragma GCC diagnostic ignored "-Wtsan"
 #endif
 
@@ -23,7 +23,7 @@ constexpr size_t index_of(slot_kind kind) {
   return static_cast<size_t>(kind);
 }
 
-// The words of `published`.
+// The parts of `published`.
 struct publication {
   uint64_t seq = 0;
   uint64_t buffer = 0;
@@ -41,8 +41,8 @@ constexpr uint64_t pack(slot_kind kind, publication x) {
 
 constexpr uint64_t most_seq = UINT64_MAX >> 1;
 
-// Copies bytes that their writer may be writing over. A copy that raced is
-// dropped by the caller.
+// Copies bytes that their writer may be overwriting. The caller drops a copy
+// that raced.
 #if defined(__SANITIZE_THREAD__)
 __attribute__((no_sanitize("thread"))) void copy_racing(std::byte* to,
                                                         const std::byte* from,
@@ -110,15 +110,16 @@ core::result<void> slot_table::publish(const slot_ref& slot, uint64_t seq,
                 to_string(slot.kind), room);
   publication next{seq, slot.kind == slot_kind::state ? 1 - last.buffer : 0};
   auto& record = x.buffer[next.buffer];
-  // What is written once needs no sum: nobody writes over it while it is read,
-  // and its one publication is after its last byte.
+  // A slot that is written once needs no checksum: its bytes are not
+  // overwritten while they are read, and its only publication is after its last
+  // byte.
   auto sum = slot.kind == slot_kind::state
              ? xxh3(buffer_at(slot, next.buffer).first(bytes))
              : 0;
   record.bytes.store(bytes, std::memory_order_relaxed);
   record.checksum.store(sum, std::memory_order_relaxed);
   x.published.store(pack(slot.kind, next), std::memory_order_release);
-  // Nothing that is written from here on is seen before the line above.
+  // No later write is seen before the store above.
   std::atomic_thread_fence(std::memory_order_release);
   return {};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of the dead are read with pread, never mapped: they may be of any
-// length.
+// Objects of dead owners are read with pread and never mapped, because they may
+// have any length.
 #include <atelier/ipc/arena.hpp>
 #include <atelier/ipc/layout.hpp>
 #include <atelier/ipc/segment.hpp>
@@ -26,7 +26,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// Where the C library keeps shared objects; it offers no list of them.
+// The folder where the C library keeps shared objects. It offers no list of
+// them.
 constexpr const char* objects_folder = "/dev/shm";
 
 class descriptor {
@@ -91,7 +92,7 @@ bool is_gone(const owned_pid& x) {
   return start == 0 || start != x.start_time;
 }
 
-// The pid in "atelier-<uid>-<pid>-<n>".
+// Returns the pid in "atelier-<uid>-<pid>-<n>".
 int32_t pid_in(std::string_view name) {
   name.remove_prefix(std::min(name.size(), segment_prefix().size()));
   int32_t pid = 0;
@@ -131,7 +132,7 @@ public:
       return;
     for (const auto& x : processes_of(fd))
       wait_until([&x] { return is_gone(x); });
-    // Only who has the lock unlinks, so that the name stays the object's.
+    // Only the holder of the lock unlinks, so that the name stays the object's.
     if (names_this_object(path, fd) && ::unlink(path.c_str()) == 0)
       result_.removed.push_back(path.filename());
   }
@@ -177,8 +178,8 @@ core::result<sweep_result> sweep_stale_segments(core::timespan patience) {
 
 uint64_t start_time_of(int32_t pid) {
   std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
-  // A stream's own reading, which never throws: the process may be gone by now,
-  // and then its file cannot be read.
+  // Uses a stream's own reading, which never throws: the process may be gone by
+  // now, and then its file cannot be read.
   std::string text;
   std::getline(file, text, '\0');
   // The second field is a name in parentheses that may hold anything.
@@ -187,7 +188,7 @@ uint64_t start_time_of(int32_t pid) {
     return 0;
   std::istringstream fields{text.substr(end_of_name + 1)};
   std::vector<std::string> xs{std::istream_iterator<std::string>{fields}, {}};
-  // Numbered as in proc(5), where the state is field 3.
+  // Fields are numbered as in proc(5), where the state is field 3.
   auto field = [&xs](size_t n) { return n - 3 < xs.size() ? xs[n - 3] : ""; };
   uint64_t threads = 0;
   uint64_t start = 0;

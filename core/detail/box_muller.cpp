@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built with -ffp-contract=off: each fused multiply-add below is one of
-// PyTorch's build, and there are no others. -O3 turns the loops of eight into
-// vector code.
+// This file is built with -ffp-contract=off: each fused multiply-add below is
+// one of PyTorch's build, which has no others. -O3 turns the loops of eight
+// into vector code.
 #include <atelier/core/detail/box_muller.hpp>
 
 #include <bit>
@@ -19,7 +19,7 @@ constexpr size_t half = box_muller_chunk / 2;
   return __builtin_fmaf(a, b, c);
 }
 
-/// Natural logarithm of x in (0, 1] by Cephes' logf polynomial.
+/// Returns the natural logarithm of x in (0, 1] by Cephes' logf polynomial.
 [[gnu::always_inline]] inline float log_of(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
   float e = static_cast<float>(static_cast<int32_t>(bits >> 23) - 127) + 1.0f;
@@ -51,7 +51,7 @@ struct angle {
   float cosine;
 };
 
-/// Sine and cosine of x >= 0 by Cephes' sinf and cosf polynomials.
+/// Returns the sine and cosine of x >= 0 by Cephes' sinf and cosf polynomials.
 [[gnu::always_inline]] inline angle angle_of(float x) {
   constexpr float four_over_pi = 1.27323954473516f;
   auto octant = static_cast<int32_t>(x * four_over_pi);
@@ -88,7 +88,7 @@ struct angle {
     for (size_t i = 0; i < half; ++i) {
       const float radius = std::sqrt(-2.0f * log_of(1.0f - data[i]));
       const angle at = angle_of(two_pi * data[i + half]);
-      // The zero is PyTorch's mean: it makes -0 a +0.
+      // The zero is PyTorch's mean; adding it turns -0 into +0.
       data[i] = radius * at.cosine + 0.0f;
       data[i + half] = radius * at.sine + 0.0f;
     }

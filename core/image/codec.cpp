@@ -15,10 +15,10 @@ using core::image_format;
 
 namespace {
 
-/// Most bytes of pixels; what the libraries count in stays far from its end.
+/// Most bytes of pixels. The libraries' counters can hold far more.
 constexpr uint64_t most_bytes = 1ull << 30;
 
-/// Longest side that each format can hold.
+/// Returns the longest side that a format can hold.
 uint32_t longest_side(image_format format) {
   switch (format) {
     case image_format::png:

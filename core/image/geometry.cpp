@@ -36,7 +36,8 @@ picture with_columns_scaled(const pixel_view& from, uint32_t to,
 picture scaled(const pixel_view& from, core::extent to, const stop_type& stop) {
   const bool rows = to.width != from.px.width;
   const bool columns = to.height != from.px.height;
-  // Between the passes stands a picture of whole bytes: their order shows.
+  // The image between the passes has whole bytes, so the order of the passes
+  // matters.
   if (to.width > from.px.width && to.height < from.px.height)
     return with_rows_scaled(with_columns_scaled(from, to.height, stop).view(),
                             to.width, stop);
@@ -50,14 +51,15 @@ picture scaled(const pixel_view& from, core::extent to, const stop_type& stop) {
   return {to, from.channels, {from.bytes.begin(), from.bytes.end()}};
 }
 
-/// Calls `use(to, from)` for each pixel of the upright picture with its place
-/// there and where it stands in the other, in blocks that fit the cache.
+/// Calls `use(to, from)` for each pixel of the upright image with its place
+/// there and its place in the other image, in blocks that fit the cache.
 template <class F>
 void for_each_place(core::extent from, uint32_t orientation, F use) {
   constexpr uint32_t block = 32;
   const bool turned = orientation >= 5;
   const core::extent px = turned ? core::extent{from.height, from.width} : from;
-  // By the place that the first row and the first column have on the screen.
+  // These follow from the places of the first row and the first column on the
+  // screen.
   const bool from_right = orientation == 2 || orientation == 3
                        || orientation == 7 || orientation == 8;
   const bool from_below = orientation == 3 || orientation == 4
@@ -104,7 +106,7 @@ core::result<picture> resize(const pixel_view& from, core::extent to,
 picture upright(picture x, uint32_t orientation) {
   if (orientation < 2 || orientation > 8)
     return x;
-  // A channel at a time, so that no second picture is needed.
+  // One channel is turned at a time, so that no second image is needed.
   std::vector<uint8_t> plane(x.px.pixels());
   for (uint32_t c = 0; c < x.channels; ++c) {
     for (size_t i = 0; i < plane.size(); ++i)

@@ -26,7 +26,7 @@ core::error shapeless(const pixel_view& x, core::extent to) {
               to.height);
 }
 
-// `a` times `b` by `c`, rounded.
+// Returns `a` times `b` divided by `c`, rounded.
 uint32_t share(uint32_t a, uint32_t b, uint32_t c) {
   return static_cast<uint32_t>((uint64_t{a} * b + c / 2) / c);
 }
@@ -39,7 +39,8 @@ std::vector<detail::window> part_of(std::vector<detail::window> all,
   return all;
 }
 
-// For each pixel of a side of the size asked for, the one of the native side.
+// Returns, for each pixel of a side of the requested size, the pixel of the
+// native side.
 std::vector<uint32_t> places_of(uint32_t asked, uint32_t offset,
                                 uint32_t scaled, uint32_t native) {
   std::vector<uint32_t> out(asked);
@@ -119,7 +120,8 @@ std::vector<uint8_t> uncover_mask(std::span<const uint8_t> mask,
     for (uint32_t x = 0; x < px.width; ++x)
       if (mask[size_t{y} * px.width + x] != 0)
         row(down[y])[across[x]] = 255;
-  // Where the image is smaller than its model's pixels, some cover none.
+  // If the image is smaller than the native size, some pixels of the result
+  // cover none of it. They repeat others.
   const auto fill = [](auto at, uint32_t count, const auto& places) {
     std::vector<uint8_t> seen(count, 0);
     for (const auto place : places)

@@ -14,15 +14,16 @@ namespace {
 
 constexpr std::string_view negative_mark = "Negative prompt:";
 
-/// A last line with fewer fields is taken for a line of the prompt.
+/// A last line with fewer fields counts as a line of the prompt.
 constexpr size_t fewest_fields = 3;
 
-/// White space of a line, as Python's strip() and \s know it in ASCII.
+/// Returns whether `c` is white space in ASCII for Python's strip() and \s.
 constexpr bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1C && c <= 0x1F);
 }
 
-/// A letter of a name; other scripts' letters are several bytes of UTF-8.
+/// Returns whether `c` may be in a word. Letters of other scripts are several
+/// bytes of UTF-8.
 constexpr bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
       || (c >= '0' && c <= '9') || c == '_'
@@ -64,8 +65,9 @@ std::string unquote(std::string_view value) {
   return std::string{value};
 }
 
-/// Returns where the value that starts at `at` ends: a JSON-like string if that
-/// is followed by a comma or the end, or else all up to the next comma.
+/// Returns the end of the value that starts at `at`. The value is a JSON-like
+/// string if a comma or the end of the line follows it; otherwise it ends at
+/// the next comma.
 size_t end_of_value(std::string_view line, size_t at) {
   if (at < line.size() && line[at] == '"') {
     size_t end = at + 1;
@@ -91,8 +93,8 @@ std::vector<field_views> find_fields(std::string_view line) {
   while (at < line.size() && found.size() < most_fields) {
     const size_t from = skip(line, at, [](char c) { return !is_word(c); });
     const size_t to = skip(line, from, is_name);
-    // Wherever else in this run a name started, it would end here as well: so
-    // the search goes on behind it, and takes linear time.
+    // A name that started later in this run would also end here. The search
+    // therefore continues after the run, and takes linear time.
     if (to == line.size() || line[to] != ':' || to - from < 2) {
       at = to + 1;
       continue;

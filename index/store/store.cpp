@@ -39,7 +39,7 @@ std::vector<planning::match> store::near(std::string_view key,
   const std::lock_guard hold{my.lock};
   if (my.reads.lets_through(now))
     for (const auto& x : found) {
-      // One that is being written has a vector already.
+      // An entry that is being written has a vector already.
       const auto at = my.by_number.find(x.number);
       if (at == my.by_number.end())
         continue;

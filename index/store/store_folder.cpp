@@ -29,7 +29,7 @@ core::result<detail::folder_lock> locked(const fs::path& folder) {
   return detail::folder_lock::take(folder);
 }
 
-/// A folder's rows, read by nobody else meanwhile.
+/// A folder's rows, which nothing else reads meanwhile.
 struct locked_rows {
   detail::folder_lock held;
   detail::catalog rows;
@@ -45,7 +45,7 @@ core::result<locked_rows> rows_in(const fs::path& folder) {
   return locked_rows{std::move(*held), std::move(*rows)};
 }
 
-/// Returns what is wrong with an entry's payloads; empty: nothing.
+/// Returns the fault of an entry's payloads; empty if they have none.
 core::result<std::string> fault_of(const entry_row& row,
                                    const detail::payload_files& files) {
   const auto total = detail::payload_bytes(row);
@@ -144,7 +144,8 @@ core::result<uint64_t> clear_store(const fs::path& folder) {
   const auto there = files.list();
   if (!there)
     return there.why();
-  // The rows first: a file without one is removed at the next start.
+  // The rows are removed first, because the next start removes a file without
+  // one.
   const auto rows = detail::rows_of(folder);
   std::error_code error;
   for (const auto* const ending : {"-wal", "-shm", ""}) {

@@ -17,10 +17,12 @@ namespace {
 constexpr size_t chunk_entries = 64;
 using chunk = std::vector<detail::entry_ptr>;
 
-// A graph is built anew where more than one of so many entries is gone.
+// A graph is built anew if more than one in `gone_share` of its entries is
+// gone.
 constexpr size_t gone_share = 4;
 
-// Returns whether the entry is alike, also where it is gone.
+// Adds an entry to `to` if it is alike and not gone. Returns whether it is
+// alike, even if it is gone.
 bool consider(const detail::entry& what, std::span<const float> unit,
               std::vector<near_vector>& to) {
   const auto likeness = similarity(unit, what.unit);
@@ -35,8 +37,8 @@ void consider_all(const detail::graph& of, std::span<const float> unit,
     consider(*x, unit, to);
 }
 
-// Where entries that are gone take the places of others, more are asked for,
-// and at last every entry.
+// Adds the nearest entries of a graph. If entries that are gone take the places
+// of others, requests more, and finally every entry.
 void consider_linked(const detail::graph& of, std::span<const float> unit,
                      size_t most, size_t least, std::vector<near_vector>& to) {
   const auto before = to.size();
@@ -49,7 +51,7 @@ void consider_linked(const detail::graph& of, std::span<const float> unit,
     bool all_alike = true;
     for (const auto* x : *linked)
       all_alike = consider(*x, unit, to) && all_alike;
-    // What follows an entry that is not alike is not alike either.
+    // Entries after one that is not alike are not alike either.
     if (to.size() - before >= most || !all_alike)
       return;
     to.resize(before);
@@ -60,7 +62,7 @@ void consider_linked(const detail::graph& of, std::span<const float> unit,
 } // namespace
 
 struct vector_index::state {
-  /// Null: there is none.
+  /// Null if the index has no graph.
   std::shared_ptr<const detail::graph> links;
   std::vector<std::shared_ptr<const chunk>> segment;
 
@@ -85,8 +87,8 @@ struct vector_index::state {
     }
   }
 
-  // Returns the entries of the segment that are not gone, after the first
-  // slots.
+  // Returns the entries of the segment that are not gone, without the first
+  // `slots` slots.
   std::vector<detail::entry_ptr> live_after(size_t slots) const {
     std::vector<detail::entry_ptr> out;
     size_t slot = 0;
@@ -169,7 +171,7 @@ size_t vector_index::gone_but_linked() const {
                : 0;
 }
 
-// Keeps what searches read small, where no build does so already.
+// Keeps the data that searches read small, unless a build does so already.
 void vector_index::tidy() {
   live_ = by_number_.size();
   if (builds_)
@@ -270,8 +272,8 @@ std::vector<near_vector> vector_index::near(std::span<const float> unit,
   return out;
 }
 
-// An entry that is gone since the search began cannot be told from one that was
-// not found, so that those that are left are compared.
+// An entry that left since the search began looks like one that was not found,
+// so only the remaining entries are compared.
 void vector_index::check(const state& in, std::span<const float> unit,
                          double best) const {
   std::vector<near_vector> all;
@@ -297,7 +299,7 @@ uint64_t vector_index::bytes() const {
     (linked + segment_slots_)
     * (sizeof(detail::entry) + sizeof(entry_ptr) + dimensions_ * sizeof(float));
   const uint64_t graphs = links ? links->bytes() : 0;
-  // The next graph is at most as large as its entries make it.
+  // The next graph is at most as large as the number of its entries makes it.
   const uint64_t building =
     builds_ ? detail::graph::most_bytes(linked + taken_slots_) : 0;
   return vectors + graphs + building;

@@ -94,8 +94,8 @@ public:
   bool remove(uint64_t number);
 
   /// Returns the nearest vectors, at most `most`, best first. Equally near
-  /// vectors are ordered by descending number. A vector with similarity 0 is not
-  /// found.
+  /// vectors are ordered by descending number. A vector with similarity 0 is
+  /// not found.
   std::vector<near_vector> near(std::span<const float> unit, size_t most) const;
 
   size_t size() const;

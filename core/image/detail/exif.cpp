@@ -22,7 +22,7 @@ constexpr auto code_unicode = "UNICODE\0"sv;
 constexpr auto code_ascii = "ASCII\0\0\0"sv;
 constexpr auto code_unknown = "\0\0\0\0\0\0\0\0"sv;
 
-/// Appends a directory of one entry; no other follows.
+/// Appends a directory of one entry without a successor.
 void append_directory(bytes& to, uint32_t tag, uint32_t type, uint32_t count,
                       uint32_t value) {
   append_be16(to, 1);
@@ -33,7 +33,7 @@ void append_directory(bytes& to, uint32_t tag, uint32_t type, uint32_t count,
   append_be32(to, 0);
 }
 
-/// A TIFF file in either byte order; all offsets count from its start.
+/// A TIFF file in either byte order. All offsets count from its start.
 struct tiff {
   bytes_view file;
   byte_order order;
@@ -48,8 +48,8 @@ struct tiff {
     return order == byte_order::big ? be32(x) : le32(x);
   }
 
-  /// Returns where the entry with `tag` stands in the directory at `at`. Twelve
-  /// bytes are there.
+  /// Returns the position of the entry with `tag` in the directory at `at`. The
+  /// file holds all twelve bytes of the entry.
   std::optional<size_t> find_entry(size_t at, uint32_t tag) const {
     if (at > file.size() || file.size() - at < 2)
       return std::nullopt;
@@ -64,8 +64,8 @@ struct tiff {
   }
 };
 
-/// Finds the byte order of an EXIF block; its first directory's offset is
-/// there.
+/// Finds the byte order of an EXIF block. A block that it accepts holds the
+/// offset of its first directory.
 std::optional<tiff> open(bytes_view block) {
   if (block.size() < 8)
     return std::nullopt;
@@ -76,8 +76,8 @@ std::optional<tiff> open(bytes_view block) {
   return std::nullopt;
 }
 
-/// Writers disagree on the byte order of UTF-16 in a UserComment. In most texts
-/// the upper bytes are the ones with more zeros.
+/// Guesses the byte order of UTF-16 in a UserComment, on which writers
+/// disagree. In most texts the upper bytes have more zeros.
 byte_order guess_order(bytes_view utf16) {
   size_t zeros[2] = {0, 0};
   for (size_t i = 0; i < utf16.size(); ++i)
@@ -141,8 +141,8 @@ std::optional<std::string> read_exif(bytes_view block) {
     return std::nullopt;
   const size_t count = x->u32(*entry + 4);
   const size_t at = x->u32(*entry + 8);
-  // Four bytes or fewer would stand in the entry itself; a comment has eight
-  // for its code alone.
+  // A value of four bytes or fewer would be in the entry itself. A comment has
+  // eight bytes for its code.
   if (count < 8 || at > block.size() || count > block.size() - at
       || count > most_text_bytes)
     return std::nullopt;

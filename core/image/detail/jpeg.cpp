@@ -29,14 +29,14 @@ constexpr uint8_t marker_app1 = 0xE1;
 constexpr uint8_t marker_comment = 0xFE;
 constexpr auto exif_prefix = "Exif\0\0"sv;
 
-/// A marker's length field counts itself and holds 16 bits.
+/// A marker's length field counts itself and has 16 bits.
 constexpr size_t most_marker_bytes = 65'533;
 
 /// From this quality on, colours keep their full resolution.
 constexpr uint32_t full_colour_quality = 90;
 
-/// Scans of a progressive file that are decoded; each costs time for the whole
-/// picture. Encoders write about ten.
+/// Maximum number of scans of a progressive file that are decoded. Each scan
+/// costs time for the whole image. Encoders write about ten.
 constexpr int most_scans = 100;
 
 struct error_state {
@@ -62,8 +62,8 @@ static void atelier_jpeg_fail(j_common_ptr codec) {
   std::longjmp(state->back, 1);
 }
 
-/// Warnings about damaged data are failures; others, as of odd headers, are
-/// not.
+/// Treats warnings about damaged data as failures. Ignores other warnings, such
+/// as those about odd headers.
 static void atelier_jpeg_message(j_common_ptr codec, int level) {
   const int code = codec->err->msg_code;
   if (level < 0
@@ -182,9 +182,9 @@ bool read_header(decoder& jpeg, bytes_view file) {
   return true;
 }
 
-/// Reads rows of `components` bytes a pixel. What a progressive file needs for
-/// all its scans is refused where it is more than `working_bytes`: libjpeg has
-/// no other place for it.
+/// Reads rows of pixels in the colour space `as`, `stride` bytes apart. Refuses
+/// a progressive file whose scans together need more than `working_bytes`,
+/// because libjpeg has no other place for them.
 bool read_rows(decoder& jpeg, J_COLOR_SPACE as, uint8_t* out, size_t stride,
                uint64_t working_bytes) {
   if (setjmp(jpeg.errors.back) != 0)
@@ -201,18 +201,19 @@ bool read_rows(decoder& jpeg, J_COLOR_SPACE as, uint8_t* out, size_t stride,
   return true;
 }
 
-/// Whether a marker begins a frame: SOF0..15 but for three that lie between.
+/// Returns whether a marker begins a frame: SOF0..15 except for three other
+/// markers between them.
 constexpr bool is_frame(uint8_t code) {
   return code >= 0xC0 && code <= 0xCF && code != 0xC4 && code != 0xC8
       && code != 0xCC;
 }
 
-/// Calls `use(code, data)` with each marker up to the first scan until it
+/// Calls `use(code, data)` with each marker up to the first scan, until it
 /// returns false.
 template <class F>
 void for_each_marker(bytes_view file, F use) {
   bytes_view rest = part(file, 2);
-  // 0xFF, code, length (itself included), data.
+  // A marker consists of 0xFF, a code, a length (including itself) and data.
   while (rest.size() >= 4 && rest[0] == 0xFF) {
     const uint8_t code = rest[1];
     if (code == 0xFF) { // a fill byte
@@ -228,8 +229,8 @@ void for_each_marker(bytes_view file, F use) {
   }
 }
 
-/// Turns inks into light, in place. Adobe's files hold the inks inverted, and
-/// nearly all files with four channels are Adobe's.
+/// Turns inks into light in place. Adobe's files hold inverted inks, and nearly
+/// all files with four channels are Adobe's.
 void turn_to_rgb(bytes& inks, bool inverted) {
   const auto light = [&](uint8_t ink) -> unsigned {
     return inverted ? ink : 255u - ink;
@@ -269,7 +270,8 @@ core::result<bytes> encode_jpeg(const pixel_view& pixels, uint32_t quality,
     if (exif.size() <= most_marker_bytes) {
       markers.push_back({marker_app1, exif});
     } else {
-      // Too long for the one marker that EXIF may use: comments instead.
+      // The text is too long for the only marker that EXIF may use, so it is
+      // written as comments.
       for (bytes_view rest = as_bytes(text); !rest.empty();
            rest = part(rest, most_marker_bytes))
         markers.push_back({marker_comment, part(rest, 0, most_marker_bytes)});
@@ -315,7 +317,7 @@ std::optional<header> read_jpeg_header(bytes_view file) {
         read_orientation(part(data, exif_prefix.size())).value_or(1);
     if (!is_frame(code))
       return true;
-    // Precision, height, width.
+    // The frame's data begin with the precision, the height and the width.
     if (data.size() >= 5)
       found = {
         image_format::jpeg, {be16(data.subspan(3)), be16(data.subspan(1))}, 1};

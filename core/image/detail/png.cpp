@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written by hand over zlib: libpng hides what its fast mode does.
+// This is written by hand over zlib, because libpng hides what its fast mode
+// does.
 #include <atelier/core/image/detail/exif.hpp>
 #include <atelier/core/image/detail/formats.hpp>
 #include <atelier/core/image/detail/png_text.hpp>
@@ -18,8 +19,9 @@ namespace {
 using namespace std::string_view_literals;
 using core::image_format;
 
-/// Paeth's predictor, by one channel of the pixels left, above and above left.
-/// Without branches, so that the compiler makes vector code of it.
+/// Returns Paeth's prediction from one channel of the pixels to the left, above
+/// and above left. It has no branches, so that the compiler can make vector
+/// code of it.
 [[gnu::always_inline]] inline uint8_t predict(uint8_t left, uint8_t above,
                                               uint8_t corner) {
   const int16_t a = left;
@@ -33,7 +35,7 @@ using core::image_format;
   return static_cast<uint8_t>(to_a <= nearest ? a : b_or_c);
 }
 
-/// Filters one row; `above` is the row before it, or zeros.
+/// Filters one row. `above` is the row before it, or zeros.
 void filter_row(const uint8_t* row, const uint8_t* above, size_t stride,
                 size_t channels, uint8_t* __restrict to) {
   for (size_t i = 0; i < channels; ++i)
@@ -43,13 +45,13 @@ void filter_row(const uint8_t* row, const uint8_t* above, size_t stride,
       row[i] - predict(row[i - channels], above[i], above[i - channels]));
 }
 
-/// zlib's writer, ended in every case.
+/// zlib's compressor, which is ended in every case.
 struct packer {
   z_stream z{};
   bytes packed;
 
-  /// Runs and Huffman codes alone: measured against level 6, two to three times
-  /// as fast, and smaller on pictures with grain.
+  /// Uses only runs and Huffman codes. Measured against level 6, this is two to
+  /// three times as fast, and smaller on images with grain.
   packer() {
     if (deflateInit2(&z, 1, Z_DEFLATED, MAX_WBITS, MAX_MEM_LEVEL, Z_RLE)
         != Z_OK)
@@ -79,7 +81,7 @@ struct packer {
   }
 };
 
-/// Filters and packs row by row: no second picture is needed.
+/// Filters and packs row by row, so that no second image is needed.
 bytes pack(const pixel_view& pixels) {
   constexpr uint8_t paeth = 4;
   const size_t stride = size_t{pixels.px.width} * pixels.channels;
@@ -103,7 +105,8 @@ bytes pack(const pixel_view& pixels) {
 
 core::result<bytes> encode_png(const pixel_view& pixels,
                                std::string_view text) {
-  // Eight bits a channel, RGB or RGBA, deflate, filters by row, no interlace.
+  // The form has eight bits a channel, RGB or RGBA, deflate, filters by row,
+  // and no interlace.
   const uint8_t colours = pixels.channels == 4 ? 6 : 2;
   const uint8_t form[] = {8, colours, 0, 0, 0};
   bytes header;

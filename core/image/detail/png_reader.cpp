@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read through libpng's progressive reader: it stops where the last row is
-// complete, while the others go on inflating what follows it. Only the chunks
-// that make pixels are handed to it, so that no text, profile or unknown chunk
-// is unpacked or kept.
+// This file uses libpng's progressive reader, which stops when the last row is
+// complete; libpng's other readers continue to inflate the data after it. Only
+// the chunks that make pixels are passed to it, so that no text, profile or
+// unknown chunk is unpacked or kept.
 //
 // libpng reports errors by longjmp. The function that calls setjmp therefore
 // holds nothing that needs a destructor; memory belongs to the caller's object.
@@ -25,13 +25,14 @@ namespace {
 
 using core::image_format;
 
-/// Between two questions whether to stop, bytes of pixels are made.
+/// Number of bytes of pixels that are made between two checks whether to stop.
 constexpr size_t bytes_between_stops = 1 << 16;
 
-/// Most memory of one chunk beside IDAT; those that are read have at most 768.
+/// Most memory of a chunk other than IDAT. The chunks that are read have at
+/// most 768 bytes.
 constexpr png_alloc_size_t most_chunk_bytes = 1 << 16;
 
-/// Chunks beside the pixels that say how they look.
+/// Chunks other than the pixels' that affect how the pixels look.
 constexpr std::string_view looks[] = {"tRNS", "gAMA", "sRGB"};
 
 struct reader {
@@ -67,20 +68,21 @@ extern "C" {
   png_longjmp(png, 1);
 }
 
-/// Of all that libpng warns of, only this is a fault: it then has stopped.
+/// Records the only one of libpng's warnings that is a fault, after which
+/// libpng has stopped.
 static void atelier_png_warn(png_structp png, png_const_charp what) {
   if (std::strcmp(what, "Extra compressed data in IDAT") == 0)
     static_cast<reader*>(png_get_error_ptr(png))->excess = true;
 }
 
-/// Asks for eight bits a channel, R, G, B and perhaps A, in sRGB: what libpng's
-/// simplified interface makes for those formats (png_image_read_direct).
+/// Requests eight bits a channel, R, G, B and perhaps A, in sRGB, as libpng's
+/// simplified interface does for those formats (png_image_read_direct).
 static void atelier_png_begin(png_structp png, png_infop info) {
   const auto& state = of(png);
   png_set_expand(png);
   if ((png_get_color_type(png, info) & PNG_COLOR_MASK_COLOR) == 0)
     png_set_gray_to_rgb(png);
-  // Without a stated gamma it is sRGB, with sixteen bits too.
+  // Without a stated gamma the file is sRGB, even with sixteen bits.
   png_set_alpha_mode_fixed(png, PNG_ALPHA_PNG, PNG_DEFAULT_sRGB);
   if (png_get_bit_depth(png, info) == 16)
     png_set_scale_16(png);
@@ -92,7 +94,7 @@ static void atelier_png_begin(png_structp png, png_infop info) {
     png_error(png, "its rows are of another length than its header says");
 }
 
-/// Takes a row of a pass; null where a pass has none for this one.
+/// Takes a row of a pass. `row` is null if the pass has no data for it.
 static void atelier_png_row(png_structp png, png_bytep row, png_uint_32 y,
                             int) {
   auto& state = of(png);
@@ -128,7 +130,7 @@ bool open(reader& to) {
   return true;
 }
 
-/// Hands bytes to libpng. False where it fails, with the text.
+/// Passes bytes to libpng. Returns false if libpng fails, and keeps its text.
 bool feed(reader& to, bytes_view piece) {
   if (setjmp(png_jmpbuf(to.png)) != 0)
     return false;
@@ -138,14 +140,15 @@ bool feed(reader& to, bytes_view piece) {
   return true;
 }
 
-/// Whether the last row of the last pass is there.
+/// Returns whether the last row of the last pass is complete.
 bool is_complete(const reader& x) {
   constexpr int last_pass = 6;
   return png_get_current_pass_number(x.png) > last_pass
       || png_get_current_row_number(x.png) >= x.made.px.height;
 }
 
-/// Returns the whole chunk whose data these are: with length, type and sum.
+/// Returns the whole chunk with this data, including its length, type and
+/// checksum.
 bytes_view whole_chunk(bytes_view data) {
   return {data.data() - 8, data.size() + 12};
 }
@@ -169,7 +172,7 @@ pixel_chunks find_chunks(bytes_view file) {
       found.pixels.push_back(whole_chunk(data));
       return true;
     }
-    // Those of the pixels follow each other.
+    // The chunks of the pixels follow each other.
     if (!found.pixels.empty())
       return false;
     const bool look = std::ranges::find(looks, type) != std::end(looks);
@@ -214,7 +217,7 @@ core::result<picture> decode_png(bytes_view file, const decode_limits& within) {
   png.made.channels = alpha ? 4 : 3;
   png.made.bytes.resize(bytes_of(png.made.px, png.made.channels));
   for (const auto& x : chunks.pixels) {
-    // Behind the last row nothing is a fault but more pixels.
+    // After the last row, only more pixels are a fault.
     if (!feed(png, x) && !is_complete(png))
       return png.stopped ? stopped(image_format::png)
                          : broken(image_format::png, png.text);

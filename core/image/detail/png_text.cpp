@@ -17,7 +17,7 @@ namespace {
 
 constexpr auto keyword = "parameters\0"sv;
 
-/// Neither form of text may hold U+0000.
+/// Replaces U+0000, which neither form of text may hold.
 std::string without_nul(std::string_view text) {
   std::string clean;
   for (char c : text) {
@@ -38,7 +38,7 @@ std::optional<bytes> inflate_text(bytes_view packed) {
   return text;
 }
 
-/// What stands behind the first NUL of `x`, if there is one.
+/// Returns the bytes after the first NUL of `x`, if it has one.
 std::optional<bytes_view> behind_nul(bytes_view x) {
   const size_t at = as_text(x).find('\0');
   if (at == std::string_view::npos)
@@ -46,8 +46,8 @@ std::optional<bytes_view> behind_nul(bytes_view x) {
   return part(x, at + 1);
 }
 
-/// The text of an iTXt chunk behind the keyword: flag, method, language,
-/// translated keyword, text.
+/// Returns the text of an iTXt chunk. The keyword is followed by a flag, a
+/// method, a language, a translated keyword and the text.
 std::optional<std::string> read_international(bytes_view x) {
   if (x.size() < 2)
     return std::nullopt;
@@ -66,10 +66,11 @@ std::optional<std::string> read_international(bytes_view x) {
   return utf8_or_latin1(*plain);
 }
 
+/// Returns the text of a chunk, if it can be read.
 /// @pre the data begin with the keyword
 std::optional<std::string> read_chunk(std::string_view type, bytes_view data) {
   const bytes_view rest = part(data, keyword.size());
-  // A packed one is bounded by what it may become.
+  // The limit of the unpacked text also holds for a packed one.
   if (rest.size() > most_text_bytes)
     return std::nullopt;
   if (type == "tEXt")
@@ -102,7 +103,8 @@ void append_png_text(bytes& to, std::string_view text) {
     append_png_chunk(to, "tEXt", data);
     return;
   }
-  // Not packed, deflate, no language, no translated keyword.
+  // The text is not packed; the method is deflate, and the language and the
+  // translated keyword are empty.
   append(data, as_bytes("\0\0\0\0"sv));
   append(data, as_bytes(clean));
   append_png_chunk(to, "iTXt", data);
@@ -114,8 +116,8 @@ std::optional<std::string> read_png_text(bytes_view file) {
     if ((type != "tEXt" && type != "iTXt" && type != "zTXt")
         || !starts_with(data, keyword))
       return true;
-    // The first one counts, also where it is faulty: a file of many would have
-    // each of them unpacked.
+    // The first text counts, even if it is faulty. Otherwise a file with many
+    // texts would have each of them unpacked.
     text = read_chunk(type, data);
     return false;
   });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built with -ffp-contract=off, so that weights are the same everywhere.
+// This file is built with -ffp-contract=off, so that weights are the same
+// everywhere.
 #include <atelier/core/image/detail/resample.hpp>
 #include <atelier/core/portable_math.hpp>
 
@@ -12,11 +13,11 @@ namespace atelier::image::detail {
 
 namespace {
 
-/// Lobes of the filter on each side.
+/// Number of the filter's lobes on each side.
 constexpr double reach = 3;
 
-/// Weights are whole multiples of 2^-22; with 8 bits of a pixel and a bit of
-/// overshoot they fit 32.
+/// Weights are multiples of 2^-22. With the 8 bits of a pixel and a bit of
+/// overshoot they fit 32 bits.
 constexpr int weight_bits = 22;
 
 double sinc(double x) {
@@ -62,7 +63,7 @@ void scale_rows_of(const uint8_t* from, core::extent px,
   }
 }
 
-/// Row by row of the result, so that memory is read in its order. Rows are of
+/// Scales row by row of the result, so that memory is read in order. A row has
 /// `stride` bytes.
 void scale_columns_of(const uint8_t* from, size_t stride,
                       std::span<const window> windows, uint8_t* into,

@@ -6,7 +6,7 @@ namespace atelier::image::detail {
 
 namespace {
 
-/// Takes the first code point off valid UTF-8.
+/// Removes the first code point of valid UTF-8 and returns it.
 char32_t take_code_point(std::string_view& utf8) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(utf8[i]); };
   const auto tail = [&](size_t i) { return char32_t{byte(i)} & 0x3F; };

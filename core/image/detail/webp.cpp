@@ -22,7 +22,8 @@ using core::image_format;
 constexpr uint8_t flag_exif = 0x08;
 constexpr uint8_t flag_alpha = 0x10;
 
-/// libwebp's picture and the file that it writes, freed in every case.
+/// libwebp's picture and the file that it writes, which are freed in every
+/// case.
 struct writer {
   WebPPicture picture;
   WebPMemoryWriter memory;
@@ -48,7 +49,7 @@ WebPConfig configure(uint32_t quality) {
   WebPConfig config;
   WebPConfigInit(&config);
   if (quality == 100) {
-    // Level 1 of 9: the higher ones take seconds to save a few per cent.
+    // Level 1 of 9 is used: higher levels take seconds to save a few per cent.
     WebPConfigLosslessPreset(&config, 1);
     config.exact = 1;
   } else {
@@ -68,7 +69,7 @@ void append_chunk(bytes& to, std::string_view type, bytes_view data) {
 }
 
 /// Calls `use(type, data)` with each chunk of a WebP file until it returns
-/// false. A last chunk that is cut short is left out.
+/// false. Ignores a last chunk that is cut short.
 template <class F>
 void for_each_chunk(bytes_view file, F use) {
   bytes_view rest = part(file, 12);
@@ -105,7 +106,7 @@ bytes with_exif(bytes_view plain, const pixel_view& pixels,
       flags = static_cast<uint8_t>(flags | data[0]);
       return true;
     }
-    // Bit 28 of a lossless stream, behind its signature byte, says alpha.
+    // Bit 28 of a lossless stream, after its signature byte, means alpha.
     if (type == "VP8L" && data.size() >= 5 && (data[4] & 0x10) != 0)
       flags |= flag_alpha;
     append_chunk(chunks, type, data);
@@ -127,11 +128,12 @@ bytes with_exif(bytes_view plain, const pixel_view& pixels,
   return file;
 }
 
-/// Refuses a lossless stream, of colours or of transparency, that would take
-/// too much memory beside its pixels.
+/// Refuses a lossless stream, of colours or of transparency, that needs too
+/// much memory in addition to its pixels.
 core::result<void> check_lossless(bytes_view file, const picture& made,
                                   const decode_limits& within) {
-  // Signature, width, height and flags; method and filter.
+  // Colours begin with a signature, width, height and flags, transparency with
+  // a method and a filter.
   constexpr size_t colours_head = 5;
   constexpr size_t alpha_head = 1;
   core::result<void> verdict;
@@ -156,10 +158,10 @@ core::result<void> check_lossless(bytes_view file, const picture& made,
   return verdict;
 }
 
-/// Returns the chunk of a file's lossy colours, without the transparency that
-/// stands before it.
+/// Returns the chunk of a file's lossy colours, without the transparency before
+/// it.
 std::optional<bytes_view> lossy_colours(bytes_view file) {
-  // Its type and length: the decoder takes a chunk for a file.
+  // A chunk includes its type and length. The decoder accepts it as a file.
   constexpr size_t head = 8;
   std::optional<bytes_view> found;
   for_each_chunk(file, [&](std::string_view type, bytes_view data) {
@@ -170,9 +172,9 @@ std::optional<bytes_view> lossy_colours(bytes_view file) {
   return found;
 }
 
-/// Hands a file, or the stream of its colours, over in parts, and asks between
-/// them whether to stop. A lossless stream's codes are read anew with each
-/// part: these are few.
+/// Passes a file, or the stream of its colours, to the decoder in parts, and
+/// checks between them whether to stop. The codes of a lossless stream are read
+/// again with each part, so the parts are few.
 core::result<void> decode_into(bytes_view file, picture& into,
                                const decode_limits& within) {
   constexpr size_t least_part = 1 << 16;
@@ -244,7 +246,7 @@ core::result<picture> decode_webp(bytes_view file, const decode_limits& within,
   if (auto ok = check_extent(px, within, image_format::webp, file.size()); !ok)
     return ok.why();
   picture result{px, features.has_alpha != 0 && !colours_only ? 4u : 3u, {}};
-  // A plane of transparency takes more memory than the colours.
+  // A plane of transparency would take more memory than the colours.
   const auto colours = colours_only ? lossy_colours(file) : std::nullopt;
   if (!colours)
     if (auto ok = check_lossless(file, result, within); !ok)

@@ -16,16 +16,17 @@ constexpr uint32_t lengths = 24;
 constexpr uint32_t distances = 40;
 constexpr uint32_t longest_cache_bits = 11;
 
-/// Rows that libwebp keeps beside the picture for what it has not turned yet.
+/// Rows that libwebp keeps in addition to the image, for pixels before their
+/// transforms.
 constexpr uint64_t cached_rows = 17;
 
-/// Entries of a group's five tables without a cache of colours, their size, and
-/// what the group takes besides.
+/// The number of entries in a group's five tables without a cache of colours,
+/// the size of an entry, and the size of the rest of the group.
 constexpr uint64_t entries_of_group = 2'960;
 constexpr uint64_t bytes_of_entry = 4;
 constexpr uint64_t bytes_of_group = 640;
 
-/// Reads bits, the lowest of each byte first; zeros behind the end.
+/// Reads bits, the lowest of each byte first. Bits after the end are zeros.
 class bit_reader {
 public:
   explicit bit_reader(bytes_view from) : from_(from) {}
@@ -47,10 +48,11 @@ private:
   size_t at_ = 0;
 };
 
-/// A prefix code: symbols in the order of their codes, counted by length.
+/// A prefix code: its symbols in the order of their codes, and their number by
+/// length.
 class prefix_code {
 public:
-  /// False where the lengths are none of a complete code.
+  /// Returns false if the lengths are not those of a complete code.
   bool build(std::span<const uint8_t> length_of) {
     counts_.fill(0);
     symbols_.clear();
@@ -61,7 +63,7 @@ public:
       for (uint32_t i = 0; counts_[n] > 0 && i < length_of.size(); ++i)
         if (length_of[i] == n)
           symbols_.push_back(static_cast<uint16_t>(i));
-    // The one symbol of a code takes no bit.
+    // The only symbol of a code takes no bit.
     if (symbols_.size() <= 1)
       return !symbols_.empty();
     int64_t left = 1;
@@ -100,7 +102,8 @@ class stream_reader {
 public:
   explicit stream_reader(bytes_view from) : in_(from) {}
 
-  /// Reads up to the codes of the pixels.
+  /// Reads up to the codes of the pixels and returns the bytes that decoding
+  /// needs.
   std::optional<uint64_t> bytes_for(core::extent px) {
     uint64_t sum = 4 * (px.pixels() + cached_rows * px.width);
     uint32_t seen = 0;
@@ -147,7 +150,7 @@ private:
       const auto colours = in_.take(8) + 1;
       if (!largest_literal({colours, 1}))
         return false;
-      // Several pixels share one of the stream.
+      // Several pixels share one pixel of the stream.
       px.width = parts_of(px.width, colours <= 2    ? 3
                                     : colours <= 4  ? 2
                                     : colours <= 16 ? 1
@@ -230,7 +233,7 @@ private:
   }
 
   /// Reads a sub-image and returns the largest red << 8 | green of its literal
-  /// pixels. Copies, of pixels or out of the cache, repeat one of these.
+  /// pixels. Copies, either of pixels or from the cache, repeat one of these.
   std::optional<uint32_t> largest_literal(core::extent px) {
     const auto cache = cache_bits();
     if (!cache)

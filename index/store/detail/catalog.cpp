@@ -19,10 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 using core::ec;
 
-/// "ATKW": kept work of Atelier.
+/// The letters "ATKW", for kept work of Atelier.
 constexpr int64_t application_id = 0x41544b57;
 
-// A number is given once, whatever was removed: AUTOINCREMENT.
+// AUTOINCREMENT gives each number once, even after removals.
 constexpr std::string_view versions[] = {
   "CREATE TABLE entries("
   " number INTEGER PRIMARY KEY AUTOINCREMENT,"
@@ -33,17 +33,17 @@ constexpr std::string_view versions[] = {
   " entry INTEGER NOT NULL, steps INTEGER NOT NULL, bytes INTEGER NOT NULL,"
   " checksum INTEGER NOT NULL, PRIMARY KEY(entry, steps)) WITHOUT ROWID;"};
 
-/// What SQLite says; stops at the border of this file.
+/// The exception for a fault that SQLite reports. It is caught in this source.
 struct catalog_fault : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
-/// SQLite's numbers have a sign; ours have none.
+/// Converts a number to SQLite's numbers, which are signed.
 int64_t stored(uint64_t x) {
   return static_cast<int64_t>(x);
 }
 
-/// Makes the file, for its owner alone, where there is none.
+/// Makes the file if it is missing. Only its owner can access it.
 core::result<void> make_file(const fs::path& file) {
   const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0)
@@ -138,7 +138,7 @@ public:
     return bound(sqlite3_bind_int64(it_, next_++, x));
   }
 
-  // Not copied: texts are there until the statement has run.
+  // Texts are not copied: they exist until the statement has run.
   query& put_text(std::string_view x) {
     return bound(sqlite3_bind_text64(it_, next_++, x.data(), x.size(),
                                      SQLITE_STATIC, SQLITE_UTF8));
@@ -149,7 +149,7 @@ public:
       sqlite3_bind_blob64(it_, next_++, x.data(), x.size(), SQLITE_STATIC));
   }
 
-  /// Returns whether there is one row more.
+  /// Returns whether the statement has another row.
   bool next() {
     const int result = sqlite3_step(it_);
     if (result != SQLITE_ROW && result != SQLITE_DONE)
@@ -157,14 +157,14 @@ public:
     return result == SQLITE_ROW;
   }
 
-  /// Runs it to its end.
+  /// Runs the statement to its end.
   void run() {
     while (next()) {
     }
     reset();
   }
 
-  /// Readies it to run anew.
+  /// Prepares the statement to run again.
   void reset() {
     sqlite3_reset(it_);
     next_ = 1;
@@ -199,7 +199,7 @@ int64_t number_of(Connection& in, std::string_view text) {
   return x.next() ? x.number(0) : 0;
 }
 
-/// Does `what` as a whole or not at all.
+/// Runs `what` as a whole or not at all.
 template <class Connection, class F>
 void at_once(Connection& in, F what) {
   in.run("BEGIN IMMEDIATE");
@@ -207,13 +207,13 @@ void at_once(Connection& in, F what) {
     what();
     in.run("COMMIT");
   } catch (const catalog_fault&) {
-    // SQLite may have ended it by itself.
+    // SQLite may have ended the transaction itself.
     sqlite3_exec(in.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
     throw;
   }
 }
 
-/// Calls `what`; what SQLite throws becomes an error that names the file.
+/// Calls `what`, and turns a fault of SQLite into an error that names the file.
 template <class Connection, class F>
 core::result<void> guarded(const Connection& in, F what) {
   try {
@@ -231,7 +231,7 @@ void note_uses(Connection& in, std::span<const entry_use> uses) {
     update.put(stored(x.used)).put(stored(x.number)).run();
 }
 
-/// Brings the file to the newest version; returns why it cannot be.
+/// Upgrades the file to the newest version; returns the reason if that fails.
 template <class Connection>
 std::optional<std::string> upgrade(Connection& in,
                                    std::span<const std::string_view> steps) {
@@ -268,8 +268,8 @@ core::result<catalog> catalog::open(const fs::path& file,
     return made.why();
   try {
     auto to = std::make_unique<connection>(file);
-    // Alone with its file, SQLite maps none of it: a full disk is an error and
-    // no signal.
+    // With exclusive access to its file, SQLite maps none of it, so a full disk
+    // is an error and not a signal.
     to->run("PRAGMA locking_mode = EXCLUSIVE");
     to->run("PRAGMA journal_mode = WAL");
     to->run("PRAGMA synchronous = NORMAL");

@@ -35,7 +35,8 @@ core::result<folder_lock> folder_lock::take(
     return core::fail(ec::unavailable, "{} is in use by {}", folder.string(),
                       who.empty() ? "another process" : "process " + who);
   }
-  // For those who find it locked; the lock holds without it.
+  // The pid is for processes that find the folder locked; the lock holds
+  // without it.
   const auto who = fmt::format("{}\n", getpid());
   if (ftruncate(fd, 0) != 0
       || pwrite(fd, who.data(), who.size(), 0)

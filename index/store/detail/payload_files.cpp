@@ -28,7 +28,7 @@ core::error fault(const fs::path& of, std::string_view doing, int number) {
                     std::generic_category().message(number));
 }
 
-/// Returns the entry whose file has that name.
+/// Returns the entry whose file has that name, if any.
 std::optional<uint64_t> entry_of(const std::string& name) {
   uint64_t out = 0;
   const auto* const end = name.data() + name.size();
@@ -118,7 +118,7 @@ core::result<std::vector<std::byte>> payload_files::read(uint64_t entry,
            ? core::fail(ec::not_found, "{} is not there", path.string())
            : fault(path, "cannot be opened", errno);
 
-  // What a row says is not trusted with memory before the file bears it out.
+  // A row's sizes get no memory before the file confirms them.
   struct stat about {};
 
   if (fstat(file.fd(), &about) != 0)

@@ -82,7 +82,7 @@ core::result<void> store::impl::read_folder() {
   if (!there)
     return there.why();
   std::vector<uint64_t> leaving;
-  // Rows come by their last use, vectors by their numbers.
+  // Rows are read by their last use, vectors are loaded by their numbers.
   std::map<uint64_t, std::vector<float>> texts;
   if (auto ok = rows.read([&](entry_row row) {
         last_use = std::max(last_use, row.used);
@@ -173,7 +173,7 @@ core::result<payload> store::impl::give(const kept& from,
     copy = hot.find(from.number, part.steps);
     readable = reads.lets_through(now);
   }
-  // A copy that changed in memory says nothing of the disk.
+  // A copy that changed in memory says nothing about the disk.
   if (copy && ipc::xxh3(*copy) == part.checksum)
     return copy;
   if (!readable)
@@ -224,7 +224,8 @@ void store::impl::drop_torn(uint64_t entry) {
       return;
     ++counts.dropped_torn;
   }
-  // Without its file the row leaves at the next start, if not now.
+  // If the row stays, it is removed at the next start, because its file is
+  // missing.
   if (auto ok = rows.remove(std::span{&entry, 1}); !ok)
     write_failed(ok.why());
   remove_file(entry, torn->payload_bytes());
@@ -272,7 +273,7 @@ bool store::impl::keep(entry_row row, std::span<const float> text,
   const std::lock_guard hold{lock};
   for (size_t i = 0; i < payloads.size(); ++i)
     hot.put(x->number, x->parts[i].steps, payloads[i]);
-  // Others may have been used meanwhile.
+  // Other entries may have been used meanwhile.
   enter(std::move(x), row.whose, bytes, ++last_use);
   return true;
 }

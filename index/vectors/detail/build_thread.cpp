@@ -55,7 +55,7 @@ void build_thread::loop() {
     runs_ = true;
     hold.unlock();
     work();
-    // What it held is freed without the lock.
+    // The objects that the work held are freed without the lock.
     work = nullptr;
     hold.lock();
     runs_ = false;

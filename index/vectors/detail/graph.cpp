@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only source with hnswlib's code. The code stands in a namespace of this
-// source, because a host may link another version of hnswlib or compile it for
-// other processors. hnswlib's own vector code is not compiled
+// This is the only source with hnswlib's code. The code is in a namespace of
+// this source, because a host may link another version of hnswlib or compile it
+// for other processors. hnswlib's own vector code is not compiled
 // (NO_MANUAL_VECTORIZATION): it defines global functions, and prefetches by
-// numbers that it reads behind the ends of its lists.
+// numbers that it reads after the ends of its lists.
 #include <atelier/index/vectors/detail/graph.hpp>
 #include <atelier/index/vectors/detail/products.hpp>
 
@@ -34,11 +34,12 @@
 namespace {
 namespace linking {
 
-// Searches share this one, with its lock.
+// Searches share this pool, which keeps its lock.
 #include <hnswlib/visited_list_pool.h>
 
-// One thread adds entries to a graph, and nobody searches it meanwhile. So
-// hnswlib, which has a lock for each entry, gets locks that do nothing.
+// One thread adds entries to a graph, and no search reads it meanwhile.
+// hnswlib, which has a lock for each entry, therefore gets locks that do
+// nothing.
 namespace std {
 using namespace ::std;
 
@@ -65,8 +66,8 @@ struct product_of {
   size_t dimensions;
 };
 
-// hnswlib's elements are pointers to the vectors, which stay where they are:
-// graphs that share entries do not copy them.
+// hnswlib's elements are pointers to the vectors, which do not move. Graphs
+// that share entries therefore do not copy them.
 class shared_vectors final : public hnswlib::SpaceInterface<float> {
 public:
   explicit shared_vectors(size_t dimensions)
@@ -102,7 +103,7 @@ public:
   linked(shared_vectors& space, size_t most)
     : HierarchicalNSW(&space, most, graph::neighbours, graph::candidates) {}
 
-  // Takes the other's elements, before any is added.
+  // Copies the other's elements, before any is added.
   void copy(const linked& from) {
     std::memcpy(data_level0_memory_, from.data_level0_memory_,
                 from.cur_element_count * size_data_per_element_);
@@ -124,7 +125,7 @@ public:
     level_generator_ = from.level_generator_;
   }
 
-  // Frees what only adding needs.
+  // Frees the memory that only adding needs.
   void finish() {
     label_lookup_.clear();
     label_lookup_.rehash(0);
@@ -140,7 +141,7 @@ public:
   }
 };
 
-// The list of a point's entries, and what an entry takes in the lists.
+// The sizes of the list of a point's entries, and of an entry in the lists.
 constexpr uint64_t bytes_of_point = sizeof(std::vector<const entry*>) + 32;
 constexpr uint64_t bytes_of_linked = sizeof(entry_ptr) + sizeof(const entry*);
 
@@ -229,8 +230,8 @@ uint64_t graph::bytes() const {
 }
 
 uint64_t graph::most_bytes(size_t entries) {
-  // Two links for each neighbour, as many again on all other levels, and what
-  // finds a point by its label and by its vector.
+  // Counts two links for each neighbour, as many again on all other levels, and
+  // the table entries that find a point by its label and by its vector.
   return entries
        * (4 * neighbours * sizeof(hnswlib::tableint) + bytes_of_point
           + bytes_of_linked + 2 * 64);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled for AVX2 and FMA. Nothing of the standard library is instantiated
-// here: the linker could take it for processors without them.
+// This file is compiled for AVX2 and FMA. It instantiates nothing of the
+// standard library, because the linker could use that code on processors
+// without them.
 #include <atelier/index/vectors/detail/products.hpp>
 
 #include <immintrin.h>

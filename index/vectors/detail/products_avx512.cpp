@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled for AVX-512 F. Nothing of the standard library is instantiated here:
-// the linker could take it for processors without it.
+// This file is compiled for AVX-512 F. It instantiates nothing of the standard
+// library, because the linker could use that code on processors without it.
 #include <atelier/index/vectors/detail/products.hpp>
 
 #include <immintrin.h>

@@ -45,7 +45,8 @@ std::string to_svg(const chart& x);
 /// a sentence in place of an empty plot.
 std::string to_figure(const chart& x);
 
-/// Returns the distance of ticks for a range: 1, 2 or 5 times a power of ten.
+/// Returns the distance between ticks for a range: 1, 2 or 5 times a power of
+/// ten.
 double tick_distance(double range, int most_ticks);
 
 } // namespace atelier::core

@@ -11,8 +11,8 @@ namespace atelier::core {
 
 /// Calls f, which runs a host's code, and turns an exception into an error that
 /// names its origin, such as "stage 'safety' threw in begin: no model".
-/// @param kind the host's kind of addition, such as "stage"
-/// @param name the addition's name
+/// @param kind what the host added, such as "stage"
+/// @param name its name
 /// @param in the called function; if empty, the error does not name it
 /// Errors: those of f; ec::out_of_resources if memory runs out, ec::internal
 ///         for any other exception.

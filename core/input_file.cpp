@@ -56,7 +56,7 @@ result<void> check_input_file(const std::string& path, std::string_view shown) {
   };
   const opened_file file{path};
   if (file.number < 0)
-    // ENXIO is reported for a socket.
+    // open reports ENXIO for a socket.
     return errno == ENXIO ? fail(ec::io_failed,
                                  "cannot read {}: it is a socket or a device, "
                                  "not a regular file",

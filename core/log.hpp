@@ -13,7 +13,7 @@
 
 namespace atelier::core {
 
-/// Orders log lines by severity; `off` is above all of them.
+/// The levels of log lines, by rising severity; `off` is above all of them.
 enum class log_level : uint8_t { trace, debug, info, warn, error, off };
 
 std::string_view to_string(log_level x);

@@ -51,7 +51,8 @@ struct note {
   }
 };
 
-/// Most bytes of a note's text, and most notes of an image.
+/// Maximum size of a note's text in bytes, and maximum number of an image's
+/// notes.
 inline constexpr size_t most_note_bytes = 512;
 inline constexpr size_t most_notes = 16;
 

@@ -118,10 +118,10 @@ enum class option_group : uint8_t {
   by_hand,
 };
 
-/// When an image's metadata include a parameter.
+/// States when an image's metadata include a parameter.
 enum class telling : uint8_t {
   always,
-  /// If the run's value differs from the initial value in `used_parameters`.
+  /// Only if the run's value differs from the default of `used_parameters`.
   if_changed,
   if_from_image,
 };

@@ -99,8 +99,8 @@ private:
 };
 
 /// Reads the output of a record_writer. A call and all later ones return false
-/// if the bytes end too early or a number is no value of its enumeration; the
-/// fields are then unspecified.
+/// if the bytes end too early or a number is not a value of its enumeration;
+/// the fields are then unspecified.
 /// Threads: one at a time.
 class record_reader {
 public:

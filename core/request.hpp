@@ -182,7 +182,7 @@ struct recipe : used_parameters {
   }
 };
 
-/// Returns the size of the image in a run's answer.
+/// Returns the size of the image that a run returns.
 inline extent answered_px(const recipe& how) {
   return how.scaled_to == extent{} ? how.px : how.scaled_to;
 }

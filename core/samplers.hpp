@@ -44,7 +44,7 @@ struct sampler_row {
   /// Other names that the web UI accepts, in lower case.
   /// Source: modules/sd_samplers_kdiffusion.py, sd_samplers_timesteps.py.
   std::array<std::string_view, 2> webui_also = {};
-  /// The _class_name in a scheduler_config.json that selects the sampler.
+  /// The _class_name values in a scheduler_config.json that select the sampler.
   std::array<std::string_view, 2> diffusers = {};
   /// The sampler steps along sigmas, which can have Karras' spacing.
   bool has_sigmas = false;
@@ -57,7 +57,8 @@ struct sampler_row {
 
 /// Every sampler, by its number.
 inline constexpr sampler_row samplers[] = {
-  // PNDM is not offered: a model that names it keeps its numbers and uses DDIM.
+  // PNDM is not offered: a model that names it keeps the numbers of its
+  // schedule and uses DDIM.
   {.of = sampler::ddim,
    .name = "ddim",
    .webui = "DDIM",

@@ -30,8 +30,8 @@ result<std::string> read_text_file(const std::string& path, size_t most_bytes,
   if (!file)
     return unreadable(errno);
   std::string out;
-  // The text is reserved at once, so that a long file is not copied as it
-  // grows.
+  // Memory for the text is reserved at once, so that a long file is not copied
+  // as the text grows.
   const auto size = std::filesystem::file_size(path, error);
   if (!error && size > most_bytes)
     return too_long();

@@ -27,9 +27,9 @@ double torch_generator::uniform() {
   return static_cast<double>(bits & ((1ull << 53) - 1)) * 0x1p-53;
 }
 
-/// Returns a value for a call for fewer values than a chunk. PyTorch then draws
-/// pairs in double precision, and keeps the second value of a pair for the next
-/// value.
+/// Returns a value for a call that requests fewer values than a chunk. PyTorch
+/// draws these in pairs, in double precision, and keeps the second value of a
+/// pair for the next request.
 double torch_generator::few() {
   if (spare_)
     return *std::exchange(spare_, std::nullopt);

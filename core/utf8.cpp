@@ -10,7 +10,7 @@ namespace {
 
 /// The form of a sequence, given its first byte.
 struct sequence {
-  /// Total number of bytes; 0: no sequence starts with this byte.
+  /// Total number of bytes; 0 if no sequence starts with this byte.
   size_t length;
   /// Range of the second byte, which excludes overlong forms, surrogates and
   /// values that are too large.

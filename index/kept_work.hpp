@@ -84,8 +84,8 @@ public:
   /// Errors: as `state`; also ec::not_found if the image has another size.
   virtual core::result<payload> image(uint64_t entry, core::extent px) = 0;
 
-  /// Drops an entry whose bytes are those that were kept and still cannot be
-  /// used; it counts as torn. Does nothing if the entry is gone.
+  /// Drops an entry whose bytes are unchanged but cannot be used; it counts as
+  /// torn. Does nothing if the entry is gone.
   virtual void drop_torn(uint64_t entry) = 0;
 
   /// Keeps what a request left. Returns false if it keeps nothing: the leftover

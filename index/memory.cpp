@@ -68,7 +68,7 @@ std::vector<planning::match> memory::near(std::string_view key,
   const std::lock_guard hold{lock_};
   for (const auto& each : found) {
     const auto at = by_number_.find(each.number);
-    // The entry may have left since.
+    // The entry may have left since the search.
     if (at == by_number_.end())
       continue;
     const auto& entry = **at->second;

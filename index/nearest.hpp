@@ -16,9 +16,9 @@
 namespace atelier::index {
 
 /// Unit vectors of one length, each under a key and a number. A search looks at
-/// one key. Few vectors of a key are compared one by one; more are found by an
-/// index (`vector_index`), which a background thread builds. No search waits
-/// for a build or for an addition.
+/// one key. If a key has few vectors, they are compared one by one. Otherwise
+/// an index (`vector_index`), which a background thread builds, finds them. No
+/// search waits for a build or for an addition.
 /// Threads: any.
 class nearest_by_key {
 public:
@@ -28,9 +28,9 @@ public:
   nearest_by_key(const nearest_by_key&) = delete;
   nearest_by_key& operator=(const nearest_by_key&) = delete;
 
-  /// Adds a vector. Returns false without adding it if too many vectors were
-  /// added while the key's index is being built.
-  /// @pre `unit` has the dimensions, and the number is not under the key
+  /// Adds a vector. Returns false without adding it if too many vectors have
+  /// been added while the key's index is being built.
+  /// @pre `unit` has the dimensions, and the key has no vector with that number
   [[nodiscard]] bool add(std::string_view key, uint64_t number,
                          std::span<const float> unit);
 

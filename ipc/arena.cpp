@@ -220,7 +220,7 @@ void arena_owner::set_process(core::process_id process,
   ATELIER_EXPECTS(record != nullptr, "no such process");
   if (record == nullptr)
     return;
-  // The order lets a successor read a whole entry or none.
+  // This order lets a successor read a whole entry or none.
   record->pid.store(0);
   record->start_time.store(entry.start_time);
   record->life.store(entry.life.value);

@@ -42,8 +42,8 @@ struct process_entry {
 /// is a zombie.
 uint64_t start_time_of(int32_t pid);
 
-/// Maps an arena: slots, rings, process table. It is the base of owner and
-/// view.
+/// Maps an arena: slots, rings, process table. It is the base class of owner
+/// and view.
 ///
 /// A pair of rings joins the control process with each other process. Process i
 /// reads its `inbound` ring, which control writes, and writes its `outbound`

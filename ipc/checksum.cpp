@@ -16,7 +16,8 @@ namespace atelier::ipc {
 
 namespace {
 
-// The table is for single bytes, reflected, polynomial 0x1EDC6F41.
+// The table covers single bytes; it is reflected, for the polynomial
+// 0x1EDC6F41.
 constexpr std::array<uint32_t, 256> table = [] {
   std::array<uint32_t, 256> xs = {};
   for (uint32_t i = 0; i < xs.size(); ++i) {

@@ -12,7 +12,7 @@ namespace atelier::ipc {
 /// Source: RFC 3720, appendix B.4; the SSE 4.2 instruction if available.
 uint32_t crc32c(std::span<const std::byte> bytes, uint32_t seed = 0);
 
-/// Returns the XXH3 hash of `bytes`, which is as fast as memory; for slots.
+/// Returns the XXH3 hash of `bytes`. It is as fast as memory, and serves slots.
 uint64_t xxh3(std::span<const std::byte> bytes);
 
 } // namespace atelier::ipc

@@ -11,7 +11,7 @@ namespace atelier::ipc {
 /// Keeps slots on the heap of one process, for tests and simulation.
 class heap_store : public slot_store {
 public:
-  /// @param arena the arena in references into this store
+  /// @param arena the arena that references into this store carry
   /// @param counts number of slots by kind
   /// @param slot_bytes bytes of one buffer by kind. With 0, the kind's slots
   /// record publications and keep no bytes, so that a simulation may hold

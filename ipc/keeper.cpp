@@ -43,7 +43,8 @@ keeper::keeper(uint32_t arena, std::array<uint32_t, slot_kinds> counts,
     slots_[k].resize(counts[k]);
     for (auto& x : slots_[k])
       x.generation = first_generation;
-    // The last one is granted first: slot 0 at the start, then the last freed.
+    // The last element is granted first: slot 0 at the start, later the last
+    // freed.
     for (auto i = counts[k]; i > 0; --i)
       free_[k].push_back(i - 1);
     census_[k].free = counts[k];

@@ -46,7 +46,8 @@ struct process_life {
 /// Invariants:
 /// (1) a slot has at most one writer, from its grant to its release or to the
 ///     confirmed exit of the writer's process;
-/// (2) a generation never returns: it rises at each grant, and wraps past 0;
+/// (2) a generation is never reused: it rises at each grant, and skips 0 when
+///     it wraps;
 /// (3) a quarantined slot is neither written again nor freed before the
 ///     confirmed exit of its writer's process;
 /// (4) a slot with a reader is not freed;

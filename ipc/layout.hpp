@@ -9,14 +9,15 @@
 #include <cstdint>
 #include <type_traits>
 
-// The contents of an arena's shared memory, in this order, each on its own
-// cache line: arena_header, process_record for each process, ring_memory and
-// its bytes for each direction of each process except the control process, then
-// the slot_headers by kind, then the buffers by kind.
+// The contents of an arena's shared memory, in this order, each starting on its
+// own cache line: arena_header, process_record for each process, ring_memory
+// and its bytes for each direction of each process except the control process,
+// then the slot_headers by kind, then the buffers by kind.
 //
-// It has only fixed-width types and offsets: no pointer, no lock, no allocator.
-// The peer may have been killed at any instruction, or may write nonsense. Code
-// that reads a size here checks it against the sizes that it took at the start.
+// The memory has only fixed-width types and offsets: no pointer, no lock, no
+// allocator. The peer may have been killed at any instruction, or may write
+// nonsense. Code that reads a size here checks it against the sizes that it
+// took at the start.
 
 namespace atelier::ipc {
 

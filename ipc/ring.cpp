@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that will sleep says so before it checks a last time. A process
-// that changes a counter checks for a sleeper afterwards. Both use sequentially
-// consistent order, so that one of the two sees the other. The sleeper reads
-// the bell's value before that last check; if the bell rings meanwhile, the
-// kernel does not put it to sleep.
+// A process that is about to sleep says so before it checks a last time. A
+// process that changes a counter checks for a sleeper afterwards. Both use
+// sequentially consistent order, so that one of the two sees the other. The
+// sleeper reads the bell's value before that last check; if the bell rings
+// meanwhile, the kernel does not put it to sleep.
 #include <atelier/ipc/checksum.hpp>
 #include <atelier/ipc/layout.hpp>
 #include <atelier/ipc/ring.hpp>
@@ -254,7 +254,7 @@ bool ring_reader::wait(core::timespan most, core::timespan spin) {
                         [&] { return there() || roused(); })
          && !there()) {
     ring_->roused.store(0, std::memory_order_relaxed);
-    // If the cores are few, another roused thread runs meanwhile.
+    // With few cores, another roused thread runs meanwhile.
     const auto until = std::min(end, end_of(roused_time));
     while (!there() && clock::now() < until)
       sched_yield();

@@ -84,7 +84,8 @@ public:
   core::result<bool> pop(std::vector<std::byte>& into, core::timespan most,
                          core::timespan spin = {});
 
-  /// Ends a wait of `pop` from another thread, or otherwise the next wait.
+  /// Ends, from another thread, the current wait of `pop`, or otherwise its
+  /// next wait.
   void interrupt();
 
   /// Wakes the reader as the writer's `rouse` does, from the reader's own

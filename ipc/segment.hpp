@@ -22,8 +22,7 @@ class segment_owner {
 public:
   /// Makes and locks the object "atelier-<uid>-<pid>-<n>", 0600, and reserves
   /// all its pages, so that a later write cannot fail for lack of memory.
-  /// Errors: ec::out_of_resources, ec::io_failed. Then no object is left
-  ///         behind.
+  /// Errors: ec::out_of_resources, ec::io_failed; nothing is left behind then.
   static core::result<segment_owner> make_shared_memory(uint64_t bytes);
 
   /// Makes memory that only this process and its forks can see.

@@ -37,7 +37,8 @@ public:
 
   /// Publishes the first `bytes` of the filled buffer as publication `seq`. For
   /// a state slot `seq` is the number of completed steps + 1, and a checksum is
-  /// published with the bytes. For the other kinds it is 1, once.
+  /// published with the bytes. For the other kinds it is 1, and they are
+  /// published once.
   /// Errors: ec::invalid_argument if seq does not rise or bytes > capacity.
   virtual core::result<void> publish(const slot_ref& slot, uint64_t seq,
                                      size_t bytes) = 0;
@@ -53,8 +54,8 @@ public:
   virtual core::result<uint64_t> read(const slot_ref& slot,
                                       std::vector<std::byte>& into) const = 0;
 
-  /// Returns the published bytes of a slot that is written once, in place. They
-  /// are valid while the caller holds a read grant.
+  /// Returns, in place, the published bytes of a slot that is written once.
+  /// They are valid while the caller holds a read grant.
   virtual core::result<std::span<const std::byte>> view(
     const slot_ref& slot) const = 0;
 };

@@ -14,7 +14,7 @@ namespace atelier::ipc {
 /// The result of a search for this user's arenas.
 struct sweep_result {
   std::vector<std::string> removed;
-  /// The number of all finished arenas, dead or alive.
+  /// The highest epoch of all finished arenas, dead or alive.
   core::epoch highest;
 };
 

@@ -15,7 +15,8 @@ using core::image_format;
 
 namespace {
 
-/// Most bytes of pixels. The libraries' counters can hold far more.
+/// Maximum size of the pixels in bytes. The libraries' counters can hold far
+/// more.
 constexpr uint64_t most_bytes = 1ull << 30;
 
 /// Returns the longest side that a format can hold.

@@ -21,7 +21,7 @@ struct decode_limits {
   uint32_t side_px = 16'384;
   /// Largest image in pixels.
   uint64_t picture_px = 4096ull * 4096;
-  /// Most memory that a decoder takes in addition to the file and four bytes
+  /// Maximum memory that a decoder takes in addition to the file and four bytes
   /// for each pixel, in bytes. Including the libraries' own memory it stays
   /// below 64 MiB.
   uint64_t working_bytes = 62ull << 20;
@@ -67,7 +67,7 @@ struct header {
 /// Reads the header of a file. Decodes nothing and takes no memory: it reads
 /// the bounds of the parts, and only the orientation from EXIF. A file with a
 /// valid header may be broken after it.
-/// Errors:  ec::bad_payload if it has none of the formats or no size.
+/// Errors:  ec::bad_payload if the file has none of the formats or no size.
 /// Threads: any.
 core::result<header> read_header(std::span<const uint8_t> file);
 
@@ -85,9 +85,9 @@ core::result<std::vector<uint8_t>> encode(const pixel_view& pixels,
 /// Decodes a PNG, JPEG or WebP file into three channels, or four if it has
 /// transparency. Stops when the pixels that its header promises are complete.
 /// Ignores metadata, including compressed metadata.
-/// Errors:  ec::bad_payload if it has none of the formats, is broken, cut short
-///          or animated, holds more than its header promises, or is outside
-///          `within`; ec::out_of_resources.
+/// Errors:  ec::bad_payload if the file has none of the formats, is broken, cut
+///          short or animated, holds more than its header promises, or is
+///          outside `within`; ec::out_of_resources.
 /// Threads: any.
 core::result<picture> decode(std::span<const uint8_t> file,
                              const decode_limits& within = {});
@@ -99,8 +99,8 @@ core::result<picture> decode_colours(std::span<const uint8_t> file,
 
 /// Returns the generation parameters in `file` as UTF-8, if any. Faulty
 /// metadata is ignored, as is a text of more than `most_text_bytes`. Unpacks at
-/// most one text. Takes time for each part of the file, regardless of its
-/// length.
+/// most one text. The time depends on the number of the file's parts, not on
+/// their lengths.
 /// Threads: any.
 std::optional<std::string> read_text(std::span<const uint8_t> file);
 

@@ -51,14 +51,14 @@ picture scaled(const pixel_view& from, core::extent to, const stop_type& stop) {
   return {to, from.channels, {from.bytes.begin(), from.bytes.end()}};
 }
 
-/// Calls `use(to, from)` for each pixel of the upright image with its place
-/// there and its place in the other image, in blocks that fit the cache.
+/// Calls `use(to, from)` for each pixel of the upright image with its index
+/// there and its index in the other image, in blocks that fit the cache.
 template <class F>
 void for_each_place(core::extent from, uint32_t orientation, F use) {
   constexpr uint32_t block = 32;
   const bool turned = orientation >= 5;
   const core::extent px = turned ? core::extent{from.height, from.width} : from;
-  // These follow from the places of the first row and the first column on the
+  // These follow from where the first row and the first column are on the
   // screen.
   const bool from_right = orientation == 2 || orientation == 3
                        || orientation == 7 || orientation == 8;

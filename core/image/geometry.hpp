@@ -23,8 +23,8 @@ namespace atelier::image {
 core::result<picture> resize(const pixel_view& from, core::extent to,
                              const std::function<bool()>& stop = {});
 
-/// Returns the image turned for viewing. Takes one additional byte for each
-/// pixel while it works.
+/// Returns the image turned for viewing. Takes one additional byte a pixel
+/// while it works.
 /// @param orientation of EXIF, 1..8; other values change nothing
 picture upright(picture x, uint32_t orientation);
 
@@ -36,7 +36,8 @@ picture opaque(picture x);
 /// Source: Pillow's convert("L"), then diffusers' VaeImageProcessor.binarize.
 std::vector<uint8_t> binarize(const pixel_view& x);
 
-/// Returns the same as an image of one channel, in the memory of `x`.
+/// Returns the result of binarize as an image of one channel, in the memory of
+/// `x`.
 picture binarized(picture x);
 
 } // namespace atelier::image

@@ -26,7 +26,7 @@ struct covering {
 covering covering_of(core::extent native, core::extent asked);
 
 /// Scales an image to cover `asked` and cuts out its centre. The result is
-/// equal to the bit to that part of resize(from, covering_of(from.px,
+/// bit-identical to that part of resize(from, covering_of(from.px,
 /// asked).scaled).
 /// Errors, threads: as resize.
 core::result<picture> cover(const pixel_view& from, core::extent asked);
@@ -36,8 +36,8 @@ core::result<picture> cover(const pixel_view& from, core::extent asked);
 /// Errors, threads: as resize.
 core::result<picture> uncover(const pixel_view& from, core::extent native);
 
-/// Does the same for a mask of one byte a pixel, 0 or 255. A pixel of the
-/// result is 255 if any pixel that it covers is 255.
+/// Does the same as `uncover` for a mask of one byte a pixel, 0 or 255. A pixel
+/// of the result is 255 if any pixel that it covers is 255.
 /// @pre mask.size() == px.pixels(), and not 0
 std::vector<uint8_t> uncover_mask(std::span<const uint8_t> mask,
                                   core::extent px, core::extent native);

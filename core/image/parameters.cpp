@@ -17,7 +17,7 @@ constexpr std::string_view negative_mark = "Negative prompt:";
 /// A last line with fewer fields counts as a line of the prompt.
 constexpr size_t fewest_fields = 3;
 
-/// Returns whether `c` is white space in ASCII for Python's strip() and \s.
+/// Returns whether `c` is ASCII white space for Python's strip() and \s.
 constexpr bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1C && c <= 0x1F);
 }

@@ -28,7 +28,7 @@ struct parameters {
   friend bool operator==(const parameters&, const parameters&) = default;
 };
 
-/// Returns the fields of a run with the web UI's names and order: the
+/// Returns the fields of a run with the web UI's names, in its order: the
 /// parameters that core::parameters puts before the seed, Seed, Size, Drawn
 /// size (if the image was scaled), Model, the other parameters, `more`, and
 /// Version.
@@ -41,7 +41,7 @@ parameters describe(const core::prompt_pair& text, const core::recipe& how,
 /// break are quoted as JSON strings.
 std::string to_text(const parameters& what);
 
-/// Most fields that are read from a text.
+/// Maximum number of fields that are read from a text.
 inline constexpr size_t most_fields = 256;
 
 /// Parses such a text by the web UI's rules; every text is valid. The last line

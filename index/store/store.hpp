@@ -23,8 +23,8 @@ struct store_options {
   /// Entries of one scope are not found under another, because other models
   /// draw other images under the same key.
   std::string scope;
-  /// Its vectors compare the texts. They are not on the disk: each start
-  /// encodes the texts of its scope again.
+  /// Its vectors are used to compare texts. They are not stored on the disk:
+  /// each start encodes the texts of its scope again.
   std::shared_ptr<const text_encoder> encoder = words_encoder();
   /// The maximum size of all entries, as `stored_bytes` counts it, and their
   /// maximum number.
@@ -61,7 +61,7 @@ uint64_t stored_bytes(std::string_view key, std::string_view text,
 /// however it ends. Its payload is on the disk before its row, and its row is
 /// removed before its payload, so that no entry exists in part. The last uses
 /// of entries are written with the next entry, or when 256 are queued, so the
-/// order of eviction may be a little older after a kill.
+/// order of eviction may be slightly out of date after a kill.
 ///
 /// Only the keys, steps and vectors of entries, and copies of payloads, are in
 /// memory; a search reads nothing else. Calls that keep an entry, or read a

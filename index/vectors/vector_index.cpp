@@ -21,8 +21,8 @@ using chunk = std::vector<detail::entry_ptr>;
 // gone.
 constexpr size_t gone_share = 4;
 
-// Adds an entry to `to` if it is alike and not gone. Returns whether it is
-// alike, even if it is gone.
+// Adds an entry to `to` if it is similar and not gone. Returns whether it is
+// similar, even if it is gone.
 bool consider(const detail::entry& what, std::span<const float> unit,
               std::vector<near_vector>& to) {
   const auto likeness = similarity(unit, what.unit);
@@ -38,7 +38,7 @@ void consider_all(const detail::graph& of, std::span<const float> unit,
 }
 
 // Adds the nearest entries of a graph. If entries that are gone take the places
-// of others, requests more, and finally every entry.
+// of others, requests more entries, and finally all.
 void consider_linked(const detail::graph& of, std::span<const float> unit,
                      size_t most, size_t least, std::vector<near_vector>& to) {
   const auto before = to.size();
@@ -51,7 +51,7 @@ void consider_linked(const detail::graph& of, std::span<const float> unit,
     bool all_alike = true;
     for (const auto* x : *linked)
       all_alike = consider(*x, unit, to) && all_alike;
-    // Entries after one that is not alike are not alike either.
+    // Entries after one that is not similar are not similar either.
     if (to.size() - before >= most || !all_alike)
       return;
     to.resize(before);
@@ -299,7 +299,7 @@ uint64_t vector_index::bytes() const {
     (linked + segment_slots_)
     * (sizeof(detail::entry) + sizeof(entry_ptr) + dimensions_ * sizeof(float));
   const uint64_t graphs = links ? links->bytes() : 0;
-  // The next graph is at most as large as the number of its entries makes it.
+  // The number of its entries limits the size of the next graph.
   const uint64_t building =
     builds_ ? detail::graph::most_bytes(linked + taken_slots_) : 0;
   return vectors + graphs + building;

@@ -71,10 +71,10 @@ enum class at_bound : uint8_t { refuse, grow };
 /// segment is full, a background thread builds the next graph: the last one
 /// with the segment's vectors linked in addition, or a new one if more than a
 /// quarter of the last one's vectors are gone. Meanwhile the segment grows up
-/// to its bound, where vectors are refused. Graphs share the vectors and do not
-/// change. A search holds the graph and the segment with which it began, and
-/// waits for neither a build nor an addition. An index with few vectors has no
-/// graph, and its searches are exact.
+/// to its bound; at the bound, more vectors are refused. Graphs share the
+/// vectors and do not change. A search holds the graph and the segment with
+/// which it began, and waits for neither a build nor an addition. An index with
+/// few vectors has no graph, and its searches are exact.
 ///
 /// Threads: any.
 class vector_index : public std::enable_shared_from_this<vector_index> {

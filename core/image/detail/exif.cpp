@@ -142,7 +142,7 @@ std::optional<std::string> read_exif(bytes_view block) {
   const size_t count = x->u32(*entry + 4);
   const size_t at = x->u32(*entry + 8);
   // A value of four bytes or fewer would be in the entry itself. A comment has
-  // eight bytes for its code.
+  // at least the eight bytes of its code.
   if (count < 8 || at > block.size() || count > block.size() - at
       || count > most_text_bytes)
     return std::nullopt;

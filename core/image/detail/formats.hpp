@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-// The three formats behind codec.hpp. Its functions have checked the pixels,
-// the quality and the claimed format; `text` is valid UTF-8.
+// The three formats behind codec.hpp. The functions there have checked the
+// pixels, the quality and the claimed format; `text` is valid UTF-8.
 namespace atelier::image::detail {
 
 core::result<bytes> encode_png(const pixel_view& pixels, std::string_view text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// This is written by hand over zlib, because libpng hides what its fast mode
-// does.
+// This encoder is written by hand over zlib, because libpng hides what its fast
+// mode does.
 #include <atelier/core/image/detail/exif.hpp>
 #include <atelier/core/image/detail/formats.hpp>
 #include <atelier/core/image/detail/png_text.hpp>
@@ -45,7 +45,7 @@ void filter_row(const uint8_t* row, const uint8_t* above, size_t stride,
       row[i] - predict(row[i - channels], above[i], above[i - channels]));
 }
 
-/// zlib's compressor, which is ended in every case.
+/// zlib's compressor, which the destructor ends in every case.
 struct packer {
   z_stream z{};
   bytes packed;
@@ -105,8 +105,8 @@ bytes pack(const pixel_view& pixels) {
 
 core::result<bytes> encode_png(const pixel_view& pixels,
                                std::string_view text) {
-  // The form has eight bits a channel, RGB or RGBA, deflate, filters by row,
-  // and no interlace.
+  // The header states eight bits a channel, RGB or RGBA, deflate, filters by
+  // row, and no interlace.
   const uint8_t colours = pixels.channels == 4 ? 6 : 2;
   const uint8_t form[] = {8, colours, 0, 0, 0};
   bytes header;

@@ -25,10 +25,10 @@ namespace {
 
 using core::image_format;
 
-/// Number of bytes of pixels that are made between two checks whether to stop.
+/// Number of bytes of pixels that are decoded between two checks for a stop.
 constexpr size_t bytes_between_stops = 1 << 16;
 
-/// Most memory of a chunk other than IDAT. The chunks that are read have at
+/// Maximum memory of a chunk other than IDAT. The chunks that are read have at
 /// most 768 bytes.
 constexpr png_alloc_size_t most_chunk_bytes = 1 << 16;
 
@@ -68,8 +68,7 @@ extern "C" {
   png_longjmp(png, 1);
 }
 
-/// Records the only one of libpng's warnings that is a fault, after which
-/// libpng has stopped.
+/// Records the only libpng warning that is a fault. libpng has then stopped.
 static void atelier_png_warn(png_structp png, png_const_charp what) {
   if (std::strcmp(what, "Extra compressed data in IDAT") == 0)
     static_cast<reader*>(png_get_error_ptr(png))->excess = true;
@@ -130,7 +129,8 @@ bool open(reader& to) {
   return true;
 }
 
-/// Passes bytes to libpng. Returns false if libpng fails, and keeps its text.
+/// Passes bytes to libpng. Returns false if libpng fails; `to` holds its
+/// message.
 bool feed(reader& to, bytes_view piece) {
   if (setjmp(png_jmpbuf(to.png)) != 0)
     return false;

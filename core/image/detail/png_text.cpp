@@ -70,7 +70,7 @@ std::optional<std::string> read_international(bytes_view x) {
 /// @pre the data begin with the keyword
 std::optional<std::string> read_chunk(std::string_view type, bytes_view data) {
   const bytes_view rest = part(data, keyword.size());
-  // The limit of the unpacked text also holds for a packed one.
+  // The limit on an unpacked text also applies to a packed one.
   if (rest.size() > most_text_bytes)
     return std::nullopt;
   if (type == "tEXt")

@@ -16,8 +16,8 @@ namespace {
 /// Number of the filter's lobes on each side.
 constexpr double reach = 3;
 
-/// Weights are multiples of 2^-22. With the 8 bits of a pixel and a bit of
-/// overshoot they fit 32 bits.
+/// Weights are multiples of 2^-22. Their products with the 8 bits of a pixel
+/// and a bit of overshoot fit 32 bits.
 constexpr int weight_bits = 22;
 
 double sinc(double x) {

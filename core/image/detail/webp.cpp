@@ -22,8 +22,8 @@ using core::image_format;
 constexpr uint8_t flag_exif = 0x08;
 constexpr uint8_t flag_alpha = 0x10;
 
-/// libwebp's picture and the file that it writes, which are freed in every
-/// case.
+/// libwebp's picture and the file that it writes, which the destructor frees in
+/// every case.
 struct writer {
   WebPPicture picture;
   WebPMemoryWriter memory;
@@ -161,7 +161,7 @@ core::result<void> check_lossless(bytes_view file, const picture& made,
 /// Returns the chunk of a file's lossy colours, without the transparency before
 /// it.
 std::optional<bytes_view> lossy_colours(bytes_view file) {
-  // A chunk includes its type and length. The decoder accepts it as a file.
+  // The chunk includes its type and length: the decoder accepts it as a file.
   constexpr size_t head = 8;
   std::optional<bytes_view> found;
   for_each_chunk(file, [&](std::string_view type, bytes_view data) {

@@ -38,7 +38,7 @@ struct catalog_fault : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
-/// Converts a number to SQLite's numbers, which are signed.
+/// Converts a number to SQLite's numbers, which have a sign.
 int64_t stored(uint64_t x) {
   return static_cast<int64_t>(x);
 }

@@ -9,8 +9,8 @@
 namespace atelier::index::detail {
 
 /// Locks a folder against other processes, and against other users of it in
-/// this one. The lock ends with the process, however that ends; the file `lock`
-/// stays.
+/// this process. The lock ends with the process, however that ends; the file
+/// `lock` stays.
 class folder_lock {
 public:
   /// Errors: ec::unavailable if the folder is locked already: the text names

@@ -53,9 +53,9 @@ public:
                                                 uint64_t bytes,
                                                 uint64_t beside) const;
 
-  /// Returns the least recently used entries of all tenants without which the
-  /// others fit. Such entries exist if the budget was larger when they were
-  /// kept.
+  /// Returns the entries that must leave so that the others fit: the least
+  /// recently used ones, of any tenant. Such entries exist if the budget was
+  /// larger when they were kept.
   std::vector<uint64_t> excess() const;
 
   /// Returns the minimum that others leave to each of that many tenants, in

@@ -118,7 +118,7 @@ core::result<std::vector<std::byte>> payload_files::read(uint64_t entry,
            ? core::fail(ec::not_found, "{} is not there", path.string())
            : fault(path, "cannot be opened", errno);
 
-  // A row's sizes get no memory before the file confirms them.
+  // Memory is reserved only after the file's size confirms what its row says.
   struct stat about {};
 
   if (fstat(file.fd(), &about) != 0)

@@ -82,7 +82,7 @@ core::result<void> store::impl::read_folder() {
   if (!there)
     return there.why();
   std::vector<uint64_t> leaving;
-  // Rows are read by their last use, vectors are loaded by their numbers.
+  // Rows are read in the order of their last use; vectors are loaded by number.
   std::map<uint64_t, std::vector<float>> texts;
   if (auto ok = rows.read([&](entry_row row) {
         last_use = std::max(last_use, row.used);

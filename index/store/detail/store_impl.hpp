@@ -22,7 +22,7 @@ namespace atelier::index {
 
 namespace detail {
 
-/// Return the parts of a store's folder.
+/// Return the paths of the parts of a store's folder.
 std::filesystem::path rows_of(const std::filesystem::path& folder);
 std::filesystem::path payloads_of(const std::filesystem::path& folder);
 
@@ -48,7 +48,7 @@ struct store::impl {
 
   static core::result<std::unique_ptr<impl>> open(store_options options);
 
-  /// Adds the rows whose files exist, and removes everything else.
+  /// Loads the rows whose files exist, and removes everything else.
   core::result<void> read_folder();
 
   /// Returns an entry and makes it the most recently used; null if it is gone.
@@ -68,10 +68,10 @@ struct store::impl {
 
   void write_uses();
 
-  /// Returns the uses that are not written yet, and forgets them.
+  /// Returns the queued uses and empties the queue.
   std::vector<detail::entry_use> take_uses();
 
-  /// Queues uses again that could not be written.
+  /// Queues uses that could not be written again.
   void put_back(std::span<const detail::entry_use> unwritten);
 
   // The caller must hold `writing`.
@@ -105,7 +105,7 @@ struct store::impl {
   detail::hot_payloads hot;
   std::unordered_map<uint64_t, kept_ptr> by_number;
   nearest_by_key vectors;
-  /// Uses that are not written yet.
+  /// Uses that are queued to be written.
   std::map<uint64_t, uint64_t> uses;
   uint64_t last_number = 0;
   uint64_t last_use = 0;

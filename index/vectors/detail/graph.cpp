@@ -141,7 +141,7 @@ public:
   }
 };
 
-// The sizes of the list of a point's entries, and of an entry in the lists.
+// The size of a point's list of entries, and the size of an entry in the lists.
 constexpr uint64_t bytes_of_point = sizeof(std::vector<const entry*>) + 32;
 constexpr uint64_t bytes_of_linked = sizeof(entry_ptr) + sizeof(const entry*);
 

@@ -20,7 +20,7 @@ struct entry {
   /// Rises in the order in which entries are added.
   uint64_t sequence = 0;
   std::vector<float> unit;
-  /// Whether the entry was removed; no search returns it then.
+  /// Whether the entry was removed. If so, no search returns it.
   mutable std::atomic<bool> gone{false};
 };
 

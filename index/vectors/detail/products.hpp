@@ -12,8 +12,8 @@ struct products {
   std::string_view name;
   /// Returns whether this processor has the instructions.
   bool (*runs)();
-  /// Returns the product in eight sums that no processor fuses, so that every
-  /// instruction set gives the same bits.
+  /// Returns the product from eight sums without fused operations, so that
+  /// every instruction set gives the same bits.
   double (*exact)(const float* a, const float* b, size_t n);
   /// Returns the product with the sums that the processor adds fastest.
   float (*quick)(const float* a, const float* b, size_t n);

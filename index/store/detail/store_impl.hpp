@@ -71,7 +71,7 @@ struct store::impl {
   /// Returns the queued uses and empties the queue.
   std::vector<detail::entry_use> take_uses();
 
-  /// Queues uses that could not be written again.
+  /// Queues again the uses that could not be written.
   void put_back(std::span<const detail::entry_use> unwritten);
 
   // The caller must hold `writing`.

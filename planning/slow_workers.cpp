@@ -11,12 +11,13 @@ namespace {
 
 constexpr size_t kept = 9;
 constexpr size_t least_runs = 5;
-/// Shapes that are told apart; beyond them the one that ran longest ago goes.
+/// The number of shapes that are kept; above it, the shape that ran longest ago
+/// is removed.
 constexpr size_t most_shapes = 64;
 constexpr core::timespan least_gap = std::chrono::seconds{1};
 
-/// The lower of two in the middle: of two workers the quicker one is the
-/// measure.
+/// Returns the median, the lower one of an even number: with two workers, the
+/// faster one is the reference.
 double lower_middle(std::vector<double> all) {
   const auto middle =
     all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
@@ -77,7 +78,7 @@ std::map<core::worker_id, std::vector<double>> slow_workers::compared(
     std::sort(took.begin(), took.end(),
               [](const auto& a, const auto& b) { return a.second < b.second; });
     for (size_t i = 0; i < took.size() && took.size() > 1; ++i) {
-      // The middle of those without this one.
+      // The median of the others.
       const size_t middle = (took.size() - 2) / 2;
       const auto& other = took[i <= middle ? middle + 1 : middle];
       out[took[i].first].push_back(took[i].second / other.second);
@@ -89,7 +90,7 @@ std::map<core::worker_id, std::vector<double>> slow_workers::compared(
 
 std::optional<std::vector<core::worker_id>> slow_workers::news(
   core::time_point now) {
-  // Time alone changes something only where one is slow.
+  // Time alone changes the result only if a worker is slow.
   if ((!anew_ && told_.empty()) || now - looked_ < least_gap)
     return std::nullopt;
   anew_ = false;

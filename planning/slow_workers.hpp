@@ -15,7 +15,8 @@
 
 namespace atelier::planning {
 
-/// What a run of steps was: runs alike take alike on devices of one kind.
+/// The shape of a run of steps: runs of one shape take the same time on devices
+/// of one kind.
 struct run_shape {
   core::variant_id variant;
   uint32_t batch = 1;
@@ -26,29 +27,30 @@ struct run_shape {
   friend auto operator<=>(const run_shape&, const run_shape&) = default;
 };
 
-/// Which workers take several times as long as the others for the same steps,
-/// as one does that shares its device with a neighbour; pure, no clock. Only
-/// like is compared with like: the medians of the last runs of one variant,
-/// batch, size and kind of device. What is older than `remembered` counts no
-/// more, so that a worker that gets little work because it was slow is tried
+/// Finds the workers that take several times as long as the others for the same
+/// steps, as a worker does that shares its device with another program. Pure,
+/// without a clock. It compares the medians of the last runs with the same
+/// variant, batch, size and kind of device. Runs older than `remembered` are
+/// ignored, so that a worker that gets little work because it was slow is tried
 /// again.
 class slow_workers {
 public:
-  /// As many times the others' time make a worker slow, and less than so many
-  /// make it none again: between both it stays what it was.
+  /// A worker becomes slow at `slow_from` times the time of the others, and is
+  /// no longer slow below `slow_until` times; in between its state does not
+  /// change.
   static constexpr double slow_from = 3;
   static constexpr double slow_until = 2;
   static constexpr core::timespan remembered = std::chrono::minutes{10};
 
-  /// Notes what one step of a run took.
+  /// Notes the duration of one step of a run.
   void ran(core::worker_id worker, const run_shape& what, core::timespan step,
            core::time_point now);
 
-  /// Forgets a worker that is no more.
+  /// Forgets a worker that has left.
   void gone(core::worker_id worker);
 
-  /// Returns the slow workers, by rising id, where they are others than those
-  /// that were returned last; nothing else. Looks once a second at most.
+  /// Returns the slow workers, by rising id, if they differ from those of the
+  /// last result; otherwise nothing. It compares at most once a second.
   std::optional<std::vector<core::worker_id>> news(core::time_point now);
 
 private:
@@ -60,7 +62,8 @@ private:
   using samples = std::deque<sample>;
   using workers = std::map<core::worker_id, samples>;
 
-  /// By worker: how many times the others' time it took, of each shape.
+  /// Returns, by worker, the ratio of its time to that of the others for each
+  /// shape.
   std::map<core::worker_id, std::vector<double>> compared(core::time_point now);
 
   std::map<run_shape, workers> seen_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Long, because turns, passengers and bounds share one table of rows.
+// This file is long because turns, passengers and bounds share one table of
+// rows.
 
 #include <atelier/planning/step_batch.hpp>
 
@@ -13,16 +14,17 @@ namespace atelier::planning {
 
 namespace {
 
-// How much the last run changes what a step is taken to cost.
+// The weight of the last run in the estimated cost of a step.
 constexpr double newest_share = 0.25;
 
-// What others' rows may add to a step so that they ride along.
+// The fraction of a step's time that others' rows may add and still ride along.
 constexpr double next_to_nothing = 0.25;
 
-// How much longer than the least a row may take, so that batches are small.
+// The fraction by which a row's time may exceed the least, to keep batches
+// small.
 constexpr double as_good = 0.1;
 
-// Shapes of which the times by rows are remembered.
+// The number of shapes whose times by number of rows are remembered.
 constexpr size_t most_shapes = 64;
 
 double followed(double before, double newest) {
@@ -68,8 +70,8 @@ bool step_batch::remove(core::ticket who) {
                  [&](const entry& e) { return e.row.who == who; });
   if (at == entries_.end())
     return false;
-  // Rows that leave between steps use up their turn too: else a stream of
-  // cancelled ones could keep it.
+  // Rows that leave between steps also use up their turn: otherwise a stream of
+  // cancelled rows could keep it.
   if (at->joined != 0 && owner_of(at->row) == turns_.front().of)
     charge(turns_.front(), 1, {});
   take_out(at);
@@ -101,7 +103,7 @@ step_choice step_batch::next() {
   ends_with_turn_ = turns_.size() > 1;
   if (ends_with_turn_ && join_ == joining::step) {
     const auto& now = turns_.front();
-    // Beside measured ones one step is enough to find out.
+    // If other turns are measured, one step is enough to measure this one.
     const bool unlike = now.cost == 0
                      && std::any_of(turns_.begin(), turns_.end(),
                                     [](const turn& x) { return x.cost > 0; });
@@ -186,7 +188,7 @@ const batch_row* step_batch::find(core::ticket who) const {
   return at == entries_.end() ? nullptr : &at->row;
 }
 
-// Arrival decides where this does not: callers sort stably.
+// Arrival decides between rows that this ranks as equal: callers sort stably.
 bool step_batch::goes_before(const entry& a, const entry& b) {
   const bool a_first = a.overtaken >= most_overtaken;
   const bool b_first = b.overtaken >= most_overtaken;
@@ -220,7 +222,8 @@ void step_batch::take_out(std::vector<entry>::iterator at) {
       return;
   const bool had_turn = turns_.front().of == of;
   std::erase_if(turns_, [&](const turn& x) { return x.of == of; });
-  // The next one starts a turn of its own; alone it takes nothing from anybody.
+  // The next owner starts a turn of its own. If it is the only one, it takes
+  // time from no other.
   if (turns_.size() > 1 && had_turn)
     turns_.front().credit += quantum();
   else if (turns_.size() == 1)
@@ -251,19 +254,20 @@ void step_batch::charge(turn& x, uint32_t steps, core::timespan took) {
   x.credit -= spent > 0 ? spent : steps * cost_of(x);
   if (join_ != joining::step)
     x.credit = std::min(x.credit, 0.0);
-  // Alone it takes nothing from anybody.
+  // The only owner takes time from no other.
   if (turns_.size() == 1)
     x.credit = std::max(x.credit, 0.0);
 }
 
-// Gives the turn to the next owner where that of the first one is used up. One
-// alone may go on; its turn counts as used up when another one comes.
+// Gives the turn to the next owner if the turn of the first one is used up. An
+// owner that is the only one may continue; its turn counts as used up when
+// another one arrives.
 void step_batch::take_turns() {
   if (turns_.size() < 2 || turns_.front().credit > 0)
     return;
   if (join_ != joining::step && anything_runs())
     return;
-  // Whole rounds in which all only pay what they owe.
+  // The number of whole rounds in which all owners only pay their debts.
   auto rounds = std::numeric_limits<double>::infinity();
   for (const auto& x : turns_)
     rounds = std::min(rounds, std::floor(-x.credit / quantum()));
@@ -276,7 +280,7 @@ void step_batch::take_turns() {
   } while (turns_.front().credit <= 0);
 }
 
-// In order of joining.
+// Returns the running rows of the owner, in order of joining.
 std::vector<step_batch::entry*> step_batch::running(const owner& of) {
   std::vector<entry*> rows;
   for (entry& e : entries_)
@@ -288,8 +292,8 @@ std::vector<step_batch::entry*> step_batch::running(const owner& of) {
   return rows;
 }
 
-// Lets the first of those that wait take the seats, and counts for the others
-// how many that came later did.
+// Lets the first waiting rows take the seats, and counts for each of the others
+// how many later rows overtook it.
 std::vector<step_batch::entry*> step_batch::let_join(const owner& of,
                                                      size_t seats) {
   std::vector<entry*> waits;
@@ -304,14 +308,14 @@ std::vector<step_batch::entry*> step_batch::let_join(const owner& of,
     waits[i]->joined = ++joins_;
   for (size_t i = joining; i < waits.size(); ++i)
     for (size_t j = 0; j < joining; ++j)
-      // Entries lie in order of arrival.
+      // Entries are in order of arrival.
       if (waits[j] > waits[i])
         ++waits[i]->overtaken;
   waits.resize(joining);
   return waits;
 }
 
-// Lets those that wait take what seats of `most` are left.
+// Lets waiting rows take the seats that are left of `most`.
 void step_batch::add_rows(const owner& of, size_t most, step_choice& to,
                           std::vector<entry*>& rows) {
   const auto seats = most - std::min(rows.size(), most);
@@ -321,7 +325,8 @@ void step_batch::add_rows(const owner& of, size_t most, step_choice& to,
   }
 }
 
-// Others' rows of the shape, for the seats that the turn's owner leaves.
+// Adds others' rows of the shape in the seats that the turn's owner leaves
+// free.
 void step_batch::add_passengers(step_choice& to, std::vector<entry*>& rows) {
   const auto own = rows.size();
   const owner& first = turns_.front().of;
@@ -348,13 +353,13 @@ void step_batch::add_passengers(step_choice& to, std::vector<entry*>& rows) {
   }
 }
 
-// What was never tried is tried, the smaller batch first.
+// Batch sizes that were never tried are tried, the smaller one first.
 bool step_batch::rides_free(const batch_shape& of, size_t own,
                             size_t all) const {
   if (all <= own)
     return false;
   const double alone = step_of(of, own);
-  // 0 where that was never tried.
+  // It is 0 if that size was never tried.
   return alone > 0 && step_of(of, all) <= (1 + next_to_nothing) * alone;
 }
 
@@ -370,9 +375,9 @@ size_t step_batch::rows_of(const owner& of) const {
                   [&](const entry& e) { return owner_of(e.row) == of; }));
 }
 
-// Sizes are halved from the largest one on. One that was never tried is tried,
-// so that all of them are measured after a few choices; passengers may make it
-// larger.
+// Sizes are halved, starting with the largest. A size that was never tried is
+// tried, so that all of them are measured after a few choices; passengers may
+// enlarge the batch.
 size_t step_batch::row_bound(const batch_shape& of, size_t there) const {
   if (join_ != joining::step || company_ == 0)
     return max_batch_;

@@ -9,9 +9,9 @@
 
 namespace atelier::planning {
 
-// Returns the line through the two of `points` nearest to `x`, at `x`.
-// Before the first point never below the line from nothing through it, so that
-// the value stays positive and rises.
+// Returns the value at `x` of the line through the two of `points` nearest to
+// it. Before the first point, the value is never below the line from the origin
+// through that point, so that it stays positive and rises.
 // @pre points is not empty, x rises strictly, y does not fall
 double step_table::line_at(const std::vector<point>& points, double x) {
   const point& first = points.front();
@@ -26,7 +26,7 @@ double step_table::line_at(const std::vector<point>& points, double x) {
   return x < first.x ? std::max(y, first.y * x / first.x) : y;
 }
 
-// Adds a point behind the others, never lower than they are: measurements
+// Appends a point that is never lower than the previous ones: measurements
 // scatter, but more work never takes less time.
 void step_table::add_rising(std::vector<point>& points, double x, double y) {
   if (!points.empty())
@@ -91,9 +91,9 @@ core::timespan step_table::at(uint32_t batch, uint64_t pixels) const {
   return core::timespan{std::llround(std::clamp(took, 0.0, most))};
 }
 
-// The sizes' own curves are linear between the batches of the grid, and rise.
-// Beyond the sizes, lines through two of them can fall where batch rises, so
-// that the batches before are asked too.
+// The curve of each size is linear between the batches of the grid, and rises.
+// Outside the measured sizes, lines through two sizes can fall as batch rises,
+// so smaller batches are compared too.
 double step_table::grid_at(double batch, double px) const {
   double took = plain_at(batch, px);
   if (sizes_.size() == 1 || (px >= sizes_.front() && px <= sizes_.back()))
@@ -112,7 +112,7 @@ double step_table::plain_at(double batch, double px) const {
     const point& last = rows_[i].back();
     double took = line_at(rows_[i], std::min(batch, last.x));
     if (batch > last.x) {
-      // A larger size's line is never the flatter one: they would cross.
+      // A larger size's line is never flatter, as the lines would cross.
       slope = std::max(slope, line_at(rows_[i], last.x + 1) - last.y);
       took += slope * (batch - last.x);
     }

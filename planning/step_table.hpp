@@ -15,11 +15,11 @@
 
 namespace atelier::planning {
 
-/// A variant's measured steps as a table, filled up to a grid of all batches
-/// and sizes on which the time never falls in either direction. To make one
-/// costs many times what it costs to ask it: who asks for every request keeps
-/// it.
-/// Threads: any may ask.
+/// The measured steps of a variant as a table, extended to a grid of all
+/// batches and sizes on which the time never falls in either direction. Making
+/// a table costs many times more than a lookup: callers that look up every
+/// request keep it.
+/// Threads: any may read it.
 class step_table {
 public:
   /// @pre `points` is not empty
@@ -32,7 +32,7 @@ public:
     return at(batch, px.pixels());
   }
 
-  /// The same of rows of so many pixels.
+  /// Does the same for rows of `pixels` pixels.
   core::timespan at(uint32_t batch, uint64_t pixels) const;
 
 private:
@@ -45,41 +45,42 @@ private:
   static void add_rising(std::vector<point>& points, double x, double y);
   static double line_at(const std::vector<point>& points, double x);
 
-  /// Nanoseconds.
+  /// Returns nanoseconds.
   double grid_at(double batch, double px) const;
   double plain_at(double batch, double px) const;
 
-  /// The only point; time is proportional to batch and pixels then.
+  /// The only point; then time is proportional to batch and pixels.
   std::optional<step_cost> alone_;
   std::vector<double> batches_;
   std::vector<double> sizes_;
-  /// Nanoseconds by batch, a row for each size.
+  /// Nanoseconds by batch, one row per size.
   std::vector<std::vector<point>> rows_;
 };
 
-/// A variant's costs and the table of its steps.
+/// The costs of a variant and the table of its steps.
 struct variant_table {
   variant_profile costs;
   step_table steps;
 };
 
 /// The tables of all variants of a profile, by kind of device.
-/// Threads: any may ask.
+/// Threads: any may read it.
 class kind_tables {
 public:
   explicit kind_tables(const profile& p);
 
-  /// Returns what the profile says of any kind.
+  /// Returns the costs that the profile has for any kind.
   /// @pre the profile knows the variant
   const variant_table& of(core::variant_id variant) const;
 
-  /// Returns what holds on devices of the kind (kinds.hpp).
+  /// Returns the costs on devices of this kind (kinds.hpp).
   /// @pre the profile knows the variant
   const variant_table& of(core::variant_id variant,
                           std::string_view kind) const;
 
 private:
-  /// By variant: of any kind, then of those that the profile lists.
+  /// By variant: the tables for any kind, then for each kind that the profile
+  /// lists.
   std::vector<variant_table> any_;
   std::vector<std::pair<std::string, std::vector<variant_table>>> kinds_;
 };

@@ -11,8 +11,8 @@ bool longer_waiting(const waiting_node& a, const waiting_node& b) {
   return std::tie(a.what.since, a.order) < std::tie(b.what.since, b.order);
 }
 
-// A well mixed rank that depends on the node alone keeps trees of equal content
-// equal (SplitMix64's finaliser).
+// A well mixed rank that depends only on the node keeps trees with equal
+// content equal (SplitMix64's finaliser).
 uint64_t rank_of(uint64_t x) {
   x += 0x9E3779B97F4A7C15ull;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -28,7 +28,8 @@ void refresh(waiting_node& t) {
     t.urgent = t.right->urgent;
 }
 
-// Parts the tree into those that wait longer than `at` and the others.
+// Splits the tree into the nodes that have waited longer than `at` and the
+// others.
 void split(waiting_node* t, const waiting_node& at, waiting_node*& longer,
            waiting_node*& shorter) {
   if (t == nullptr) {

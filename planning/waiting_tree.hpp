@@ -9,15 +9,15 @@
 
 namespace atelier::planning {
 
-/// One waiting leg, as a node of the tree of its lane and priority. Its owner
-/// keeps it at one address while it is in a tree.
+/// One waiting leg, as a node of the tree of its queue and priority. Its owner
+/// must not move it while it is in a tree.
 struct waiting_node {
   waiting what;
   core::lane_id lane;
-  /// Arrival; smaller is earlier. Unique.
+  /// The arrival; smaller is earlier. Unique.
   int64_t order = 0;
 
-  /// The tree's own: heap rank, children, and the most urgent node of the
+  /// Fields of the tree: heap rank, children, and the most urgent node of the
   /// subtree.
   uint64_t rank = 0;
   waiting_node* left = nullptr;
@@ -25,13 +25,14 @@ struct waiting_node {
   const waiting_node* urgent = nullptr;
 };
 
-/// Returns whether `a` goes before `b` at one priority: the earlier deadline,
-/// then the earlier arrival.
+/// Returns whether `a` is served before `b` at the same priority: the earlier
+/// deadline first, then the earlier arrival.
 bool more_urgent(const waiting_node& a, const waiting_node& b);
 
-/// A treap over the time since which nodes wait; every subtree knows its most
-/// urgent node. So the most urgent of all that wait since a span of time are
-/// found without looking at the others, whatever the time is now.
+/// A treap, ordered by the time since which nodes wait; every subtree knows its
+/// most urgent node. The most urgent node among all that have waited since some
+/// time or longer is found without visiting the others, whatever the current
+/// time is.
 class waiting_tree {
 public:
   /// @pre the node is in no tree
@@ -44,7 +45,8 @@ public:
     return root_;
   }
 
-  /// Returns a node that waits longest among those since `from` or later.
+  /// Returns the node that has waited longest among those that wait since
+  /// `from` or later.
   const waiting_node* first_since(core::time_point from) const;
 
 private:

@@ -31,7 +31,7 @@ kept_block block_of(const pool& p) {
   kept_block out{p.from, p.mean(), -std::numeric_limits<double>::infinity(),
                  p.n};
   if (p.n > 1) {
-    // One-sided 95 % quantile of the normal distribution.
+    // The one-sided 95 % quantile of the normal distribution.
     constexpr double z = 1.6448536269514722;
     const auto n = static_cast<double>(p.n);
     const double variance =
@@ -76,7 +76,7 @@ std::vector<kept_block> isotonic(std::vector<reuse_sample> samples,
   std::vector<pool> pools;
   for (const reuse_sample& s : samples) {
     pool next{s.similarity, s.kept, s.kept * s.kept, 1};
-    // Equal similarities cannot lie on two sides of a threshold.
+    // Samples of equal similarity cannot be on different sides of a threshold.
     const bool same = !pools.empty() && pools.back().from == s.similarity;
     pools.push_back(next);
     bool join = same;

@@ -10,7 +10,7 @@
 
 namespace atelier::planning {
 
-/// From this similarity on, `skip` steps are left out.
+/// From this similarity on, `skip` steps are skipped.
 struct skip_threshold {
   uint32_t skip = 0;
   double similarity = 0;
@@ -29,39 +29,40 @@ enum class threshold_rule : uint8_t {
   above,
 };
 
-/// Returns the most steps that `similarity` allows; 0: start from scratch. What
-/// is not a number allows none.
+/// Returns the largest number of steps that `similarity` allows to skip; 0:
+/// start from noise. NaN allows none.
 uint32_t allowed_skip(const skip_table& table, double similarity,
                       threshold_rule rule);
 
-/// One measured reuse: how near the found picture was, and the quality kept.
+/// One measured reuse: the similarity of the found image, and the quality kept.
 struct reuse_sample {
   double similarity = 0;
   double kept = 0;
 };
 
 /// Returns the lowest similarity of a sample that kept at least `alpha`.
-/// Source: Nirvana, Algorithm 2, as published: one lucky sample decides.
+/// Source: Nirvana, Algorithm 2, as published: a single lucky sample decides.
 std::optional<double> lowest_that_kept(std::span<const reuse_sample> samples,
                                        double alpha);
 
-/// A stretch of similarities with one mean of kept quality.
+/// A range of similarities with one mean of kept quality.
 struct kept_block {
-  /// Lowest similarity of its samples.
+  /// The lowest similarity of its samples.
   double from = 0;
   double mean = 0;
-  /// One-sided 95 % lower bound of the mean.
+  /// The one-sided 95 % lower bound of the mean.
   double low = 0;
   size_t samples = 0;
 };
 
-/// Fits a mean of kept quality that never falls with similarity: the pool of
-/// adjacent violators, then neighbours joined until each has `least` samples.
+/// Fits a mean of kept quality that never falls with similarity: by the pool
+/// adjacent violators algorithm, after which neighbours are joined until each
+/// has `least` samples.
 std::vector<kept_block> isotonic(std::vector<reuse_sample> samples,
                                  size_t least = 20);
 
 /// Returns the smallest similarity from which on every block's lower bound is
-/// at least `alpha`; nothing: that skip is not to be used.
+/// at least `alpha`; nothing: this skip must not be used.
 std::optional<double> reliable_from(std::vector<reuse_sample> samples,
                                     double alpha);
 

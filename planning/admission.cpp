@@ -9,14 +9,14 @@ namespace atelier::planning {
 
 namespace {
 
-// What comes in so many seconds may come at once, and a few always.
+// The arrivals of this many seconds may arrive at once, and a few always may.
 constexpr double burst_seconds = 10;
 constexpr double least_burst = 4;
 
 constexpr core::timespan soonest = std::chrono::seconds{1};
 constexpr core::timespan latest = std::chrono::hours{1};
 
-// The part of a store that a priority leaves to higher ones.
+// Returns the fraction of a store that a priority leaves to higher ones.
 double kept_from(core::priority prio) {
   switch (prio) {
     case core::priority::low:

@@ -12,7 +12,7 @@ namespace {
 constexpr core::timespan least_wait = std::chrono::seconds{1};
 constexpr core::timespan longest_wait = std::chrono::hours{1};
 
-/// Bounds of a pace, and how much the last steps change it.
+/// The bounds of a pace, and the weight of the newest steps.
 constexpr double fastest = 1e-4;
 constexpr double slowest = 1e4;
 constexpr double newest_share = 0.1;
@@ -167,7 +167,7 @@ core::timespan predicted_completion(const variant_profile& v,
   const auto step = steps.at(batch, px);
   core::timespan place{0};
   if (taken >= most) {
-    // Those before it share their steps, a batch at a time.
+    // The rows ahead of it share their steps, one batch at a time.
     const auto ahead = static_cast<double>(worker.steps_left) / most;
     const auto before_it = static_cast<double>(taken - most + 1) / taken;
     place = times(step, ahead * before_it);

@@ -8,7 +8,7 @@ namespace atelier::planning {
 
 namespace {
 
-/// A measured mean, and where it stands.
+/// A measured mean, and the place where it is stored.
 struct measured_mean {
   double* at = nullptr;
   uint32_t pictures = 0;
@@ -36,8 +36,8 @@ void pool(std::vector<measured_mean> all) {
   }
 }
 
-/// Falling, or rising, by the pool of adjacent violators; with its squared
-/// distance from the points.
+/// Returns the falling or rising fit by the pool adjacent violators algorithm,
+/// and its squared distance from the points.
 std::pair<std::vector<double>, double> monotone(curve::const_iterator begin,
                                                 curve::const_iterator end,
                                                 double direction) {

@@ -21,7 +21,7 @@ constexpr uint64_t most_count = 1'000'000'000'000;
 constexpr uint64_t most_entries = 4'096;
 constexpr uint32_t most_steps = 10'000;
 
-/// A list of counts; absent: empty.
+/// Reads a list of counts; if it is absent, the result is empty.
 std::vector<uint64_t> counts(json_reader& r, const json& x,
                              const std::string& at, const char* key) {
   std::vector<uint64_t> out;
@@ -46,7 +46,7 @@ std::vector<uint64_t> counts(json_reader& r, const json& x,
   return out;
 }
 
-// What a window may have too much or too little of, in images.
+// The maximum surplus or deficit of a window, in images.
 constexpr double most_extra = 1e12;
 
 std::vector<double> reals(json_reader& r, const json& x, const std::string& at,
@@ -82,7 +82,7 @@ void read_predicted(json_reader& r, const json& x, const std::string& at,
     r.complain(at + ".predicted", "is not an object of lists by ladder");
     return;
   }
-  // Ladders stand in a profile by index.
+  // A profile identifies ladders by index.
   for (const auto& [ladder, list] : all->items()) {
     const auto here = at + ".predicted";
     const bool number =
@@ -99,7 +99,7 @@ void read_predicted(json_reader& r, const json& x, const std::string& at,
   }
 }
 
-// An object of counts by steps.
+// Reads an object of counts by steps.
 std::vector<std::pair<uint32_t, uint64_t>> by_steps(json_reader& r,
                                                     const json& x,
                                                     const std::string& at,
@@ -168,7 +168,7 @@ demand_window read_window(json_reader& r, const json& x,
 } // namespace
 
 demand demand_of_rate(double qps) {
-  // Counts are whole: a window is as long as its own take at this rate.
+  // Counts are whole, so a window is as long as its count takes at this rate.
   constexpr double shortest = 1000;
   constexpr double longest = 1e7;
   demand out;

@@ -13,13 +13,13 @@ namespace atelier::planning {
 
 namespace {
 
-/// A route's first picture where it is there soonest.
+/// The earliest possible first image of a route.
 struct first_picture {
   double seconds = 0;
   std::string_view kind;
 };
 
-// Seconds of one picture of a leg on its quickest variant.
+// Returns the seconds for one image of a leg on its fastest variant.
 std::optional<double> seconds_of(const leg& s, const profile& known,
                                  std::string_view kind) {
   std::optional<double> least;
@@ -76,7 +76,7 @@ plan judged(plan made, const profile& known, const cluster_view& there) {
     const route& r = made.routes[i];
     if (!is_taken(made, i))
       continue;
-    // A picture that is kept already is there at once.
+    // A stored image is available at once.
     if (r.legs.empty())
       return made;
     const auto first = quickest_of(r.legs.front(), known, groups);

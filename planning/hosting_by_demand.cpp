@@ -17,21 +17,22 @@ namespace {
 
 using hosted = std::vector<core::variant_id>;
 
-/// One more host must gain a variant this share of its load time where all
-/// workers are busy, and less the fewer are.
+/// One more host must save a variant this fraction of its load time if all
+/// workers are busy, and proportionally less if fewer are.
 constexpr double least_gain = 2.0 / 3;
 
-/// What is asked for within this time is worth keeping.
+/// Variants with requests within this time are worth keeping.
 constexpr double kept_for_seconds = 300;
 
-/// A last host of what is waited for costs this much.
+/// The cost of removing the last host of a variant that legs wait for.
 constexpr double last_host_seconds = 1e6;
 
 bool has(const hosted& all, core::variant_id v) {
   return std::find(all.begin(), all.end(), v) != all.end();
 }
 
-/// What a worker hosts, and in how many seconds it takes a new row.
+/// The variants that a worker hosts, and the seconds until it can take a new
+/// row.
 struct place {
   hosted hosts;
   double free_in = 0;
@@ -80,7 +81,7 @@ private:
     return core::to_seconds(load_on(known_, v, kind_of(worker)));
   }
 
-  // Of a whole picture in a batch of so many.
+  // Returns the seconds for a whole image in a batch of `rows` rows.
   double batch_seconds(core::variant_id v, uint32_t rows, size_t worker) const {
     const variant_table& x = tables_.of(v, kind_of(worker));
     return core::to_seconds(x.costs.text + x.costs.decode
@@ -92,11 +93,12 @@ private:
     return std::max(there_.workers[worker].max_batch, 1u);
   }
 
-  // What was told may be older than what was planned.
+  // The reported hosting may be older than the plan.
   place place_of(size_t worker, const assignment* planned) const {
     const worker_view& w = there_.workers[worker];
     place out;
-    // One that could not load is told anew.
+    // A worker whose load failed counts as empty, so that it is assigned a
+    // hosting again.
     if (!w.becoming.empty())
       out.hosts = hosting_after(planned, w);
     out.changing = !out.hosts.empty() && out.hosts != w.hosting;
@@ -109,13 +111,15 @@ private:
       out.free_in =
         batch_seconds(v, w.seats_taken, worker) * std::min(share, 1.0);
     }
-    // What comes stands last; what stays is not shown while it loads.
+    // The variant that is being loaded is the last one; variants that stay are
+    // not shown during the load.
     if (out.changing)
       out.free_in += load_of(out.hosts.back(), worker);
     return out;
   }
 
-  // Those without a host in the order that they were told in, then the rest.
+  // Returns the variants without a host in the order in which they were
+  // reported, then the rest.
   hosted by_urgency() const {
     hosted out = there_.unhosted;
     for (uint32_t i = 0; i < waiting_.size(); ++i)
@@ -125,11 +129,11 @@ private:
     return out;
   }
 
-  /// In how many seconds a worker is free.
+  /// The seconds until a worker is free, and its index.
   using free_worker = std::pair<double, size_t>;
 
-  // When the last of the waiting rows ends on these workers: each takes a batch
-  // as soon as it is free.
+  // Returns the time when the last waiting row ends on these workers: each
+  // takes a batch as soon as it is free.
   double last_end(core::variant_id v, std::vector<free_worker> free_in,
                   uint32_t most_rows) const {
     if (free_in.empty())
@@ -149,7 +153,7 @@ private:
     return last;
   }
 
-  // What it costs that this host of it leaves.
+  // Returns the cost of removing this host of the variant.
   double worth(core::variant_id v, size_t worker) const {
     const auto n = std::max<uint32_t>(hosts_[v.value], 1);
     if (n == 1 && waiting_[v.value] > 0)
@@ -159,7 +163,8 @@ private:
     return load_of(v, worker) * chance / n;
   }
 
-  /// What a worker would host, and what leaves it costs.
+  /// The variants that a worker would host, and the cost of those that it
+  /// drops.
   struct offer {
     hosted hosts;
     double lost = 0;
@@ -171,7 +176,8 @@ private:
       return std::nullopt;
     offer out;
     out.hosts = places_[worker].hosts;
-    // Without a bound a worker hosts one: what it may hold nobody has said.
+    // A worker without a known memory size hosts one variant, as its capacity
+    // is unknown.
     const bool one = w.memory_bytes == 0;
     out.hosts.push_back(v);
     while (out.hosts.size() > 1 && (one || !may_host(w, out.hosts, known_))) {
@@ -184,7 +190,8 @@ private:
     return out;
   }
 
-  // What this host more must gain: an idle worker loses nothing by a load.
+  // Returns the seconds that one more host must save: an idle worker loses
+  // nothing by a load.
   double least_seconds(core::variant_id v, size_t worker) const {
     size_t busy = 0;
     for (const place& p : places_)
@@ -193,7 +200,7 @@ private:
          / static_cast<double>(places_.size());
   }
 
-  // Whether it gets one more.
+  // Returns whether the variant gets one more host.
   bool give_host(core::variant_id v) {
     std::vector<free_worker> free_in;
     uint32_t most_rows = 1;

@@ -20,7 +20,7 @@ bool has(const std::vector<core::variant_id>& hosting, core::variant_id v) {
   return std::find(hosting.begin(), hosting.end(), v) != hosting.end();
 }
 
-/// How many legs wait, by variant, for all its hosts.
+/// Returns the number of waiting legs, by variant, for all its hosts.
 std::vector<uint64_t> waiting_for(const demand& asked,
                                   const cluster_view& there) {
   auto out = asked.waiting_shared;
@@ -32,10 +32,11 @@ std::vector<uint64_t> waiting_for(const demand& asked,
   return out;
 }
 
-/// What workers will host, and how many workers each variant has.
+/// The future hosting of the workers, and the number of workers of each
+/// variant.
 class future {
 public:
-  /// What nobody plans stays.
+  /// Workers without a plan keep their hosting.
   future(const plan& made, const cluster_view& there, size_t variants)
     : hosts_(variants, 0) {
     const auto places = places_in(made);
@@ -65,8 +66,8 @@ public:
     count(hosting_[worker], 1);
   }
 
-  // What is lost with a worker: 2 the last host of what is waited for, 1 the
-  // last one of something, 0 nothing.
+  // Returns the loss with a worker: 2 if it is the last host of a variant that
+  // legs wait for, 1 if it is the last host of any other, otherwise 0.
   int loss_of(size_t worker, const std::vector<uint64_t>& waiting) {
     int worst = 0;
     for (const core::variant_id v : hosting_[worker])
@@ -150,7 +151,8 @@ plan hosting_waiting(plan made, const demand& asked, const profile& known,
     return made;
   future then{made, there, waiting.size()};
   std::set<size_t> given;
-  // Those that were told as waiting the longest, then all that wait.
+  // The variants reported as waiting longest are first, then all that legs wait
+  // for.
   auto order = there.unhosted;
   for (uint32_t i = 0; i < waiting.size(); ++i)
     order.emplace_back(i);

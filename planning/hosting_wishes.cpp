@@ -20,18 +20,18 @@ void add(std::vector<core::variant_id>& to, core::variant_id v) {
     to.push_back(v);
 }
 
-/// A plan whose workers are looked up.
+/// A plan with an index of its workers.
 class draft {
 public:
   explicit draft(plan made) : made_(std::move(made)), at_(places_in(made_)) {}
 
-  /// Null where nothing is planned for it.
+  /// Returns null if the plan has no assignment for the worker.
   const assignment* find(core::worker_id who) const {
     const auto i = at_.find(who);
     return i != at_.end() ? &made_.workers[i->second] : nullptr;
   }
 
-  /// Made where there is none.
+  /// Returns the worker's assignment, which is added if the plan has none.
   assignment& of(core::worker_id who) {
     const auto [i, fresh] = at_.emplace(who, made_.workers.size());
     if (fresh)
@@ -48,7 +48,7 @@ private:
   std::unordered_map<core::worker_id, size_t> at_;
 };
 
-// Those that are to be away leave; `then` is what the worker will host.
+// Makes the unwanted variants leave; `then` is the worker's future hosting.
 void send_away(draft& made, const hosting_wishes& wishes,
                const std::vector<core::variant_id>& unloaded,
                const worker_view& w, std::vector<core::variant_id>& then) {

@@ -9,15 +9,15 @@ namespace atelier::planning::detail {
 
 namespace {
 
-/// What is wrong with a text before it is parsed, and in which line.
+/// The fault of a text before it is parsed, and its line.
 struct scan_fault {
   size_t line = 1;
   std::string what;
 };
 
-/// Walks over a text's brackets, keys and commas. The parser puts no bound to
-/// what it builds, looks a new key up among all keys of its object, takes the
-/// last of two equal ones, and frees what it built by recursion.
+/// Scans the brackets, keys and commas of a text. The parser does not bound the
+/// size of its result, compares a new key with all keys of its object, takes
+/// the last of two equal keys, and frees its result by recursion.
 class json_scan {
 public:
   explicit json_scan(std::string_view text) : text_(text) {}
@@ -79,14 +79,14 @@ private:
   size_t at_ = 0;
   size_t line_ = 1;
   size_t values_ = 1;
-  /// Of each bracket that is open, the keys so far.
+  /// The keys so far of each open bracket.
   std::vector<std::set<std::string_view>> inside_;
-  /// The string before.
+  /// The previous string.
   std::string_view last_;
   std::string what_;
 };
 
-/// The place of the byte before `byte`, and what stands before it.
+/// Returns the line of the byte before `byte`, and the text before it.
 std::string place_of(std::string_view text, size_t byte) {
   const auto before = text.substr(0, std::min(byte, text.size()));
   const auto lines = std::count(before.begin(), before.end(), '\n');
@@ -120,7 +120,7 @@ core::result<json> parse_document(std::string_view text, std::string_view where,
     return core::fail(core::ec::bad_payload, "{}:{}", where,
                       place_of(text, e.byte));
   } catch (const json::exception& e) {
-    // A number that no type holds.
+    // The number is outside the range of every type.
     const std::string_view why = e.what();
     return bad(why.substr(why.find("] ") + 2));
   }

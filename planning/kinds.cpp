@@ -10,7 +10,7 @@ namespace atelier::planning {
 
 namespace {
 
-// Null where the kind has none of the variant.
+// Returns null if the kind has no costs of the variant.
 const running_costs* own_costs(const kind_profile* of,
                                core::variant_id variant) {
   if (of == nullptr || variant.value >= of->variants.size()
@@ -25,7 +25,7 @@ const running_costs& costs_on(const profile& p, core::variant_id variant,
   return own != nullptr ? *own : p.variants.at(variant.value);
 }
 
-/// Devices of one kind, as a mean weighs them.
+/// Devices of one kind, with their weight in a mean.
 struct weighed {
   double devices = 0;
   running_costs costs;

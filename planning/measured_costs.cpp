@@ -13,9 +13,9 @@ namespace {
 
 constexpr size_t kept = 15;
 constexpr size_t least_runs = 5;
-/// What differs by less is noise.
+/// Smaller relative differences are noise.
 constexpr double news_from = 0.2;
-/// Of a text that was encoded before, and the like.
+/// Shorter times are ignored, such as that of a text that was encoded before.
 constexpr double least_seconds = 1e-3;
 
 bool differs(double a, double b) {
@@ -28,15 +28,15 @@ bool differs(core::timespan a, core::timespan b) {
   return std::max(x, y) > least_seconds && differs(x, y);
 }
 
-// Texts take no time if they were encoded before, and little time otherwise:
-// they count together with the decoding.
+// A text takes no time if it was encoded before, and little time otherwise, so
+// its time is counted together with the decoding.
 bool differs(const variant_cost& a, const variant_cost& b) {
   return differs(a.pace, b.pace)
       || differs(a.text + a.decode, b.text + b.decode)
       || differs(a.load, b.load);
 }
 
-// Everything is 0 for a variant of which nothing was told.
+// Costs are 0 for a variant that was never reported.
 bool same_as(std::span<const variant_cost> now,
              std::span<const variant_cost> told) {
   for (size_t i = 0; i < now.size(); ++i)
@@ -63,7 +63,7 @@ void correct(running_costs& of, const variant_cost& by) {
     of.text = by.text;
   if (by.decode.count() > 0)
     of.decode = by.decode;
-  // A distribution is measured already.
+  // A distribution was measured before.
   if (by.load.count() > 0 && !of.loads)
     of.load = by.load;
 }
@@ -143,8 +143,8 @@ std::optional<std::vector<kind_costs>> measured_costs::news() {
     for (const auto& [kind, of] : kinds_)
       if (!kind.empty())
         now.push_back({kind, costs_of(of)});
-  // Where there are several kinds, the costs of any kind swing between theirs:
-  // they alone are no news.
+  // With several kinds, the costs of any kind vary between those of the kinds:
+  // a change of them alone is not reported.
   const bool same = std::all_of(
     now.begin() + (several ? 1 : 0), now.end(), [&](const kind_costs& x) {
       return same_as(x.costs, costs_for(told_, x.kind));
@@ -174,7 +174,8 @@ profile with_costs(profile known, std::span<const kind_costs> measured) {
       kind_profile fresh;
       fresh.kind = x.kind;
       fresh.idle_watts = known.idle_watts;
-      // What was not measured on it takes what the profile says of any kind.
+      // Costs that were not measured on this kind are those of the profile for
+      // any kind.
       fresh.variants.assign(profiled.variants.begin(), profiled.variants.end());
       at = known.kinds.insert(at, std::move(fresh));
     }

@@ -13,9 +13,9 @@ namespace atelier::planning {
 
 namespace {
 
-// Calls f(leg, stage's row) for what a request has yet to go through after
-// `from`, in order. A route without legs goes once through the stages of a leg,
-// but for the one on the devices.
+// Calls f(leg, stage's row) for each stage that a request still has to pass
+// after `from`, in order. A route without legs passes once through the stages
+// of a leg, except the stage on the devices.
 template <class F>
 void each_after(const pipeline& stages, const route& along,
                 pipeline::position from, F f) {
@@ -46,10 +46,10 @@ const leg* leg_at(const route& along, size_t leg) {
 
 constexpr std::string_view background_mark = "@control";
 
-/// Stands for a stage that runs in the control process.
+/// A placeholder for a stage that runs in the control process.
 class place_holder final : public any_stage {
 public:
-  /// @param text name and version, as a signature has them
+  /// @param text name and version, as in a signature
   place_holder(std::string text, hook at) : text_(std::move(text)) {
     row_.name = std::string_view{text_}.substr(0, text_.rfind('/'));
     row_.where = place::background;
@@ -100,14 +100,14 @@ struct states_of_leg {
   uint32_t written = 0;
   bool replaced = false;
 
-  // A leg that has none: a slot for each that it writes, and one more in which
-  // one is replaced.
+  // Returns the slots that a leg needs if it holds none: one for each that it
+  // writes, and one more if it replaces one.
   uint32_t needs() const {
     return written + (replaced ? 1u : 0u);
   }
 };
 
-// What the stages first..last of a leg do with states.
+// Returns how the stages first..last of a leg use states.
 states_of_leg states_of(const pipeline& stages, const route& along, size_t leg,
                         size_t first, size_t last, bool brings_image) {
   const auto due =
@@ -129,9 +129,9 @@ states_of_leg states_of(const pipeline& stages, const route& along, size_t leg,
   return out;
 }
 
-// States that must stay free: as many as the rest of the leg takes, and as many
-// as bring each later leg, which begins without any, what it needs, once this
-// leg gave back its own.
+// Returns the number of states that must stay free: as many as the rest of the
+// leg takes, and as many as each later leg, which begins without any, needs in
+// addition to those that this leg releases.
 uint32_t states_beside(const pipeline& stages, const route& along,
                        pipeline::position at, bool brings_image) {
   const auto end = stages.size();
@@ -283,7 +283,7 @@ slot_counts pipeline::reserve(const route& along, position at,
                               bool brings_image) const {
   slot_counts out{};
   slot_counts replaced{};
-  // Images up to a stage that reads files, and theirs.
+  // The images up to a stage that reads files, and the slot of its files.
   uint32_t with_files = 0;
   each_after(*this, along, at, [&](const leg* in, const stage_row& row) {
     uint32_t beside = 0;
@@ -314,7 +314,7 @@ slot_counts pipeline::reserve(const route& along, position at,
     states_beside(*this, along, at, brings_image);
   if (reads_files(own, leg_at(along, at.leg), brings_image))
     out[image_kind] = std::max(out[image_kind], 1u);
-  // What is kept for later requests is granted where there is room.
+  // Slots of captures are granted only if some are free, so none are reserved.
   out[static_cast<size_t>(ipc::slot_kind::capture)] = 0;
   return out;
 }

@@ -87,7 +87,7 @@ json memory_json(const policy_memory& x, const policy_list& more) {
   return out;
 }
 
-/// A list with a line for each element, so that people can change it.
+/// Writes a list with a line for each element, so that users can edit it.
 std::string lines_of(const json& list) {
   std::string out = "[";
   for (const auto& x : list)
@@ -121,7 +121,7 @@ saved_plan saved(const plan& of, std::string_view policy,
   out.routes = of.routes;
   out.share = of.share;
   out.thresholds = of.thresholds;
-  // Of all that is asked, nothing less than none is left.
+  // The admitted part of the demand is never below 0.
   for (const double rate : of.admitted_rates)
     out.admitted_rates.push_back(std::max(rate, 0.0));
   out.saturated = of.saturated;

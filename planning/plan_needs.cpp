@@ -24,8 +24,8 @@ bool is_taken(const saved_plan& x, size_t route, const policy* by) {
                           x.memory));
 }
 
-/// Returns the most steps that a leg leaves out of how many; the fewest of
-/// its variants count.
+/// The number of steps that a leg skips, and of how many; of its variants, the
+/// one with the fewest steps counts.
 struct left_out {
   uint64_t skip = 0;
   uint32_t of = 0;

@@ -9,11 +9,11 @@ namespace atelier::planning {
 
 namespace {
 
-// Splits the lanes between workers and variants.
+// The bit that separates the queues of workers from those of variants.
 constexpr uint32_t worker_lane = 1u << 31;
 
-// The strength where the client names none: that of diffusers' pipelines, but
-// the whole where it leaves no step.
+// The strength if the client names none: that of diffusers' pipelines, or the
+// full strength if that leaves no step.
 float own_strength(bool whole_picture, const core::recipe& how) {
   constexpr float of_image = 0.8f;
   const bool runs = core::steps_of_share(how.with, how.steps, of_image) > 0;
@@ -110,9 +110,9 @@ std::vector<core::lane_id> lanes_of(const worker_view& worker) {
 
 namespace {
 
-/// Returns the strength at which a run of `steps` leaves out the first `skip`
-/// of them: (steps - skip) / steps, in the float next to it of which that many
-/// steps are left.
+/// Returns the strength at which a run of `steps` skips the first `skip` of
+/// them: (steps - skip) / steps, or an adjacent float value that leaves exactly
+/// that many steps.
 float strength_after(core::sampler with, uint32_t skip, uint32_t steps) {
   const auto share =
     static_cast<float>(steps - skip) / static_cast<float>(steps);
@@ -151,7 +151,8 @@ core::recipe recipe_of(const core::request& wanted, const leg& runs,
   take_asked(wanted.fixed, wanted, how);
   if (runs.steps != 0)
     how.steps = runs.steps;
-  // A model's wish for Karras' spacing is for the samplers that can have it.
+  // A model's preference for Karras' spacing applies only to samplers that
+  // support it.
   how.karras =
     wanted.fixed.karras.value_or(v.karras && core::has_karras_sigmas(how.with));
   how.strength = 1;

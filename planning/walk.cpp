@@ -9,8 +9,8 @@ bool may_answer_best(const facts& known) {
   return known.best && *known.best < known.done.size();
 }
 
-// Whether the picture of `ended` is the answer by its gate. A gate whose
-// threshold the plan lacks lets every picture pass.
+// Returns whether the gate accepts the image of `ended` as the answer. A gate
+// whose threshold the plan lacks accepts every image.
 bool passes(const leg& along, const outcome& ended, const plan& in_force) {
   if (!along.check)
     return false;
@@ -19,7 +19,7 @@ bool passes(const leg& along, const outcome& ended, const plan& in_force) {
       || ended.score >= in_force.thresholds[at];
 }
 
-// Nothing is left to run.
+// Decides the request when no leg is left to run.
 action conclude(const route& along, const facts& known) {
   if (known.done.empty())
     return give_up{};

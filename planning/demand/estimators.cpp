@@ -25,7 +25,7 @@ double arrival_rate(std::span<const demand_window> windows, double alpha) {
 
 namespace {
 
-// Of a steady load one of twenty halves is off by more.
+// With a steady load, one half in twenty is off by more.
 constexpr double deviations_of_chance = 2;
 
 } // namespace
@@ -36,7 +36,7 @@ recent recent_rate(std::span<const demand_window> windows) {
     double seconds = 0;
   };
 
-  // By how many of the newest windows: what came in them.
+  // The arrivals and seconds of the newest n windows, by n.
   std::vector<sum> newest{{}};
   for (size_t i = windows.size(); i-- > 0;)
     if (const double t = core::to_seconds(windows[i].length); t > 0)
@@ -50,7 +50,7 @@ recent recent_rate(std::span<const demand_window> windows) {
   while (n < all) {
     const sum& newer = newest[n];
     const sum& both = newest[std::min(2 * n, all)];
-    // What the older part would have at the newer one's rate.
+    // The arrivals that the older part would have at the newer one's rate.
     const double older = both.arrived - newer.arrived;
     const double part = (both.seconds - newer.seconds) / newer.seconds;
     const double alike = newer.arrived * part;
@@ -80,8 +80,8 @@ steady_rate with(steady_rate before, std::span<const demand_window> windows,
   const recent newest = recent_rate(windows);
   if (!(before.seconds > 0) || !(newest.seconds > 0))
     return before;
-  // Counts by chance deviate by 1 in twice their root, whatever their mean;
-  // what is expected of the newest part is itself a count, of a longer time.
+  // Twice the root of a count has a standard deviation of 1, whatever the mean.
+  // The expectation for the newest part is itself a count, over a longer time.
   constexpr double few = 0.375;
   const double came = newest.rate * newest.seconds;
   const double earlier = before.seconds - newest.seconds;

@@ -10,43 +10,46 @@
 
 namespace atelier::planning {
 
-/// Arrivals per second of the finished windows, oldest first, in a moving mean
-/// that weighs the newest with `alpha`, the one before with alpha (1 - alpha),
-/// and so on. The weights are divided by their sum, so that few windows are not
-/// biased towards 0. Windows without length are left out; none: 0.
+/// Returns the arrivals per second of the finished windows, oldest first, as a
+/// moving mean that weights the newest with `alpha`, the one before with alpha
+/// (1 - alpha), and so on. The weights are divided by their sum, so that few
+/// windows are not biased towards 0. Windows without length are skipped;
+/// without windows the rate is 0.
 /// @pre 0 < alpha <= 1
 double arrival_rate(std::span<const demand_window> windows, double alpha);
 
-/// Returns arrivals per second over as many of the newest windows as are alike:
-/// twice as many as long as the older half has no more and no fewer than the
-/// newer one by two of the deviations that chance gives both: of a steady load
-/// one such test in twenty fails. A jump counts at once, as soon as there are
-/// enough arrivals to tell it from chance; a steady load is averaged over long.
-/// Windows without length are left out; none: 0.
+/// The arrival rate of the newest windows.
 struct recent {
   double rate = 0;
-  /// The deviation that chance gives the rate.
+  /// The standard deviation of the rate by chance.
   double deviation = 0;
-  /// Length of the windows that it is taken over.
+  /// The length of the windows that the rate is taken over.
   double seconds = 0;
 };
 
+/// Returns the arrivals per second over as many of the newest windows as belong
+/// to one load. Their number doubles as long as the arrivals of the older half
+/// differ from those of the newer half by at most two standard deviations of
+/// chance: with a steady load, one such test in twenty fails. A jump counts at
+/// once, as soon as there are enough arrivals to distinguish it from chance; a
+/// steady load is averaged over a long time. Windows without length are
+/// skipped; without windows the rate is 0.
 recent recent_rate(std::span<const demand_window> windows);
 
-/// Arrivals over long: counts that fade, and begin anew where the newest
-/// windows are too many or too few to be the same load.
+/// The arrivals over a long time: counts that fade, and start again when the
+/// newest windows have too many or too few arrivals to belong to the same load.
 struct steady_rate {
   double arrived = 0;
   double seconds = 0;
-  /// Windows up to here are taken in.
+  /// The windows up to this time are included.
   core::time_point seen;
 
-  /// Requests a second; 0 where nothing was counted.
+  /// Returns requests per second; 0 if nothing was counted.
   double value() const {
     return seconds > 0 ? arrived / seconds : 0;
   }
 
-  /// The deviation that chance gives it.
+  /// Returns the standard deviation of the rate by chance.
   double deviation() const {
     return seconds > 0 ? std::sqrt(arrived) / seconds : 0;
   }
@@ -54,19 +57,20 @@ struct steady_rate {
   friend bool operator==(const steady_rate&, const steady_rate&) = default;
 };
 
-/// Returns the rate with the windows that ended after `before.seen`; what is
-/// older than `fading` seconds weighs a third or less. A newest part that is
-/// off by more than four deviations of chance replaces all.
+/// Returns the rate including the windows that ended after `before.seen`;
+/// windows older than `fading` seconds have a weight of a third or less. If the
+/// newest part is off by more than four standard deviations, it replaces
+/// everything else.
 /// Source of the deviations: Anscombe, The transformation of Poisson, binomial
 /// and negative-binomial data (Biometrika 35, 1948).
 /// @pre fading > 0
 steady_rate with(steady_rate before, std::span<const demand_window> windows,
                  double fading = 600);
 
-/// Returns `alpha` of a moving mean whose centre of mass lies `samples` back.
+/// Returns the `alpha` of a moving mean whose centre of mass is `samples` back.
 double alpha_of_centre(double samples);
 
-/// A moving mean of single values; the first one counts whole.
+/// A moving mean of single values; the first value has the full weight.
 struct moving_mean {
   double value = 0;
   bool any = false;
@@ -76,7 +80,7 @@ struct moving_mean {
 
 moving_mean with(moving_mean before, double x, double alpha);
 
-/// A switch that turns only after the same answer `periods` times running.
+/// A switch that turns only after the same answer `periods` times in a row.
 struct slow_switch {
   bool on = false;
   uint32_t run = 0;
@@ -86,8 +90,8 @@ struct slow_switch {
 
 slow_switch with(slow_switch before, bool now_on, uint32_t periods);
 
-/// Returns the middle value, the mean of the two middle ones where there are
-/// two; 0 of nothing.
+/// Returns the middle value, or the mean of the two middle values; 0 for no
+/// values.
 double median(std::vector<double> values);
 
 } // namespace atelier::planning

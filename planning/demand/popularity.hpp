@@ -11,21 +11,23 @@ namespace atelier::planning {
 
 struct demand_window;
 
-/// How often variants were asked for, the more the later: an hour halves what
-/// was counted before.
+/// The number of requests for each variant; an hour halves the weight of
+/// earlier counts.
 struct popularity {
-  /// By variant: legs that began to wait for it, as weighed at `seen`.
+  /// By variant: the legs that began to wait for it, weighted at the time
+  /// `seen`.
   std::vector<double> weights;
-  /// Windows up to here are counted.
+  /// The windows up to this time are counted.
   core::time_point seen;
 
   friend bool operator==(const popularity&, const popularity&) = default;
 };
 
-/// Counts windows that end after `before.seen`.
+/// Returns `before` with the windows that end after `before.seen`.
 popularity counted(popularity before, std::span<const demand_window> windows);
 
-/// Returns the requests a second that the past lets expect for a variant.
+/// Returns the requests per second for a variant that are expected from the
+/// past.
 double rate_of(const popularity& x, core::variant_id variant);
 
 } // namespace atelier::planning

@@ -7,7 +7,7 @@ namespace atelier::planning {
 
 namespace {
 
-// Less of a variant's usual image than this is no request.
+// A request is never less work than this fraction of its variant's usual image.
 constexpr double least_part = 1e-3;
 
 } // namespace

@@ -64,7 +64,7 @@ bool read_whole(std::string_view text, T& into) {
   return at.ec == std::errc{} && at.ptr == last;
 }
 
-/// Reads a text line by line and keeps what is wrong with it.
+/// Reads a text line by line and collects its faults.
 class reader {
 public:
   reader(std::string_view text, std::string_view where)
@@ -86,7 +86,7 @@ public:
         continue;
       if (!begun_ && names_columns(line)) {
         read_header(line);
-        // What its lines mean is not known.
+        // Without a valid header, the meaning of its lines is unknown.
         if (count_ > 0)
           break;
       } else {
@@ -119,7 +119,7 @@ private:
     ++count_;
   }
 
-  // A time may be no number of use, as nan, and is no name.
+  // A time may be an unusable number, such as nan, and is then not a name.
   static bool names_columns(std::string_view line) {
     const char letter = static_cast<char>(line.front() | 0x20);
     double ms = 0;

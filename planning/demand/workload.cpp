@@ -23,13 +23,13 @@ constexpr double burst = 1'200;
 constexpr double most_seconds = 366 * day;
 constexpr size_t most_arrivals = 10'000'000;
 
-// A spike comes every two hours in the mean, doubles the wave and is gone after
+// A spike comes every two hours on average, doubles the wave and ends after
 // some minutes.
 constexpr double spike_every = 7'200;
 constexpr double spike_length = 300;
 
-// Of the jitter from minute to minute: what of the last minute stays, and the
-// deviation of what comes new.
+// The jitter from minute to minute: the factor by which the last minute's value
+// enters the next, and the deviation of the new part.
 constexpr double jitter_stays = 0.8;
 constexpr double jitter_new = 0.08;
 
@@ -37,13 +37,13 @@ core::philox stream(uint64_t seed, uint64_t part) {
   return core::philox{seed, core::purpose::simulation, core::request_id{part}};
 }
 
-// 0 at night, 1 at noon.
+// Returns 0 at night and 1 at noon.
 double wave(double seconds, double period) {
   const double turns = seconds / period;
   return (1 - core::portable_turn(turns - std::floor(turns)).cosine) / 2;
 }
 
-// By second: how much of a spike there is.
+// Returns the height of the spike in each second, 0..1.
 std::vector<double> spikes(size_t n, core::philox random) {
   std::vector<double> out(n, 0.0);
   for (double at = random.exponential(spike_every); at < static_cast<double>(n);
@@ -60,7 +60,8 @@ std::vector<double> spikes(size_t n, core::philox random) {
   return out;
 }
 
-// Of a shape below 1, by Johnk: an exponential times a Beta(shape, 1 - shape).
+// Draws a gamma variate of a shape below 1 by Johnk's method: an exponential
+// times a Beta(shape, 1 - shape).
 double draw_gamma_below_one(core::philox& random, double shape) {
   while (true) {
     const double x = std::pow(random.uniform(), 1 / shape);
@@ -70,7 +71,7 @@ double draw_gamma_below_one(core::philox& random, double shape) {
   }
 }
 
-// The sum of gammas is one of the summed shape.
+// The sum of gamma variates is a gamma variate of the summed shape.
 double draw_gamma(core::philox& random, double shape) {
   double x = 0;
   for (; shape >= 1; shape -= 1)
@@ -135,7 +136,7 @@ core::result<std::vector<double>> rates(const load_spec& of) {
       case load_kind::steady:
         break;
       case load_kind::diurnal:
-        // The wave alone reaches two thirds, spikes the rest.
+        // The wave alone reaches two thirds of the range; spikes add the rest.
         part = wave(at, period) * 2 / 3 * (1 + extra[i] / 2)
              + extra[i] / 3 * (1 - wave(at, period));
         break;
@@ -171,7 +172,8 @@ core::result<std::vector<double>> arrivals(const load_spec& of) {
   if (expected > static_cast<double>(most_arrivals))
     return too_many();
   auto random = stream(of.seed, 0);
-  // Unit gaps of a Poisson process, stretched by the rate of their second.
+  // The gaps of a unit Poisson process are stretched by the rate of their
+  // second.
   double left = random.exponential();
   for (size_t i = 0; i < by_second->size(); ++i) {
     const double rate = (*by_second)[i];

@@ -13,7 +13,7 @@ namespace atelier::planning::detail {
 
 namespace {
 
-/// Shares that somebody rounded still sum to one by this.
+/// The error of the sum of shares that were rounded by hand.
 constexpr double rounding = 1.001e-3;
 
 } // namespace

@@ -19,7 +19,7 @@
 
 namespace atelier::planning::detail {
 
-// What a plan file may have at most.
+// The upper limits of a plan file.
 inline constexpr uint64_t most_steps = 10'000;
 inline constexpr size_t most_routes = most_keys;
 inline constexpr size_t most_classes = 4'096;
@@ -35,7 +35,7 @@ struct words {
   }
 };
 
-/// Writes the parts that are not 0, by the numbers of their routes.
+/// Writes the fractions that are not 0, by the numbers of their routes.
 json rows_json(std::span<const std::vector<double>> rows);
 
 /// Reads the fields of plan files and of the memories in them.
@@ -73,17 +73,17 @@ public:
                                          const char* key, bool needed,
                                          size_t least);
 
-  /// Whole numbers up to `most`.
+  /// Reads whole numbers up to `most`.
   std::vector<uint32_t> wholes(const json& x, const std::string& at,
                                const char* key, uint64_t most,
                                bool needed = false);
 
-  /// Numbers of the plan; where it may be unbounded, null says so.
+  /// Reads numbers of the plan; if `unbounded`, null stands for infinity.
   std::vector<double> reals(const json& x, const char* key, double least,
                             double most, bool unbounded = false);
 
-  /// Parts of one by route, a row for each class; nothing where there are no
-  /// routes.
+  /// Reads fractions of one by route, a row for each class; returns nothing if
+  /// the plan has no routes.
   std::vector<std::vector<double>> rows(const json& x, const std::string& at,
                                         const char* key, bool needed,
                                         std::span<const route> routes);
@@ -98,7 +98,7 @@ private:
                           std::span<const route> routes);
 };
 
-/// Checks that nothing is told of a memory but its name.
+/// Checks that a saved memory has no keys.
 core::result<void> expect_nothing(const saved_memory& from);
 
 } // namespace atelier::planning::detail

@@ -18,7 +18,7 @@ constexpr size_t most_stages = 64;
 constexpr double most_rate = 1e12;
 constexpr double most_threshold = 1e6;
 
-/// Reads a document; what it finds wrong is in its reader.
+/// Reads a document; its reader collects the faults.
 class plan_reader : plan_fields {
 public:
   plan_reader(std::string_view where, const profile& known,
@@ -220,7 +220,7 @@ core::result<saved_plan> plan_reader::read(const json& x) {
   out_.admitted_rates = reals(x, "admitted_rates", 0, most_rate, true);
   flag(x, "plan", "saturated", out_.saturated);
   span(x, "plan", "retry_after_ms", out_.retry_after);
-  // What is wrong in routes and shares is wrong here again.
+  // Faults in routes and shares would be reported again here.
   if (faults() == 0) {
     auto memory = read_memory(x);
     if (!memory)

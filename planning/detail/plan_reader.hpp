@@ -16,7 +16,7 @@ inline constexpr words<joining, 3> joinings{{"step", "whole_batch", "single"}};
 inline constexpr words<origin, 5> origins{
   {"noise", "latent", "image", "stage_image", "template_image"}};
 inline constexpr words<late_rule, 2> late_rules{{"drop", "answer_best"}};
-/// Returns the plan that a document says.
+/// Returns the plan of a document.
 /// Errors: those of parse_plan.
 core::result<saved_plan> read_plan(const json& document, std::string_view where,
                                    const profile& known,

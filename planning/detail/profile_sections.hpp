@@ -9,16 +9,17 @@
 
 namespace atelier::planning::detail {
 
-/// Keys of a profile file from version 2 on.
+/// The keys of a profile file that version 2 added.
 inline constexpr std::array<std::string_view, 5> section_keys{
   "idle_watts", "ladders", "cascades", "reuse", "masked"};
 
-/// Whether a profile says anything that version 1 has no words for.
+/// Returns whether a profile has anything that version 1 cannot express.
 bool has_sections(const profile& x);
 
 void write_sections(const profile& x, json& into);
 
-/// Reads the sections there are; the variants are there already.
+/// Reads the sections that are present; the variants must have been read
+/// before.
 void read_sections(json_reader& r, const json& document, profile& into);
 
 } // namespace atelier::planning::detail

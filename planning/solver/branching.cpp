@@ -10,7 +10,7 @@ namespace atelier::planning {
 
 namespace {
 
-// Farther from whole than this counts as broken.
+// A value farther from whole than this counts as fractional.
 constexpr double whole_enough = 1e-6;
 
 struct part {
@@ -34,7 +34,8 @@ bool empty(const part& x) {
   return false;
 }
 
-// The whole column whose value is farthest from whole, if one is broken.
+// Returns the whole column whose value is farthest from whole, if any is
+// fractional.
 std::optional<size_t> most_broken(const linear_program& p,
                                   const std::vector<double>& values) {
   std::optional<size_t> at;

@@ -16,7 +16,7 @@ constexpr double noise = 1e-7;
 
 struct stretched {
   bool feasible = false;
-  /// By constraint of the programme.
+  /// By constraint of the program.
   std::vector<double> by_row;
   double total = 0;
 };
@@ -33,8 +33,8 @@ core::result<lp_solution> solved(const linear_program& p,
   return out;
 }
 
-// The programme with constraints that may give way at a price of one a unit,
-// but for those in `hard`.
+// Solves the program with constraints that may be stretched at a price of one
+// per unit, except those in `hard`.
 core::result<stretched> stretch(const linear_program& p,
                                 const std::vector<char>& hard,
                                 const lp_limits& limits) {

@@ -16,17 +16,17 @@ namespace atelier::planning {
 using lp_column_id = core::strong_id<struct lp_column_tag>;
 using lp_row_id = core::strong_id<struct lp_row_tag>;
 
-/// The largest magnitude that counts as a number; beyond it is no bound.
+/// The largest magnitude of a number; a bound of this magnitude is no bound.
 inline constexpr double lp_infinity = std::numeric_limits<double>::infinity();
 
-/// One unknown of a programme.
+/// One unknown of a program.
 struct lp_column {
   std::string name;
-  /// Its factor in the objective.
+  /// The factor in the objective.
   double gain = 0;
   double least = 0;
   double most = lp_infinity;
-  /// Takes whole values only.
+  /// The column takes only whole values.
   bool whole = false;
 };
 
@@ -37,7 +37,7 @@ struct lp_term {
 
 enum class lp_relation : uint8_t { at_most, at_least, equal };
 
-/// One constraint: the sum of the terms stands in a relation to `bound`.
+/// One constraint: the relation between the sum of the terms and `bound`.
 struct lp_row {
   std::string name;
   std::vector<lp_term> terms;
@@ -45,8 +45,8 @@ struct lp_row {
   double bound = 0;
 };
 
-/// A linear programme, mixed-integer where a column is whole. Names are for
-/// people: they may repeat, and nothing is found by them.
+/// A linear program, which is mixed-integer if a column is whole. Names are for
+/// readers only: they may repeat, and no lookup uses them.
 struct linear_program {
   bool maximise = true;
   std::vector<lp_column> columns;
@@ -56,11 +56,11 @@ struct linear_program {
   lp_row_id add(lp_row x);
 };
 
-/// Where a row's slack or a column stands in a basic solution.
+/// The position of a row's slack or of a column in a basic solution.
 enum class lp_place : uint8_t { at_low, at_high, basic };
 
-/// A starting basis. One made for fewer columns fits a programme that has more
-/// of them at its end: those start at their lower bound.
+/// A starting basis. A basis for fewer columns fits a program that has more
+/// columns at its end: those start at their lower bound.
 struct lp_basis {
   std::vector<lp_place> rows;
   std::vector<lp_place> columns;
@@ -69,30 +69,30 @@ struct lp_basis {
 };
 
 enum class lp_status : uint8_t {
-  /// No better solution exists, within the gap asked for.
+  /// No better solution exists, within the requested gap.
   optimal,
-  /// Stopped at a limit; the values hold all constraints.
+  /// The solve stopped at a limit; the values satisfy all constraints.
   feasible,
-  /// No values hold all constraints.
+  /// No values satisfy all constraints.
   infeasible,
   /// The objective has no bound.
   unbounded,
-  /// Stopped at a limit, without values.
+  /// The solve stopped at a limit, without values.
   stopped,
 };
 
 std::string_view to_string(lp_status x);
 
-/// How far a solve may go.
+/// The limits of a solve.
 struct lp_limits {
-  /// Most calls back from the solver, about one for each pivot; 0: no limit.
-  /// The same programme ends at the same point on every machine, unlike with a
-  /// limit in time.
+  /// The maximum number of callbacks from the solver, about one per pivot; 0:
+  /// no limit. Unlike with a time limit, the same program ends at the same
+  /// point on every machine.
   uint64_t effort = 0;
-  /// Asked as often; ends the solve when it returns true. A caller with a clock
-  /// makes a time limit of it. May be empty.
+  /// Called as often; ends the solve when it returns true. A caller with a
+  /// clock can use it as a time limit. May be empty.
   std::function<bool()> stop;
-  /// A mixed-integer solution counts as optimal when it is this near to the
+  /// A mixed-integer solution counts as optimal if it is this close to the
   /// bound, relative to its magnitude.
   double gap = 1e-9;
 };
@@ -100,16 +100,17 @@ struct lp_limits {
 struct lp_solution {
   lp_status status = lp_status::stopped;
   double objective = 0;
-  /// By column; empty unless optimal or feasible. Whole columns are whole.
+  /// By column; empty unless optimal or feasible. Whole columns have whole
+  /// values.
   std::vector<double> values;
-  /// By row: what the objective gains for each unit more of the row's bound. Of
-  /// a mixed-integer programme: those of its last relaxation.
+  /// By row: the gain of the objective per unit by which the row's bound rises.
+  /// For a mixed-integer program, these are the duals of its last relaxation.
   std::vector<double> duals;
-  /// By column: what the objective gains for each unit more of a column that
-  /// stands at a bound; 0 for basic ones.
+  /// By column: the gain of the objective per unit by which a column at a bound
+  /// rises; 0 for basic columns.
   std::vector<double> reduced;
   lp_basis basis;
-  /// Calls back that the solve took.
+  /// The number of callbacks that the solve took.
   uint64_t effort = 0;
 
   bool has_values() const {
@@ -118,24 +119,25 @@ struct lp_solution {
 };
 
 /// Solves `p` with lp_solve 5.5.
-/// Errors: ec::invalid_argument: a factor is not finite, there is no such
-///         column as a term names, a lower bound above its upper one; the text
-///         names it.
-///         ec::internal: the solver gave up for reasons of numbers.
-/// Threads: any; solves of one process go one after another, because the
-///         library keeps scratch in static variables.
+/// Errors: ec::invalid_argument: a factor is not finite, a term names a column
+/// that does not exist, or a lower bound is above its upper bound; the text
+/// names it.
+/// ec::internal: the solver failed for numerical reasons.
+/// Threads: any; solves of one process run one after another, because the
+/// library keeps scratch data in static variables.
 core::result<lp_solution> solve(const linear_program& p,
                                 const lp_limits& limits = {},
                                 const lp_basis* start = nullptr);
 
-/// Returns what `solve` refuses in `p`, if anything.
+/// Checks `p`.
+/// Errors: ec::invalid_argument, as `solve`.
 core::result<void> validate(const linear_program& p);
 
 /// Returns the value of the objective at `values`.
 double objective_at(const linear_program& p, const std::vector<double>& values);
 
-/// Returns by how much `values` miss the worst constraint, bound or wholeness:
-/// 0 where they hold all.
+/// Returns the largest amount by which `values` violate a constraint, a bound
+/// or wholeness; 0 if they satisfy all.
 double worst_violation(const linear_program& p,
                        const std::vector<double>& values);
 

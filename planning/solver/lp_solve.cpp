@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The one source that knows lp_solve's names.
+// This is the only source that uses lp_solve's names.
 
 #include <atelier/planning/solver/detail/lp_library.hpp>
 #include <atelier/planning/solver/tolerance.hpp>
@@ -67,7 +67,7 @@ bool fill(lprec* lp, const linear_program& p, bool relaxed) {
                       all.data())
            == FALSE)
     return false;
-  // Terms of one column in one row are one entry to lp_solve.
+  // lp_solve needs all terms of one column in one row as one entry.
   std::vector<double> sums(p.columns.size(), 0.0);
   std::vector<char> seen(p.columns.size(), 0);
   for (const lp_row& r : p.rows) {
@@ -117,9 +117,9 @@ bool fits(const linear_program& p, const lp_basis& b) {
   return basic == p.rows.size();
 }
 
-// lp_solve wants the basic indices first, then the others, negative where they
-// stand at their lower bound. It believes a basis at a bound that is not there,
-// and ends beside the optimum.
+// lp_solve expects the basic indices first, then the others, negative if they
+// are at their lower bound. It accepts a basis at a bound that does not exist,
+// and then misses the optimum.
 void start_from(lprec* lp, const linear_program& p, const lp_basis& b) {
   std::vector<int> list(1, 0);
   std::vector<int> others;
@@ -139,7 +139,7 @@ void start_from(lprec* lp, const linear_program& p, const lp_basis& b) {
     place(++index, x);
   }
   list.insert(list.end(), others.begin(), others.end());
-  // A basis that the library refuses costs the warm start, nothing else.
+  // If the library refuses a basis, only the warm start is lost.
   if (set_basis(lp, list.data(), TRUE) == FALSE)
     default_basis(lp);
 }
@@ -175,8 +175,8 @@ void read_duals(lprec* lp, const linear_program& p, lp_solution& into) {
   into.reduced.assign(all.begin() + first_column, all.end());
 }
 
-// The model of `p`, or why there is none. The columns may be broken where
-// `relaxed`.
+// Returns the model of `p`, or the reason why it cannot be built. If `relaxed`,
+// the columns may be fractional.
 core::result<model> model_of(const linear_program& p, bool relaxed = false) {
   model lp{make_lp(0, static_cast<int>(p.columns.size()))};
   if (!lp)
@@ -273,8 +273,9 @@ struct relaxation::impl {
 
 relaxation::relaxation(const linear_program& p)
   : program_(p), impl_(std::make_unique<impl>(impl{model_of(p, true)})) {
-  // Its "improvements" make programmes that have a solution infeasible more
-  // often than the plain method does: 3 of 80,000 random cascades to none.
+  // lp_solve's "improvements" report programs with a solution as infeasible
+  // more often than the plain method does: 3 of 80,000 random cascades,
+  // compared with none.
   if (impl_->lp)
     set_improve(impl_->lp->get(), IMPROVE_NONE);
 }

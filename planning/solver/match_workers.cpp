@@ -15,8 +15,8 @@ namespace {
 
 using variants = std::vector<core::variant_id>;
 
-// Seconds that hosting `wanted` loads on a device of that kind where `there` is
-// resident; none: nothing.
+// Returns the seconds that a device of this kind loads to host `wanted` if
+// `there` is resident; none: it loads nothing.
 std::optional<double> loading(std::string_view kind, const variants& there,
                               const variants& wanted, const profile& known) {
   std::optional<double> sum;
@@ -34,7 +34,7 @@ std::optional<double> loading(std::string_view kind, const variants& there,
 worker_match match_workers(std::span<const worker_view> workers,
                            std::span<const hosting_target> targets,
                            const profile& known) {
-  // Workers of one kind that host the same are one source.
+  // Workers of one kind that host the same variants are one source.
   std::map<std::pair<std::string, variants>, std::vector<size_t>> groups;
   for (size_t i = 0; i < workers.size(); ++i) {
     variants hosted = workers[i].hosting;
@@ -66,7 +66,7 @@ worker_match match_workers(std::span<const worker_view> workers,
     }
     ++g;
   }
-  // One move outweighs the load times of all.
+  // One move outweighs the sum of all load times.
   const double share = 0.5 / (1 + longest)
                      / static_cast<double>(std::max<size_t>(workers.size(), 1));
   for (double& cell : costs.cells)

@@ -13,33 +13,33 @@
 
 namespace atelier::planning {
 
-/// How many workers shall host these variants.
+/// The number of workers that must host these variants.
 struct hosting_target {
   std::vector<core::variant_id> hosting;
   uint32_t count = 0;
-  /// Only workers of this kind; empty: any.
+  /// Only workers of this kind count; empty: any.
   std::string device_kind;
 };
 
-/// Which worker hosts what.
+/// The assignment of workers to hosting targets.
 struct worker_match {
-  /// By worker: index of its target; none where there are more workers than
-  /// wanted.
+  /// By worker: the index of its target; none for surplus workers.
   std::vector<std::optional<uint32_t>> target;
-  /// Workers that must load a variant, and the seconds that all loads take.
+  /// The number of workers that must load a variant, and the seconds that all
+  /// loads take.
   uint32_t moves = 0;
   double load_seconds = 0;
-  /// By target: workers wanted that there are not.
+  /// By target: the number of missing workers.
   std::vector<uint32_t> missing;
 };
 
-/// Gives workers to targets so that as few as possible load anything, of those
-/// ways the one that loads for the least time, on each worker as its kind of
-/// device does. A variant already resident loads
-/// nothing. Of workers that host the same, those with the most steps left stay
-/// and those with the fewest are converted; ties go by rising worker_id.
-/// Costs the number of different hostings to the third power, whatever the
-/// number of workers.
+/// Assigns workers to targets so that as few as possible load anything. Among
+/// these assignments it chooses the one with the least load time, on each
+/// worker by the load times of its kind of device. A resident variant needs no
+/// load. Among workers that host the same variants, those with the most steps
+/// left stay and those with the fewest are converted; ties are broken by rising
+/// worker_id. The cost is cubic in the number of different hostings, whatever
+/// the number of workers.
 /// @pre every variant of a target is in `known`
 worker_match match_workers(std::span<const worker_view> workers,
                            std::span<const hosting_target> targets,

@@ -14,7 +14,7 @@ namespace {
 using detail::ask_library;
 using detail::lp_manner;
 
-// Each column at its better bound: lp_solve leaves such programmes unsolved.
+// Sets each column to its better bound: lp_solve leaves such programs unsolved.
 lp_solution without_rows(const linear_program& p) {
   lp_solution out;
   out.status = lp_status::optimal;
@@ -51,8 +51,8 @@ bool has_whole(const linear_program& p) {
                      [](const lp_column& c) { return c.whole; });
 }
 
-// A search that takes much longer than the library's own is given up: it is
-// there for the small programmes, in which an error weighs most.
+// A search that takes much longer than the library's own is stopped: it is
+// meant for small programs, in which an error weighs most.
 uint64_t effort_of_search(const lp_limits& limits, uint64_t spent) {
   const uint64_t enough = 4 * spent + 5'000;
   if (limits.effort == 0)
@@ -66,7 +66,7 @@ bool improves(const linear_program& p, const lp_solution& x,
       && (!than.has_values() || is_better(p, x.objective, than.objective));
 }
 
-// `x`, whose whole columns are right, with its duals and its basis.
+// Returns `x`, whose whole columns are right, with its duals and its basis.
 lp_solution with_duals(const linear_program& p, const lp_limits& limits,
                        lp_solution x) {
   linear_program fixed = p;
@@ -85,7 +85,7 @@ lp_solution with_duals(const linear_program& p, const lp_limits& limits,
   return x;
 }
 
-// What the library said of a mixed programme, looked at a second time.
+// Checks the library's result for a mixed-integer program a second time.
 core::result<lp_solution> checked(const linear_program& p,
                                   const lp_limits& limits, lp_solution found) {
   lp_limits left = limits;
@@ -101,7 +101,7 @@ core::result<lp_solution> checked(const linear_program& p,
   found.effort = effort;
   if (search.complete)
     return found;
-  // About one in ten thousand ends elsewhere because of how it was scaled.
+  // About one in ten thousand programs ends elsewhere because of its scaling.
   const auto again = ask_library(p, limits, nullptr, lp_manner::plain);
   if (!again)
     return found;
@@ -111,7 +111,7 @@ core::result<lp_solution> checked(const linear_program& p,
   return found;
 }
 
-// What the library called infeasible, asked once more.
+// Solves a program again that the library reported as infeasible.
 core::result<lp_solution> unless_feasible(const linear_program& p,
                                           const lp_limits& limits,
                                           lp_solution infeasible) {
@@ -121,7 +121,7 @@ core::result<lp_solution> unless_feasible(const linear_program& p,
   return infeasible;
 }
 
-// "Unbounded" holds only for what has a solution at all.
+// A program is "unbounded" only if it has a solution at all.
 core::result<lp_solution> unless_infeasible(const linear_program& p,
                                             const lp_limits& limits,
                                             lp_solution unbounded) {

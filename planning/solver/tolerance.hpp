@@ -7,21 +7,22 @@
 
 namespace atelier::planning {
 
-/// What rounding may leave of a constraint.
+/// The violation of a constraint that counts as rounding.
 inline constexpr double allowed_violation = 1e-7;
 
-/// Whether `x` is a better objective of `p` than `than`, by more than rounding.
+/// Returns whether `x` is a better objective of `p` than `than`, by more than
+/// rounding.
 inline bool is_better(const linear_program& p, double x, double than) {
   return (x - than) * (p.maximise ? 1 : -1)
        > allowed_violation * (1 + std::abs(than));
 }
 
-/// Rounds the whole columns of `x`, and counts its objective again.
+/// Rounds the whole columns of `x`, and recomputes its objective.
 inline void round_whole(const linear_program& p, lp_solution& x) {
   for (size_t i = 0; i < x.values.size(); ++i) {
     if (p.columns[i].whole)
       x.values[i] = std::round(x.values[i]);
-    // Minus zero is not for people.
+    // Adding 0 turns -0 into 0, so that readers never see it.
     x.values[i] += 0.0;
   }
   x.objective = objective_at(p, x.values);

@@ -16,8 +16,8 @@ constexpr size_t nowhere = std::numeric_limits<size_t>::max();
 
 using flows = std::vector<std::vector<int64_t>>;
 
-// One cheapest path after the other, with potentials so that every cost on the
-// way is no less than 0 and Dijkstra's dense form finds it.
+// Finds one cheapest path after another. Potentials keep every cost on the path
+// at 0 or above, so that Dijkstra's dense form finds it.
 class cheapest_paths {
 public:
   cheapest_paths(std::span<const int64_t> supply, std::span<const int64_t> need,
@@ -28,7 +28,7 @@ public:
       flow_(supply.size(), std::vector<int64_t>(need.size(), 0)),
       high_(supply.size(), 0.0),
       low_(need.size(), 0.0) {
-    // A first potential that makes all costs non-negative.
+    // The first potential makes all costs non-negative.
     for (size_t j = 0; j < room_.size(); ++j) {
       double least = unreached;
       for (size_t i = 0; i < left_.size(); ++i)
@@ -86,7 +86,8 @@ private:
           break;
         }
         for (size_t i = 0; i < sources; ++i)
-          // Against the flow its reduced cost is 0 but for rounding.
+          // Against the direction of flow, the reduced cost is 0 except for
+          // rounding.
           if (flow_[i][best] > 0 && near < at_source[i]) {
             at_source[i] = near;
             from_sink[i] = best;
@@ -144,7 +145,8 @@ private:
   std::vector<double> low_;
 };
 
-// Whole units for shares: largest remainders, so that the sum is exact.
+// Returns whole units for fractions, by largest remainders, so that the sum is
+// exact.
 std::vector<int64_t> units_of(std::span<const double> shares, int64_t total) {
   const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
   std::vector<int64_t> out(shares.size(), 0);
@@ -178,7 +180,8 @@ flows transport(std::span<const int64_t> supply, std::span<const int64_t> need,
 
 table transport_shares(std::span<const double> supply,
                        std::span<const double> need, const table& costs) {
-  // Exact in a double, and a thousand times finer than what is promised.
+  // This is exact in a double, and a thousand times finer than the documented
+  // precision.
   constexpr int64_t total = int64_t{1} << 50;
   const double sum = std::accumulate(supply.begin(), supply.end(), 0.0);
   table out{supply.size(), need.size()};

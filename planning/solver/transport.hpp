@@ -29,18 +29,18 @@ struct table {
   friend bool operator==(const table&, const table&) = default;
 };
 
-/// Moves whole units from sources to sinks at least cost: the transportation
-/// problem, by successive cheapest paths. Where several are cheapest, the one
-/// found first in index order; the same input gives the same flow.
-/// Returns flow[source][sink]; as many units move as can, min of both sums.
-/// Costs may be negative; an infinite cost forbids a pair.
+/// Moves whole units from sources to sinks at minimum cost: the transportation
+/// problem, by successive cheapest paths. If several paths are cheapest, it
+/// takes the first one in index order; the same input gives the same flow.
+/// Returns flow[source][sink]; it moves as many units as possible, the smaller
+/// of both sums. Costs may be negative; an infinite cost forbids a pair.
 /// @pre `costs` has a row for each supply and a column for each need
 std::vector<std::vector<int64_t>> transport(std::span<const int64_t> supply,
                                             std::span<const int64_t> need,
                                             const table& costs);
 
-/// The same for shares: both sides are scaled to the same sum, `supply`'s, and
-/// the sums of rows and columns are exact to 1e-12 of it.
+/// Does the same for fractions: both sides are scaled to the same sum, that of
+/// `supply`, and the sums of rows and columns are exact to 1e-12 of it.
 /// @pre the shares are finite and not negative
 table transport_shares(std::span<const double> supply,
                        std::span<const double> need, const table& costs);

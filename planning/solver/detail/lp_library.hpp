@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The border to lp_solve: what `solve` asks of the library. Only lp_solve.cpp
-// knows its names.
+// The interface to lp_solve for `solve`. Only lp_solve.cpp uses the library's
+// names.
 
 #include <atelier/planning/solver/linear_program.hpp>
 
@@ -12,31 +12,32 @@
 
 namespace atelier::planning::detail {
 
-/// Taken around all that follows: LUSOL, the factorisation inside lp_solve
-/// 5.5.2.5, keeps variables static, and two solves at once would spoil each
-/// other's pivots.
+/// Returns the lock for all functions below: LUSOL, the factorisation inside
+/// lp_solve 5.5.2.5, keeps variables static, and two solves at once would
+/// corrupt each other's pivots.
 std::mutex& lp_library_lock();
 
-/// How the library is asked.
+/// How the library is called.
 enum class lp_manner : uint8_t {
   usual,
-  /// Without scaling and without its "improvements", which rounds otherwise.
+  /// Without scaling and without its "improvements", which rounds differently.
   plain,
 };
 
-/// Solves `p` by the library alone, its branch and bound included. Where
-/// numbers fail, asks again, plainly and from the start.
-/// Errors: ec::internal: it refused or gave up; ec::out_of_resources.
+/// Solves `p` by the library only, its branch and bound included. If that fails
+/// numerically, it solves again, plainly and from the start.
+/// Errors: ec::internal: the library refused the program or failed;
+/// ec::out_of_resources.
 /// Threads: under lp_library_lock.
 core::result<lp_solution> ask_library(const linear_program& p,
                                       const lp_limits& limits,
                                       const lp_basis* start, lp_manner manner);
 
-/// A programme whose columns need not be whole, solved again and again between
-/// bounds of its columns, each time from the start: what was found before does
-/// not matter. It has no duals: lp_solve 5.5.2.5 reads beyond its memory when
-/// it makes them of a programme that was solved before. Threads: under
-/// lp_library_lock.
+/// A program whose columns need not be whole, solved repeatedly between bounds
+/// of its columns, each time from the start: earlier solutions do not matter.
+/// It has no duals: lp_solve 5.5.2.5 reads outside its memory when it computes
+/// them for a program that was solved before.
+/// Threads: under lp_library_lock.
 class relaxation {
 public:
   /// `p` is kept by reference.
@@ -46,7 +47,7 @@ public:
   relaxation& operator=(const relaxation&) = delete;
 
   /// Solves between `least` and `most`, by column, within `limits`. The values
-  /// are not rounded; there are neither duals nor a basis.
+  /// are not rounded; the result has neither duals nor a basis.
   /// Errors: as those of ask_library.
   core::result<lp_solution> solve(const std::vector<double>& least,
                                   const std::vector<double>& most,

@@ -11,58 +11,61 @@
 
 namespace atelier::planning {
 
-/// What the policies built on Argus' parts differ in.
+/// The differences between the policies built on Argus' parts.
 struct argus_rules {
   enum class allocation_rule : uint8_t {
-    /// Any worker runs any level of cached latents; counts for models.
+    /// Any worker runs any level of cached latents; models have counts of
+    /// workers.
     pooled,
     /// Eq. 1.
     counts,
-    /// Every worker for itself.
+    /// Every worker decides for itself.
     alone,
-    /// All on the first, or on the last level.
+    /// All workers run the first, or the last level.
     first,
     last,
   };
 
   enum class shift_rule : uint8_t {
-    /// Predicted classes to the load's shares at the least degradation.
+    /// Predicted classes are mapped to the load's shares with the least
+    /// degradation.
     exact,
     /// The same by the paper's Algorithm 1.
     published,
-    /// Every prompt on its predicted level, whatever the load.
+    /// Every prompt runs on its predicted level, whatever the load.
     none,
-    /// A level drawn by the load's shares; nothing is predicted.
+    /// Levels are drawn by the load's shares, without a prediction.
     by_load,
   };
 
   std::string name = "argus";
   allocation_rule allocate = allocation_rule::pooled;
   shift_rule shift = shift_rule::exact;
-  /// Levels of cached latents too.
+  /// Levels of cached latents are also used.
   bool latents = true;
-  /// Smaller models where retrieval is slow, and back.
+  /// The policy changes to smaller models when retrieval is slow, and back.
   bool changes = true;
-  /// One lane for each worker instead of one for each variant.
+  /// One queue for each worker instead of one for each variant.
   bool worker_lanes = false;
   argus::wait_rule wait = argus::wait_rule::with_own;
-  /// Any worker of the level, instead of the one of least wait.
+  /// A request takes any worker of the level, instead of the one with the
+  /// shortest wait.
   bool any_worker = false;
-  /// Workers stay with their models until moving them gains more than it costs.
+  /// Workers keep their models until moving them gains more than it costs.
   bool settles = true;
-  /// Backlog counts in the load, which is then a mean over longer.
+  /// The backlog counts as load, whose mean is then taken over a longer time.
   bool backlog = true;
-  /// The load is multiplied by it: filling all workers to the brim missed 8.6 %
-  /// of deadlines, with this head-room 4.8 %.
+  /// The load is multiplied by this factor: planning for full use of all
+  /// workers missed 8.6 % of deadlines, this headroom 4.8 %.
   double head_room = 1.05;
-  /// Share of requests that run in full, so that the cache gets new early
-  /// states; less where there is no time for so many.
+  /// The fraction of requests that run in full, so that the cache gets new
+  /// early states; it is smaller if the load leaves no time for that many.
   double fresh = 0.02;
 };
 
-/// Predicted levels, and shares that reconcile them with the load. Devices of
-/// several kinds are planned with as so many mean ones (mean_over), as the
-/// paper knows one kind; a request goes to a worker by what it takes there.
+/// Predicts levels, and reconciles them with the load by shares. Several kinds
+/// of devices are planned as the same number of mean devices (mean_over), as
+/// the paper knows only one kind; the choice of a worker uses the costs there.
 class argus_policy : public vanilla {
 public:
   argus_policy() = default;

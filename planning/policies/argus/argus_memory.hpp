@@ -11,20 +11,20 @@
 
 namespace atelier::planning {
 
-/// What plans of `argus` and its baselines remember.
+/// The memory of plans of `argus` and its baselines.
 struct argus_memory {
   static constexpr std::string_view name = "argus";
 
   argus::switch_state change;
-  /// What the levels of this plan save.
+  /// The savings of the levels of this plan.
   argus::switch_scale scale;
   slow_switch saturated;
   steady_rate steady;
   settling settled;
-  /// Windows, and retrievals, up to here are taken in.
+  /// The windows and the retrievals up to these times are included.
   core::time_point seen;
   core::time_point heard;
-  /// Route of the first level, and how many levels there are.
+  /// The route of the first level, and the number of levels.
   uint32_t first_route = 0;
   uint32_t levels = 0;
 

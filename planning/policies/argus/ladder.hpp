@@ -26,16 +26,16 @@ enum class strategy : uint8_t {
 struct level {
   std::string name;
   core::variant_id variant;
-  /// Steps left out at the start, K.
+  /// The number of steps skipped at the start, K.
   uint32_t skip = 0;
-  /// One request on one worker, t_v; above 0.
+  /// The seconds of one request on one worker, t_v; above 0.
   double seconds = 0;
-  /// Mean quality over all prompts, Q_v.
+  /// The mean quality over all prompts, Q_v.
   double quality = 0;
-  /// Making a worker ready for it that hosts another variant.
+  /// The seconds for preparing a worker that hosts another variant.
   double load_seconds = 0;
 
-  /// Requests a second of one worker, P_th / 60.
+  /// Returns the requests per second of one worker, P_th / 60.
   double rate() const {
     return 1 / seconds;
   }
@@ -47,26 +47,26 @@ struct level {
 /// quality both fall strictly.
 using ladder = std::vector<level>;
 
-/// Sorts levels from slow to fast and leaves out every one that another beats
-/// in time without being worse, or in quality without being slower. Of equal
-/// ones the first stays.
+/// Sorts levels from slow to fast and removes every level that another beats in
+/// time without being worse, or in quality without being slower. Among equal
+/// levels, the first one stays.
 ladder without_dominated(std::vector<level> all);
 
-/// Returns the seconds of one request of `v`, alone in its batch, that leaves
-/// out `skip` steps: text, steps and decoding.
+/// Returns the seconds of one request of `v`, as the only row of its batch,
+/// that skips `skip` steps: text, steps and decoding.
 double request_seconds(const variant_profile& v, core::extent px,
                        uint32_t skip = 0);
 
-/// Returns the same of a variant's whole run on the quickest of these kinds of
-/// device; without any, by what the profile says of all.
+/// Returns the seconds of a variant's whole run on the fastest of these kinds
+/// of device; without any kind, those of the profile for all kinds.
 double quickest_seconds(const profile& known, core::variant_id variant,
                         std::span<const device_group> groups);
 
-/// Returns the levels K in `skips` of one variant: t(K) = t(0) less the steps
-/// left out, and `retrieval` seconds more where K > 0. `quality` goes with
-/// `skips`. A K that leaves no step is left out.
+/// Returns the levels K in `skips` of one variant: t(K) = t(0) less the skipped
+/// steps, plus `retrieval` seconds if K > 0. `quality` has a value for each of
+/// `skips`. A K that leaves no step is ignored.
 /// Source: Argus, section 4.2; K in {0, 5, 10, 15, 20, 25} of N = 50 in section
-///         5.1.
+/// 5.1.
 ladder latents_ladder(const profile& known, core::variant_id variant,
                       std::span<const uint32_t> skips,
                       std::span<const double> quality, core::extent px,

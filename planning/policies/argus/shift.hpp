@@ -15,22 +15,23 @@ namespace atelier::planning::argus {
 using shift_map = table;
 
 /// Moves the histogram of classes to the share of load that each level serves,
-/// by the paper's rule: from the fastest level on, a surplus goes to the next
-/// slower one, a lack is filled from the nearest slower ones. Both sides are
-/// scaled to a sum of 1 first. A class that nobody has (h = 0) runs on its own
-/// level where that has load, else on the nearest slower one, else the nearest
-/// faster one.
-/// The published listing shifts until a level is full without ever setting the
-/// level that gave; here the mass is kept by class, so that the sums of columns
-/// are the load's shares exactly.
+/// by the paper's rule: starting with the fastest level, a surplus goes to the
+/// next slower level, and a deficit is filled from the nearest slower ones.
+/// Both sides are scaled to a sum of 1 first. A class without requests (h = 0)
+/// runs on its own level if that has load, otherwise on the nearest slower one,
+/// otherwise on the nearest faster one.
+/// The published listing shifts until a level is full without ever updating the
+/// level that gave; this function keeps the mass by class, so that the sums of
+/// columns are exactly the load's shares.
 /// Source: Argus, section 4.3, Algorithm 1.
 shift_map align(std::span<const double> histogram,
                 std::span<const double> load);
 
-/// The same at the least degradation: an exact transport over D[c][v]; of ways
-/// that degrade alike the one that moves prompts least far, by the squares of
-/// the levels between. Never degrades more than `align`, whatever D is; that is
-/// the optimum only where D is convex.
+/// Moves the histogram with the least degradation: an exact transport over
+/// D[c][v]. Among maps that degrade equally, it chooses the one that moves
+/// prompts least far, by the squares of the distances in levels. It never
+/// degrades more than `align`, whatever D is; `align` is optimal only if D is
+/// convex.
 /// Source: the improvement of Eq. 2, whose proof needs a convex D.
 shift_map align_exactly(std::span<const double> histogram,
                         std::span<const double> load, const table& degradation);
@@ -39,8 +40,8 @@ shift_map align_exactly(std::span<const double> histogram,
 double degradation_of(const shift_map& map, std::span<const double> histogram,
                       const table& degradation);
 
-/// Draws a level from a row of probabilities; the last one that is not 0 where
-/// rounding leaves a gap. Takes one uniform number.
+/// Draws a level from a row of probabilities; if rounding leaves a gap, the
+/// last level that is not 0. Takes one uniform number.
 uint32_t draw_level(std::span<const double> row, core::philox& random);
 
 } // namespace atelier::planning::argus

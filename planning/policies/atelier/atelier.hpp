@@ -17,26 +17,27 @@ inline unified::solve_options quick_options() {
   return out;
 }
 
-/// How the unified planner plans.
+/// The rules of the unified planner.
 struct unified_rules {
   unified::offer_rules offers;
   unified::solve_options solver;
-  /// For a death or a jump: at once rather than exact.
+  /// The options after a worker's death or a jump in demand: fast rather than
+  /// exact.
   unified::solve_options quick = quick_options();
-  /// Counts of devices stay as they are unless the plan gains this part of its
-  /// quality, and what its loads cost, and for two periods at least.
+  /// Counts of devices stay unless a change gains this fraction of the plan's
+  /// quality in addition to the cost of its loads, and they stay for at least
+  /// two periods.
   double least_gain = 0.005;
-  /// Share of requests that search though nothing would be started from what
-  /// they find, so that the mix of what is near stays known.
+  /// The fraction of requests that search although no route would start from
+  /// the result, so that the distribution of matches stays known.
   double blind_searches = 0.02;
-  /// Searches in the demand's windows below which every request searches: how
-  /// much is near is not known.
+  /// The number of searches in the demand's windows below which every request
+  /// searches, as the distribution of matches is unknown.
   uint64_t least_searches = 50;
 };
 
-/// Plans over all routes together: variants, levels by cached latent and
-/// picture, cascades, masked edits; each on every kind of device, by what it
-/// takes there.
+/// Plans over all routes together: variants, levels by cached latent and image,
+/// cascades, masked edits; each on every kind of device, by its costs there.
 class atelier_policy : public instgenie_policy {
 public:
   atelier_policy() = default;

@@ -14,11 +14,11 @@ namespace atelier::planning::unified {
 /// Requests that a plan treats alike.
 struct request_class {
   std::string name;
-  /// Requests a second, head-room and backlog included.
+  /// Requests per second, including headroom and backlog.
   double rate = 0;
-  /// Mean quality that its answers should keep.
+  /// The mean quality that its answers should keep.
   double floor = 0;
-  /// What refusing one weighs.
+  /// The weight of refusing one request.
   double weight = 1;
 };
 
@@ -27,12 +27,12 @@ struct device_kind {
   uint32_t alive = 0;
 };
 
-/// Devices of a kind with the same variants.
+/// Devices of a kind that host the same variants.
 struct hosting {
   uint32_t kind = 0;
-  /// Devices that have them now.
+  /// The number of devices that host them now.
   uint32_t now = 0;
-  /// Making ready one that does not.
+  /// The seconds for preparing a device that does not.
   double load_seconds = 0;
 };
 
@@ -40,16 +40,16 @@ struct hosting {
 /// no longer than a budget.
 struct pool {
   uint32_t of = 0;
-  /// Rows of a batch: a device is that many servers.
+  /// The rows of a batch: a device counts as that many servers.
   uint32_t seats = 1;
-  /// The mean wait that its budget allows, in services; infinite: `busy` holds
-  /// however many devices there are.
+  /// The mean wait that its budget allows, in services; infinite: `busy`
+  /// applies to any number of devices.
   double wait = std::numeric_limits<double>::infinity();
-  /// The share of the time that its devices may be busy at most.
+  /// The maximum fraction of the time for which its devices may be busy.
   double busy = 1;
 };
 
-/// What a request takes of a pool, in seconds of one device.
+/// The work of a request in a pool, in seconds of one device.
 struct pool_work {
   uint32_t pool = 0;
   double seconds = 0;
@@ -58,15 +58,16 @@ struct pool_work {
 /// One way to answer a class: a route with its legs bound to pools.
 struct column {
   uint32_t of = 0;
-  /// What it is for the caller.
+  /// The caller's identifier of the column.
   uint32_t key = 0;
-  /// Mean quality of its answers.
+  /// The mean quality of its answers.
   double quality = 0;
-  /// From scratch, and kept: what later requests can be started from.
+  /// The answers are drawn from noise and kept, so that later requests can
+  /// start from them.
   bool fresh = false;
-  /// Set: the quality of this mix counts in the objective, not `quality`.
+  /// If set, the objective counts the quality of this mix instead of `quality`.
   std::optional<uint32_t> mix{};
-  /// The share of its answers that the mix's light variant makes.
+  /// The fraction of its answers that the mix's light variant makes.
   double light = 0;
   std::array<pool_work, 3> work{};
   uint32_t legs = 0;
@@ -83,13 +84,13 @@ struct mix_segment {
   double all = 0;
 };
 
-/// Answers whose quality depends on how many of them are light ones: a concave
-/// function of that share, by its segments.
+/// Answers whose quality depends on how many of them are light: a concave
+/// function of that fraction, by its segments.
 struct mix {
   std::vector<mix_segment> segments;
 };
 
-/// What one solve is asked for.
+/// The input of one solve.
 struct problem {
   std::vector<request_class> classes;
   std::vector<device_kind> kinds;
@@ -97,61 +98,63 @@ struct problem {
   std::vector<pool> pools;
   std::vector<column> columns;
   std::vector<mix> mixes;
-  /// Seconds that the plan is made for: a load takes its part of them.
+  /// The seconds that the plan is made for; loads take part of this time.
   double period = 60;
-  /// Quality a second that a second of loading within the period is worth.
+  /// The quality per second that a second of loading within the period costs.
   double load_price = 0;
-  /// Share of each class that should be answered fresh.
+  /// The fraction of each class that should be answered from noise and kept.
   double fresh = 0;
 };
 
-/// What is made small or large, each only where the ones before stay.
+/// The values of the phases. Each is optimised only as far as the earlier ones
+/// keep their values.
 struct phase_values {
-  /// Requests a second that are refused, weighed.
+  /// The refused requests per second, weighted.
   double refused = 0;
-  /// Quality a second below the floors, and requests a second that should have
-  /// been fresh.
+  /// The quality per second that is missing to the floors, plus the missing
+  /// fresh requests per second.
   double shortfall = 0;
-  /// Quality a second, less what loads cost.
+  /// Quality per second, less the cost of loads.
   double gain = 0;
 
   friend bool operator==(const phase_values&, const phase_values&) = default;
 };
 
-/// Whether `a` is better than `b` by more than noise.
+/// Returns whether `a` is better than `b` by more than noise.
 bool better(const phase_values& a, const phase_values& b);
 
 struct decision {
-  /// By pool: its devices.
+  /// By pool: its number of devices.
   std::vector<uint32_t> count;
-  /// By column: requests a second.
+  /// By column: requests per second.
   std::vector<double> taken;
-  /// By class: requests a second that are refused.
+  /// By class: refused requests per second.
   std::vector<double> refused;
   phase_values values;
-  /// The same with parts of devices allowed: no plan does better.
+  /// The values if fractions of devices were allowed: no plan does better.
   phase_values bound;
-  /// By pool: what a second of its devices is worth, in quality; 0 where it has
+  /// By pool: the value of a second of its devices, in quality; 0 if it has
   /// none.
   std::vector<double> price;
-  /// By kind: what one more device would gain, in the first phase that is not
-  /// met in full, else in quality a second.
+  /// By kind: the gain of one more device, in the first phase that is not fully
+  /// met, otherwise in quality per second.
   std::vector<double> worth;
-  /// Programmes solved, and columns that were looked at closely.
+  /// The number of programs solved, and of columns examined closely.
   uint32_t solves = 0;
   uint32_t generated = 0;
 };
 
-/// Returns how busy a pool's devices may be if there are `count` of them.
+/// Returns how busy a pool's devices may be if it has `count` of them.
 double busy_of(const pool& p, double count);
 
 /// Returns the knots of the concave envelope of (share, quality) points, by
-/// rising share: at most `most` of them, always the first and the last.
+/// rising share: at most `most` of them, always including the first and the
+/// last.
 std::vector<std::pair<double, double>> envelope(
   std::vector<std::pair<double, double>> points, size_t most);
 
-/// Returns the segments of a concave function that `envelope` gave, its first
-/// coordinate the light share.
+/// Returns the segments of a concave function from `envelope` whose first
+/// coordinate is the light share.
 std::vector<mix_segment> segments_of(
   std::span<const std::pair<double, double>> knots);
 

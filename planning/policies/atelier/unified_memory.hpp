@@ -15,44 +15,44 @@
 
 namespace atelier::planning {
 
-/// Why a plan of `atelier` is as it is.
+/// The reasons for a plan of `atelier`.
 struct explanation {
-  /// What the plan reaches, and what no plan exceeds.
+  /// The values that the plan reaches, and those that no plan exceeds.
   unified::phase_values values;
   unified::phase_values bound;
-  /// One more device of this kind would gain most, and how much: in the first
-  /// phase that is not met in full.
+  /// The kind of which one more device would gain most, and its gain in the
+  /// first phase that is not fully met.
   std::string helps_most;
   double helps_by = 0;
 
   friend bool operator==(const explanation&, const explanation&) = default;
 };
 
-/// What plans of `atelier` remember.
+/// The memory of plans of `atelier`.
 struct unified_memory {
   static constexpr std::string_view name = "atelier";
 
   unified::class_map classes;
-  /// Devices by pool, those that have some.
+  /// The number of devices by pool, for pools that have any.
   std::vector<std::pair<unified::pool_key, uint32_t>> counts;
-  /// When they last changed.
+  /// The time when they last changed.
   core::time_point changed;
   settling settled;
-  /// Workers and requests a second that they were made for.
+  /// The workers and the requests per second for which they were planned.
   uint32_t workers = 0;
   double rate = 0;
-  /// The last plan only spread the load anew; a full one is due.
+  /// The last plan only redistributed the load; a full plan is due.
   bool urgent = false;
   diffserve::deferral_counts confidences;
   core::time_point seen;
   core::time_point faded;
   slow_switch saturated;
-  /// Where its routes begin; the first ones run one variant each.
+  /// The index of the first of its routes; the first ones run one variant each.
   uint32_t first_route = 0;
   /// By label: whether any of its classes starts from cached work.
   std::vector<char> searches;
-  /// By label: the part of the requests that takes each route, where it is not
-  /// known what is near.
+  /// By label: the fraction of requests that takes each route if their matches
+  /// are unknown.
   std::vector<std::vector<double>> blind;
   explanation why;
 

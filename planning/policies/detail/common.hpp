@@ -15,15 +15,15 @@
 
 namespace atelier::planning::detail {
 
-/// Whether the client left the choice of variant and steps to the policy, and
-/// brought no image of its own.
+/// Returns whether the client left the choice of variant and steps to the
+/// policy, and sent no image.
 bool leaves_choice(const core::request& wanted);
 
-/// Whether a cached state or picture may answer it: made with the defaults, and
-/// not bound to be the same whatever the cache holds.
+/// Returns whether a cached state or image may answer the request: it uses the
+/// defaults, and its result may depend on the contents of the cache.
 bool may_reuse(const core::request& wanted);
 
-/// Returns the index of the route that this adds.
+/// Adds a route and returns its index.
 uint32_t add_route(plan& to, route x);
 
 /// Returns a leg on one variant, from noise.
@@ -33,15 +33,15 @@ leg leg_on(core::variant_id variant);
 const ladder_profile* ladder_of(const profile& known, ladder_kind kind);
 size_t ladder_index(const profile& known, ladder_kind kind);
 
-/// Returns requests a second: a moving mean of arrivals and, where `drain`
-/// seconds are above 0, the backlog over them.
+/// Returns requests per second: a moving mean of arrivals and, if `drain` is
+/// above 0, the backlog spread over `drain` seconds.
 double rate_of(const demand& asked, double alpha, double drain);
 
-/// Seconds of the last window; a minute where there is none.
+/// Returns the seconds of the last window; a minute if no window exists.
 double window_seconds(const demand& asked);
 
-/// Returns requests a second: a mean over long and, over `drain` seconds, those
-/// that wait because every worker has one.
+/// Returns requests per second: a mean over a long time plus, spread over
+/// `drain` seconds, the requests that wait because every worker is occupied.
 double rate_with_queue(const steady_rate& steady, const demand& asked,
                        size_t workers, double drain);
 
@@ -49,27 +49,27 @@ double rate_with_queue(const steady_rate& steady, const demand& asked,
 std::span<const demand_window> windows_since(const demand& asked,
                                              core::time_point seen);
 
-/// Returns when the last window ended; `before` where there is none.
+/// Returns the time when the last window ended; `before` if no window exists.
 core::time_point last_end(const demand& asked, core::time_point before);
 
-/// Returns the share of each class among the last thousand predictions of a
-/// ladder; where there are none, the training's; where those are unknown too,
-/// all of class 0.
+/// Returns the fraction of each class among the last thousand predictions of a
+/// ladder. Without predictions, these are the training's fractions; if those
+/// are also unknown, all requests are of class 0.
 std::vector<double> class_histogram(const demand& asked, size_t ladder,
                                     const ladder_profile& of);
 
-/// Whether a worker has a variant now.
+/// Returns whether a worker hosts a variant now.
 bool hosts(const worker_view& w, core::variant_id variant);
 
-/// Returns how many workers have a variant now. Nothing is routed to one that
-/// nobody has yet: it would wait for the loading.
+/// Returns how many workers host a variant now. A variant without a worker gets
+/// no requests: they would wait for the load.
 uint32_t hosting_now(const cluster_view& there, core::variant_id variant);
 
-/// Sets what workers host so that the fewest load anything; workers that no
-/// target wants keep their hosting. Where the profile lists kinds of devices, a
-/// target that names none gets workers of each in the same proportion, as who
-/// counts workers alike has counted (mean_over). Returns, by worker of `there`,
-/// the index of its target.
+/// Sets the hosting of workers so that the fewest load anything; surplus
+/// workers keep their hosting. If the profile lists kinds of devices, a target
+/// without a kind gets workers of each kind in the same proportion, since its
+/// count assumes that all workers are alike (mean_over). Returns, by worker of
+/// `there`, the index of its target.
 std::vector<std::optional<uint32_t>> host(
   plan& next, const cluster_view& there,
   std::span<const hosting_target> targets, const profile& known);

@@ -13,22 +13,23 @@
 
 namespace atelier::planning {
 
-/// What the policies built on DiffServe's parts differ in.
+/// The differences between the policies built on DiffServe's parts.
 struct diffserve_rules {
   enum class allocation_rule : uint8_t {
-    /// The threshold by demand.
+    /// The threshold follows the demand.
     cascade,
-    /// One plan for all time: that of the profile, else that of its peak rate,
-    /// else the first.
+    /// One plan that never changes: that of the profile, otherwise one for its
+    /// peak rate, otherwise the first.
     once,
-    /// The same, whatever plan the profile has.
+    /// One plan that never changes, whatever plan the profile has.
     once_for_peak,
-    /// The threshold of the plan for all time; workers and batches by demand.
+    /// The threshold of the plan that never changes; workers and batches follow
+    /// the demand.
     fixed_threshold,
-    /// All workers on one variant.
+    /// All workers run one variant.
     all_light,
     all_heavy,
-    /// Variants drawn at random, nothing judged.
+    /// Variants are drawn at random, and no image is judged.
     random,
   };
 
@@ -39,33 +40,33 @@ struct diffserve_rules {
     little,
     /// Execution counts twice.
     doubled,
-    /// None.
+    /// Waits are ignored.
     ignored,
   };
 
   queueing_rule queueing = queueing_rule::little;
-  /// Batches found by trial instead of planned.
+  /// Batches are found by trial instead of planned.
   bool trial_batches = false;
-  /// Never more deferred than where the measured quality is best.
+  /// The deferred fraction never exceeds the one with the best measured
+  /// quality.
   bool quality_cap = true;
-  /// Straight to the heavy variant where everything would be deferred.
+  /// Requests go directly to the heavy variant if all would be deferred.
   bool bypass = true;
-  /// Workers stay with their variants until moving them gains more than it
-  /// costs.
+  /// Workers keep their variants until moving them gains more than it costs.
   bool settles = true;
-  /// A late request gets its light picture.
+  /// A late request gets its light image.
   bool light_fallback = true;
-  /// One lane for each worker, chosen at random.
+  /// One queue for each worker, chosen at random.
   bool worker_lanes = false;
   double provisioning = diffserve::generous_provisioning;
-  /// A judge other than the cascade's; empty: that one.
+  /// A judge other than the cascade's; empty: the cascade's.
   std::string judge;
 };
 
-/// A light picture for all, a judge, and a heavy picture for what does not
-/// pass. Devices of several kinds are planned with as so many mean ones
-/// (mean_over), as the paper knows one kind; what a batch takes, by which rows
-/// are late, is that of its worker's kind.
+/// Draws a light image for every request, judges it, and draws a heavy image if
+/// it fails. Several kinds of devices are planned as the same number of mean
+/// devices (mean_over), as the paper knows only one kind; the time of a batch,
+/// which decides whether rows are late, is that of its worker's kind.
 class diffserve_policy : public vanilla {
 public:
   diffserve_policy() = default;
@@ -104,7 +105,7 @@ private:
 std::vector<diffserve_rules> all_diffserve_rules();
 
 /// Returns the batches of a variant as measured at its native size, up to
-/// `most_batch`, each with text, decoding and judging of all its pictures.
+/// `most_batch`, each with the text, decoding and judging of all its images.
 diffserve::leg_times leg_of(const profile& known, core::variant_id variant,
                             uint32_t most_batch, core::timespan judging);
 

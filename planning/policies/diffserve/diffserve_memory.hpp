@@ -13,8 +13,8 @@
 
 namespace atelier::planning {
 
-/// What plans of `diffserve` and its baselines remember. Plan files say only
-/// that there is one.
+/// The memory of plans of `diffserve` and its baselines. Plan files record only
+/// that it exists.
 struct diffserve_memory {
   static constexpr std::string_view name = "diffserve";
 
@@ -24,7 +24,7 @@ struct diffserve_memory {
   diffserve::trial_batch light;
   diffserve::trial_batch heavy;
   slow_switch saturated;
-  /// What was decided last from a demand.
+  /// The last decision from a demand.
   std::optional<diffserve::cascade_plan> decided;
   steady_rate steady;
   settling settled;

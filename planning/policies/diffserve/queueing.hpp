@@ -10,41 +10,41 @@
 
 namespace atelier::planning::diffserve {
 
-/// Weight of the newest of one-second counts of arrivals: a centre of mass 2.1
-/// samples back, over the last twenty.
+/// The weighting of one-second counts of arrivals: a centre of mass 2.1 samples
+/// back, over the last twenty.
 /// Source: DiffServe's artifact; section 3.3 says only that it is a moving
 /// mean.
 inline constexpr double demand_centre = 2.1;
 inline constexpr uint32_t demand_samples = 20;
 
 /// Returns the seconds that a request waits for a leg: waiting over arrivals.
-/// Nothing arrives: 0 if nothing waits, else what the workers take to serve it;
-/// with no worker either, infinite.
+/// Without arrivals, it is 0 if no request waits, otherwise the time in which
+/// the workers serve the queue; it is infinite if no worker exists either.
 /// Source: DiffServe, section 3.3, Little's law; without arrivals its artifact
-///         takes 0.
+/// takes 0.
 double waiting_seconds(double waiting, double arrivals, uint32_t workers,
                        double throughput_of_one);
 
-/// Whether the arrivals of the last second are so far from the planned demand
-/// that the plan is made anew: by more than a quarter and by more than three
-/// standard deviations of a Poisson count.
+/// Returns whether the arrivals of the last second differ so much from the
+/// planned demand that a new plan is made: by more than a quarter and by more
+/// than three standard deviations of a Poisson count.
 bool demand_jumped(double arrivals, double planned);
 
 enum class balancing : uint8_t {
-  /// Any worker of the variant, each as likely.
+  /// Any worker of the variant, each with the same probability.
   /// Source: DiffServe's artifact; the paper does not say.
   uniform,
-  /// The one where the least work waits; the first of equal ones.
+  /// The worker with the least waiting work; the first of equal ones.
   shortest_work,
 };
 
-/// Returns the index of the worker that a request goes to, `work` seconds of
-/// work waiting at each; nothing where there is none.
+/// Returns the index of the worker that a request is sent to, with `work`
+/// seconds of work waiting at each; nothing without workers.
 std::optional<size_t> balance(std::span<const double> work, balancing rule,
                               core::philox& random);
 
 /// The batch size of systems that find it by trial: it grows by one profiled
-/// size each period without a timeout, and is halved after one.
+/// size in each period without a timeout, and is halved after one.
 /// Source: DiffServe, section 4.1 (AIMD); the steps are its artifact's.
 struct trial_batch {
   uint32_t batch = 1;

@@ -7,19 +7,19 @@
 
 namespace atelier::planning::diffserve {
 
-/// What finds a plan: `allocate`, or `allocate_random`.
+/// The function that finds a plan: `allocate`, or `allocate_random`.
 using allocator = core::result<cascade_plan> (*)(const cascade_problem&);
 
-/// The split of workers in force is kept as long as it serves this part of a
-/// demand that counts over-provisioning.
+/// The current split of workers is kept while it serves this fraction of the
+/// over-provisioned demand.
 inline constexpr double settled_serves = 0.9;
 
 /// Returns the plan to follow: that of `asked`, or the best threshold and
 /// batches for the split of workers in `before`. The split stays while it
 /// serves the demand, until another one is worth its loads of `load_seconds`
-/// each. Where it does not serve the demand by more than chance explains, whose
-/// deviation is `noise`, the plan of `asked` is taken at once.
-/// `fid`: the measured quality; empty: the share that is deferred counts.
+/// each. If it misses the demand by more than chance explains, given the
+/// standard deviation `noise`, the plan of `asked` is taken at once.
+/// `fid`: the measured quality; empty: the deferred fraction counts as quality.
 /// Errors: those of `by`.
 /// Source: the improvement of DiffServe, section 3.3, which moves workers
 /// whenever its solution does.

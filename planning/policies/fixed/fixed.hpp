@@ -11,14 +11,14 @@
 
 namespace atelier::planning {
 
-/// Answers by one plan, whatever is asked: one that a file holds, to compare
-/// with what a policy would do, or to run by. A plan's groups of workers name
-/// no kind of device: of several, those take a part that load the least for it,
-/// and what a batch takes is what the plan says of all.
+/// Answers by one plan, whatever the demand: a plan from a file, for comparison
+/// with a policy's plans or for production. A plan's groups of workers do not
+/// name a kind of device: with several kinds, a group gets the workers that
+/// load the least for it, and the time of a batch is the plan's for all kinds.
 class fixed_policy : public policy {
 public:
   /// @param rules the policy that `what` names
-  /// @param name what it is called in results
+  /// @param name its name in results
   /// @param remembers the policy whose memory `what` has; null: `rules`
   fixed_policy(saved_plan what, policy_ptr rules, std::string name,
                policy_ptr remembers = nullptr);
@@ -54,7 +54,7 @@ private:
   std::string name_;
 };
 
-/// The name by which the policy is asked for.
+/// The name by which users select the policy.
 inline constexpr std::string_view fixed_name = "fixed";
 
 /// Reads the policy from the text of a plan file, which may name a policy of
@@ -66,9 +66,9 @@ core::result<policy_ptr> make_fixed(std::string_view json,
                                     std::string name = std::string{fixed_name},
                                     const policy_list& more = {});
 
-/// Returns how many of `there` workers each group gets: as many as it counts
-/// where there are as many as planned, else in that ratio, by largest
-/// remainders; one at least where there are as many workers as groups.
+/// Returns how many of `there` workers each group gets: its planned count if
+/// the number of workers is as planned, otherwise in that ratio, by largest
+/// remainders; at least one if there are at least as many workers as groups.
 std::vector<uint32_t> workers_by_group(const saved_plan& of, size_t there);
 
 } // namespace atelier::planning

@@ -7,9 +7,9 @@
 
 namespace atelier::planning {
 
-/// Answers every request in full on the variant it pins, else on the first of
-/// the profile: the baseline that approximates nothing. It counts no capacity,
-/// so that kinds of devices make no difference to it.
+/// Answers every request in full on the variant it pins, otherwise on the first
+/// of the profile: the baseline that approximates nothing. It does not count
+/// capacity, so kinds of devices make no difference to it.
 class vanilla : public policy {
 public:
   std::string_view name() const override {

@@ -7,14 +7,16 @@
 
 namespace atelier::planning::detail {
 
-/// Requests a second below this are noise.
+/// Rates below this, in requests per second, are noise.
 inline constexpr double no_rate = 1e-6;
 
-/// Writes into `next` the part of each class that takes each route, and into
-/// `memory` which labels search, and what those take that did not. Of a class
-/// that nobody asks for the route is the one that is worth the most at the
-/// prices of devices; of one that is refused whole the one that costs least.
-/// `known_enough`: what is near has been searched for often enough to plan by.
+/// Writes into `next` the fraction of each class that takes each route, and
+/// into `memory` which labels search, and the fractions for requests that did
+/// not search. A class without requests takes the route with the highest value
+/// at the prices of devices; a class that is refused as a whole takes the route
+/// with the lowest cost.
+/// `known_enough`: there were enough searches to plan by the distribution of
+/// matches.
 void write_shares(plan& next, const unified::offers& o,
                   const unified::decision& d, bool known_enough,
                   unified_memory& memory);

@@ -13,47 +13,49 @@
 
 namespace atelier::planning::unified {
 
-/// The linear programme of a problem over some of its columns.
+/// The linear program of a problem over some of its columns.
 class master {
 public:
   enum class form : uint8_t {
-    /// Parts of devices; their counts are put into the rows of hostings, so
-    /// that there are few rows.
+    /// Counts may be fractions; they are substituted into the rows of hostings,
+    /// which keeps the number of rows small.
     parts,
     /// The counts are given.
     fixed,
-    /// Whole counts are found.
+    /// The solve finds whole counts.
     whole,
   };
 
-  /// `busy` by pool; `count` by pool where the form is fixed.
+  /// `busy` is by pool; `count` is by pool, and only used if the form is fixed.
   master(const problem& asked, form as, std::vector<double> busy,
          std::span<const uint32_t> count = {});
 
-  /// Adds a column; false where it is in already, or runs on no device.
+  /// Adds a column; returns false if it was added before, or has no devices to
+  /// run on.
   bool add(uint32_t column);
 
-  /// Adds columns to begin with: those that are best for their class at some
-  /// prices of a device's second, about the one at which all devices are taken.
+  /// Adds the initial columns: those that are best for their class at some
+  /// prices of a device's second, around the price at which all devices are in
+  /// use.
   void add_first();
 
-  /// Solves phase after phase; in at most `rounds` rounds of each, the three
-  /// columns of each class that would gain most are added, until the value lies
-  /// within `gap` of its bound.
+  /// Solves one phase after another. In at most `rounds` rounds of each, it
+  /// adds the three columns of each class that would gain most, until the value
+  /// is within `gap` of its bound.
   core::result<void> solve(uint32_t rounds, uint64_t effort, double gap);
 
-  /// Returns what the last solve found; `count` is not set. `bound` counts what
-  /// columns that are not in might still gain.
+  /// Returns the result of the last solve; `count` is not set. `bound` includes
+  /// the possible gain of columns that were not added.
   decision found() const;
 
-  /// By pool: devices, parts of them where the form has parts.
+  /// By pool: devices, or fractions of them in the form `parts`.
   std::vector<double> devices() const;
 
-  /// By pool: what one more device would gain in the phase that is not met.
+  /// By pool: the gain of one more device in the first phase that is not met.
   std::vector<double> worth_of_pools() const;
 
 private:
-  // Row and factor of a column.
+  // Calls visit(row, factor) for each term of a column.
   template <class Visit>
   void each_term(const column& c, Visit visit) const;
 
@@ -64,7 +66,7 @@ private:
   lp_column_id plain_column(double most);
   lp_row_id plain_row(lp_relation is, double bound);
   void term(lp_row_id row, lp_column_id column, double factor);
-  // Adds at most so many columns of each class; returns how many.
+  // Adds at most `most` columns of each class; returns how many were added.
   uint32_t price(const lp_solution& at, size_t phase, size_t most);
   bool runs(const column& c) const;
   core::result<lp_solution> solve_phase(size_t phase, uint64_t effort,
@@ -87,14 +89,14 @@ private:
   std::vector<lp_column_id> refused_;
   std::vector<lp_column_id> load_;
   std::vector<lp_column_id> device_;
-  // Of the programme's columns, from the first that answers on.
+  // The index in the program of the first column that answers requests.
   size_t first_answer_ = 0;
   std::vector<uint32_t> answers_;
   std::vector<char> in_;
-  // Columns by class, to price them.
+  // Columns by class, for pricing.
   std::vector<std::vector<uint32_t>> of_class_;
 
-  // One and all rates together.
+  // One plus the sum of all rates.
   double scale_ = 1;
   std::array<double, 3> value_{};
   std::array<double, 3> bound_{};

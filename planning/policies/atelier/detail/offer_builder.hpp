@@ -17,14 +17,14 @@ namespace atelier::planning::unified {
 struct leg_offer {
   core::variant_id variant;
   double steps = 0;
-  /// Seconds of a step at a batch on a kind of device; the variant's own where
-  /// empty.
+  /// Returns the seconds of a step at a batch on a kind of device; empty: those
+  /// of the variant.
   std::function<double(std::string_view kind, uint32_t batch)> step_seconds;
-  /// Whose judge looks at each picture; null: none does.
+  /// The cascade whose judge looks at each image; null: no judge does.
   const cascade_profile* judged_by = nullptr;
-  /// The share of requests that comes this far.
+  /// The fraction of requests that reaches this leg.
   double reach = 1;
-  /// Where it cannot end in time, the leg before has an answer already.
+  /// If the leg cannot end in time, the previous leg already has an answer.
   bool may_be_left_out = false;
 };
 
@@ -35,16 +35,17 @@ public:
   offer_builder(const demand& asked, const profile& known,
                 const cluster_view& there, const offer_rules& rules);
 
-  /// Returns what was collected. Call it once, at the end.
+  /// Returns the collected problem. Call it once, at the end.
   offers done();
 
-  /// Returns, by class of whole pictures, its label and the steps that may be
-  /// skipped.
+  /// Returns, by class of whole images, its label and the number of steps that
+  /// may be skipped.
   const std::vector<std::pair<uint32_t, uint32_t>>& classes() const {
     return meaning_;
   }
 
-  /// Returns the class of what waits for a variant already, if anything does.
+  /// Returns the class of the requests that already wait for a variant, if any
+  /// do.
   std::optional<uint32_t> waiting_for(core::variant_id v) const {
     return waiting_[v.value];
   }
@@ -53,7 +54,7 @@ public:
     return out_.classes;
   }
 
-  /// Returns the route's index. `reuses`: it starts from cached work.
+  /// Returns the route's index. `reuses`: the route starts from cached work.
   uint32_t add_route(route r, bool reuses);
 
   /// Returns the threshold's index.
@@ -62,9 +63,9 @@ public:
   /// Returns the mix's index.
   uint32_t add_mix(mix x);
 
-  /// Adds a column for every way to bind the legs to pools of their variants
-  /// that ends in time. `part`: the mix that its answers belong to, and the
-  /// share of them that the light variant makes.
+  /// Adds a column for every binding of the legs to pools of their variants
+  /// that ends in time. `part`: the mix to which its answers belong, and the
+  /// fraction of them that the light variant makes.
   void add(uint32_t of, uint32_t route, double quality, bool fresh,
            const std::vector<leg_offer>& legs,
            std::optional<std::pair<uint32_t, double>> part = {});
@@ -77,7 +78,8 @@ private:
   double once_seconds(const leg_offer& l, std::string_view kind) const;
   void add_pools(const cluster_view& there);
 
-  // The budget of legs that need not wait to the end: after those of the rules.
+  // Returns the budget of legs that need not wait to the end: the index after
+  // those of the rules.
   uint32_t any_wait() const {
     return static_cast<uint32_t>(rules_.waits.size());
   }
@@ -98,7 +100,7 @@ private:
   double deadline_ = 0;
   bool nobody_asks_ = false;
   std::vector<std::optional<uint32_t>> waiting_;
-  // Pools of each variant.
+  // The pools of each variant.
   std::vector<std::vector<uint32_t>> pools_of_;
   std::vector<std::pair<uint32_t, uint32_t>> meaning_;
 };

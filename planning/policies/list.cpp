@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Every policy, in the order in which users see them: a new one has its row
-// here.
+// This file lists every policy in the order in which users see them: a new
+// policy has its row here.
 
 #include <atelier/planning/policies/argus/argus.hpp>
 #include <atelier/planning/policies/atelier/atelier.hpp>
@@ -28,7 +28,7 @@ policy_ptr one(std::string_view) {
   return std::make_shared<Policy>();
 }
 
-// The policy whose rules have that name.
+// Returns the policy whose rules have this name.
 template <class Policy, auto all_rules>
 policy_ptr by_rules(std::string_view name) {
   for (auto& rules : all_rules())
@@ -139,7 +139,7 @@ std::string_view title(policy_kind x) {
   return "";
 }
 
-// A paragraph for each kind, broken where it is long.
+// Returns a paragraph for each kind, with long ones broken into lines.
 std::string names(const policy_list& more) {
   constexpr size_t columns = 78;
   std::string text;

@@ -59,8 +59,8 @@ allocation all_on(const ladder& levels, size_t v, uint32_t workers, double load,
   return finished(levels, std::move(n), std::move(f), saturated);
 }
 
-// Workers that the load does not need stay where they are; those that host
-// nothing useful go to the slowest level.
+// Workers that the load does not need keep their level; those without a useful
+// hosting move to the slowest level.
 std::vector<uint32_t> spread_out(const ladder& levels,
                                  const std::vector<double>& load,
                                  const load_to_place& asked) {
@@ -207,7 +207,8 @@ core::result<allocation> allocate_pooled(const ladder& levels,
     f[0] = asked.rate;
     return finished(levels, {}, std::move(f), false);
   }
-  // From fast to slow, what lies under the line between its neighbours goes.
+  // From fast to slow, levels on or below the line between their neighbours are
+  // removed.
   std::vector<size_t> hull;
   for (size_t v = levels.size(); v-- > 0;) {
     const auto under = [&](size_t a, size_t b) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// needs:  tolerated levels; where its level skips steps, what is near
+// needs:  tolerated levels; the matches, if the level skips steps
 // routes: vanilla's, then one for each level of the ladder in use
-// lanes:  one for each variant; by the paper one for each worker
+// queues: one for each variant; in the paper's variant one for each worker
 // take:   as vanilla
 // memory: phase of the change between both ladders, saturation
 #include <atelier/planning/kinds.hpp>
@@ -25,21 +25,23 @@ using argus::switch_phase;
 using detail::add_route;
 using detail::hosts;
 
-// Source: the moving mean of arrivals is not specified by the paper.
+// Source: the paper does not specify the moving mean of arrivals.
 constexpr double newest_weight = 0.5;
 
-// Arrivals that the load is taken from, for longer where models would have to
-// load, and the time in which what waits is to be worked off.
+// The load is taken from the arrivals of `steady_seconds`, or of
+// `settled_seconds` if models would have to load; the queue should be processed
+// within `drain_seconds`.
 constexpr double steady_seconds = 60;
 constexpr double settled_seconds = 240;
 constexpr double drain_seconds = 60;
 
-// Workers that keep their models serve this part of the load at least; others
-// are planned with this head-room, so that chance does not undo it.
+// Workers that keep their models must serve at least this fraction of the load;
+// other allocations are planned with this headroom, so that chance does not
+// undo them.
 constexpr double settled_serves = 0.95;
 constexpr double settled_head_room = 1.1;
 
-// Each retrieval once, though a window may tell it again.
+// Counts each retrieval once, although several windows may report it.
 void hear(argus_memory& memory, std::span<const retrieval_sample> what,
           core::time_point usual) {
   for (const retrieval_sample& r : what) {
@@ -69,7 +71,8 @@ void take_in(argus_memory& memory, const demand& asked,
   memory.seen = detail::last_end(asked, memory.seen);
 }
 
-// Mean skip of the requests that the last plan routes, for the switch.
+// Returns the mean skip of the requests that the last plan routes, for the
+// switch.
 double mean_skip(const plan& previous, const argus_memory& memory,
                  const std::vector<double>& classes) {
   double sum = 0;
@@ -83,7 +86,8 @@ double mean_skip(const plan& previous, const argus_memory& memory,
   return sum;
 }
 
-// The workers stay with the levels of the plan before, where that is worth it.
+// Keeps the workers on the levels of the previous plan while that is
+// worthwhile.
 core::result<argus::allocation> settled(
   const argus::ladder& levels, double rate, double least, const plan& previous,
   argus_memory& memory, const argus::allocation& found, core::time_point now) {
@@ -205,7 +209,7 @@ plan argus_policy::replan(const demand& asked, const profile& by_kind,
       for (size_t i = 0; i < there.workers.size(); ++i)
         if (!hosts(there.workers[i], full))
           next.workers[i].hosting.push_back(full);
-    // While something loads, the load goes to what is there.
+    // While a variant is loading, the load is served by the hosted ones.
     if (phase != switch_phase::models
         || !detail::somebody_has(there, levels, planned->share)) {
       const auto limited =
@@ -217,7 +221,7 @@ plan argus_policy::replan(const demand& asked, const profile& by_kind,
     }
   }
 
-  // Source: Argus, Table 1: never more than one picture at a time.
+  // Source: Argus, Table 1: never more than one image at a time.
   for (assignment& a : next.workers) {
     a.batch = 1;
     a.join = joining::single;
@@ -234,7 +238,7 @@ plan argus_policy::replan(const demand& asked, const profile& by_kind,
     if (v.skip > 0)
       s.from = origin::latent;
     if (pools) {
-      // A run leaves the states that it passes.
+      // A run stores the states that it passes.
       for (const level& other : levels)
         if (other.skip > v.skip)
           s.capture.push_back(other.skip);
@@ -312,12 +316,12 @@ choice argus_policy::choose(const decision_context& by) const {
     const size_t ladder =
       detail::ladder_index(by.costs, latents ? ladder_kind::cached_latents
                                              : ladder_kind::smaller_models);
-    // Without a prediction nothing is approximated.
+    // Without a prediction, nothing is approximated.
     if (ladder < by.known.tolerated->size())
       c = std::min<size_t>((*by.known.tolerated)[ladder],
                            by.in_force.share.size() - 1);
   }
-  // The same draw however often it is asked.
+  // The draw is the same however often the policy is asked.
   by.random.seek(0);
   const uint32_t at = argus::draw_level(by.in_force.share[c], by.random);
   if (at >= by.in_force.routes.size() || by.in_force.routes[at].legs.empty())
@@ -360,7 +364,8 @@ core::lane_id argus_policy::place(const leg& next,
   if (candidates.empty())
     return lane_of(variant);
   if (rules_.any_worker) {
-    // Each as likely among those of the level, where there are any.
+    // All workers of the level have the same probability; if it has none, all
+    // workers do.
     std::vector<size_t> same;
     for (size_t i = 0; i < candidates.size(); ++i)
       if (candidates[i].level == next.skip)

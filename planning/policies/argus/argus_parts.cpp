@@ -18,8 +18,8 @@ ladder_profile models_of(const profile& known) {
     return *own;
   ladder_profile out;
   out.kind = ladder_kind::smaller_models;
-  // Equal qualities of which nobody says how many pictures they are of were not
-  // measured; the order in the profile says which is the better one.
+  // Equal qualities without a number of images were not measured; the order in
+  // the profile then ranks them.
   bool measured = true;
   const auto add = [&](core::variant_id v, double quality) {
     level_profile level;

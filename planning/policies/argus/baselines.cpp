@@ -20,7 +20,7 @@ core::result<allocation> allocate_fixed(const ladder& levels,
   if (level >= levels.size())
     return core::fail(core::ec::invalid_argument, "there is no level {} of {}",
                       level, levels.size());
-  // A ladder of one level leaves one plan.
+  // A ladder of one level allows only one plan.
   auto out = allocate_counts({levels[level]}, asked);
   if (!out)
     return out;

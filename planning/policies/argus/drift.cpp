@@ -35,7 +35,7 @@ bool note_score(drift_state& state, double score, const drift_rules& rules) {
     const auto n = static_cast<double>(state.medians.size());
     const double mean =
       std::accumulate(state.medians.begin(), state.medians.end(), 0.0) / n;
-    // The mean of the history scatters too.
+    // The mean of the history also varies by chance.
     fallen = now < mean - rules.margin * error * std::sqrt(1 + 1 / n);
   }
   if (fallen) {

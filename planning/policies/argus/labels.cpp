@@ -96,7 +96,7 @@ std::vector<double> histogram(const recent_classes& recent, size_t levels,
       share[i] = before[i];
       sum += before[i];
     }
-    // Nothing is known at all: nothing is approximated.
+    // Without any data, nothing is approximated.
     if (!(sum > 0))
       share[0] = sum = 1;
     for (double& x : share)

@@ -15,7 +15,8 @@ ladder without_dominated(std::vector<level> all) {
     return a.seconds != b.seconds ? a.seconds < b.seconds
                                   : a.quality > b.quality;
   });
-  // From fast to slow only what is better than all that is faster is worth it.
+  // From fast to slow, a level is kept only if it is better than all faster
+  // ones.
   ladder kept;
   for (level& x : all)
     if (kept.empty() || x.quality > kept.back().quality)

@@ -10,7 +10,7 @@ namespace atelier::planning::argus {
 
 namespace {
 
-// Mass below this is noise of the arithmetic.
+// Mass below this is arithmetic noise.
 constexpr double noise = 1e-9;
 
 std::vector<double> scaled_to_one(std::span<const double> shares) {
@@ -34,7 +34,7 @@ size_t nearest_with_load(size_t c, const std::vector<double>& f) {
   return c;
 }
 
-// Probabilities from mass[class][level].
+// Returns probabilities from mass[class][level].
 shift_map normalised(const table& mass, const std::vector<double>& f) {
   shift_map map{mass.rows, mass.columns};
   for (size_t c = 0; c < mass.rows; ++c) {
@@ -103,7 +103,7 @@ shift_map align_exactly(std::span<const double> histogram,
   double most = 0;
   for (const double d : degradation.cells)
     most = std::max(most, std::abs(d));
-  // Small enough to decide between equals alone.
+  // The step is so small that it decides only between equal maps.
   const double step = (most > 0 ? most : 1) * 1e-9 / static_cast<double>(n);
   table costs{n, n};
   for (size_t c = 0; c < n; ++c)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// needs:  tolerated levels; what is near, where a class starts from it or for a
+// needs:  tolerated levels; the matches, if a class starts from them or for a
 //         small sample; the mask of an edit
-// routes: instgenie's, then every way that the profile offers
-// lanes:  one for each variant; one for each worker for edits
+// routes: instgenie's, then every route that the profile offers
+// queues: one for each variant; one for each worker for edits
 // take:   as vanilla, joining between steps
 // memory: devices by pool, classes, confidences, saturation, an explanation
 #include <atelier/planning/automatic.hpp>
@@ -45,7 +45,7 @@ void take_in(unified_memory& memory, const demand& asked) {
   }
 }
 
-// Scores are told for one judge; it is the first cascade's.
+// Scores are reported for one judge, that of the first cascade.
 std::vector<diffserve::deferral_profile> deferred_by(
   const profile& known, const diffserve::deferral_counts& seen) {
   std::vector<diffserve::deferral_profile> out;
@@ -59,7 +59,7 @@ std::vector<diffserve::deferral_profile> deferred_by(
   return out;
 }
 
-// The devices that were planned, by today's pools.
+// Returns the planned devices by the current pools.
 std::vector<uint32_t> counts_before(const offers& o,
                                     const unified_memory& memory) {
   std::vector<uint32_t> out(o.pools.size(), 0);
@@ -80,7 +80,7 @@ bool fits(const offers& o, const std::vector<uint32_t>& count) {
   return true;
 }
 
-// At most `there` devices of each hosting, the first pools first.
+// Limits the counts to `there` devices of each hosting, the first pools first.
 std::vector<uint32_t> limited(const offers& o, std::vector<uint32_t> count,
                               std::vector<uint32_t> there) {
   for (size_t p = 0; p < count.size(); ++p) {
@@ -98,8 +98,8 @@ std::vector<uint32_t> hosting_of(const offers& o) {
   return out;
 }
 
-// Sets what workers host and the batch of each. Returns, by hosting, how many
-// of its workers have it now.
+// Sets the hosting and the batch of each worker. Returns, by hosting, how many
+// of its workers host it now.
 std::vector<uint32_t> assign(plan& next, const offers& o,
                              const std::vector<uint32_t>& count,
                              const cluster_view& there, const profile& known) {
@@ -130,8 +130,8 @@ std::vector<uint32_t> assign(plan& next, const offers& o,
   return ready;
 }
 
-// What other counts of devices bring, in parts of the quality that there is,
-// and how many of them load.
+// Returns the gain of other counts of devices, as a fraction of the current
+// quality, and how many devices load.
 hosting_change change_to(const offers& o, const decision& now,
                          const decision& kept) {
   std::vector<int64_t> more(o.asked.hostings.size(), 0);
@@ -150,7 +150,7 @@ hosting_change change_to(const offers& o, const decision& now,
   out.gain = (kept.values.shortfall - now.values.shortfall + now.values.gain
               - kept.values.gain)
            / std::max(std::abs(kept.values.gain), no_rate);
-  // Whoever is answered besides is worth more than how well all others are.
+  // An additional answer is worth more than the quality of all others.
   double rate = 0;
   for (const unified::request_class& c : o.asked.classes)
     rate += c.rate;
@@ -161,16 +161,16 @@ hosting_change change_to(const offers& o, const decision& now,
   return out;
 }
 
-// In standard deviations of what was counted: at each period a lower one would
-// be met by chance.
+// In standard deviations of the count: a lower bound would be exceeded by
+// chance, as every period is tested.
 constexpr double chance = 2;
 
-// Whether to leave the devices that there are for others: at once where more
-// are refused than chance explains, else where that is worth the loads.
+// Returns whether to change the current counts of devices: at once if they
+// refuse more than chance explains, otherwise if the change is worth its loads.
 bool changes_enough(unified_memory& memory, const offers& o,
                     const decision& now, const decision& kept,
                     double least_gain, core::time_point at) {
-  // What was planned in haste is put right at once.
+  // A plan made in haste is corrected at once.
   const bool hasty = memory.urgent;
   if (now.values.refused
       < kept.values.refused - std::max(chance * o.noise, no_rate))
@@ -207,7 +207,8 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
                             const cluster_view& there,
                             const plan& previous) const {
   plan next = instgenie_policy::replan(asked, known, there, previous);
-  // Variants that nothing relates to each other do not stand in for each other.
+  // Variants that the profile does not relate to each other cannot replace each
+  // other.
   const bool related = relates_variants(known);
   if (!related && known.variants.size() > 1)
     return host_by_demand(std::move(next), asked, known, there, previous);
@@ -265,7 +266,7 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   memory.saturated = with(memory.saturated, found->values.refused > no_rate, 2);
   note_reasons(memory, o, *found);
 
-  // Nothing is routed to a device that still loads.
+  // A device that still loads gets no requests.
   const auto ready = assign(next, o, found->count, there, known);
   const auto usable = limited(o, found->count, ready);
   if (usable != found->count) {
@@ -323,11 +324,11 @@ choice atelier_policy::choose(const decision_context& by) const {
       n.tolerated = true;
       return n;
     }
-    // Without a prediction nothing is approximated.
+    // Without a prediction, nothing is approximated.
     if (map.ladder < by.known.tolerated->size())
       label = std::min((*by.known.tolerated)[map.ladder], map.labels - 1);
   }
-  // The same draws however often it is asked.
+  // The draws are the same however often the policy is asked.
   by.random.seek(0);
   const bool looks = by.random.uniform() < rules_.blind_searches;
   uint32_t skip = 0;
@@ -341,7 +342,7 @@ choice atelier_policy::choose(const decision_context& by) const {
     }
     skip = unified::allowed_by(by.costs, *by.known.near);
   }
-  // Of whom nothing is known is one of all those of its label.
+  // A request without known matches uses the shares of its whole label.
   const bool blind = map.skips.size() > 1 && !by.known.near;
   const auto& share = blind
                       ? memory->blind[label]
@@ -350,7 +351,7 @@ choice atelier_policy::choose(const decision_context& by) const {
   const leg& first = by.in_force.routes[at].legs.front();
   if (first.from != origin::latent && first.from != origin::image)
     return go{core::route_id{at}, {}};
-  // The neighbour that has most of what the route skips.
+  // The best neighbour allows the largest part of the route's skip.
   std::optional<uint32_t> best;
   uint32_t most = 0;
   for (uint32_t i = 0; by.known.near && i < by.known.near->size(); ++i) {
@@ -370,7 +371,8 @@ choice atelier_policy::choose(const decision_context& by) const {
   }
   if (best)
     return go{core::route_id{at}, best};
-  // Nothing of that is stored: whole, on the variant that it would resume.
+  // If no such state is stored, the request runs in full on the variant that it
+  // would resume.
   return go{core::route_id{memory->first_route + first.any_of.front().value},
             {}};
 }

@@ -19,7 +19,7 @@ namespace atelier::planning::unified {
 
 namespace {
 
-// Gates of a cascade.
+// The maximum number of gates of a cascade.
 constexpr size_t most_gates = 8;
 
 leg_offer whole(const profile& known, core::variant_id v, uint32_t skip = 0) {
@@ -30,7 +30,7 @@ leg_offer whole(const profile& known, core::variant_id v, uint32_t skip = 0) {
   return out;
 }
 
-// Quality of variants from noise, by label.
+// The quality of variants from noise, by label.
 class qualities {
 public:
   explicit qualities(const profile& known)
@@ -45,7 +45,7 @@ public:
           return at(l, label);
     for (const level_profile& l : models_.levels)
       if (l.variant == v && l.skip == 0)
-        // Of labels of the other ladder nothing is known here.
+        // Labels of the other ladder do not apply to these models.
         return latents_ != nullptr ? mean(l) : at(l, label);
     return known_.variants[v.value].quality;
   }
@@ -76,8 +76,8 @@ private:
   const profile& known_;
 };
 
-// Whether the profile says how a variant relates to others; the rest are for
-// those who ask for them by name.
+// Returns whether the profile relates a variant to others; all other variants
+// serve only the requests that name them.
 bool is_related(const profile& known, core::variant_id v) {
   for (const ladder_profile& l : known.ladders)
     for (const level_profile& x : l.levels)
@@ -118,14 +118,16 @@ void offer_variants(offer_builder& to, const profile& known,
   }
 }
 
-// Without a measured quality of resumed pictures: what they keep on average at
-// the most that is allowed, and in proportion before.
+// Returns the fraction of quality that resumed images keep if it was not
+// measured: `alpha` on average at the largest allowed skip, and proportionally
+// more at smaller ones.
 double kept(double alpha, uint32_t skip, uint32_t allowed) {
   return 1 - (1 - alpha) * skip / std::max(allowed, 1u);
 }
 
-// A prediction may be wrong: what is said to lose nothing counts as losing this
-// much at most, so that nothing is skipped where there is time for all steps.
+// A prediction may be wrong: a skip that is predicted to lose nothing counts as
+// losing up to this much, so that no steps are skipped while time for all steps
+// remains.
 constexpr double doubt = 0.002;
 
 void offer_latents(offer_builder& to, const profile& known,
@@ -198,7 +200,8 @@ void offer_images(offer_builder& to, const profile& known, const qualities& q) {
           continue;
         const double full = q.of(reuse.full, label);
         const double part = static_cast<double>(t.skip) / allowed;
-        // At its threshold a refined picture keeps its share whoever refines.
+        // At its threshold, a refined image keeps its fraction whichever
+        // variant refines it.
         const double quality =
           v == reuse.full
             ? full * kept(modm::kept_quality, t.skip, allowed)
@@ -208,10 +211,11 @@ void offer_images(offer_builder& to, const profile& known, const qualities& q) {
     }
 }
 
-// A measured quality such as FID is one of all answers together: what gates let
-// through counts by the light share of all that they answer, so that the best
-// mix is where the measurement is best, whichever class is how light. Nothing
-// where classes differ in what the heavy variant is worth to them.
+// Returns the mix of a cascade. A measured quality such as FID applies to all
+// answers together: the answers through its gates count by the light share of
+// all of them, so that the best mix is where the measurement is best, whichever
+// classes get the light answers. Returns nothing if the heavy variant's quality
+// differs between classes.
 std::optional<uint32_t> mix_of(
   offer_builder& to, const cascade_profile& c, const qualities& q,
   const std::vector<std::pair<double, double>>& heavy_shares) {
@@ -233,7 +237,8 @@ void offer_cascades(offer_builder& to, const profile& known, const qualities& q,
     const cascade_profile& c = known.cascades[k];
     const auto& f =
       k < deferred.size() ? deferred[k] : diffserve::unknown_deferral();
-    // The quality of a share of heavy answers, relative to all heavy ones.
+    // Returns the quality of a fraction of heavy answers, relative to all heavy
+    // ones.
     const auto relative = [&](double share) {
       const double all = diffserve::quality_at(c.fid, 0);
       const double here = diffserve::quality_at(c.fid, 1 - share);
@@ -245,7 +250,7 @@ void offer_cascades(offer_builder& to, const profile& known, const qualities& q,
     const auto gates = envelope(points, most_gates);
     const auto mix = mix_of(to, c, q, gates);
     for (const auto& [share, value] : gates) {
-      // Everything and nothing deferred need no judge.
+      // A gate that defers everything or nothing needs no judge.
       if (share <= 0 || share >= 1)
         continue;
       const size_t t =
@@ -329,11 +334,12 @@ std::vector<double> admitted(const offers& of,
                              const std::vector<double>& refused) {
   const double all = std::accumulate(refused.begin(), refused.end(), 0.0);
   const double short_of = all - of.spare;
-  // A rate below this is nobody in a week.
+  // A rate below this is less than one request in a week.
   constexpr double nobody = 1e-6;
   if (short_of <= nobody)
     return {};
-  // Of the classes' rates without head-room, which all have the same of.
+  // The fraction of the classes' rates without headroom, which is equal for
+  // all.
   const auto& classes = of.asked.classes;
   const double sent = of.rate / std::max(of.rate + of.spare, nobody);
   std::vector<double> out;

@@ -34,7 +34,7 @@ std::vector<std::pair<double, double>> envelope(
     while (knots.size() >= 2) {
       const auto& a = knots[knots.size() - 2];
       const auto& b = knots.back();
-      // b lies below the line from a to p, or on it.
+      // The knot b is on or below the line from a to p.
       if ((b.second - a.second) * (p.first - a.first)
           > (p.second - a.second) * (b.first - a.first))
         break;
@@ -42,7 +42,7 @@ std::vector<std::pair<double, double>> envelope(
     }
     knots.push_back(p);
   }
-  // Of too many the one whose loss is least goes first.
+  // If too many knots remain, the one with the least loss is removed first.
   while (knots.size() > std::max<size_t>(most, 2)) {
     size_t least = 1;
     double least_loss = std::numeric_limits<double>::infinity();

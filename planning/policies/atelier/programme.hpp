@@ -55,7 +55,7 @@ struct pool_work {
   double seconds = 0;
 };
 
-/// One way to answer a class: a route with its legs bound to pools.
+/// An option for answering a class: a route with its legs bound to pools.
 struct column {
   uint32_t of = 0;
   /// The caller's identifier of the column.
@@ -111,8 +111,8 @@ struct problem {
 struct phase_values {
   /// The refused requests per second, weighted.
   double refused = 0;
-  /// The quality per second that is missing to the floors, plus the missing
-  /// fresh requests per second.
+  /// The quality per second below the floors, plus the requests per second that
+  /// should have been fresh.
   double shortfall = 0;
   /// Quality per second, less the cost of loads.
   double gain = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be started from cached work, and how far.
+// This file decides which requests may start from cached work, and how many
+// steps they skip.
 #include <atelier/planning/policies/atelier/offers.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 #include <atelier/planning/policies/modm/refinement.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What plan files keep of atelier's memory, and what others may know of it.
+// Plan files keep this part of atelier's memory, and other parts of the program
+// can read it.
 
 #include <atelier/planning/detail/plan_fields.hpp>
 #include <atelier/planning/plan_file.hpp>
@@ -14,8 +15,8 @@ namespace atelier::planning {
 
 namespace {
 
-/// What one more device would bring: fewer refusals where some cannot be
-/// avoided, else quality.
+/// Returns the gain of one more device: fewer refusals if some are unavoidable,
+/// otherwise quality.
 std::string worth_of(const explanation& why) {
   constexpr double least = 1e-6;
   if (why.bound.refused > least)
@@ -25,7 +26,7 @@ std::string worth_of(const explanation& why) {
   return fmt::format("{:.4f} quality/s more", why.helps_by);
 }
 
-/// Says what in a memory contradicts its plan.
+/// Reports contradictions between a memory and its plan.
 void check(const unified_memory& m, const saved_memory& from,
            detail::plan_fields& r) {
   const auto& map = m.classes;

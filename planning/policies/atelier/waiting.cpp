@@ -19,7 +19,7 @@ double mean_wait(double servers, double busy, const variability& of) {
 double most_busy(double servers, double wait, const variability& of) {
   double low = 0;
   double high = 1;
-  // A share is wanted to a ten-thousandth.
+  // The result is precise to a ten-thousandth.
   for (int i = 0; i < 16; ++i) {
     const double middle = (low + high) / 2;
     (mean_wait(servers, middle, of) <= wait ? low : high) = middle;

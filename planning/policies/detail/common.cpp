@@ -94,7 +94,7 @@ std::vector<double> class_histogram(const demand& asked, size_t ladder,
       std::accumulate(all[ladder].begin(), all[ladder].end(), uint64_t{0}));
     if (here <= 0)
       continue;
-    // Of the oldest window only as many as are missing.
+    // Only the missing part of the oldest window counts.
     const double part = std::min(1.0, left / here);
     for (size_t c = 0; c < all[ladder].size(); ++c)
       counts[std::min(c, levels - 1)] +=
@@ -122,14 +122,15 @@ uint32_t hosting_now(const cluster_view& there, core::variant_id variant) {
 
 namespace {
 
-/// Targets that each name a kind of device, and whose parts they are.
+/// Targets that each name a kind of device, and the index of the target that
+/// each is part of.
 struct parted_targets {
   std::vector<hosting_target> parts;
   std::vector<uint32_t> whole;
 };
 
-// Each target gets as large a share of what is left of each kind as of all
-// devices; what rounding leaves goes to the kinds that miss the most.
+// Gives each target the same fraction of the remaining devices of each kind as
+// of all devices; the kinds that miss most get the remainder from rounding.
 parted_targets in_proportion(std::span<const hosting_target> targets,
                              std::vector<device_group> left) {
   parted_targets out;

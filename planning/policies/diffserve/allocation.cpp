@@ -11,7 +11,7 @@ namespace {
 
 using core::ec;
 
-// Counts and times meet their bounds up to this.
+// The tolerance of counts and times at their bounds.
 constexpr double noise = 1e-9;
 
 core::result<void> sound(const cascade_problem& asked) {
@@ -39,7 +39,7 @@ core::result<void> sound(const cascade_problem& asked) {
   return {};
 }
 
-// A fixed batch may lie between the profiled ones.
+// A fixed batch may be between the profiled ones.
 std::vector<batch_time> choices(const leg_times& of,
                                 const std::optional<uint32_t>& only) {
   if (!only)
@@ -79,7 +79,7 @@ private:
   std::tuple<double, double, uint32_t> key_;
 };
 
-// Each worker that is left over joins the leg that is then the more loaded one.
+// Adds each spare worker to the leg that is more loaded at that moment.
 void add_spare(const cascade_problem& asked, cascade_plan& p) {
   const auto busy = [&](double load, uint32_t workers, const leg_times& of,
                         uint32_t batch) {
@@ -99,7 +99,7 @@ uint32_t workers_for(double load, const batch_time& b) {
     std::ceil(std::min(load * b.seconds / b.batch, 4e9) - noise));
 }
 
-// The highest threshold of a capacity, or the fixed one if it fits.
+// Returns the highest threshold for a capacity, or the fixed one if it fits.
 std::optional<size_t> threshold_within(const cascade_problem& asked,
                                        double share) {
   share = std::min(share, asked.most_deferred);
@@ -148,7 +148,7 @@ std::optional<cascade_plan> closed_form(const cascade_problem& asked) {
   }
   if (best.get())
     return best.get();
-  // Without the heavy leg nothing is deferred, and nothing needs judging.
+  // Without the heavy leg, no image is deferred or judged.
   if (asked.threshold.value_or(0) != 0
       || asked.light_workers.value_or(asked.workers) != asked.workers)
     return std::nullopt;
@@ -169,7 +169,8 @@ std::optional<cascade_plan> closed_form(const cascade_problem& asked) {
   return best.get();
 }
 
-// All on the heavy leg, where that serves everything in time.
+// Returns a plan with all workers on the heavy leg, if that serves all requests
+// in time.
 std::optional<cascade_plan> all_heavy(const cascade_problem& asked) {
   if (!asked.bypass || asked.most_deferred < 1 || asked.threshold
       || asked.light_workers.value_or(0) != 0)
@@ -221,7 +222,7 @@ core::result<cascade_plan> allocate(const cascade_problem& asked) {
                       "requests a second within {:.6g} s",
                       *asked.light_workers, asked.workers, asked.demand,
                       asked.slo);
-  // A fixed threshold or batch gives way before requests are refused.
+  // A fixed threshold or batch is dropped before requests are refused.
   bare.threshold.reset();
   bare.light_batch.reset();
   bare.heavy_batch.reset();
@@ -292,7 +293,7 @@ core::result<cascade_plan> allocate_by_programme(const cascade_problem& asked,
     one_threshold.terms.push_back({at.back(), 1});
     serve_heavy.terms.push_back({at.back(), -asked.demand * asked.deferred[k]});
   }
-  // Without the heavy leg the threshold is 0.
+  // Without the heavy leg, the threshold is 0.
   p.add(lp_row{"nothing to defer to",
                {{at[0], 1}, {heavy_on, 1}},
                lp_relation::at_least,

@@ -7,7 +7,7 @@
 namespace atelier::planning::diffserve {
 
 core::result<cascade_plan> allocate_random(const cascade_problem& asked) {
-  // Its errors are those of the cascade's plan.
+  // The errors are those of the cascade's plan.
   cascade_problem any = asked;
   any.light_workers.reset();
   if (auto ok = allocate(any); !ok)

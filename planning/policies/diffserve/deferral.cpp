@@ -9,7 +9,7 @@ namespace atelier::planning::diffserve {
 
 namespace {
 
-// Thresholds that were written with few digits meet the grid's.
+// The tolerance with which thresholds written in few digits match the grid.
 constexpr double noise = 1e-9;
 
 } // namespace
@@ -34,7 +34,7 @@ deferral_profile deferral_of(
       share = std::clamp(next->second, share, 1.0);
     f[k] = share;
   }
-  // Nothing lies below the least confidence there is.
+  // No confidence is below the lowest threshold.
   f[0] = 0;
   return f;
 }

@@ -19,7 +19,7 @@ struct diffserve_rules {
     /// The threshold follows the demand.
     cascade,
     /// One plan that never changes: that of the profile, otherwise one for its
-    /// peak rate, otherwise the first.
+    /// peak rate, otherwise one for the first demand.
     once,
     /// One plan that never changes, whatever plan the profile has.
     once_for_peak,

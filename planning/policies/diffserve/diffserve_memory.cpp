@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What plan files keep of diffserve's memory: that there is one.
+// Plan files keep no fields of diffserve's memory, only that it exists.
 
 #include <atelier/planning/detail/plan_fields.hpp>
 #include <atelier/planning/plan_file.hpp>

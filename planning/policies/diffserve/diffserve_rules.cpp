@@ -51,8 +51,8 @@ std::vector<diffserve_rules> all_diffserve_rules() {
                                    random,   score, clip,  threshold, plain,
                                    waitless, trial, light, heavy};
   for (diffserve_rules& r : all)
-    // Batches found by trial are too large for a period now and then, and the
-    // workers go with them.
+    // Batches found by trial are occasionally too large for a period, and the
+    // workers must follow them.
     r.settles = r.name != paper.name && !r.trial_batches;
   return all;
 }

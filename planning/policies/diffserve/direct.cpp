@@ -11,8 +11,8 @@ namespace {
 
 constexpr double noise = 1e-9;
 
-// The least heavy load of one threshold where the light leg serves no more than
-// it can, and the parts that give it.
+// Finds the least heavy load of one threshold if the light leg serves no more
+// than its capacity, and the parts that give it.
 class knapsack {
 public:
   knapsack(const cascade_problem& asked, const std::vector<difficulty>& classes,
@@ -20,7 +20,7 @@ public:
     : demand_(asked.demand), classes_(classes), threshold_(threshold) {
     order_.resize(classes.size());
     std::iota(order_.begin(), order_.end(), size_t{0});
-    // Those that are deferred most anyway cost the heavy leg least.
+    // Classes that are mostly deferred anyway add the least heavy load.
     std::stable_sort(order_.begin(), order_.end(),
                      [&](size_t a, size_t b) { return share(a) > share(b); });
     for (size_t j = 0; j < classes.size(); ++j)
@@ -55,7 +55,7 @@ private:
   double deferred_ = 0;
 };
 
-// Workers on the light leg for which the heavy ones serve the rest.
+// Returns the number of light workers with which the heavy ones serve the rest.
 std::optional<uint32_t> split(const cascade_problem& asked, const knapsack& of,
                               const batch_time& b1, const batch_time& b2) {
   for (uint32_t x1 = 0; x1 <= asked.workers; ++x1) {
@@ -63,7 +63,7 @@ std::optional<uint32_t> split(const cascade_problem& asked, const knapsack& of,
     const double heavy = (asked.workers - x1) * b2.batch / b2.seconds;
     if (of.heavy_load(std::min(light, asked.demand), nullptr) <= heavy + noise)
       return x1;
-    // More light workers than that only take from the heavy ones.
+    // More light workers only leave fewer heavy ones.
     if (light >= asked.demand)
       break;
   }
@@ -103,7 +103,7 @@ core::result<direct_plan> allocate_direct(
             + asked.wait_heavy
           > asked.slo + noise)
         continue;
-      // Feasible thresholds are a first part of all: heavy load rises with t.
+      // The feasible thresholds come first: heavy load rises with t.
       size_t low = 0;
       size_t high = thresholds;
       while (low < high) {

@@ -36,7 +36,7 @@ std::optional<size_t> balance(std::span<const double> work, balancing rule,
 trial_batch with_period(trial_batch now, const leg_times& of, bool timed_out) {
   const auto& sizes = of.batches;
   if (timed_out) {
-    // The largest profiled size no larger than half.
+    // The result is the largest profiled size up to half the batch.
     uint32_t next = sizes.front().batch;
     for (const batch_time& b : sizes)
       if (b.batch <= now.batch / 2)

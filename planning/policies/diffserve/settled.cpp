@@ -8,10 +8,10 @@ namespace atelier::planning::diffserve {
 
 namespace {
 
-// In deviations of what was counted.
+// In standard deviations of the count.
 constexpr double chance = 2;
 
-// Relative to the best: 1 is as good as the table has it.
+// Returns the quality relative to the best of the table, which is 1.
 double quality_of(const cascade_plan& p, const quality_table& fid) {
   if (fid.empty())
     return p.deferred;
@@ -20,8 +20,8 @@ double quality_of(const cascade_plan& p, const quality_table& fid) {
   return best > 0 && here > 0 ? best / here : p.deferred;
 }
 
-// The best plan with the workers of `before`; nothing where they do not serve
-// the demand.
+// Returns the best plan with the workers of `before`; nothing if they do not
+// serve the demand.
 std::optional<cascade_plan> kept(allocator by, const cascade_problem& asked,
                                  const cascade_plan& before) {
   cascade_problem same = asked;

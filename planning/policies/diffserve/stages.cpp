@@ -64,7 +64,8 @@ core::result<stages_plan> allocate_stages(const stages_problem& asked,
   for (size_t i = 0; i < legs; ++i) {
     const auto time = p.add(lp_column{fmt::format("time of leg {}", i)});
     in_time.terms.push_back({time, 1});
-    // What reaches the leg: the demand, or what the gate before defers.
+    // The requests that reach the leg: the demand, or those that the previous
+    // gate defers.
     lp_row serves{fmt::format("leg {} serves", i),
                   {},
                   lp_relation::at_least,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// needs:  what the policy that made the plan needs
+// needs:  those of the policy that made the plan
 // routes: the plan's
-// lanes:  as that policy
+// queues: as that policy
 // take:   as that policy
 // memory: the plan's
 #include <atelier/planning/hosting_rules.hpp>
@@ -16,7 +16,7 @@ namespace atelier::planning {
 
 namespace {
 
-/// Whether a worker was told the same the last time.
+/// Returns whether the worker's last assignment is the same.
 bool same(const assignment& a, const worker_group& g) {
   return a.hosting == g.hosting && a.batch == g.batch && a.level == g.level
       && a.join == g.join && a.batch_time == g.batch_time;
@@ -90,7 +90,8 @@ plan fixed_policy::replan(const demand&, const profile& known,
   next.retry_after = what_.retry_after;
   next.memory = what_.memory;
   auto left = workers_by_group(what_, there.workers.size());
-  // Who does what is asked already goes on; the others change the least.
+  // Workers that already match a group continue; the others are assigned with
+  // the fewest changes.
   const auto before = places_in(previous);
   std::vector<worker_view> free;
   std::vector<size_t> at;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double never_ends = std::numeric_limits<double>::infinity();
 
-// A pair that no other one beats, and how it came to be.
+// A pair that no other one beats, and its history.
 struct state {
   double compute = 0;
   double load = 0;
@@ -18,8 +18,8 @@ struct state {
   size_t option = 0;
 };
 
-// Leaves the pairs that no other is at least as good as in both, by rising
-// compute. Of too many, evenly spread ones.
+// Keeps the pairs for which no other pair is at least as good in both values,
+// by rising compute; if too many remain, it keeps evenly spaced ones.
 void keep_front(std::vector<state>& states, size_t most) {
   std::sort(states.begin(), states.end(), [](const state& a, const state& b) {
     return a.compute != b.compute ? a.compute < b.compute : a.load < b.load;
@@ -91,11 +91,11 @@ block_plan plan_exact(std::span<const block_cost> blocks, needed_by rule,
   best.seconds = step_seconds(blocks, best.cached, rule);
   if (n == 0)
     return best;
-  // What must still be computed whatever the plan.
+  // The computation that remains whatever the plan.
   std::vector<double> rest(n + 1, 0.0);
   for (size_t i = n; i-- > 0;)
     rest[i] = rest[i + 1] + std::min(blocks[i].cached, blocks[i].full);
-  // By whether the block before ran from its record.
+  // The states are separate by whether the previous block ran from its record.
   std::vector<std::vector<state>> full(n + 1);
   std::vector<std::vector<state>> cached(n + 1);
   full[0].push_back({});
@@ -122,7 +122,7 @@ block_plan plan_exact(std::span<const block_cost> blocks, needed_by rule,
     };
     extend(full[i], false);
     extend(cached[i], true);
-    // Their own block's need leaves no difference between both.
+    // If each block needs its own record, the two cases do not differ.
     if (own) {
       full[i + 1].insert(full[i + 1].end(), cached[i + 1].begin(),
                          cached[i + 1].end());
@@ -219,8 +219,8 @@ std::vector<block_option> member_options(
       const member_template& m = members[able[a]];
       operations +=
         masked_operations(block, m.member.ratio, what) - full_operations(block);
-      // What an earlier one of the same record loads is there already; masks
-      // of one template are taken to lie within each other.
+      // An earlier member with the same record has already loaded part of it;
+      // masks of one template are assumed to be nested.
       double there = 0;
       for (size_t e = 0; e < a; ++e) {
         const member_template& other = members[able[e]];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // needs:  the mask of an edit
-// routes: vanilla's, then an edit from records and one that records, for each
-//         variant with fitted costs
-// lanes:  one for each worker for edits; vanilla's for the rest
+// routes: vanilla's, then an edit from records and an edit that records, for
+//         each variant with fitted costs
+// queues: one for each worker for edits; vanilla's for other requests
 // take:   as vanilla, joining between steps
 // memory: none
 #include <atelier/planning/kinds.hpp>
@@ -26,7 +26,7 @@ uint32_t edit_route(const profile& costs, size_t masked, bool recorded) {
                                + (recorded ? 0 : 1));
 }
 
-// Index into profile::masked of a variant; its size: none.
+// Returns the index into profile::masked of a variant; its size if none exists.
 size_t masked_of(const profile& costs, core::variant_id v) {
   size_t at = 0;
   while (at < costs.masked.size() && costs.masked[at].variant != v)
@@ -34,13 +34,15 @@ size_t masked_of(const profile& costs, core::variant_id v) {
   return at;
 }
 
-// Looking at a thousand workers takes most of a millisecond; those with the
-// most work are never the answer. Rolling one out takes longer than one step.
+// Examining a thousand workers takes most of a millisecond, and the workers
+// with the most work are never chosen. Rolling out a worker takes longer than
+// computing one step.
 size_t most_looked_at(rule by) {
   return by == rule::finish ? 16 : 64;
 }
 
-// The workers with a variant, the least work first where there are many.
+// Returns the workers that host a variant; if there are many, those with the
+// least work.
 std::vector<const worker_view*> candidates(const cluster_view& there,
                                            core::variant_id variant,
                                            size_t most) {
@@ -79,7 +81,8 @@ instgenie::edit_worker edit_worker_of(const worker_view& w) {
   }
   if (!w.rows.empty())
     return out;
-  // Only counted: whole pictures that share the steps there are.
+  // If only counts are known, they stand for whole images that share the
+  // remaining steps.
   const uint64_t rows = std::min<uint64_t>(w.seats_taken + w.waiting, 1024);
   for (uint64_t i = 0; i < rows; ++i) {
     instgenie::edit_row row;
@@ -116,7 +119,7 @@ plan instgenie_policy::replan(const demand& asked, const profile& known,
       r.name = known.variants[m.variant.value].name
              + (recorded ? ", edit" : ", edit and record");
       leg s = detail::leg_on(m.variant);
-      // In full it is any other request with a source.
+      // In full, an edit is the same as any other request with a source.
       s.from = rules_.in_full ? origin::noise : origin::template_image;
       s.record = !recorded && !rules_.in_full;
       r.legs.push_back(std::move(s));
@@ -145,7 +148,7 @@ choice instgenie_policy::choose(const decision_context& by) const {
     n.mask = true;
     return n;
   }
-  // A whole mask has nothing to keep, and nothing to record.
+  // An empty or a full mask has no use for a record.
   if (!(by.known.mask->ratio > 0) || by.known.mask->ratio >= 1)
     return plain;
   return go{

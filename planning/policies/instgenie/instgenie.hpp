@@ -11,12 +11,13 @@
 
 namespace atelier::planning {
 
-/// What the policies for masked edits differ in.
+/// The differences between the policies for masked edits.
 struct instgenie_rules {
   enum class worker_rule : uint8_t {
-    /// Own finish and the delay brought to others, by rolling out the steps.
+    /// The edit's own finish and the delay of the others, by rolling out the
+    /// steps.
     finish,
-    /// The next step's time (Algorithm 2), its blocks by the published plan
+    /// The next step's time (Algorithm 2), with blocks by the published plan
     /// (Algorithm 1).
     step,
     requests,
@@ -28,12 +29,12 @@ struct instgenie_rules {
   worker_rule workers = worker_rule::finish;
   /// Edits compute all tokens and load nothing.
   bool in_full = false;
-  /// A batch stays as it is until all of it ended.
+  /// A batch does not change until all of it has ended.
   bool whole_batches = false;
 };
 
-/// Sends edits to the worker where their mask costs least, as its kind of
-/// device runs them; the batch takes them in between steps.
+/// Sends edits to the worker where their mask costs least on its kind of
+/// device; edits join the batch between steps.
 class instgenie_policy : public vanilla {
 public:
   instgenie_policy() = default;
@@ -56,14 +57,14 @@ private:
   instgenie_rules rules_;
 };
 
-/// Returns the seconds of a step of a batch of edits, as its device chooses
-/// blocks.
+/// Returns the seconds of a step of a batch of edits, with the device's choice
+/// of blocks.
 instgenie::step_model edit_steps(const masked_profile& m);
 
 /// Returns the rules of `instgenie`, `instgenie-paper`, and the baselines
 /// `request-balance`, `token-balance`, `first-fit`, `static-batching` and
 /// `full-recompute` (which the paper calls Diffusers). FISEdit and TeaCache
-/// differ in kernels alone and are no policies.
+/// differ only in kernels and are no policies.
 std::vector<instgenie_rules> all_instgenie_rules();
 
 } // namespace atelier::planning

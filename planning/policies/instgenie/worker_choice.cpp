@@ -36,7 +36,7 @@ std::optional<size_t> idle(std::span<const edit_worker> workers) {
   return std::nullopt;
 }
 
-// The best one, where workers are equal.
+// Returns an idle worker, which is the best one if all workers are equal.
 std::optional<size_t> idle_of_equals(std::span<const edit_worker> workers) {
   const bool equal =
     std::all_of(workers.begin(), workers.end(),
@@ -129,7 +129,7 @@ std::vector<double> finish_times(const edit_worker& of,
       steps = std::min(steps, r.left);
     }
     const double one = std::max(seconds(batch), 0.0);
-    // A record that arrives lets its edit join at the next step's end.
+    // When a record arrives, its edit can join at the end of the next step.
     if (one > 0 && std::isfinite(next))
       steps = std::min(steps, std::max(1.0, std::ceil((next - now) / one)));
     now += steps * one;
@@ -147,8 +147,8 @@ std::vector<double> finish_times(const edit_worker& of,
 std::optional<size_t> choose_by_finish(std::span<const edit_worker> workers,
                                        const edit_row& edit,
                                        const step_model& seconds) {
-  // Nobody gains from more company, unless a record that is late then arrives
-  // at a better moment.
+  // More company helps no edit, unless a late record then arrives at a better
+  // moment.
   const auto late = [](const edit_row& r) { return r.ready_in > 0; };
   const bool any_late =
     std::any_of(workers.begin(), workers.end(), [&](const edit_worker& w) {

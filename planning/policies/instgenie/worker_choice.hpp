@@ -11,17 +11,17 @@
 
 namespace atelier::planning::instgenie {
 
-/// One edit at a worker, or about to go to one.
+/// One edit at a worker, or about to be sent to one.
 struct edit_row {
   batch_member member;
   uint32_t steps_left = 1;
-  /// Seconds until its template's record is in the memory of the host, so that
-  /// it can begin; 0: it is there.
+  /// The seconds until its template's record is in the memory of the host, so
+  /// that it can begin; 0: the record has arrived.
   double ready_in = 0;
 };
 
 /// Returns the seconds of one step of a batch. More members never make a step
-/// shorter: of equal workers an idle one is then the best there is.
+/// shorter: among equal workers, an idle one is the best choice.
 using step_model = std::function<double(std::span<const batch_member>)>;
 
 /// One worker as the choice sees it.
@@ -30,8 +30,8 @@ struct edit_worker {
   /// In order of joining.
   std::vector<edit_row> queued;
   uint32_t max_batch = 1;
-  /// What its device takes, where devices differ; null: as the caller says.
-  /// Must outlive the choice.
+  /// The step model of its device, if devices differ; null: the caller's. It
+  /// must outlive the choice.
   const step_model* steps = nullptr;
 };
 
@@ -39,34 +39,35 @@ struct edit_worker {
 step_model greedy_steps(std::vector<block_shape> blocks, estimator by,
                         recorded what);
 
-/// Returns a model of equal blocks by the least time there is.
+/// Returns a model of equal blocks by the least possible time.
 step_model equal_steps(size_t blocks, block_shape each, estimator by,
                        recorded what);
 
-/// Returns the worker whose next step takes least with the edit in its batch,
-/// among those with a free seat; where there is none, among all, with what
-/// waits counted as running. Ties: the first.
-/// Source: InstGenIE, section 4.4, Algorithm 2; without a free seat it does not
-///         say.
+/// Returns the worker with the shortest next step if the edit is in its batch,
+/// among those with a free seat. If no seat is free, it chooses among all
+/// workers, and counts waiting edits as running. Ties: the first.
+/// Source: InstGenIE, section 4.4, Algorithm 2, which does not cover the case
+/// without a free seat.
 std::optional<size_t> choose_by_step(std::span<const edit_worker> workers,
                                      const edit_row& edit,
                                      const step_model& seconds);
 
-/// Returns the seconds until each edit of a worker is finished, those that run
-/// first, then those that wait: rows leave when their steps end and waiting
-/// ones join between steps. An edit whose record is not there yet joins no
-/// earlier than that.
+/// Returns the seconds until each edit of a worker is finished, first the
+/// running ones, then the waiting ones: rows leave when their steps end, and
+/// waiting rows join between steps. An edit whose record has not arrived joins
+/// no earlier than the record.
 std::vector<double> finish_times(const edit_worker& of,
                                  const step_model& seconds);
 
-/// Returns the worker where the edit's own finish and the delay that it brings
-/// to the others sum to the least. Ties: the first.
+/// Returns the worker with the smallest sum of the edit's own finish and the
+/// delay of the others. Ties: the first.
 std::optional<size_t> choose_by_finish(std::span<const edit_worker> workers,
                                        const edit_row& edit,
                                        const step_model& seconds);
 
-/// Fewest edits; fewest masked tokens; the first with a free seat, else the
-/// first. Nothing without workers. Ties: the first.
+/// Return the worker with the fewest edits; with the fewest masked tokens; the
+/// first with a free seat, otherwise the first. They return nothing without
+/// workers. Ties: the first.
 /// Source: InstGenIE, section 6.1, its baselines.
 std::optional<size_t> choose_fewest_requests(
   std::span<const edit_worker> workers);
@@ -74,8 +75,8 @@ std::optional<size_t> choose_fewest_tokens(
   std::span<const edit_worker> workers);
 std::optional<size_t> choose_first_fit(std::span<const edit_worker> workers);
 
-/// Returns whether a batch runs the step of a late edit in full rather than
-/// wait for its record, whichever ends first.
+/// Returns whether a batch runs the step of a late edit in full instead of
+/// waiting for its record, as the earlier end decides.
 bool run_full_when_late(double seconds_until_record, double step_from_record,
                         double step_in_full);
 

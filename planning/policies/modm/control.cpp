@@ -30,7 +30,8 @@ std::optional<split_found> found(uint32_t workers, const loads& of,
         static_cast<double>(quality_split_published(workers, of, at)), 1.0,
         static_cast<double>(workers));
     else if (!exact)
-      // Nothing serves both: the misses, which only large workers can run.
+      // No split serves both loads: it serves the misses, which only large
+      // workers can run.
       large = throughput_split(workers, of, at).value_or(workers);
     return split_found{large, serve_mode::quality, exact.has_value()};
   }
@@ -63,7 +64,7 @@ pid_state with_step(pid_state now, double target, double minutes,
                           + gains.derivative * slope);
     const double bounded =
       workers > 0 ? std::clamp(x, 1.0, static_cast<double>(workers)) : x;
-    // What a bound cuts off must not be paid back later.
+    // The part that a bound cuts off must not be made up later.
     if (bounded == x)
       now.integral = integral;
     now.x = bounded;
@@ -99,7 +100,7 @@ split_plan plan_split(uint32_t workers, double large_speed,
   out.memory.small = std::min(before.small, last);
   out.memory.workers = workers;
   if (!before.started) {
-    // Source: MoDM's artifact starts from all workers large.
+    // Source: MoDM's artifact starts with all workers large.
     out.memory.started = true;
     out.memory.pid = {static_cast<double>(workers), 0, 0};
   }
@@ -129,7 +130,8 @@ split_plan plan_split(uint32_t workers, double large_speed,
     }
   const uint32_t now = out.memory.small;
   const bool steps = !rules.use_pid || rules.minutes > 0;
-  // To a smaller one at once, to a better one after enough periods in a row.
+  // It changes to a smaller model at once, and to a better one after enough
+  // consecutive periods.
   if (wanted >= now || (steps && ++out.memory.better_run >= rules.patience)) {
     out.memory.small = wanted;
     out.memory.better_run = 0;

@@ -3,14 +3,14 @@
 
 namespace atelier::planning::modm {
 
-/// What one kind of device draws, in watts.
+/// The power of one kind of device, in watts.
 struct power {
   double busy = 0;
   double idle = 0;
   double loading = 0;
 };
 
-/// How long a device did what, in seconds.
+/// The time that a device spent in each state, in seconds.
 struct device_time {
   double busy = 0;
   double idle = 0;
@@ -22,8 +22,8 @@ constexpr double energy(const power& of, const device_time& over) {
   return of.busy * over.busy + of.idle * over.idle + of.loading * over.loading;
 }
 
-/// Returns the share of energy for each picture that is saved against
-/// `baseline`; 0 where either made no picture.
+/// Returns the fraction of the energy per image that is saved compared with
+/// `baseline`; 0 if either made no images.
 /// Source: MoDM, appendix A.4.
 constexpr double energy_saved(double joules, double pictures, double baseline,
                               double baseline_pictures) {

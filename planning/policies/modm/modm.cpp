@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// needs:  what is near
+// needs:  the matches
 // routes: vanilla's, then a miss, then a hit for each skip
-// lanes:  the large variant's for misses, the small one's for hits; large
+// queues: the large variant's for misses, the small one's for hits; large
 //         workers serve both
-// take:   large workers misses first; small ones hits alone
-// memory: the split and what it goes by, or the controller; saturation
+// take:   large workers take misses first; small ones take only hits
+// memory: the split and its inputs, or the controller; saturation
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/policies/argus/ladder.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
@@ -29,8 +29,8 @@ skip_table table_of(const profile& costs) {
                                      : costs.reuse->images;
 }
 
-// Arrivals, hits and skips of the newest windows, of three minutes in all or of
-// one where that is longer.
+// Returns the arrivals, hits and skips of the newest windows: of three minutes
+// in all, or of one window if that is longer.
 // Source: MoDM's artifact, whose window and period are one.
 modm::window window_of(const demand& asked, const profile& known,
                        bool backlog) {
@@ -62,8 +62,9 @@ modm::window window_of(const demand& asked, const profile& known,
   return out;
 }
 
-// The controller steps once a period, not for events between two; a clock's
-// jitter makes no period be left out.
+// Returns the minutes for the controller's step. It steps once per period, not
+// on events in between; the tolerance keeps clock jitter from skipping a
+// period.
 double minutes_to_step(modm_memory& memory, const demand& asked) {
   constexpr double part_of_period = 0.9;
   if (!memory.split.started) {
@@ -77,7 +78,7 @@ double minutes_to_step(modm_memory& memory, const demand& asked) {
   return since / 60;
 }
 
-// In which what waits is to be worked off.
+// The seconds within which the queue should be processed.
 constexpr double drain_seconds = 300;
 
 double speed_of(const profile& known, core::variant_id v) {
@@ -172,7 +173,7 @@ plan modm_policy::replan(const demand& asked, const profile& by_kind,
     hit.store.image = rules_.keep_all;
     leg s;
     s.any_of = {small};
-    // A variant that this leaves no step out of cannot refine.
+    // A variant that would skip none of its own steps cannot refine.
     if (!modm::refine_with(known.variants[small.value].steps, t.skip)
         || detail::hosting_now(there, small) == 0)
       s.any_of = {r.full};
@@ -237,7 +238,8 @@ compared modm_policy::compares(const profile& known) const {
 taken modm_policy::take(const worker_view& worker,
                         std::span<const waiting> queue, const plan& in_force,
                         core::time_point now) const {
-  // Of two lanes, that of the hosting before the one it helps with.
+  // The queue of the worker's own hosting precedes the queue that it helps
+  // with.
   std::vector<waiting> sorted(queue.begin(), queue.end());
   const auto own = [&](const waiting& row) {
     for (const core::variant_id v : worker.hosting)

@@ -11,26 +11,27 @@
 
 namespace atelier::planning {
 
-/// What the policies built on MoDM's parts differ in.
+/// The differences between the policies built on MoDM's parts.
 struct modm_rules {
   std::string name = "modm";
-  /// A split that stays until another gains more than its loads cost, instead
-  /// of the controller.
+  /// The split stays until another gains more than its loads cost, instead of
+  /// following the controller.
   bool settles = true;
   modm::split_rules split;
-  /// Large workers take hits where no miss waits, in either mode.
+  /// Large workers take hits if no miss waits, in either mode.
   bool share_hits = true;
-  /// The backlog counts in the load.
+  /// The backlog counts as load.
   bool backlog = true;
-  /// Pictures of hits are kept too.
+  /// Images of hits are also kept.
   bool keep_all = true;
-  /// A picture that was refined so often already is not refined again; 0: any.
+  /// The number of refinements after which an image is not refined again; 0: no
+  /// limit.
   uint32_t most_depth = 0;
 };
 
-/// Refines cached pictures on small models, and makes the others on a large
-/// one; a controller splits the workers. Devices of several kinds are planned
-/// with as so many mean ones (mean_over), as the paper knows one kind.
+/// Refines cached images on small models, and draws the others on a large one;
+/// a controller splits the workers. Several kinds of devices are planned as the
+/// same number of mean devices (mean_over), as the paper knows only one kind.
 class modm_policy : public vanilla {
 public:
   modm_policy() = default;

@@ -10,16 +10,16 @@
 
 namespace atelier::planning {
 
-/// What plans of `modm` and its baselines remember. Plan files say only that
-/// there is one.
+/// The memory of plans of `modm` and its baselines. Plan files record only that
+/// it exists.
 struct modm_memory {
   static constexpr std::string_view name = "modm";
 
   modm::split_memory split;
   slow_switch saturated;
-  /// When the controller made its last step.
+  /// The time of the controller's last step.
   core::time_point stepped;
-  /// What the split that keeps still goes by.
+  /// The inputs of the settled split.
   steady_rate steady;
   modm::hit_counts hits;
   modm::settled_memory settled;

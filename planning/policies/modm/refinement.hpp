@@ -10,11 +10,11 @@
 
 namespace atelier::planning::modm {
 
-/// Steps of a full run that skips are counted of, T.
+/// The number of steps of a full run that skips refer to, T.
 /// Source: MoDM, section 5.2.
 inline constexpr uint32_t reference_steps = 50;
 
-/// Share of the full quality that a refined picture keeps at least, alpha.
+/// The fraction of the full quality that a refined image keeps at least, alpha.
 /// Source: MoDM, section 5.2, Eq. 5.
 inline constexpr double kept_quality = 0.95;
 
@@ -23,34 +23,35 @@ inline constexpr double kept_quality = 0.95;
 skip_table published_table();
 
 /// Returns k from measured refinements, a list for each skip, each with the
-/// quality relative to a full run: isotonic fits, their lower bounds, rising.
+/// quality relative to a full run: isotonic fits and their lower bounds,
+/// rising.
 /// Source: the improvement of MoDM, Eq. 5, whose thresholds are only drawn.
 skip_table calibrate(
   const std::vector<std::pair<uint32_t, std::vector<reuse_sample>>>& by_skip,
   double alpha = kept_quality);
 
-/// Which steps of a variant refine a picture.
+/// The steps of a variant that refine an image.
 struct refinement {
-  /// Index of the first step in the variant's schedule.
+  /// The index of the first step in the variant's schedule.
   uint32_t first = 0;
   uint32_t steps = 0;
 };
 
-/// Returns the steps that a variant of `own_steps` runs where a reference run
-/// skips `skip` of 50: the last (1 - skip/50) of its own, at least one. Nothing
-/// where that is its whole schedule: it cannot refine.
+/// Returns the steps that a variant of `own_steps` runs if a reference run
+/// skips `skip` of 50: the last (1 - skip/50) of its own, at least one. Returns
+/// nothing if that is its whole schedule: it cannot refine.
 /// Source: MoDM, section 5.2; other step counts are not stated there.
 std::optional<refinement> refine_with(uint32_t own_steps, uint32_t skip);
 
-/// Returns the share of computation saved where hits skip steps: H times the
+/// Returns the fraction of computation saved if hits skip steps: H times the
 /// sum of P(K=k) k/T.
 /// Source: MoDM, section 5.2, Eq. 3.
 double saved_by_skipping(double hits, const std::vector<double>& skip_shares,
                          std::span<const uint32_t> skips);
 
-/// Returns the same where the steps left run on a small model, `small_cost` of
-/// a full run on it relative to the large one. Source: MoDM, Eq. 4, C_small
-/// read as the cost of T small steps.
+/// Returns the fraction saved if the remaining steps run on a small model,
+/// where a full run costs `small_cost` of one on the large model.
+/// Source: MoDM, Eq. 4, C_small read as the cost of T small steps.
 double saved_with_small(double hits, const std::vector<double>& skip_shares,
                         std::span<const uint32_t> skips, double small_cost);
 

@@ -10,7 +10,7 @@ namespace atelier::planning::modm {
 
 namespace {
 
-// What the loads ask of splits over one small model.
+// Evaluates the splits over one small model for the loads.
 class splits {
 public:
   splits(uint32_t workers, double large_speed, const small_choice& small,
@@ -20,12 +20,12 @@ public:
     loads_ = loads_of(seen);
   }
 
-  /// The most large workers that serve the loads with head-room.
+  /// Returns the most large workers that serve the loads with headroom.
   std::optional<uint32_t> planned() const {
     return quality_split(workers_, loads_, part_of(rules_.used));
   }
 
-  /// Whether any split still serves them.
+  /// Returns whether any split still serves them.
   bool can() const {
     return quality_split(workers_, loads_, part_of(rules_.kept)).has_value();
   }
@@ -34,7 +34,7 @@ public:
     return multiple(large, part_of(rules_.kept)) >= 1;
   }
 
-  /// The split that serves the largest multiple of the loads.
+  /// Returns the split that serves the largest multiple of the loads.
   uint32_t most() const {
     uint32_t best = 1;
     for (uint32_t n = 2; n <= workers_; ++n)
@@ -52,7 +52,7 @@ private:
     return {full_.large * used, full_.small * used};
   }
 
-  // Large workers run all misses, and hits in the time that these leave.
+  // Large workers run all misses, and hits in the remaining time.
   double multiple(uint32_t large, const speeds& at) const {
     const double sum = loads_.miss + loads_.hit;
     if (!(sum > 0))
@@ -123,7 +123,8 @@ settled_split plan_settled(uint32_t workers, double large_speed,
     m.more = workers;
     m.since = now;
   }
-  // Who joins is large, as all are at the start, until the loads say otherwise.
+  // New workers are large, as all are at the start, until the loads require
+  // otherwise.
   if (workers > m.workers)
     m.large += workers - m.workers;
   m.workers = workers;
@@ -171,7 +172,7 @@ settled_split plan_settled(uint32_t workers, double large_speed,
     restart();
     return finish();
   }
-  // What would do better must have done so all the time.
+  // A better choice must have been sufficient all the time.
   m.better = std::max(m.better, wanted);
   if (wanted > m.small || (wanted == m.small && most_large <= m.large)) {
     restart();

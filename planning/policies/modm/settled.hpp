@@ -10,52 +10,55 @@
 
 namespace atelier::planning::modm {
 
-/// Hits, and what they left to run, counted over long: older ones fade.
+/// The hits and their remaining work, counted over a long time: older ones
+/// fade.
 struct hit_counts {
   double arrived = 0;
   double hits = 0;
-  /// Sum over hits of the share of a full run that they ran.
+  /// The sum over hits of the fraction of a full run that they ran.
   double left = 0;
-  /// Windows up to here are taken in.
+  /// The windows up to this time are included.
   core::time_point seen;
 
-  /// Returns them as a window of `rate` requests a second.
+  /// Returns the counts as a window of `rate` requests per second.
   window at(double rate) const;
 
   friend bool operator==(const hit_counts&, const hit_counts&) = default;
 };
 
-/// Returns the counts with the windows that ended after `before.seen`; what is
-/// older than `fading` seconds weighs a third or less. `steps`: of a full run.
+/// Returns the counts including the windows that ended after `before.seen`;
+/// windows older than `fading` seconds have a weight of a third or less.
+/// `steps`: the steps of a full run.
 hit_counts with(hit_counts before, std::span<const demand_window> windows,
                 uint32_t steps, double fading = 1200);
 
-/// What a split that keeps still goes by.
+/// The rules of the settled split.
 struct settled_rules {
-  /// A new split is planned for this share of the capacity, and one in force
-  /// is kept up to the other.
+  /// A new split is planned for the fraction `used` of the capacity, and the
+  /// current one is kept up to the fraction `kept`.
   double used = used_capacity;
   double kept = 0.97;
-  /// Requests that the hits are taken from at least.
+  /// The minimum number of requests for an estimate of hits.
   double least_arrived = 20;
-  /// Seconds over which what is gained must exceed what loading costs.
+  /// The seconds over which the gain must exceed the cost of loading.
   double horizon = 600;
-  /// Seconds that a worker takes to load, at least: what the profile says is
-  /// free still ends the rows that run.
+  /// The minimum seconds for which a worker loads: even if the profile calls
+  /// loading free, the running rows end first.
   double least_load = 10;
-  /// Seconds that more large workers must have been possible for.
+  /// The seconds for which more large workers must have been possible.
   double patience = 1800;
 };
 
 struct settled_memory {
   bool started = false;
-  /// Those that were there at the last plan.
+  /// The number of workers at the last plan.
   uint32_t workers = 0;
   uint32_t large = 0;
-  /// Index of the small model.
+  /// The index of the small model.
   uint32_t small = 0;
-  /// The fewest large workers, and the fastest small model, that would have
-  /// done since `since`; more and better ones are taken after a while.
+  /// The smallest number of possible large workers, and the fastest small model
+  /// that was needed, since `since`; after a while the split changes to them if
+  /// they are more or better than its own.
   uint32_t more = 0;
   uint32_t better = 0;
   core::time_point since;
@@ -64,16 +67,16 @@ struct settled_memory {
                          const settled_memory&) = default;
 };
 
-/// One small model of the ladder, and what becoming one costs.
+/// One small model of the ladder, and the cost of loading it.
 struct small_choice {
   small_model runs;
-  /// Seconds that a worker takes to load it.
+  /// The seconds that a worker takes to load it.
   double load_seconds = 0;
 };
 
 struct settled_split {
   uint32_t large = 0;
-  /// Index of the small model.
+  /// The index of the small model.
   uint32_t small = 0;
   serve_mode mode = serve_mode::throughput;
   /// No split of the fastest small model serves the loads.
@@ -82,17 +85,18 @@ struct settled_split {
 };
 
 /// Returns how many of `workers` run the large model, and which small model the
-/// others run, large ones taking hits too where no miss waits. `smalls` by
-/// falling quality. What is in force stays as long as it serves the loads.
-/// Where it does not, the most large workers that do are taken at once; where
-/// nothing does, the split that serves the most, if it gains more than its
-/// loads cost. More large workers, or a better small model, come after they
-/// would have done for `patience` seconds, or for as long as their loads take
-/// to pay: a hit that a small worker refines loses up to 1 - `kept_quality`.
-/// Too few requests: the split in force, all large at the start, and who joins
-/// is large. No small model: all large. `large_load`: seconds that a worker
-/// takes to load the large model. Source: the improvement of MoDM, section 5.3,
-/// whose controller overshoots.
+/// others run; large workers also take hits if no miss waits. `smalls` is
+/// ordered by falling quality. The current split stays as long as it serves the
+/// loads. If it does not, the split with the most large workers that serves
+/// them is taken at once; if none does, the split that serves the most, if it
+/// gains more than its loads cost. More large workers, or a better small model,
+/// are taken after they were sufficient for `patience` seconds, or for the time
+/// in which their loads pay off: a hit that a small worker refines loses up to
+/// 1 - `kept_quality`. With too few requests, the current split stays, at the
+/// start all large, and new workers are large. Without a small model, all are
+/// large. `large_load`: the seconds that a worker takes to load the large
+/// model.
+/// Source: the improvement of MoDM, section 5.3, whose controller overshoots.
 settled_split plan_settled(uint32_t workers, double large_speed,
                            double large_load,
                            std::span<const small_choice> smalls,

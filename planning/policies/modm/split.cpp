@@ -9,7 +9,7 @@ namespace atelier::planning::modm {
 
 namespace {
 
-// Loads meet capacities up to this, relative.
+// The relative tolerance between loads and capacities.
 constexpr double noise = 1e-9;
 
 double least_large(const loads& of, const speeds& at) {
@@ -93,8 +93,8 @@ std::optional<uint32_t> throughput_split(uint32_t workers, const loads& of,
     return std::nullopt;
   if (workers < 2 || !(of.hit > 0))
     return workers;
-  // The minimum of a rising and a falling function is largest beside the point
-  // where they meet.
+  // The minimum of a rising and a falling function is largest next to their
+  // intersection.
   const auto inside = [&](double n) {
     return static_cast<uint32_t>(
       std::clamp(n, 1.0, static_cast<double>(workers - 1)));

@@ -41,7 +41,7 @@ match_predictor finished(const std::vector<double>& w, double offset) {
   return out;
 }
 
-// The offset that is best for given weights: the nu-quantile of their scores.
+// Returns the best offset for given weights: the nu-quantile of their scores.
 double best_offset(const std::vector<double>& w, const embedding_list& list,
                    double nu) {
   std::vector<double> scores;
@@ -54,8 +54,8 @@ double best_offset(const std::vector<double>& w, const embedding_list& list,
 }
 
 // Returns whether the objective of these weights is so close to that of their
-// point of the dual, a lower bound of every machine's, that more work would
-// gain less than `share` of it.
+// point of the dual, a lower bound for every machine, that more work would gain
+// less than `share` of it.
 bool close_to_optimum(const std::vector<double>& w, const embedding_list& list,
                       double nu, double share) {
   const double bound =
@@ -90,9 +90,9 @@ match_predictor train_one_class(const embedding_list& cached,
   const size_t n = cached.size();
   if (n == 0)
     return {};
-  // The dual: multipliers in 0..1/(nu n) that sum to 1, w their combination.
-  // Pairs of them are moved to their exact optimum: no step size is needed, and
-  // the sum stays.
+  // The dual has multipliers in 0..1/(nu n) that sum to 1; w is their
+  // combination. Pairs of multipliers are moved to their exact optimum: no step
+  // size is needed, and the sum does not change.
   const double most = 1 / (nu * static_cast<double>(n));
   std::vector<double> alpha(n, 0.0);
   double left = 1;
@@ -109,7 +109,8 @@ match_predictor train_one_class(const embedding_list& cached,
   for (size_t i = 0; i < n; ++i)
     if (alpha[i] > 0)
       add(i, alpha[i]);
-  // At the optimum nobody who could take more lies below one who has something.
+  // At the optimum, no embedding whose multiplier can still grow scores below
+  // one whose multiplier is positive.
   std::vector<size_t> holders;
   size_t top = n;
   double top_score = 0;
@@ -157,7 +158,8 @@ match_predictor train_one_class(const embedding_list& cached,
   for (size_t epoch = 0; epoch < epochs; ++epoch) {
     for (const size_t i : shuffled(n, random))
       improve(i);
-    // Those that have something settle among themselves at little cost.
+    // Embeddings with positive multipliers are balanced among each other at
+    // little cost.
     for (size_t round = 0; round < 10; ++round)
       for (const size_t i : std::vector<size_t>{holders})
         improve(i);

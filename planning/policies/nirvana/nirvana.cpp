@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// needs:  hit likely, while asking gains; what is near
-// routes: vanilla's, then from scratch, from each skip, the found picture
-// lanes:  one for each variant
+// needs:  a likely hit, while asking gains; the matches
+// routes: vanilla's, then from noise, from each skip, the found image
+// queues: one for each variant
 // take:   as vanilla
 // memory: whether to ask for a likely hit first
 #include <atelier/planning/kinds.hpp>
@@ -22,13 +22,13 @@ namespace {
 
 using reuse = nirvana_rules::reuse_rule;
 
-// Of the paper's predictor; both are measured where it runs.
+// The precision and recall of the paper's predictor, which the policy assumes.
 // Source: Nirvana, section 7.2.
 constexpr double predictor_precision = 0.96;
 constexpr double predictor_recall = 0.95;
 
-// The first skip's route; then one for each skip of the table, then the
-// picture's.
+// Returns the route from noise; it is followed by one for each skip of the
+// table, then by that of the found image.
 uint32_t scratch_route(const profile& costs) {
   return static_cast<uint32_t>(costs.variants.size());
 }
@@ -183,8 +183,8 @@ std::vector<nirvana_rules> all_nirvana_rules() {
   nirvana_rules unpredicted = paper;
   unpredicted.name = "nirvana-no-predictor";
   unpredicted.predictor = false;
-  // Whole pictures: thresholds are not stated; 0.8 is GPTCache's default, 0.85
-  // ours for CLIP's texts.
+  // Baselines that return whole images. The paper does not state their
+  // thresholds; 0.8 is GPTCache's default, 0.85 is ours for CLIP's texts.
   nirvana_rules gptcache;
   gptcache.name = "gptcache";
   gptcache.reuse = reuse::picture;
@@ -194,7 +194,8 @@ std::vector<nirvana_rules> all_nirvana_rules() {
   nirvana_rules pinecone = gptcache;
   pinecone.name = "pinecone";
   pinecone.picture_from = 0.85;
-  // Prompts against pictures: from MoDM's first threshold on.
+  // This baseline compares prompts with images, and starts at MoDM's first
+  // threshold.
   nirvana_rules crs = gptcache;
   crs.name = "crs";
   crs.picture_from = 0.25;

@@ -10,14 +10,15 @@
 
 namespace atelier::planning {
 
-/// What the policies that reuse earlier work whole or in part differ in.
+/// The differences between the policies that reuse earlier work as a whole or
+/// in part.
 struct nirvana_rules {
   enum class reuse_rule : uint8_t {
     /// The state of the nearest prompt.
     nearest,
-    /// The furthest state of eight neighbours.
+    /// The state with the largest skip among eight neighbours.
     furthest,
-    /// The nearest picture as it is.
+    /// The nearest image, unchanged.
     picture,
     /// Nothing.
     none,
@@ -25,21 +26,22 @@ struct nirvana_rules {
 
   std::string name = "nirvana";
   reuse_rule reuse = reuse_rule::furthest;
-  /// Pictures are answered above this similarity.
+  /// Images are returned above this similarity.
   double picture_from = 0;
   compared by = compared::prompts;
-  /// Ask whether a hit is likely: only while that gains, or always.
+  /// Whether to ask if a hit is likely: only while that gains, or always.
   bool predictor = true;
   bool predictor_always = false;
-  /// Share of requests that start from scratch whatever is near.
+  /// The fraction of requests that start from noise despite any match.
   double fresh = 0.02;
-  /// Run the first small variant of the profile, not the full one.
+  /// The policy runs the first small variant of the profile instead of the full
+  /// one.
   bool small = false;
 };
 
-/// Starts from a cached latent of a similar prompt, as far along as the
-/// similarity allows. All workers do the same; what a hit saves is counted on a
-/// mean device (mean_over), as the paper knows one kind.
+/// Starts from a cached latent of a similar prompt, and skips as many steps as
+/// the similarity allows. All workers do the same; the savings of a hit are
+/// those on a mean device (mean_over), as the paper knows only one kind.
 class nirvana_policy : public vanilla {
 public:
   nirvana_policy() = default;

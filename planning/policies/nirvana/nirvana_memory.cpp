@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What plan files keep of nirvana's memory.
+// Plan files keep this part of nirvana's memory.
 
 #include <atelier/planning/detail/plan_fields.hpp>
 #include <atelier/planning/plan_file.hpp>

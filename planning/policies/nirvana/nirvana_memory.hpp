@@ -5,7 +5,7 @@
 
 namespace atelier::planning {
 
-/// What plans of `nirvana` and its baselines remember.
+/// The memory of plans of `nirvana` and its baselines.
 struct nirvana_memory {
   static constexpr std::string_view name = "nirvana";
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// needs:  nothing but the request
+// needs:  only the request
 // routes: one for each variant of the profile, one leg from noise, late: drop
-// lanes:  one for each variant, shared by the workers that host it
-// take:   the best first into free seats; what cannot end in time is late
+// queues: one for each variant, shared by the workers that host it
+// take:   free seats get the best rows first; rows that cannot end in time are
+//         late
 // memory: none
 #include <atelier/planning/policies/vanilla/vanilla.hpp>
 
@@ -16,7 +17,7 @@ namespace {
 
 using core::ec;
 
-// The variant that the pins name, else the first.
+// Returns the pinned variant, otherwise the first.
 core::result<core::variant_id> pinned(const core::pins& fixed,
                                       const profile& costs) {
   if (costs.variants.empty())

@@ -11,9 +11,9 @@ namespace {
 using unified::decision;
 using unified::offers;
 
-// The column of a class of which nothing is planned: nobody asks for it, and
-// what it is worth at the prices of devices decides; or all of it is refused,
-// and what costs least is for those that come all the same.
+// Returns the column of a class without planned requests. If the class has no
+// demand, the value at the prices of devices decides; if all of it is refused,
+// the column with the lowest cost serves the requests that arrive all the same.
 const unified::column* usual_column(const offers& o, const decision& d,
                                     size_t of) {
   const bool asked_for = o.asked.classes[of].rate > 0;
@@ -65,8 +65,8 @@ void write_shares(plan& next, const offers& o, const decision& d,
     for (size_t r = 0; r < o.reuses.size(); ++r)
       if (o.reuses[r] != 0 && next.share[map.of[i]][memory.first_route + r] > 0)
         memory.searches[i / map.skips.size()] = 1;
-  // Over all that may be near, by how many of them there are, without the
-  // routes that need to know it.
+  // Averages over all possible matches by their frequency, without the routes
+  // that need a known match.
   memory.blind.assign(map.labels, std::vector<double>(next.routes.size(), 0.0));
   for (size_t label = 0; label < map.labels; ++label) {
     auto& row = memory.blind[label];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The linear programme of a plan: its rows, its columns as they come, prices.
-// Long, because the rows and what each column has in them are read together.
+// This file builds the linear program of a plan: its rows, the columns as they
+// are added, and prices. It is long because the rows and the entries of each
+// column in them are read together.
 
 #include <atelier/planning/policies/atelier/detail/master.hpp>
 
@@ -69,7 +70,7 @@ void master::add_classes() {
   double most_weight = 1;
   for (const request_class& c : asked_.classes)
     most_weight = std::max(most_weight, c.weight);
-  // Without effect until the phase before fixes them.
+  // The bounds have no effect until the previous phase fixes them.
   cap_[0] = plain_row(lp_relation::at_most, 2 * most_weight * scale_);
   double short_bound = 1;
   for (const request_class& c : asked_.classes)
@@ -98,7 +99,7 @@ void master::add_classes() {
     }
     const auto is_fresh = [&](uint32_t i) { return asked_.columns[i].fresh; };
     const auto& own = of_class_[c];
-    // Where all or none is fresh there is nothing to decide.
+    // If all columns or none are fresh, nothing needs deciding.
     if (asked_.fresh > 0 && std::any_of(own.begin(), own.end(), is_fresh)
         && !std::all_of(own.begin(), own.end(), is_fresh)) {
       fresh_row_.back() =
@@ -115,7 +116,7 @@ void master::add_devices_in_parts() {
   for (uint32_t h = 0; h < asked_.hostings.size(); ++h) {
     const hosting& x = asked_.hostings[h];
     hosting_row_.push_back(plain_row(lp_relation::at_most, x.now));
-    // What takes the whole period gives nothing.
+    // A load that takes the whole period gains nothing.
     const double part = load_part(h);
     const auto a = plain_column(part < 1 ? lp_infinity : 0);
     load_.push_back(a);
@@ -215,7 +216,7 @@ bool master::add(uint32_t i) {
   const auto x = plain_column(lp_infinity);
   if (!c.mix)
     gains_[2][x.value] = c.quality;
-  // Two legs may meet in one row.
+  // Two legs may share a row.
   each_term(c, [&](lp_row_id row, double factor) {
     auto& terms = lp_.rows[row.value].terms;
     if (!terms.empty() && terms.back().column == x)
@@ -246,7 +247,7 @@ void master::add_first() {
   double devices = 0;
   for (const device_kind& k : asked_.kinds)
     devices += k.alive;
-  // The best column of a class where a second of a device has a price.
+  // Returns the best column of a class at a price per second of a device.
   const auto best_at = [&](size_t k, double price) {
     std::optional<uint32_t> best;
     double most = 0;
@@ -259,7 +260,7 @@ void master::add_first() {
     }
     return best;
   };
-  // The price at which all classes together take all devices.
+  // The search finds the price at which all classes together use all devices.
   double low = 0;
   double high = 1e3;
   for (int step = 0; step < 24; ++step) {
@@ -319,7 +320,7 @@ uint32_t master::price(const lp_solution& at, size_t phase, size_t most) {
         good.emplace_back(-gain, i);
     }
     const size_t n = std::min(most, good.size());
-    // A class takes no more of a column than its rate.
+    // A class uses a column at most at its rate.
     if (!good.empty())
       bound_[phase] -= asked_.classes[k].rate
                      * std::min_element(good.begin(), good.end())->first;
@@ -341,8 +342,8 @@ core::result<lp_solution> master::solve_phase(size_t phase, uint64_t effort,
   auto at = planning::solve(lp_, limits, from);
   if (at && at->has_values())
     return at;
-  // The phases before were met up to rounding: once more from the start, and
-  // with a little more room.
+  // The previous phases were met only up to rounding: the program is solved
+  // again from the start, with slightly more room.
   for (size_t i = 0; i < phase; ++i)
     lp_.rows[cap_[i]->value].bound += 1e-6 * scale_;
   ++solves_;
@@ -367,14 +368,15 @@ core::result<void> master::solve(uint32_t rounds, uint64_t effort, double gap) {
       if (form_ != form::whole)
         basis = at->basis;
       at_[phase] = std::move(*at);
-      // Nothing is refused, nothing lacks: no column makes that better.
+      // If nothing is refused or missing, no column improves the phase.
       if (phase < 2 && value_[phase] > -noise * scale_) {
         bound_[phase] = 0;
         break;
       }
       if (form_ == form::whole)
         break;
-      // First only how far it is from the bound, then what would help.
+      // The first call only computes the distance from the bound, the second
+      // one adds useful columns.
       const bool last = round >= rounds;
       price(at_[phase], phase, 0);
       if (last
@@ -396,7 +398,7 @@ decision master::found() const {
   decision out;
   const auto& x = at_[2].values;
   out.taken.assign(asked_.columns.size(), 0.0);
-  // The last round may have added columns that nothing was solved with.
+  // The last round may have added columns that are not part of a solution.
   for (size_t i = 0; i < answers_.size() && first_answer_ + i < x.size(); ++i)
     out.taken[answers_[i]] = std::max(0.0, x[first_answer_ + i]);
   for (const lp_column_id u : refused_)
@@ -433,7 +435,7 @@ std::vector<double> master::devices() const {
         std::max(0.0, x[first_answer_ + i]) * w.seconds / busy_[w.pool];
   if (form_ == form::fixed)
     return out;
-  // What loads takes its part of the pools of the hosting alike.
+  // Loading devices are divided among the pools of the hosting in proportion.
   std::vector<double> used(asked_.hostings.size(), 0.0);
   for (size_t p = 0; p < out.size(); ++p)
     used[asked_.pools[p].of] += out[p];

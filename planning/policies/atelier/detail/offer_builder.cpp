@@ -12,8 +12,8 @@ namespace atelier::planning::unified {
 
 namespace {
 
-// Batch sizes of a variant: one row, the largest and two between of those
-// measured in which a picture is ready within `deadline`.
+// Returns the batch sizes of a variant: one row, the largest measured size with
+// which an image is ready within `deadline`, and two sizes in between.
 std::vector<uint32_t> batches_of(const variant_table& x, uint32_t most,
                                  double deadline) {
   const variant_profile& v = x.costs;
@@ -47,7 +47,7 @@ offers offer_builder::done() {
   if (nobody_asks_)
     scale_to_devices();
   out_.asked.period = rules_.period;
-  // The gain is quality a second; a load is paid for once in the period.
+  // The gain is quality per second; a load is paid for once per period.
   out_.asked.load_price = rules_.load_price / std::max(rules_.period, 1e-9);
   out_.asked.fresh = rules_.fresh;
   return std::move(out_);
@@ -87,7 +87,8 @@ void offer_builder::add(uint32_t of, uint32_t route, double quality, bool fresh,
 
 void offer_builder::bind(column& c, const std::vector<leg_offer>& legs,
                          size_t at, double seconds) {
-  // A column has no more legs; the second test says so to the compiler.
+  // A column has no more legs than this; the second test shows it to the
+  // compiler.
   if (at == legs.size() || at == c.work.size()) {
     out_.asked.columns.push_back(c);
     return;
@@ -95,10 +96,10 @@ void offer_builder::bind(column& c, const std::vector<leg_offer>& legs,
   const leg_offer& l = legs[at];
   for (const uint32_t p : pools_of_[l.variant.value]) {
     const pool_key& key = out_.pools[p];
-    // The next leg on the same budget: other pairs bring no more than they cost
-    // to look at. Where there is an answer already nobody has to be sure that
-    // it ends in time: what would not is answered with that, before it takes
-    // any of the device's time.
+    // The next leg has the same budget: other pairs gain less than the time to
+    // examine them. If an earlier answer exists, the leg need not be certain to
+    // end in time: a request that would be late is answered with it, before it
+    // takes any device time.
     if (at > 0 && !may_follow(c, key))
       continue;
     const uint32_t wait = l.may_be_left_out ? any_wait()
@@ -120,7 +121,7 @@ void offer_builder::bind(column& c, const std::vector<leg_offer>& legs,
   }
 }
 
-// On devices that are all alike the same kind is as good as another.
+// Without kinds in the profile, devices of another kind add no better option.
 bool offer_builder::may_follow(const column& c, const pool_key& next) const {
   return !known_.kinds.empty()
       || next.device_kind == out_.pools[c.work[0].pool].device_kind;
@@ -134,7 +135,7 @@ double offer_builder::step_seconds(const leg_offer& l,
   return core::to_seconds(x.steps.at(on.batch, x.costs.native_px));
 }
 
-// What each picture takes besides its steps.
+// Returns the time that each image takes in addition to its steps.
 double offer_builder::once_seconds(const leg_offer& l,
                                    std::string_view kind) const {
   const variant_profile& v = tables_.of(l.variant, kind).costs;
@@ -167,7 +168,7 @@ void offer_builder::add_pools(const cluster_view& there) {
       x.kind = k;
       const variant_table& costs = tables_.of(id, out_.asked.kinds[k].name);
       x.load_seconds = core::to_seconds(costs.costs.load);
-      // A worker with several counts for its first.
+      // A worker with several variants counts for its first one.
       for (const worker_view& w : there.workers)
         x.now += w.device_kind == out_.asked.kinds[k].name && !w.hosting.empty()
               && w.hosting.front() == id;
@@ -209,10 +210,10 @@ void offer_builder::add_floors() {
   }
 }
 
-// Idle devices make ready for as many requests as they could answer best, each
-// kind by itself.
+// Idle devices prepare for as many requests as they could answer at the best
+// quality, each kind by itself.
 void offer_builder::scale_to_devices() {
-  // Those of what waits are the last ones, and stay.
+  // The classes of waiting requests are the last ones, and keep their rates.
   const std::span asks = std::span{out_.asked.classes}.first(
     out_.asked.classes.size()
     - static_cast<size_t>(std::count_if(waiting_.begin(), waiting_.end(),
@@ -226,8 +227,8 @@ void offer_builder::scale_to_devices() {
       c.rate *= times;
 }
 
-// Seconds of devices of one kind that a second's requests take where each class
-// has its best answer there.
+// Returns the seconds of devices of one kind for the requests of a second if
+// each class gets its best answer there.
 double offer_builder::best_work(std::span<const request_class> asks,
                                 std::string_view kind) const {
   double work = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which classes of requests a plan tells apart.
+// This file chooses the classes of requests that a plan distinguishes.
 #include <atelier/planning/demand/estimators.hpp>
 #include <atelier/planning/policies/argus/argus_parts.hpp>
 #include <atelier/planning/policies/atelier/detail/offer_builder.hpp>
@@ -33,8 +33,8 @@ void offer_builder::add_classes(const demand& asked) {
   const recent seen = recent_rate(asked.windows);
   out_.rate = seen.rate;
   out_.noise = seen.deviation;
-  // What waits is to be run within a deadline, by its variant where that is
-  // known; what runs is no more to do.
+  // The queue should be processed within a deadline, by variant if the variants
+  // are known; running requests add no work.
   const double soon = std::max(detail::window_seconds(asked), deadline_);
   const bool told = !asked.waiting.empty();
   const double waits =
@@ -42,7 +42,7 @@ void offer_builder::add_classes(const demand& asked) {
                                                asked.waiting.end(), uint64_t{0})
                              : asked.backlog)
     / soon;
-  // The head-room is there for what always waits; only more counts besides.
+  // The headroom covers the usual queue; only a longer one counts in addition.
   const double spare = (rules_.head_room - 1) * out_.rate;
   const double more = std::max(waits - spare, 0.0);
   out_.spare = spare;
@@ -53,7 +53,7 @@ void offer_builder::add_classes(const demand& asked) {
   const auto edits = edit_shares(asked);
   const double edited = std::accumulate(edits.begin(), edits.end(), 0.0);
 
-  // The heaviest ones stay apart.
+  // The heaviest classes stay separate.
   const size_t skips = map.skips.size();
   map.of.assign(map.labels * skips, 0);
   std::vector<uint32_t> order(map.of.size());
@@ -87,7 +87,7 @@ void offer_builder::add_classes(const demand& asked) {
       rest += share(order[i]);
   }
   if (apart < order.size()) {
-    // As if all of them tolerated nothing and had nothing near.
+    // The merged class counts as one that tolerates nothing and has no matches.
     const uint32_t merged = add_plain("all others", rest * (1 - edited), 0, 0);
     for (size_t i = apart; i < order.size(); ++i)
       map.of[order[i]] = merged;
@@ -105,8 +105,9 @@ void offer_builder::add_classes(const demand& asked) {
     }
 }
 
-// By skip; where nothing was searched yet, everything is near if only the
-// ladder says how far, nothing if similarity does.
+// Returns the fraction of requests by skip. Before the first search, all
+// requests have matches if only the ladder limits the skip, and none has if
+// similarity does.
 std::vector<double> offer_builder::shares_of_skips(const demand& asked) const {
   const auto& skips = out_.classes.skips;
   std::vector<double> counts(skips.size(), 0.0);

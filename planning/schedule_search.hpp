@@ -48,16 +48,16 @@ struct search_rules {
 ///
 /// A schedule is any order in which
 /// - a request is granted the slots of its next stage if as many slots stay
-/// free as the pipeline reserves; a slot for files that the stage reads is one
-/// of the reserved ones, and is released when the stage ends;
+///   free as the pipeline reserves; a slot for files that the stage reads is
+///   one of the reserved ones, and is released when the stage ends;
 /// - a stage keeps states for later requests, as many of those that the leg
-/// names as free slots allow, or fewer;
+///   names as free slots allow, or fewer;
 /// - a stage ends, and releases the slots that it replaced;
 /// - a leg ends, and releases its states and its source; if it has a gate,
-/// either the next leg or the answer follows;
+///   either the next leg or the answer follows;
 /// - a request is answered, and releases everything except its encoded file and
-/// the states that it keeps for later requests; the client takes the file, and
-/// the stages after the answer release the states, at any moment.
+///   the states that it keeps for later requests; the client takes the file,
+///   and the stages after the answer release the states, at any moment.
 ///
 /// The search excludes requests that fail or are cancelled, as they only
 /// release slots; requests whose worker dies, as they wait as before; and legs

@@ -16,7 +16,7 @@ namespace atelier::planning {
 using lp_column_id = core::strong_id<struct lp_column_tag>;
 using lp_row_id = core::strong_id<struct lp_row_tag>;
 
-/// The largest magnitude of a number; a bound of this magnitude is no bound.
+/// Infinity; a bound with this value means no bound.
 inline constexpr double lp_infinity = std::numeric_limits<double>::infinity();
 
 /// One unknown of a program.

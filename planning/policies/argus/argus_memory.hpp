@@ -16,7 +16,7 @@ struct argus_memory {
   static constexpr std::string_view name = "argus";
 
   argus::switch_state change;
-  /// The savings of the levels of this plan.
+  /// The savings of this plan's levels.
   argus::switch_scale scale;
   slow_switch saturated;
   steady_rate steady;

@@ -70,7 +70,7 @@ struct retrieval {
   bool failed = false;
 };
 
-/// The savings of the current levels.
+/// The savings of the levels in use.
 struct switch_scale {
   /// The seconds of one full run of the full model.
   double full_seconds = 0;

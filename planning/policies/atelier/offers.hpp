@@ -55,7 +55,7 @@ reuse_kind reuse_of(const profile& known);
 /// at any similarity.
 skip_table reuse_table(const profile& known);
 
-/// Returns what the similarity in `reuse_table` is measured with.
+/// Returns what is compared to get the similarity in `reuse_table`.
 compared compared_by(const profile& known);
 
 /// Returns the largest number of steps that the first eight matches allow to

@@ -9,6 +9,7 @@
 
 namespace atelier::planning::modm {
 
+/// The gains of the controller.
 /// Source: MoDM, section 5.3.
 struct pid_gains {
   double proportional = 0.6;

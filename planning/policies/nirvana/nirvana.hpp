@@ -20,7 +20,7 @@ struct nirvana_rules {
     furthest,
     /// The nearest image, unchanged.
     picture,
-    /// Nothing.
+    /// No earlier work.
     none,
   };
 

@@ -30,9 +30,9 @@ struct waiting_node {
 bool more_urgent(const waiting_node& a, const waiting_node& b);
 
 /// A treap, ordered by the time since which nodes wait; every subtree knows its
-/// most urgent node. The most urgent node among all that have waited for at
-/// least a given time is found without visiting the others, whatever the
-/// current time is.
+/// most urgent node. The most urgent node among all whose wait began in a given
+/// span of time is found without visiting the others, whatever the current time
+/// is.
 class waiting_tree {
 public:
   /// @pre the node is in no tree

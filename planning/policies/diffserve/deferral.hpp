@@ -40,7 +40,8 @@ struct deferral_counts {
                          const deferral_counts&) = default;
 };
 
-/// Halves all counts every ten minutes, so that old scores fade.
+/// Halves all counts, so that old scores fade; policies call it every ten
+/// minutes.
 void fade(deferral_counts& counts);
 
 /// Returns (n0 f0 + N(t)) / (n0 + N): the table weighs as much as `weight`

@@ -25,9 +25,9 @@ inline std::string text_of(const std::exception_ptr& x) {
   }
 }
 
-/// Ends the process when a handler of `self` throws: what the tables of the
-/// scheduler say would be a guess afterwards, and the arena's epoch rule makes
-/// a clean start of it.
+/// Ends the process when a handler of `self` throws. Afterwards the scheduler's
+/// tables could not be trusted, and after an exit the arena's epoch rule
+/// ensures a clean start.
 inline void install_aborting_border(caf::scheduled_actor* self) {
   self->set_exception_handler(
     [self](caf::scheduled_actor*, std::exception_ptr& x) -> caf::error {
@@ -37,7 +37,7 @@ inline void install_aborting_border(caf::scheduled_actor* self) {
     });
 }
 
-/// Ends the actor when a handler of `self` throws, and logs the text that CAF
+/// Ends the actor when a handler of `self` throws, and logs the text, which CAF
 /// would lose.
 inline void install_exception_border(caf::scheduled_actor* self) {
   self->set_exception_handler(

@@ -14,28 +14,29 @@
 
 namespace atelier::actors {
 
-/// A handler that is off its core for longer than this, and gave it up by
-/// itself, is counted.
+/// A handler is counted if it is off its core for longer than this and yielded
+/// the core itself.
 constexpr core::timespan longest_wait = std::chrono::milliseconds{2};
 
-/// Returns the handlers of this process that did not compute for longer than
-/// `longest_wait` while they ran, and whose thread gave up its core by itself
-/// meanwhile: by actor, those with none left out. One that computes for long is
-/// not among them, nor one whose core others took; one that waits shortly for a
-/// lock and whose core is then taken for long is.
+/// Counts the handlers of this process that did not compute for longer than
+/// `longest_wait` while they ran, and whose thread yielded its core itself
+/// meanwhile. Returns the counts by actor, without actors that have none. A
+/// handler that computes for long is not counted, nor is one whose core was
+/// taken by other threads. A handler that waits briefly for a lock and whose
+/// core is then taken for long is counted.
 /// Threads: any.
 std::vector<blocked_handlers> count_blocked_handlers();
 
-/// Looks at the handlers of one actor. A clock is read for each message; what
-/// the thread computed and how often it gave up its core (a system call) once
-/// for each time that the actor is resumed, and after a handler of over 0.1 ms,
-/// so that short ones before are not mistaken for a long one. A handler that
-/// runs others inside it
-/// (`inline_unit`) is counted for what they wait too.
+/// Observes the handlers of one actor. A clock is read for each message. The
+/// thread's computing time and the number of times that it yielded its core are
+/// read by a system call, once each time the actor is resumed and after a
+/// handler of more than 0.1 ms, so that earlier short handlers are not mistaken
+/// for a long one. A handler that runs others inside it (`inline_unit`) is also
+/// counted for their waits.
 /// Threads: those of its actor, one at a time.
 class handler_watch {
 public:
-  /// A thread takes the actor on.
+  /// A thread resumes the actor.
   void begin();
 
   /// A handler of the actor ended.
@@ -47,7 +48,7 @@ private:
   long waits_ = 0;
 };
 
-/// The base of every actor here.
+/// The base of every actor in this program.
 template <class... Signatures>
 class watched_actor : public caf::typed_event_based_actor<Signatures...> {
 public:
@@ -79,7 +80,8 @@ struct watched_by_handle<caf::typed_actor<Signatures...>> {
   using type = watched_actor<Signatures...>;
 };
 
-/// An actor of an interface with its state, and what its functions call `self`.
+/// An actor of an interface with its state, and the type of `self` in its
+/// functions.
 template <class Handle, class State>
 using actor_with =
   caf::stateful_actor<State, typename watched_by_handle<Handle>::type>;

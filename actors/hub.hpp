@@ -34,66 +34,67 @@
 
 namespace atelier::actors {
 
-/// Everything that the hub is told once.
+/// Configuration of the hub.
 struct hub_config {
   core::limits limits;
   config::scheduler_settings pace;
   config::process_settings processes;
-  /// What a request goes through; null: standard_pipeline().
+  /// The pipeline of a request; null: standard_pipeline().
   std::shared_ptr<const planning::pipeline> stages = nullptr;
   /// Key of the policies' random choices.
   uint64_t seed = 0;
-  /// Low half of the arena's epoch, and its slots by kind.
+  /// Low half of the arena's epoch, and the number of slots by kind.
   uint32_t arena = 1;
   slot_counts slots = {2, 2, 0};
   std::shared_ptr<const planning::policy> policy;
   std::shared_ptr<const planning::profile> profile;
   std::shared_ptr<const planning::plan> initial_plan;
-  /// How rows join batches, whatever plans say; none: as they say.
+  /// Overrides how plans let rows join batches; none: no override.
   std::optional<planning::joining> join = {};
-  /// A picture that is there when time runs out is answered with so long before
-  /// the deadline, beside twice what finishing takes of late.
+  /// An existing image is answered when the time until the deadline falls to
+  /// this margin plus twice the recent time for finishing.
   core::timespan answer_margin = std::chrono::milliseconds{25};
 };
 
-/// Where the hub's decisions go.
+/// Where the hub sends its decisions.
 struct hub_ports {
   std::shared_ptr<ipc::slot_store> slots;
   std::shared_ptr<handoff> workers;
   std::shared_ptr<gateway> clients;
   std::shared_ptr<supervision> watch;
-  /// In simulations, which have no stage that fetches. Null: there is one, or
-  /// nothing is kept.
+  /// Set in simulations, which have no stage that fetches. Null: such a stage
+  /// exists, or nothing is kept.
   std::shared_ptr<found_work> found = nullptr;
-  /// Null: nobody looks.
+  /// Null: no timeline is recorded.
   std::shared_ptr<timeline> drawing = nullptr;
 };
 
-/// Owns the scheduler's parts, and holds the transitions of rows: no actor, no
-/// clock, no thread. Events come with the time, effects leave by the ports.
+/// Owns the scheduler's parts and holds the transitions of rows, without an
+/// actor, a clock or a thread. Events carry the time; effects leave through the
+/// ports.
 ///
 /// Invariants, tested after every event (see check):
 /// (1) arrived = refused + answered + failed + cancelled + rows not ended;
-/// (2) a waiting row stands in exactly one lane, a running one has exactly one
+/// (2) a waiting row is in exactly one queue, and a running one has exactly one
 ///     dispatch with its attempt;
 /// (3) a worker's taken seats are its dispatches, at most its seats;
 /// (4) the terminal state is set before the answer leaves, once;
-/// (5) the keeper's invariants; every granted slot belongs to a dispatch or to
-///     a life that is not confirmed dead;
-/// (6) a row that starts from a picture holds its source from `prepared` to the
-///     end of its leg, whoever dies meanwhile;
-/// (7) a suspect has its worker to itself; where that prepares or encodes, the
-///     whole process.
+/// (5) the keeper's invariants hold; every granted slot belongs to a dispatch
+///     or to a life that is not confirmed dead;
+/// (6) a row that starts from an image holds its source from `prepared` to the
+///     end of its leg, even if processes die meanwhile;
+/// (7) a suspect has its worker to itself, or the whole process if the worker
+///     prepares or encodes.
 /// Threads: one at a time.
 class hub {
 public:
   hub(hub_config config, hub_ports ports);
 
-  /// @param held, keeps_suspicion as of the message `submit`
+  /// @param held, keeps_suspicion as in the message `submit`
   void submit(std::shared_ptr<const core::request> what, core::time_point now,
               core::suspicion held = {}, bool keeps_suspicion = false);
 
-  /// What `gateway::suspected` said is written down.
+  /// The trial announced by `gateway::suspected` has been recorded.
   void trial_noted(core::request_id id, core::time_point now);
 
   void cancel(core::request_id id, core::time_point now);
@@ -119,36 +120,35 @@ public:
   /// Whether a tick can change anything.
   bool wants_tick() const;
 
-  /// Fails everything that is not answered yet, and refuses from now on.
+  /// Fails all unanswered requests and refuses new ones from now on.
   void stop(core::time_point now);
 
-  /// The reference holds until the next call of anything here.
+  /// The reference holds until the next call of any member.
   const planning::cluster_view& cluster() const;
   scheduler_status status() const;
   recovery_counts recovery(core::time_point now) const;
   const counters& counts() const;
   const ipc::keeper& slots() const;
 
-  /// Requests not ended yet, or ended with a picture not taken yet.
+  /// Requests that have not ended, or whose image the client has not taken yet.
   size_t rows() const;
 
-  /// Returns the stage at which a request is; nothing where it has no route
-  /// yet.
+  /// Returns the stage at which a request is; nothing if it has no route yet.
   std::optional<size_t> stage_of(core::request_id id) const;
 
-  /// Returns the first invariant that does not hold; empty where all do.
+  /// Returns the first invariant that does not hold; empty if all hold.
   std::string check() const;
 
 private:
-  // hub_facts.cpp: choosing a route, asking before
-  /// Has the stages look for what is wanted; false where none does.
+  // hub_facts.cpp: asking for facts and choosing a route
+  /// Orders the stages to find the requested facts; false if none does.
   bool ask(core::request_id id, row& r, const planning::need& wants,
            core::time_point now);
   /// A stage that looks for facts ended, or its process did.
   void question_over(core::request_id id, row& r, size_t stage,
                      const stage_done& x, core::error why,
                      core::time_point now);
-  /// All that was asked is answered, as far as it will be.
+  /// All questions are answered, as far as they will be.
   void questions_over(core::request_id id, row& r, core::time_point now);
   static void take_facts(row& r, planning::facts found);
   void choose_route(core::request_id id, row& r, core::time_point now);
@@ -156,8 +156,8 @@ private:
   void turn_away(core::request_id id, row& r, core::error why,
                  core::timespan retry_after, core::time_point now);
   void count_choice(const row& r);
-  /// Ends a row with the picture that was found for it; false where there is
-  /// none to be had.
+  /// Ends a row with the image that was found for it; false if none is
+  /// available.
   bool answer_with_match(core::request_id id, row& r, uint32_t match,
                          core::time_point now);
   void count_own_work(const core::request& wanted);
@@ -166,31 +166,31 @@ private:
   /// Returns the steps that earlier work saves a leg.
   uint32_t saved_by(const row& r, const planning::leg& next,
                     core::variant_id variant, uint32_t level) const;
-  /// Has a row start from earlier work that has so many steps, if that is to be
-  /// had; else from what its slot holds.
+  /// Makes a row start from earlier work with this number of steps if that is
+  /// available; otherwise from the contents of its slot.
   void start_from_earlier(core::ticket who, row& r, uint32_t steps);
 
   // hub_stages.cpp: from stage to stage
   planning::row_view view_of(const row& r,
                              const planning::need& asked = {}) const;
-  /// Has a row go on with the first stage from `from` on, of those that are
-  /// due, that has something to do.
+  /// Continues a row with the first due stage, counted from `from`, that has
+  /// work to do.
   void next_stage(core::request_id id, row& r, size_t from,
                   core::time_point now);
-  /// The legs so far are over: on to the next one, or to the answer.
+  /// The legs so far are over: continues with the next one, or with the answer.
   void leg_over(core::request_id id, row& r, core::time_point now);
   /// A stage of the row's path failed and is not tried again.
   void stage_failed(core::request_id id, row& r, core::error why,
                     core::time_point now);
   void choose_again(core::request_id id, row& r, core::time_point now);
-  /// Returns the slot in which a row holds something; invalid: in none.
+  /// Returns the slot in which a row holds something; invalid: none.
   ipc::slot_ref slot_of(const row& r, planning::held name) const;
-  /// Has the row hold the captures that were written, and drops the others.
+  /// Makes the row hold the captures that were written, and drops the others.
   void keep_captures(row& r, const held_slots& what);
-  /// Has the row hold what a stage wrote for it.
+  /// Makes the row hold what a stage wrote for it.
   core::result<void> keep(row& r, const held_slots& what);
-  /// Orders a stage's work that moves no row: facts before a route, or what
-  /// follows the answer. False where nobody is free for it.
+  /// Orders a stage's work that moves no row: facts before a route, or work
+  /// after the answer. False if no worker is free for it.
   bool order_aside(core::request_id id, row& r, size_t stage,
                    core::typed_body order, core::timespan left,
                    core::time_point now);
@@ -199,11 +199,11 @@ private:
                   core::time_point now);
 
   // hub_probes.cpp: searches that no request waits for
-  /// Begins one where the plan wants it, after what one like `asked` asks for;
-  /// ends one that took too long.
+  /// Begins a probe if the plan wants one, with the search that a request like
+  /// `asked` would make; ends a probe that took too long.
   void probe(const std::shared_ptr<const core::request>& asked,
              core::time_point now);
-  /// The search of a probe ended; false where it was a request's.
+  /// The search of a probe ended; false if it belonged to a request.
   bool probe_over(const stage_done& x, const dispatched& was,
                   const core::error& why, core::time_point now);
 
@@ -211,24 +211,24 @@ private:
   void apply(const planning::assignment& x, worker& w, core::time_point now);
   void change_hosting(worker& w, core::time_point now);
   void note_load(const worker& w, const adopted& x, core::time_point now);
-  /// Has new variants loaded: beside what runs where that can be, else when all
-  /// has ended.
+  /// Loads new variants: beside the running rows if possible, otherwise when
+  /// all rows have ended.
   void host(const planning::assignment& x, worker& w, core::time_point now);
   void drain_and_load(worker& w, bool loads, core::time_point now);
   void adopted_beside(const adopted& x, worker& w, core::time_point now);
-  /// Has it host these no more, and forget them.
+  /// Stops hosting these variants and unloads them.
   void send_away(const std::vector<core::variant_id>& leaving, worker& w,
                  core::time_point now);
   void tell_leaving(worker& w);
-  /// Who is there, or hosts what, is not as it was.
+  /// Workers have joined or left, or their hosting has changed.
   void hosting_changed();
-  /// Has every variant that is waited for looked for a host again, once after
-  /// such a change.
+  /// Looks for a host once again for every awaited variant, after such a
+  /// change.
   void look_anew();
-  /// Notes a variant whose lane nobody serves, nor will.
+  /// Notes a variant whose queue no worker serves or will serve.
   void look_for_host(core::lane_id lane);
-  /// Tells the planner of those that were noted, and of rows that found no
-  /// seat where the plan groups them.
+  /// Reports to the planner the noted variants, and the rows that found no seat
+  /// under a plan that groups them.
   void tell_waiting();
   void serve(worker& w);
   void end_filling();
@@ -253,49 +253,50 @@ private:
   void end_row(core::request_id id, row& r, row_state as, core::error why,
                core::time_point now);
   void expire(core::request_id id, row& r, core::time_point now);
-  /// Has a row whose route may answer with the picture it has expire so early
-  /// that this answer is in time.
+  /// Makes a row whose route may answer with its current image expire early
+  /// enough for this answer to be in time.
   void expire_in_time(row& r);
   void refuse(std::shared_ptr<const core::request> what, core::error why,
               core::timespan retry_after, core::time_point now);
   void leave_worker(core::request_id id, row& r);
-  /// Sets a row's terminal state: nothing is predicted of it any more.
+  /// Sets a row's terminal state: nothing more is predicted for it.
   void close(row& r, row_state as);
   void drop_source(row& r);
   void settle(core::time_point now);
 
-  // hub_dispatch.cpp: lanes to workers
+  // hub_dispatch.cpp: from queues to workers
   core::lane_id lane_for(const row& r) const;
   planning::waiting entry_for(core::request_id id, const row& r) const;
   void pump(core::time_point now);
   void pump_lane(core::lane_id lane, core::time_point now);
   enum class dispatching : uint8_t { went, nobody, no_slots };
-  /// Dispatches the first of them, or lets late ones end.
+  /// Dispatches the first of the queue's rows, or ends late ones.
   dispatching dispatch_one(std::vector<planning::waiting> queue, worker& w,
                            bool pool, core::time_point now);
   bool dispatch(core::request_id id, worker& w, core::time_point now);
-  /// The last seats of a worker are for tenants that have none there.
+  /// Whether a tenant may take a seat: a worker's last seats are for tenants
+  /// that have none there.
   bool leaves_seat(const worker& w, core::tenant_id whose) const;
   bool has_seat(const worker& w, core::tenant_id whose) const;
-  /// Dispatches a row that is under way, where the next one of its lane must
-  /// wait for slots: such a row may hold some, and gives them back only at its
-  /// end. At devices, those in their first leg wait for their turn while
-  /// anything runs.
+  /// Dispatches a row that is under way when the next one of its queue must
+  /// wait for slots: such a row may hold slots, which it frees only at its end.
+  /// At devices, rows in their first leg wait for their turn while anything
+  /// runs.
   bool dispatch_under_way(const std::vector<core::lane_id>& lanes, worker& w,
                           core::time_point now);
-  /// Give a row the slots of its phase, and make its order; nothing where there
-  /// are not enough of them.
+  /// Give a row the slots of its phase and make its order; nothing if too few
+  /// slots are available.
   std::optional<work> order_of_stage(core::ticket who, const row& r,
                                      const worker& w);
   std::optional<work> order_to_denoise(core::ticket who, row& r,
                                        const worker& w);
-  /// Has states kept on the way, in as many slots as are there.
+  /// Orders states to be kept on the way, in as many slots as are available.
   void order_captures(core::ticket who, const row& r, const worker& w,
                       denoise& into);
-  /// Has a row run by what its worker hosts, from earlier work where its route
-  /// says so.
+  /// Makes a row run by a variant that its worker hosts, from earlier work if
+  /// its route says so.
   void settle_start(core::ticket who, row& r, const worker& w);
-  /// A waiting row runs from now on; a worker has one more.
+  /// A waiting row starts to run; a worker has one more.
   void leave_for_worker(core::request_id id, row& r, core::time_point now);
   void take_seat(row& r, const dispatched& x, worker& w, core::time_point now);
   void withdraw(worker& w);
@@ -303,58 +304,58 @@ private:
   planning::worker_view view_of(const worker& w) const;
   core::timespan allowance_of(const row& r, const worker& w) const;
 
-  // hub_slots.cpp: what a dispatch is given
-  /// Returns where on its route a row is.
+  // hub_slots.cpp: the slots of a dispatch
+  /// Returns a row's position on its route.
   static planning::pipeline::position place_of(const row& r);
-  /// Returns what must stay free when a row is given what its stage takes.
+  /// Returns the slots that must stay free when a row gets those of its stage.
   slot_counts left_for_next(const row& r) const;
   slot_counts left_for_others(const row& r, bool has_some) const;
   static slot_counts sum(slot_counts a, const slot_counts& b);
-  /// Whether the files that its request brings are put into a slot for a row's
-  /// stage; it is one of those that stay free.
+  /// Whether a row's stage needs the request's files in a slot, which is one of
+  /// those that stay free.
   bool reads_files(const row& r) const;
 
-  /// What a row's stage is granted where so many slots stay free.
+  /// Slots that a row's stage takes, and how many must stay free.
   struct slot_needs {
     slot_counts takes = {};
     slot_counts leaves = {};
   };
 
-  /// What others are left of devices is not in it.
+  /// Excludes the slots of devices that are left for others.
   slot_needs needs_of(const row& r) const;
   const held_slots* grant_for_stage(core::ticket who, const row& r,
                                     const worker& w);
 
-  // hub_suspects.cpp: rows whose worker died under them
-  /// Begins a stage; a row that died in it too often before ends here.
+  // hub_suspects.cpp: rows whose worker died while it worked on them
+  /// Begins a stage; ends a row that died in it too often before.
   void enter(core::request_id id, row& r, size_t stage, core::time_point now);
-  /// Returns what is counted of a row while it waits.
+  /// Returns how a waiting row is counted.
   static queues::marks marks_of(const row& r);
   void pump_alone(core::lane_id lane, core::time_point now);
   void pump_pool_suspects(core::time_point now);
-  /// Returns the suspect of a lane that was tried least, of those that there
-  /// are slots for.
+  /// Returns the suspect of a queue that was tried least, preferring those for
+  /// which slots are available.
   core::request_id next_suspect(core::lane_id lane, core::time_point now) const;
-  /// Whether its trial is written down; else asks for that.
+  /// Whether its trial is recorded; otherwise requests that.
   bool may_try(core::request_id id, row& r);
   void note_suspicion(core::request_id id, row& r, uint32_t trials, bool waits);
   void forgive(core::request_id id, row& r);
-  /// The engine stops: a trial that is not over does not count.
+  /// The engine stops: an unfinished trial does not count.
   void take_trial_back(core::request_id id, row& r);
   core::error poison_of(const row& r, std::string_view last) const;
   bool has_room_for(const row& r) const;
   /// Returns what the workers of a process were working on when it died.
   std::set<core::ticket> worked_on(const std::set<core::worker_id>& gone,
                                    death cause) const;
-  /// Notes who waits for these workers and for nobody else.
+  /// Notes the requests that wait for these workers and for no others.
   void note_delayed(const std::set<core::lane_id>& served);
 
   // hub_replies.cpp: replies and deaths
-  /// How a dispatch ended without what it was for.
+  /// How a dispatch ended without its result.
   enum class loss : uint8_t {
-    /// A living worker says so.
+    /// A living worker reported it.
     told,
-    /// Its process ended, and not for its sake.
+    /// Its process ended, but not because of it.
     killed,
     /// Its process ended while it worked on this.
     suspicious,
@@ -367,41 +368,41 @@ private:
 
   bool conclude(core::ticket who, core::time_point now, concluded& out);
   void note(row& r, const std::vector<core::note>& what);
-  /// Notes what a judge told; returns what its gate compares.
+  /// Notes a judge's score; returns the value that its gate compares.
   double note_score(double told);
-  /// Returns what people are told of a row that ends; of a dispatch that did.
+  /// Returns the reported facts of a row that ends.
   records::ending ending_of(core::request_id id, const row& r) const;
-  /// Nothing where the worker is gone, or nobody looks.
+  /// Returns nothing if the worker is gone or no timeline is recorded.
   std::optional<timeline_track> track_of_worker(core::worker_id id) const;
   void note_returned(core::request_id id, const dispatched& x,
                      const core::error& why, core::time_point now);
   void fall_back(core::request_id id, row& r, const concluded& x,
                  const core::error& why, loss how, core::time_point now);
 
-  // hub_work.cpp: what is predicted
+  // hub_work.cpp: predictions
   core::timespan retry_after() const;
-  /// Counts a row's work on devices anew, or no more.
+  /// Counts a row's work on devices anew, or stops counting it.
   void count_work(row& r);
   void uncount_work(row& r);
   std::optional<core::error> no_room_for(core::variant_id variant,
                                          core::timespan& retry_after) const;
-  /// Why the plan does not admit a row now.
+  /// Returns why the plan does not admit a row now.
   std::optional<core::error> not_admitted(const row& r,
                                           core::timespan& retry_after,
                                           core::time_point now);
-  /// Returns what is still to be done for a row.
+  /// Returns the work that is left for a row.
   static work_left rest_of(const row& r);
-  /// Whether a row is too late for a worker's kind of device, and not for
-  /// another that serves its lane.
+  /// Whether a row is too late for a worker's kind of device, but not for
+  /// another that serves its queue.
   bool waits_for_quicker(const planning::waiting& x, const worker& w,
                          core::time_point now) const;
   worker& choose_worker(core::lane_id lane, core::time_point now);
-  /// Where the plan groups rows: null where the lane's next one waits.
+  /// Chooses under a plan that groups rows; null if the queue's next row waits.
   worker* seat_in_group(core::lane_id lane, core::time_point now);
   void note_pace(const worker& w, const stepped& x, core::time_point now);
   void tell_costs();
-  /// Has plans do without workers that are slow beside others, and with those
-  /// that are so no more.
+  /// Makes plans leave out workers that are slow compared with others, and
+  /// include those that are no longer slow.
   void tell_slow(core::time_point now);
 
   hub_config config_;
@@ -413,19 +414,19 @@ private:
   requests requests_;
   std::unordered_map<core::ticket, dispatched> out_;
   actors::workers workers_;
-  /// Lanes that were looked for a host since hosting changed.
+  /// Queues for which a host was looked for since hosting changed.
   std::set<core::lane_id> looked_;
   bool looks_anew_ = false;
   std::vector<core::variant_id> unhosted_;
-  /// Rows of a plan that groups them found no seat; how many waited when that
-  /// was told.
+  /// Rows found no seat under a plan that groups them; and how many waited when
+  /// that was last reported.
   bool crowded_ = false;
   size_t told_waiting_ = 0;
-  /// From the first known mask on, views tell the rows of their workers: before
-  /// nobody needs them.
+  /// From the first known mask on, views list the rows of their workers; before
+  /// that they are not needed.
   bool tells_rows_ = false;
   actors::queues queues_;
-  /// Sees the workers where `cluster` does.
+  /// Sees the workers whenever `cluster` does.
   mutable actors::forecast forecast_;
   planning::admission admission_;
 
@@ -437,16 +438,16 @@ private:
   std::optional<open_probe> probe_;
   core::time_point last_probe_;
   uint64_t probes_ = 0;
-  /// Version of the last plan after which retrievals called for another one.
+  /// Version of the last plan after which retrievals requested another one.
   std::optional<uint64_t> called_for_;
   std::vector<core::worker_id> filling_;
   bool stopping_ = false;
 };
 
-/// Deaths alone without anything gained, after which a request is poison.
+/// Deaths alone without progress after which a request counts as poison.
 inline constexpr uint32_t most_strikes = 2;
 
-/// Rows of a pool's lane among which one of another tenant is looked for.
+/// Rows of a pool's queue among which one of another tenant is searched.
 inline constexpr size_t looked_at = 4;
 
 } // namespace atelier::actors

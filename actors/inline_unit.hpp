@@ -13,10 +13,10 @@
 
 namespace atelier::actors {
 
-/// Runs actors on a thread that is not CAF's: one that just got news for an
-/// actor runs it at once, instead of waking a thread of the scheduler for it
-/// (some 20 us on an idle machine). An actor that runs elsewhere already just
-/// gets the message.
+/// Runs actors on a thread that is not CAF's. A thread that just received news
+/// for an actor runs the actor at once, instead of waking a thread of the
+/// scheduler for it (about 20 us on an idle machine). An actor that already
+/// runs elsewhere only gets the message.
 /// Threads: one thread for each unit.
 class inline_unit : public caf::execution_unit {
 public:
@@ -30,7 +30,7 @@ public:
                 this);
   }
 
-  /// Delivers `x` to `to` and runs whatever became runnable by it, here.
+  /// Delivers `x` to `to` and runs all actors that this made runnable, here.
   template <class Handle, class T>
   void deliver(const Handle& to, T x) {
     keep(to, std::move(x));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Messages that never leave the process: they may carry shared immutable data.
+// Messages that never leave the process; they may carry shared immutable data.
 
 #include <atelier/actors/messages.hpp>
 #include <atelier/actors/recovery_watch.hpp>
@@ -30,34 +30,34 @@ namespace atelier::actors {
 /// A valid request enters.
 struct submit {
   std::shared_ptr<const core::request> what;
-  /// What a server before held against it.
+  /// The suspicion that an earlier server recorded against it.
   core::suspicion held = {};
-  /// The client writes down what is held against it: a trial alone waits for
-  /// that (`trial_noted`).
+  /// The client records suspicions against it: a trial alone waits for that
+  /// (`trial_noted`).
   bool keeps_suspicion = false;
 };
 
-/// The client wrote down that the request is about to be tried alone.
+/// The client recorded that the request is about to be tried alone.
 struct trial_noted {
   core::request_id id;
 };
 
-/// The client takes its request back.
+/// The client cancels its request.
 struct cancel_request {
   core::request_id id;
 };
 
-/// The gateway copied the answer's picture out of its slot.
+/// The gateway copied the answer's image out of its slot.
 struct taken_answer {
   core::request_id id;
 };
 
-/// The planner publishes.
+/// The planner publishes a plan.
 struct publish_plan {
   std::shared_ptr<const planning::plan> what;
 };
 
-/// A worker came or went.
+/// A worker joined or left.
 struct cluster_changed {
   planning::cluster_view there;
 };
@@ -68,50 +68,50 @@ struct suspect_process {
   std::string why;
 };
 
-/// The supervisor says of a process life that it may be dead.
+/// The supervisor reports that a process life may be dead.
 struct process_suspected {
   ipc::process_life who;
 };
 
 /// How a process ended.
 enum class death : uint8_t {
-  /// A signal of its own making, or an exit that nobody asked for.
+  /// A signal of its own making, or an exit that was not requested.
   crash,
-  /// Killed by this program: it was silent, or wrote nonsense.
+  /// Killed by this program because it was silent or wrote nonsense.
   watchdog,
   /// Killed by the kernel for memory.
   memory,
-  /// Anything else: an operator, or nobody knows.
+  /// Anything else: an operator, or an unknown cause.
   outside,
 };
 
 /// Returns what became of a process, for sentences: "crashed".
 std::string_view to_string(death x);
 
-/// Returns whether a request may be to blame for it.
+/// Whether a request may be to blame for the death.
 constexpr bool may_be_of_a_request(death x) {
   return x != death::outside;
 }
 
-/// The supervisor says of a process life that it is over. All that it wrote has
-/// been delivered before. Not confirmed: it may still be there, so its slots
-/// stay quarantined until a second, confirmed message.
+/// The supervisor reports that a process life has ended. Everything that it
+/// wrote was delivered before. If `confirmed` is false the process may still
+/// exist, so its slots stay quarantined until a second, confirmed message.
 struct process_lost {
   ipc::process_life who;
   bool confirmed = true;
   death cause = death::outside;
 };
 
-/// The scheduler says that a request caused the end of a process.
+/// The scheduler reports that a request caused the end of a process.
 struct request_caused {
   ipc::process_life who;
 };
 
-/// The planner's offload ended: a plan, or why there is none.
+/// The planner's offload ended, with a plan or an error.
 struct plan_made {
-  /// That of the work; an older one is too late.
+  /// Number of the work; the result of an older one arrives too late.
   uint64_t number = 0;
-  /// Devices that it was solved for.
+  /// Number of devices for which it was solved.
   uint32_t devices = 0;
   std::shared_ptr<const planning::plan> what;
   core::error failure;
@@ -119,60 +119,60 @@ struct plan_made {
 
 /// The planner's state.
 struct planner_status {
-  /// Devices of the last solving that ended, with a plan or without.
+  /// Number of devices of the last solve that ended, with or without a plan.
   uint32_t devices = 0;
 };
 
-/// An operator wants variants to be there, or away.
+/// An operator wants variants to be loaded or removed.
 struct wish_hosting {
   std::vector<core::variant_id> variants;
   bool there = true;
 };
 
-/// The planner wants to hear of jumps of the load.
+/// The planner subscribes to jumps of the load.
 struct watch_load {
   caf::actor_addr planner;
 };
 
-/// Requests a second that came, and that were planned for.
+/// Requests per second: the measured rate and the planned rate.
 struct load_jumped {
   double came = 0;
   double planned = 0;
 };
 
-/// Raw counts since the scheduler's start; each only rises but for those of
-/// what waits.
+/// Raw counts since the scheduler's start. Each only rises, except those of
+/// waiting requests.
 struct counters {
   uint64_t arrived = 0;
   uint64_t refused = 0;
   uint64_t answered = 0;
   uint64_t failed = 0;
   uint64_t cancelled = 0;
-  /// Of the failed: dropped for their deadline.
+  /// The failed requests that were dropped for their deadline.
   uint64_t late = 0;
   uint64_t dispatched = 0;
-  /// Replies whose ticket was not outstanding any more.
+  /// Replies whose ticket was no longer outstanding.
   uint64_t stale_replies = 0;
   uint64_t workers_lost = 0;
   uint64_t resumed = 0;
   uint64_t steps_run = 0;
-  /// Dispatches put off because the arena was full.
+  /// Dispatches postponed because the arena was full.
   uint64_t slot_waits = 0;
-  /// Variants changed by workers.
+  /// Variant changes by workers.
   uint64_t loads = 0;
-  /// Steps that were run with so many rows, by the rows; the last one counts
-  /// all larger batches.
+  /// Steps by the number of rows they were run with; the last entry counts all
+  /// larger batches.
   std::vector<uint64_t> batches;
-  /// Facts that did not come in time.
+  /// Facts that did not arrive in time.
   uint64_t facts_late = 0;
-  /// By stage of the pipeline: how often it failed, found nobody free or no
-  /// slot, or answered too late, and was left out.
+  /// By stage of the pipeline: how often it was left out because it failed,
+  /// found no free worker or slot, or answered too late.
   std::vector<uint64_t> stages_left_out;
   /// States that devices kept for later requests.
   uint64_t captured = 0;
-  /// Pictures that their judge failed at.
+  /// Images on which their judge failed.
   uint64_t judge_failures = 0;
-  /// As the fields of planning::demand_window and planning::demand.
+  /// These are like the fields of planning::demand_window and planning::demand.
   uint64_t searched = 0;
   uint64_t hits = 0;
   std::vector<std::pair<uint32_t, uint64_t>> skips;
@@ -181,70 +181,70 @@ struct counters {
   std::vector<uint64_t> confidences;
   std::vector<uint64_t> edits;
   std::vector<uint64_t> placed;
-  /// May fall, too.
+  /// This one can also fall.
   std::vector<double> extra_work;
   std::vector<uint64_t> waiting;
   std::vector<uint64_t> waiting_shared;
-  /// The last ones, oldest first, and how many there were in all.
+  /// The last retrievals, oldest first, and the total number.
   std::vector<planning::retrieval_sample> retrievals;
   uint64_t retrieved = 0;
 
   friend bool operator==(const counters&, const counters&) = default;
 };
 
-/// One worker for people.
+/// One worker, for human readers.
 struct worker_line {
   std::string device;
   std::vector<std::string> variants;
   uint32_t seats_taken = 0;
   uint32_t seats = 0;
   uint32_t max_batch = 0;
-  /// It loads what a plan has it host.
+  /// It is loading the variants that a plan assigns to it.
   bool loading = false;
-  /// It takes several times as long as others: plans do without it.
+  /// It takes several times as long as others, so plans leave it out.
   bool slow = false;
 };
 
-/// The scheduler's state for people.
+/// The scheduler's state, for human readers.
 struct scheduler_status {
   counters counts;
   uint32_t waiting = 0;
   uint32_t running = 0;
   uint32_t slots = 0;
   uint32_t slots_in_use = 0;
-  /// The one in force.
+  /// The plan in force.
   std::shared_ptr<const planning::plan> plan;
-  /// What plans go by, with what was measured since the start.
+  /// The profile that plans use, with what was measured since the start.
   std::shared_ptr<const planning::profile> profile;
-  /// Each pool has so many workers that have joined.
+  /// Number of workers that have joined each pool.
   std::map<role, uint32_t> pool_workers;
-  /// Each device has a line.
+  /// One line per device.
   std::vector<worker_line> workers;
   recovery_counts recovery;
 };
 
-/// One process for people.
+/// One process, for human readers.
 struct process_line {
   std::string part;
   int32_t pid = 0;
   uint32_t restarts = 0;
   bool alive = false;
-  /// Of all its lives.
+  /// Totals over all its lives.
   std::vector<blocked_handlers> blocked = {};
   /// It is set up and answers.
   bool ready = false;
-  /// Why it could not be set up; ec::none: it could, or has not said.
+  /// Why it could not be set up; ec::none if it could, or has not reported yet.
   core::error refusal = {};
 };
 
-/// A process's start went one way or the other.
+/// A process was started, or its start failed.
 struct process_started {
   ipc::process_life who;
   int32_t pid = 0;
   core::error failure;
 };
 
-/// A process is gone for certain; its outbound ring was read to the end.
+/// A process has certainly ended; its outbound ring was read to the end.
 struct process_exited {
   ipc::process_life who;
   std::string how;
@@ -261,7 +261,7 @@ struct picture_decoded {
   gpu::decode_report what;
 };
 
-/// The executor loaded variants, or could not.
+/// The executor loaded variants, or failed to.
 struct variants_loaded {
   core::error failure;
 };

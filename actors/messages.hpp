@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Every message between the actors of a request's path, in path order: plain
-// structs, no tensor, no pointer, no handle. They cross processes as bytes
-// (wire.hpp) and hosts by CAF; types that stay inside one process stand in
-// local_messages.hpp.
+// Every message between the actors of a request's path, in path order. Messages
+// are plain structs without tensors, pointers or handles. They cross processes
+// as bytes (wire.hpp) and hosts by CAF; types that stay inside one process are
+// in local_messages.hpp.
 
 #include <atelier/core/error.hpp>
 #include <atelier/core/ids.hpp>
@@ -30,11 +30,11 @@ namespace atelier::actors {
 
 /// What a worker does.
 enum class role : uint8_t {
-  /// CPU process: what comes before the steps of a leg.
+  /// CPU process: the work before the steps of a leg.
   preprocess,
   /// A device: the steps of a leg.
   denoise_step,
-  /// CPU process: what comes after the steps, until the answer.
+  /// CPU process: the work after the steps, until the answer.
   postprocess,
   /// CPU process: facts about a request before it has a route.
   classifier,
@@ -44,7 +44,7 @@ enum class role : uint8_t {
 
 std::string_view to_string(role x);
 
-/// Where a worker lives: one life of a process, and its place there.
+/// Address of a worker: one life of a process, and its place in that process.
 struct worker_address {
   ipc::process_life where;
   role what = role::preprocess;
@@ -62,24 +62,24 @@ struct worker_address {
 
 // -- from workers: announcing seats -------------------------------------------
 
-/// A worker is there and takes work against its seats.
+/// A worker announces itself and accepts work up to its seats.
 struct worker_ready {
   worker_address who;
   uint32_t seats = 1;
   /// Name of the device; empty for CPU pools.
   std::string device;
-  /// What kind of device that is; empty: what its name begins with.
+  /// Kind of the device; if empty, the beginning of its name.
   std::string kind;
-  /// Names of the variants resident there, and of those that it may host;
-  /// empty: any of the profile.
+  /// Names of the variants resident on the device, and of those that it may
+  /// host; empty: any of the profile.
   std::vector<std::string> variants;
   std::vector<std::string> may_host;
-  /// Of what it hosts at a time; 0: no bound.
+  /// Memory for the variants that it hosts at a time; 0: no bound.
   uint64_t memory_bytes = 0;
-  /// It loads variants while its rows go on.
+  /// It loads variants while its rows continue.
   bool loads_beside = false;
   uint32_t max_batch = 1;
-  /// Most steps between two signs of life.
+  /// Maximum number of steps between two signs of life.
   uint32_t run_steps = 1;
 
   friend bool operator==(const worker_ready&, const worker_ready&) = default;
@@ -94,17 +94,17 @@ struct worker_ready {
 
 // -- stages -------------------------------------------------------------------
 
-/// Do a stage's work for a request (planning/stage.hpp); answered with
+/// Orders a stage's work for a request (planning/stage.hpp); answered with
 /// `stage_done`.
 struct run_stage {
   core::ticket who;
   /// Index in the pipeline.
   uint16_t stage = 0;
-  /// How long the answer is waited for; the largest value: as long as the
-  /// process lives.
+  /// How long the sender waits for the answer; the largest value: as long as
+  /// the process lives.
   core::timespan left = core::timespan::max();
   planning::slot_set slots;
-  /// So short that waking another thread for it costs more.
+  /// The work is so short that waking another thread for it would cost more.
   bool is_short = false;
   core::typed_body order;
 
@@ -121,7 +121,7 @@ struct stage_done {
   uint16_t stage = 0;
   core::error failure;
   core::timespan took{0};
-  /// What the client should know, a sentence each.
+  /// Notes for the client, one sentence each.
   std::vector<core::note> notes;
   /// When the work began, in nanoseconds on the host's monotonic clock.
   int64_t began_ns = 0;
@@ -137,8 +137,8 @@ struct stage_done {
 
 // -- denoising ----------------------------------------------------------------
 
-/// Run a leg from the state in `from` on, publishing into `state`, and decode
-/// into `image`.
+/// Orders to run a leg from the state in `from`, to publish into `state` and to
+/// decode into `image`.
 struct denoise {
   core::ticket who;
   core::recipe how;
@@ -146,8 +146,8 @@ struct denoise {
   ipc::slot_ref from;
   ipc::slot_ref state;
   ipc::slot_ref image;
-  /// What an image-to-image run or an edit starts from, readable until the
-  /// reply; invalid where there is none.
+  /// Source of an image-to-image run or an edit, readable until the reply;
+  /// invalid for other runs.
   ipc::slot_ref source;
   /// Steps that `from` holds, as far as the sender knows.
   uint32_t steps_done = 0;
@@ -156,9 +156,9 @@ struct denoise {
   int64_t deadline_ns = 0;
   core::tenant_id tenant = {};
   bool wants_progress = false;
-  /// A preview goes with the state after every so many steps; 0: none.
+  /// A preview is sent with the state after every so many steps; 0: none.
   uint32_t preview_every = 0;
-  /// Who scores the picture; empty: nobody.
+  /// Name of the judge that scores the image; empty: none.
   std::string judge;
   /// Another row of the same batch follows: a worker whose batches join as a
   /// whole starts with the last one.
@@ -176,8 +176,9 @@ struct denoise {
   }
 };
 
-/// These rows, and no others, are in the worker's batch or in decoding from now
-/// on. Sent before the device sees them, so that a death names its batch-mates.
+/// Reports that exactly these rows are in the worker's batch or in decoding
+/// from now on. It is sent before the device sees them, so that a death names
+/// its batch-mates.
 struct stepping {
   worker_address who;
   std::vector<core::ticket> rows;
@@ -190,7 +191,7 @@ struct stepping {
   }
 };
 
-/// How far one row is.
+/// Progress of one row.
 struct row_progress {
   core::ticket who;
   uint32_t steps_done = 0;
@@ -208,13 +209,13 @@ struct row_progress {
 /// A run of steps ended: the worker's sign of life.
 struct stepped {
   worker_address who;
-  /// Those of whom there is news.
+  /// The rows that have news.
   std::vector<row_progress> rows;
-  /// All rows of the run, and its steps.
+  /// The number of rows in the run, and its steps.
   uint32_t batch = 0;
   uint32_t steps = 0;
-  /// When it ended, in nanoseconds on the host's monotonic clock; how long its
-  /// steps took, and opening its new rows before them.
+  /// When the run ended, in nanoseconds on the host's monotonic clock; how long
+  /// its steps took, and how long opening its new rows took before them.
   int64_t ended_ns = 0;
   core::timespan took{0};
   core::timespan opening{0};
@@ -232,24 +233,24 @@ struct denoised {
   core::ticket who;
   core::error failure;
   uint32_t steps_done = 0;
-  /// Of this attempt.
+  /// Steps of this attempt only.
   uint32_t steps_run = 0;
   core::timespan text{0};
   core::timespan denoise{0};
   core::timespan decode{0};
   uint64_t bytes = 0;
   /// When the attempt's first step began, in nanoseconds on the host's
-  /// monotonic clock; 0: none did.
+  /// monotonic clock; 0: none began.
   int64_t first_step_ns = 0;
-  /// These mean what those of `stage_done` do.
+  /// Notes for the client, as in `stage_done`.
   std::vector<core::note> notes;
-  /// What the judge said, 0..1; 0 where nobody was asked, `planning::unjudged`
-  /// where it failed.
+  /// The judge's score, 0..1; 0 if no judge was requested, `planning::unjudged`
+  /// if it failed.
   double score = 0;
-  /// When decoding ended, likewise; 0: nothing was decoded.
+  /// When decoding ended, in the same unit; 0: nothing was decoded.
   int64_t decoded_ns = 0;
-  /// The steps of the captures whose slots hold their states, rising; also
-  /// where the leg failed or was cancelled after them.
+  /// The steps of the captures whose slots hold their states, ascending; also
+  /// set if the leg failed or was cancelled after them.
   std::vector<uint32_t> captured = {};
 
   friend bool operator==(const denoised&, const denoised&) = default;
@@ -264,19 +265,19 @@ struct denoised {
 
 // -- hosting ------------------------------------------------------------------
 
-/// Host these variants and no others, and run batches so. Answered with
-/// `adopted` when all are loaded; sent with new variants only to a worker that
-/// holds no row, but for one that loads them beside its rows.
+/// Orders to host exactly these variants, and how to run batches. Answered with
+/// `adopted` when all are loaded. New variants are sent only to a worker that
+/// holds no row, unless it loads them beside its rows.
 struct adopt {
   /// Rises with each one sent to a worker.
   uint32_t number = 0;
-  /// Empty: those that it has.
+  /// Empty: the variants that it already has.
   std::vector<core::variant_id> hosting;
   uint32_t batch = 1;
   planning::joining join = planning::joining::step;
-  /// Variants of rows that go on, and of rows that may still come: they stay.
+  /// Variants of rows that continue or may still arrive: they stay.
   std::vector<core::variant_id> keep;
-  /// Variants that leave the device's memory once no row is there with them.
+  /// Variants that leave the device's memory once no row uses them.
   std::vector<core::variant_id> leaving;
 
   friend bool operator==(const adopt&, const adopt&) = default;
@@ -290,9 +291,10 @@ struct adopt {
 struct adopted {
   worker_address who;
   uint32_t number = 0;
-  /// The variants are not there. A worker that loaded them beside its rows has
-  /// those that it had, others have none; out_of_resources of the former: they
-  /// do not fit beside what runs.
+  /// Set if the variants were not loaded. A worker that loads beside its rows
+  /// then still has its previous ones; others have none. out_of_resources from
+  /// a worker that loads beside its rows means that they do not fit beside what
+  /// runs.
   core::error failure;
 
   friend bool operator==(const adopted&, const adopted&) = default;
@@ -303,10 +305,10 @@ struct adopted {
   }
 };
 
-// -- taking back --------------------------------------------------------------
+// -- cancelling ---------------------------------------------------------------
 
-/// Stop working on this ticket. It is answered all the same, as cancelled, so
-/// that its seat and slots come back.
+/// Orders to stop working on this ticket. It is still answered, as cancelled,
+/// so that its seat and slots are freed.
 struct cancel_work {
   core::ticket who;
 
@@ -320,14 +322,14 @@ struct cancel_work {
 
 // -- processes ----------------------------------------------------------------
 
-/// Tells a new process what it is; the first record of its life.
+/// Assigns a new process its part; the first record of its life.
 struct setup {
   /// "cpu" or the name of a device.
   std::string part;
   /// All settings as TOML.
   std::string settings;
-  /// Names, versions and order of the pipeline's stages: a process with others
-  /// ends.
+  /// Names, versions and order of the pipeline's stages: a process whose stages
+  /// differ ends.
   std::string stages;
 
   friend bool operator==(const setup&, const setup&) = default;
@@ -350,7 +352,7 @@ struct ping {
   }
 };
 
-/// Handlers of an actor that ran for long and waited meanwhile.
+/// Counts an actor's handlers that ran for long and waited meanwhile.
 struct blocked_handlers {
   std::string actor;
   uint64_t count = 0;
@@ -368,7 +370,7 @@ struct blocked_handlers {
 struct pong {
   ipc::process_life who;
   uint64_t number = 0;
-  /// Of this life until now.
+  /// Counts of this life until now.
   std::vector<blocked_handlers> blocked = {};
 
   friend bool operator==(const pong&, const pong&) = default;
@@ -379,7 +381,7 @@ struct pong {
   }
 };
 
-/// A new process cannot be what it was told to be, and ends.
+/// A new process cannot be set up as ordered, and ends.
 struct setup_refused {
   ipc::process_life who;
   core::error why;

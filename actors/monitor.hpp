@@ -10,12 +10,12 @@
 
 namespace atelier::actors {
 
-/// What the monitor is made of.
+/// Configuration of the monitor.
 struct monitor_config {
   scheduler_actor hub;
   /// Length of one window, more than 0.
   core::timespan window = std::chrono::seconds{10};
-  /// Windows kept, at least 1.
+  /// Number of windows kept, at least 1.
   uint32_t windows = 60;
 };
 
@@ -30,24 +30,24 @@ struct monitor_state {
   std::vector<uint64_t> waiting;
   std::vector<uint64_t> waiting_shared;
   caf::actor_addr planner;
-  /// Requests a second that the last plan was made for; below 0 where none was
-  /// asked for yet.
+  /// Requests per second for which the last plan was made; below 0 if no plan
+  /// was requested yet.
   double planned_rate = -1;
 
-  /// Ends the window at `now` with what the counts rose since its begin.
+  /// Ends the window at `now` with the increase of the counts since its begin.
   void close(const counters& counts, core::time_point now);
 
-  /// Returns what a plan is to be made for, and remembers its rate.
+  /// Returns the demand for which a plan is to be made, and remembers its rate.
   planning::demand ask();
 
-  /// Whether the last window is not what was planned for; if so it is what the
-  /// next jump is measured from.
+  /// Returns a jump if the last window differs from the planned load; the next
+  /// jump is then measured from that window.
   std::optional<load_jumped> jump();
 };
 
-/// Keeps windows of raw counts, which each policy's estimators read, and tells
-/// the planner where a window's arrivals are off the planned rate by more than
-/// planning::diffserve::demand_jumped allows.
+/// Keeps windows of raw counts, which each policy's estimators read, and
+/// notifies the planner when a window's arrivals differ from the planned rate
+/// by more than planning::diffserve::demand_jumped allows.
 /// Threads: never blocks.
 monitor_actor::behavior_type monitor(self_of<monitor_actor, monitor_state> self,
                                      monitor_config config);

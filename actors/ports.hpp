@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The seams around the scheduler and the workers: what the wiring injects.
-// Live and simulated forms differ; the actors do not.
+// The interfaces around the scheduler and the workers, injected by the wiring.
+// Live and simulated implementations differ; the actors do not.
 
 #include <atelier/actors/messages.hpp>
 #include <atelier/core/error.hpp>
@@ -23,15 +23,15 @@ namespace atelier::actors {
 
 /// Carries work to workers. Live: mailboxes in this process, rings to others;
 /// simulated: mailboxes.
-/// Threads: any. Never blocks: what a ring does not take now is queued; what is
-/// meant for a life that is over is dropped.
+/// Threads: any. Never blocks: work that a ring cannot take now is queued, and
+/// work for a life that is over is dropped.
 class handoff {
 public:
   virtual ~handoff() = default;
   virtual void send(const worker_address& to, work what) = 0;
 
-  /// The sender's event is over: what was kept for running on its thread runs
-  /// now. Called by the scheduler alone.
+  /// The sender's event is over: work that was kept for the sender's thread
+  /// runs now. Only the scheduler calls this.
   virtual void settle() {}
 };
 
@@ -41,7 +41,7 @@ public:
   virtual ~hub_port() = default;
   virtual void send(report what) = 0;
 
-  /// Puts a report where it survives this process, but wakes nobody for it:
+  /// Puts a report where it survives this process, but wakes no thread for it:
   /// the next `send` or `nudge` does.
   virtual void send_quietly(report what) {
     send(std::move(what));
@@ -50,7 +50,7 @@ public:
   virtual void nudge() {}
 };
 
-/// Where a request's time went.
+/// Breakdown of a request's time.
 struct row_timings {
   core::timespan queue{0};
   core::timespan preprocess{0};
@@ -63,7 +63,7 @@ struct row_timings {
   core::timespan total{0};
 };
 
-/// The end of a request: a picture in a slot, or the reason why not.
+/// The end of a request: an image in a slot, or the reason for its failure.
 struct answer {
   std::shared_ptr<const core::request> what;
   core::error failure;
@@ -76,56 +76,55 @@ struct answer {
   std::string variant;
   std::string route;
   uint32_t steps_run = 0;
-  /// Predicted tolerated level of each of the profile's ladders; none where
-  /// nobody asked.
+  /// Predicted tolerated level of each of the profile's ladders; none if no
+  /// policy asked for it.
   std::optional<std::vector<uint32_t>> tolerated;
   std::vector<core::note> notes;
   row_timings took;
 };
 
-/// Takes answers to clients. Must not block. After an answer with a picture it
-/// copies the bytes from the slot and then sends `taken_answer`.
+/// Delivers answers to clients. Must not block. After an answer with an image
+/// it copies the bytes from the slot and then sends `taken_answer`.
 class gateway {
 public:
   virtual ~gateway() = default;
   virtual void answered(answer what) = 0;
-  /// `state`: where a published state may carry a preview, invalid where none
-  /// is wanted. It may be superseded or given away before it is read.
+  /// `state` is the slot of a published state that may carry a preview; invalid
+  /// if none is wanted. It may be superseded or freed before it is read.
   virtual void progressed(core::request_id id, uint32_t steps_done,
                           uint32_t steps, ipc::slot_ref state) = 0;
 
-  /// The suspicion of a request that keeps it changed. With `waits` the request
-  /// is about to be tried alone, but not before `trial_noted` says that this is
-  /// written down.
+  /// The suspicion changed for a request that keeps it. With `waits` the
+  /// request is about to be tried alone, but not before `trial_noted` reports
+  /// that this is recorded.
   virtual void suspected(core::request_id, core::suspicion, bool /*waits*/) {}
 };
 
-/// Gives what was found of earlier work, where no stage fetches it.
+/// Provides earlier work that was found, if no stage fetches it.
 class found_work {
 public:
   virtual ~found_work() = default;
 
-  /// Publishes the kept picture of an earlier match, as a device leaves one:
-  /// pixels of size `px` in the image slot `into`. False, and nothing is
-  /// published, where there is none of that size, or none any more. Must not
-  /// block.
+  /// Publishes the kept image of an earlier match in the image slot `into`, as
+  /// a device would: pixels of size `px`. Returns false and publishes nothing
+  /// if no image of that size exists, or no longer exists. Must not block.
   virtual bool give_picture(uint64_t entry, core::extent px,
                             ipc::slot_ref into) = 0;
 
-  /// Publishes what an earlier match left after `steps` steps, as a device
-  /// leaves it, in the state slot `into`; of a kept picture what it is when it
-  /// is noised for the steps that are left. False, and nothing is published,
-  /// where there is none, or none any more. Must not block.
+  /// Publishes the state of an earlier match after `steps` steps in the state
+  /// slot `into`, as a device would. For a kept image, the state is the image
+  /// noised for the remaining steps. Returns false and publishes nothing if no
+  /// state exists, or no longer exists. Must not block.
   virtual bool give_state(uint64_t entry, uint32_t steps,
                           ipc::slot_ref into) = 0;
 };
 
-/// What the hub tells the supervisor and the planner.
+/// Reports of the hub to the supervisor and the planner.
 class supervision {
 public:
   virtual ~supervision() = default;
   virtual void suspect(ipc::process_life who, std::string why) = 0;
-  /// A request that the process worked on caused its end.
+  /// A request on which the process worked caused its end.
   virtual void request_caused(ipc::process_life who) = 0;
   virtual void cluster_changed(planning::cluster_view there) = 0;
 };

@@ -9,29 +9,30 @@
 
 namespace atelier::actors {
 
-/// Seam: starts, kills and watches processes. Live: the operating system;
-/// simulated: by script.
+/// Interface that starts, kills and watches processes. Live: the operating
+/// system; simulated: a script.
 /// Threads: any; nothing blocks.
 class process_host {
 public:
   virtual ~process_host() = default;
 
-  /// Tells where events go; they come from any thread and must not block.
+  /// Sets the event handlers; they are called from any thread and must not
+  /// block.
   virtual void connect(std::function<void(process_started)> started,
                        std::function<void(process_exited)> exited) = 0;
 
-  /// Starts life `who` of a process that is to be `part`. Exactly one `started`
-  /// follows; if it has no failure, one `exited` at the end, after everything
+  /// Starts life `who` of a process for `part`. Exactly one `started` follows;
+  /// if it has no failure, one `exited` follows at the end, after everything
   /// that the process wrote was delivered.
   virtual void start(ipc::process_life who, std::string part) = 0;
 
-  /// Asks for a sign of life; a `pong` follows if there is one.
+  /// Asks for a sign of life; a `pong` follows if the process answers.
   virtual void ping(ipc::process_life who, uint64_t number) = 0;
 
   /// Asks a process to end by itself.
   virtual void ask_to_leave(ipc::process_life who) = 0;
 
-  /// Kills; works on a stopped process too.
+  /// Kills a process, even a stopped one.
   virtual void kill(ipc::process_life who) = 0;
 };
 

@@ -12,7 +12,7 @@
 
 namespace atelier::actors {
 
-/// How many times took how long.
+/// Histogram of durations.
 struct duration_counts {
   /// Upper bounds of all but the last bucket, in seconds.
   static constexpr std::array bounds{0.01, 0.02, 0.05, 0.1,  0.2,  0.5,  1.0,
@@ -27,29 +27,29 @@ struct duration_counts {
                          const duration_counts&) = default;
 };
 
-/// How the processes of an engine were there, and how soon work went on after
-/// one died.
+/// Availability of an engine's processes, and how soon work continued after one
+/// died.
 struct recovery_counts {
   /// From a death to the first step of a request that was denoised there.
   duration_counts until_step;
-  /// From a death while work was open to the next encoded picture.
+  /// From a death during open work to the next encoded image.
   duration_counts until_picture;
   /// How long each process had workers that were not suspected.
   std::map<core::process_id, core::timespan> ready;
 };
 
-/// Follows the deaths of processes. A death counts from the suspicion, where
-/// there was one.
+/// Follows the deaths of processes. If a death was suspected, it counts from
+/// the suspicion.
 /// Threads: one at a time.
 class recovery_watch {
 public:
   /// A worker of the process announced itself.
   void ready(core::process_id who, core::time_point now);
 
-  /// The process is suspected: its workers get nothing more.
+  /// The process is suspected: its workers get no more work.
   void down(core::process_id who, core::time_point now);
 
-  /// The process is gone.
+  /// The process ended.
   /// @param denoised the requests that were denoised there
   /// @param open whether any request is open
   void lost(core::process_id who, std::vector<core::request_id> denoised,
@@ -58,10 +58,10 @@ public:
   /// A step of the request ran.
   void stepped(core::request_id who, core::time_point now);
 
-  /// A picture was encoded.
+  /// An image was encoded.
   void encoded(core::time_point now);
 
-  /// No request is open any more: nothing that is waited for will come.
+  /// No request is open: no further step or image is expected.
   void rest();
 
   recovery_counts counts(core::time_point now) const;
@@ -70,13 +70,13 @@ private:
   struct part {
     std::optional<core::time_point> since;
     core::timespan before{0};
-    /// When it went down, until that is known for certain.
+    /// When it went down, until its death is confirmed.
     std::optional<core::time_point> died;
   };
 
   struct death {
     core::time_point at;
-    /// None: their step was seen, or there are none.
+    /// Empty if their step was seen, or if no request was denoised there.
     std::vector<core::request_id> rows;
     bool waits_for_picture = true;
   };

@@ -10,19 +10,20 @@
 
 namespace atelier::actors {
 
-/// Deaths of a part that was up, further apart than this, have nothing to do
-/// with each other.
+/// Deaths of a part that was up are unrelated if they are further apart than
+/// this.
 inline constexpr core::timespan deaths_apart = std::chrono::seconds{10};
 
-/// How a part died of late.
+/// Recent deaths of a part.
 struct past_deaths {
   std::optional<core::time_point> last;
-  /// The pause after the last one; 0: that one explains no further pause.
+  /// The pause after the last death; 0 if that death does not lengthen the next
+  /// pause.
   core::timespan pause{0};
 };
 
-/// Notes a death and returns the pause before the next life: the first one, or
-/// twice the last one where the part died within `deaths_apart`, or never came
+/// Notes a death and returns the pause before the next life: the first pause,
+/// or twice the last one if the part died within `deaths_apart` or never came
 /// up.
 inline core::timespan pause_after_death(past_deaths& of, core::time_point now,
                                         bool was_up,
@@ -36,7 +37,7 @@ inline core::timespan pause_after_death(past_deaths& of, core::time_point now,
 }
 
 /// A request caused the last death: returns when the next life is due, and
-/// lets the next pause be the first one again.
+/// resets the next pause to the first one.
 inline core::time_point due_after_request(past_deaths& of,
                                           const config::process_settings& s) {
   of.pause = core::timespan{0};

@@ -10,31 +10,31 @@
 
 namespace atelier::actors {
 
-/// What the scheduler is made of.
+/// Configuration of the scheduler.
 struct scheduler_config {
   hub_config tables;
   hub_ports ports;
-  /// How often late work is looked for while there is work.
+  /// How often late work is checked for while work exists.
   core::timespan tick = std::chrono::milliseconds{20};
 };
 
 struct scheduler_state {
   static inline const char* name = "scheduler";
 
-  /// The tables and every transition; made by the behaviour.
+  /// The tables and every transition; created by the behaviour.
   std::optional<hub> tables;
   std::shared_ptr<handoff> workers;
   core::timespan tick{0};
   bool ticking = false;
-  /// Ticks in a row that found nothing to watch.
+  /// Consecutive ticks that found nothing to watch.
   uint32_t idle_ticks = 0;
 };
 
 /// The hub as an actor: each message is one event of its tables, at the actor
 /// clock's time.
 /// Threads: never blocks; the ports post.
-/// @pre config.ports are set, config.tables.policy, profile and initial_plan
-///      too
+/// @pre config.ports are set, and so are config.tables.policy, profile and
+///      initial_plan
 scheduler_actor::behavior_type scheduler(
   self_of<scheduler_actor, scheduler_state> self, scheduler_config config);
 

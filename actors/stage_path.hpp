@@ -11,8 +11,8 @@
 
 namespace atelier::actors {
 
-/// Which workers run which stage of a pipeline, and what a request is in
-/// meanwhile. Immutable.
+/// Maps each stage of a pipeline to the workers that run it and to the phase of
+/// a request meanwhile. Immutable.
 /// Threads: any.
 class stage_path {
 public:
@@ -39,7 +39,7 @@ public:
   /// Whether workers of that role run one of the stages.
   bool has_stage_of(role workers) const;
 
-  /// Returns what a request that is at a stage is told to be in.
+  /// Returns the phase that is reported for a request at a stage.
   core::phase phase_of(size_t stage) const {
     return at_[stage].phase;
   }
@@ -48,10 +48,10 @@ public:
     return stages_->denoise();
   }
 
-  /// Returns the first stage of a hook; where it has none, that of the next.
+  /// Returns the first stage of a hook; if it has none, that of the next hook.
   size_t first(planning::hook of) const;
 
-  /// Whether the stage, if it is there, belongs to that hook.
+  /// Whether the stage exists and belongs to that hook.
   bool is(size_t stage, planning::hook of) const {
     return stage < size() && at(stage).row().at == of;
   }

@@ -12,16 +12,16 @@
 
 namespace atelier::actors {
 
-/// What a worker of a pool is made of.
+/// Configuration of a pool's worker.
 struct stage_worker_config {
   worker_address self;
-  /// Orders that it is given at a time; it works them off one by one.
+  /// Number of orders that it holds at a time; it processes them one by one.
   uint32_t seats = 1;
   std::shared_ptr<const planning::pipeline> stages;
   std::shared_ptr<ipc::slot_store> slots;
   std::shared_ptr<hub_port> hub;
-  /// In simulations: by what a stage says how long its work takes, which then
-  /// stands in its reply. Null: what it took.
+  /// Set in simulations: the profile from which a stage predicts the duration
+  /// of its work, which the reply then reports. Null: the measured duration.
   std::shared_ptr<const planning::profile> said = nullptr;
 };
 
@@ -29,8 +29,8 @@ struct stage_worker_state {
   stage_worker_config config;
 };
 
-/// The same worker under the name of each pool, by which logs and metrics know
-/// it.
+/// The same worker under the name of each pool, by which logs and metrics
+/// identify it.
 struct preprocess_state : stage_worker_state {
   static inline const char* name = "preprocess";
 };
@@ -47,8 +47,8 @@ struct recall_state : stage_worker_state {
   static inline const char* name = "recall";
 };
 
-/// Runs the stages that it is ordered to, one after the other. Each announces
-/// itself at its start.
+/// Run the ordered stages, one after the other. Each announces itself at its
+/// start.
 /// Threads: computes in its handlers, waits for nothing.
 stage_actor::behavior_type preprocess(
   self_of<stage_actor, preprocess_state> self, stage_worker_config config);
@@ -59,8 +59,8 @@ stage_actor::behavior_type classifier(
 stage_actor::behavior_type recall(self_of<stage_actor, recall_state> self,
                                   stage_worker_config config);
 
-/// Does what is ordered; pure but for the slots, the clock, and what the stage
-/// itself holds. What goes wrong is the reply's failure.
+/// Does the ordered work; pure except for the slots, the clock, and the state
+/// of the stage itself. An error becomes the reply's failure.
 stage_done do_stage(const run_stage& order, const planning::pipeline& stages,
                     ipc::slot_store& slots,
                     const std::function<core::time_point()>& now);

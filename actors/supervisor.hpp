@@ -13,12 +13,12 @@
 
 namespace atelier::actors {
 
-/// What the supervisor is made of.
+/// Configuration of the supervisor.
 struct supervisor_config {
   scheduler_actor hub;
-  /// Null where all actors live in this process.
+  /// Null if all actors live in this process.
   std::shared_ptr<process_host> host;
-  /// What each process is to be: "cpu", or a device's name. Process i of the
+  /// The part of each process: "cpu", or a device's name. Process i of the
   /// arena is parts[i - 1].
   std::vector<std::string> parts;
   config::process_settings settings;
@@ -27,18 +27,18 @@ struct supervisor_config {
 struct supervisor_state {
   static inline const char* name = "supervisor";
 
-  /// Where a process stands.
+  /// State of a process.
   enum class stage : uint8_t {
     /// To be started at `due`.
     down,
     starting,
-    /// There, but has not answered yet: it reads nothing while it makes what it
-    /// consists of, which takes long where models are loaded.
+    /// Started, but has not answered yet: it reads nothing while it creates its
+    /// actors, which takes long if models are loaded.
     setting_up,
     up,
-    /// Killed; its exit is to be confirmed until `due`.
+    /// Killed; its exit must be confirmed by `due`.
     suspected,
-    /// Its exit was not confirmed in time: the hub went on without it.
+    /// Its exit was not confirmed in time: the hub continued without it.
     unconfirmed,
     /// Will not be started again.
     over,
@@ -58,7 +58,8 @@ struct supervisor_state {
     /// Why its last life could not be set up.
     core::error refusal = {};
     past_deaths deaths;
-    /// Handlers that waited: in lives before, and in this one as it last said.
+    /// Handlers that waited: in earlier lives, and in this one as last
+    /// reported.
     std::vector<blocked_handlers> blocked_before;
     std::vector<blocked_handlers> blocked;
   };
@@ -68,17 +69,16 @@ struct supervisor_state {
   uint64_t pings = 0;
   bool started = false;
   bool stopping = false;
-  /// Once stopping: who is still there then is killed.
+  /// Once stopping: processes that still run then are killed.
   core::time_point leave_by;
 
   process* find(ipc::process_life who);
   ipc::process_life life_of(const process& p) const;
 };
 
-/// Keeps every configured process alive: pings it, kills what is silent, or not
-/// set up in time, waits
-/// for the confirmed exit, tells the scheduler, starts the next life after a
-/// pause (restart_pause.hpp).
+/// Keeps every configured process alive. It pings each one, kills those that
+/// are silent or not set up in time, waits for the confirmed exit, notifies the
+/// scheduler, and starts the next life after a pause (restart_pause.hpp).
 /// Threads: never blocks.
 supervisor_actor::behavior_type supervisor(
   self_of<supervisor_actor, supervisor_state> self, supervisor_config config);

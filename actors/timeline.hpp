@@ -14,10 +14,10 @@
 
 namespace atelier::actors {
 
-/// What one worker is called, wherever it stands and however often it dies.
+/// Name of one worker, independent of its location and of how often it dies.
 struct timeline_track {
   role what = role::preprocess;
-  /// Its place in its pool; 0 of a device.
+  /// Its place in its pool; 0 for a device.
   uint32_t index = 0;
   /// Name of the device; empty for CPU pools.
   std::string device;
@@ -26,10 +26,10 @@ struct timeline_track {
                          const timeline_track&) = default;
 };
 
-/// Returns its name for people: the device, or the pool and the place there.
+/// Returns its display name: the device, or the pool and the place in it.
 std::string to_string(const timeline_track& x);
 
-/// One thing that happened, to a request, on a worker, or both.
+/// One event of a request, of a worker, or of both.
 struct timeline_event {
   enum class kind : uint8_t {
     /// A request is accepted; it is over with `ended`.
@@ -42,17 +42,17 @@ struct timeline_event {
   };
 
   kind what = kind::span;
-  /// A name for all of its sort; of a string that lives for ever.
+  /// The name of this sort of event; the string must live for ever.
   std::string_view name;
   core::time_point from;
   core::time_point to;
-  /// The request whose track it stands on, if it does.
+  /// The request on whose track it is drawn, if any.
   std::optional<core::request_id> request;
-  /// The worker whose track it stands on, if it does.
+  /// The worker on whose track it is drawn, if any.
   std::optional<timeline_track> where;
   /// Requests that share it.
   std::vector<core::request_id> rows;
-  /// What there is to say besides, by fixed names.
+  /// Additional values, by fixed names.
   std::vector<std::pair<std::string_view, int64_t>> numbers;
   std::vector<std::pair<std::string_view, std::string>> texts;
 
@@ -60,8 +60,8 @@ struct timeline_event {
                          const timeline_event&) = default;
 };
 
-/// Draws what happens over time. Must not block: what it cannot take it leaves
-/// out.
+/// Records events over time. Must not block: events that it cannot take are
+/// left out.
 class timeline {
 public:
   virtual ~timeline() = default;

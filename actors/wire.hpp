@@ -11,9 +11,9 @@
 
 namespace atelier::actors {
 
-/// What the control process writes into a process's ring.
+/// A message that the control process writes into a process's ring.
 struct to_process {
-  /// Where in the process; unused by setup, ping and leave.
+  /// The worker in the process; unused by setup, ping and leave.
   role what = role::preprocess;
   uint32_t index = 0;
   std::variant<run_stage, denoise, cancel_work, adopt, setup, ping, leave> body;
@@ -21,7 +21,7 @@ struct to_process {
   friend bool operator==(const to_process&, const to_process&) = default;
 };
 
-/// What a process writes into its ring.
+/// A message that a process writes into its ring.
 struct from_process {
   std::variant<worker_ready, stage_done, stepping, stepped, denoised, adopted,
                pong, setup_refused>
@@ -31,13 +31,13 @@ struct from_process {
 };
 
 /// Writes a message as bytes: one byte for its kind, then its fields
-/// (core/record.hpp). Appends nothing and clears `into` first.
+/// (core/record.hpp). Clears `into` first.
 void write(const to_process& x, std::vector<std::byte>& into);
 void write(const from_process& x, std::vector<std::byte>& into);
 
-/// Reads what `write` wrote.
-/// Errors: ec::bad_payload for an unknown kind, missing or left-over bytes, and
-///         a value that its enumeration does not have.
+/// Reads a message that `write` wrote.
+/// Errors: ec::bad_payload for an unknown kind, missing or left-over bytes, or
+/// a value that its enumeration does not have.
 core::result<to_process> read_to_process(std::span<const std::byte> from);
 core::result<from_process> read_from_process(std::span<const std::byte> from);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How the actors are joined: the one place that spawns them, for engines, for
-// the processes of engines, and for simulations. What differs between these
-// comes in as ports, clocks and settings.
+// Connects the actors: the one place that spawns them, for engines, for the
+// processes of engines, and for simulations. The differences between these are
+// passed in as ports, clocks and settings.
 
 #include <atelier/actors/denoise_step.hpp>
 #include <atelier/actors/monitor.hpp>
@@ -29,37 +29,39 @@ struct control_actors {
   supervisor_actor supervisor;
 };
 
-/// What they are made of. Who hears whom, and the first plan, are filled in.
+/// Their configuration. The links between them and the first plan are filled
+/// in.
 struct control_config {
   scheduler_config scheduler;
   monitor_config monitor;
   planner_config planner;
   supervisor_config supervisor;
-  /// Where workers report, and where the scheduler tells of processes and
+  /// Where workers report, and where the scheduler reports on processes and
   /// workers.
   std::shared_ptr<mailbox_hub_port> reports;
   std::shared_ptr<mailbox_supervision> watch;
 };
 
-/// Spawns scheduler, monitor, planner and supervisor, and joins them. The first
-/// plan is the policy's for a cluster without workers: its default one.
+/// Spawns scheduler, monitor, planner and supervisor, and connects them. The
+/// first plan is the policy's default plan, which it makes for a cluster
+/// without workers.
 control_actors spawn_control(caf::actor_system& sys, control_config with);
 
-/// Workers of one kind: how many, and the orders that each is given at a time.
+/// Workers of one kind: their number, and the orders that each holds at a time.
 struct pool_size {
   role of = role::preprocess;
   uint32_t workers = 1;
   uint32_t seats = 1;
 };
 
-/// Spawns a pool's workers and enters them in `into`.
-/// @param each what they are made of; its place and seats are filled in
+/// Spawns a pool's workers and adds them to `into`.
+/// @param each their configuration; its place and seats are filled in
 /// @param in the life of the process in which they live
 std::vector<caf::actor> spawn_pool(caf::actor_system& sys,
                                    worker_directory& into, ipc::process_life in,
                                    pool_size size, stage_worker_config each);
 
-/// Spawns a device's worker and enters it in `into`.
+/// Spawns a device's worker and adds it to `into`.
 denoise_step_actor spawn_device(caf::actor_system& sys, worker_directory& into,
                                 denoise_step_config with);
 

@@ -16,12 +16,12 @@
 
 namespace atelier::actors {
 
-/// The workers of this process by their addresses: a handoff that is a mailbox.
-/// Threads: any. What a worker says while it starts may be answered at once:
-/// `add_new` keeps the answer waiting until the worker can be found.
+/// The workers of this process by their addresses: a handoff by mailbox.
+/// Threads: any. A message that a worker sends while it starts may be answered
+/// at once: `add_new` makes the answer wait until the worker can be found.
 class worker_directory : public handoff {
 public:
-  /// @param in the pool that it is of
+  /// @param in the pool to which it belongs
   void add(role in, stage_actor x);
   void add(denoise_step_actor x);
 
@@ -42,16 +42,16 @@ public:
     return x;
   }
 
-  /// Puts the work into the mailbox of the worker at that place. Work for a
-  /// place where nobody is, or of the wrong kind, is dropped.
+  /// Puts the work into the mailbox of the worker at that place. Work is
+  /// dropped if the place has no worker or one of the wrong kind.
   void send(const worker_address& to, work what) override;
 
-  /// Likewise, but the worker, if it was idle, runs with `here->run()`.
+  /// Sends in the same way, but a worker that was idle runs with `here->run()`.
   void send(const worker_address& to, work what, inline_unit* here);
 
-  /// From now on runs work that is short on the scheduler's own thread, right
-  /// after the event that made it: with all actors in one process nothing is
-  /// won by waking another thread for it.
+  /// From now on runs short work on the scheduler's own thread, right after the
+  /// event that made it: with all actors in one process, waking another thread
+  /// for it gains nothing.
   void run_on_the_spot(caf::actor_system& sys);
 
   void settle() override;
@@ -71,17 +71,18 @@ private:
   std::vector<denoise_step_actor> denoise_step_;
 };
 
-/// Whether a work is so short that waking another thread for it costs more.
+/// Whether work is so short that waking another thread for it would cost more.
 bool is_short(const work& x);
 
-/// Reports that go to the scheduler's mailbox.
+/// Sends reports to the scheduler's mailbox.
 /// Threads: `connect` before the first `send`, then any.
 class mailbox_hub_port : public hub_port {
 public:
   void connect(scheduler_actor hub);
   void send(report what) override;
 
-  /// Likewise, but the scheduler, if it was idle, runs with `here->run()`.
+  /// Sends in the same way, but a scheduler that was idle runs with
+  /// `here->run()`.
   void send(report what, inline_unit* here);
 
   void clear();
@@ -90,7 +91,7 @@ private:
   scheduler_actor hub_;
 };
 
-/// What the hub says to the supervisor and the planner, by mailbox.
+/// Sends the hub's reports to the supervisor and the planner, by mailbox.
 /// Threads: `connect` before the first call, then any.
 class mailbox_supervision : public supervision {
 public:

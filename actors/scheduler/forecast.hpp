@@ -22,7 +22,7 @@
 
 namespace atelier::actors {
 
-/// Names what is still to be done for a request.
+/// Describes the work that is left for a request.
 struct work_left {
   const core::request& request;
   const core::recipe& how;
@@ -31,22 +31,22 @@ struct work_left {
   uint32_t steps = 0;
 };
 
-/// A run of steps as its worker told it.
+/// A run of steps as its worker reported it.
 struct steps_run {
   const planning::worker_view& worker;
   const core::recipe& how;
   uint32_t batch = 1;
   uint32_t steps = 0;
   core::timespan took{0};
-  /// All of each picture was computed, not a masked part.
+  /// The whole of each image was computed, not a masked part.
   bool whole = true;
-  /// The worker is slow beside others: its times are not the variant's.
+  /// The worker is slow compared with others: its times are not the variant's.
   bool slow = false;
 };
 
-/// Predicts what requests and devices take, from the profile, from what is
-/// accepted, and from what was measured of late. This part of the scheduler
-/// decides nothing and holds no row, no worker and no clock.
+/// Predicts the time of requests and devices from the profile, the accepted
+/// requests and recent measurements. This part of the scheduler decides nothing
+/// and holds no row, no worker and no clock.
 /// Threads: one at a time.
 class forecast {
 public:
@@ -54,64 +54,64 @@ public:
 
   // -- the devices' work ------------------------------------------------------
 
-  /// Takes the workers as they are now.
+  /// Sets the workers as they are now.
   void see(const planning::cluster_view& there);
 
-  /// Notes a kind of device that came.
+  /// Notes a kind of device that joined.
   void came(const std::string& kind);
 
-  /// Counts a request's work on devices; returns how much that is.
+  /// Counts a request's work on devices; returns that work.
   core::timespan add(const core::recipe& how, uint32_t steps_left);
 
-  /// Counts it no more.
-  /// @pre `add` returned so much for this variant
+  /// Stops counting a request's work.
+  /// @pre `add` returned this work for this variant
   void remove(core::variant_id variant, core::timespan work);
 
-  /// Returns all work that counts, for checks.
+  /// Returns the total work that is counted, for checks.
   core::timespan work() const;
 
   // -- predictions ------------------------------------------------------------
 
-  /// Whether the variant's pace was measured: else it may be a guess.
+  /// Whether the variant's pace was measured; otherwise it may be a guess.
   bool knows_pace(core::variant_id variant) const;
 
-  /// Whether devices of several kinds ever came.
+  /// Whether devices of several kinds ever joined.
   bool several_kinds() const;
 
-  /// Whether something that a plan for these workers may go by is a guess.
+  /// Whether any value that a plan for these workers may use is a guess.
   bool guesses(const planning::cluster_view& there) const;
 
-  /// Returns what a request takes at least, on its best kind of device.
+  /// Returns the least time that a request takes, on its best kind of device.
   core::timespan least(const work_left& x) const;
 
-  /// Returns what it takes at least on a kind of device.
+  /// Returns the least time that it takes on a kind of device.
   core::timespan least_on(const work_left& x, std::string_view kind) const;
 
-  /// Returns until when it would be answered at a worker, from now on.
+  /// Returns how long it would take to be answered at a worker, from now on.
   core::timespan at(const work_left& x,
                     const planning::worker_view& worker) const;
 
-  /// Returns how long a living worker may give no sign for a request.
+  /// Returns how long a living worker may give no sign of life for a request.
   /// @param run_steps steps that it runs between two signs
   core::timespan silence(const work_left& x,
                          const planning::worker_view& worker,
                          uint32_t run_steps) const;
 
-  /// Returns the time that the work before a variant takes, where that is known
-  /// to be more than `most`.
+  /// Returns the time of the work that is queued before a variant, if it is
+  /// known to be more than `most`.
   std::optional<core::timespan> wait_beyond(core::variant_id variant,
                                             core::timespan most) const;
 
-  /// Returns when a refused request may come back: when a tenth of what is
-  /// accepted has ended.
-  /// @param most_requests that are accepted at once
+  /// Returns when a refused request may be retried: when a tenth of the
+  /// accepted ones have ended.
+  /// @param most_requests maximum number of requests accepted at once
   core::timespan come_back(uint64_t most_requests, core::timespan least) const;
 
-  /// Returns the time from a picture to its answer, of late.
+  /// Returns the recent time from an image to its answer.
   core::timespan finishing() const;
 
-  /// Returns how many times a variant's work a request takes more than the
-  /// usual one.
+  /// Returns the extra work of a request, as a multiple of a variant's usual
+  /// work.
   double extra_work(core::variant_id variant,
                     const core::request& wanted) const;
 
@@ -119,38 +119,39 @@ public:
 
   void ran(const steps_run& x, core::time_point now);
 
-  /// Notes what encoding a text and decoding a picture took.
+  /// Notes the time of encoding a text and of decoding an image.
   void ended(core::variant_id variant, std::string_view kind,
              core::timespan text, core::timespan decode);
 
-  /// Notes what loading a variant took, alone.
+  /// Notes the time of loading a variant by itself.
   void loaded(core::variant_id variant, std::string_view kind,
               core::timespan took);
 
-  /// Notes what finishing a picture took.
+  /// Notes the time of finishing an image.
   void finished(core::timespan took);
 
   void answered(core::time_point now);
 
-  /// Forgets a worker that is no more.
+  /// Forgets a worker that no longer exists.
   void gone(core::worker_id worker);
 
-  /// Returns the slow workers, by rising id, where they are others than before.
+  /// Returns the slow workers by ascending id, if they changed since the last
+  /// call.
   std::optional<std::vector<core::worker_id>> slow_news(core::time_point now);
 
-  /// Returns what is measured, where it differs from what was returned last;
-  /// the profile that policies go by has it then.
+  /// Returns the measured costs, if they differ from those returned last; the
+  /// profile of the policies then contains them.
   std::optional<std::vector<planning::kind_costs>> cost_news();
 
-  /// Returns the profile with what was returned of measured costs.
+  /// Returns the profile with the measured costs that were returned.
   const std::shared_ptr<const planning::profile>& profile() const;
 
 private:
   std::shared_ptr<const planning::profile> profile_;
   std::shared_ptr<const planning::profile> current_;
-  /// Kinds of device that ever came.
+  /// Kinds of device that ever joined.
   std::set<std::string> kinds_;
-  /// The profile's, by variant and kind of device.
+  /// The tables of the profile, by variant and kind of device.
   planning::kind_tables tables_;
   planning::backlog backlog_;
   planning::measured_pace pace_;

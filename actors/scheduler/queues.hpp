@@ -17,43 +17,43 @@
 
 namespace atelier::actors {
 
-/// Holds what waits for whom: lanes of requests, the workers with free seats
-/// that serve them, and which lanes are to be looked at again. This part of the
-/// scheduler knows requests and workers by their numbers alone: no row, no
-/// worker, no slot.
+/// Holds the queues of requests, the workers with free seats that serve them,
+/// and the queues that must be looked at again. This part of the scheduler
+/// knows requests and workers only by their numbers; it has no row, no worker
+/// and no slot.
 ///
-/// Invariants (see check): what is counted of a lane waits there.
+/// Invariants (see check): requests that are counted for a queue wait in it.
 /// Threads: one at a time.
 class queues {
 public:
-  /// @param ageing as of planning::lanes::best
+  /// @param ageing as in planning::lanes::best
   explicit queues(core::timespan ageing);
 
-  // -- who waits --------------------------------------------------------------
+  // -- waiting requests -------------------------------------------------------
 
-  /// Where in its priority a request enters a lane.
+  /// Where in its priority a request enters a queue.
   enum class end : uint8_t { front, back };
 
-  /// Says how a waiting request is counted; the marks must be the same when it
+  /// How a waiting request is counted; the marks must be the same when it
   /// leaves.
   struct marks {
-    /// Another's death delayed it, and it is no suspect itself.
+    /// Another request's death delayed it, and it is not a suspect itself.
     bool held_up = false;
-    /// It is under way: it may hold slots, which it gives back at its end.
+    /// It is under way: it may hold slots, which it frees at its end.
     bool under_way = false;
   };
 
-  /// Has a request wait; its lane is looked at again.
+  /// Makes a request wait; its queue is looked at again.
   void push(core::lane_id lane, const planning::waiting& entry, end at,
             marks as);
 
-  /// Takes a request out of whatever lane it waits in.
+  /// Removes a request from the queue in which it waits.
   void remove(core::request_id request, marks as);
 
-  /// Counts one that waits in a lane as held up from now on.
+  /// Counts a request that waits in a queue as held up from now on.
   void hold_up(core::lane_id lane);
 
-  /// These do what the functions of planning::lanes do.
+  /// These call the functions of planning::lanes.
   std::vector<planning::waiting> best(std::span<const core::lane_id> served,
                                       core::time_point now, size_t most) const;
   void charge(core::tenant_id tenant, core::timespan given,
@@ -65,46 +65,46 @@ public:
   size_t size() const;
   size_t size(core::lane_id lane) const;
 
-  /// Returns those that are under way, by lane.
+  /// Returns the number of requests under way, by queue.
   const std::map<core::lane_id, uint32_t>& under_way() const;
 
-  /// Returns those that are held up, by lane.
+  /// Returns the number of requests held up, by queue.
   const std::map<core::lane_id, uint32_t>& held_up() const;
 
-  /// Whether some are held up in these lanes that can go on.
+  /// Whether requests that can continue are held up in these queues.
   bool delays_again(std::span<const core::lane_id> lanes) const;
 
-  // -- what to look at again --------------------------------------------------
+  // -- queues to look at again ------------------------------------------------
 
   void touch(core::lane_id lane);
 
-  /// Has a lane looked at again where something waits in it.
+  /// Marks a queue to be looked at again if it is not empty.
   void touch_waiting(core::lane_id lane);
 
-  /// Notes that the next one of a lane found no slot.
+  /// Notes that the next request of a queue found no slot.
   void starve(core::lane_id lane);
 
-  /// Has every lane whose next one found no slot looked at again.
+  /// Marks every queue whose next request found no slot to be looked at again.
   void feed();
 
-  /// Returns a lane that is to be looked at, each once.
+  /// Returns a queue that must be looked at, each once.
   std::optional<core::lane_id> next();
 
-  // -- who takes more ---------------------------------------------------------
+  // -- workers with free seats ------------------------------------------------
 
   /// Workers by their taken seats, the least loaded one first.
   using offers = std::set<std::pair<uint32_t, core::worker_id>>;
 
-  /// Notes that a worker has a free seat for a lane; the lane is looked at
-  /// again where something waits in it.
+  /// Notes that a worker has a free seat for a queue; the queue is looked at
+  /// again if it is not empty.
   void offer(core::lane_id lane, uint32_t taken, core::worker_id worker);
 
-  /// @param taken as of the offer
+  /// @param taken as in the offer
   void withdraw(core::lane_id lane, uint32_t taken, core::worker_id worker);
 
   const offers& offered(core::lane_id lane) const;
 
-  /// Returns the first invariant that does not hold; empty where all do.
+  /// Returns the first invariant that does not hold; empty if all hold.
   std::string check() const;
 
 private:

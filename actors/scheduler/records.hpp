@@ -19,19 +19,19 @@
 
 namespace atelier::actors {
 
-/// What happened, counted and drawn for people. A part of the scheduler that
-/// observes and decides nothing: no row, no worker, no queue.
+/// Counts events and draws them for human readers. This part of the scheduler
+/// observes and decides nothing; it has no row, no worker and no queue.
 /// Threads: one at a time.
 class records {
 public:
-  /// @param variants of the profile
+  /// @param variants number of variants in the profile
   /// @param drawing null: nothing is drawn
   records(size_t variants, std::shared_ptr<timeline> drawing);
 
   const counters& counts() const;
   recovery_counts recovery(core::time_point now) const;
 
-  /// Whether anybody looks at what is drawn; else no track need be made.
+  /// Whether a timeline is drawn; otherwise no track needs to be made.
   bool draws() const {
     return drawing_ != nullptr;
   }
@@ -40,7 +40,7 @@ public:
 
   void arrived();
 
-  /// Notes what a request takes of a variant beyond the usual one.
+  /// Notes the extra work of a request compared with a variant's usual one.
   void extra_work(core::variant_id variant, double times);
 
   void accepted(const core::request& x);
@@ -50,7 +50,7 @@ public:
   /// How an accepted request ended.
   struct ending {
     core::request_id request;
-    /// Name of its variant; empty: it has none.
+    /// Name of its variant; empty if it has none.
     std::string_view variant;
     uint32_t steps_run = 0;
   };
@@ -62,10 +62,10 @@ public:
   void failed(const ending& x, const core::error& why, core::time_point now);
   void cancelled(const ending& x, const core::error& why, core::time_point now);
 
-  /// No request is open any more.
+  /// No request is open.
   void rest();
 
-  // -- what is asked before ---------------------------------------------------
+  // -- questions before the route ---------------------------------------------
 
   void searched();
   void facts_late();
@@ -73,13 +73,13 @@ public:
   /// Notes a search that ended, and keeps the last ones.
   void retrieved(const planning::retrieval_sample& x);
 
-  /// Notes the steps that what was found allows to leave out.
+  /// Notes how many steps the found work allows to leave out.
   void allowed(uint32_t steps);
 
   /// Notes the steps that a predictor tolerates, by ladder.
   void predicted(std::span<const uint32_t> tolerated);
 
-  /// Notes a route that leaves out so many steps.
+  /// Notes a route that leaves out `skip` steps.
   void hit(uint32_t skip);
 
   /// Notes an edit with this masked share.
@@ -87,10 +87,10 @@ public:
 
   // -- queues and dispatches --------------------------------------------------
 
-  /// Notes a request that comes to, or leaves, a variant's queues.
+  /// Notes a request that enters or leaves a variant's queues.
   void waits(core::variant_id variant, bool comes);
 
-  /// Notes likewise for a queue that several workers share.
+  /// Notes the same for a queue that several workers share.
   void waits_shared(core::variant_id queue, bool comes);
 
   void waited(core::request_id request, core::phase before,
@@ -100,46 +100,47 @@ public:
   void stale_reply();
 
   /// Notes a dispatch that ended.
-  /// @param worker none: it is gone, or nobody looks
+  /// @param worker none if it is gone or no timeline is drawn
   void returned(core::request_id request, core::phase at,
                 core::time_point since,
                 const std::optional<timeline_track>& worker,
                 const core::error& why, core::time_point now);
 
-  /// Notes what a worker tells of a dispatch's parts.
+  /// Notes the parts of a dispatch that a worker reports.
   void parts_of(core::request_id request, core::time_point since,
                 const denoised& told, core::time_point now);
 
   /// Notes a part of a request's work on its worker's track.
-  /// @param worker none: nobody looks
+  /// @param worker none if no timeline is drawn
   void worked(const std::optional<timeline_track>& worker,
               std::string_view name, core::request_id request, int64_t began_ns,
               core::timespan took);
 
   void resumed();
 
-  /// Notes a stage that failed, found nobody free or was late, and was left
-  /// out.
+  /// Notes a stage that was left out because it failed, found no free worker or
+  /// was late.
   void stage_left_out(size_t stage);
 
   /// Notes states that a device kept for later requests.
   void captured(uint64_t states);
 
-  /// Notes a request that waits again after its dispatch ended with nothing.
+  /// Notes a request that waits again after its dispatch ended without a
+  /// result.
   void fell_back(core::request_id request, bool resumes, uint32_t steps_done,
                  const core::error& why, core::time_point now);
 
   void steps_run(uint64_t steps);
 
   /// Notes a run of steps of these requests.
-  /// @param worker none: nobody looks
+  /// @param worker none if no timeline is drawn
   void ran(const std::optional<timeline_track>& worker, const stepped& x,
            std::span<const core::ticket> batch);
 
   /// Notes a step of one request, or that it had all of them.
   void stepped_on(core::request_id request, core::time_point now);
 
-  /// Notes what a judge said of a picture; nothing: it failed at that.
+  /// Notes a judge's score of an image; nothing if the judge failed.
   void judged(std::optional<double> score);
 
   void encoded(core::time_point now);
@@ -159,7 +160,7 @@ public:
 
   void worker_lost();
 
-  /// Draws a worker's death, in the middle of these requests.
+  /// Draws a worker's death while it worked on these requests.
   void died(const timeline_track& worker, std::span<const core::ticket> had,
             core::time_point now);
 

@@ -20,12 +20,12 @@
 
 namespace atelier::actors {
 
-/// The rows of requests, the bounds on what is accepted, and when each is due.
-/// A part of the scheduler: no worker, no queue, no slot. A row's end is
-/// committed by `end` alone.
+/// Holds the rows of requests, the bounds on accepted requests, and when each
+/// is due. This part of the scheduler has no worker, no queue and no slot. Only
+/// `end` commits a row's end.
 ///
 /// Invariants (see check): rows that have not ended are counted, with their
-/// bytes; each that is due, or asks for facts, is found by its time.
+/// bytes; each row that is due, or asks for facts, is found by its time.
 /// Threads: one at a time.
 class requests {
 public:
@@ -33,15 +33,15 @@ public:
 
   // -- rows -------------------------------------------------------------------
 
-  /// Returns why a request is too much beside those that have not ended.
+  /// Returns why a request exceeds the bounds, given those that have not ended.
   std::optional<core::error> too_much(const core::request& x) const;
 
-  /// Makes a request's row.
-  /// @pre there is none of that number
+  /// Creates a request's row.
+  /// @pre no row has that number
   row& accept(std::shared_ptr<const core::request> what);
 
-  /// Sets a row's terminal state; it is due no more, asks for nothing and
-  /// counts no more.
+  /// Sets a row's terminal state; it is no longer due, asks for nothing and is
+  /// no longer counted.
   /// @pre it has not ended; `as` is terminal
   void end(row& r, row_state as);
 
@@ -49,37 +49,37 @@ public:
   /// @pre it has ended
   void forget(core::request_id id);
 
-  /// Returns a request's row; null: there is none.
+  /// Returns a request's row; null if it has none.
   row* find(core::request_id id);
   const row* find(core::request_id id) const;
 
-  /// @pre there is one
+  /// @pre the row exists
   row& at(core::request_id id);
   const row& at(core::request_id id) const;
 
-  /// Returns the row that runs by this dispatch; null: none does any more.
+  /// Returns the row that runs by this dispatch; null if none does now.
   row* running(core::ticket dispatch);
 
-  /// Returns the row whose last dispatch this is; null: there is none.
+  /// Returns the row whose last dispatch this is; null if it has none.
   const row* last(core::ticket dispatch) const;
 
   const std::unordered_map<core::request_id, row>& all() const;
 
-  /// Returns how many have not ended.
+  /// Returns the number of rows that have not ended.
   size_t open() const;
 
   // -- times ------------------------------------------------------------------
 
-  /// Has a row expire at another time.
+  /// Makes a row expire at another time.
   void set_due(row& r, core::time_point due);
 
-  /// Has a row ask for facts until a time.
+  /// Makes a row ask for facts until a time.
   void ask(row& r, core::time_point until);
 
-  /// Has a row that asks wait for a route.
+  /// Makes a row that asks wait for a route.
   void stop_asking(row& r);
 
-  /// Returns the row that is due first, if it is so now; likewise the one whose
+  /// Return the row that is due first, if it is due now, and the row whose
   /// patience for facts ended.
   std::optional<core::request_id> due(core::time_point now) const;
   std::optional<core::request_id> patience_over(core::time_point now) const;
@@ -87,21 +87,21 @@ public:
   /// Whether any row has such a time.
   bool timed() const;
 
-  // -- what is prepared ahead -------------------------------------------------
+  // -- rows prepared ahead ----------------------------------------------------
 
-  /// Counts a row of a tenant that is prepared, or being prepared, and that no
-  /// device took yet; or one no more.
+  /// Counts a tenant's row that is prepared, or being prepared, and that no
+  /// device took yet; or stops counting it.
   void count_ahead(core::tenant_id whose, bool comes);
 
-  /// Whether a tenant has such rows; whether any that is named has.
+  /// Whether a tenant has such rows; whether any named tenant has.
   bool has_ahead(core::tenant_id whose) const;
   bool named_ahead() const;
 
-  /// Whether rows are prepared for all of the devices' seats and more, so that
-  /// another one of this tenant's waits.
+  /// Whether more rows are prepared than all devices have seats, so that
+  /// another row of this tenant must wait.
   bool far_ahead(core::tenant_id whose, uint32_t device_seats) const;
 
-  /// Returns the first invariant that does not hold; empty where all do.
+  /// Returns the first invariant that does not hold; empty if all hold.
   std::string check() const;
 
 private:
@@ -113,7 +113,7 @@ private:
   /// By the end of their patience.
   times asking_;
   uint32_t ahead_ = 0;
-  /// Only tenants that have some.
+  /// Only tenants that have such rows.
   std::map<core::tenant_id, uint32_t> ahead_of_;
   uint64_t text_bytes_ = 0;
   uint64_t source_bytes_ = 0;

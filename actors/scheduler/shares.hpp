@@ -5,8 +5,8 @@
 
 namespace atelier::actors {
 
-/// The part of a worker's seats, of slots and of what is prepared ahead that
-/// tenants which have some leave to those that have none.
+/// Divisor for the part of a worker's seats, of slots and of rows prepared
+/// ahead that tenants which have some leave to those that have none.
 inline constexpr uint32_t share_for_others = 8;
 
 } // namespace atelier::actors

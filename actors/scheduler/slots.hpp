@@ -25,53 +25,53 @@ namespace atelier::actors {
 
 using planning::slot_counts;
 
-/// The slots of one dispatch, from the grant to the worker's reply or to its
-/// process's end, whatever becomes of the request meanwhile.
+/// The slots of one dispatch, from the grant to the worker's reply or its
+/// process's end, whatever happens to the request meanwhile.
 struct held_slots {
   /// The worker writes them, by the dispatch's ticket.
   planning::slot_set granted;
   /// The worker reads them, by this ticket.
   planning::slot_set reading;
-  /// The files that it reads are there for this dispatch alone.
+  /// The files that it reads exist only for this dispatch.
   bool reads_files = false;
-  /// The new state slot holds a publication, so the one that is read is not
+  /// The new state slot holds a publication, so the slot that is read is not
   /// needed.
   bool published = false;
 
-  /// Returns what the worker is told.
+  /// Returns the slots that are sent to the worker.
   planning::slot_set told() const;
 };
 
-/// Who holds which slot: the keeper, the store, and what dispatches were given.
-/// A part of the scheduler that knows requests by their numbers and processes
-/// by their lives: no row, no worker, no queue.
+/// Tracks who holds each slot: the keeper, the store, and the slots of each
+/// dispatch. This part of the scheduler knows requests by their numbers and
+/// processes by their lives; it has no row, no worker and no queue.
 ///
-/// Invariants (see check): the keeper's; and a slot that a dispatch was granted
-/// is granted or quarantined for as long as the dispatch lasts.
+/// Invariants (see check): the keeper's hold; and a slot that a dispatch was
+/// granted is granted or quarantined for as long as the dispatch lasts.
 /// Threads: one at a time.
 class slots {
 public:
   slots(uint32_t arena, slot_counts counts,
         std::shared_ptr<ipc::slot_store> store);
 
-  // -- what must stay free ----------------------------------------------------
+  // -- slots that must stay free ----------------------------------------------
 
-  /// Returns the slots, by kind, that a tenant which has requests in this phase
-  /// leaves to those that have none.
+  /// Returns the slots, by kind, that a tenant with requests in this phase
+  /// leaves to tenants without.
   slot_counts left_for_others(core::phase at) const;
 
   /// Returns why a request that brings an image could wait for slots for ever.
   std::optional<core::error> too_few_for_source() const;
 
-  /// Returns why a request on a route that takes at least so many slots could
+  /// Returns why a request on a route that takes at least `least` slots could
   /// wait for ever.
   std::optional<core::error> too_few_for(std::string_view route,
                                          const slot_counts& least) const;
 
   // -- dispatches -------------------------------------------------------------
 
-  /// Grants a dispatch one slot for each name, or none at all where one is
-  /// missing or fewer than `reserve` would stay free; null then.
+  /// Grants a dispatch one slot for each name. Grants none and returns null if
+  /// one is not available or fewer than `reserve` would stay free.
   /// @pre the dispatch holds none
   const held_slots* grant(core::ticket dispatch, ipc::process_life writer,
                           std::span<const planning::held> names,
@@ -84,8 +84,8 @@ public:
                  reserve);
   }
 
-  /// Likewise, and puts the files into another image slot for it to read, which
-  /// is one of those that would stay free.
+  /// Does the same, and puts the files into another image slot for the dispatch
+  /// to read; that slot is one of those that would stay free.
   /// @pre `reserve` leaves one image slot or more
   const held_slots* grant_with_files(core::ticket dispatch,
                                      ipc::process_life writer,
@@ -93,13 +93,13 @@ public:
                                      const core::source_images& files,
                                      slot_counts reserve);
 
-  /// Grants a dispatch up to so many slots for what is kept for later requests,
-  /// as far as there are some.
+  /// Grants a dispatch up to `wanted` slots for states that are kept for later
+  /// requests, as far as slots are available.
   /// @pre it was granted some
   void grant_captures(core::ticket dispatch, ipc::process_life writer,
                       size_t wanted);
 
-  /// Lets a dispatch read a slot as well, until its end; a state, until its
+  /// Lets a dispatch also read a slot until its end, or, for a state, until its
   /// publication.
   void read(core::ticket dispatch, ipc::process_life reader,
             planning::held name, const ipc::slot_ref& slot);
@@ -109,56 +109,56 @@ public:
   const held_slots* read_alone(core::ticket dispatch, ipc::process_life reader,
                                const planning::slot_set& what);
 
-  /// Notes that a dispatch published a state: what it began with goes.
+  /// Notes that a dispatch published a state: the slot it began with is freed.
   void published(core::ticket dispatch);
 
-  /// Ends a dispatch by its worker's reply; its slots are nobody's but its
-  /// request's from now on.
+  /// Ends a dispatch by its worker's reply; its slots then belong only to its
+  /// request.
   /// @pre it was granted some
   held_slots conclude(core::ticket dispatch);
 
-  /// Ends a dispatch whose process is gone: `lost` saw to the slots.
+  /// Ends a dispatch whose process is gone: `lost` handled the slots.
   /// @pre it was granted some
   held_slots orphan(core::ticket dispatch);
 
-  /// Gives back what an ended dispatch was granted: nobody needs it.
+  /// Frees the slots of an ended dispatch, which are no longer needed.
   void discard(const held_slots& what);
 
   /// @pre it was granted some
   const held_slots& of(core::ticket dispatch) const;
 
-  /// Returns the dispatches that hold slots.
+  /// Returns the number of dispatches that hold slots.
   size_t dispatches() const;
 
   // -- requests ---------------------------------------------------------------
 
-  /// Has the control process fill one slot for a request: it is done with the
-  /// slot at once. Invalid where none is free or `fill` gives nothing.
+  /// Makes the control process fill one slot for a request; it is done with the
+  /// slot at once. Returns an invalid slot if none is free or `fill` fails.
   ipc::slot_ref fill(core::ticket dispatch, ipc::slot_kind kind,
                      const slot_counts& reserve,
                      const std::function<bool(const ipc::slot_ref&)>& fill);
 
-  /// Gives back a slot that nobody needs any more.
+  /// Frees a slot that is no longer needed.
   void drop(const ipc::slot_ref& slot);
 
-  /// The request ended: all that it holds goes.
+  /// The request ended: all its slots are freed.
   void end(core::request_id request);
 
-  /// The request ended with a picture: that stays until the client took it.
+  /// The request ended with an image, which stays until the client took it.
   void answer(core::request_id request, const ipc::slot_ref& encoded);
   void taken(core::request_id request, const ipc::slot_ref& encoded);
 
-  /// Returns the last publication's number in a slot.
+  /// Returns the number of the last publication in a slot.
   core::result<uint64_t> last_published(const ipc::slot_ref& slot) const;
 
   // -- processes --------------------------------------------------------------
 
   void suspect(ipc::process_life who);
 
-  /// @param confirmed it is dead for certain
+  /// @param confirmed it is certainly dead
   void lost(ipc::process_life who, bool confirmed);
 
-  // -- looking ----------------------------------------------------------------
+  // -- inspection -------------------------------------------------------------
 
   uint32_t free(ipc::slot_kind kind) const;
   uint32_t all() const;
@@ -166,7 +166,7 @@ public:
   bool holds(const ipc::slot_ref& slot) const;
   const ipc::keeper& keeper() const;
 
-  /// Returns the first invariant that does not hold; empty where all do.
+  /// Returns the first invariant that does not hold; empty if all hold.
   std::string check() const;
 
 private:

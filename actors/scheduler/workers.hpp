@@ -35,21 +35,21 @@ struct worker {
   core::time_point last_sign;
   /// Longest silence that its present work explains.
   core::timespan allowance{0};
-  /// Takes nothing more until it is empty: a row waits to run alone here.
+  /// Takes no more work until it is empty: a row waits to run alone here.
   bool draining = false;
-  /// What the plan has it host, while it does not yet: it takes nothing and
-  /// shows no hosting.
+  /// The variants that the plan assigns to it, until it hosts them: meanwhile
+  /// it takes no work and shows no hosting.
   std::optional<std::vector<core::variant_id>> next_hosting;
-  /// What it is to be told to forget when it loads nothing.
+  /// Variants that it is ordered to unload when it is not loading.
   std::vector<core::variant_id> leaving;
-  /// It loads beside its rows; and does so now.
+  /// Whether it can load beside its rows; and whether it does so now.
   bool loads_beside = false;
   bool beside = false;
   /// Number of its last `adopt`; loading until that is answered.
   uint32_t adopts = 0;
   bool loading = false;
   core::time_point load_began;
-  /// Rows of a batch, and how they join, by the plan.
+  /// Maximum rows of a batch, and how rows join, by the plan.
   uint32_t most_rows = 0;
   planning::joining join = planning::joining::step;
   std::vector<core::lane_id> also_serves;
@@ -59,12 +59,12 @@ struct worker {
   /// A row runs alone here.
   bool exclusive = false;
   bool suspected = false;
-  /// It takes several times as long as the others: plans do without it, and
-  /// rows come here where nobody else serves their lane.
+  /// It takes several times as long as the others: plans leave it out, and it
+  /// gets only rows whose queue no other worker serves.
   bool slow = false;
   bool told = false;
 
-  /// Whether it stands on a device; else it is one of a CPU pool's.
+  /// Whether it runs on a device; otherwise it belongs to a CPU pool.
   bool on_device() const {
     return where.what == role::denoise_step;
   }
@@ -72,30 +72,30 @@ struct worker {
   bool does_serve(core::lane_id lane) const;
 };
 
-/// Who is there: seats, hosting, the lives of processes, and what policies see
-/// of it. A part of the scheduler that knows dispatches by their tickets: no
-/// row, no queue, no slot.
+/// Tracks the workers: seats, hosting, the lives of processes, and the views of
+/// policies. This part of the scheduler knows dispatches by their tickets; it
+/// has no row, no queue and no slot.
 ///
 /// Invariants (see check): a worker's taken seats are its dispatches, at most
 /// its seats; it is found by its address.
 /// Threads: one at a time.
 class workers {
 public:
-  // -- coming and going -------------------------------------------------------
+  // -- joining and leaving ----------------------------------------------------
 
-  /// Takes on a worker that announced itself; null where it is there already,
+  /// Adds a worker that announced itself; returns null if it is already known,
   /// has no seats, or its life is over.
   worker* announce(const worker_ready& x, const planning::profile& known,
                    core::time_point now);
 
-  /// Has no worker of this life, or an earlier one, taken on any more: the
-  /// keeper grants it nothing.
+  /// Refuses workers of this life, and of earlier ones, from now on: the keeper
+  /// grants them nothing.
   void bury(ipc::process_life who);
 
   /// Returns a process's workers.
   std::set<core::worker_id> of(ipc::process_life who) const;
 
-  /// @pre it is there
+  /// @pre the worker exists
   void remove(core::worker_id id);
 
   // -- looking them up --------------------------------------------------------
@@ -104,27 +104,27 @@ public:
   worker* find(core::worker_id id);
   const worker* find(core::worker_id id) const;
 
-  /// @pre it is there
+  /// @pre the worker exists
   worker& at(core::worker_id id);
   const worker& at(core::worker_id id) const;
 
   std::map<core::worker_id, worker>& all();
   const std::map<core::worker_id, worker>& all() const;
 
-  /// Returns the seats of all devices.
+  /// Returns the total seats of all devices.
   uint32_t device_seats() const;
 
-  /// Whether policies do not see a worker because it is slow. Where no other is
-  /// left they see it.
+  /// Whether policies do not see a worker because it is slow. They see it if no
+  /// other is left.
   bool left_out(const worker& w) const;
 
   /// Whether policies see a worker.
   bool is_seen(const worker& w) const;
 
-  /// Whether a worker that is not slow serves a lane.
+  /// Whether a worker that is not slow serves a queue.
   bool others_serve(core::lane_id lane) const;
 
-  /// Whether a worker that is not suspected serves a lane.
+  /// Whether a worker that is not suspected serves a queue.
   bool anyone_serves(core::lane_id lane) const;
 
   // -- seats ------------------------------------------------------------------
@@ -132,48 +132,48 @@ public:
   /// Whether a worker may be given another row now.
   static bool takes_more(const worker& w);
 
-  /// Gives a dispatch of so many steps a seat.
+  /// Gives a dispatch of `steps` steps a seat.
   /// @pre one is free
   static void sit(worker& w, core::ticket who, uint64_t steps);
 
-  /// @param steps of its that are left
+  /// @param steps number of its steps that are left
   static void stand_up(worker& w, core::ticket who, uint64_t steps);
 
   /// Calls f with every worker that a suspect at `w` has to itself.
   void each_beside(const worker& w, const std::function<void(worker&)>& f);
 
-  /// Has a pool's worker take part in a trial that may be going on there.
+  /// Makes a pool's worker take part in a trial that may be under way there.
   void join_trial(worker& w) const;
 
   // -- hosting ----------------------------------------------------------------
 
-  /// Returns the next order to a worker; no hosting: what it has.
+  /// Returns the next order to a worker; without hosting it keeps what it has.
   static adopt order_for(worker& w, std::vector<core::variant_id> hosting);
 
-  /// Returns the lanes that a worker of a device serves.
+  /// Returns the queues that a worker of a device serves.
   static std::vector<core::lane_id> lanes_of(const worker& w);
 
-  // -- what policies see ------------------------------------------------------
+  // -- views of policies ------------------------------------------------------
 
-  /// The view of a worker is not as it was.
+  /// The view of a worker changed.
   void view_changed(const worker& w);
 
-  /// Who is there, hosts what or tells what, is not as it was.
+  /// The workers, their hosting or their reported facts changed.
   void members_changed();
 
-  /// Brings `seen` up to date by what `view` says of a worker. Where only a few
-  /// views changed these alone are asked for, since policies look for every
-  /// request. Returns whether all were.
+  /// Updates `seen` with the results of `view` for the workers. If only a few
+  /// views changed, it asks only for those, since policies look for every
+  /// request. Returns whether it asked for all.
   bool look(
     const std::function<planning::worker_view(const worker&)>& view) const;
 
-  /// Returns what policies see, as of the last `look`.
+  /// Returns the views of policies, as of the last `look`.
   const planning::cluster_view& seen() const;
 
-  /// Has policies see these costs.
+  /// Makes policies see these costs.
   void show(std::vector<planning::kind_costs> costs);
 
-  /// Returns the first invariant that does not hold; empty where all do.
+  /// Returns the first invariant that does not hold; empty if all hold.
   std::string check() const;
 
 private:

@@ -15,15 +15,16 @@
 
 namespace atelier::actors {
 
-/// Opens what classifies prompts, on a worker.
+/// Opens the classifier of prompts, on a worker.
 using classifier_loader =
   std::function<core::result<std::shared_ptr<const gpu::prompt_classifier>>()>;
 
-/// Finds which level of each of the profile's ladders a prompt tolerates: the
-/// rule of planning::argus::tolerated_level over the qualities that a
-/// classifier expects. It is asked for levels that are whole variants; where it
-/// knows no variant of a level's name, or a level leaves out steps, the prompt
-/// does not tolerate it; where that is the first one, it tolerates no other.
+/// Finds which level of each of the profile's ladders a prompt tolerates, by
+/// the rule of planning::argus::tolerated_level over the qualities that a
+/// classifier expects. The classifier is asked about levels that are whole
+/// variants. A prompt does not tolerate a level if the classifier knows no
+/// variant of its name, or if the level leaves out steps; if that is the first
+/// level, the prompt tolerates no other.
 /// Threads: any; prompts are classified one at a time.
 class classify_stage {
 public:
@@ -66,10 +67,10 @@ public:
     }
   };
 
-  /// @param load called once, by the first order; whatever it fails with is the
-  ///             error of that order and of all after it. Null: there is
-  ///             nothing to classify with, and no order.
-  /// @param budget,share as stage_row's
+  /// @param load called once, by the first order; its error becomes the error
+  ///        of that order and of all later ones. Null: no classifier exists,
+  ///        and no order is made.
+  /// @param budget,share as in stage_row
   classify_stage(classifier_loader load, core::timespan budget, double share);
 
   const planning::stage_row& row() const {

@@ -12,11 +12,11 @@
 namespace atelier::actors {
 
 /// Writes earlier work into a request's slots: a state after some steps, in
-/// place of the noise that a leg would begin with; an image as the source that
-/// a leg starts from, or as the pixels that a route without legs answers with.
-/// Nothing is published that was not checked: its bytes are those that were
-/// kept, of the size that the run needs, and all numbers are finite. Failed:
-/// the policy chooses again without that entry.
+/// place of the noise with which a leg would begin; or an image, as the source
+/// from which a leg starts or as the pixels with which a route without legs
+/// answers. Nothing is published unchecked: its bytes must be those that were
+/// kept, of the size that the run needs, and all numbers must be finite. If it
+/// fails, the policy chooses again without that entry.
 /// Threads: any.
 class fetch_stage {
 public:
@@ -24,12 +24,12 @@ public:
     uint64_t entry = 0;
     /// A state, a source or pixels.
     planning::held what = planning::held::state;
-    /// These are a state's.
+    /// These are set for a state.
     uint32_t steps = 0;
     core::latent_shape latent;
     /// The size at which an image was drawn.
     core::extent px;
-    /// These are a source's, as of drawn_source.
+    /// These are set for a source, as in drawn_source.
     core::extent scaled_to;
     core::extent into_px;
     core::extent answered;
@@ -41,7 +41,7 @@ public:
     }
   };
 
-  /// The slot says the rest.
+  /// The result is only in the slot.
   struct done {
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, done&) {

@@ -11,7 +11,7 @@
 
 namespace atelier::actors {
 
-/// Encodes the pixels of the answer, with what made them as metadata.
+/// Encodes the pixels of the answer, with its parameters as metadata.
 class finish_stage {
 public:
   struct work {
@@ -20,7 +20,7 @@ public:
     std::string model;
     std::string variant;
     core::encoding output;
-    /// What the file's metadata tell besides the parameters.
+    /// Notes that the file's metadata contain in addition to the parameters.
     std::vector<core::note> notes;
 
     friend bool operator==(const work&, const work&) = default;
@@ -43,7 +43,7 @@ public:
     }
   };
 
-  /// @param test_crash_seed a request of this seed kills the process; 0: none
+  /// @param test_crash_seed a request with this seed kills the process; 0: none
   explicit finish_stage(uint32_t test_crash_seed = 0);
 
   const planning::stage_row& row() const {
@@ -52,8 +52,8 @@ public:
 
   std::optional<work> begin(const planning::row_view& row) const;
   core::timespan takes(const work& x, const planning::profile& costs) const;
-  /// Errors: ec::invalid_argument where the file does not fit its slot; those
-  ///         of the slots and of the encoder.
+  /// Errors: ec::invalid_argument if the file does not fit its slot; those of
+  /// the slots and of the encoder.
   core::result<done> run(const work& x, planning::worker_context& here) const;
   core::result<void> end(const done& x, planning::facts& known) const;
 

@@ -11,18 +11,18 @@
 
 namespace atelier::actors {
 
-/// Whether another run can go on from a state: its latent has that shape, its
-/// history is as many whole latents, all numbers are finite, and it stands
-/// after that many steps.
+/// Checks that another run can continue from a state: its latent has that
+/// shape, its history has whole latents of that shape, all numbers are finite,
+/// and it is the state after `steps` steps.
 /// @pre `state` is aligned to 8 bytes
-/// Errors: ec::bad_payload; the text says what is wrong.
+/// Errors: ec::bad_payload; the text names the fault.
 core::result<void> check_state(std::span<const std::byte> state,
                                core::latent_shape latent, uint32_t steps);
 
-/// Takes from a published state what only its own client was shown, the
-/// preview, and returns after how many steps it stands.
+/// Removes the preview, which only the state's own client was shown, from a
+/// published state, and returns the number of its steps.
 /// @pre `state` is aligned to 8 bytes
-/// Errors: ec::bad_payload where it is no state, or check_state fails.
+/// Errors: ec::bad_payload if it is not a state, or if check_state fails.
 core::result<uint32_t> make_keepable(std::vector<std::byte>& state,
                                      core::latent_shape latent);
 

@@ -12,15 +12,15 @@
 
 namespace atelier::actors {
 
-/// Finds what share of its image an edit's mask covers, and which template it
-/// edits.
+/// Finds the share of its image that an edit's mask covers, and the template
+/// that it edits.
 /// Threads: any.
 class mask_stage {
 public:
   struct work {
-    /// The size of the image that is answered.
+    /// The size of the answered image.
     core::extent px;
-    /// The mask's file has so many, as its header says.
+    /// Number of pixels of the mask's file, according to its header.
     uint64_t mask_pixels = 0;
 
     template <class Inspector>
@@ -40,7 +40,7 @@ public:
 
   /// @param most bounds on the mask that it decodes
   /// @param decode longest time that decoding and scaling may take
-  /// @param budget,share as stage_row's
+  /// @param budget,share as in stage_row
   mask_stage(image::decode_limits most, core::timespan decode,
              core::timespan budget, double share);
 
@@ -50,14 +50,14 @@ public:
 
   std::optional<work> begin(const planning::row_view& row) const;
 
-  /// The mask's part of what preparing a request takes.
+  /// Returns the mask's part of the time for preparing a request.
   core::timespan takes(const work& order, const planning::profile& costs) const;
 
-  /// The ratio is that of the white pixels at the size of the answer, as
-  /// preparing makes them; the template is called by the first eight bytes of
-  /// the image file's SHA-256, the highest first.
-  /// Errors: ec::not_found where slots have no payload; ec::bad_payload,
-  ///         ec::out_of_resources (the files).
+  /// Sets the ratio to the share of white pixels at the size of the answer, as
+  /// preparing makes them. The template's id is the first eight bytes of the
+  /// image file's SHA-256, most significant first.
+  /// Errors: ec::not_found if slots have no payload; ec::bad_payload,
+  /// ec::out_of_resources (the files).
   core::result<done> run(const work& order,
                          planning::worker_context& here) const;
 

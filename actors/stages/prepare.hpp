@@ -10,22 +10,22 @@
 
 namespace atelier::actors {
 
-/// Draws a leg's noise from the request's seed into its state; where the leg
-/// starts from an image, decodes the request's files, or takes the pixels that
-/// an earlier leg drew as its encoder would, and scales them to the size that
-/// is drawn (gpu/source_format.hpp). The source of an image that was found is
-/// there already (fetch.hpp).
+/// Draws a leg's noise from the request's seed into its state. If the leg
+/// starts from an image, it also makes the source: it decodes the request's
+/// files, or takes the pixels that an earlier leg drew as its encoder would,
+/// and scales them to the size that is drawn (gpu/source_format.hpp). The
+/// source of a found image already exists (fetch.hpp).
 class prepare_stage {
 public:
   struct work {
     core::recipe how;
     core::latent_shape latent;
-    /// The size at which the pixels that it starts from were drawn, and the one
-    /// to which they are scaled (recipe::scaled_to); empty: it starts from
+    /// The size at which the pixels that it starts from were drawn, and the
+    /// size to which they are scaled (recipe::scaled_to); empty: it starts from
     /// none.
     core::extent drawn_px;
     core::extent drawn_scaled_to;
-    /// Its source is there already, made of an image that was found.
+    /// Its source already exists, made from an image that was found.
     bool is_fetched = false;
 
     friend bool operator==(const work&, const work&) = default;
@@ -46,8 +46,8 @@ public:
   };
 
   /// @param sources bounds on the files that it decodes
-  /// @param longest that the files of one request may take
-  /// @param test_crash_seed a request of this seed kills the process; 0: none
+  /// @param longest longest time that decoding one request's files may take
+  /// @param test_crash_seed a request with this seed kills the process; 0: none
   explicit prepare_stage(image::decode_limits sources = {},
                          core::timespan longest = core::limits{}.decode,
                          uint32_t test_crash_seed = 0);

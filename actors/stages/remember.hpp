@@ -13,17 +13,17 @@
 
 namespace atelier::actors {
 
-/// Keeps what an answered request's route leaves, for later requests: the
-/// states that were captured, its image, or both. Only what a search can find
-/// is kept: states of runs by the variant that draws from scratch, and images
-/// of the size at which that draws.
+/// Keeps the results of an answered request's route for later requests: the
+/// captured states, its image, or both. Only results that a search can find are
+/// kept: states of runs by the variant that draws from scratch, and images of
+/// the size at which that variant draws.
 /// Threads: any.
 class remember_stage {
 public:
   struct work {
     std::string key;
     std::string text;
-    /// These say what is kept.
+    /// These select what is kept.
     bool states = false;
     bool image = false;
     core::latent_shape latent;

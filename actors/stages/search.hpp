@@ -12,11 +12,11 @@
 
 namespace atelier::actors {
 
-/// Finds earlier work that is near to a request, and whether a search would,
-/// where its policy asks for either. How near it is, is how alike the words of
-/// two prompts are: of an image, of the one that it was drawn by. So it does
-/// not answer a policy whose thresholds are of pictures. Late or failed: the
-/// request goes on without.
+/// Finds earlier work that is near to a request, and whether a search would
+/// succeed, if its policy asks for either. Nearness is the similarity of the
+/// words of two prompts; for an image, of the prompt by which it was drawn. So
+/// it does not answer a policy whose thresholds are for images. If it is late
+/// or fails, the request continues without its result.
 /// Threads: any.
 class search_stage {
 public:
@@ -24,8 +24,7 @@ public:
     std::string key;
     std::string text;
     uint32_t most = 0;
-    /// What it is asked for: what is near, and whether anything is as near as
-    /// `hit_from`.
+    /// The questions: near work, and whether any work is as near as `hit_from`.
     bool near = false;
     bool hit_likely = false;
     double hit_from = 0;
@@ -37,7 +36,7 @@ public:
   };
 
   struct done {
-    /// What was asked for.
+    /// The questions that were asked.
     bool tells_near = false;
     bool tells_hit = false;
     /// Best first.
@@ -50,8 +49,8 @@ public:
     }
   };
 
-  /// @param budget and this share of the time until a request's deadline:
-  ///        the most that searching may take
+  /// @param budget, budget_share bounds on the time of a search: absolute, and
+  ///        as a share of the time until a request's deadline
   search_stage(std::shared_ptr<index::kept_work> kept, core::timespan budget,
                double budget_share);
 

@@ -12,27 +12,27 @@
 
 namespace atelier::actors {
 
-/// A stage of a host's, and the one behind which it stands; empty: the last of
-/// all.
+/// A stage of a host program, and the name of the stage after which it is put;
+/// empty: at the end.
 struct added_stage {
   planning::stage_ptr stage;
   std::string after;
 };
 
-/// What the stages that Atelier comes with are made from.
+/// The parameters of the standard stages.
 struct standard_stages {
-  /// Bounds on the files that requests bring.
+  /// Bounds on the files of requests.
   image::decode_limits sources = {};
   core::timespan longest_decoding = core::limits{}.decode;
-  /// A request of this seed kills the process that prepares, or encodes, it;
+  /// A request with this seed kills the process that prepares, or encodes, it;
   /// 0: none.
   uint32_t test_crash_preparing = 0;
   uint32_t test_crash_finishing = 0;
-  /// Facts about requests before a route is chosen, in their order.
+  /// Stages that find facts before a route is chosen, in their order.
   std::vector<planning::stage_ptr> facts = {};
-  /// Earlier work in place of preparing, in each leg.
+  /// Stages that provide earlier work in place of preparing, in each leg.
   std::vector<planning::stage_ptr> earlier = {};
-  /// What follows the answer.
+  /// Stages that follow the answer.
   std::vector<planning::stage_ptr> afterwards = {};
 };
 

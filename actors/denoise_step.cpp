@@ -14,9 +14,10 @@
 //     |   denoised     |       decoded           |
 //     |<---------------|<------------------------|
 //
-//  cancel: a waiting row ends at once, a running one at the next boundary, a
-//  decoding one after it; one not here yet leaves a tombstone. A failed row
-//  ends alone. The process's death is the scheduler's business.
+// A cancelled row that waits ends at once, a running one at the next boundary,
+// and a decoding one after its decoding. A cancellation that arrives before its
+// row leaves a tombstone. A failed row ends alone. The scheduler handles the
+// death of the process.
 
 #include <atelier/actors/denoise_step.hpp>
 #include <atelier/actors/exception_border.hpp>
@@ -299,9 +300,9 @@ denoise_step_actor::behavior_type denoise_step(
   auto& st = self->state;
   st.config = std::move(config);
   st.batch.emplace(st.config.max_batch);
-  // The executor outlives the actor where another handle holds it; it keeps a
-  // weak reference, so that neither keeps the other alive.
-  // Its news are handled on its own thread, which waits for them anyway.
+  // The executor outlives the actor if another handle holds it. It keeps a weak
+  // reference, so that neither keeps the other alive. Its events are handled on
+  // its own thread, which waits for them anyway.
   const caf::actor_addr me{self->address()};
   auto here = st.config.on_executor_thread
               ? std::make_shared<inline_unit>(self->home_system())
@@ -337,7 +338,7 @@ denoise_step_actor::behavior_type denoise_step(
     [self](const cancel_work& x) { self->state.cancel(x.who); },
     [self](const adopt& x) { self->state.adopt_hosting(x); },
     [self](const variants_loaded& x) {
-      // The last one answers: those before it are overtaken.
+      // The last load answers for the earlier ones, which it overtook.
       auto& state = self->state;
       if (state.loadings > 0 && --state.loadings == 0)
         state.complete_loading(x.failure);

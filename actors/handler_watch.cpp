@@ -14,10 +14,10 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// A handler shorter than this is not asked whether it waited.
+/// Waits are not looked up for a handler that is shorter than this.
 constexpr core::timespan short_handler = std::chrono::microseconds{100};
 
-/// What the process counted.
+/// The counts of the process.
 struct counts {
   std::mutex mutex;
   /// Guarded by the mutex.
@@ -33,7 +33,7 @@ core::timespan span_of(const timeval& x) {
   return std::chrono::seconds{x.tv_sec} + std::chrono::microseconds{x.tv_usec};
 }
 
-/// Returns what this thread used.
+/// Returns the resource usage of this thread.
 rusage used_here() {
   rusage used{};
   getrusage(RUSAGE_THREAD, &used);

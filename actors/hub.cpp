@@ -86,7 +86,7 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
   count_work(r);
   const auto lane = lane_for(r);
   const auto entry = entry_for(id, r);
-  // What cannot be in time any more need not wait until it is late.
+  // A request that can no longer be in time need not wait until it is late.
   if (r.what->deadline != core::never && !r.known.best
       && forecast_.knows_pace(r.how.variant))
     requests_.set_due(r, r.what->deadline - entry.still_needs);
@@ -106,7 +106,7 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
   records_.waited(id, r.at, r.waiting_since, now);
   if (!r.alone)
     return;
-  // A worker may be draining for this row, and for no other.
+  // A worker may be draining for this row only.
   for (const auto& [who, w] : workers_.all())
     if (w.draining)
       for (const auto lane : w.serves)
@@ -263,7 +263,7 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
                               "{:.1f} ms after arrival",
                               core::to_ms(now - r.what->arrived)),
                    now);
-  // A picture is there already: only its encoding is left, late or not.
+  // An image exists already: only its encoding is left, late or not.
   requests_.set_due(r, core::never);
   if (r.answering)
     return;
@@ -333,8 +333,8 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
     changed = changed || (!after.empty() && after != before)
            || (plan_->grouped && w->view.becoming != becoming);
   }
-  // Those that load are told when they have, but where the next plan goes by
-  // what is under way.
+  // Loading workers are reported when they have loaded, except where the next
+  // plan depends on the loads under way.
   if (changed)
     ports_.watch->cluster_changed(cluster());
   settle(now);

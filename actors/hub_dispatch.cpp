@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// From lanes to workers: who takes what, with which slots.
+// From queues to workers: which worker takes which row, with which slots.
 
 #include <atelier/actors/hub.hpp>
 #include <atelier/planning/demand/request_work.hpp>
@@ -17,7 +17,7 @@ core::lane_id hub::lane_for(const row& r) const {
     case role::postprocess:
       return r.alone ? pool_suspects_lane : finish_lane;
     case role::recall:
-      // No request's work there can end the process alone.
+      // A request's work there cannot end the process by itself.
       return recall_lane;
     case role::classifier:
     case role::denoise_step:
@@ -74,7 +74,7 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
     const auto from = grouped && w.view.seats_taken > 0
                       ? std::span<const core::lane_id>{group}
                       : std::span<const core::lane_id>{w.serves};
-    // Of the first few one may be of a tenant that is not ahead yet.
+    // Among the first few, one may belong to a tenant that is not ahead yet.
     const bool shared = requests_.named_ahead();
     const size_t most = !pool ? w.view.max_batch : shared ? looked_at : 1;
     auto queue = queues_.best(from, now, most);
@@ -86,7 +86,7 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
     });
     if (queue.empty() && !counted)
       return;
-    // Where it would go now is known: so is how long it would take there.
+    // The worker is known now, and so is how long the work would take there.
     if (!pool && w.join == planning::joining::step)
       for (auto& x : queue)
         if (const auto& r = requests_.at(x.request);
@@ -103,7 +103,7 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
         if (dispatch_under_way(lanes, w, now))
           break;
         queues_.starve(lane);
-        // A trial waits for those who were delayed only while they can go on.
+        // A trial waits for delayed requests only while they can continue.
         if (queues_.held_up().count(lane) != 0)
           for (const auto served : lanes)
             queues_.touch_waiting(pool ? pool_suspects_lane
@@ -121,7 +121,7 @@ hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
     if (pool) {
       chosen.join.push_back(queue.front().request);
     } else {
-      // One at a time, so that a shared lane's rows spread over its workers.
+      // One at a time, so that a shared queue's rows spread over its workers.
       auto view = w.view;
       view.seats_free = 1;
       chosen = config_.policy->take(view, queue, *plan_, now);
@@ -245,7 +245,7 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
 void hub::order_captures(core::ticket who, const row& r, const worker& w,
                          denoise& into) {
   const auto& next = r.under->routes[r.along.value].legs[r.leg];
-  // Without what remembers them nobody needs them.
+  // Captures are not needed without a stage that remembers them.
   if (next.capture.empty()
       || !path_.is(path_.first(planning::hook::after_answer),
                    planning::hook::after_answer))
@@ -337,7 +337,7 @@ void hub::take_seat(row& r, const dispatched& x, worker& w,
 
 core::timespan hub::allowance_of(const row& r, const worker& w) const {
   auto predicted = forecast_.silence(rest_of(r), w.view, w.run_steps);
-  // A pool member works off its seats one after the other.
+  // A pool's worker processes its seats one after the other.
   if (r.at != phase::denoising)
     predicted =
       w.seats

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Which route a request takes, and what is asked of it before.
+// Chooses the route of a request, and asks for facts before that.
 
 #include <atelier/actors/hub.hpp>
 #include <atelier/core/log.hpp>
@@ -14,15 +14,16 @@ namespace atelier::actors {
 
 namespace {
 
-/// Questions that one request may ask; a policy needs two at most.
+/// Maximum number of questions per request; a policy needs two at most.
 constexpr uint32_t most_questions = 4;
 
-/// Image slots that stay free when a found picture takes one: encoding it takes
+/// Image slots that stay free when a found image takes one: encoding it takes
 /// another.
 constexpr slot_counts reserve_found{0, 1, 0};
 
-/// Answers what nobody could tell: nothing is tolerated, nothing is near. But a
-/// search is likely to hit: a predictor may spare a search, never a hit.
+/// Fills in facts that no stage could find: nothing is tolerated and nothing is
+/// near. But a search is likely to hit: a predictor may save a search, but
+/// never prevent a hit.
 void fill_unknown(planning::facts& known, const planning::need& asked) {
   if (asked.tolerated && !known.tolerated)
     known.tolerated.emplace();
@@ -91,7 +92,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
     if (found) {
       if (answer_with_match(id, r, *go.match, now))
         return;
-      // It is chosen for again as if that picture had not been found.
+      // The policy chooses again as if that image had not been found.
       r.known.near->erase(r.known.near->begin() + *go.match);
       r.match.reset();
       continue;
@@ -123,7 +124,7 @@ bool hub::ask(core::request_id id, row& r, const planning::need& wants,
   r.questions.clear();
   r.found_near = false;
   auto until = now;
-  // Nothing of a route is shown while it asks.
+  // While a row asks, its view shows no route.
   const auto state = std::exchange(r.state, row_state::asking);
   for (size_t i = 0; path_.is(i, hook::before_route); ++i) {
     const auto& row = path_.at(i).row();
@@ -235,7 +236,8 @@ void hub::go_on_without(core::request_id id, row& r, core::time_point now) {
 void hub::note_retrieval(planning::retrieval_sample x) {
   records_.retrieved(x);
   const auto& kept = records_.counts().retrievals;
-  // Once for a plan: the one that is called for takes all of them in.
+  // Once per plan: the plan that this requests takes all retrievals into
+  // account.
   if (called_for_ == plan_->version || !config_.policy->plan_due(*plan_, kept))
     return;
   called_for_ = plan_->version;
@@ -255,7 +257,7 @@ void hub::turn_away(core::request_id id, row& r, core::error why,
 
 bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,
                             core::time_point now) {
-  // What is kept was drawn from scratch, by the variant that does that.
+  // Kept work was drawn from scratch, by the variant that does that.
   r.how = planning::recipe_of(*r.what, {}, config_.profile->reuse->full,
                               *config_.profile);
   const auto picture =
@@ -282,7 +284,7 @@ void hub::count_choice(const row& r) {
   const auto* first = along.legs.empty() ? nullptr : &along.legs.front();
   const auto from = first != nullptr ? first->from : along.from;
   if (from == planning::origin::latent || from == planning::origin::image) {
-    // A picture that is the answer leaves out all.
+    // An image that is the answer saves all steps.
     records_.hit(first != nullptr ? first->skip : r.how.steps);
   }
   if (r.what->source)
@@ -303,7 +305,7 @@ uint32_t hub::saved_by(const row& r, const planning::leg& next,
         return 0;
       [[fallthrough]];
     case origin::latent: {
-      // The most that is stored and not beyond what is to be left out.
+      // The most stored steps that do not exceed those to be left out.
       if (!r.known.near || r.known.near->empty())
         return 0;
       const auto& near = *r.known.near;
@@ -316,7 +318,7 @@ uint32_t hub::saved_by(const row& r, const planning::leg& next,
       return std::min(usable, steps - 1);
     }
     case origin::stage_image:
-      // The picture stands in the row's source, and its run is shorter.
+      // The image is in the row's source, and its run is shorter.
       return 0;
     case origin::image:
       if (r.source)
@@ -329,7 +331,7 @@ uint32_t hub::saved_by(const row& r, const planning::leg& next,
 }
 
 void hub::start_from_earlier(core::ticket who, row& r, uint32_t steps) {
-  // What it has already, after a death perhaps, it keeps.
+  // The row keeps the steps that it already has, after a death perhaps.
   r.saved = r.steps_done;
   if (steps == 0 || steps == r.steps_done || !ports_.found || !r.known.near
       || r.known.near->empty())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What workers host, and how their batches form: a plan is applied here.
+// Applies a plan: the variants that workers host, and how their batches form.
 
 #include <atelier/actors/hub.hpp>
 #include <atelier/planning/kinds.hpp>
@@ -22,7 +22,7 @@ void hub::apply(const planning::assignment& x, worker& w,
   const bool batches = batch != w.most_rows || join != w.join;
   w.most_rows = batch;
   w.join = join;
-  // A worker whose variants nobody plans keeps them.
+  // A worker to which the plan assigns no variants keeps its own.
   if (!x.hosting.empty() && x.hosting != w.view.becoming) {
     host(x, w, now);
   } else if (batches && !w.loading && !w.next_hosting && !w.beside) {
@@ -58,7 +58,7 @@ void hub::tell_leaving(worker& w) {
     return;
   auto order = workers::order_for(w, {});
   order.leaving = std::exchange(w.leaving, {});
-  // What it hosts again by now stays.
+  // Variants that it hosts again by now stay.
   std::erase_if(order.leaving, [&](auto v) {
     return std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
         != w.view.hosting.end();
@@ -69,7 +69,7 @@ void hub::tell_leaving(worker& w) {
 void hub::host(const planning::assignment& x, worker& w, core::time_point now) {
   w.view.becoming = x.hosting;
   w.draining = false;
-  // Where nothing is to be loaded it counts as there: its rows end soon.
+  // If nothing must be loaded the variants count as hosted: its rows end soon.
   const bool loads =
     std::any_of(x.hosting.begin(), x.hosting.end(), [&](const auto v) {
       return (w.loads_beside
@@ -108,7 +108,7 @@ void hub::change_hosting(worker& w, core::time_point now) {
     return;
   w.loading = true;
   w.load_began = now;
-  // What loads hosts nothing meanwhile.
+  // A loading worker hosts nothing meanwhile.
   if (w.view.hosting != *w.next_hosting)
     records_.loads();
   ports_.workers->send(w.where, workers::order_for(w, *w.next_hosting));
@@ -152,7 +152,7 @@ void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
   note_load(w, x, now);
   withdraw(w);
   if (x.failure.code == core::ec::out_of_resources) {
-    // Counted when it begins anew.
+    // Counted when the load begins anew.
     drain_and_load(w, true, now);
   } else {
     records_.loads();
@@ -162,7 +162,7 @@ void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
     serve(w);
     hosting_changed();
     rehome(w.view.worker, now);
-    // What the plans since then changed of its batches.
+    // Sends the batch settings that plans changed since then.
     ports_.workers->send(w.where, workers::order_for(w, {}));
     ports_.watch->cluster_changed(cluster());
   }
@@ -179,7 +179,7 @@ void hub::hosting_changed() {
 void hub::look_anew() {
   if (!std::exchange(looks_anew_, false))
     return;
-  // Whether others serve their lanes may have changed.
+  // The other workers that serve the same queues may have changed.
   for (auto& [id, w] : workers_.all())
     if (w.slow) {
       withdraw(w);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Looking at the tables: for policies, for people, and for tests.
+// Views of the tables: for policies, for human readers, and for tests.
 
 #include <atelier/actors/hub.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Searches that no request waits for: while no route starts from cached work,
-// they tell policies how long retrieving takes.
+// they show policies how long retrieval takes.
 
 #include <atelier/actors/hub.hpp>
 
@@ -12,7 +12,8 @@ namespace atelier::actors {
 
 namespace {
 
-/// No request has such a number: those of requests rise from 1.
+/// Marks the numbers of probes; those of requests rise from 1 and never have
+/// it.
 constexpr uint64_t probe_bit = uint64_t{1} << 63;
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What workers say, and what becomes of a worker's requests when it dies. Long,
+// Handles the reports of workers and the requests of a worker that dies. Long,
 // because both end a dispatch by the same few functions, which are read with
 // them.
 
@@ -15,7 +15,7 @@ namespace atelier::actors {
 
 namespace {
 
-/// Whether another attempt could go better.
+/// Whether another attempt could succeed.
 bool worth_retrying(core::ec code) {
   switch (code) {
     case core::ec::unavailable:
@@ -56,7 +56,8 @@ bool hub::conclude(core::ticket who, core::time_point now, concluded& out) {
       queues_.touch(alone_lane(lane));
     else
       queues_.touch_waiting(alone_lane(lane));
-  // A trial waits for every worker of its process, those without lanes too.
+  // A trial waits for every worker of its process, including those without
+  // queues.
   if (w.draining && !w.on_device())
     queues_.touch(pool_suspects_lane);
   out.slots = slots_.conclude(who);
@@ -247,7 +248,7 @@ void hub::on(const denoised& x, core::time_point now) {
     r->took.first_step =
       core::time_point{core::timespan{x.first_step_ns}} - r->what->arrived;
   r->steps_run += x.steps_run;
-  // Decoding what is judged holds the judge's time.
+  // The decoding time of a judged image includes the judge's time.
   if (const auto& ran = r->under->routes[r->along.value].legs[r->leg];
       x.failure.code == core::ec::none && !ran.check && x.decode.count() > 0) {
     forecast_.ended(r->how.variant, workers_.at(done.worker).view.device_kind,
@@ -258,7 +259,7 @@ void hub::on(const denoised& x, core::time_point now) {
     fall_back(x.who.id, *r, done, x.failure, loss::told, now);
     return settle(now);
   }
-  // One that had all its steps is only decoded after a death.
+  // A row that had all its steps is only decoded after a death.
   records_.stepped_on(x.who.id, now);
   note(*r, x.notes);
   using planning::held;
@@ -306,8 +307,8 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
     const auto seq = slots_.last_published(state);
     const auto held_steps =
       seq && *seq > 0 ? static_cast<uint32_t>(*seq - 1) : 0;
-    // A living worker tells its steps itself; of a dead one count those that it
-    // told or left, also where they are lost and run again.
+    // A living worker reports its steps itself. For a dead one, the steps that
+    // it reported or left count, even if they are lost and run again.
     if (how != loss::told)
       r.steps_run +=
         std::max({held_steps, x.steps_done, x.steps_before}) - x.steps_before;
@@ -383,7 +384,7 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
         denoised.push_back(ticket.id);
     }
   records_.lost(who.process, std::move(denoised), requests_.open() > 0, now);
-  // Each goes to the front of its lane: the last one first.
+  // Each is put at the front of its queue, so the last one is first.
   std::sort(orphans.rbegin(), orphans.rend());
   const auto suspects = worked_on(gone, cause);
   bool devices = false;
@@ -391,7 +392,7 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
   for (const auto id : gone) {
     auto& w = workers_.at(id);
     withdraw(w);
-    // Those that leave at the end did not die.
+    // Workers that leave when the engine stops did not die.
     if (!stopping_)
       records_.died(track_of(w.where, w.device), w.has, now);
     served.insert(w.serves.begin(), w.serves.end());

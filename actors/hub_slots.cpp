@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Which slots a row's dispatch asks for, and which it leaves.
+// Which slots a row's dispatch takes, and which it leaves.
 
 #include <atelier/actors/hub.hpp>
 
@@ -56,8 +56,8 @@ hub::slot_needs hub::needs_of(const row& r) const {
   out.leaves = left_for_next(r);
   if (r.at != phase::preparing)
     return out;
-  // Others are left some of what this takes; of the rest it takes nothing away
-  // from them.
+  // Others are left some slots of the kinds that this takes; it takes none of
+  // the other kinds.
   const auto others = left_for_others(r, requests_.has_ahead(r.what->tenant));
   auto shared = out.takes;
   shared[static_cast<size_t>(ipc::slot_kind::image)] +=

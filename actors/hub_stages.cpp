@@ -7,8 +7,8 @@
 //   before_answer next_stage ... answer_row
 //   after_answer  (aside: remember)
 //
-// One dispatch moves a row; what runs aside finds facts or remembers, and holds
-// nobody up.
+// One dispatch moves a row. Work that runs aside finds facts or remembers, and
+// delays no request.
 
 #include <atelier/actors/hub.hpp>
 #include <atelier/core/log.hpp>
@@ -102,11 +102,12 @@ core::result<void> hub::keep(row& r, const held_slots& what) {
   };
   if (take(held::state, r.newest)) {
     r.steps_done = static_cast<uint32_t>(*slots_.last_published(r.newest) - 1);
-    // What noise is to be replaced by is expected until a device takes it.
+    // The steps that earlier work replaces are expected until a device takes
+    // it.
     r.saved = std::max(r.saved, r.steps_done);
   }
   if (take(held::source, r.source) && starts_from_found(r)) {
-    // Its run is shorter, and leaves out no more than that.
+    // Its run is shorter, and leaves out only that part.
     r.how =
       planning::refining(r.how, r.under->routes[r.along.value].legs[r.leg]);
     r.saved = 0;
@@ -179,7 +180,7 @@ void hub::stage_failed(core::request_id id, row& r, core::error why,
   core::log_warn("stage '{}' of request {}: {}", row.name, id.value,
                  core::to_string(why));
   records_.stage_left_out(stage);
-  // Without earlier work to leave out the same route would be chosen for ever.
+  // Without earlier work to leave out, the same route would be chosen for ever.
   if (row.otherwise == if_failed::choose_again && r.leg == 0
       && r.known.done.empty() && view_of(r).from != nullptr)
     return choose_again(id, r, now);
@@ -233,7 +234,8 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
     else
       reads[x.name] = slot_of(r, x.name);
   }
-  // The files' slot, and one with which what is further along can still go on.
+  // The files' slot, and one with which rows that are further along can
+  // continue.
   constexpr slot_counts left_free{0, 2, 0};
   const auto* given =
     files ? slots_.grant_with_files(who, life, {}, *r.what->source, left_free)

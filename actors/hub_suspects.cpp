@@ -6,9 +6,9 @@
 //   suspect --two deaths alone, nothing gained--> poison
 //   suspect --its phase ends--> like any other row
 //
-// A death alone delays who waits for the same worker. So none is risked while
-// somebody waits there whom another request's death delayed already: everybody
-// is delayed once at most.
+// A death alone delays the requests that wait for the same worker. So no trial
+// starts while a request waits there that was already delayed by a death of
+// another request's making: each request is delayed at most once.
 
 #include <atelier/actors/hub.hpp>
 
@@ -30,8 +30,8 @@ core::request_id hub::next_suspect(core::lane_id lane,
                                    core::time_point now) const {
   const core::lane_id served[] = {lane};
   core::request_id next;
-  // One that has to wait for slots may wait for those of another; finishing a
-  // row frees those that preparing waits for.
+  // A suspect that must wait for slots may wait for those of another; finishing
+  // a row frees the slots for which preparing waits.
   std::tuple<bool, bool, uint32_t> least;
   for (const auto& x : queues_.best(served, now, queues_.size(lane))) {
     const auto& r = requests_.at(x.request);
@@ -115,7 +115,8 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
 }
 
 void hub::pump_pool_suspects(core::time_point now) {
-  // Draining ends where no trial can begin: what waits for it frees its slots.
+  // Draining stops if no trial can begin: the work that waits for it frees
+  // slots.
   const auto go_on = [this] {
     for (auto& [id, w] : workers_.all())
       if (w.draining && is_pool(w.where.what)) {
@@ -182,7 +183,7 @@ void hub::trial_noted(core::request_id id, core::time_point now) {
   settle(now);
 }
 
-// -- what is held against a row -----------------------------------------------
+// -- suspicions against a row -------------------------------------------------
 
 void hub::enter(core::request_id id, row& r, size_t stage,
                 core::time_point now) {
@@ -195,7 +196,8 @@ void hub::enter(core::request_id id, row& r, size_t stage,
   r.losses = 0;
   r.reached = 0;
   r.next_trial = trial::unasked;
-  // Beside the scheduler nothing runs that could have ended a process.
+  // Recall runs beside the scheduler, where a stage could not have ended a
+  // process.
   if (const auto was = r.held; was.trials > 0 && was.at == r.at
                                && was.leg == r.leg
                                && path_.worker_of(stage) != role::recall) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is predicted of rows and devices: admission, deadlines, the worker that
+// Predictions for rows and devices: admission, deadlines, the worker that
 // answers soonest.
 
 #include <atelier/actors/hub.hpp>
@@ -16,7 +16,7 @@ namespace atelier::actors {
 
 namespace {
 
-/// Workers that are compared for one row.
+/// Number of workers that are compared for one row.
 constexpr size_t most_compared = 16;
 
 /// Rows that join within this share of their time end together.
@@ -52,7 +52,7 @@ std::optional<core::error> hub::no_room_for(core::variant_id variant,
                                             core::timespan& retry_after) const {
   cluster();
   const auto wait = forecast_.wait_beyond(variant, config_.limits.queue);
-  // A guess refuses nobody.
+  // No request is refused on a guess.
   if (!wait)
     return std::nullopt;
   retry_after =

@@ -7,7 +7,7 @@ namespace atelier::actors {
 
 namespace {
 
-/// Messages that one actor handles before the others on this thread.
+/// Number of messages that one actor handles before others on this thread.
 constexpr size_t throughput = 64;
 
 } // namespace
@@ -19,7 +19,7 @@ void inline_unit::exec_later(caf::resumable* job) {
 }
 
 void inline_unit::run() {
-  // A handler may deliver in turn; the outer call goes on with its jobs.
+  // A handler may deliver in turn; the outer call continues with its jobs.
   if (running_)
     return;
   running_ = true;
@@ -28,7 +28,7 @@ void inline_unit::run() {
     jobs_.pop_front();
     switch (job->resume(this, throughput)) {
       case caf::resumable::resume_later:
-        // Busy for long: a thread of the scheduler goes on with it.
+        // Busy for long: a thread of the scheduler continues with it.
         system().scheduler().enqueue(job);
         break;
       case caf::resumable::done:

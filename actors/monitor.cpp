@@ -12,7 +12,7 @@ namespace atelier::actors {
 
 namespace {
 
-/// Weight of the newest window in the rate that a plan counts as made for.
+/// Weight of the newest window in the rate for which a plan counts as made.
 constexpr double newest_weight = 0.5;
 
 std::vector<uint64_t> risen(const std::vector<uint64_t>& now,

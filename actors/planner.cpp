@@ -21,13 +21,13 @@ namespace {
 
 using pointer = self_of<planner_actor, planner_state>;
 
-/// What operators want of a plan.
+/// An operator's wishes for a plan.
 struct wanted_hosting {
   planning::hosting_wishes wishes;
   std::vector<core::variant_id> told_to_leave;
 };
 
-/// Runs the policy; what it throws becomes the reason why there is no plan.
+/// Runs the policy; an exception becomes the reason for the missing plan.
 plan_made solved(uint64_t number, const planning::policy& by,
                  const planning::demand& asked,
                  const planning::profile& profiled,
@@ -81,7 +81,7 @@ void solve(pointer self, planning::demand asked) {
 void replan(pointer self) {
   auto& st = self->state;
   const auto now = self->clock().now();
-  // A solver that does not come back is given up: what it sends is too late.
+  // A solver that does not return is abandoned: its result arrives too late.
   const bool lost =
     st.solving && now >= core::after(st.solving_since, st.config.patience);
   if (st.solving && !lost) {
@@ -97,7 +97,7 @@ void replan(pointer self) {
           [self](const caf::error&) { solve(self, {}); });
 }
 
-/// Events that follow each other closely lead to one plan.
+/// Events in close succession lead to one plan.
 void replan_soon(pointer self) {
   auto& st = self->state;
   const auto now = self->clock().now();
@@ -137,7 +137,8 @@ void publish(pointer self, const plan_made& x) {
     return;
   st.solving = false;
   st.solved_for = x.devices;
-  // No more than once: a policy in constant haste waits for the next period.
+  // Only once: a policy whose plans are all provisional waits for the next
+  // period.
   const bool hasty = x.what && x.what->provisional && !st.in_force->provisional;
   if (x.what) {
     if (x.what->feasible == planning::feasibility::never
@@ -166,7 +167,7 @@ planner_actor::behavior_type planner(self_of<planner_actor, planner_state> self,
   return {
     [self](const cluster_changed& x) {
       auto& there = self->state.there;
-      // What no plan has answered yet is not forgotten.
+      // Unhosted variants that no plan has answered yet are not forgotten.
       auto unhosted = std::exchange(there.unhosted, {});
       there = x.there;
       for (const auto v : there.unhosted)

@@ -8,7 +8,7 @@ namespace atelier::actors {
 
 namespace {
 
-/// Deaths that are followed at a time; the oldest is given up for a new one.
+/// Number of deaths that are followed at a time; a new one replaces the oldest.
 constexpr size_t most_deaths = 64;
 
 } // namespace
@@ -40,7 +40,8 @@ void recovery_watch::lost(core::process_id who,
                           core::time_point now) {
   down(who, now);
   const auto at = std::exchange(parts_[who].died, std::nullopt);
-  // One that had no worker yet held up nothing more than its death before.
+  // A process that had no worker yet adds no delay to that of its earlier
+  // death.
   if (!at || !open)
     return;
   if (deaths_.size() == most_deaths)

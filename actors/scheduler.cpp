@@ -15,8 +15,8 @@
 //     |             |<--------------------------------------------|
 //     |  answered   |  finished                                   |
 //     |<------------|                                             |
-//     | taken_answer|   cancel, deadline: the row ends at once, its worker is
-//     |------------>|   told and replies all the same, for seat and slots.
+//     | taken_answer|   cancel, deadline: the row ends at once; its worker is
+//     |------------>|   notified and still replies, which frees seat and slots.
 
 #include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/scheduler.hpp>
@@ -27,11 +27,11 @@ namespace {
 
 using pointer = self_of<scheduler_actor, scheduler_state>;
 
-/// The tick goes on for so long without work: starting it wakes the clock's
-/// thread, which a request that comes soon shall not wait for.
+/// Number of ticks without work after which the tick stops: starting it wakes
+/// the clock's thread, and a request that arrives soon must not wait for that.
 constexpr uint32_t most_idle_ticks = 50;
 
-/// Hands one event to the tables and keeps the tick going while it is needed.
+/// Passes one event to the tables and keeps the tick running while needed.
 template <class Event>
 void handle(pointer self, Event event) {
   auto& st = self->state;

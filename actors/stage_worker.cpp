@@ -6,8 +6,8 @@
 //     |  stage_done      |
 //     |<-----------------|
 //
-// A worker does one order after the other. What a stage throws is a failure of
-// its request; what kills the process is the scheduler's business.
+// A worker processes its orders one after the other. An exception from a stage
+// is a failure of its request. The scheduler handles the death of the process.
 
 #include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/stage_worker.hpp>

@@ -82,7 +82,7 @@ void ping_now(pointer self, process& p) {
   st.config.host->ping(st.life_of(p), ++st.pings);
 }
 
-/// Asks for a sign of life, if it is time.
+/// Asks for a sign of life if one is due.
 void ask(pointer self, process& p) {
   if (self->clock().now() - p.last_ping
       >= self->state.config.settings.heartbeat)
@@ -143,7 +143,7 @@ void start_all(pointer self) {
   self->delayed_send(self, tick_of(s.config.settings), tick_atom::value);
 }
 
-/// A restart that waits waits less where a request was what killed it.
+/// Shortens the pause before a restart if a request killed the process.
 void restart_sooner(pointer self, const request_caused& x) {
   auto& s = self->state;
   auto* p = s.find(x.who);
@@ -164,7 +164,8 @@ void began(pointer self, const process_started& x) {
   if (p->at == stage::starting) {
     p->at = stage::setting_up;
     p->last_sign = self->clock().now();
-    // Read as soon as it is set up: it is up before it has its workers.
+    // The process reads the ping when it is set up, so it is up before its
+    // workers are announced.
     ping_now(self, *p);
   }
 }

@@ -82,7 +82,8 @@ bool forecast::guesses(const planning::cluster_view& there) const {
     });
   if (!any)
     return false;
-  // What a kind of device never runs may be a guess there.
+  // The cost of a variant that a kind of device never runs may be a guess
+  // there.
   return std::any_of(
     there.workers.begin(), there.workers.end(), [&](const auto& w) {
       for (uint32_t i = 0; i < known.variants.size(); ++i)
@@ -156,8 +157,8 @@ std::optional<core::timespan> forecast::wait_beyond(core::variant_id variant,
 
 core::timespan forecast::come_back(uint64_t most_requests,
                                    core::timespan least) const {
-  // The work is predicted, or, before anything was measured, taken to end at
-  // the pace of answers.
+  // The work is predicted, or, before anything was measured, assumed to end at
+  // the rate of answers.
   constexpr double share = 0.1;
   const auto wait = backlog_.longest_wait();
   bool measured = false;
@@ -193,7 +194,7 @@ void forecast::ran(const steps_run& x, core::time_point now) {
     return;
   slow_.ran(x.worker.worker, {variant, x.batch, x.how.px.pixels(), kind},
             x.took / x.steps, now);
-  // What a slow one takes is not what the variant takes.
+  // The times of a slow worker are not those of the variant.
   if (!x.slow)
     costs_.ran(variant, kind, predicted, x.took);
 }

@@ -18,7 +18,7 @@ void count_down(std::map<core::lane_id, uint32_t>& of, core::lane_id lane) {
 
 queues::queues(core::timespan ageing) : ageing_(ageing) {}
 
-// -- who waits ----------------------------------------------------------------
+// -- waiting requests ---------------------------------------------------------
 
 void queues::push(core::lane_id lane, const planning::waiting& entry, end at,
                   marks as) {
@@ -96,7 +96,7 @@ bool queues::delays_again(std::span<const core::lane_id> lanes) const {
   });
 }
 
-// -- what to look at again ----------------------------------------------------
+// -- queues to look at again --------------------------------------------------
 
 void queues::touch(core::lane_id lane) {
   dirty_.insert(lane);
@@ -122,7 +122,7 @@ std::optional<core::lane_id> queues::next() {
   return dirty_.extract(dirty_.begin()).value();
 }
 
-// -- who takes more -----------------------------------------------------------
+// -- workers with free seats --------------------------------------------------
 
 void queues::offer(core::lane_id lane, uint32_t taken, core::worker_id worker) {
   open_[lane].emplace(taken, worker);

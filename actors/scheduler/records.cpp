@@ -12,10 +12,10 @@ namespace atelier::actors {
 
 namespace {
 
-/// Rows that one event names.
+/// Maximum number of rows that one event names.
 constexpr size_t most_named = 64;
 
-/// Retrievals that the counts keep.
+/// Number of retrievals that the counts keep.
 constexpr size_t most_retrievals = 64;
 
 constexpr size_t edit_bins = 8;
@@ -23,7 +23,7 @@ constexpr size_t edit_bins = 8;
 /// A bin is 0.005 wide; the last one holds 1.
 constexpr size_t confidence_bins = 201;
 
-/// Batches that are counted apart.
+/// Batch sizes that are counted separately.
 constexpr uint32_t most_batches = 64;
 
 using kind = timeline_event::kind;
@@ -53,7 +53,7 @@ timeline_event on_request(kind what, std::string_view name,
   return e;
 }
 
-/// Cuts off what lies outside, as a worker's clock differs from the
+/// Cuts off the part outside the span, since a worker's clock differs from the
 /// scheduler's.
 timeline_event within(timeline_event e, core::time_point from,
                       core::time_point to) {
@@ -83,7 +83,7 @@ void raise(std::vector<std::pair<uint32_t, uint64_t>>& counts, uint32_t key) {
     ++at->second;
 }
 
-/// Going is adding the largest value.
+/// Returns what to add: leaving adds the largest value, which is -1.
 constexpr uint64_t step_of(bool comes) {
   return comes ? uint64_t{1} : ~uint64_t{0};
 }
@@ -197,7 +197,7 @@ void records::rest() {
   recovery_.rest();
 }
 
-// -- what is asked before -----------------------------------------------------
+// -- questions before the route -----------------------------------------------
 
 void records::searched() {
   ++counts_.searched;
@@ -320,7 +320,7 @@ void records::worked(const std::optional<timeline_track>& worker,
   e.from = at(began_ns);
   e.to = core::after(e.from, took);
   e.where = worker;
-  // Steps run between the parts of a picture.
+  // Steps run between the parts of an image.
   if (!e.where->device.empty())
     e.where->device += " pictures";
   e.rows.push_back(request);
@@ -395,7 +395,7 @@ void records::stepped_on(core::request_id request, core::time_point now) {
 
 void records::judged(std::optional<double> score) {
   counts_.confidences.resize(confidence_bins, 0);
-  // What nobody could judge is deferred like the worst.
+  // An image that could not be judged is deferred like the worst one.
   ++counts_.confidences[static_cast<size_t>(score.value_or(0)
                                             * (confidence_bins - 1))];
   if (!score)

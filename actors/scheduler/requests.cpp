@@ -157,7 +157,7 @@ bool requests::timed() const {
   return !deadlines_.empty() || !asking_.empty();
 }
 
-// -- what is prepared ahead ---------------------------------------------------
+// -- rows prepared ahead ------------------------------------------------------
 
 void requests::count_ahead(core::tenant_id whose, bool comes) {
   if (comes) {

@@ -97,8 +97,8 @@ public:
   bool has_ahead(core::tenant_id whose) const;
   bool named_ahead() const;
 
-  /// Whether more rows are prepared than all devices have seats, so that
-  /// another row of this tenant must wait.
+  /// Whether rows are prepared for considerably more than all devices' seats,
+  /// so that another row of this tenant must wait.
   bool far_ahead(core::tenant_id whose, uint32_t device_seats) const;
 
   /// Returns the first invariant that does not hold; empty if all hold.

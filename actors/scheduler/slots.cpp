@@ -13,7 +13,7 @@ namespace {
 
 constexpr ipc::process_life control_life{};
 
-/// Reads an ended request's picture for the client.
+/// Returns the ticket by which a client reads an ended request's image.
 core::ticket client_ticket(core::request_id id) {
   return {id, 0xFFFFFFFF};
 }
@@ -56,10 +56,10 @@ slots::slots(uint32_t arena, slot_counts counts,
              std::shared_ptr<ipc::slot_store> store)
   : counts_(counts), store_(std::move(store)), keeper_(arena, counts) {}
 
-// -- what must stay free ------------------------------------------------------
+// -- slots that must stay free ------------------------------------------------
 
 slot_counts slots::left_for_others(core::phase at) const {
-  // A prepared request can go on, so it leaves less.
+  // A prepared request can continue, so it leaves less.
   const uint32_t parts = at == core::phase::preparing ? 2 : 1;
   slot_counts out{};
   for (size_t kind = 0; kind < out.size(); ++kind)
@@ -126,8 +126,8 @@ const held_slots* slots::grant_with_files(core::ticket dispatch,
   using ipc::slot_kind;
   if (grant(dispatch, writer, names, reserve) == nullptr)
     return nullptr;
-  // The control process writes this slot, and is done with it at once. It goes
-  // when the files are decoded.
+  // The control process writes this slot and is done with it at once. The slot
+  // is freed when the files are decoded.
   constexpr std::array kinds{slot_kind::image};
   --reserve[static_cast<size_t>(slot_kind::image)];
   const auto opened = open(dispatch, control_life, kinds, reserve);
@@ -137,7 +137,8 @@ const held_slots* slots::grant_with_files(core::ticket dispatch,
     return nullptr;
   }
   const auto slot = opened->front();
-  // The worker finds nothing there and says so; the door lets no such through.
+  // The worker finds nothing there and reports that; the API lets no such
+  // request through.
   if (auto written = write_files(*store_, slot, files); !written)
     core::log_error("the source of request {}: {}", dispatch.id.value,
                     core::to_string(written.why()));
@@ -191,7 +192,8 @@ held_slots slots::conclude(core::ticket dispatch) {
   auto out = orphan(dispatch);
   each(out.granted,
        [&](const ipc::slot_ref& slot) { keeper_.release(slot, dispatch); });
-  // That of a state ended with the publication: ending it again does nothing.
+  // The read of a state ended with the publication: ending it again does
+  // nothing.
   each(out.reading,
        [&](const ipc::slot_ref& slot) { keeper_.end_read(slot, dispatch); });
   return out;
@@ -272,7 +274,7 @@ void slots::lost(ipc::process_life who, bool confirmed) {
     keeper_.suspect(who);
 }
 
-// -- looking ------------------------------------------------------------------
+// -- inspection ---------------------------------------------------------------
 
 uint32_t slots::free(ipc::slot_kind kind) const {
   return keeper_.census(kind).free;

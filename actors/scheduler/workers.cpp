@@ -10,7 +10,7 @@ namespace atelier::actors {
 
 namespace {
 
-// A classifier's work waits in no lane.
+// A classifier's work waits in no queue.
 std::vector<core::lane_id> lanes_of_pool(role x) {
   switch (x) {
     case role::preprocess:
@@ -32,7 +32,7 @@ bool worker::does_serve(core::lane_id lane) const {
   return std::find(serves.begin(), serves.end(), lane) != serves.end();
 }
 
-// -- coming and going ---------------------------------------------------------
+// -- joining and leaving ------------------------------------------------------
 
 worker* workers::announce(const worker_ready& x, const planning::profile& known,
                           core::time_point now) {
@@ -219,13 +219,13 @@ std::vector<core::lane_id> workers::lanes_of(const worker& w) {
   return out;
 }
 
-// -- what policies see --------------------------------------------------------
+// -- views of policies --------------------------------------------------------
 
 void workers::view_changed(const worker& w) {
   if (!w.on_device() || members_changed_)
     return;
   outdated_.push_back(w.view.worker);
-  // Nobody has looked for so long that copying all is no dearer.
+  // The views were not read for so long that copying all of them costs no more.
   members_changed_ = outdated_.size() > all_.size();
 }
 

@@ -23,8 +23,8 @@ core::error not_loaded(const core::error& why) {
   return core::fail(why.code, "classifier: {}", why.text);
 }
 
-/// What the loader throws is its outcome, as what it returns: it is called
-/// once.
+/// Returns the loader's result, or its exception as an error: the loader is
+/// called only once.
 core::result<classifier_ptr> opened_by(const classifier_loader& by) {
   try {
     auto made = by();
@@ -51,7 +51,7 @@ uint32_t tolerated_of(const classify_stage::ladder& x,
                          ? static_cast<double>(qualities[i])
                          : unknown);
   }
-  // Without the first one nobody knows what is to be kept.
+  // Without the first level the reference quality is unknown.
   if (expected.empty() || !(expected.front() >= 0))
     return 0;
   return planning::argus::tolerated_level(expected);
@@ -64,7 +64,7 @@ struct classify_stage::loaded {
 
   const classifier_loader load;
   std::mutex mutex;
-  /// Guarded by the mutex, and so is its work.
+  /// Guarded by the mutex, and so are the calls of the classifier.
   std::optional<core::result<classifier_ptr>> classifier;
 };
 

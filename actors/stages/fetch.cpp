@@ -53,7 +53,7 @@ core::result<void> check_image(const std::vector<std::byte>& bytes,
   return {};
 }
 
-/// Puts kept bytes into the slot's buffer as they are; returns how many.
+/// Copies kept bytes into the slot's buffer; returns their number.
 core::result<uint64_t> copy(const std::vector<std::byte>& bytes,
                             std::span<std::byte> buffer) {
   if (bytes.size() > buffer.size())
@@ -81,7 +81,7 @@ std::optional<fetch_stage::work> fetch_stage::begin(
   order.entry = of.from->entry;
   switch (of.leg != nullptr ? of.leg->from : of.along->from) {
     case origin::latent:
-      // After a death the row may be further along than what is kept.
+      // After a death the row may be further along than the kept state.
       if (of.skip == 0 || of.holds[static_cast<size_t>(held::state)])
         return std::nullopt;
       order.what = held::state;
@@ -93,8 +93,8 @@ std::optional<fetch_stage::work> fetch_stage::begin(
       order.what = of.leg != nullptr ? held::source : held::pixels;
       if (of.holds[static_cast<size_t>(order.what)])
         return std::nullopt;
-      // What was found was drawn as the whole run of this request would be, and
-      // not as a smaller variant that refines it.
+      // The found image was drawn as the whole run of this request would be,
+      // and not by a smaller variant that refines it.
       const auto drawn =
         of.costs.reuse
           ? planning::recipe_of(of.wanted, {}, of.costs.reuse->full, of.costs)

@@ -29,7 +29,7 @@ constexpr std::array finish_uses{
 
 using named_values = std::vector<std::pair<std::string, std::string>>;
 
-// One field for all, which programs that read parameters show as it is.
+// One field for all, which programs that read parameters show unchanged.
 named_values told_of(const std::vector<core::note>& notes) {
   if (notes.empty())
     return {};
@@ -45,8 +45,8 @@ image::pixel_view drawn_pixels(core::extent px,
   return {px, 3, {reinterpret_cast<const uint8_t*>(slot.data()), slot.size()}};
 }
 
-// The image in the size that was asked for, with what an edit keeps of its
-// source; none where it stays as it was drawn.
+// Returns the image in the requested size, with the parts of the source that an
+// edit keeps; none if it stays as it was drawn.
 core::result<std::optional<image::picture>> scaled_pixels(
   const core::recipe& how, std::span<const std::byte> slot) {
   if (how.scaled_to == core::extent{})
@@ -93,7 +93,7 @@ core::result<finish_stage::done> finish_stage::run(
   const auto buffer = here.slots.buffer(encoded);
   if (!buffer)
     return buffer.why();
-  // A store without payload keeps the words alone: nothing to encode.
+  // A store without payload keeps only the words: nothing can be encoded.
   if (buffer->empty()) {
     if (auto published = here.slots.publish(encoded, 1, 0); !published)
       return published.why();

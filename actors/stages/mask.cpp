@@ -50,7 +50,7 @@ std::optional<mask_stage::work> mask_stage::begin(
   const auto& source = row.wanted.source;
   if (!row.asked.mask || !source || source->mask.empty())
     return std::nullopt;
-  // A request with a source never leaves its size open.
+  // A request with a source always states its size.
   return work{row.wanted.px, source->mask_px.pixels()};
 }
 

@@ -23,7 +23,7 @@ using planning::access;
 using planning::held;
 using planning::slot_use;
 
-/// Noise for this many values takes some 30 us.
+/// Noise for this many values takes about 30 us.
 constexpr size_t short_latent = 4096;
 
 // A route without legs has nothing to prepare.
@@ -43,7 +43,7 @@ bool prepares_source(const planning::leg* in, bool brings_image) {
   return in != nullptr && planning::has_source(*in, brings_image);
 }
 
-/// What was fetched is a source already, where anything was.
+/// A fetched image is a source already.
 bool starts_from_found(const planning::leg* in, bool brings_image) {
   return in != nullptr && !brings_image && in->from == planning::origin::image;
 }
@@ -56,7 +56,7 @@ constexpr std::array prepare_uses{
   slot_use{held::state, access::writes, in_leg},
 };
 
-/// What a picture starts from.
+/// The starting point of an image.
 enum class beginning : uint8_t { noise, image, edit };
 
 /// Returns the words that a drawing of `n` values takes from a generator.
@@ -64,19 +64,19 @@ uint64_t words_of(core::noise_source from, uint64_t n) {
   const auto chunks = (n + 15) / 16 * 16;
   if (from == core::noise_source::philox)
     return chunks;
-  // PyTorch draws pairs in double below one chunk, and the last chunk of what
-  // has no whole number of them twice.
+  // PyTorch draws pairs in double below one chunk; if `n` is not a multiple of
+  // the chunk, it draws the last chunk twice.
   if (n < 16)
     return (n + 1) / 2 * 4;
   return n % 16 == 0 ? n : n + 16;
 }
 
-/// Returns the words drawn until a picture's first step. Where it starts from
-/// an image, the autoencoder's sample of that image is drawn before the noise;
-/// of an edit the sample of the image without what the mask covers is drawn
-/// after it. Source: diffusers 0.42, prepare_latents and prepare_mask_latents
-/// of the
-///         StableDiffusion{Img2Img,Inpaint}Pipeline.
+/// Returns the words drawn until an image's first step. If it starts from an
+/// image, the autoencoder's sample of that image is drawn before the noise. For
+/// an edit, the sample of the image without its masked part is drawn after the
+/// noise.
+/// Source: diffusers 0.42, prepare_latents and prepare_mask_latents of the
+/// StableDiffusion{Img2Img,Inpaint}Pipeline.
 uint64_t words_until_first_step(core::noise_source with, beginning from,
                                 uint64_t n) {
   const uint64_t drawings = from == beginning::noise ? 1
@@ -85,14 +85,14 @@ uint64_t words_until_first_step(core::noise_source with, beginning from,
   return drawings * words_of(with, n);
 }
 
-/// Draws a picture's initial noise.
+/// Draws an image's initial noise.
 void draw_noise(const core::recipe& how, beginning from, std::span<float> out) {
   const auto draw = how.noise == core::noise_source::torch_cpu
                     ? core::torch_randn
                     : core::philox_randn;
   if (from == beginning::noise)
     return draw(how.seed, out);
-  // Latents are whole chunks but for odd sizes of pictures: of these PyTorch's
+  // Latents are whole chunks except for odd image sizes, for which PyTorch's
   // second drawing would begin elsewhere.
   const auto first = how.noise == core::noise_source::philox
                      ? words_of(how.noise, out.size())
@@ -179,7 +179,7 @@ core::result<beginning> read_source(const prepare_stage::work& x,
   const auto bytes = slots.view(from_leg ? here.at[held::pixels] : files_slot);
   if (!bytes)
     return bytes.why();
-  // A store without payload keeps the words alone: nothing to decode.
+  // A store without payload keeps only the words: nothing can be decoded.
   if (slots.capacity(ipc::slot_kind::image) == 0) {
     if (auto done = slots.publish(source, 1, 0); !done)
       return done.why();

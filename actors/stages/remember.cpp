@@ -29,8 +29,8 @@ constexpr planning::stage_row remember_row = {
   .otherwise = planning::if_failed::go_on,
 };
 
-// Each number of steps once: a leg that was run again after a death captured
-// some of them twice, and they are equal.
+// Returns each number of steps once: a leg that was run again after a death
+// captured some of them twice, and the copies are equal.
 core::result<std::vector<index::left_state>> states_of(
   const planning::worker_context& here, core::latent_shape latent) {
   std::vector<index::left_state> out;
@@ -81,7 +81,7 @@ const planning::stage_row& remember_stage::row() const {
 
 std::optional<remember_stage::work> remember_stage::begin(
   const planning::row_view& of) const {
-  // What a route without legs answers with is kept already.
+  // The answer of a route without legs is kept already.
   if (of.along == nullptr || of.along->legs.empty() || of.how == nullptr
       || !of.costs.reuse || !index::is_remembered(of.wanted))
     return std::nullopt;
@@ -94,8 +94,8 @@ std::optional<remember_stage::work> remember_stage::begin(
   const auto whole =
     planning::recipe_of(of.wanted, {}, of.costs.reuse->full, of.costs);
   order.key = index::key_of(whole, of.wanted.text.negative, of.wanted.tenant);
-  // States are of this very run alone; an image serves whoever drew it, as long
-  // as it was drawn in the size that is looked for.
+  // States serve only this very run. An image serves any run if it was drawn in
+  // the size for which the search looks.
   if (order.key
       != index::key_of(*of.how, of.wanted.text.negative, of.wanted.tenant))
     order.states = false;

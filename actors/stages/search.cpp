@@ -9,10 +9,10 @@ namespace atelier::actors {
 
 namespace {
 
-/// Entries that a policy is shown.
+/// Maximum number of entries that a policy is shown.
 constexpr uint32_t most_matches = 10;
 
-/// Returns the similarity from which on anything may be reused.
+/// Returns the lowest similarity from which anything may be reused.
 double least_similarity(const planning::reuse_profile& by) {
   const auto& table = by.latents.empty() ? by.images : by.latents;
   double out = table.empty() ? 0 : 1;

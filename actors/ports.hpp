@@ -24,7 +24,7 @@ namespace atelier::actors {
 /// Carries work to workers. Live: mailboxes in this process, rings to others;
 /// simulated: mailboxes.
 /// Threads: any. Never blocks: work that a ring cannot take now is queued, and
-/// work for a life that is over is dropped.
+///          work for a life that is over is dropped.
 class handoff {
 public:
   virtual ~handoff() = default;

@@ -37,7 +37,7 @@ void write(const from_process& x, std::vector<std::byte>& into);
 
 /// Reads a message that `write` wrote.
 /// Errors: ec::bad_payload for an unknown kind, missing or left-over bytes, or
-/// a value that its enumeration does not have.
+///         a value that its enumeration does not have.
 core::result<to_process> read_to_process(std::span<const std::byte> from);
 core::result<from_process> read_from_process(std::span<const std::byte> from);
 

@@ -18,7 +18,8 @@ namespace atelier::actors {
 
 /// The workers of this process by their addresses: a handoff by mailbox.
 /// Threads: any. A message that a worker sends while it starts may be answered
-/// at once: `add_new` makes the answer wait until the worker can be found.
+///          at once: `add_new` makes the answer wait until the worker can be
+///          found.
 class worker_directory : public handoff {
 public:
   /// @param in the pool to which it belongs

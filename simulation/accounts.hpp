@@ -15,51 +15,54 @@
 
 namespace atelier::runtime {
 
-/// Returns a number in [0, 1) that only the content decides; another `word`
-/// gives an independent one.
+/// Returns a number in [0, 1) that depends only on the content; another `word`
+/// gives an independent number.
 double number_of(uint64_t content, uint32_t word);
 
-/// Returns the class that a content has on a ladder: its fastest level that
-/// keeps the quality.
+/// Returns the class of a content on a ladder: its fastest level that keeps the
+/// quality.
 uint32_t class_of_content(const planning::ladder_profile& of, uint64_t content);
 
-/// Returns the quality of an answer: of the ladder's level that was run, for
-/// the content's class, else that of the variant, less what a start from a
-/// stored latent, or answering with an earlier picture, costs on average.
+/// Returns the quality of an answer. It is that of the ladder's level that was
+/// run, for the content's class, or otherwise that of the variant. The average
+/// cost of a start from a stored latent, or of an answer by an earlier image,
+/// is subtracted.
 double quality_of(const planning::profile& known, core::variant_id variant,
                   uint32_t steps_skipped, uint64_t content);
 
-/// Books what becomes of every request.
+/// Keeps the books on the outcome of every request.
 class accounts {
 public:
   accounts(const scenario& of, core::time_point begin);
 
   /// Books a stretch of a device's time, with the variant that ran; none: it
-  /// loaded. `device`: its number, as scenario::devices counts them.
+  /// was loading.
+  /// @param device its number, as scenario::devices counts them
   void worked(uint32_t device, std::optional<core::variant_id> variant,
               core::timespan time);
 
-  /// Books that a judge scored a request's picture.
+  /// Books that a judge scored a request's image.
   void judged(core::request_id id, const std::string& judge);
 
-  /// Books the end of an image; with its request's last one, of the request.
+  /// Books the end of an image; with its request's last image, also of the
+  /// request.
   void book(const actors::answer& what, core::time_point now);
 
-  /// Books what the hub shows at the end of an interval, and the cache, if one
-  /// is simulated.
+  /// Books the hub's state at the end of an interval, and the cache's if one is
+  /// simulated.
   void look(const actors::hub& tables, const planning::plan& in_force,
             core::time_point now, const simulated_cache* cache);
 
-  /// Images that ended.
+  /// Returns the number of images that ended.
   uint64_t booked() const {
     return booked_;
   }
 
-  /// Returns the books, but for what is not told here.
+  /// Returns the books, except for values that are not reported to this object.
   outcome close(core::time_point end);
 
 private:
-  /// What is known of a request whose images have not all ended.
+  /// State of a request whose images have not all ended.
   struct open_request {
     uint32_t ended = 0;
     bool lost = false;
@@ -71,10 +74,10 @@ private:
   void book_end(const core::request& of, const open_request& x,
                 core::time_point now);
 
-  /// What devices of one kind did.
+  /// Totals of the devices of one kind.
   struct kind_books {
     planning::device_group devices;
-    /// By variant, and of loading.
+    /// Time by variant, and time spent loading.
     std::vector<core::timespan> ran;
     core::timespan loaded{0};
   };
@@ -94,11 +97,11 @@ private:
   uint64_t booked_ = 0;
   uint64_t images_ = 0;
   std::unordered_map<uint32_t, open_request> open_;
-  /// By image: the cascade's own judge scored its picture.
+  /// By image: whether the cascade's own judge scored it.
   std::vector<char> judged_;
   uint64_t answered_judged_ = 0;
   uint64_t light_judged_ = 0;
-  /// By kind of device, as the scenario has them; one where it has none.
+  /// By kind of device, as in the scenario; one entry if it names none.
   std::vector<kind_books> kinds_;
   uint64_t searched_ = 0;
   uint64_t hits_ = 0;

@@ -9,31 +9,31 @@
 
 namespace atelier::runtime {
 
-/// What a simulated link does to one delivery; drawn anew for each.
+/// Effect of a simulated link on one delivery; drawn anew for each.
 struct link_fate {
   core::timespan delay{0};
-  /// Delivered once more, this much later, out of order; 0: once.
+  /// Delay of a second, out-of-order delivery; 0: it is delivered once.
   core::timespan again{0};
 };
 
 /// Decides on each delivery; empty: at once, in order.
 using link_script = std::function<link_fate()>;
 
-/// One direction of a ring or a connection: keeps the order of deliveries,
+/// One direction of a ring or a connection. It keeps the order of deliveries,
 /// whatever their delays, until it is cut.
 /// Threads: those that call it and its timers must be one at a time.
 class delayed_link {
 public:
   delayed_link(std::shared_ptr<core::timers> timers, link_script script);
 
-  /// Delivers later, after all that was posted before.
+  /// Delivers later, after everything that was posted before.
   void post(std::function<void()> deliver);
 
   /// Runs `then` after everything posted so far was delivered, and no earlier
   /// than `delay` from now. Unaffected by `cut`.
   void after_all(core::timespan delay, std::function<void()> then);
 
-  /// Delivers nothing any more, of what is under way either.
+  /// Stops all deliveries, including those under way.
   void cut();
 
 private:
@@ -44,7 +44,7 @@ private:
   std::shared_ptr<core::timers> timers_;
   link_script script_;
   core::time_point last_;
-  // Shared with what is under way.
+  // Shared with deliveries under way.
   std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What policies may ask of requests, found in a simulated world: stages under
-// the names, and at the hook, of those that a live engine has.
+// Stages that find facts in a simulated world for policies that ask about
+// requests. They have the names and the hook of the live engine's stages.
 
 #include <atelier/planning/stage.hpp>
 #include <atelier/simulation/knowledge.hpp>
@@ -13,10 +13,10 @@
 namespace atelier::runtime {
 
 /// Returns the stages before a route: classify, mask, search. An order is run
-/// at once, and its outcome comes after the time that the stage says.
-/// Errors, of search: ec::unavailable while the cache is lost, later than
-///         anybody waits.
-/// @param from what they answer from; as many threads as it
+/// at once, and its outcome arrives after the time that the stage predicts.
+/// Errors, of search: ec::unavailable while the cache is lost, later than any
+///         request waits.
+/// @param from source of the answers; as thread-safe as this object
 std::vector<planning::stage_ptr> fact_stages(
   const std::shared_ptr<simulated_knowledge>& from);
 

@@ -16,17 +16,18 @@
 
 namespace atelier::runtime {
 
-/// Returns the mask of a request, drawn by seed and request; none where it is
-/// no edit.
+/// Returns the mask of a request, drawn by seed and request; none if it is not
+/// an edit.
 std::optional<planning::mask_facts> edit_of(const scenario& of,
                                             core::request_id id);
 
-/// Returns the mask of an image's request: the trace's, else the drawn one.
+/// Returns the mask of an image's request: the trace's, otherwise the drawn
+/// one.
 /// @pre the trace has one entry for each image
 std::optional<planning::mask_facts> mask_of(const scenario& of,
                                             core::request_id image);
 
-/// The first that decisions asked for and that nothing measured tells.
+/// The first value that decisions asked for and no measurement provides.
 struct unmeasured {
   std::string what;
 
@@ -38,39 +39,40 @@ struct unmeasured {
 
 /// What the simulated world knows of requests, and what is kept of earlier
 /// ones: drawn from the scenario, by seed and request, or from a cache that
-/// fills. The stages of fact_stages.hpp answer from it. Threads: one at a time.
+/// fills. The stages of fact_stages.hpp answer from it.
+/// Threads: one at a time.
 class simulated_knowledge : public actors::found_work {
 public:
   /// @pre `of` and `lacks` outlive this
   simulated_knowledge(const scenario& of, unmeasured& lacks);
 
-  /// The simulation begins: faults strike by this clock, and what is found is
-  /// published in these slots. Before that nothing is asked.
+  /// Starts the simulation: faults strike by this clock, and found work is
+  /// published in these slots. No question is asked before.
   void begin(std::shared_ptr<core::timers> timers,
              std::shared_ptr<ipc::slot_store> slots);
 
-  /// It is over: clock and slots are let go of, as the clock's actor must end
-  /// before its system. Nothing is asked any more.
+  /// Ends the simulation: releases clock and slots, since the clock's actor
+  /// must end before its system. No question is asked afterwards.
   void end();
 
-  /// From now on what is near comes from `cache`, which outlives this.
+  /// From now on near work comes from `cache`, which outlives this.
   void search(simulated_cache& cache) {
     cache_ = &cache;
   }
 
-  /// Returns what is near a request; a probe finds nothing.
+  /// Returns the work near to a request; a probe finds none.
   std::vector<planning::match> near(core::request_id of, bool probes,
                                     planning::compared by);
 
-  /// Counts a search of a request with what it found just now.
+  /// Counts a search of a request and its result.
   void searched(const std::vector<planning::match>& found);
 
-  /// Whether a predictor says that a search would hit, where it finds this.
+  /// Whether a predictor expects a search with this result to hit.
   bool hit_likely(core::request_id of,
                   const std::vector<planning::match>& found);
 
-  /// Returns the level of each ladder that a classifier says a prompt
-  /// tolerates.
+  /// Returns the level of each ladder that a classifier predicts a prompt to
+  /// tolerate.
   std::vector<uint32_t> labels_of(core::request_id of);
 
   /// Returns an image's mask, and whether its template is recorded now.
@@ -79,15 +81,15 @@ public:
   /// Returns how long a search takes now.
   core::timespan searching() const;
 
-  /// Whether nothing near is found now, nor told to be far.
+  /// Whether searches currently return nothing, not even that no work is near.
   bool lost() const;
 
-  /// Gives what is near, unless the cache has lost it since the search: every
-  /// simulated picture has the size that is asked for.
+  /// Publishes the near image, unless the cache has lost it since the search:
+  /// every simulated image has the requested size.
   bool give_picture(uint64_t entry, core::extent px,
                     ipc::slot_ref into) override;
 
-  /// Gives what was found, as far along as it is asked for.
+  /// Publishes the found state, with the requested number of steps.
   bool give_state(uint64_t entry, uint32_t steps, ipc::slot_ref into) override;
 
 private:
@@ -99,12 +101,12 @@ private:
   std::shared_ptr<ipc::slot_store> slots_;
   core::time_point begin_;
   simulated_cache* cache_ = nullptr;
-  /// Every number of steps after which a latent is stored, rising.
+  /// The numbers of steps after which a latent is stored, ascending.
   std::vector<uint32_t> stored_;
 };
 
-/// How pictures score: by the distribution of a cascade's judge over contents,
-/// and uniformly where chance is the judge.
+/// Scores of images: by the distribution of a cascade's judge over contents,
+/// and uniform for the random judge.
 class simulated_scores {
 public:
   /// @pre `of` and `lacks` outlive this

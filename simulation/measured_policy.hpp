@@ -13,22 +13,22 @@
 
 namespace atelier::runtime {
 
-/// What a policy's decisions took by the real clock, and what they say of
+/// Durations of a policy's decisions by the real clock, and their results for
 /// edits.
 struct decision_times {
   std::vector<float> plans_ms;
   std::vector<float> routes_us;
   /// Masked share of edits whose route starts from their template's records.
   std::unordered_map<core::request_id, double> masked;
-  /// Told of each route that is taken; empty: nobody is.
+  /// Called for each route that is taken; may be empty.
   std::function<void(core::request_id, const planning::route&,
                      const planning::facts&, const planning::go&)>
     taken;
-  /// The next plan fails: a fault by script.
+  /// The next plan fails: a scripted fault.
   bool solver_fails = false;
 };
 
-/// A policy whose decisions are timed by the real clock; otherwise the same.
+/// A policy whose decisions are timed by the real clock; otherwise unchanged.
 class measured_policy : public planning::policy {
 public:
   measured_policy(std::shared_ptr<const planning::policy> what,

@@ -7,20 +7,20 @@
 
 namespace atelier::runtime {
 
-/// What happened in one interval; requests count where they arrived.
+/// Counts of one interval; requests count in the interval of their arrival.
 struct interval {
   double begin_seconds = 0;
   uint64_t arrived = 0;
   uint64_t in_time = 0;
   uint64_t late = 0;
   uint64_t dropped = 0;
-  /// Images answered within the interval, whenever they were asked for.
+  /// Images answered within the interval, whenever they were requested.
   uint64_t answered_here = 0;
-  /// Images of requests that arrived here, and of all their quality.
+  /// Images of requests that arrived in the interval, and the sum of their
+  /// quality.
   uint64_t images = 0;
   double quality_sum = 0;
-  /// Of those images, the shares of their steps that earlier work saved,
-  /// summed.
+  /// Sum of the shares of those images' steps that earlier work saved.
   double saved_sum = 0;
   /// Images answered by the light variant of a cascade.
   uint64_t light = 0;
@@ -28,11 +28,12 @@ struct interval {
   uint64_t hits = 0;
   /// States in the simulated cache at the end of the interval.
   uint64_t cached = 0;
-  /// Times that workers changed their variants.
+  /// Number of variant changes by workers.
   uint64_t loads = 0;
-  /// At the end of the interval: workers by variant, those that load last.
+  /// At the end of the interval: workers by variant; the last entry is loading
+  /// workers.
   std::vector<uint32_t> workers;
-  /// The plan's first threshold; below 0: it has none.
+  /// The plan's first threshold; below 0 if it has none.
   double threshold = -1;
   /// Rows that wait or run.
   uint64_t open = 0;
@@ -41,7 +42,7 @@ struct interval {
     return in_time + late;
   }
 
-  /// Late and dropped ones of those that arrived.
+  /// Share of the arrived requests that were late or dropped.
   double violation_ratio() const {
     return arrived == 0
            ? 0
@@ -49,19 +50,20 @@ struct interval {
   }
 };
 
-/// What the devices of one kind did.
+/// Totals of the devices of one kind.
 struct kind_use {
   std::string kind;
   uint32_t devices = 0;
-  /// In which they ran or loaded.
+  /// Time in which they ran or loaded.
   double device_seconds = 0;
-  /// As outcome::joules and outcome::idle_joules.
+  /// These are like outcome::joules and outcome::idle_joules.
   double joules = -1;
   double idle_joules = 0;
 };
 
-/// How one policy fared in one scenario. Times that end in `wall` were taken
-/// from the real clock; all else is the same for the same scenario.
+/// Results of one policy in one scenario. Times with `wall` in their names were
+/// taken from the real clock; all other values are the same for the same
+/// scenario.
 struct outcome {
   std::string policy;
   uint64_t seed = 0;
@@ -70,28 +72,29 @@ struct outcome {
   uint64_t completed = 0;
   uint64_t dropped = 0;
   uint64_t late = 0;
-  /// Images drawn: more than requests where some want several.
+  /// Images drawn: more than requests if some want several.
   uint64_t images = 0;
-  /// Of the trace: lines that were put into order, requests that failed where
-  /// they were recorded, and who asked.
+  /// Facts of the trace: lines that were put into order, requests that failed
+  /// when they were recorded, and the number of tenants.
   uint64_t trace_moved = 0;
   uint64_t trace_failed = 0;
   uint64_t tenants = 0;
   double quality_mean = 0;
-  /// Whether the profile says how good its variants' pictures are. Without,
+  /// Whether the profile states the quality of its variants' images. If not,
   /// `quality_mean` counts each answer as 1.
   bool rated = true;
-  /// By the cascade's table at the share that the light variant answered; below
-  /// 0: there is none.
+  /// From the cascade's table at the share that the light variant answered;
+  /// below 0 if it has none.
   double fid = -1;
   double light_share = 0;
-  /// Images a second.
+  /// Images per second.
   double throughput_qps = 0;
   double latency_mean_ms = 0;
   double latency_p50_ms = 0;
   double latency_p95_ms = 0;
   double latency_p99_ms = 0;
-  /// From arrival to the first step; and in steps.
+  /// Time from arrival to the first step; and the 95th percentile of the time
+  /// in steps.
   double first_step_mean_ms = 0;
   double steps_p95_ms = 0;
   uint64_t edits = 0;
@@ -99,23 +102,25 @@ struct outcome {
   double masked_mean = 0;
   double utilisation = 0;
   double device_seconds = 0;
-  /// Drawn by all devices from the first arrival to the last answer, and of it
-  /// by those that ran nothing; below 0: not every variant that ran has watts.
+  /// Energy of all devices from the first arrival to the last answer, and the
+  /// part of devices that ran nothing; below 0 if not every variant that ran
+  /// has watts.
   double joules = -1;
   double idle_joules = 0;
-  /// The same by kind of device; empty where the scenario names none.
+  /// The same by kind of device; empty if the scenario names none.
   std::vector<kind_use> kinds;
-  /// Mean share of the steps that earlier work saved, of all answers.
+  /// Mean share of the steps that earlier work saved, over all answers.
   double saved_steps = 0;
   uint64_t cache_hits = 0;
   uint64_t cache_lookups = 0;
-  /// Of a cache whose contents are simulated: states that it may hold, 0 where
-  /// it is not; that came and went; searches whose nearest prompt lacked some.
+  /// For a cache with simulated contents: the maximum number of states (0 if
+  /// not simulated), the states that were inserted and evicted, and the
+  /// searches whose nearest prompt lacked some states.
   uint64_t cache_entries = 0;
   uint64_t cache_inserted = 0;
   uint64_t cache_evicted = 0;
   uint64_t cache_holes = 0;
-  /// How long what was used had been there.
+  /// Age of the states that were used.
   double hit_age_p50_seconds = 0;
   double hit_age_p90_seconds = 0;
   uint64_t loads = 0;
@@ -129,11 +134,11 @@ struct outcome {
   double wall_seconds = 0;
   double virtual_seconds = 0;
   uint64_t events = 0;
-  /// Of every answer's request, time, kind and variant, in order.
+  /// Digest of every answer's request, time, kind and variant, in order.
   uint64_t digest = 0;
-  /// Why the last plan could answer nothing; empty: it could.
+  /// Why the last plan could answer nothing; empty if it could.
   std::string infeasible;
-  /// The first invariant that did not hold; empty: all held.
+  /// The first invariant that did not hold; empty if all held.
   std::string broken;
   std::vector<interval> series;
 

@@ -10,12 +10,13 @@
 namespace atelier::runtime {
 
 /// Runs the scheduler, planner, monitor, supervisor and worker actors over a
-/// trace in virtual time, on this thread: devices take the profile's times,
-/// what is near and how a picture scores is drawn by seed. Ends when every
+/// trace in virtual time, on this thread. Devices take the profile's times;
+/// near work and the scores of images are drawn by seed. Ends when every
 /// request is answered.
-/// @param progress told now and then of the requests that ended; false stops.
+/// @param progress called from time to time with the number of ended requests;
+///        false stops
 /// Errors: ec::invalid_argument for what validate finds; ec::cancelled;
-///         ec::internal where requests are not answered at all.
+///         ec::internal if requests are never answered.
 core::result<outcome> simulate(
   const scenario& what, const std::function<bool(uint64_t)>& progress = {});
 

@@ -17,22 +17,22 @@
 
 namespace atelier::runtime {
 
-/// How one life of a process goes, as far as nobody interferes.
+/// Course of one life of a process, if it is not interfered with.
 struct process_script {
   core::timespan start_delay{0};
-  /// From its start on: it reads nothing meanwhile.
+  /// Time from its start; it reads nothing meanwhile.
   core::timespan setup_delay{0};
-  /// Where it has a code, the process does not come up.
+  /// If it has a code, the process does not come up.
   core::error start_failure;
-  /// From a kill, a crash or a request to leave to the confirmed exit.
+  /// Time from a kill, a crash or a request to leave to the confirmed exit.
   core::timespan exit_delay{0};
-  /// A killed process goes on until its exit: it cannot be interrupted.
+  /// A killed process continues until its exit: it cannot be interrupted.
   bool ignores_kill = false;
   /// It stays when it is asked to leave.
   bool ignores_leave = false;
 };
 
-/// What a life of a process consists of.
+/// The contents of a life of a process.
 struct process_body {
   std::shared_ptr<actors::worker_directory> workers =
     std::make_shared<actors::worker_directory>();
@@ -40,27 +40,27 @@ struct process_body {
   std::vector<std::shared_ptr<gpu::virtual_executor>> devices;
 };
 
-/// What the host is made of; all but `links` must be set.
+/// Configuration of the host; all members but `links` must be set.
 struct simulated_host_config {
   std::shared_ptr<core::timers> timers;
-  /// Spawns the workers of a part; their reports go to the given port.
+  /// Spawns the workers of a part; their reports are sent to the given port.
   std::function<process_body(ipc::process_life, const std::string& part,
                              std::shared_ptr<actors::hub_port>)>
     spawn;
-  /// Where reports and signs of life go.
+  /// Where reports and signs of life are sent.
   std::shared_ptr<actors::hub_port> hub;
   std::function<void(actors::pong)> sign;
-  /// Asked at each start.
+  /// Called at each start.
   std::function<process_script(ipc::process_life)> script;
   /// Decides on each record of every ring.
   link_script links;
 };
 
-/// Processes that are groups of actors: they come up, hang, crash and go by
+/// Processes that are groups of actors: they come up, hang, crash and exit by
 /// script, with a ring in each direction. A dead process's outbound ring is
-/// read to the end before its exit is told; its inbound one is dropped.
+/// read to the end before its exit is reported; its inbound ring is dropped.
 ///
-/// It is the handoff to its workers too.
+/// This object is also the handoff to their workers.
 /// Threads: those that call it and its timers must be one at a time.
 class simulated_host : public actors::process_host,
                        public actors::handoff,
@@ -76,7 +76,7 @@ public:
   void ask_to_leave(ipc::process_life who) override;
   void kill(ipc::process_life who) override;
 
-  /// Puts work into the process's ring; drops it where that life is over.
+  /// Puts work into the process's ring; drops it if that life is over.
   void send(const actors::worker_address& to, actors::work what) override;
 
   // -- faults -----------------------------------------------------------------
@@ -85,17 +85,18 @@ public:
   void crash(core::process_id which,
              actors::death cause = actors::death::crash);
 
-  /// Stops a process, as SIGSTOP does: silent until it wakes or is killed.
+  /// Stops a process, as SIGSTOP does: it is silent until it wakes or is
+  /// killed.
   void hang(core::process_id which);
   void wake(core::process_id which);
 
   /// Makes a step of a row fail wherever it runs now.
   void fail_step(core::ticket who, uint32_t step, const core::error& why);
 
-  /// Returns the life that is up; none where the process is down.
+  /// Returns the life that is up; none if the process is down.
   const process_body* body(core::process_id which) const;
 
-  /// Kills every actor. For the end.
+  /// Kills every actor, at the end.
   void clear();
 
 private:

@@ -9,13 +9,13 @@
 
 namespace atelier::runtime {
 
-/// Returns where in the distribution of load times, 0..1, the loading lies that
-/// a request is the reason of: by request and seed alone, so that it is the
-/// same whoever decides what is loaded.
+/// Returns the position, 0..1, in the distribution of load times of the load
+/// that a request causes. It depends only on request and seed, so that it is
+/// the same whatever decides what is loaded.
 double load_part(uint64_t seed, uint64_t request);
 
-/// Tells which request each loading is the reason of: the oldest open one of
-/// the variant that no loading was for, else the one that came last.
+/// Finds the request that causes each load: the variant's oldest open request
+/// without a load, or otherwise its latest request.
 class simulated_loads {
 public:
   /// @pre `of` outlives this
@@ -27,7 +27,7 @@ public:
   double part_of(core::variant_id loaded);
 
 private:
-  /// Of one variant, or of those whose requests name none.
+  /// Requests of one variant, or those that name none.
   struct asking {
     std::set<uint64_t> without_load;
     uint64_t last = 0;

@@ -9,14 +9,14 @@
 
 namespace atelier::runtime {
 
-/// Makes what clients ask for, from a trace with one entry for each image.
+/// Makes the requests of clients from a trace with one entry for each image.
 class simulated_requests {
 public:
   /// @pre `of` outlives this
   explicit simulated_requests(const scenario& of) : of_(of) {}
 
-  /// Returns the request of the id-th image; images of one request differ in
-  /// their seeds alone.
+  /// Returns the request of the id-th image; images of one request differ only
+  /// in their seeds.
   std::shared_ptr<core::request> make(core::request_id id,
                                       core::time_point now) const;
 

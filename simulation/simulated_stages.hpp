@@ -11,18 +11,19 @@
 
 namespace atelier::runtime {
 
-/// Orders that a worker of a CPU pool is given at a time.
+/// Number of orders that a worker of a CPU pool holds at a time.
 inline constexpr uint32_t pool_seats = 64;
 
 /// Returns how many rows a scenario's devices run in one step.
 uint32_t batch_of(const scenario& x);
 
-/// Returns the slots that a scenario's arena has.
+/// Returns the slots of a scenario's arena.
 planning::slot_counts slots_of(const scenario& x);
 
-/// Returns the stages that a scenario's requests go through, its own among
-/// them. What those before a route find is `known`; null: they are not run.
-/// Errors: those of pipeline::add; of planning::check, where it has some.
+/// Returns the stages of a scenario's requests, including its own. The stages
+/// before a route answer from `known`; null: they are not run.
+/// Errors: those of pipeline::add; those of planning::check, if it has own
+///         stages.
 core::result<std::shared_ptr<const planning::pipeline>> stages_of(
   const scenario& x, const std::shared_ptr<simulated_knowledge>& known);
 

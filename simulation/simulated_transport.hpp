@@ -10,7 +10,7 @@
 namespace atelier::runtime {
 
 /// One node's end of simulated connections: each record is a delivery in
-/// virtual time. A link that is cut loses what is on its way; the far end
+/// virtual time. A link that is cut loses its records under way; the far end
 /// notices after the link's delay.
 /// Threads: those that call it and its timers must be one at a time.
 class simulated_transport : public actors::transport {

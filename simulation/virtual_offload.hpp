@@ -9,8 +9,8 @@
 
 namespace atelier::runtime {
 
-/// Work that takes virtual time alone: it runs in one piece when its duration
-/// is over.
+/// Work that takes only virtual time: it runs in one piece when its duration is
+/// over.
 /// Threads: those that call it and its timers must be one at a time.
 class virtual_offload : public core::offload {
 public:
@@ -18,7 +18,7 @@ public:
 
   bool run(core::timespan expected, std::function<void()> work) override;
 
-  /// Refuses work from now on, as a full queue does, or takes it again.
+  /// Refuses work from now on, as a full queue does, or accepts it again.
   void refuse(bool all);
 
   /// Takes this much longer than expected from now on.

@@ -8,11 +8,11 @@
 
 namespace atelier::runtime {
 
-/// The clock of an actor system for what is no actor. What is due runs as a
-/// message of one small actor, so that it takes its place among the messages:
-/// under the deterministic scheduler, things due at one time happen in the
-/// order in which they were asked for.
-/// Threads: any; what is due runs in the actor.
+/// The clock of an actor system for code that is not an actor. Due work runs as
+/// a message of one small actor, so that it takes its place among the messages:
+/// under the deterministic scheduler, work due at one time runs in the order of
+/// its requests.
+/// Threads: any; due work runs in the actor.
 class virtual_timers : public core::timers {
 public:
   /// @pre the system outlives this

@@ -53,7 +53,7 @@ public:
   std::optional<work> begin(const planning::row_view& row) const;
   core::timespan takes(const work& x, const planning::profile& costs) const;
   /// Errors: ec::invalid_argument if the file does not fit its slot; those of
-  /// the slots and of the encoder.
+  ///         the slots and of the encoder.
   core::result<done> run(const work& x, planning::worker_context& here) const;
   core::result<void> end(const done& x, planning::facts& known) const;
 

@@ -57,7 +57,7 @@ public:
   /// preparing makes them. The template's id is the first eight bytes of the
   /// image file's SHA-256, most significant first.
   /// Errors: ec::not_found if slots have no payload; ec::bad_payload,
-  /// ec::out_of_resources (the files).
+  ///         ec::out_of_resources (the files).
   core::result<done> run(const work& order,
                          planning::worker_context& here) const;
 

@@ -76,7 +76,7 @@ uint64_t words_of(core::noise_source from, uint64_t n) {
 /// an edit, the sample of the image without its masked part is drawn after the
 /// noise.
 /// Source: diffusers 0.42, prepare_latents and prepare_mask_latents of the
-/// StableDiffusion{Img2Img,Inpaint}Pipeline.
+///         StableDiffusion{Img2Img,Inpaint}Pipeline.
 uint64_t words_until_first_step(core::noise_source with, beginning from,
                                 uint64_t n) {
   const uint64_t drawings = from == beginning::noise ? 1

@@ -59,7 +59,7 @@ struct drawn_source {
 /// Writes such pixels as a source, as if they came as a file of that image.
 /// Returns the source's bytes.
 /// Errors: ec::bad_payload (too few pixels); those of scaling and of the
-/// buffer.
+///         buffer.
 core::result<uint64_t> write_drawn_source(const drawn_source& from,
                                           std::span<const std::byte> pixels,
                                           const image::decode_limits& most,

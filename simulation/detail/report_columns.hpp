@@ -15,12 +15,12 @@ inline constexpr double joules_of_kwh = 3.6e6;
 /// One column of the table of policies.
 struct column {
   const char* title;
-  /// For readers of the page, a sentence without its full stop.
+  /// A sentence without its full stop, for readers of the page.
   const char* meaning;
   std::function<std::string(const outcome&)> cell;
 };
 
-/// Returns the columns that say something of these outcomes.
+/// Returns the columns that are meaningful for these outcomes.
 std::vector<column> columns_for(std::span<const outcome> all);
 
 } // namespace atelier::runtime::detail

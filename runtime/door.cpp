@@ -33,7 +33,7 @@ core::result<T> one_of(std::string_view field, const std::string& value,
                     names);
 }
 
-/// Takes over the parameters; their ranges are core::validate's.
+/// Copies the parameters; core::validate checks their ranges.
 core::result<void> take_parameters(const generation& from, core::request& to) {
   core::result<void> first;
   each_wanted([&](const core::parameter& x, auto at, auto member) {
@@ -68,7 +68,7 @@ core::error unknown(std::string_view field, const std::string& value,
                     value, fmt::join(names, ", "));
 }
 
-/// Bytes that an encoded picture can have at most: incompressible pixels with
+/// Returns the maximum bytes of an encoded image: incompressible pixels with
 /// the format's own overhead, and the texts, twice as long in UTF-16.
 uint64_t most_encoded_bytes(core::extent px, const core::prompt_pair& text) {
   const auto raw = px.pixels() * 3;
@@ -85,7 +85,7 @@ core::result<core::extent> extent_of(std::string_view field,
   return head->upright_px();
 }
 
-/// Returns the files that the client brings, null where it brings none.
+/// Returns the client's files; null if it sends none.
 core::result<std::shared_ptr<const core::source_images>> source_of(
   const generation& wanted) {
   if (wanted.image.empty()) {
@@ -109,8 +109,8 @@ core::result<std::shared_ptr<const core::source_images>> source_of(
   return std::shared_ptr<const core::source_images>{std::move(x)};
 }
 
-/// Returns the size of a picture that starts from an image of `px`: that size
-/// on the grid, smaller in both directions where it is beyond the limits.
+/// Returns the size of an image that starts from an image of `px`: that size on
+/// the grid, scaled down in both directions if it exceeds the limits.
 core::extent own_size(core::extent px, const core::limits& within) {
   const double width = px.width;
   const double height = px.height;
@@ -157,7 +157,7 @@ core::result<void> leaves_steps(const core::request& x,
   const auto with = x.fixed.with.value_or(v.with);
   if (core::steps_of_share(with, steps, *x.fixed.strength) > 0)
     return {};
-  // To six digits, upwards.
+  // To six digits, rounded up.
   const auto least = std::ceil(1e6 / steps) / 1e6;
   return core::fail(ec::invalid_argument,
                     "strength {} of {} steps leaves none to run; at least {:g} "
@@ -165,8 +165,8 @@ core::result<void> leaves_steps(const core::request& x,
                     *x.fixed.strength, steps, least);
 }
 
-/// Refuses what the variant's noise schedule cannot run. Returns the bytes that
-/// a state carries besides its latent.
+/// Refuses requests that the variant's noise schedule cannot run. Returns the
+/// bytes that a state carries in addition to its latent.
 core::result<size_t> runs(const core::request& x, const known_variants& known,
                           core::variant_id variant) {
   const auto& v = known.costs.variants[variant.value];
@@ -205,7 +205,7 @@ core::result<void> fits(const core::request& x, const config::settings& within,
   return x.source ? source_fits(x, drawn, within.arena) : core::result<void>{};
 }
 
-/// Returns the notes of the client's own host, as they came.
+/// Returns the notes of the client's own host, unchanged.
 core::result<std::vector<core::note>> notes_of(const std::vector<note>& from) {
   if (from.size() > core::most_notes)
     return core::fail(ec::invalid_argument, "notes: {} outside 0..{}",
@@ -225,7 +225,8 @@ core::result<std::vector<core::note>> notes_of(const std::vector<note>& from) {
   return out;
 }
 
-/// Adds what the web UI would read out of a text, which is drawn as it is.
+/// Notes the syntax that the web UI would interpret in a text, which is drawn
+/// literally.
 void note_syntax(std::string_view name, std::string_view text,
                  std::vector<core::note>& to) {
   for (const auto& x : core::read_prompt_syntax(text).marks)
@@ -323,7 +324,7 @@ core::result<void> can_draw(const config::settings& x,
     core::request own;
     own.fixed.variant = all[i].name;
     const auto history = runs(own, known, core::variant_id{i});
-    // That one cannot run as it is has another reason.
+    // A variant that cannot run at all has another reason.
     const auto good =
       history ? fits(own, x, all[i], *history) : core::result<void>{};
     if (good)

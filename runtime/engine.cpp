@@ -71,7 +71,7 @@ cache_status cache_of(const config::cache_settings& most,
   return out;
 }
 
-/// Returns the words that a model was made for, where it says so.
+/// Returns the words for which a model was made, if it states them.
 std::shared_ptr<const std::vector<word_group>> vocabulary_of(
   const gpu::model_traits& of) {
   if (of.captions != gpu::caption_kind::scenes)
@@ -92,7 +92,7 @@ std::shared_ptr<const std::vector<word_group>> vocabulary_of(
   return scenes;
 }
 
-/// Returns the kind of a device that the settings have.
+/// Returns the kind of a device of the settings.
 std::string kind_of(const config::settings& x, const std::string& device) {
   const auto at = std::find_if(x.devices.begin(), x.devices.end(),
                                [&](const auto& d) { return d.name == device; });
@@ -150,7 +150,7 @@ result<submission> engine::submit(const generation& wanted, callbacks calls) {
       core::fail(ec::stopping, "the engine is stopping"));
   const auto most = x.settings.limits.requests;
   const auto full = [&] {
-    // Until a tenth of what is open has been answered, at the pace of late.
+    // Until a tenth of the open requests has been answered, at the recent rate.
     const auto wait = core::from_seconds(x.clients->seconds_per_answer()
                                          * static_cast<double>(most) / 10);
     return runtime::to_failure(
@@ -168,7 +168,7 @@ result<submission> engine::submit(const generation& wanted, callbacks calls) {
   const core::request_id id{x.next_id++};
   uint64_t seed = 0;
   if (!wanted.seed) {
-    // 32 bits, which every other program that draws by seed takes too.
+    // 32 bits, which every other program that draws by seed also accepts.
     std::random_device entropy;
     seed = entropy();
   }

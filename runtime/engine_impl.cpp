@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How an engine comes up and goes down.
+// Starts and stops an engine.
 
 #include <atelier/config/load.hpp>
 #include <atelier/core/log.hpp>
@@ -25,13 +25,13 @@ namespace {
 using core::ec;
 using runtime::detail::status_patience;
 
-/// How long all workers may take until they are ready, besides setting up.
+/// Maximum time for all workers to become ready, in addition to their set-up.
 constexpr core::timespan start_patience = std::chrono::seconds{60};
-/// How long the policy may take for its first plan, once they are ready.
+/// Maximum time for the policy's first plan, once they are ready.
 constexpr core::timespan plan_patience = std::chrono::seconds{5};
-/// How long the processes of a dead engine may take to be gone.
+/// Maximum time for the processes of a dead engine to disappear.
 constexpr core::timespan stale_patience = std::chrono::seconds{5};
-/// Starts of one process until the engine's start is given up.
+/// Maximum number of starts of one process before the engine's start fails.
 constexpr uint32_t most_start_attempts = 3;
 
 ipc::arena_sizes sizes_of(const config::settings& x) {
@@ -45,7 +45,7 @@ ipc::arena_sizes sizes_of(const config::settings& x) {
   return sizes;
 }
 
-/// Checks that whatever is sent to a process fits its ring.
+/// Checks that every message to a process fits its ring.
 core::result<void> check_rings(const config::settings& x,
                                const std::string& as_toml) {
   // A request's numbers and names, and a record's own head.
@@ -307,17 +307,19 @@ void engine::impl::end() {
   const std::lock_guard once{ending};
   if (std::exchange(ended, true))
     return;
-  // Who was not refused yet has entered its request, which is answered below.
+  // A caller that was not refused yet has entered its request, which is
+  // answered below.
   entrance.close();
   if (sys) {
-    // What is open is answered before anything it could need is gone.
+    // Open requests are answered before anything that they could need is gone.
     if (control.scheduler)
       caf::anon_send(control.scheduler, actors::stop_atom::value);
     if (clients)
       clients->wait_until_empty(status_patience);
     if (control.supervisor)
       caf::anon_send(control.supervisor, actors::stop_atom::value);
-    // Kills what does not leave by itself, and reads no ring afterwards.
+    // Kills processes that do not leave by themselves, and reads no ring
+    // afterwards.
     if (processes)
       processes->end(settings.processes.grace);
     if (clients)

@@ -16,7 +16,7 @@ namespace atelier::runtime {
 
 namespace {
 
-/// Says what is wrong with the i-th executor; empty: nothing.
+/// Returns the fault of the i-th executor; empty if it has none.
 std::string fault_of(const std::vector<host_executor>& all, size_t i) {
   const auto& x = all[i];
   if (!config::is_kind_name(x.name))

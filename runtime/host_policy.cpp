@@ -28,7 +28,7 @@ std::string thrown_now() {
   }
 }
 
-/// Runs `decide`; where that throws, says so and returns what `instead` does.
+/// Runs `decide`; if that throws, logs it and returns the result of `instead`.
 template <class Decide, class Instead>
 auto guarded(std::string_view policy, std::string_view decision, Decide decide,
              Instead instead) -> decltype(decide()) {
@@ -54,7 +54,8 @@ void expect_variants(std::span<const core::variant_id> all,
                                            known.variants.size())};
 }
 
-/// Throws where a plan names what is not there.
+/// Throws if a plan refers to unknown variants, thresholds or routes, or has an
+/// empty batch or stage.
 void check(const planning::plan& made, const profile& known) {
   for (const auto& w : made.workers) {
     const auto where = fmt::format("worker {}", w.worker.value);
@@ -81,7 +82,7 @@ void check(const planning::plan& made, const profile& known) {
                     made.routes.size())};
 }
 
-/// Leaves out what does not wait in the queue.
+/// Removes requests that do not wait in the queue.
 void keep_waiting(std::vector<core::request_id>& of,
                   std::span<const planning::waiting> queue) {
   std::erase_if(of, [&](core::request_id id) {

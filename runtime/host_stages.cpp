@@ -23,7 +23,7 @@ class bordered_stage final : public planning::any_stage {
   }
 
 public:
-  /// Throws what `own->row()` does.
+  /// Throws what `own->row()` throws.
   explicit bordered_stage(planning::stage_ptr own)
     : own_(std::move(own)), row_(own_->row()) {
     name_ = row_.name;

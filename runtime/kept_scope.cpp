@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Adds what tells a file from another one of its path.
+/// Adds the facts that distinguish a file from another one of its path.
 core::result<void> add_file(const fs::path& file, std::string& to) {
   std::error_code error;
   const auto size = fs::file_size(file, error);

@@ -8,11 +8,11 @@
 
 namespace atelier::runtime {
 
-/// Returns 64 characters that differ where the work of one run of a server may
-/// not be used by another: where the variants are others or in another order, a
-/// hosted model's files have another name, size or date, an executor has
-/// another name, or the program another version. Weights are not read.
-/// Errors: those of gpu::open_model; ec::io_failed where a file of a model is
+/// Returns 64 characters that differ if one run of a server may not use the
+/// work of another. They differ if the variants or their order, the names,
+/// sizes or dates of a hosted model's files, the name of an executor, or the
+/// version of the program differ. Weights are not read.
+/// Errors: those of gpu::open_model; ec::io_failed if a file of a model is
 ///         gone.
 core::result<std::string> kept_scope(const config::settings& x);
 

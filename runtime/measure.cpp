@@ -25,7 +25,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Waits for what the device's thread reports.
+/// Waits for the reports of the device's thread.
 class device_reports {
 public:
   void connect(gpu::executor& device) {
@@ -78,7 +78,7 @@ uint64_t status_bytes(std::string_view name) {
   return 0;
 }
 
-// Lets the peak of resident memory begin anew.
+// Resets the peak of resident memory.
 void forget_peak() {
   std::ofstream{"/proc/self/clear_refs"} << "5";
 }
@@ -116,7 +116,7 @@ public:
   struct point {
     core::timespan step{0};
     core::timespan text{0};
-    /// Of each row, one after the other.
+    /// Times of the rows, one after the other.
     std::vector<core::timespan> decodes;
   };
 
@@ -180,7 +180,7 @@ private:
     x.how.guidance = v.guidance;
     x.how.px = px;
     x.how.seed = requests_;
-    // Unlike texts, so that none is encoded once for all.
+    // The texts differ, so that none is encoded once for all.
     x.text.positive = "measurement " + std::to_string(requests_);
     x.from = grant(ipc::slot_kind::state, 2 * i);
     x.state = grant(ipc::slot_kind::state, 2 * i + 1);
@@ -208,8 +208,9 @@ private:
   uint32_t generation_ = 0;
 };
 
-// Without sizes of the caller's: the native one and half its sides. A profile
-// tells sizes by their pixels: of equal ones the first is measured.
+// Returns the caller's sizes; without them, the native one and half its sides.
+// A profile identifies sizes by their pixels: the first of equal ones is
+// measured.
 std::vector<core::extent> sizes_for(const measurement& wanted,
                                     const planning::variant_profile& v) {
   const auto half = [](uint32_t side) {
@@ -315,9 +316,9 @@ core::result<planning::profile> measure(
         decodes.insert(decodes.end(), got->decodes.begin(), got->decodes.end());
       }
     v.text = median(texts);
-    // Of the variant's own size, where that was measured.
+    // For the variant's own size, if that was measured.
     v.decode = median(native_decodes.empty() ? other_decodes : native_decodes);
-    // Elsewhere than on the CPU the size of the weights stands, as guessed.
+    // Except on the CPU, the size of the weights remains as the estimate.
     const auto peak = status_bytes("VmHWM");
     if (device.name.starts_with("cpu") && peak > before)
       v.memory_bytes = peak - before;

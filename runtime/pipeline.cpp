@@ -82,10 +82,10 @@ core::result<std::shared_ptr<const planning::pipeline>> stages_of(
   const config::settings& x, const std::vector<actors::added_stage>& more,
   const std::shared_ptr<index::kept_work>& kept) {
   actors::standard_stages from;
-  // Sides are bounded by the pixels alone: a panorama is a picture too.
+  // Sides are bounded only by the pixels: a panorama is also an image.
   from.sources.side_px = UINT32_MAX;
   from.sources.picture_px = x.limits.source_px;
-  // A worker that decodes gives no sign meanwhile.
+  // A worker that decodes gives no sign of life meanwhile.
   from.longest_decoding = std::min(x.limits.decode, x.processes.silence / 2);
   from.test_crash_preparing = x.preprocess.test_crash_seed;
   from.test_crash_finishing = x.postprocess.test_crash_seed;
@@ -121,7 +121,7 @@ core::result<std::shared_ptr<const planning::pipeline>> stages_of(
 
 namespace {
 
-/// Brings the scheduler's orders to the workers of its own process, or to those
+/// Sends the scheduler's orders to the workers of its own process, or to those
 /// of others.
 class either_process : public actors::handoff {
 public:
@@ -167,9 +167,9 @@ std::vector<actors::pool_size> pools_of(
   const config::settings& x,
   const std::shared_ptr<const planning::pipeline>& stages) {
   using actors::role;
-  // Facts that come later than their budget are of no use.
+  // Facts that arrive later than their budget are useless.
   constexpr uint32_t classifier_seats = 64;
-  // Its orders are short, and are worked off one by one.
+  // Its orders are short, and are processed one by one.
   constexpr uint32_t recall_seats = 256;
   std::vector<actors::pool_size> all{
     {role::preprocess, x.preprocess.workers, x.preprocess.seats},
@@ -258,7 +258,7 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
   c.seats = device.seats;
   c.max_batch = device.max_batch;
   c.publish_every = device.publish_every;
-  // Whose events come from any thread.
+  // Events of a host's executor come from any thread.
   const bool hosts =
     std::ranges::find(with.executors, device.executor, &host_executor::name)
     != with.executors.end();
@@ -293,7 +293,7 @@ size_t control_threads(
 size_t cpu_threads(const config::settings& x) {
   if (x.actors.threads != 0)
     return x.actors.threads;
-  // And one that finds facts.
+  // Adds one that finds facts.
   return size_t{x.preprocess.workers} + x.postprocess.workers + 1;
 }
 

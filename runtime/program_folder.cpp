@@ -15,9 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Programs lie in bin/ or libexec/atelier/ of an installation, or of a build
-// tree build/PRESET; other programs of a build anywhere below it. A host's lies
-// somewhere else, but knows the package that it was built with.
+// Programs are in bin/ or libexec/atelier/ of an installation, or of a build
+// tree build/PRESET; other programs of a build are anywhere below it. A host's
+// program is somewhere else, but knows the package with which it was built.
 fs::path find_beside(std::initializer_list<const char*> names,
                      const fs::path& that_has) {
   std::error_code ignored;
@@ -59,7 +59,7 @@ fs::path vocabulary_folder() {
 fs::path models_folder() {
   if (const char* named = std::getenv("ATELIER_MODELS"))
     return named;
-  // Tells the family's folder from others of that name.
+  // Distinguishes the family's folder from others of that name.
   return find_beside({"share/atelier/models", "models"},
                      "base/known_words.txt");
 }

@@ -42,7 +42,7 @@ timings to_timings(const actors::row_timings& x) {
   return t;
 }
 
-/// Names the level of each ladder; without those that the profile does not
+/// Names the level of each ladder; without ladders that the profile does not
 /// have.
 std::vector<ladder_level> to_levels(const std::vector<uint32_t>& tolerated,
                                     const planning::profile& known) {
@@ -186,14 +186,14 @@ void reception::tell_suspicion(uint64_t request, const callbacks& calls,
 }
 
 void reception::noted(uint64_t request) {
-  // Under the lock: whoever closes this may end the scheduler after it.
+  // Under the lock: a caller that closes this may end the scheduler after it.
   const std::lock_guard guard{mutex_};
   if (!stopping_ && noted_)
     noted_(core::request_id{request});
 }
 
 void reception::add_preview(const ipc::slot_ref& from, progress& to) const {
-  // Who publishes does not wait: the state may have gone on, or be gone.
+  // The publisher does not wait: the state may be newer, or gone.
   std::vector<std::byte> bytes;
   if (!from || !slots_->read(from, bytes))
     return;
@@ -288,7 +288,7 @@ void reception::loop() {
 
 void reception::deliver(uint64_t request, client& to, const answer& a) {
   {
-    // First: who has an answer may hand in the next request at once.
+    // First: a client that has its answer may submit the next request at once.
     const auto now = std::chrono::steady_clock::now();
     const std::lock_guard guard{mutex_};
     if (last_answer_ != core::time_point{})

@@ -15,13 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What `atelier evaluate` wrote of the family.
+// The file that `atelier evaluate` wrote for the family.
 constexpr auto quality_file = "profile.json";
 
-// What tells how much a prompt tolerates.
+// The network that predicts how much a prompt tolerates.
 constexpr auto classifier_folder = "classifier";
 
-// Steps of the test card where nobody says how many.
+// Default number of steps of the test card.
 constexpr uint32_t card_steps = 20;
 
 #ifdef ATELIER_WITH_TORCH

@@ -22,10 +22,10 @@ constexpr uint64_t end_bytes = 512;
 /// How long events gather before they are written.
 constexpr auto gathering = std::chrono::milliseconds{20};
 
-/// Written at once.
+/// Blocks of this size are written at once.
 constexpr size_t block_bytes = 64 * 1024;
 
-// The end of the file is no actor's event: its time is that of this thread.
+// The end of the file is not an actor's event: its time is that of this thread.
 core::time_point now() {
   return core::time_point::clock::now();
 }
@@ -139,7 +139,7 @@ void timeline_file::drop(uint64_t events) {
 void timeline_file::loop() {
   timeline_text text;
   auto block = timeline_text::begin();
-  // Bytes of the file with the block.
+  // Bytes of the file including the block.
   uint64_t bytes = block.size();
   uint64_t events = 0;
   const auto flush = [&] {

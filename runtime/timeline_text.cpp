@@ -59,8 +59,8 @@ std::string arguments_of(const timeline_event& x) {
   return "{" + out + "}";
 }
 
-/// An event of a request's own track. A viewer pairs what begins and what ends
-/// by the number; it sorts by time.
+/// Returns an event of a request's own track. A viewer pairs begin and end
+/// events by their number; it sorts by time.
 std::string of_request(const timeline_event& x, std::string_view phase,
                        core::time_point when, const std::string& arguments) {
   const auto name = x.what == kind::accepted || x.what == kind::ended

@@ -79,7 +79,7 @@ accounts::accounts(const scenario& of, core::time_point begin)
   out_.trace_moved = of.trace_moved;
   std::set<uint32_t> tenants;
   for (const auto& a : of.trace) {
-    // Its images follow each other.
+    // The images of a request are consecutive.
     if (out_.requests > 0 && a.request + 1 == out_.requests)
       continue;
     ++out_.requests;
@@ -116,7 +116,8 @@ void accounts::worked(uint32_t device, std::optional<core::variant_id> variant,
   (variant ? kinds_[k].ran[variant->value] : kinds_[k].loaded) += time;
 }
 
-// A device that loads draws what an idle one does: nobody says more.
+// A device that loads draws as much as an idle one, since no other value is
+// known.
 kind_use accounts::use_of(const kind_books& x, double lasted) const {
   using namespace planning::modm;
   kind_use out;
@@ -147,8 +148,9 @@ void accounts::judged(core::request_id id, const std::string& judge) {
     judged_[id.value - 1] = 1;
 }
 
-// Of what its judge chose as measured, of the rest on the line between both
-// ends; by their shares, which the distance itself is not additive in.
+// Returns the measured value for the images that the judge chose, and for the
+// rest a value on the line between both ends, weighted by their shares,
+// although the distance itself is not additive in these.
 double accounts::fid(const planning::diffserve::quality_table& table) const {
   using namespace planning::diffserve;
   const auto part = [](uint64_t some, uint64_t all) {
@@ -203,8 +205,8 @@ void accounts::book_image(const actors::answer& what, interval& here) {
   const auto& traced = of_.trace[request.id.value - 1];
   const auto& v = of_.profile->variants[what.how.variant.value];
   const auto all = core::steps_to_run(what.how);
-  // Of a cascade the legs before count too: what is saved is what the last
-  // one left out.
+  // For a cascade the earlier legs also count: the last leg determines the
+  // steps that were saved.
   const auto skipped = all - std::min(all, what.steps_run);
   const double quality =
     quality_of(*of_.profile, what.how.variant, skipped, traced.content);
@@ -229,7 +231,7 @@ void accounts::book_image(const actors::answer& what, interval& here) {
 
 void accounts::book_end(const core::request& of, const open_request& x,
                         core::time_point now) {
-  // Both may lie in one interval: the reference is used before the next call.
+  // Both may be in one interval: the reference is used before the next call.
   auto& here = at(of_.trace[of.id.value - 1].seconds);
   ++here.arrived;
   if (x.lost) {
@@ -252,7 +254,7 @@ void accounts::book_end(const core::request& of, const open_request& x,
 void accounts::look(const actors::hub& tables, const planning::plan& in_force,
                     core::time_point now, const simulated_cache* cache) {
   const auto seconds = core::to_seconds(now - begin_);
-  // What ends now belongs to the interval before.
+  // The state now belongs to the interval that just ended.
   auto& here = at(std::max(0.0, seconds - of_.interval_seconds / 2));
   here.workers.assign(of_.profile->variants.size() + 1, 0);
   for (const auto& w : tables.cluster().workers)

@@ -31,7 +31,7 @@ planning::stage_row row_of(std::string_view name, place where) {
   return row;
 }
 
-/// Whose facts are wanted.
+/// Names the request whose facts are wanted.
 struct of_request {
   core::request_id id;
 
@@ -156,7 +156,7 @@ public:
                 asked.near, asked.hit_likely, asked.by};
   }
 
-  /// A predictor takes no time. Who asks a lost cache waits in vain.
+  /// A predictor takes no time. A search of a lost cache waits in vain.
   core::timespan takes(const work& x, const planning::profile&) const {
     if (!x.near)
       return {};

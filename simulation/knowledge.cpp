@@ -17,10 +17,10 @@ namespace {
 
 constexpr core::timespan usual_retrieval = std::chrono::milliseconds{50};
 
-/// Entries that a search returns.
+/// Number of entries that a search returns.
 constexpr size_t nearest = 1;
 
-/// Of a cache with contents.
+/// Number of entries for a cache with contents.
 /// Source: specification of Nirvana, A7: the policy `nirvana` looks at eight.
 constexpr size_t nearest_kept = 8;
 
@@ -107,7 +107,7 @@ bool simulated_knowledge::strikes(fault_kind kind, double& factor) const {
 std::vector<planning::match> simulated_knowledge::near(core::request_id of,
                                                        bool probes,
                                                        planning::compared by) {
-  // What a probe finds is nobody's.
+  // The results of a probe belong to no request.
   if (probes)
     return {};
   if (cache_ != nullptr)
@@ -147,7 +147,7 @@ std::vector<uint32_t> simulated_knowledge::labels_of(core::request_id of) {
   auto random = stream(of_, of, draw::label);
   std::vector<uint32_t> out;
   for (const auto& ladder : of_.profile->ladders) {
-    // Of classes that differ in nothing a prediction tells nothing.
+    // A prediction means nothing for classes that do not differ.
     const bool differ =
       std::any_of(ladder.levels.begin(), ladder.levels.end(),
                   [](const auto& l) { return !l.class_quality.empty(); });
@@ -243,7 +243,7 @@ double simulated_scores::operator()(core::request_id id,
   for (const auto& [name, table] : tables_)
     if (name == judge)
       return planning::diffserve::confidence_at(table, number_of(content, 0));
-  // Which is to draw.
+  // The random judge.
   if (judge == planning::random_judge)
     return number_of(content, 100);
   lacks_.tell(fmt::format("has pictures judged by '{}', and the profile's "

@@ -26,7 +26,7 @@ constexpr std::array kinds{fault_kind::crash,       fault_kind::hang,
 
 constexpr double most_seconds = 1e7;
 
-/// Of masks: below these a draw takes long, and nothing is shown.
+/// Bounds for masks: below these a draw takes long and shows nothing.
 constexpr double least_masked = 0.01;
 constexpr double least_spread = 0.01;
 constexpr uint64_t most_workers = 20'000;

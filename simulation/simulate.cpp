@@ -6,8 +6,8 @@
 //            planner, monitor, supervisor        (virtual executors)
 //
 // Everything that takes time is a time-out of CAF's test clock; between two of
-// them every message is run. Long, because how the actors are joined is read
-// together with what drives them: arrivals, faults, looks.
+// them every message is run. Long, because the connections of the actors are
+// read together with the events that drive them: arrivals, faults, looks.
 
 #include <atelier/actors/stage_path.hpp>
 #include <atelier/actors/wiring.hpp>
@@ -45,13 +45,14 @@ namespace {
 /// A run whose requests do not end this long after the last arrival is broken.
 constexpr double most_tail_seconds = 36'000;
 
-/// Workers up to which each is asked for a sign of life every second.
+/// Maximum number of workers of which each is pinged every second.
 constexpr uint32_t few_workers = 64;
 
-/// Of a trace from which on processes without faults are watched less often.
+/// Length of a trace from which processes without faults are watched less
+/// often.
 constexpr double long_seconds = 86'400;
 
-/// Steps after which a device that runs edits says how far it is.
+/// Steps between two reports of progress by a device that runs edits.
 constexpr uint32_t told_steps = 4;
 
 /// Puts an actor system on one thread, without a real clock.
@@ -72,8 +73,8 @@ State& state_of(const Handle& of) {
 config::process_settings watching(const scenario& of) {
   config::process_settings x;
   auto slower = std::max(1u, of.workers / few_workers);
-  // Over days signs of life would be most of the events; they change nothing
-  // where nobody goes.
+  // Over days, signs of life would be most of the events; they change nothing
+  // if no process dies.
   if (of.faults.empty() && of.trace.back().seconds > long_seconds)
     slower *= 60;
   x.heartbeat *= slower;
@@ -81,8 +82,8 @@ config::process_settings watching(const scenario& of) {
   return x;
 }
 
-/// Runs what is left when all that sends is gone, so that every actor ends: the
-/// system waits for them.
+/// Runs the messages that are left when all senders are gone, so that every
+/// actor ends: the system waits for the actors.
 struct last_messages {
   ~last_messages() {
     while (of.try_run_once()) {
@@ -92,8 +93,8 @@ struct last_messages {
   caf::scheduler::test_coordinator& of;
 };
 
-/// What pools' workers report through: each stage's work takes the time that it
-/// says, beside all others.
+/// Port for the reports of the pools' workers: each stage's work takes the time
+/// that the stage predicts, in parallel with all others.
 class timed_pools : public actors::hub_port {
 public:
   timed_pools(std::shared_ptr<virtual_timers> timers,
@@ -114,18 +115,19 @@ private:
 };
 
 /// What a request will leave in the cache: latents after these steps, or its
-/// picture.
+/// image.
 struct leftover {
   std::vector<uint32_t> latents;
   uint32_t depth = 0;
 };
 
-/// Cosines of prompts become similarities as the profile's tables have them.
+/// Returns the factor from cosines of prompts to similarities as in the
+/// profile's tables.
 double scale_of(const scenario& x) {
   if (x.cache.scale > 0)
     return x.cache.scale;
   const auto& reuse = x.profile->reuse;
-  // Between texts and pictures CLIP's similarities end at about a third.
+  // Between texts and images CLIP's similarities end at about a third.
   constexpr double of_pictures = 0.32;
   return reuse && reuse->latents.empty() && !reuse->images.empty()
           && reuse->images_by == planning::compared::pictures
@@ -135,8 +137,8 @@ double scale_of(const scenario& x) {
 
 class simulation {
 public:
-  /// @param known began nothing yet; what `stages` answer from
-  /// @param lacks where decisions say what nothing measured tells
+  /// @param known source of the stages' answers; not begun yet
+  /// @param lacks where decisions record values that nothing measured
   simulation(const scenario& of, std::shared_ptr<simulated_knowledge> known,
              std::shared_ptr<const planning::pipeline> stages,
              const unmeasured& lacks, simulated_scores scores)
@@ -169,7 +171,7 @@ public:
   }
 
   ~simulation() {
-    // While everything that they call is there.
+    // Runs while everything that the messages call still exists.
     run_all();
     host_->clear();
     watch_->clear();
@@ -274,7 +276,7 @@ private:
 
   // -- requests ---------------------------------------------------------------
 
-  /// Lets what starts without a delay start, as an engine does before it takes
+  /// Starts what starts without a delay, as an engine does before it accepts
   /// requests: a fact stage without its worker would be left out.
   void start() {
     const auto& clock = sched_.clock();
@@ -301,7 +303,7 @@ private:
     });
   }
 
-  // Who wanted several images has no use for some of them.
+  // A client that wanted several images has no use for only some of them.
   void give_up_beside(core::request_id id) {
     const auto& traced = of_.trace[id.value - 1];
     if (traced.images < 2)
@@ -316,7 +318,8 @@ private:
                        actors::cancel_request{core::request_id{i + 1}});
   }
 
-  /// Counts what is asked aside: how long steps take must not depend on that.
+  /// Counts the orders of fact stages: the duration of steps must not depend on
+  /// them.
   struct workers_port : actors::handoff {
     explicit workers_port(simulation& x) : of(x) {}
 
@@ -372,11 +375,11 @@ private:
     };
   }
 
-  // What a request starts from is used; what it will leave is remembered.
+  // Marks the start of a request as used, and remembers what it will leave.
   void take_route(core::request_id id, const planning::route& along,
                   const planning::facts& known, const planning::go& how) {
-    // A picture that is the answer leaves nothing, and is used when it is
-    // given.
+    // An image that is the answer leaves nothing, and is marked as used when it
+    // is published.
     if (along.legs.empty())
       return;
     const auto& first = along.legs.front();
@@ -401,7 +404,7 @@ private:
       leaves_[id] = std::move(leaves);
   }
 
-  // Only what is whole is stored, once its request is answered.
+  // Only complete results are stored, once their request is answered.
   void keep(const actors::answer& what) {
     const auto at = leaves_.extract(what.what->id);
     if (at && what.failure.code == core::ec::none)
@@ -499,7 +502,7 @@ private:
     d.variants = {of_.profile->variants.front().name};
     d.seats = batch_;
     d.max_batch = batch_;
-    // Policies for edits, and for many variants, go by how far each row is.
+    // Policies for edits, and for many variants, use the progress of each row.
     const bool tells = of_.edits.share > 0 || tells_;
     d.run_steps = tells ? std::min(told_steps, most_steps_) : most_steps_;
     d.publish_every = tells ? 1 : most_steps_;
@@ -512,7 +515,8 @@ private:
     return body;
   }
 
-  /// Returns what devices of a kind take in truth: what the profile says of it.
+  /// Returns the true costs on a kind of device: those that the profile states
+  /// for it.
   std::shared_ptr<const planning::profile> profile_on(const std::string& kind) {
     auto& seen = profiles_[kind];
     if (!seen)
@@ -577,7 +581,7 @@ private:
     return core::process_id{worker + 2};
   }
 
-  /// How long a process that starts now stays away.
+  /// Returns how long a process that starts now stays away.
   core::timespan outage(ipc::process_life who) const {
     const double now = seconds_now();
     double until = now;
@@ -593,7 +597,7 @@ private:
     return core::from_seconds(until - now);
   }
 
-  /// How many times its usual time a worker takes now.
+  /// Returns the factor on a worker's usual time now.
   double pace_of(ipc::process_life who) const {
     const double now = seconds_now();
     double pace = 1;
@@ -687,7 +691,7 @@ private:
   std::unique_ptr<simulated_cache> cache_;
   std::unordered_map<core::request_id, leftover> leaves_;
   /// How often stages before a route were ordered, by request; kept after its
-  /// end, as a device may still run it.
+  /// end, since a device may still run it.
   std::unordered_map<core::request_id, uint32_t> asides_;
   actors::scheduler_actor scheduler_;
   actors::planner_actor planner_;

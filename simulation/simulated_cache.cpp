@@ -17,15 +17,15 @@ using planning::nirvana::eviction_rule;
 constexpr uint32_t most_states = 100'000;
 constexpr uint32_t most_topics = 1'000'000;
 
-/// What a stream of the purpose `sampling` is for, beside those of single
-/// requests, which count from 1 on.
+/// Streams of the purpose `sampling` other than those of single requests, which
+/// count from 1.
 constexpr uint64_t topics_stream = uint64_t{1} << 62;
 constexpr uint64_t topic_stream = uint64_t{1} << 61;
 constexpr uint64_t own_stream = uint64_t{1} << 60;
 
 using vector = synthetic_prompts::vector;
 
-// Eight sums, so that they need not wait for each other.
+// Uses eight sums, so that they need not wait for each other.
 float dot(const vector& a, const vector& b) {
   std::array<float, 8> sums{};
   for (size_t i = 0; i < a.size(); i += sums.size())
@@ -225,8 +225,8 @@ void simulated_cache::evict_one() {
                  [&](const auto& s) { return s.skip == std::get<2>(least); });
   if (of_.replace == eviction_rule::marginal) {
     floor_ = std::get<0>(least);
-    // Requests for it fall to the state below, and it is what a higher one
-    // falls to.
+    // Its uses go to the state below, and the state above now falls back to
+    // that one.
     const auto change = [&](cached_state& s, auto how) {
       order_.erase(key_of(s));
       how(s);

@@ -28,10 +28,10 @@ struct simulated_host::life {
   bool started = false;
   bool is_up = false;
   bool hung = false;
-  /// Why its end is certain; empty where it is not.
+  /// Why its end is certain; empty if it is not.
   std::string ending;
   actors::death cause = actors::death::outside;
-  /// Read from the ring while it stood still.
+  /// Read from the ring while the process hung.
   std::deque<std::pair<actors::worker_address, actors::work>> unread;
 };
 
@@ -102,7 +102,7 @@ void simulated_host::come_up(life& x, const std::string& part) {
   }
   x.started = true;
   started_(std::move(told));
-  // Killed before it was there.
+  // Killed before it came up.
   if (!x.ending.empty())
     return exit_later(x);
   if (x.script.setup_delay == core::timespan{0})

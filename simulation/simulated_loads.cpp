@@ -6,7 +6,7 @@ namespace atelier::runtime {
 
 namespace {
 
-/// Words of a request's stream that nothing else is drawn from.
+/// Words of a request's stream that are used for nothing else.
 constexpr uint64_t load_word = 96;
 
 } // namespace

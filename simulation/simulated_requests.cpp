@@ -8,7 +8,7 @@ std::shared_ptr<core::request> simulated_requests::make(
   core::request_id id, core::time_point now) const {
   const auto& traced = of_.trace[id.value - 1];
   auto x = std::make_shared<core::request>();
-  // What is drawn for a request is the same for all its images.
+  // The values drawn for a request are the same for all its images.
   x->id = core::request_id{uint64_t{traced.request} + 1};
   x->seed = id.value;
   x->arrived = now;

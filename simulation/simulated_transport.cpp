@@ -38,7 +38,7 @@ void simulated_transport::cut(actors::node_id to) {
   if (i == peers_.end())
     return;
   const auto far = i->second.far;
-  // What is on its way is lost; that it is, shows there after the delay.
+  // Records under way are lost; the far end notices that after the delay.
   i->second.out->cut();
   i->second.out->after_all({}, [far, from = self_] {
     if (const auto there = far.lock())

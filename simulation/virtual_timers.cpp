@@ -12,7 +12,7 @@
 
 namespace atelier::runtime {
 
-/// Something that is due.
+/// Work that is due.
 struct due {
   std::function<void()> what;
 };
@@ -25,7 +25,8 @@ namespace atelier::runtime {
 
 namespace {
 
-// A class: CAF dereferences null where a function without arguments is spawned.
+// A class, since CAF dereferences null if a function without arguments is
+// spawned.
 class timer : public caf::event_based_actor {
 public:
   explicit timer(caf::actor_config& cfg) : caf::event_based_actor(cfg) {}

@@ -26,15 +26,16 @@ namespace atelier {
 
 namespace runtime::detail {
 
-/// Answers to questions about the state.
+/// How long a question about the state may wait for its answer.
 inline constexpr core::timespan status_patience = std::chrono::seconds{2};
 
-/// Works that may wait for the offload's thread.
+/// Maximum number of jobs that wait for the offload's thread.
 inline constexpr size_t most_offloaded = 64;
 
 /// A thread that spawns actors or waits for one keeps the actor system's log
-/// from then on, and the system's destructor waits for that: a thread of the
-/// host that lives on would hang it. Lets go at the end of its scope.
+/// from then on, and the system's destructor waits for that: a longer-lived
+/// thread of the host would make it hang. This object releases the log at the
+/// end of its scope.
 struct borrowed_thread {
   borrowed_thread() = default;
   borrowed_thread(const borrowed_thread&) = delete;
@@ -47,7 +48,7 @@ struct borrowed_thread {
 
 } // namespace runtime::detail
 
-/// Members stand in the order of their making; their ends are in `end`.
+/// Members are in the order of their construction; `end` destroys them.
 struct engine::impl {
   config::settings settings;
   std::shared_ptr<const runtime::known_variants> known;
@@ -55,7 +56,7 @@ struct engine::impl {
   std::shared_ptr<const planning::profile> profile;
   runtime::host_extensions own;
   planning::policy_ptr policy;
-  /// Null where nothing is remembered.
+  /// Null if nothing is remembered.
   std::shared_ptr<index::kept_work> kept;
   std::shared_ptr<const planning::pipeline> stages;
   std::shared_ptr<ipc::arena_owner> arena;
@@ -72,19 +73,19 @@ struct engine::impl {
   std::unique_ptr<caf::actor_system> sys;
   std::shared_ptr<runtime::reception> clients;
   std::shared_ptr<runtime::process_spawner> processes;
-  /// Null where none is wanted.
+  /// Null if none is wanted.
   std::shared_ptr<runtime::timeline_file> drawing;
   runtime::control_actors control;
   std::vector<caf::actor> pools;
   std::vector<runtime::device_part> devices;
 
   std::atomic<uint64_t> next_id{1};
-  /// Handing in: until stopping begins.
+  /// Admits submissions until stopping begins.
   runtime::turnstile entrance;
-  /// Whatever else is called from outside: until `end` takes the actors away.
+  /// Admits all other calls from outside until `end` removes the actors.
   mutable runtime::turnstile hall;
   std::mutex ending;
-  /// The profile last told, and its text.
+  /// The profile last reported, and its text.
   mutable std::mutex telling;
   mutable std::shared_ptr<const planning::profile> told;
   mutable std::vector<profile_status> told_texts;
@@ -103,17 +104,19 @@ struct engine::impl {
   core::result<void> spawn();
   core::result<void> wait_until_ready();
   bool ready(const actors::scheduler_status& s) const;
-  /// Whether the policy has planned for every device, or could not.
+  /// Whether the policy has planned for every device, or failed to.
   bool is_planned() const;
-  /// Fills in what people see of a plan.
+  /// Fills in the reported facts of a plan.
   void tell_plan(const planning::plan& plan, engine_status& s) const;
-  /// Returns a profile as text, by kind of device; the last one's is kept.
+  /// Returns a profile as text, by kind of device; the last one's text is
+  /// cached.
   std::vector<profile_status> texts_of(
     std::shared_ptr<const planning::profile> x) const;
   void end();
 
-  /// Wakes whoever will work for the next request, ahead of it: with nothing
-  /// open all of them sleep, and their wake-ups would follow one another.
+  /// Wakes the threads that will work for the next request, ahead of it: with
+  /// nothing open all of them sleep, and their wake-ups would follow one
+  /// another.
   void rouse() const;
 
   template <class Actor, class T>

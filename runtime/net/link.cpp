@@ -32,7 +32,7 @@ using core::ec;
 
 /// Four records of full length.
 constexpr size_t window = 4 * cost_of(actors::most_record_bytes);
-/// With this much untold the far end still has credit for a full record.
+/// With this much unreturned the far end still has credit for a full record.
 constexpr uint64_t tell_from = cost_of(actors::most_record_bytes) / 2;
 constexpr uint32_t ticks_of_silence = 4;
 /// CAF wants a port to find the far end's actor; it names no socket.
@@ -104,7 +104,7 @@ link_answer link_state::answer(const link_hello& from) {
                            {caf::actor_cast<caf::actor>(self), how.end}))
     why = core::fail(ec::unavailable, "node {} is linked already", from.node);
   if (why) {
-    // The far end hears the reason, then the patience ends this one: cutting
+    // The far end receives the reason, then the patience ends this one: cutting
     // now would overtake the answer.
     how.told(*why);
     how.told = nullptr;
@@ -190,7 +190,7 @@ void link_state::tick() {
 
 void link_state::leave(link_end x) {
   if (x.stopping) {
-    // Nobody is told of a loss that he makes himself.
+    // A node that stops gets no report of the loss that it causes itself.
     if (stage == link_stage::standing)
       how.events = std::make_shared<const actors::transport_events>();
     end(stopped());
@@ -214,7 +214,7 @@ void link_state::end(core::error why) {
   how.table->ended(caf::actor_cast<caf::actor>(self));
   self->quit();
   if (was == link_stage::standing) {
-    // First, so that whoever hears of the loss may join anew.
+    // First, so that a listener of the loss may join anew.
     how.table->leave(who);
     if (how.events->on_lost)
       how.events->on_lost(who);
@@ -228,7 +228,7 @@ caf::behavior link(caf::stateful_actor<link_state>* self, link_config how) {
   auto& state = self->state;
   state.self = self;
   state.how = std::move(how);
-  // Whatever else an admitted far end sends.
+  // Ignores anything else that an admitted far end sends.
   self->set_default_handler(caf::drop);
   self->set_down_handler([self](caf::down_msg&) {
     self->state.end(core::fail(ec::unavailable, "the far end is gone"));

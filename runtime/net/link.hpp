@@ -17,7 +17,7 @@
 
 namespace atelier::runtime {
 
-/// What one end of a link is made from.
+/// Configuration of one end of a link.
 struct link_config {
   link_side side = link_side::opens;
   link_hello own;
@@ -28,12 +28,12 @@ struct link_config {
   std::shared_ptr<const actors::transport_events> events;
   std::shared_ptr<link_table> table;
   std::shared_ptr<link_end_point> end;
-  /// CAF's broker and the socket, until it has it.
+  /// CAF's broker, and the socket until the broker takes it.
   caf::actor broker;
   caf::io::scribe_ptr socket;
 };
 
-/// What is waited for before a socket is a link, and after.
+/// State of a connection: before, during and after the link.
 enum class link_stage : uint8_t { greeting, standing, over };
 
 struct link_state {
@@ -47,10 +47,11 @@ struct link_state {
   /// Records that wait for credit.
   std::deque<std::vector<char>> waiting;
   size_t on_the_way = 0;
-  /// Cost of records that came and whose credit was not given back yet.
+  /// Cost of received records whose credit has not been returned yet.
   uint64_t untold = 0;
-  /// Ticks since the last sign of life. Ticks and no clock: where this process
-  /// itself was stopped, what came meanwhile is read before the next tick.
+  /// Ticks since the last sign of life. Ticks are counted instead of time: if
+  /// this process itself was stopped, messages that arrived meanwhile are read
+  /// before the next tick.
   uint32_t silent = 0;
 
   void open();
@@ -63,7 +64,7 @@ struct link_state {
   void tick();
   void leave(link_end x);
   void end(core::error why);
-  /// Whether the message in work is the far end's; it counts as a sign of life.
+  /// Whether the current message is the far end's; it counts as a sign of life.
   bool from_peer();
 
 private:
@@ -73,12 +74,13 @@ private:
 /// Behaves as one end of one link.
 caf::behavior link(caf::stateful_actor<link_state>* self, link_config how);
 
-/// Says why `from` is no partner of `own`, empty where it is one.
+/// Returns why `from` is not a partner of `own`; empty if it is one.
 std::optional<core::error> mismatch(const link_hello& own,
                                     const link_hello& from,
                                     std::optional<actors::node_id> expected);
 
-/// What a record takes of a link's credit and of the bytes that may wait.
+/// Returns what a record takes of a link's credit and of the bytes that may
+/// wait.
 constexpr size_t cost_of(size_t bytes) {
   return bytes + 256;
 }

@@ -13,13 +13,13 @@
 
 namespace atelier::runtime {
 
-/// Opens a link, from both ends; the accepting end tells only what it checked.
+/// Opens a link, from both ends; the accepting end sends only what it checked.
 struct link_hello {
   uint32_t protocol = 0;
   uint64_t build = 0;
-  /// Our number of the node, never CAF's name of it.
+  /// Atelier's number of the node, never CAF's name for it.
   uint32_t node = 0;
-  /// Of this start of the node.
+  /// Identifies this start of the node.
   std::array<uint64_t, 2> boot{};
 
   template <class Inspector>
@@ -29,7 +29,7 @@ struct link_hello {
   }
 };
 
-/// Answers a hello; `refusal` is empty where the link stands.
+/// Answers a hello; `refusal` is empty if the link is accepted.
 struct link_answer {
   link_hello from;
   std::string refusal;
@@ -50,7 +50,7 @@ struct link_record {
   }
 };
 
-/// Gives credit back for records that were taken.
+/// Returns credit for records that were processed.
 struct link_taken {
   uint64_t cost = 0;
 
@@ -60,7 +60,7 @@ struct link_taken {
   }
 };
 
-/// Says that the sender lives.
+/// Reports that the sender is alive.
 struct link_beat {
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, link_beat&) {
@@ -68,7 +68,7 @@ struct link_beat {
   }
 };
 
-/// Within a node: hands a record to the link's actor.
+/// Within a node: passes a record to the link's actor.
 struct link_send {
   std::vector<char> bytes;
 
@@ -80,7 +80,8 @@ struct link_send {
 
 /// Within a node: ends the link's actor.
 struct link_end {
-  /// Else the time for greeting is over, which ends only what still greets.
+  /// False: the time for greeting is over, which ends only connections that
+  /// still greet.
   bool stopping = false;
 
   template <class Inspector>

@@ -15,7 +15,7 @@
 
 namespace atelier::runtime {
 
-/// One end of a link, as its actor and the senders share it.
+/// One end of a link, shared by its actor and the senders.
 /// Threads: any.
 class link_end_point {
 public:
@@ -30,7 +30,7 @@ public:
     return cut_;
   }
 
-  /// Counts a record that waits. False where `most_bytes` would be passed.
+  /// Counts a record that waits. Returns false if it would exceed `most_bytes`.
   bool reserve(size_t bytes, size_t most_bytes);
 
   /// Counts a record that the far end took.
@@ -42,7 +42,7 @@ private:
   std::atomic<size_t> unsent_bytes_{0};
 };
 
-/// The links of a node, for those who send; the links' actors enter and leave.
+/// The links of a node, for senders; the links' actors enter and leave.
 /// Threads: any.
 class link_table {
 public:
@@ -51,17 +51,17 @@ public:
     std::shared_ptr<link_end_point> end;
   };
 
-  /// False where the node is linked already.
+  /// Returns false if the node is linked already.
   bool enter(actors::node_id who, entry link);
   void leave(actors::node_id who);
-  /// Empty where there is none.
+  /// Returns an empty entry if the node has no link.
   entry find(actors::node_id who) const;
 
-  /// Remembers a link's actor from its first moment to its last. False once
-  /// the table is closed.
+  /// Remembers a link's actor from its first moment to its last. Returns false
+  /// once the table is closed.
   bool began(const caf::actor& link);
   void ended(const caf::actor& link);
-  /// Lets no further actor begin; returns those that are there.
+  /// Lets no further actor begin; returns the existing ones.
   std::vector<caf::actor> close();
 
 private:

@@ -24,7 +24,7 @@ namespace {
 
 constexpr uint32_t protocol = 1;
 
-/// One thread runs every link's actor: so events come one at a time.
+/// One thread runs every link's actor, so that events come one at a time.
 struct link_system_config : caf::actor_system_config {
   link_system_config() {
     load<caf::io::middleman>();
@@ -37,7 +37,7 @@ struct link_system_config : caf::actor_system_config {
   }
 };
 
-/// CAF's own asks the socket for its address, and aborts without a port.
+/// CAF's own class asks the socket for its address, and aborts without a port.
 struct link_scribe : caf::io::network::scribe_impl {
   using scribe_impl::scribe_impl;
 
@@ -80,7 +80,7 @@ link_transport::link_transport(const link_options& options)
 }
 
 link_transport::~link_transport() {
-  // The actors end by themselves; the system's end waits for them.
+  // The actors end by themselves; the system's destructor waits for them.
   for (const auto& x : impl_->table->close())
     caf::anon_send(x, link_end{true});
 }

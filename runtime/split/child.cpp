@@ -46,8 +46,8 @@ enum exit_status { done = 0, failed = 1, usage = 2, orphaned = 3 };
 
 constexpr core::timespan look_up = std::chrono::seconds{1};
 
-/// Writes into the process's ring from any of its threads. A full ring is
-/// waited for: the control process reads on, or kills this one.
+/// Writes into the process's ring from any of its threads. It waits for a full
+/// ring: the control process continues reading, or kills this one.
 class ring_hub_port : public actors::hub_port {
 public:
   ring_hub_port(ipc::ring_memory* ring, ipc::ring_life life)
@@ -61,7 +61,7 @@ public:
     send(to_message(what), false);
   }
 
-  // What is woken may take this core at once: a thread that held the lock then
+  // A woken thread may take this core at once: a thread that held the lock then
   // would let all others wait for as long.
   void nudge() override {
     to_.announce();
@@ -130,7 +130,7 @@ core::result<void> begin(life& x, const child_options& how,
         core::start_log(x.settings.log.level, "atelier " + told.part);
       !logging)
     return logging;
-  // Before any thread that works is there.
+  // Before any working thread exists.
   if (auto bound = run_on(cores_of(x.settings, told.part)); !bound)
     return bound;
   auto known = profile_of(x.settings);
@@ -181,7 +181,7 @@ void deliver(life& x, actors::to_process message, actors::inline_unit* here) {
     here->run();
 }
 
-/// Ends the actors, then the system, then what the actors used.
+/// Ends the actors, then the system, then the objects that the actors used.
 void end(life& x) {
   for (const auto& actor : x.pools)
     caf::anon_send_exit(actor, caf::exit_reason::kill);
@@ -197,8 +197,8 @@ void end(life& x) {
   core::stop_log();
 }
 
-/// What the reading thread may run itself: not the decoding and encoding of
-/// images, which take long.
+/// Whether the reading thread may run it itself: not the decoding and encoding
+/// of images, which take long.
 bool may_run_here(const actors::to_process& x) {
   const auto* order = std::get_if<actors::run_stage>(&x.body);
   return order == nullptr || order->is_short;
@@ -286,7 +286,7 @@ int run_child(const child_options& how, const extensions& own) {
       if (!*got)
         continue;
     }
-    // Whether more waits decides who runs this one.
+    // Whether more records wait decides which thread runs this one.
     const auto more = from.pop(after, {});
     have = more && *more;
     auto message = actors::read_to_process(record);
@@ -312,7 +312,7 @@ int run_child(const child_options& how, const extensions& own) {
       }
       here.emplace(*x.sys);
     } else if (x.sys) {
-      // The device's thread wakes while its actor still thinks.
+      // The device's thread wakes while its actor still prepares.
       if (message->what == actors::role::denoise_step)
         for (auto& device : x.devices)
           device.device->rouse();

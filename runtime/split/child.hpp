@@ -10,7 +10,7 @@
 
 namespace atelier::runtime {
 
-/// How a process of the engine finds its place.
+/// Options by which a process of the engine finds its place.
 struct child_options {
   std::string arena;
   ipc::process_life who;
@@ -22,14 +22,14 @@ struct child_options {
 core::result<child_options> parse_child_options(int count,
                                                 const char* const* arguments);
 
-/// Lives one life of a process: maps the arena, learns from its first record
-/// what it is, runs the actors of that part, and returns its exit status when
-/// it is asked to leave. It dies with its parent.
+/// Runs one life of a process: maps the arena, reads its part from its first
+/// record, runs the actors of that part, and returns its exit status when it is
+/// asked to leave. It dies with its parent.
 ///
-/// The calling thread reads the ring and runs what it delivers, where that is
-/// short: see inline_unit.
+/// The calling thread reads the ring and runs the delivered work itself if that
+/// is short: see inline_unit.
 ///
-/// Where it cannot be what it is told to be, it says why and ends.
+/// If it cannot be set up as ordered, it reports the reason and ends.
 int run_child(const child_options& how, const extensions& own);
 
 } // namespace atelier::runtime

@@ -29,7 +29,7 @@ std::optional<std::string> read(const std::string& path) {
   return std::string{std::istreambuf_iterator<char>{in}, {}};
 }
 
-/// Returns the files that may count, the narrowest first.
+/// Returns the files that may contain the count, the narrowest first.
 std::vector<std::string> candidates(const std::string& root) {
   std::vector<std::string> out;
   const auto groups = read(root + "/proc/self/cgroup").value_or("");

@@ -9,7 +9,7 @@
 namespace atelier::runtime {
 
 /// Counts the processes that the kernel killed for memory in this process's
-/// control group, which its children share; where it has none, on the whole
+/// control group, which its children share; without such a group, on the whole
 /// host.
 /// Threads: one at a time.
 class memory_kills {
@@ -17,14 +17,14 @@ public:
   /// @param root the root of the file system, for tests
   explicit memory_kills(std::string root = {});
 
-  /// Returns whether there were more since the last call, or the making.
-  /// Where the kernel counts nothing: never.
+  /// Returns whether the count has risen since the last call or the
+  /// construction; false if the kernel counts nothing.
   bool more();
 
 private:
   std::optional<uint64_t> count() const;
 
-  /// Empty where nothing is counted.
+  /// Empty if nothing is counted.
   std::string file_;
   uint64_t seen_ = 0;
 };

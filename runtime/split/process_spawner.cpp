@@ -29,7 +29,7 @@ std::string describe_end(const siginfo_t& info) {
                      strsignal(info.si_status));
 }
 
-/// Signals that a process brings upon itself.
+/// Whether a signal is caused by the process itself.
 bool is_own_fault(int signal) {
   switch (signal) {
     case SIGABRT:
@@ -68,7 +68,7 @@ void process_spawner::end(core::timespan grace) {
   wake();
   if (thread_.joinable())
     thread_.join();
-  // Links join their threads here, which may still be telling of an end.
+  // Links join their threads here, which may still be reporting an end.
   std::map<ipc::process_life, std::shared_ptr<child>> children;
   std::vector<std::shared_ptr<child>> ended;
   {
@@ -90,11 +90,11 @@ void process_spawner::connect(
 
 void process_spawner::wake() {
   const uint64_t one = 1;
-  // Full means that a wake-up is on its way already.
+  // Full means that a wake-up is pending already.
   [[maybe_unused]] const auto written = write(wake_fd_, &one, sizeof one);
 }
 
-// -- calls from anywhere ------------------------------------------------------
+// -- calls from any thread ----------------------------------------------------
 
 void process_spawner::start(ipc::process_life who, std::string part) {
   {
@@ -179,8 +179,8 @@ void process_spawner::spawn(const order& x) {
                              parent.c_str(),       nullptr};
   actors::process_started news;
   news.who = who;
-  // Signals meant for the host are not the children's; and a terminal's Ctrl-C
-  // must not end them before the host has cancelled its work.
+  // Signals meant for the host are not for the children; and a terminal's
+  // Ctrl-C must not end them before the host has cancelled its work.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;
@@ -189,8 +189,8 @@ void process_spawner::spawn(const order& x) {
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-  // Of the host's descriptors a child gets its standard error alone: another
-  // one kept open would keep a pipe or a port open.
+  // A child gets only the standard error among the host's descriptors: another
+  // open one would keep a pipe or a port open.
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY,
@@ -217,12 +217,13 @@ void process_spawner::spawn(const order& x) {
     }
     if (c->pidfd < 0) {
       if (cause == ESRCH) {
-        // A host that ignores SIGCHLD has no trace of it any more, and its pid
-        // may be another's.
+        // A host that ignores SIGCHLD has no trace of it, and its pid may have
+        // been reused.
         news.failure =
           core::fail(core::ec::unavailable, "process {} ended at once", pid);
       } else {
-        // Without it no end could be confirmed: end it now, and wait here.
+        // Without a descriptor no end could be confirmed: end it now, and wait
+        // here.
         news.failure = core::fail(core::ec::out_of_resources,
                                   "no descriptor for process {}: {}", pid,
                                   std::strerror(cause));
@@ -259,7 +260,8 @@ void process_spawner::reap(ipc::process_life who) {
   siginfo_t info{};
   const auto waited =
     waitid(P_PID, static_cast<id_t>(c->pid), &info, WEXITED | WNOHANG);
-  // A host that ignores SIGCHLD leaves nothing to wait for: gone all the same.
+  // A host that ignores SIGCHLD has nothing to wait for: the process is gone in
+  // either case.
   const bool unknown = waited != 0 && errno == ECHILD;
   if (!unknown && (waited != 0 || info.si_pid == 0))
     return;
@@ -276,7 +278,7 @@ void process_spawner::reap(ipc::process_life who) {
 }
 
 void process_spawner::forget(ipc::process_life who) {
-  // On the link's own thread: the spawner's thread ends the link.
+  // Runs on the link's own thread: the spawner's thread ends the link.
   actors::process_exited news;
   news.who = who;
   {
@@ -318,7 +320,8 @@ void process_spawner::loop() {
           continue;
         fds.push_back({c->pidfd, POLLIN, 0});
         whose.push_back(who);
-        // Whoever else asked may have come before the process was started.
+        // Another request to leave may have come before the process was
+        // started.
         if (stopping && !std::exchange(c->told_to_leave, true))
           c->link->send(actors::to_process{{}, 0, actors::leave{}});
       }

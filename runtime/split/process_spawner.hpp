@@ -19,12 +19,12 @@
 
 namespace atelier::runtime {
 
-/// The operating system's processes behind the supervisor's seam, and the rings
-/// that join them with this one.
+/// Implements the supervisor's interface with processes of the operating
+/// system, and the rings that connect them with this one.
 ///
-/// One thread starts all processes and lives as long as this object: the
-/// children die with the thread that started them. It waits for their ends
-/// with pidfds, so that an end is known for certain, for stopped ones too.
+/// One thread starts all processes and lives as long as this object, since the
+/// children die with the thread that started them. It waits for their ends with
+/// pidfds, so that an end is certain, even of stopped processes.
 /// Threads: any; events come from threads of this object.
 class process_spawner : public actors::process_host, public actors::handoff {
 public:
@@ -36,7 +36,7 @@ public:
     /// (planning::pipeline::signature).
     std::string settings;
     std::string stages;
-    /// A report for the scheduler, or a pong for the supervisor, came. Called
+    /// Called for each report to the scheduler and each pong to the supervisor,
     /// from one thread for each process.
     std::function<void(ipc::process_life, actors::from_process)> arrived;
   };
@@ -45,9 +45,8 @@ public:
 
   ~process_spawner() override;
 
-  /// Asks all processes to leave, waits for it at most `grace`, kills the
-  /// others, waits until they are gone. No event and no report comes
-  /// afterwards.
+  /// Asks all processes to leave, waits for that at most `grace`, kills the
+  /// others, and waits until they are gone. No event and no report follows.
   void end(core::timespan grace);
 
   void connect(std::function<void(actors::process_started)> started,
@@ -59,7 +58,7 @@ public:
 
   void send(const actors::worker_address& to, actors::work what) override;
 
-  /// Work is about to come: wakes the readers of all rings ahead of it.
+  /// Wakes the readers of all rings ahead of work that is about to arrive.
   void rouse();
 
 private:
@@ -68,7 +67,7 @@ private:
     int pidfd = -1;
     std::string how;
     actors::death cause = actors::death::outside;
-    /// By this program.
+    /// Killed by this program.
     bool killed = false;
     std::unique_ptr<ring_link> link;
     bool gone = false;
@@ -92,24 +91,24 @@ private:
   std::function<void(actors::process_started)> started_;
   std::function<void(actors::process_exited)> exited_;
   int wake_fd_ = -1;
-  /// Of the thread alone.
+  /// Used only by the thread.
   memory_kills memory_;
 
   std::mutex mutex_;
-  /// Guarded by the mutex, as all below but the thread.
+  /// Guarded by the mutex, like all members below except the thread.
   std::map<ipc::process_life, std::shared_ptr<child>> children_;
   std::vector<order> orders_;
-  /// Links whose process is gone, to be ended by the thread.
+  /// Links whose process is gone; the thread ends them.
   std::vector<std::shared_ptr<child>> ended_;
   bool stopping_ = false;
   core::time_point kill_at_ = core::never;
-  // Last: it ends before what it uses.
+  // Last, so that it ends before the members that it uses.
   std::jthread thread_;
 };
 
-/// Returns the program of the other processes: `configured`, else the one
-/// installed beside this library, else the one in the build tree.
-/// Errors: ec::not_found; the text names what was tried.
+/// Returns the program of the other processes: `configured`, otherwise the one
+/// installed beside this library, otherwise the one in the build tree.
+/// Errors: ec::not_found; the text names the places that were tried.
 core::result<std::string> find_process_program(const std::string& configured);
 
 } // namespace atelier::runtime

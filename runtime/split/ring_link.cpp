@@ -8,10 +8,10 @@ namespace atelier::runtime {
 
 namespace {
 
-/// A sleeping reader looks up this often, should a wake-up have been lost with
-/// a killed writer.
+/// A sleeping reader checks this often, in case a wake-up was lost with a
+/// killed writer.
 constexpr core::timespan look_up = std::chrono::seconds{1};
-/// While records wait for room.
+/// Interval while records wait for room.
 constexpr core::timespan look_up_behind = std::chrono::milliseconds{1};
 
 } // namespace
@@ -30,7 +30,7 @@ ring_link::~ring_link() {
 }
 
 void ring_link::send(const actors::to_process& x) {
-  // As with rouse: the waking is not under the mutex.
+  // As in rouse, the wake-up is not under the mutex.
   if (put(x))
     to_.announce();
 }
@@ -50,7 +50,7 @@ bool ring_link::put(const actors::to_process& x) {
     return false;
   }
   overflow_.push_back(scratch_);
-  // The reading thread may sleep for long: from now on it looks for room.
+  // The reading thread may sleep for long: from now on it checks for room.
   if (!behind_.exchange(true))
     from_.interrupt();
   return false;
@@ -68,7 +68,7 @@ void ring_link::flush() {
 }
 
 void ring_link::rouse() {
-  // Not under the mutex: whom it wakes may take this core, and who sends would
+  // Not under the mutex: the woken thread may take this core, and senders would
   // wait for that.
   to_.rouse();
   from_.rouse();
@@ -84,8 +84,8 @@ void ring_link::finish() {
 void ring_link::read() {
   std::vector<std::byte> record;
   for (;;) {
-    // Read before looking at the ring: what was written before the process's
-    // end is then seen before the end is.
+    // Read before the ring: records written before the process's end are then
+    // seen before the end is.
     const bool over = stage_ == stage::finishing;
     auto wait = behind_ ? look_up_behind : look_up;
     if (over)
@@ -111,7 +111,8 @@ void ring_link::read() {
     }
     calls_.arrived(std::move(*message));
   }
-  // A broken ring says nothing more, but its process's end is still to come.
+  // A broken ring delivers nothing more, but the end of its process is still to
+  // come.
   stage_.wait(stage::open);
   if (stage_ == stage::finishing)
     calls_.ended();

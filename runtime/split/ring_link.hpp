@@ -17,19 +17,19 @@ namespace atelier::runtime {
 
 /// The control process's end of the pair of rings of one life of a process.
 ///
-/// Records leave in the order of their sends; what the ring does not take now
-/// waits here, bounded by the seats of the process's workers. One thread reads;
-/// after `finish` it reads to the end of what the process wrote, then calls
-/// `ended`, and nothing afterwards.
-/// Threads: any; `arrived` and `ended` come from the reading thread.
+/// Records leave in the order of their sends. Records that the ring cannot take
+/// now wait here, bounded by the seats of the process's workers. One thread
+/// reads; after `finish` it reads to the end of what the process wrote, then
+/// calls `ended`, and nothing afterwards.
+/// Threads: any; `arrived` and `ended` are called from the reading thread.
 class ring_link {
 public:
   struct events {
-    /// A record came. Must not throw.
+    /// A record arrived. Must not throw.
     std::function<void(actors::from_process)> arrived;
     /// Everything that the process wrote has arrived.
     std::function<void()> ended;
-    /// The ring holds nonsense: the process is to be killed.
+    /// The ring holds nonsense: the process must be killed.
     std::function<void(core::error)> broken;
   };
 
@@ -40,14 +40,15 @@ public:
 
   void send(const actors::to_process& x);
 
-  /// Work is about to come: wakes both readers of the pair ahead of it.
+  /// Wakes both readers of the pair ahead of work that is about to arrive.
   void rouse();
 
-  /// The process is gone for certain.
+  /// Must be called once the process has certainly ended.
   void finish();
 
 private:
-  /// Returns whether the record is in the ring, its reader not woken.
+  /// Puts a record without waking its reader. Returns whether it is in the
+  /// ring.
   bool put(const actors::to_process& x);
   void read();
   void flush();
@@ -60,12 +61,12 @@ private:
   std::atomic<bool> behind_{false};
 
   std::mutex mutex_;
-  /// Guarded by the mutex, as all below; but for `rouse` and `announce`,
-  /// which write no record.
+  /// Guarded by the mutex, like all members below; except for `rouse` and
+  /// `announce`, which write no record.
   ipc::ring_writer to_;
   std::deque<std::vector<std::byte>> overflow_;
   std::vector<std::byte> scratch_;
-  // Last: it ends before what it uses.
+  // Last, so that it ends before the members that it uses.
   std::jthread thread_;
 };
 

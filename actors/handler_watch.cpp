@@ -14,7 +14,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Waits are not looked up for a handler that is shorter than this.
+/// Waits are not checked for handlers that are shorter than this.
 constexpr core::timespan short_handler = std::chrono::microseconds{100};
 
 /// The counts of the process.

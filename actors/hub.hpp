@@ -321,7 +321,8 @@ private:
     slot_counts leaves = {};
   };
 
-  /// Excludes the slots of devices that are left for others.
+  /// Returns a stage's needs, without the slots that rows at devices leave to
+  /// others.
   slot_needs needs_of(const row& r) const;
   const held_slots* grant_for_stage(core::ticket who, const row& r,
                                     const worker& w);
@@ -381,7 +382,7 @@ private:
 
   // hub_work.cpp: predictions
   core::timespan retry_after() const;
-  /// Counts a row's work on devices anew, or stops counting it.
+  /// Recounts a row's work on devices, or stops counting it.
   void count_work(row& r);
   void uncount_work(row& r);
   std::optional<core::error> no_room_for(core::variant_id variant,
@@ -414,7 +415,7 @@ private:
   requests requests_;
   std::unordered_map<core::ticket, dispatched> out_;
   actors::workers workers_;
-  /// Queues for which a host was looked for since hosting changed.
+  /// Queues for which a host was sought since hosting changed.
   std::set<core::lane_id> looked_;
   bool looks_anew_ = false;
   std::vector<core::variant_id> unhosted_;
@@ -444,10 +445,10 @@ private:
   bool stopping_ = false;
 };
 
-/// Deaths alone without progress after which a request counts as poison.
+/// Number of deaths alone, without progress, after which a request is poison.
 inline constexpr uint32_t most_strikes = 2;
 
-/// Rows of a pool's queue among which one of another tenant is searched.
+/// Number of rows of a pool's queue that are searched for another tenant's.
 inline constexpr size_t looked_at = 4;
 
 } // namespace atelier::actors

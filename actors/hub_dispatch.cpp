@@ -337,7 +337,7 @@ void hub::take_seat(row& r, const dispatched& x, worker& w,
 
 core::timespan hub::allowance_of(const row& r, const worker& w) const {
   auto predicted = forecast_.silence(rest_of(r), w.view, w.run_steps);
-  // A pool's worker processes its seats one after the other.
+  // A pool's worker processes the orders of its seats one after the other.
   if (r.at != phase::denoising)
     predicted =
       w.seats

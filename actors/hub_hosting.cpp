@@ -152,7 +152,7 @@ void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
   note_load(w, x, now);
   withdraw(w);
   if (x.failure.code == core::ec::out_of_resources) {
-    // Counted when the load begins anew.
+    // The load is counted when it begins again.
     drain_and_load(w, true, now);
   } else {
     records_.loads();

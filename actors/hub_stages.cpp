@@ -180,7 +180,7 @@ void hub::stage_failed(core::request_id id, row& r, core::error why,
   core::log_warn("stage '{}' of request {}: {}", row.name, id.value,
                  core::to_string(why));
   records_.stage_left_out(stage);
-  // Without earlier work to leave out, the same route would be chosen for ever.
+  // Without earlier work to leave out, the same route would be chosen forever.
   if (row.otherwise == if_failed::choose_again && r.leg == 0
       && r.known.done.empty() && view_of(r).from != nullptr)
     return choose_again(id, r, now);

@@ -7,8 +7,8 @@
 //   suspect --its phase ends--> like any other row
 //
 // A death alone delays the requests that wait for the same worker. So no trial
-// starts while a request waits there that was already delayed by a death of
-// another request's making: each request is delayed at most once.
+// starts while a request waits there that was already delayed by a death that
+// another request caused: each request is delayed at most once.
 
 #include <atelier/actors/hub.hpp>
 
@@ -248,7 +248,7 @@ std::set<core::ticket> hub::worked_on(const std::set<core::worker_id>& gone,
   std::set<core::ticket> out;
   if (!may_be_of_a_request(cause))
     return out;
-  // Where one of them was silent, the others are beside the point.
+  // If one of the workers was silent, the others do not matter.
   const bool named = cause == death::watchdog
                   && std::any_of(gone.begin(), gone.end(),
                                  [&](auto id) { return workers_.at(id).told; });
@@ -256,7 +256,7 @@ std::set<core::ticket> hub::worked_on(const std::set<core::worker_id>& gone,
     const auto& w = workers_.at(id);
     if (named && !w.told)
       continue;
-    // A pool's worker does one after the other, in the order of its orders.
+    // A pool's worker processes its orders one after the other, in order.
     if (is_pool(w.where.what)) {
       if (!w.has.empty())
         out.insert(w.has.front());

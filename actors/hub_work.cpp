@@ -108,8 +108,8 @@ bool hub::waits_for_quicker(const planning::waiting& x, const worker& w,
 worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
   const auto& offers = queues_.offered(lane);
   auto* best = &workers_.at(offers.begin()->second);
-  // The least loaded one is the soonest where a place in its batch is free, and
-  // the devices are all alike.
+  // The least loaded worker is the soonest if its batch has a free place and
+  // all devices are of one kind.
   const bool alike = !forecast_.several_kinds();
   if (offers.size() == 1 || best->where.what != role::denoise_step
       || (alike && best->view.seats_taken < best->view.max_batch))
@@ -191,7 +191,8 @@ void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
 void hub::note_load(const worker& w, const adopted& x, core::time_point now) {
   if (x.failure.code != core::ec::none)
     return;
-  // What was there loads nothing, and several together tell nothing of one.
+  // Hosted variants load nothing, and a joint load does not show each one's
+  // time.
   const auto& had = w.view.hosting;
   std::vector<core::variant_id> come;
   std::copy_if(w.view.becoming.begin(), w.view.becoming.end(),

@@ -3,7 +3,7 @@
 
 // The interface of every actor, in the order of a request's path; this file is
 // the wire. Messages are one-way and carry tickets: nothing on the path waits
-// for a response, and every time-out is a deadline in a table plus one tick.
+// for a response, and every timeout is a deadline in a table plus one tick.
 
 #include <atelier/actors/local_messages.hpp>
 #include <atelier/actors/messages.hpp>

@@ -34,7 +34,7 @@ struct monitor_state {
   /// was requested yet.
   double planned_rate = -1;
 
-  /// Ends the window at `now` with the increase of the counts since its begin.
+  /// Ends the window at `now` with the increase of the counts since its start.
   void close(const counters& counts, core::time_point now);
 
   /// Returns the demand for which a plan is to be made, and remembers its rate.

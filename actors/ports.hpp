@@ -58,7 +58,7 @@ struct row_timings {
   core::timespan denoise{0};
   core::timespan decode{0};
   core::timespan postprocess{0};
-  /// From arrival to the begin of the first step.
+  /// From arrival to the start of the first step.
   core::timespan first_step{0};
   core::timespan total{0};
 };

@@ -128,7 +128,7 @@ struct row {
   /// that must still be encoded.
   core::time_point due = core::never;
   /// Its part of the devices' predicted work, and the variant of that work: set
-  /// from the begin of a leg to its end.
+  /// from the start of a leg to its end.
   core::timespan work{0};
   core::variant_id work_for;
   row_timings took;

@@ -38,7 +38,7 @@ inline constexpr uint32_t image_slots_for_source = 3;
 /// Returns the number of bytes that the files need.
 uint64_t source_files_bytes(const core::source_images& x);
 
-/// Writes the files to the begin of `into`.
+/// Writes the files to the beginning of `into`.
 /// Errors: ec::out_of_resources if they do not fit.
 core::result<void> write_source_files(std::span<std::byte> into,
                                       const core::source_images& x);

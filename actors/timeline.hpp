@@ -42,7 +42,7 @@ struct timeline_event {
   };
 
   kind what = kind::span;
-  /// The name of this sort of event; the string must live for ever.
+  /// The name of this sort of event; the string must live forever.
   std::string_view name;
   core::time_point from;
   core::time_point to;

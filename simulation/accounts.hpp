@@ -30,26 +30,26 @@ uint32_t class_of_content(const planning::ladder_profile& of, uint64_t content);
 double quality_of(const planning::profile& known, core::variant_id variant,
                   uint32_t steps_skipped, uint64_t content);
 
-/// Keeps the books on the outcome of every request.
+/// Records the outcome of every request.
 class accounts {
 public:
   accounts(const scenario& of, core::time_point begin);
 
-  /// Books a stretch of a device's time, with the variant that ran; none: it
+  /// Records a stretch of a device's time, with the variant that ran; none: it
   /// was loading.
   /// @param device its number, as scenario::devices counts them
   void worked(uint32_t device, std::optional<core::variant_id> variant,
               core::timespan time);
 
-  /// Books that a judge scored a request's image.
+  /// Records that a judge scored a request's image.
   void judged(core::request_id id, const std::string& judge);
 
-  /// Books the end of an image; with its request's last image, also of the
+  /// Records the end of an image; with its request's last image, also of the
   /// request.
   void book(const actors::answer& what, core::time_point now);
 
-  /// Books the hub's state at the end of an interval, and the cache's if one is
-  /// simulated.
+  /// Records the hub's state at the end of an interval, and the cache's if one
+  /// is simulated.
   void look(const actors::hub& tables, const planning::plan& in_force,
             core::time_point now, const simulated_cache* cache);
 
@@ -58,7 +58,7 @@ public:
     return booked_;
   }
 
-  /// Returns the books, except for values that are not reported to this object.
+  /// Returns the totals, except values that are not reported to this object.
   outcome close(core::time_point end);
 
 private:

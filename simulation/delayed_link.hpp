@@ -9,7 +9,7 @@
 
 namespace atelier::runtime {
 
-/// Effect of a simulated link on one delivery; drawn anew for each.
+/// Effect of a simulated link on one delivery; drawn separately for each.
 struct link_fate {
   core::timespan delay{0};
   /// Delay of a second, out-of-order delivery; 0: it is delivered once.

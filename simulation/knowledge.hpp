@@ -60,7 +60,7 @@ public:
     cache_ = &cache;
   }
 
-  /// Returns the work near to a request; a probe finds none.
+  /// Returns the work near a request; a probe finds none.
   std::vector<planning::match> near(core::request_id of, bool probes,
                                     planning::compared by);
 

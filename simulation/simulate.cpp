@@ -5,7 +5,7 @@
 //   trace -> scheduler -> simulated_host: preprocess, denoise_step, postprocess
 //            planner, monitor, supervisor        (virtual executors)
 //
-// Everything that takes time is a time-out of CAF's test clock; between two of
+// Everything that takes time is a timeout of CAF's test clock; between two of
 // them every message is run. Long, because the connections of the actors are
 // read together with the events that drive them: arrivals, faults, looks.
 

@@ -83,7 +83,7 @@ void raise(std::vector<std::pair<uint32_t, uint64_t>>& counts, uint32_t key) {
     ++at->second;
 }
 
-/// Returns what to add: leaving adds the largest value, which is -1.
+/// Returns the increment; leaving adds the largest value, which acts as -1.
 constexpr uint64_t step_of(bool comes) {
   return comes ? uint64_t{1} : ~uint64_t{0};
 }

@@ -46,8 +46,8 @@ struct held_slots {
 /// dispatch. This part of the scheduler knows requests by their numbers and
 /// processes by their lives; it has no row, no worker and no queue.
 ///
-/// Invariants (see check): the keeper's hold; and a slot that a dispatch was
-/// granted is granted or quarantined for as long as the dispatch lasts.
+/// Invariants (see check): the keeper's invariants hold, and a slot that a
+/// dispatch was granted is granted or quarantined while the dispatch lasts.
 /// Threads: one at a time.
 class slots {
 public:
@@ -60,11 +60,11 @@ public:
   /// leaves to tenants without.
   slot_counts left_for_others(core::phase at) const;
 
-  /// Returns why a request that brings an image could wait for slots for ever.
+  /// Returns why a request that brings an image could wait for slots forever.
   std::optional<core::error> too_few_for_source() const;
 
   /// Returns why a request on a route that takes at least `least` slots could
-  /// wait for ever.
+  /// wait forever.
   std::optional<core::error> too_few_for(std::string_view route,
                                          const slot_counts& least) const;
 
@@ -95,7 +95,7 @@ public:
 
   /// Grants a dispatch up to `wanted` slots for states that are kept for later
   /// requests, as far as slots are available.
-  /// @pre it was granted some
+  /// @pre slots were granted to it
   void grant_captures(core::ticket dispatch, ipc::process_life writer,
                       size_t wanted);
 
@@ -114,17 +114,17 @@ public:
 
   /// Ends a dispatch by its worker's reply; its slots then belong only to its
   /// request.
-  /// @pre it was granted some
+  /// @pre slots were granted to it
   held_slots conclude(core::ticket dispatch);
 
   /// Ends a dispatch whose process is gone: `lost` handled the slots.
-  /// @pre it was granted some
+  /// @pre slots were granted to it
   held_slots orphan(core::ticket dispatch);
 
   /// Frees the slots of an ended dispatch, which are no longer needed.
   void discard(const held_slots& what);
 
-  /// @pre it was granted some
+  /// @pre slots were granted to it
   const held_slots& of(core::ticket dispatch) const;
 
   /// Returns the number of dispatches that hold slots.

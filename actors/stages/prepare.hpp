@@ -12,9 +12,9 @@ namespace atelier::actors {
 
 /// Draws a leg's noise from the request's seed into its state. If the leg
 /// starts from an image, it also makes the source: it decodes the request's
-/// files, or takes the pixels that an earlier leg drew as its encoder would,
-/// and scales them to the size that is drawn (gpu/source_format.hpp). The
-/// source of a found image already exists (fetch.hpp).
+/// files, or treats the pixels of an earlier leg as its encoder would, and
+/// scales them to the size that is drawn (gpu/source_format.hpp). The source of
+/// a found image already exists (fetch.hpp).
 class prepare_stage {
 public:
   struct work {

@@ -12,7 +12,7 @@
 
 namespace atelier::actors {
 
-/// Finds earlier work that is near to a request, and whether a search would
+/// Finds earlier work that is near a request, and whether a search would
 /// succeed, if its policy asks for either. Nearness is the similarity of the
 /// words of two prompts; for an image, of the prompt by which it was drawn. So
 /// it does not answer a policy whose thresholds are for images. If it is late

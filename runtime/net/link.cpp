@@ -104,8 +104,8 @@ link_answer link_state::answer(const link_hello& from) {
                            {caf::actor_cast<caf::actor>(self), how.end}))
     why = core::fail(ec::unavailable, "node {} is linked already", from.node);
   if (why) {
-    // The far end receives the reason, then the patience ends this one: cutting
-    // now would overtake the answer.
+    // The far end receives the reason, and this end ends when its patience is
+    // over: cutting now would overtake the answer.
     how.told(*why);
     how.told = nullptr;
     return {how.own, why->text};
@@ -214,7 +214,7 @@ void link_state::end(core::error why) {
   how.table->ended(caf::actor_cast<caf::actor>(self));
   self->quit();
   if (was == link_stage::standing) {
-    // First, so that a listener of the loss may join anew.
+    // First, so that a listener of the loss may join again.
     how.table->leave(who);
     if (how.events->on_lost)
       how.events->on_lost(who);

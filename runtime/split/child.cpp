@@ -46,8 +46,8 @@ enum exit_status { done = 0, failed = 1, usage = 2, orphaned = 3 };
 
 constexpr core::timespan look_up = std::chrono::seconds{1};
 
-/// Writes into the process's ring from any of its threads. It waits for a full
-/// ring: the control process continues reading, or kills this one.
+/// Writes into the process's ring from any of its threads. If the ring is full
+/// it waits: the control process continues reading, or kills this one.
 class ring_hub_port : public actors::hub_port {
 public:
   ring_hub_port(ipc::ring_memory* ring, ipc::ring_life life)

@@ -17,7 +17,7 @@ core::lane_id hub::lane_for(const row& r) const {
     case role::postprocess:
       return r.alone ? pool_suspects_lane : finish_lane;
     case role::recall:
-      // A request's work there cannot end the process by itself.
+      // It runs in the control process, which no request's work can end alone.
       return recall_lane;
     case role::classifier:
     case role::denoise_step:

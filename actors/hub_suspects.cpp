@@ -196,8 +196,8 @@ void hub::enter(core::request_id id, row& r, size_t stage,
   r.losses = 0;
   r.reached = 0;
   r.next_trial = trial::unasked;
-  // Recall runs beside the scheduler, where a stage could not have ended a
-  // process.
+  // Recall runs in the scheduler's process, so it could not have ended another
+  // one.
   if (const auto was = r.held; was.trials > 0 && was.at == r.at
                                && was.leg == r.leg
                                && path_.worker_of(stage) != role::recall) {

@@ -164,8 +164,8 @@ void began(pointer self, const process_started& x) {
   if (p->at == stage::starting) {
     p->at = stage::setting_up;
     p->last_sign = self->clock().now();
-    // The process reads the ping when it is set up, so it is up before its
-    // workers are announced.
+    // The process reads the ping as soon as it is set up: it is up before it
+    // has its workers.
     ping_now(self, *p);
   }
 }

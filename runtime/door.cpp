@@ -324,7 +324,7 @@ core::result<void> can_draw(const config::settings& x,
     core::request own;
     own.fixed.variant = all[i].name;
     const auto history = runs(own, known, core::variant_id{i});
-    // A variant that cannot run at all has another reason.
+    // A variant that cannot run at all fails for another reason.
     const auto good =
       history ? fits(own, x, all[i], *history) : core::result<void>{};
     if (good)

@@ -293,7 +293,7 @@ size_t control_threads(
 size_t cpu_threads(const config::settings& x) {
   if (x.actors.threads != 0)
     return x.actors.threads;
-  // Adds one that finds facts.
+  // One more worker finds facts.
   return size_t{x.preprocess.workers} + x.postprocess.workers + 1;
 }
 

@@ -16,7 +16,7 @@ namespace atelier::runtime {
 /// at once, and its outcome arrives after the time that the stage predicts.
 /// Errors, of search: ec::unavailable while the cache is lost, later than any
 ///         request waits.
-/// @param from source of the answers; as thread-safe as this object
+/// @param from source of the answers; the stages are as thread-safe as it is
 std::vector<planning::stage_ptr> fact_stages(
   const std::shared_ptr<simulated_knowledge>& from);
 

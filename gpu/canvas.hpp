@@ -16,7 +16,7 @@ struct colour {
   uint8_t b = 0;
 };
 
-/// A rectangle of pixels: left and top inside, right and bottom outside.
+/// A rectangle of pixels, without its right column and bottom row.
 struct box {
   int left = 0;
   int top = 0;
@@ -24,22 +24,21 @@ struct box {
   int bottom = 0;
 };
 
-/// A circle in whole pixels. Invariant: radius > 0.
+/// A circle with a whole-pixel centre and radius. Invariant: radius > 0.
 struct disc {
   int x = 0;
   int y = 0;
   int radius = 0;
 
-  /// Return half the width of the disc in row `at`, 0 outside.
+  /// Returns half the width of the disc in row `at`, or 0 outside it.
   int half_width(int at) const;
 };
 
-/// Return the largest whole number whose square is at most `x`.
+/// Returns the largest integer whose square is at most `x`.
 int root(int64_t x);
 
-/// Draws into RGB8 pixels, in whole numbers alone, so that every machine draws
-/// the same. What lies outside the picture, or outside the disc set by `clip`,
-/// is left out.
+/// Draws into RGB8 pixels in integer arithmetic only, so that every machine
+/// draws the same pixels. Clips to the image and to the disc set by `clip`.
 class canvas {
 public:
   /// @pre rgb has 3 * px.width * px.height bytes
@@ -58,10 +57,11 @@ public:
 
   void fill(const box& area, colour with);
 
-  /// Draw a ring of `thickness` pixels inwards from the disc's edge, smoothed.
+  /// Draws a ring, `thickness` pixels inwards from the disc's edge,
+  /// antialiased.
   void ring(const disc& at, int thickness, colour with);
 
-  /// Write `line` with its top left corner at (x, y), `scale` pixels a dot.
+  /// Writes `line` with its top left corner at (x, y), `scale` pixels per dot.
   void write(int x, int y, int scale, colour with, std::string_view line);
 
 private:

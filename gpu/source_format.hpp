@@ -10,11 +10,11 @@
 
 namespace atelier::gpu {
 
-/// Opens the bytes of a published source: what an image-to-image run or an edit
-/// starts from. RGB8 pixels [height, width, 3] follow, and where `masked` is 1,
-/// the mask [height, width]: 255 where the picture is repainted, 0 where the
-/// source stays. Where the kept sides are not 0, pixels and mask of that size
-/// follow: the source in the size of the scaled image, for an edit.
+/// The header of a published source, the start of an image-to-image run or an
+/// edit. RGB8 pixels [height, width, 3] follow it, and if `masked` is 1, the
+/// mask [height, width]: 255 where the image is repainted, 0 where the source
+/// is kept. If the kept sides are not 0, pixels and a mask of that size follow:
+/// the source in the size of the scaled image, for an edit.
 struct source_head {
   static constexpr uint32_t magic_value = 0x32525341; // "ASR2"
 
@@ -28,26 +28,26 @@ struct source_head {
 
 static_assert(sizeof(source_head) == 24);
 
-/// What an edit keeps, in the size of its image.
-/// Shape: [height, width, 3] and [height, width], each of the mask 0 or 255.
+/// The kept parts of an edit, in the size of its image.
+/// Shape: [height, width, 3] and [height, width]; each mask value is 0 or 255.
 struct kept_parts {
   core::extent px;
   std::span<const uint8_t> pixels;
   std::span<const uint8_t> mask;
 };
 
-/// A source's parts inside the bytes that hold it.
+/// A source's parts, as views of the bytes that hold it.
 struct source_parts {
   core::extent px;
   /// Shape: [height, width, 3].
   std::span<const uint8_t> pixels;
-  /// Shape: [height, width], each 0 or 255; empty where there is no mask.
+  /// Shape: [height, width], each value 0 or 255; empty without a mask.
   std::span<const uint8_t> mask;
-  /// Empty where the image is not scaled.
+  /// Empty if the image is not scaled.
   kept_parts kept;
 };
 
-/// Where the parts of a source go.
+/// The destinations of a source's parts.
 struct source_buffers {
   std::span<uint8_t> pixels;
   std::span<uint8_t> mask;
@@ -55,28 +55,29 @@ struct source_buffers {
   std::span<uint8_t> kept_mask;
 };
 
-/// Returns the bytes that a source needs; `kept` is empty where nothing of
-/// another size is kept.
+/// Returns the size of a source in bytes. `kept` is empty if the source has no
+/// kept parts of another size.
 uint64_t source_bytes(core::extent px, bool masked, core::extent kept = {});
 
-/// Writes the head into `into` and returns where the parts go.
-/// @pre nothing is kept without a mask
-/// Errors: ec::out_of_resources where the source does not fit.
+/// Writes the header into `into` and returns the destinations of the parts.
+/// @pre `kept` is empty if `masked` is false
+/// Errors: ec::out_of_resources if the source does not fit.
 core::result<source_buffers> begin_source(std::span<std::byte> into,
                                           core::extent px, bool masked,
                                           core::extent kept = {});
 
-/// Returns the bytes that a drawn image of `px` takes in its slot, with what is
-/// kept for an image of `kept`: pixels, then those kept, then their mask.
+/// Returns the bytes that a drawn image of `px` takes in its slot, including
+/// the kept parts for an image of `kept`: pixels, then the kept pixels, then
+/// their mask.
 uint64_t drawn_bytes(core::extent px, core::extent kept = {});
 
-/// Finds what is kept beside a drawn image that is scaled to `scaled_to`; empty
-/// where it is an image alone.
+/// Returns the parts kept beside a drawn image that is scaled to `scaled_to`;
+/// they are empty if the slot holds only an image.
 /// Errors: ec::bad_payload.
 core::result<kept_parts> parse_kept(std::span<const std::byte> drawn,
                                     core::extent px, core::extent scaled_to);
 
-/// Finds the parts of a published source.
+/// Returns the parts of a published source.
 /// Errors: ec::bad_payload; the text names the part.
 core::result<source_parts> parse_source(std::span<const std::byte> from);
 

@@ -11,10 +11,10 @@
 
 namespace atelier::gpu {
 
-/// Opens the bytes of a published state: everything that resumes a request.
-/// The latent follows as float32 [channels, height, width], then
-/// `history_bytes` of the sampler's own, then perhaps a preview: RGB8 pixels
-/// [preview_height, preview_width, 3], for clients alone.
+/// The header of a published state, which holds everything needed to resume a
+/// request. The latent follows as float32 [channels, height, width], then
+/// `history_bytes` of the sampler's own data, then optionally a preview for
+/// clients: RGB8 pixels [preview_height, preview_width, 3].
 struct state_head {
   static constexpr uint32_t magic_value = 0x32545341; // "AST2"
 
@@ -24,24 +24,24 @@ struct state_head {
   uint32_t height = 0;
   uint32_t width = 0;
   uint32_t history_bytes = 0;
-  /// Words of 32 bits drawn so far from the request's generator: where the next
-  /// step's own draws begin.
+  /// 32-bit words drawn so far from the request's generator: the position at
+  /// which the next step's draws begin.
   uint64_t generator_counter = 0;
-  /// Both 0 where there is none.
+  /// Both are 0 without a preview.
   uint32_t preview_width = 0;
   uint32_t preview_height = 0;
 };
 
 static_assert(sizeof(state_head) == 40);
 
-/// A small picture of what a run is making.
+/// A small image of a run's intermediate result.
 struct state_preview {
   core::extent px;
-  /// Shape: [height, width, 3]; empty where px is.
+  /// Shape: [height, width, 3]; empty if px is empty.
   std::span<const uint8_t> rgb;
 };
 
-/// A state's parts inside the bytes that hold it.
+/// A state's parts, as views of the bytes that hold it.
 struct state_parts {
   state_head head;
   std::span<const float> latent;
@@ -49,19 +49,19 @@ struct state_parts {
   state_preview preview;
 };
 
-/// Returns the bytes that a state needs.
+/// Returns the size of a state in bytes.
 size_t state_bytes(core::latent_shape latent, size_t history_bytes,
                    core::extent preview = {});
 
-/// Writes the head into `into` and returns where the latent goes.
+/// Writes the header into `into` and returns the destination of the latent.
 /// @pre `into` is aligned to 8 bytes
-/// Errors: ec::out_of_resources where the state does not fit.
+/// Errors: ec::out_of_resources if the state does not fit.
 core::result<std::span<float>> begin_state(
   std::span<std::byte> into, core::latent_shape latent, uint32_t steps_done,
   uint64_t generator_counter, std::span<const std::byte> history = {},
   const state_preview& preview = {});
 
-/// Finds the parts of a published state.
+/// Returns the parts of a published state.
 /// @pre `from` is aligned to 8 bytes
 /// Errors: ec::bad_payload; the text names the part.
 core::result<state_parts> parse_state(std::span<const std::byte> from);

@@ -5,20 +5,21 @@
 
 namespace atelier::gpu {
 
-/// Steps' times that a batch waits for decodings between two of its steps, at
-/// most. With 1 a picture that takes little longer than a step waits for one
-/// more, which costs it more than it saves the others: measured with the
-/// shipped `turbo`, the mean latency rises by 19 % (bench/RESULTS.md).
+/// The longest that a batch waits for decoding between two of its steps, in
+/// durations of a step. With 1, an image that takes little longer than a step
+/// waits for another step, which costs it more than it saves the others: with
+/// the shipped `turbo`, the mean latency was measured to rise by 19 %
+/// (bench/RESULTS.md).
 inline constexpr int decode_steps = 2;
 
 /// Returns whether another part of a decoding may run before the next step of a
-/// batch. At least one part runs between two steps, so that pictures end; more
-/// do while together they take no longer than `decode_steps` steps: a batch is
-/// slowed to a third of its pace at most, and none of its steps waits for a
-/// whole decoding that is longer.
-/// @param spent on parts since the last step
-/// @param part what the next one takes, as far as is known: what the last did
-/// @param step what the last step took; 0 where there was none
+/// batch. At least one part runs between two steps, so that images are
+/// completed. More parts run while they together take no longer than
+/// `decode_steps` steps: a batch is slowed to a third of its pace at most, and
+/// none of its steps waits for a whole decoding that takes longer.
+/// @param spent time spent on parts since the last step
+/// @param part expected duration of the next part: that of the last one
+/// @param step duration of the last step; 0 before the first
 constexpr bool may_decode_more(core::timespan spent, core::timespan part,
                                core::timespan step) {
   return spent.count() == 0 || spent + part <= decode_steps * step;

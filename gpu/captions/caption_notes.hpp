@@ -9,15 +9,16 @@
 
 namespace atelier::gpu {
 
-/// Return what a model that learned captions does not do of a prompt, each with
-/// what comes instead: words that no caption has, with the nearest that one
-/// has; colours in the wrong place; known words that make no scene. Of a
-/// caption there is none. Reads the first 4 KiB, and counts what it does not
-/// name. Threads: any.
+/// Returns notes on the parts of a prompt that a model trained on captions
+/// ignores or replaces, each with the replacement: words that no caption has,
+/// with the nearest known word; colours in the wrong place; known words that do
+/// not describe a scene. A valid caption yields no notes. Reads the first 4
+/// KiB, and counts the words that it does not list.
+/// Threads: any.
 std::vector<core::note> caption_notes(std::string_view prompt);
 
-/// Return what to write instead of a word that captions do not have: "use
-/// 'circle'". Empty where nothing is near.
+/// Returns a hint at the nearest word of captions, such as "use 'circle'". It
+/// is empty if no such word exists.
 std::string word_instead_of(std::string_view word);
 
 } // namespace atelier::gpu

@@ -6,9 +6,8 @@
 
 namespace atelier::gpu {
 
-/// Return every word that a caption can have and that parse_caption
-/// understands, once, in an order that never changes. Captions consist of
-/// these, commas and single spaces.
+/// Returns every word that captions use and parse_caption understands, once, in
+/// a fixed order. Captions consist of these words, commas and single spaces.
 const std::vector<std::string_view>& caption_words();
 
 } // namespace atelier::gpu

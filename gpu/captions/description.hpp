@@ -9,7 +9,7 @@
 
 namespace atelier::gpu {
 
-/// What a caption says of one object; what it leaves open is empty.
+/// The description of one object; unspecified properties are empty.
 struct described_object {
   object_shape shape = object_shape::circle;
   std::optional<object_colour> colour;
@@ -21,32 +21,32 @@ struct described_object {
                          const described_object&) = default;
 };
 
-/// A relation between objects of a description, by their numbers from 0.
+/// A relation between objects of a description, by their indices from 0.
 struct described_relation {
   relation what = relation::above;
   uint8_t subject = 0;
   uint8_t first = 0;
-  /// For relation::between alone, else equal to `first`.
+  /// Used only by relation::between; otherwise equal to `first`.
   uint8_t second = 0;
 
   friend bool operator==(const described_relation&,
                          const described_relation&) = default;
 };
 
-/// What a caption says of the background.
+/// The description of the background.
 struct described_background {
   background_colour from = background_colour::white;
   /// Equal to `from` if the background is plain.
   background_colour to = background_colour::white;
-  /// Empty: graded, in a direction left open.
+  /// Empty if the background is graded in an unspecified direction.
   std::optional<background_grade> grade = background_grade::plain;
 
   friend bool operator==(const described_background&,
                          const described_background&) = default;
 };
 
-/// Everything that a caption says, in the order in which it says it: what must
-/// be right in a picture of it.
+/// Everything that a caption specifies, in the caption's order: the
+/// requirements that an image of it must meet.
 struct description {
   std::vector<described_object> objects;
   std::vector<described_relation> relations;

@@ -17,7 +17,8 @@ struct rgb8 {
   friend bool operator==(const rgb8&, const rgb8&) = default;
 };
 
-/// A colour in CIE L*a*b*, D65: Euclidean distance is roughly what people see.
+/// A colour in CIE L*a*b*, D65. Euclidean distance approximates perceived
+/// difference.
 struct lab {
   float l = 0;
   float a = 0;
@@ -26,7 +27,7 @@ struct lab {
 
 lab to_lab(rgb8 x);
 
-/// Return the distance of two colours (CIE 1976).
+/// Returns the distance between two colours (CIE 1976).
 inline float distance(const lab& x, const lab& y) {
   const auto dl = x.l - y.l;
   const auto da = x.a - y.a;

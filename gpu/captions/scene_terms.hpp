@@ -7,7 +7,7 @@
 
 namespace atelier::gpu {
 
-/// What scenes are made of, as captions name it.
+/// The elements of scenes, as captions name them.
 enum class object_shape : uint8_t {
   circle,
   square,
@@ -74,14 +74,14 @@ enum class background_grade : uint8_t {
   horizontal,
 };
 
-/// Where one object lies from another, or between two others.
+/// The position of one object relative to one or two others.
 enum class relation : uint8_t { above, below, left_of, right_of, between };
 inline constexpr size_t relation_count = 5;
 
-/// Objects of a picture.
+/// The maximum number of objects in an image.
 inline constexpr size_t most_objects = 3;
 
-/// Return the word that stands in captions.
+/// Returns the word used in captions.
 std::string_view to_string(object_shape x);
 std::string_view to_string(object_colour x);
 std::string_view to_string(object_size x);

@@ -8,7 +8,7 @@
 
 namespace atelier::gpu {
 
-/// A word of captions, and others with its meaning.
+/// A word of captions, with its synonyms.
 struct caption_word {
   std::string_view word;
   std::vector<std::string_view> also = {};
@@ -16,19 +16,20 @@ struct caption_word {
 
 /// Words of one kind.
 struct caption_word_group {
-  /// As programs name it: object_colours.
+  /// The identifier that programs use, such as object_colours.
   std::string_view name;
-  /// As people do: object colours.
+  /// The title for readers, such as object colours.
   std::string_view title;
   std::vector<caption_word> words;
 };
 
-/// Return all that captions can say, made from the lexicon: shapes, colours of
-/// objects and of backgrounds, backgrounds, sizes, textures, places, relations.
+/// Returns everything that captions can express, built from the lexicon:
+/// shapes, colours of objects and of backgrounds, backgrounds, sizes, textures,
+/// places and relations.
 /// Threads: any.
 std::span<const caption_word_group> scene_vocabulary();
 
-/// Return it as a table in Markdown, a row for each group.
+/// Returns the vocabulary as a Markdown table with one row per group.
 std::string vocabulary_table();
 
 } // namespace atelier::gpu

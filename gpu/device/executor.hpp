@@ -16,39 +16,40 @@
 
 namespace atelier::gpu {
 
-/// A row that the device takes on. It runs core::steps_to_run(how) steps, the
-/// last ones of its schedule.
+/// A row for the device to run. It runs core::steps_to_run(how) steps, the last
+/// ones of its schedule.
 struct open_job {
   core::ticket who;
   core::recipe how;
   core::prompt_pair text;
-  /// Holds the state to go on from: the drawn noise, a state of earlier work,
-  /// or the last published one of an earlier attempt. Readable until the row's
-  /// first publication.
+  /// Holds the state to start from: the drawn noise, a state of earlier work,
+  /// or the last state published by an earlier attempt. Readable until the
+  /// row's first publication.
   ipc::slot_ref from;
-  /// Where this attempt publishes; written by this executor alone.
+  /// The slot for this attempt's states; only this executor writes to it.
   ipc::slot_ref state;
-  /// Where the decoded picture goes.
+  /// The slot for the decoded image.
   ipc::slot_ref image;
-  /// The picture, and perhaps the mask, that the row starts from
-  /// (source_format.hpp); readable until the row is closed. Invalid where the
-  /// row starts from noise alone.
+  /// The image, and optionally the mask, that the row starts from
+  /// (source_format.hpp). It is readable until the row is closed, and invalid
+  /// if the row starts from noise only.
   ipc::slot_ref source;
   /// Publish after every n steps, and after the last.
   uint32_t publish_every = 1;
-  /// What is published after every so many steps, but for the last, carries a
-  /// preview where the slot has room for one; 0: none.
+  /// States published after a multiple of this many steps carry a preview if
+  /// the slot has room for one; the last state carries none. 0 disables
+  /// previews.
   uint32_t preview_every = 0;
-  /// Who scores the picture after decoding; empty: nobody.
+  /// The judge that scores the decoded image; empty: no judge.
   std::string judge = {};
-  /// Who asks: tenants share what is decoded between steps
+  /// The tenant of the request. Tenants share the decoding between steps
   /// (batching/decode_turns.hpp).
   core::tenant_id tenant = {};
-  /// States to keep besides what is published, steps rising. Each slot gets the
-  /// bytes that a publication after its steps has, without a preview. States
-  /// that the row has passed when it is opened are left out. A capture that
-  /// fails (slot too small, stale, written already) is logged and left out,
-  /// too; the row goes on as if nobody had asked for it.
+  /// States to keep in addition to the published ones, in increasing order of
+  /// steps. Each slot receives the bytes of a publication after that many
+  /// steps, without a preview. States that the row has passed when it is opened
+  /// are left out. A capture that fails (the slot is too small, stale or
+  /// already written) is logged and left out; the row is not affected.
   std::vector<state_capture> captures = {};
 };
 
@@ -65,46 +66,46 @@ struct run_job {
   uint32_t steps = 1;
 };
 
-/// How far one row came in a run.
+/// The progress of one row in a run.
 struct row_report {
   core::ticket who;
-  /// Steps done since the request's start, earlier attempts included.
+  /// Steps done since the request's start, including earlier attempts.
   uint32_t steps_done = 0;
   /// Whether the row's state slot holds a publication.
   bool published = false;
   core::error failure;
-  /// What the client should know of its row, a sentence each; told in the row's
-  /// first report that did not fail, and not again.
+  /// Notes for the client about its row, one sentence each; reported once, in
+  /// the row's first report that did not fail.
   std::vector<core::note> notes = {};
-  /// The steps of the captures that were written since the row's last report,
-  /// rising; also where the row failed.
+  /// The steps of the captures written since the row's last report, in
+  /// increasing order. Also set if the row failed.
   std::vector<uint32_t> captured = {};
 };
 
-/// What a run did. `steps` is equal for all rows that did not fail.
+/// The result of a run. `steps` is equal for all rows that did not fail.
 struct run_report {
   std::vector<row_report> rows;
   uint32_t steps = 0;
-  /// From the run's begin to its end, without what was decoded between its
-  /// steps, and `opening`.
+  /// From the run's begin to its end, without decoding between its steps and
+  /// without `opening`.
   core::timespan took{0};
   /// Spent on opening rows before the first step (text encoding, reading).
   core::timespan opening{0};
-  /// When the first step began; `never` where none did.
+  /// When the first step began; `never` if no step began.
   core::time_point first_step = core::never;
   core::time_point ended = core::never;
 };
 
-/// What a decoding did.
+/// The result of a decoding.
 struct decode_report {
   core::ticket who;
   /// Bytes of pixels in the image slot.
   uint64_t bytes = 0;
-  /// Spent on it, without the steps that ran between its parts.
+  /// Spent on decoding, without the steps that ran between its parts.
   core::timespan took{0};
   core::error failure;
-  /// The judge's, 0..1; 0 where nobody was asked, `planning::unjudged` where it
-  /// is not there or failed.
+  /// The judge's score in 0..1; 0 without a judge, `planning::unjudged` if the
+  /// judge is missing or failed.
   double score = 0;
   core::time_point ended = core::never;
 };
@@ -114,14 +115,15 @@ struct decode_report {
 struct executor_events {
   std::function<void(run_report)> ran;
   std::function<void(decode_report)> decoded;
-  /// A loading ended.
+  /// Called when a loading ended.
   std::function<void(core::error)> loaded = {};
 };
 
-/// Where a device's work runs: one thread for each device; torch-free.
+/// Runs a device's work on one thread per device, behind an interface without
+/// LibTorch.
 ///
-/// Jobs run in the order of their calls, but for decodings: one may go on in
-/// parts between the steps of runs that were asked for after it, so that none
+/// Jobs run in the order of their calls, except for decodings: a decoding may
+/// continue in parts between the steps of runs requested after it, so that none
 /// of those steps waits for long (batching/decode_share.hpp). At most one run
 /// is pending at a time; opening, closing and decoding may be queued behind it.
 /// Threads: calls from one owner; none blocks.
@@ -129,37 +131,37 @@ class executor {
 public:
   virtual ~executor() = default;
 
-  /// Tells where results go. Once, before the first job.
+  /// Sets the receiver of results. Called once, before the first job.
   virtual void connect(executor_events events) = 0;
 
-  /// Work is about to come: wakes the device's thread ahead of it, if it
-  /// sleeps.
+  /// Announces work: wakes the device's thread in advance if it sleeps.
   virtual void rouse() {}
 
-  /// Takes a row on. What is wrong with it shows in its first run_report. A
-  /// row whose state has all its steps ends its first run at once, complete.
+  /// Opens a row. Errors in it are reported in its first run_report. A row
+  /// whose state has all its steps completes its first run at once.
   virtual void open(const open_job& job) = 0;
 
   /// Runs up to `job.steps` steps or until `interrupt`, publishing as each row
-  /// asks; then calls `ran`.
+  /// requests; then calls `ran`.
   virtual void run(const run_job& job) = 0;
 
-  /// Ends the pending run after the step in progress (at once where none
-  /// began). Without effect where no run is pending.
+  /// Ends the pending run after the step in progress, or at once if no step
+  /// began. Has no effect if no run is pending.
   virtual void interrupt() = 0;
 
-  /// Turns a row's latent into pixels in its image slot; then calls `decoded`,
+  /// Turns a row's latent into pixels in its image slot, then calls `decoded`
   /// unless the row is closed before.
   virtual void decode(core::ticket who) = 0;
 
-  /// Loads these variants; others may be forgotten. Returns true where they are
-  /// there already; else calls `loaded` later, once for each call, in their
-  /// order; with ec::cancelled where a later call came before it began.
+  /// Loads these variants; others may be unloaded. Returns true if they are
+  /// already loaded. Otherwise calls `loaded` later, once for each call, in the
+  /// order of the calls; with ec::cancelled if a later call was made before the
+  /// loading began.
   /// An executor whose variants are all resident from its start has nothing to
   /// do.
-  /// @param keep variants that rows are open with, or will be; where there are
-  ///        any, only if loads_beside says so. They stay; where both do not
-  ///        fit, `loaded` tells out_of_resources and nothing has changed.
+  /// @param keep variants of rows that are or will be open; not empty only if
+  ///        loads_beside returns true. They stay loaded; if both do not fit,
+  ///        `loaded` receives out_of_resources and nothing changes.
   virtual bool load(const std::vector<core::variant_id>& variants,
                     const std::vector<core::variant_id>& keep) {
     static_cast<void>(variants);
@@ -167,23 +169,23 @@ public:
     return true;
   }
 
-  /// Has the models of these variants leave the device's memory, if they are
-  /// there, until they are loaded again. No row is open with them.
+  /// Unloads the models of these variants, if loaded, from the device's memory
+  /// until they are loaded again. No open row uses them.
   virtual void forget(const std::vector<core::variant_id>& variants) {
     static_cast<void>(variants);
   }
 
-  /// Whether it can load while rows are open.
+  /// Returns whether it can load while rows are open.
   virtual bool loads_beside() const {
     return false;
   }
 
-  /// Returns what is there at the start; empty: all that it is made for.
+  /// Returns the variants loaded at the start; empty means all of its variants.
   virtual std::vector<core::variant_id> resident() const {
     return {};
   }
 
-  /// Forgets a row. Its slots are not touched afterwards.
+  /// Closes a row. Its slots are not accessed afterwards.
   virtual void close(core::ticket who) = 0;
 };
 

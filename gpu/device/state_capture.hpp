@@ -7,12 +7,12 @@
 
 namespace atelier::gpu {
 
-/// A state that is kept for later requests while a row runs.
+/// A state kept for later requests while a row runs.
 struct state_capture {
-  /// The row's steps after which it is taken, at least 1;
-  /// state_head::steps_done of what is written.
+  /// The number of the row's steps after which the state is captured, at least
+  /// 1; equal to state_head::steps_done of the written state.
   uint32_t steps = 0;
-  /// The capture slot that it is written into, once, as publication 1.
+  /// The capture slot to write to, once, as publication 1.
   ipc::slot_ref into;
 
   friend bool operator==(const state_capture&, const state_capture&) = default;

@@ -16,7 +16,7 @@
 
 namespace atelier::gpu {
 
-/// Where a model of a name is.
+/// The location of a named model.
 struct model_place {
   std::filesystem::path path;
   model_file_options options;
@@ -29,20 +29,20 @@ struct torch_executor_config {
   uint32_t threads = 0;
   /// Names the variants.
   std::shared_ptr<const planning::profile> known;
-  /// Those that may be hosted here, by name. Those that fit together are there
-  /// from the start, in this order.
+  /// The variants that may be hosted here, by name. As many as fit together are
+  /// loaded from the start, in this order.
   std::vector<std::string> variants;
-  /// Of all models together; 0: no bound.
+  /// Limit on the bytes of all models together; 0: no limit.
   uint64_t memory_bytes = 0;
   /// Models by the name that the variants use.
   std::map<std::string, model_place, std::less<>> models;
-  /// Folders of those who score pictures, by the name that jobs use.
+  /// Folders of judges, by the name that jobs use.
   std::map<std::string, std::filesystem::path, std::less<>> judges;
 };
 
 /// Loads the variants' models, each model and element type once and as many as
 /// fit, and returns a device that runs them with LibTorch and loads the others
-/// when it is told to. Takes as long as loading does.
+/// on request. Blocks until the models are loaded.
 /// Errors: ec::not_found (device, model), ec::bad_payload, ec::bad_config
 ///         (model), ec::out_of_resources.
 /// Threads: any; the executor's rules are its own.

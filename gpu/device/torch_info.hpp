@@ -5,9 +5,9 @@
 
 namespace atelier::gpu {
 
-/// What the LibTorch of this process is and may use.
+/// Version and resources of the LibTorch of this process.
 struct torch_info {
-  /// As LibTorch writes it, such as "2.13.0".
+  /// The version as LibTorch writes it, such as "2.13.0".
   std::string version;
   /// Threads that one operator may use.
   int intra_op_threads = 0;
@@ -17,7 +17,7 @@ struct torch_info {
   int cuda_devices = 0;
 };
 
-/// Describe the LibTorch that this process runs with.
+/// Returns the version and resources of this process's LibTorch.
 /// Threads: any.
 [[nodiscard]] torch_info describe_torch();
 

@@ -16,40 +16,44 @@
 namespace atelier::gpu {
 
 struct virtual_config {
-  /// Tells how long texts, steps and decodings take.
+  /// Provides the durations of text encodings, steps and decodings.
   std::shared_ptr<const planning::profile> known;
-  /// Spread of the times about the profile's, as a share of them; 0: none.
+  /// Spread of the durations about the profile's, relative to them; 0: none.
   double noise = 0;
   uint64_t seed = 0;
-  /// Which of a request's runs an attempt is, by which times vary; empty: the
-  /// attempt.
+  /// Returns the number of an attempt's run, which the variation of durations
+  /// depends on; empty: the attempt's number.
   std::function<uint32_t(core::ticket)> run_of = {};
-  /// Loaded at the start; what else is run must be loaded first. Empty: all.
+  /// Variants loaded at the start; others must be loaded before they run.
+  /// Empty: all.
   std::vector<core::variant_id> resident = {};
-  /// Scores a request's picture; empty: 0 for all.
+  /// Scores a request's image; empty: 0 for all.
   std::function<double(core::request_id, const std::string& judge)> score = {};
-  /// Tells the masked share of a request that runs from its template's records;
-  /// 1 for every other. Empty: 1 for all. A batch with a share below 1 takes
-  /// the time of the profile's `masked` section for its variant, at the
-  /// variant's own size; without that section an edit costs a full picture.
+  /// Returns the masked share of a request that runs from its template's
+  /// records, and 1 for every other. Empty: 1 for all. A batch with a share
+  /// below 1 takes the time in the profile's `masked` section for its variant,
+  /// at the variant's own size; without that section an edit costs as much as a
+  /// full image.
   std::function<double(core::request_id)> masked = {};
-  /// Tells where in the profile's distribution of load times, 0..1, a loading
-  /// of this variant lies. Empty: each takes the mean.
+  /// Returns the quantile, 0..1, of this variant's loading in the profile's
+  /// distribution of load times. Empty: every loading takes the mean.
   std::function<double(core::variant_id)> load_part = {};
-  /// How many times the profile's time the device takes now. Empty: 1.
+  /// Returns the factor by which the device is slower than the profile. Empty:
+  /// 1.
   std::function<double()> pace = {};
-  /// Told of each stretch of work as it ends, for accounts, with the variant
-  /// that ran; none: others were loaded.
+  /// Called at the end of each stretch of work, for accounting, with the
+  /// variant that ran, or none if others were loaded.
   std::function<void(std::optional<core::variant_id>, core::timespan)> busy =
     {};
 };
 
-/// A device in virtual time, without a thread: the test card's results after
-/// the profile's durations. A run is one timer, however many steps it has: its
-/// states appear in the slots when it ends, or when the device stops.
+/// A device in virtual time, without a thread: it returns the test card's
+/// results after the profile's durations. A run is one timer, however many
+/// steps it has: its states appear in the slots when it ends or when the device
+/// stops.
 ///
-/// In a store that keeps no bytes only the counts of steps are published.
-/// Threads: those that call it and its timers must be one at a time.
+/// In a store that keeps no bytes, only step counts are published.
+/// Threads: calls to it and to its timers must be serialized.
 class virtual_executor final : public executor {
 public:
   virtual_executor(virtual_config config, std::shared_ptr<core::timers> timers,
@@ -65,22 +69,23 @@ public:
   bool load(const std::vector<core::variant_id>& variants,
             const std::vector<core::variant_id>& keep) override;
 
-  /// Dies: publishes what is done by now, then does and says nothing more.
+  /// Crashes: publishes the steps done by now, then ignores and reports
+  /// nothing.
   void crash();
 
-  /// Stands still: publishes what is done by now, then does and says nothing
-  /// until `wake`. Jobs are queued meanwhile.
+  /// Hangs: publishes the steps done by now, then neither runs nor reports
+  /// anything until `wake`. Jobs are queued meanwhile.
   void hang();
 
-  /// Goes on in the midst of the step where it stood still.
+  /// Continues in the middle of the step at which it hung.
   void wake();
 
-  /// Make the step of `who` that has `step` steps before it fail, if it comes.
+  /// Makes the step of `who` that follows `step` others fail, if it runs.
   void fail_step(core::ticket who, uint32_t step, core::error why);
 
 private:
   struct device;
-  // Shared with nobody; a timer that is out knows it weakly.
+  // Not shared; a pending timer holds a weak reference.
   std::shared_ptr<device> device_;
 };
 

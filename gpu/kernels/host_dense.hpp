@@ -5,23 +5,23 @@
 
 namespace atelier::gpu::host {
 
-/// Element types of the kernels. bfloat16 is multiplied as it is and summed in
-/// float32.
+/// Element types of the kernels. bfloat16 is multiplied without conversion and
+/// summed in float32.
 enum class element : uint8_t { float32, bfloat16 };
 
 constexpr int64_t bytes_of(element x) {
   return x == element::float32 ? 4 : 2;
 }
 
-/// Outputs are computed in panels of this many columns; weights are stored so.
+/// Outputs are computed, and weights stored, in panels of this many columns.
 constexpr int64_t panel_width = 64;
 
-/// What follows the sums.
+/// The operation after the sums.
 enum class dense_end : uint8_t {
-  /// Adds the bias, and `onto` where there is one.
+  /// Adds the bias, and `onto` if given.
   add,
-  /// Of each panel the first half times GELU of the second (both with bias):
-  /// half as many outputs.
+  /// Multiplies the first half of each panel by GELU of the second (both with
+  /// bias), which yields half as many outputs.
   gelu_gate,
 };
 
@@ -32,15 +32,15 @@ struct dense_input {
   int64_t pixel_stride = 0;
   int64_t height = 1;
   int64_t width = 1;
-  /// Where given: the map is seen enlarged to height x width, and element y of
-  /// it is row row_of[y] of what is stored; likewise columns.
+  /// If given, the map is enlarged to height x width: row y is the stored row
+  /// row_of[y], and column x is the stored column column_of[x].
   const int32_t* row_of = nullptr;
   const int32_t* column_of = nullptr;
   int64_t stored_height = 1;
   int64_t stored_width = 1;
 };
 
-/// A piece of the sum: `channels` of one input at an offset from the output's
+/// One term of the sum: `channels` of one input at an offset from the output's
 /// pixel.
 struct dense_piece {
   int64_t input = 0;
@@ -50,23 +50,23 @@ struct dense_piece {
 };
 
 /// A matrix product, or a convolution as one: for each of `rows` output pixels
-/// and `outputs` columns, the sum over all pieces of pixel times weight.
-/// A row's result depends on that row alone, bit for bit.
+/// and `outputs` columns, the sum over all pieces of pixel times weight. A
+/// row's result depends only on that row, bit for bit.
 struct dense_job {
   element type = element::float32;
   const dense_input* inputs = nullptr;
   const dense_piece* pieces = nullptr;
   int64_t piece_count = 0;
-  /// Output pixels: [n, out_height, out_width], all of them `rows`.
+  /// Output pixels: [n, out_height, out_width], `rows` in total.
   int64_t rows = 0;
   int64_t out_height = 1;
   int64_t out_width = 1;
   /// Input pixels between neighbouring output pixels.
   int64_t stride = 1;
 
-  /// Columns of the sums; with dense_end::gelu_gate twice the outputs.
+  /// Columns of the sums; with dense_end::gelu_gate, twice the outputs.
   int64_t columns = 0;
-  /// As pack_dense lays them out, 64-byte aligned.
+  /// In the layout of pack_dense, 64-byte aligned.
   const void* weights = nullptr;
   /// Elements from one panel of `weights` to the next.
   int64_t panel_elements = 0;
@@ -76,19 +76,19 @@ struct dense_job {
   const void* zeros = nullptr;
 
   dense_end end = dense_end::add;
-  /// Added to the result where given; may be `out`.
+  /// Added to the result if given; may be `out`.
   const void* onto = nullptr;
   int64_t onto_stride = 0;
   void* out = nullptr;
   int64_t out_stride = 0;
 };
 
-/// Returns into how many independent tasks a job falls.
+/// Returns the number of independent tasks in a job.
 int64_t count_dense_tasks(const dense_job& job);
 
-/// Does tasks first..last of a job.
-/// Threads: any number at once on different tasks, where runs_float32 (or
-///          runs_bfloat16, by type) says so.
+/// Runs tasks first..last of a job.
+/// Threads: any number at once on different tasks.
+/// @pre runs_float32() or, for bfloat16, runs_bfloat16()
 void run_dense(const dense_job& job, int64_t first, int64_t last);
 
 /// Returns how many elements pack_dense writes for one piece of a panel.
@@ -96,11 +96,11 @@ constexpr int64_t packed_elements(int64_t channels) {
   return channels * panel_width;
 }
 
-/// Where the weights of some pieces of a panel come from, of as many channels
-/// each.
+/// The source of weights for some pieces of a panel, all with the same number
+/// of channels.
 struct dense_source {
-  /// Weight of column j, piece p and channel c: source[j * column_stride +
-  /// p * piece_stride + c * channel_stride].
+  /// The weight of column j, piece p and channel c is source[j * column_stride
+  /// + p * piece_stride + c * channel_stride].
   const void* weights = nullptr;
   int64_t column_stride = 0;
   int64_t channel_stride = 0;
@@ -109,10 +109,10 @@ struct dense_source {
   int64_t piece_stride = 0;
 };
 
-/// Lays out `columns` (at most panel_width) columns of pieces that follow each
-/// other, from column `at` of the panel on. The rest of the panel is left as it
-/// is: zeros, where there are no more columns. Even channels are needed for
-/// bfloat16.
+/// Packs `columns` (at most panel_width) columns of consecutive pieces, from
+/// column `at` of the panel on. The rest of the panel is not written: it must
+/// hold zeros if no more columns follow. bfloat16 requires an even number of
+/// channels.
 void pack_dense(element type, const dense_source& from, int64_t columns,
                 int64_t at, void* to);
 

@@ -19,12 +19,12 @@ enum class prediction : uint8_t { epsilon, v_prediction, sample, flow };
 enum class sigma_interpolation : uint8_t { linear, log_linear };
 enum class timestep_kind : uint8_t { discrete, continuous };
 
-/// A model's noise schedule: what of diffusers' scheduler_config.json bears on
-/// the numbers, with diffusers' names. An empty field is the running sampler's
-/// default there, so that a run with another sampler than the file's gets what
-/// OtherScheduler.from_config(config) would.
+/// A model's noise schedule: the fields of diffusers' scheduler_config.json
+/// that affect the numbers, under diffusers' names. An empty field means
+/// diffusers' default for the running sampler. A run with another sampler than
+/// the file's therefore uses the values of OtherScheduler.from_config(config).
 struct scheduler_config {
-  /// The sampler that the file names, and whether it asks for Karras sigmas.
+  /// The sampler that the file names, and whether it requests Karras sigmas.
   core::sampler with = core::sampler::ddim;
   bool use_karras_sigmas = false;
   /// 1..100000.
@@ -33,70 +33,71 @@ struct scheduler_config {
   std::optional<double> beta_start;
   std::optional<double> beta_end;
   std::optional<beta_schedule> betas;
-  /// Takes the place of the three above; one for each training timestep.
+  /// Replaces the three above; has one value per training timestep.
   std::vector<double> trained_betas;
   prediction predicts = prediction::epsilon;
   std::optional<timestep_spacing> spacing;
   /// 0..num_train_timesteps - 1.
   int32_t steps_offset = 0;
-  /// Of DDIM and LCM.
+  /// Only DDIM and LCM use these.
   std::optional<bool> set_alpha_to_one;
   std::optional<bool> clip_sample;
   double clip_sample_range = 1;
   bool rescale_betas_zero_snr = false;
-  /// Of Euler.
+  /// Only Euler uses these.
   sigma_interpolation interpolation_type = sigma_interpolation::linear;
   timestep_kind timestep_type = timestep_kind::discrete;
-  /// Of LCM.
+  /// Only LCM uses these.
   uint32_t original_inference_steps = 50;
   double timestep_scaling = 10;
-  /// Of flow matching; above 0, at most 1000.
+  /// Only flow matching uses this; above 0, at most 1000.
   double shift = 1;
 };
 
-/// Reads scheduler_config.json of a class that core::samplers names. A key that
-/// would change the numbers in a way that is not supported is refused, as is an
-/// unknown one, unless it begins with "_".
+/// Parses scheduler_config.json of a class named in core::samplers. Unknown
+/// keys are rejected unless they begin with "_", and so are keys that would
+/// change the numbers in an unsupported way.
 /// Errors: ec::bad_config; the text names `where`, the key and the value.
 /// Threads: any.
 core::result<scheduler_config> parse_scheduler(std::string_view json,
                                                std::string_view where);
 
-/// What a run asks of a schedule.
+/// The choices of a run that its schedule depends on.
 struct sampler_choice {
   core::sampler with = core::sampler::ddim;
   /// At least 1, at most num_train_timesteps (one fewer for DPM-Solver++
   /// without Karras sigmas unless its spacing is trailing;
   /// original_inference_steps x strength for LCM).
   uint32_t steps = 0;
-  /// Share of the schedule that runs, 0 < strength <= 1; below 1 the first
+  /// Share of the schedule that runs, 0 < strength <= 1. Below 1, the first
   /// steps are left out (image to image). LCM instead spreads all its steps
   /// over the share.
   float strength = 1;
-  /// DDIM's share of fresh noise, 0..1; 0 for all others.
+  /// DDIM's share of new noise, 0..1; 0 for all others.
   float eta = 0;
-  /// Karras' spacing of sigmas, for a sampler that has sigmas; the config's
-  /// wish is not looked at here.
+  /// Whether to space sigmas as Karras does, for a sampler that has sigmas. The
+  /// config's own setting is not used here.
   bool karras = false;
-  /// At strength 1: whether the start is the clean latent with noise added, as
-  /// image to image has it, and not noise alone, as a picture from a prompt
-  /// and a masked edit have it. Below 1 it is in any case.
+  /// Whether a run of strength 1 starts from the clean latent with noise added,
+  /// as image to image does. Images from a prompt and masked edits start from
+  /// noise only. Below strength 1, every run starts from the clean latent.
   bool from_clean = false;
 };
 
-/// Returns what a recipe asks of its model's schedule; `from_clean` is left to
-/// who knows of a mask, and no combination is refused for it.
+/// Returns a recipe's choices for its model's schedule. The caller sets
+/// `from_clean`, as it knows whether a mask is used; no combination is rejected
+/// because of it.
 sampler_choice choice_of(const core::recipe& how);
 
-/// One step of one row, as numbers alone. With x the latent and `out` the
-/// (guided) prediction of the network at `timestep` for `input_scale * x`:
+/// One step of one row, as numbers. With x the latent and `out` the (guided)
+/// prediction of the network at `timestep` for `input_scale * x`:
 ///
 ///   x0   = clamp(x0_from_x * x + x0_from_out * out, +-clip)
 ///   next = from_x * x + from_out * out + from_x0 * x0 + from_last * last
 ///          + from_noise * noise
 ///
-/// where `last` is the x0 of the row's step before (DPM-Solver++ 2M) and
-/// `noise` fresh standard normal values.
+/// where `last` is the x0 of the row's previous step (DPM-Solver++ 2M) and
+/// `noise` new standard normal values.
 struct step_rule {
   float timestep = 0;
   float input_scale = 1;
@@ -109,8 +110,9 @@ struct step_rule {
   float from_x0 = 0;
   float from_last = 0;
   float from_noise = 0;
-  /// A clean latent c is at this step's end `keep_clean * c + keep_noise * n`,
-  /// n the request's initial noise: what unmasked places are set to.
+  /// At the end of this step, a clean latent c becomes `keep_clean * c +
+  /// keep_noise * n`, n the request's initial noise. Unmasked places are set to
+  /// this value.
   float keep_clean = 1;
   float keep_noise = 0;
 
@@ -120,24 +122,24 @@ struct step_rule {
 /// All steps of one row, planned before the first.
 struct sampler_plan {
   std::vector<step_rule> steps;
-  /// x at the start = start_clean * c + start_noise * n; c the clean latent of
-  /// an image-to-image start (start_clean is 0 where there is none).
+  /// x at the start = start_clean * c + start_noise * n, with c the clean
+  /// latent of an image-to-image start. start_clean is 0 without one.
   float start_clean = 0;
   float start_noise = 1;
-  /// Whether a step reads the x0 before it: the state must carry it.
+  /// Whether a step reads the previous x0: the state must carry it.
   bool needs_last = false;
 
-  /// Whether step `i` draws noise.
+  /// Returns whether step `i` draws noise.
   bool draws(size_t i) const {
     return steps[i].from_noise != 0;
   }
 };
 
-/// Plans a run: pure. The betas and their products are diffusers' float32
-/// values, what follows is float64 and rounded once; every number is finite.
-/// The steps are as many as asked for, also where diffusers adds one: at
-/// timestep -1 where its trailing spacing is rounded so, and with continuous
-/// timesteps of log-linear sigmas.
+/// Plans a run; pure. The betas and their products are diffusers' float32
+/// values. Later values are computed in float64 and rounded once; every number
+/// is finite. The plan has exactly the requested steps, even where diffusers
+/// adds one: at timestep -1 if its trailing spacing rounds that way, and with
+/// continuous timesteps of log-linear sigmas.
 /// Errors: ec::invalid_argument (steps, strength, eta out of range, a
 ///         combination that has no meaning or that diffusers cannot run); the
 ///         text names the field, the value and the range.

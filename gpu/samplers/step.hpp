@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+// Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
 #include <atelier/gpu/samplers/schedule.hpp>
 
@@ -11,37 +11,38 @@
 
 namespace atelier::gpu {
 
-/// What one step makes of a batch.
+/// The result of one step of a batch.
 struct stepped_batch {
   /// [n, c, h, w], float32.
   torch::Tensor next;
-  /// The prediction of the clean latent, float32: the next step's `last`, and
-  /// what a preview shows.
+  /// The prediction of the clean latent, float32. The next step reads it as
+  /// `last`, and previews show it.
   torch::Tensor x0;
 };
 
-/// Brings numbers of rows to a device. Kept from step to step, it makes tensors
-/// the first time alone.
+/// Copies numbers of rows to a device. An object reused across steps allocates
+/// tensors only once.
 class step_numbers {
 public:
-  /// Returns the values as [n], float32, on `device`; they stay until the next
+  /// Returns the values as [n], float32, on `device`; valid until the next
   /// call.
   torch::Tensor bring(std::span<const float> values, torch::Device device);
 
 private:
-  /// Where the device is not the CPU: what the values cross from.
+  /// The staging copy on the host, if the device is not the CPU.
   torch::Tensor host_;
   torch::Tensor device_;
 };
 
-/// Scales a batch of latents for the network: row i by rules[i].input_scale.
+/// Scales a batch of latents for the network: row i is scaled by
+/// rules[i].input_scale.
 torch::Tensor scale_input(const torch::Tensor& x,
                           std::span<const step_rule> rules, step_numbers& kept);
 torch::Tensor scale_input(const torch::Tensor& x,
                           std::span<const step_rule> rules);
 
-/// Mixes a guided and an unguided prediction: row i by scales[i], and pulls the
-/// deviation of each row's result towards the guided one's by rescales[i].
+/// Mixes a guided and an unguided prediction, row i with scales[i], and pulls
+/// the deviation of each row's result towards the guided one's by rescales[i].
 /// Shape: [n, c, h, w]; computes in float32.
 /// Source: classifier-free guidance; rescale: arXiv 2305.08891, section 3.4,
 ///         as diffusers' rescale_noise_cfg.
@@ -52,10 +53,10 @@ torch::Tensor guide(const torch::Tensor& unguided, const torch::Tensor& guided,
                     std::span<const float> scales,
                     std::span<const float> rescales);
 
-/// Runs each row's rule: rows of unlike samplers, steps and timesteps share
+/// Runs each row's rule. Rows of different samplers, steps and timesteps share
 /// one call, and no row's result depends on another row.
 /// Shape: x, out, last, noise [n, c, h, w]; x, last, noise float32; `last` and
-/// `noise` may be undefined where no rule reads them.
+/// `noise` may be undefined if no rule reads them.
 stepped_batch step(const torch::Tensor& x, const torch::Tensor& out,
                    const torch::Tensor& last, const torch::Tensor& noise,
                    std::span<const step_rule> rules, step_numbers& kept);

@@ -16,13 +16,12 @@ namespace atelier::gpu::detail {
 struct caption_token {
   /// As written, for messages.
   std::string text;
-  /// Null for an unknown word, and for marks.
+  /// Null for unknown words and for marks.
   const lexicon_word* word = nullptr;
   bool comma = false;
 };
 
-/// The words of a caption, by their numbers; what is beyond the last one is
-/// nothing.
+/// The words of a caption by index. Indices past the end match nothing.
 class caption_tokens {
 public:
   explicit caption_tokens(std::string_view text);
@@ -39,20 +38,20 @@ public:
   bool is(size_t i, word_kind kind) const;
   bool is_text(size_t i, std::string_view text) const;
 
-  /// Return the number of the next word where one of that kind stands; else i.
+  /// Returns the index after word i if that word is of this kind; otherwise i.
   size_t skip(size_t i, word_kind kind) const;
   size_t skip_article(size_t i) const;
   size_t skip_of_picture(size_t i) const;
 
-  /// Returns whether "of" stands there and an object follows.
+  /// Returns whether word i is "of" and an object follows.
   bool joins_object(size_t i) const;
 
 private:
   std::vector<caption_token> all_;
 };
 
-/// Where the words of a background end, the numbers of its two colours' words
-/// (the same of a plain one) and how it changes, where that is said.
+/// The end of a background's words, the indices of its two colour words (equal
+/// for a plain one) and the kind of gradient, if specified.
 struct background_words {
   size_t end;
   size_t from;
@@ -60,17 +59,17 @@ struct background_words {
   std::optional<background_grade> grade;
 };
 
-/// Reads a background that begins with word i.
+/// Parses a background that begins at word i.
 std::optional<background_words> background_at(const caption_tokens& in,
                                               size_t i);
 
-/// Where the words of a relation end, and which it is.
+/// The end of a relation's words, and the relation.
 struct relation_words {
   size_t end;
   relation what;
 };
 
-/// Reads a relation that begins with word i.
+/// Parses a relation that begins at word i.
 std::optional<relation_words> relation_at(const caption_tokens& in, size_t i);
 
 } // namespace atelier::gpu::detail

@@ -10,21 +10,21 @@
 
 namespace atelier::gpu::detail {
 
-/// What a word does in a caption.
+/// The function of a word in a caption.
 enum class word_kind : uint8_t {
   article,
   definite,
   conjunction,
-  /// at, in, on, against, with.
+  /// For example: at, in, on, against, with.
   preposition,
   to,
   of,
   from,
   is,
-  /// Words that carry nothing: there, picture.
+  /// Words without a meaning of their own: there, picture.
   filler,
   shape,
-  /// An object's, a background's, or both.
+  /// A colour of objects, of backgrounds, or of both.
   colour,
   size,
   texture,
@@ -50,14 +50,14 @@ enum class word_kind : uint8_t {
 struct lexicon_word {
   std::string_view text;
   word_kind kind;
-  /// A value of the enumeration that goes with the kind.
+  /// A value of the enumeration that belongs to the kind.
   uint8_t value = 0;
 };
 
-/// Return all words of captions.
+/// Returns all words of captions.
 std::span<const lexicon_word> lexicon();
 
-/// Return the entry of a word in lower case, or null.
+/// Returns the entry of a lower-case word, or null.
 const lexicon_word* find_word(std::string_view text);
 
 std::optional<object_colour> object_colour_named(std::string_view word);

@@ -17,23 +17,23 @@
 
 namespace atelier::gpu::detail {
 
-/// How long work takes at least, to stand for a model's.
+/// The minimum duration of steps and decodings, to simulate a model's work.
 struct device_pace {
   core::timespan step{0};
   core::timespan decode{0};
 };
 
-/// An executor whose jobs a row_engine does, on a thread of its own.
+/// An executor whose jobs are run by a row_engine on a separate thread.
 ///
-/// Pictures are decoded in parts while nothing runs, and between the steps of
-/// what runs (batching/decode_share.hpp). What the rows throw fails those that
-/// were worked on, and the thread goes on. planning::random_judge looks at no
-/// picture: rows are opened without it, and their scores are drawn here.
+/// Images are decoded in parts while nothing runs, and between the steps of
+/// runs (batching/decode_share.hpp). An exception from the rows fails the rows
+/// in work, and the thread continues. planning::random_judge does not read
+/// images: rows are opened without it, and their scores are drawn here.
 ///
-/// The destructor ends the step in progress, publishes it, drops what is queued
-/// and joins; nothing is called back from its begin on, but for a call in
-/// progress.
-/// Threads: as executor; the destructor is its owner's.
+/// The destructor ends the step in progress, publishes it, drops queued jobs
+/// and joins. Once it has begun, no callback starts; one in progress is
+/// completed.
+/// Threads: as executor; only the owner may destroy it.
 class device_thread final : public executor {
 public:
   explicit device_thread(std::unique_ptr<row_engine> rows,
@@ -64,7 +64,7 @@ private:
 
   struct picture {
     core::ticket who;
-    /// What is left of the pace's time.
+    /// The remaining simulated duration.
     core::timespan owed{0};
     core::timespan spent{0};
   };
@@ -75,19 +75,19 @@ private:
   void work();
   void wait_for_job(std::unique_lock<std::mutex>& lock);
   void pause(core::time_point until);
-  /// Lets the rows work; what they throw becomes an error.
+  /// Runs `work`; an exception that it throws becomes an error.
   template <class Work>
   core::error guarded(Work&& work);
   void handle(const open_job& job);
   void handle(const numbered_run& x);
   void handle(const decode_job& job);
   void handle(const close_job& job);
-  /// Does the next part of the picture whose turn it is (decode_turns.hpp).
+  /// Decodes the next part of the image whose turn it is (decode_turns.hpp).
   void paint();
   void paint(size_t at);
   size_t first_picture();
-  /// Does so for as long as the next step of these rows can wait, but only once
-  /// where their run is told to stop; returns how long it did.
+  /// Decodes parts for as long as the next step of these rows can wait, but
+  /// only one part if their run is interrupted. Returns the time spent.
   core::timespan paint_before_step(const std::vector<core::ticket>& rows,
                                    uint64_t run);
 
@@ -95,30 +95,30 @@ private:
   // Set by connect, before the first job.
   executor_events events_;
 
-  // The owner's.
+  // Used only by the owner.
   uint64_t runs_ = 0;
 
-  // The thread's.
+  // Used only by the thread.
   std::unique_ptr<row_engine> rows_;
-  /// Time that opening took, of rows that have not run yet.
+  /// Time spent on opening the rows that have not run yet.
   std::unordered_map<core::ticket, core::timespan> opening_;
-  /// Why rows could not be opened, of those that have not run yet.
+  /// Why rows could not be opened, for rows that have not run yet.
   std::unordered_map<core::ticket, core::error> unopened_;
-  /// What planning::random_judge says of the rows that it judges.
+  /// Scores of planning::random_judge for the rows that it judges.
   std::unordered_map<core::ticket, double> drawn_scores_;
-  /// Pictures that are asked for and not done, in their order.
+  /// Requested images that are not done, in the order of their requests.
   std::deque<picture> pictures_;
   decode_turns turns_;
   core::timespan last_step_{0};
   core::timespan last_part_{0};
-  /// Spent on pictures since the last step.
+  /// Time spent on images since the last step.
   core::timespan aside_{0};
 
-  /// The last run that was told to stop.
+  /// The last run that was interrupted.
   std::atomic<uint64_t> interrupted_{0};
   /// Written under the mutex.
   std::atomic<bool> stopping_{false};
-  /// The thread waits for a job, or looks for one.
+  /// Whether the thread waits or spins for a job.
   std::atomic<bool> asleep_{false};
   std::atomic<bool> roused_{false};
   std::atomic<bool> has_job_{false};
@@ -127,7 +127,7 @@ private:
   /// Guarded by the mutex.
   std::deque<any_job> jobs_;
 
-  // Last: it ends before what it uses.
+  // Declared last, so that it ends before the members that it uses.
   std::jthread thread_;
 };
 

@@ -14,25 +14,25 @@
 
 namespace atelier::gpu::detail {
 
-/// A device whose models come and go, on a thread of its own: what runs is not
-/// stopped by a loading.
+/// A device that loads and unloads models on a separate thread, so that loading
+/// does not stop running jobs.
 /// Threads: as executor. The destructor waits for a loading in progress.
 class loading_device final : public executor {
 public:
-  /// Where the models stand; its functions may be called from any thread, but
-  /// `bring` from one.
+  /// Holds the models. Its functions may be called from any thread, except that
+  /// `bring` is called from one thread only.
   struct shelf {
     std::function<bool(const std::vector<core::variant_id>&)> has;
     std::function<core::error(const std::vector<core::variant_id>& wanted,
                               const std::vector<core::variant_id>& keep)>
       bring;
-    /// Takes models out; they are freed with what it returns.
+    /// Removes models; they are freed with the result.
     std::function<std::vector<std::shared_ptr<const void>>(
       const std::vector<core::variant_id>&)>
       take_out;
   };
 
-  /// @param there what is resident at the start
+  /// @param there variants resident at the start
   loading_device(std::shared_ptr<executor> runs, shelf models,
                  std::vector<core::variant_id> there);
   ~loading_device() override;
@@ -63,12 +63,13 @@ private:
   std::function<void(core::error)> loaded_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  /// The newest; guarded by the mutex.
+  /// The newest order; guarded by the mutex.
   std::optional<order> next_;
-  /// Models that its thread frees: that takes time. Likewise guarded.
+  /// Models for the loader thread to free, which takes time; guarded by the
+  /// mutex.
   std::vector<std::shared_ptr<const void>> gone_;
   std::shared_ptr<executor> runs_;
-  // Last: it ends before what it uses.
+  // Declared last, so that it ends before the members that it uses.
   std::jthread loader_;
 };
 

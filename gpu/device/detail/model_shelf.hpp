@@ -24,7 +24,7 @@
 
 namespace atelier::gpu::detail {
 
-/// A model in one element type, and what it will take.
+/// A model in one element type, and the memory it needs.
 struct shelf_title {
   std::string model;
   core::dtype precision = core::dtype::float32;
@@ -32,27 +32,27 @@ struct shelf_title {
   uint64_t bytes = 0;
 };
 
-/// The models that a device has in its memory, within a bound: brought when
-/// they are wanted, and gone, the least recently used first, when memory is
-/// short. Threads: any; `bring` one at a time.
+/// The models in a device's memory, within a limit. Models are loaded on demand
+/// and evicted in least-recently-used order when memory is short.
+/// Threads: any; only one `bring` at a time.
 template <class Model>
 class model_shelf {
 public:
   using held_model = std::shared_ptr<const Model>;
-  /// Loads a model; slow. Returns it with the bytes that it takes.
+  /// Loads a model, which is slow. Returns it with its size in bytes.
   using loader = std::function<core::result<std::pair<held_model, uint64_t>>(
     const shelf_title&)>;
 
-  /// @param titles by variant; none where a variant may not stand here
-  /// @param most_bytes of all models together; 0: no bound
+  /// @param titles by variant; empty if a variant may not be loaded here
+  /// @param most_bytes limit on the bytes of all models together; 0: no limit
   model_shelf(std::vector<std::optional<shelf_title>> titles,
               uint64_t most_bytes, loader load)
     : titles_(std::move(titles)),
       most_bytes_(most_bytes),
       load_(std::move(load)) {}
 
-  /// Returns a variant's model, and counts that as its use; null where it is
-  /// not there.
+  /// Returns a variant's model, and records that as its use; null if it is not
+  /// loaded.
   held_model find(core::variant_id variant) {
     const std::lock_guard guard{mutex_};
     const auto* title = title_of(variant);
@@ -71,11 +71,11 @@ public:
     });
   }
 
-  /// Brings the models of these variants; others leave where they must.
-  /// @param keep variants whose models must stay, if they are there
-  /// Errors: ec::not_found (a variant that may not stand here),
-  ///         ec::out_of_resources (they do not fit; nothing left), those of the
-  ///         loader (what was to leave has left).
+  /// Loads the models of these variants, and evicts others if necessary.
+  /// @param keep variants whose models must stay if they are loaded
+  /// Errors: ec::not_found (a variant that may not be loaded here),
+  ///         ec::out_of_resources (they do not fit; nothing was evicted), those of
+  ///         the loader (models to evict are gone).
   core::result<void> bring(const std::vector<core::variant_id>& variants,
                            const std::vector<core::variant_id>& keep) {
     std::vector<shelf_title> missing;
@@ -91,8 +91,7 @@ public:
     return {};
   }
 
-  /// Takes the models of these variants out, where they are there. Returns
-  /// them.
+  /// Removes and returns the loaded models of these variants.
   std::vector<std::shared_ptr<const void>> take_out(
     const std::vector<core::variant_id>& variants) {
     std::vector<std::shared_ptr<const void>> out;
@@ -104,7 +103,7 @@ public:
     return out;
   }
 
-  /// Returns the bytes of what is there.
+  /// Returns the bytes of all loaded models.
   uint64_t bytes() const {
     const std::lock_guard guard{mutex_};
     uint64_t sum = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+// Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
 #include <atelier/gpu/models/model.hpp>
 #include <atelier/gpu/samplers/step.hpp>
@@ -17,14 +17,14 @@
 
 namespace atelier::gpu::detail {
 
-/// What passes of one model and one key write into. A second pass makes no
-/// tensor on the host.
+/// Input buffers of forward passes with one model and one key. From the second
+/// pass on, no tensor is allocated on the host.
 struct kept_pass {
-  /// A model that is gone matches none.
+  /// The model; an expired one matches none.
   std::weak_ptr<const model> of;
   pass_key key;
   pass_inputs inputs;
-  /// Which condition stands in each place; 0: none yet.
+  /// The number of the condition written to each place; 0: none yet.
   std::vector<uint64_t> conditions;
   step_numbers timesteps;
   step_numbers scales;
@@ -32,19 +32,19 @@ struct kept_pass {
   step_numbers guidance;
 };
 
-/// The passes that were run last.
+/// The most recently used passes.
 /// Threads: one at a time.
 class pass_cache {
 public:
-  /// So many passes have their inputs on the device at once.
+  /// Passes whose inputs are kept on the device at once.
   static constexpr size_t most_entries = 8;
 
-  /// Returns what a pass of that key writes into, made where it is not held.
-  /// It stays until other keys have taken its place. Throws c10::Error.
+  /// Returns the buffers for passes with that key, and creates them if they are
+  /// not held. They stay until other keys replace them. Throws c10::Error.
   kept_pass& find(const std::shared_ptr<const model>& of, const pass_key& key);
 
 private:
-  /// The last used first.
+  /// Most recently used first.
   std::list<kept_pass> entries_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+// Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
 #include <atelier/gpu/models/model.hpp>
 
@@ -14,28 +14,28 @@
 
 namespace atelier::gpu::detail {
 
-/// The last texts that were encoded: a negative prompt is mostly the same, and
-/// the pictures of one prompt come together.
+/// The most recently encoded texts. Negative prompts are mostly the same, and
+/// the images of one prompt arrive together.
 /// Threads: one at a time.
 class prompt_cache {
 public:
   static constexpr size_t most_entries = 64;
 
-  /// Returns the encoding of `text` by `model`, made where it is not held.
-  /// Throws what the model throws.
+  /// Returns the encoding of `text` by `model`; encodes it if it is not held.
+  /// Throws the exceptions of the model.
   const condition& find(const std::shared_ptr<const gpu::model>& model,
                         const std::string& text, bool negative);
 
 private:
   struct entry {
-    /// A model that is gone matches none.
+    /// The model; an expired one matches none.
     std::weak_ptr<const gpu::model> model;
     std::string text;
     bool negative = false;
     condition what;
   };
 
-  /// The last used first.
+  /// Most recently used first.
   std::list<entry> entries_;
 };
 

@@ -9,15 +9,14 @@
 
 namespace atelier::gpu::detail {
 
-/// What a device's thread does with its rows. What goes wrong with a row
-/// becomes that row's failure; what is thrown fails all rows that were worked
-/// on.
+/// Performs the work of a device's thread on its rows. An error in a row fails
+/// that row; an exception fails all rows in work.
 /// Threads: one, the device's.
 class row_engine {
 public:
   virtual ~row_engine() = default;
 
-  /// Called once on the device's thread, before anything else.
+  /// Called once on the device's thread, before any other function.
   virtual void begin() {}
 
   virtual void open(const open_job& job) = 0;
@@ -25,19 +24,20 @@ public:
   virtual void close(core::ticket who) = 0;
 
   /// Returns how many steps all sound rows of `who` can run together, at most
-  /// `most`; 0 where there is no sound row.
+  /// `most`; 0 without a sound row.
   virtual uint32_t steps_left(const std::vector<core::ticket>& who,
                               uint32_t most) = 0;
 
-  /// Runs one step of all sound rows of `who`, publishing as each asks.
+  /// Runs one step of all sound rows of `who`; each publishes as requested.
   virtual void step(const std::vector<core::ticket>& who) = 0;
 
-  /// Returns how far each of `who` is; one that is not open has failed.
+  /// Returns the progress of each row of `who`; a row that is not open has
+  /// failed.
   virtual std::vector<row_report> report(
     const std::vector<core::ticket>& who) = 0;
 
-  /// Does the next part of making a row's picture. Returns what came of it with
-  /// the last one, its times left to the caller; none before.
+  /// Decodes the next part of a row's image. Returns the result after the last
+  /// part, without its times, which the caller sets; nothing before.
   virtual std::optional<decode_report> decode_part(core::ticket who) = 0;
 };
 

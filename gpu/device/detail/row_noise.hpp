@@ -11,8 +11,8 @@
 
 namespace atelier::gpu::detail {
 
-/// A request's own generator, of the kind that it asked for, which can go on
-/// where an earlier attempt stopped.
+/// A request's own generator, of the requested kind, which can continue from
+/// the position of an earlier attempt.
 class row_noise {
 public:
   row_noise(core::noise_source kind, uint64_t seed, uint64_t position = 0)
@@ -23,7 +23,7 @@ public:
     std::visit([&](auto& g) { g.fill(out); }, from_);
   }
 
-  /// Where another generator of this seed goes on.
+  /// Returns the position from which another generator of this seed continues.
   uint64_t position() const {
     return std::visit([](const auto& g) { return g.position(); }, from_);
   }

@@ -18,13 +18,13 @@
 
 namespace atelier::gpu::detail {
 
-/// One open row of a test card. What goes wrong with it, exceptions of the
-/// slots included, becomes its failure; a failed row does nothing more.
+/// One open row of a test card. Any error, including exceptions of the slots,
+/// fails the row; a failed row does no more work.
 ///
-/// In a store that keeps no bytes of states it only counts its steps.
+/// In a store that keeps no bytes of states, it only counts its steps.
 class test_card_row {
 public:
-  /// Reads `job.from`; `failure` tells whether that went well.
+  /// Reads `job.from`; `failure` returns the error, if any.
   test_card_row(const open_job& job, const planning::profile& known,
                 ipc::slot_store& slots);
 
@@ -48,32 +48,32 @@ public:
     return core::steps_to_run(job_.how) - steps_done_;
   }
 
-  /// Runs `steps` steps; publishes the last of those that are to be published,
-  /// and writes all captures that are due.
+  /// Runs `steps` steps. Publishes the last state due for publication, and
+  /// writes all captures that are due.
   /// @pre steps <= steps_left()
   void advance(uint32_t steps);
 
-  /// Draws the picture into the image slot; returns its bytes there.
+  /// Draws the image into its slot; returns its bytes there.
   core::result<uint64_t> decode();
 
-  /// Returns what the row's judge says of the picture: a judge of the profile's
-  /// cascades, all others fail.
+  /// Returns the score of the row's judge for the image. Only judges of the
+  /// profile's cascades are available; others yield planning::unjudged.
   double score(const planning::profile& known) const;
 
   void fail(core::error why);
 
-  /// Each capture is told in one report.
+  /// Returns the row's progress; each capture is reported once.
   row_report report();
 
 private:
   core::result<void> read(const planning::profile& known);
-  /// Finds the source; none where there is none, or where the store keeps no
+  /// Returns the source; nothing if the row has none or the store keeps no
   /// bytes of it.
   core::result<std::optional<source_parts>> find_source() const;
   core::result<void> publish();
-  /// Keeps the state in a capture slot. What goes wrong is logged.
+  /// Writes the state into a capture slot. Errors are logged.
   void capture(const ipc::slot_ref& into);
-  /// Returns how many bytes it wrote.
+  /// Returns the number of bytes written.
   core::result<size_t> write_state(std::span<std::byte> into,
                                    bool with_preview);
   /// @pre bytes_ is not empty
@@ -83,13 +83,13 @@ private:
   open_job job_;
   ipc::slot_store& slots_;
   core::latent_shape shape_;
-  /// Of the source, 0 where there is none.
+  /// Checksum of the source, 0 without one.
   uint64_t source_sum_ = 0;
-  /// A published state without its preview. Empty: only counting.
+  /// A published state without its preview. If empty, steps are only counted.
   std::vector<std::byte> bytes_;
   uint32_t steps_done_ = 0;
   bool published_ = false;
-  /// Steps of the captures that no report has told.
+  /// Steps of the captures that have not been reported yet.
   std::vector<uint32_t> captured_;
   core::error failure_;
 };
@@ -100,7 +100,7 @@ public:
   test_card_rows(std::shared_ptr<const planning::profile> known,
                  std::shared_ptr<ipc::slot_store> slots);
 
-  /// Opens a row. One that is open already fails.
+  /// Opens a row. Opening an open row fails it.
   void open(const open_job& job) override;
 
   void close(core::ticket who) override;
@@ -113,13 +113,14 @@ public:
   /// Returns the row, or nullptr.
   test_card_row* find(core::ticket who);
 
-  /// Returns those of `who` that are open and have not failed.
+  /// Returns the rows of `who` that are open and have not failed.
   std::vector<test_card_row*> sound(const std::vector<core::ticket>& who);
 
-  /// Draws a row's picture, in one part.
+  /// Draws a row's image, in one part.
   std::optional<decode_report> decode_part(core::ticket who) override;
 
-  /// Returns how far each of `who` is; one that is not open has failed.
+  /// Returns the progress of each row of `who`; a row that is not open has
+  /// failed.
   std::vector<row_report> report(const std::vector<core::ticket>& who) override;
 
 private:
@@ -128,8 +129,8 @@ private:
   std::unordered_map<core::ticket, test_card_row> rows_;
 };
 
-/// Returns how many steps all of `rows` can run, at most `most`; 0 where there
-/// is no row.
+/// Returns how many steps all of `rows` can run, at most `most`; 0 without a
+/// row.
 uint32_t common_steps(const std::vector<test_card_row*>& rows, uint32_t most);
 
 } // namespace atelier::gpu::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+// Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
@@ -24,21 +24,21 @@
 
 namespace atelier::gpu::detail {
 
-/// A picture in its slot.
+/// An image in its slot.
 struct decoded_row {
   uint64_t bytes = 0;
-  /// What a judge says of it, planning::unjudged where it failed; 0 without
-  /// one.
+  /// A judge's score of the image; planning::unjudged if it failed, 0 without a
+  /// judge.
   double score = 0;
 };
 
-/// One open row of a device that runs LibTorch. Tensors lie on the model's
+/// One open row of a device that runs LibTorch. Tensors are on the model's
 /// device; latents are float32, [channels, height, width].
 /// Invariant: a sound row has a plan, a latent and a positive condition.
 class torch_row {
 public:
-  /// Reads and encodes everything; `failure` tells whether that went well.
-  /// `number`: no other row of the device has it; above 0.
+  /// Reads and encodes the inputs; `failure` returns the error, if any.
+  /// @param number above 0, unique among the device's rows
   torch_row(const open_job& job, std::shared_ptr<const gpu::model> model,
             ipc::slot_store& slots, prompt_cache& prompts, uint64_t number);
 
@@ -68,10 +68,10 @@ public:
 
   uint32_t steps_left() const;
 
-  /// The rule of the step that comes next. @pre steps_left() > 0
+  /// Returns the rule of the next step. @pre steps_left() > 0
   const step_rule& rule() const;
 
-  /// Whether the row computes an unguided prediction as well.
+  /// Returns whether the row also computes an unguided prediction.
   bool guided() const {
     return !negative_.tensors.empty();
   }
@@ -89,30 +89,31 @@ public:
     return x_;
   }
 
-  /// The x0 of the step before; undefined where no step reads it.
+  /// Returns the x0 of the previous step; undefined if no step reads it.
   const torch::Tensor& last() const {
     return last_;
   }
 
-  /// Draws the fresh noise that the next step mixes in.
+  /// Draws the noise that the next step mixes in.
   torch::Tensor draw();
 
-  /// Takes what a step made, keeps unmasked places, publishes if due, and
-  /// writes the captures that are due.
+  /// Accepts the results of a step, restores unmasked places, and publishes and
+  /// captures the state if due.
   void accept(const torch::Tensor& next, const torch::Tensor& x0);
 
-  /// Who is to score the picture; empty: nobody.
+  /// Returns the judge that scores the image; empty: no judge.
   const std::string& judge() const {
     return job_.judge;
   }
 
-  /// Does the next part of the picture; the last one writes it into the image
-  /// slot and has it scored. `judge` may be null. Returns none before the last.
+  /// Decodes the next part of the image. The last part writes it into the image
+  /// slot and has it scored. `judge` may be null. Returns nothing before the
+  /// last part.
   std::optional<core::result<decoded_row>> decode_part(
     const picture_judge* judge);
 
-  /// What the client should know is told in the first report alone, and each
-  /// capture in one report.
+  /// Returns the row's progress. The notes for the client are in the first
+  /// report only, and each capture is reported once.
   row_report report();
 
 private:
@@ -121,18 +122,19 @@ private:
   void read_source();
   void start();
   void publish(const torch::Tensor& x0);
-  /// Keeps the state in a capture slot. What goes wrong is logged.
+  /// Writes the state into a capture slot. Errors are logged.
   void capture(const ipc::slot_ref& into);
   core::latent_shape shape() const;
-  /// Returns the bytes of the state as it is now, without a preview.
+  /// Returns the size of the current state in bytes, without a preview.
   size_t state_size() const;
   void write_state(std::span<std::byte> into,
                    const state_preview& preview = {}) const;
   bool due(uint32_t step) const;
-  /// What an edit's image keeps in its own size; empty where there is nothing.
+  /// Returns the parts that an edit keeps in its image's own size; they may be
+  /// empty.
   kept_parts kept_source() const;
   decoded_row write(torch::Tensor pixels, const picture_judge* judge);
-  /// Returns what a judge says of the picture, or planning::unjudged.
+  /// Returns the judge's score of the image, or planning::unjudged.
   double scored_by(const picture_judge& judge,
                    const torch::Tensor& pixels) const;
 
@@ -144,25 +146,26 @@ private:
   condition positive_;
   condition negative_;
   std::optional<row_noise> noise_;
-  /// What a step's fresh noise crosses to the device from.
+  /// The host copy of a step's noise, from which it is sent to the device.
   torch::Tensor drawn_;
   torch::Tensor x_;
   torch::Tensor last_;
-  /// The clean latent of the source picture, and the request's initial noise;
-  /// defined where there is a source.
+  /// The clean latent of the source image, and the request's initial noise;
+  /// defined if the row has a source.
   torch::Tensor clean_;
   torch::Tensor first_noise_;
-  /// [1, height, width] in 0..1, latent and picture; defined where there is a
-  /// mask. 1 is repainted.
+  /// Masks of latent and image, [1, height, width] in 0..1; defined if the row
+  /// has a mask. Places with 1 are repainted.
   torch::Tensor mask_;
   torch::Tensor picture_mask_;
-  /// The source's pixels, [3, height, width], 0..255; as the masks.
+  /// The source's pixels, [3, height, width], 0..255; defined if the row has a
+  /// mask.
   torch::Tensor source_;
   uint32_t steps_done_ = 0;
   bool published_ = false;
-  /// Steps of the captures that no report has told.
+  /// Steps of the captures that have not been reported yet.
   std::vector<uint32_t> captured_;
-  /// What the decoding has come to, and its parts that are done.
+  /// The intermediate result of decoding, and the number of parts done.
   torch::Tensor drawing_;
   size_t parts_done_ = 0;
   std::vector<core::note> notes_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+// Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
 #include <atelier/gpu/device/detail/model_shelf.hpp>
 #include <atelier/gpu/device/detail/pass_cache.hpp>
@@ -26,19 +26,19 @@ namespace atelier::gpu::detail {
 /// The models that a device has.
 using hosted_models = model_shelf<gpu::model>;
 
-/// Those who score pictures, by the name that jobs use.
+/// The judges that score images, by the name that jobs use.
 using hosted_judges =
   std::map<std::string, std::shared_ptr<const picture_judge>, std::less<>>;
 
 /// The open rows of a device that runs LibTorch.
 ///
 /// Rows of one model and one latent shape share a forward pass, whatever their
-/// prompts, steps, samplers and guidance; a guided row fills two places of it,
-/// an unguided one a single place. A deterministic row runs alone, because the
-/// bits of a matrix product depend on the size of the batch.
+/// prompts, steps, samplers and guidance. A guided row takes two places in it,
+/// an unguided one takes one. A deterministic row runs in a pass of its own,
+/// because the bits of a matrix product depend on the batch size.
 class torch_rows final : public row_engine {
 public:
-  /// `threads`: of one operator on the CPU; 0: LibTorch's choice.
+  /// @param threads threads of one operator on the CPU; 0: LibTorch's choice
   torch_rows(std::shared_ptr<hosted_models> models, hosted_judges judges,
              std::shared_ptr<ipc::slot_store> slots, uint32_t threads);
 
@@ -60,7 +60,7 @@ private:
   const uint32_t threads_;
   prompt_cache prompts_;
   pass_cache passes_;
-  /// Rows that were opened so far.
+  /// The number of rows opened so far.
   uint64_t opened_ = 0;
   std::unordered_map<core::ticket, std::unique_ptr<torch_row>> rows_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// For sources that are compiled for AVX-512, and no others.
+// Only for sources that are compiled for AVX-512.
 
 #include <immintrin.h>
 
@@ -17,7 +17,8 @@ namespace atelier::gpu::host::detail {
 
 using bfloat16 = uint16_t;
 
-/// Returns lanes 0..count as a mask; all of 16 from 16 on, none from 0 down.
+/// Returns a mask of the first `count` lanes: all if count >= 16, none if count
+/// <= 0.
 inline __mmask16 lanes(int64_t count) {
   if (count >= 16)
     return 0xffff;
@@ -64,9 +65,9 @@ inline void store(bfloat16* to, __m512 x) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), narrow(x));
 }
 
-/// Returns 2^x, for x of at most 127; 0 far below.
-/// Error: at most 2 units in the last place (Taylor of degree 6 on
-/// -0.5..0.5, the constants rounded so that it is exact at 0).
+/// Returns 2^x for x of at most 127; 0 for very negative x.
+/// Error: at most 2 units in the last place (Taylor polynomial of degree 6 on
+/// -0.5..0.5, with constants rounded so that it is exact at 0).
 inline __m512 exp2_of(__m512 x) {
   const auto whole =
     _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -81,7 +82,7 @@ inline __m512 exp2_of(__m512 x) {
   return _mm512_scalef_ps(y, whole);
 }
 
-/// Returns e^x; infinity and 0 where it overflows.
+/// Returns e^x; infinity on overflow and 0 on underflow.
 inline __m512 exp_of(__m512 x) {
   return exp2_of(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504F)));
 }
@@ -93,7 +94,7 @@ inline __m512 silu_of(__m512 x) {
     x, _mm512_add_ps(one, exp_of(_mm512_sub_ps(_mm512_setzero_ps(), x))));
 }
 
-/// Returns x times the normal distribution's share below x.
+/// Returns x times the normal cumulative distribution function at x.
 /// Error: at most 2e-7 times |x|.
 /// Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26.
 inline __m512 gelu_of(__m512 x) {
@@ -110,7 +111,7 @@ inline __m512 gelu_of(__m512 x) {
   const auto square = _mm512_mul_ps(z, z);
   const auto tail = _mm512_mul_ps(
     _mm512_mul_ps(p, t), exp_of(_mm512_sub_ps(_mm512_setzero_ps(), square)));
-  // Half of the tail's mass below, or all but it above 0.
+  // Half of the tail's mass, or 1 minus that for x above 0.
   const auto below = _mm512_mul_ps(half, tail);
   const auto negative = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ);
   return _mm512_mul_ps(

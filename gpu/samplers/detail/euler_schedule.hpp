@@ -8,8 +8,8 @@
 
 namespace atelier::gpu {
 
-/// Where both Euler samplers step: one timestep for each step of the whole
-/// schedule, and sigmas with at least one more, where the last step ends.
+/// The grid of both Euler samplers: one timestep for each step of the whole
+/// schedule, and sigmas with at least one more, at which the last step ends.
 struct euler_schedule {
   std::vector<double> timesteps;
   std::vector<double> sigmas;
@@ -19,8 +19,8 @@ struct euler_schedule {
 /// move them.
 std::vector<double> euler_timesteps(const planning& from);
 
-/// Fills timesteps, input scales and levels; the rules of x0 and next are each
-/// sampler's own.
+/// Fills in timesteps, input scales and levels; each sampler adds its own rules
+/// for x0 and next.
 sampler_plan start_euler_plan(const planning& from, const euler_schedule& at);
 
 } // namespace atelier::gpu

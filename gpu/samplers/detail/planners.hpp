@@ -12,8 +12,8 @@
 
 namespace atelier::gpu {
 
-/// What every planner starts from: a config with the running sampler's
-/// defaults, and a choice whose numbers are each within their range.
+/// The inputs of every planner: a config with the running sampler's defaults,
+/// and a choice whose numbers are each in range.
 struct planning {
   const scheduler_config& config;
   const sampler_choice& choice;
@@ -21,25 +21,25 @@ struct planning {
   bool set_alpha_to_one = true;
   /// 0: no clamp.
   double clip = 0;
-  /// See alphas_cumprod; empty for flow matching.
+  /// The alphas_cumprod; empty for flow matching.
   std::vector<double> alphas = {};
-  /// The first of choice.steps that runs; 0 for LCM.
+  /// Index of the first of choice.steps to run; 0 for LCM.
   uint32_t first = 0;
 };
 
-/// How much of a clean latent and of noise a latent holds.
+/// The amounts of clean latent and of noise in a latent.
 struct noise_level {
   double clean = 1;
   double noise = 0;
 };
 
-/// The levels at the start of each step that runs; the last step ends clean.
-/// Fills in what unmasked places are set to, and the start: noise alone times
-/// `full_noise`, or the first level.
+/// Sets a plan's levels: the value of unmasked places after each step, and the
+/// start, which is noise times `full_noise`, or the first level. `levels` are
+/// those at the start of each step that runs; the last step ends clean.
 void set_levels(sampler_plan& plan, const sampler_choice& choice,
                 std::span<const noise_level> levels, double full_noise);
 
-/// Returns the decimal number that a float was written as: 0.7f is 0.7. The
+/// Returns the decimal number as which a float was written: 0.7f is 0.7. The
 /// product with a step count then rounds as it does in Python.
 double as_written(float x);
 
@@ -47,12 +47,12 @@ double as_written(float x);
 double least_strength(uint32_t steps);
 
 /// Checks that all of a run's timesteps, in falling order, are trained ones: an
-/// offset may have moved them beyond.
+/// offset may have moved them out of range.
 core::result<void> check_timesteps(const planning& from,
                                    std::span<const double> timesteps);
 
-/// Checks that the sigmas of the steps that run fall: without a terminal signal
-/// the first may be 4096 and the next above it.
+/// Checks that the sigmas of the steps that run are falling. Without a terminal
+/// signal, the first may be 4096 and the next above it.
 core::result<void> check_falling_sigmas(const planning& from,
                                         std::span<const double> sigmas);
 
@@ -66,8 +66,8 @@ plan_function plan_dpmpp_2m;
 plan_function plan_lcm;
 plan_function plan_flow_match_euler;
 
-/// How a sampler is planned, with the defaults that diffusers' class of it has
-/// where a config says nothing.
+/// A sampler's planning function, with the defaults of its diffusers class for
+/// fields that a config omits.
 struct planner {
   core::sampler of;
   plan_function* plan;
@@ -78,7 +78,7 @@ struct planner {
   beta_schedule betas = beta_schedule::linear;
 };
 
-/// One for each row of core::samplers, in the same order.
+/// One entry for each row of core::samplers, in the same order.
 inline constexpr planner planners[] = {
   {.of = core::sampler::ddim,
    .plan = plan_ddim,

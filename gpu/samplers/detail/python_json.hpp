@@ -10,13 +10,13 @@
 
 namespace atelier::gpu {
 
-/// Parses an object that Python's json module wrote: JSON, and the words NaN,
-/// Infinity and -Infinity, which come out as strings.
+/// Parses an object written by Python's json module: JSON plus the words NaN,
+/// Infinity and -Infinity, which become strings.
 /// Errors: those of detail::parse_object.
 core::result<nlohmann::json> parse_python_object(std::string_view text,
                                                  std::string_view where);
 
-/// Returns a value as an error shows it: short, and without what lies inside
+/// Returns a value as shown in an error: short, and without the contents of
 /// arrays and objects.
 std::string shown(const nlohmann::json& value);
 

@@ -7,29 +7,29 @@
 
 namespace atelier::gpu {
 
-/// Noise over signal, sqrt((1 - alpha) / alpha), over training time: what Euler
-/// and DPM-Solver++ step along. A share of signal of 0 is taken as 2^-24, so
-/// that the last sigma is 4096, which may be below the one before.
+/// Noise over signal, sqrt((1 - alpha) / alpha), over training time: the grid
+/// of Euler and DPM-Solver++. A share of signal of 0 is replaced by 2^-24, so
+/// that the last sigma is 4096, which may be below the previous one.
 /// Source: diffusers 0.42 scheduling_euler_discrete.py
 class sigma_curve {
 public:
-  /// `alphas` strictly falling, below 1, at least one.
+  /// @pre `alphas` is strictly falling, below 1, and not empty
   explicit sigma_curve(std::span<const double> alphas);
 
   double smallest() const {
     return sigmas_.front();
   }
 
-  /// The sigma of the last timestep.
+  /// Returns the sigma of the last timestep.
   double largest() const {
     return sigmas_.back();
   }
 
-  /// Interpolates; the ends hold beyond them.
+  /// Returns an interpolated sigma; outside the range, that of the nearest end.
   double at(double timestep) const;
 
-  /// Returns the timestep whose sigma this is, interpolated in its logarithm;
-  /// the ends hold beyond them.
+  /// Returns the timestep of a sigma, interpolated in its logarithm; outside
+  /// the range, that of the nearest end.
   double timestep_of(double sigma) const;
 
 private:

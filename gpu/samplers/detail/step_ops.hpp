@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+// Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
 #include <atelier/gpu/samplers/step.hpp>
 
 namespace atelier::gpu {
 
-/// Does what `step` does in LibTorch's own operations, on any device, with the
-/// same bits: for devices that have no pass of their own.
+/// Does the same as `step` with LibTorch's own operations and with the same
+/// bits, on any device: for devices without a pass of their own.
 stepped_batch step_by_ops(const torch::Tensor& x, const torch::Tensor& out,
                           const torch::Tensor& last, const torch::Tensor& noise,
                           std::span<const step_rule> rules, step_numbers& kept);
 
-/// Does what `guide` does, likewise; deviations differ in their last bits.
+/// Does the same as `guide`; deviations differ in their last bits.
 torch::Tensor guide_by_ops(const torch::Tensor& unguided,
                            const torch::Tensor& guided,
                            std::span<const float> scales,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Includes LibTorch: for sources of gpu that torch.cmake lists, and no others.
+// Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
 #include <atelier/gpu/models/layers/detail/host_weights.hpp>
 #include <atelier/gpu/models/weights.hpp>

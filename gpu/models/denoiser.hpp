@@ -16,92 +16,91 @@
 
 namespace atelier::gpu {
 
-/// What two passes must have in common to use the same inputs.
+/// The properties that two passes must share to use the same inputs.
 struct pass_key {
-  /// Places of the batch: a guided row fills two, another one.
+  /// Places of the batch: a guided row takes two, an unguided one takes one.
   int64_t places = 0;
   int64_t channels = 0;
   int64_t height = 0;
   int64_t width = 0;
-  /// The text has so many.
+  /// The number of the text's tokens.
   int64_t tokens = 0;
 
   friend auto operator<=>(const pass_key&, const pass_key&) = default;
 };
 
-/// What one pass computes from, on the model's device. A model makes it once
-/// for a key; every pass of that key writes into the same tensors.
+/// The inputs of one pass, on the model's device. A model creates them once per
+/// key; every pass of that key writes to the same tensors.
 struct pass_inputs {
   /// [places, channels, height, width], in the model's type.
   torch::Tensor sample;
-  /// [places], float32: the timestep of each.
+  /// [places], float32: the timestep of each place.
   torch::Tensor timestep;
-  /// What the family's denoiser takes besides, [places, ...] each, in an order
-  /// that the family knows.
+  /// Further inputs of the family's denoiser, [places, ...] each, in an order
+  /// defined by the family.
   std::vector<torch::Tensor> conditions;
 };
 
-/// What every layer of one pass sees, and none changes. Layers that act on
+/// Values that every layer of a pass reads and none changes. Layers that use
 /// masks or adapters find them here.
 struct pass {
-  /// [places, width]: the timestep, and what else is known of a place, embedded
-  /// as the family's layers take it.
+  /// [places, width]: the timestep and other properties of a place, embedded as
+  /// the family's layers expect them.
   torch::Tensor embedding;
-  /// [places, tokens, width]: the text, as the first block takes it.
+  /// [places, tokens, width]: the text, as input of the first block.
   torch::Tensor context;
-  /// The latent has these sides.
+  /// The sides of the latent.
   int64_t height = 0;
   int64_t width = 0;
 };
 
-/// What blocks hand on to each other.
+/// Values that blocks pass on to each other.
 struct activations {
-  /// Holds the image, [places, channels, h, w] or [places, tokens, width].
+  /// The image, [places, channels, h, w] or [places, tokens, width].
   torch::Tensor image;
-  /// Holds the text, [places, tokens, width]; undefined where blocks leave it
-  /// as it is.
+  /// The text, [places, tokens, width]; undefined if blocks do not change it.
   torch::Tensor text;
-  /// Results that later blocks take, the last first.
+  /// Results that later blocks consume, the last first.
   std::vector<torch::Tensor> skips;
 };
 
-/// A part of a denoiser between whose neighbours a pass can be cut.
+/// A part of a denoiser. A pass can be cut between two of them.
 struct block_info {
-  /// Its tensors begin with it in diffusers: "down_blocks.0".
+  /// Prefix of its tensors' names in diffusers, such as "down_blocks.0".
   std::string name;
   /// Bytes of its weights on the device.
   uint64_t weight_bytes = 0;
 };
 
-/// A network that predicts noise, velocity or flow, as a row of blocks.
-/// Threads: one at a time; records no autograd state. Everything throws
-/// c10::Error and nothing else.
+/// A network that predicts noise, velocity or flow, as a sequence of blocks.
+/// Threads: one at a time; records no autograd state. Members throw c10::Error
+/// and nothing else.
 class denoiser {
 public:
   virtual ~denoiser() = default;
 
   virtual std::span<const block_info> blocks() const = 0;
 
-  /// Does what precedes the first block.
+  /// Computes everything before the first block.
   virtual pass begin(const pass_inputs& x, activations& state) const = 0;
 
-  /// @pre index < blocks().size(); all before it have run.
+  /// Runs one block. @pre index < blocks().size(); all earlier blocks have run.
   virtual void run(size_t index, const pass& of, activations& state) const = 0;
 
-  /// Returns the prediction, [places, channels, height, width] as the sample,
+  /// Returns the prediction, [places, channels, height, width] like the sample,
   /// in the model's type.
   virtual torch::Tensor end(const pass& of, activations& state) const = 0;
 
-  /// Bytes of all weights on the device.
+  /// Returns the bytes of all weights on the device.
   virtual uint64_t weight_bytes() const = 0;
 };
 
-/// Returns the bytes of all tensors in the given type, and adds those of each
-/// block to it.
+/// Returns the bytes of all tensors in the given type, and adds each block's
+/// share to that block.
 uint64_t count_weights(const tensor_source& from, torch::Dtype as,
                        std::vector<block_info>& blocks);
 
-/// Runs a whole pass. Returns what `end` returns.
+/// Runs a whole pass. Returns the result of `end`.
 torch::Tensor predict(const denoiser& net, const pass_inputs& x);
 
 } // namespace atelier::gpu

@@ -74,8 +74,8 @@ public:
   /// Loads the models of these variants, and evicts others if necessary.
   /// @param keep variants whose models must stay if they are loaded
   /// Errors: ec::not_found (a variant that may not be loaded here),
-  ///         ec::out_of_resources (they do not fit; nothing was evicted), those of
-  ///         the loader (models to evict are gone).
+  ///         ec::out_of_resources (they do not fit; nothing was evicted),
+  ///         those of the loader (models to evict are gone).
   core::result<void> bring(const std::vector<core::variant_id>& variants,
                            const std::vector<core::variant_id>& keep) {
     std::vector<shelf_title> missing;

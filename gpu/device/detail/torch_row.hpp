@@ -159,7 +159,7 @@ private:
   torch::Tensor mask_;
   torch::Tensor picture_mask_;
   /// The source's pixels, [3, height, width], 0..255; defined if the row has a
-  /// mask.
+  /// source.
   torch::Tensor source_;
   uint32_t steps_done_ = 0;
   bool published_ = false;

@@ -18,19 +18,19 @@
 
 namespace atelier::gpu {
 
-/// What an encoder makes of one text.
+/// The encoding of one text.
 struct encoded_text {
   clip_text_output out;
   /// Tokens that did not fit.
   uint32_t left_out = 0;
 };
 
-/// A tokenizer and the text encoder that takes its tokens.
+/// A tokenizer and the text encoder that reads its tokens.
 /// Threads: one at a time; records no autograd state.
 class clip_encoder {
 public:
-  /// Returns null where the model has no such encoder. `part`: its name, for
-  /// messages.
+  /// Returns null if the model has no such encoder.
+  /// @param part the encoder's name, for messages
   /// Errors: ec::not_found (no tokenizer), those of the parts.
   static core::result<std::unique_ptr<clip_encoder>> load(
     const model_files& from, std::string_view part,

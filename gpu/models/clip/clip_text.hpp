@@ -15,20 +15,20 @@
 
 namespace atelier::gpu {
 
-/// What a text encoder makes of n prompts.
+/// A text encoder's output for n prompts.
 struct clip_text_output {
   /// [n, tokens, hidden_size]: after the last layer and its final norm
   /// (transformers' last_hidden_state).
   torch::Tensor last;
   /// [n, tokens, hidden_size]: before the last layer, without the final norm
-  /// (hidden_states[-2]), which SDXL takes.
+  /// (hidden_states[-2]), as SDXL uses it.
   torch::Tensor penultimate;
   /// [n, hidden_size], or [n, projection_dim] with a projection
   /// (pooler_output or text_embeds).
   torch::Tensor pooled;
 };
 
-/// CLIPTextModel and CLIPTextModelWithProjection of transformers.
+/// The CLIPTextModel and CLIPTextModelWithProjection of transformers.
 /// Threads: one at a time; records no autograd state.
 class clip_text {
 public:

@@ -8,7 +8,7 @@
 
 namespace atelier::gpu {
 
-/// What stands between the two matrices of an encoder's layer.
+/// The activation between the two matrices of an encoder's layer.
 enum class clip_activation : uint8_t {
   /// x * sigmoid(1.702 x): CLIP as first published.
   quick_gelu,
@@ -18,7 +18,7 @@ enum class clip_activation : uint8_t {
   gelu_tanh,
 };
 
-/// Which token's state stands for the whole prompt.
+/// The token whose state represents the whole prompt.
 enum class clip_pooling : uint8_t {
   /// The largest id, which is the end token in CLIP's own vocabulary.
   largest_id,
@@ -38,13 +38,13 @@ struct clip_text_config {
   double layer_norm_eps = 1e-5;
   clip_pooling pooling = clip_pooling::first_end;
   int64_t eos_token_id = 49407;
-  /// 0: CLIPTextModel, whose pooled state is not projected.
+  /// 0 for CLIPTextModel, whose pooled state is not projected.
   int64_t projection_dim = 0;
 };
 
 /// Reads the configuration of CLIPTextModel or CLIPTextModelWithProjection as
-/// transformers 4 and 5 write it; what a file leaves out is transformers 5's
-/// default. Keys that do not bear on inference are passed over.
+/// transformers 4 and 5 write it. Missing keys have the defaults of
+/// transformers 5. Keys that do not affect inference are ignored.
 /// Errors: ec::bad_config; the text names the file, the key and its value.
 /// Threads: any.
 /// Source: transformers, models/clip/configuration_clip.py.

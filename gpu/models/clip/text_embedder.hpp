@@ -11,8 +11,8 @@
 
 namespace atelier::gpu {
 
-/// Turns prompts into vectors: the smaller the angle between two of them, the
-/// more alike their prompts.
+/// Turns prompts into vectors: the smaller the angle between two vectors, the
+/// more similar their prompts.
 /// Source: CLIP (arXiv:2103.00020), section 2.3: its text tower and projection.
 /// Threads: one at a time.
 class text_embedder {
@@ -22,16 +22,17 @@ public:
   /// Returns the number of elements of a vector.
   virtual size_t dimensions() const = 0;
 
-  /// Returns a prompt's unit vector. A prompt that is too long is cut, as the
-  /// model's own text encoder does.
+  /// Returns a prompt's unit vector. A prompt that is too long is truncated as
+  /// by the model's own text encoder.
   /// Errors: ec::out_of_resources, ec::internal.
   virtual core::result<std::vector<float>> embed(
     std::string_view prompt) const = 0;
 };
 
-/// Opens the text tower of a CLIP model's folder, as transformers' CLIPModel or
-/// CLIPTextModelWithProjection writes it: config.json, model.safetensors and a
-/// tokenizer. It runs on the CPU in float32. Only where models are built in.
+/// Opens the text tower of a CLIP model's folder as written by transformers'
+/// CLIPModel or CLIPTextModelWithProjection: config.json, model.safetensors and
+/// a tokenizer. It runs on the CPU in float32. Available only in builds with
+/// models.
 /// Errors: ec::not_found, ec::io_failed, ec::bad_config, ec::bad_payload; the
 ///         text names the file, and the key or tensor.
 /// Threads: any.

@@ -11,13 +11,13 @@
 
 namespace atelier::gpu::detail {
 
-/// The tensors that a network has, with their shapes.
+/// The tensors of a network, with their shapes.
 using expected_tensors =
   std::map<std::string, std::vector<int64_t>, std::less<>>;
 
-/// Reads a part's configuration as its network does, and returns what its
-/// weights must hold. Of a text encoder all names begin with "text_model.", but
-/// for the projection.
+/// Reads a part's configuration as its network does, and returns the tensors
+/// that its weights must have. All names of a text encoder's tensors begin with
+/// "text_model.", except the projection.
 /// Errors: ec::bad_config: as parse_unet_config, read_autoencoder_config and
 ///         read_clip_text_config, or more than `most` tensors; the text names
 ///         the file, the key and the value.
@@ -28,7 +28,7 @@ core::result<expected_tensors> expect_tensors(const component& x,
                                               size_t most = 50'000);
 
 /// Compares a part's weights with its configuration. Returns a sentence for
-/// each tensor that is missing, has another shape or type, or has no place.
+/// each tensor that is missing, unexpected, or of another shape or type.
 /// Errors: as expect_tensors.
 core::result<std::vector<std::string>> compare_tensors(const component& x);
 

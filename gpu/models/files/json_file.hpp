@@ -13,7 +13,7 @@
 
 namespace atelier::gpu::detail {
 
-/// Most bytes of a part's config.json and its like, and of an index of parts.
+/// Size limits of files such as a part's config.json, and of an index of parts.
 inline constexpr uint64_t most_config_bytes = uint64_t{1} << 20;
 inline constexpr uint64_t most_index_bytes = uint64_t{4} << 20;
 
@@ -23,11 +23,11 @@ inline constexpr uint64_t most_index_bytes = uint64_t{4} << 20;
 core::result<std::string> read_text(const std::filesystem::path& file,
                                     uint64_t most_bytes);
 
-/// Most levels of brackets within brackets in a file of a model.
+/// The maximum nesting of brackets in a file of a model.
 inline constexpr size_t most_json_levels = 16;
 
-/// Returns whether brackets nest deeper than that. To be asked before a tree is
-/// built: its nodes are many times larger than the text.
+/// Returns whether brackets nest deeper than that. Call it before building a
+/// tree, whose nodes are many times larger than the text.
 bool json_nests_too_deep(std::string_view text);
 
 /// Parses text as a JSON object of at most 16 levels.
@@ -40,7 +40,7 @@ core::result<nlohmann::json> parse_object(std::string_view text,
 core::result<nlohmann::json> read_object(
   const std::filesystem::path& file, uint64_t most_bytes = most_config_bytes);
 
-/// Returns the text at `key`; empty where there is none or it is no text.
+/// Returns the text at `key`; empty if it is missing or not a text.
 std::string text_at(const nlohmann::json& object, const char* key);
 
 } // namespace atelier::gpu::detail

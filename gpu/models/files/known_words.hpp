@@ -10,44 +10,44 @@
 
 namespace atelier::gpu {
 
-/// The words that a model was trained on, where it says so.
+/// The words that a model was trained on, if it lists them.
 /// Threads: any; it does not change.
 class known_words {
 public:
-  /// Knows every word.
+  /// Creates a list that knows every word.
   known_words() = default;
 
-  /// `text`: words with white space between, in lower case. Without any, every
-  /// word is known.
+  /// @param text words in lower case, separated by white space; if it has no
+  ///        words, every word is known
   explicit known_words(std::string_view text);
 
   bool empty() const {
     return words_.empty();
   }
 
-  /// Return the words of a prompt that are not known, each once, as they are
-  /// written. A word is a run of letters, digits and bytes beyond ASCII; case
-  /// does not matter.
+  /// Returns the unknown words of a prompt, each once, as written. A word is a
+  /// run of letters, digits and non-ASCII bytes; case is ignored.
   std::vector<std::string> unknown_in(std::string_view prompt) const;
 
-  /// Return a note for each unknown word of a prompt with the nearest known
-  /// one, or with all that are known; of more than six one for the rest.
+  /// Returns a note for each of the first six unknown words of a prompt, with
+  /// the nearest known word or, if none is near, the first known ones; and one
+  /// note for the others.
   std::vector<core::note> notes_on(std::string_view prompt) const;
 
-  /// Which phrases of a prompt stay.
+  /// The phrases of a prompt that are kept.
   enum class with : uint8_t {
-    /// Those with a known word.
+    /// Phrases with a known word.
     any_known,
-    /// Those without an unknown one.
+    /// Phrases without an unknown word.
     all_known
   };
 
-  /// Return a prompt without the phrases between commas of which too little is
-  /// known. A small model takes such phrases, which clients put before each
-  /// prompt ("best quality, ..."), for anything.
+  /// Returns a prompt without the comma-separated phrases that have too few
+  /// known words. Clients put phrases such as "best quality" before each
+  /// prompt, and a small model misreads them.
   std::string known_phrases_of(std::string_view prompt, with words) const;
 
-  /// Return the words, a line each, as the constructor takes them.
+  /// Returns the words, one per line, as the constructor reads them.
   std::string text() const;
 
 private:

@@ -19,16 +19,16 @@ struct check_options {
   bool scan = false;
   /// Compute the SHA-256 digest of every file.
   bool checksums = false;
-  /// Told the bytes read of all that will be; false ends the check.
+  /// Called with the bytes read so far and in total; false ends the check.
   std::function<bool(uint64_t done, uint64_t all)> proceed;
 };
 
-/// One thing that a check found.
+/// One result of a check.
 struct model_finding {
   enum class grade : uint8_t {
-    /// The model works, but not all of it is used or as it says.
+    /// The model works, but not all of it is used or used as it says.
     note,
-    /// The model cannot be used so.
+    /// The model cannot be used in this form.
     problem,
   };
 
@@ -40,31 +40,31 @@ struct model_finding {
 struct checked_file {
   std::filesystem::path path;
   uint64_t bytes = 0;
-  /// 64 hexadecimal digits; empty where they were not asked for.
+  /// 64 hexadecimal digits; empty if not requested.
   std::string sha256;
 };
 
-/// What a check found.
+/// The results of a check.
 struct model_check {
-  /// Absent where the model cannot be opened.
+  /// Absent if the model cannot be opened.
   std::optional<model_files> model;
   std::vector<checked_file> files;
   std::vector<model_finding> findings;
-  /// Of the parts that are used.
+  /// Counts over the parts that are used.
   uint64_t tensors = 0;
   uint64_t parameters = 0;
-  /// Of a scan.
+  /// Found by a scan.
   uint64_t non_finite = 0;
 
   bool sound() const;
 };
 
-/// Checks a model as far as that goes without computing: that every file can be
-/// read, that an index and its parts say the same, that no part is missing,
-/// that the configurations, the vocabulary and the schedule are known here, and
-/// that the tensors are those that the configurations ask for.
-/// Errors: ec::not_found (no such path), ec::io_failed, ec::cancelled. All else
-///         is a finding.
+/// Checks a model as far as possible without running it: every file can be
+/// read, an index agrees with its parts, no part is missing, the
+/// configurations, the vocabulary and the schedule are supported, and the
+/// tensors are those that the configurations require.
+/// Errors: ec::not_found (no such path), ec::io_failed, ec::cancelled. Any
+///         other problem is a finding.
 /// Threads: any.
 core::result<model_check> check_model(const std::filesystem::path& from,
                                       const check_options& options);

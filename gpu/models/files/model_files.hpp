@@ -19,20 +19,20 @@ namespace atelier::gpu {
 
 /// One network: its configuration as diffusers writes it, and its weights.
 struct component {
-  /// Text of config.json; written from the shapes where the model is one file.
+  /// Text of config.json; inferred from the shapes if the model is one file.
   std::string config;
-  /// Where `config` stands, for messages.
+  /// Location of `config`, for messages.
   std::string config_file;
   /// The class that the model names, such as "UNet2DConditionModel".
   std::string class_name;
   std::shared_ptr<const tensor_source> weights;
-  /// The files that the weights lie in.
+  /// The files that hold the weights.
   std::vector<std::filesystem::path> files;
 };
 
-/// Where a tokenizer's vocabulary stands. Either `tokenizer_json`, or both
-/// others; a folder that has all is read as transformers does, by
-/// `tokenizer_json`.
+/// The location of a tokenizer's vocabulary: either `tokenizer_json`, or both
+/// others. If a folder has all of them, `tokenizer_json` is read, as in
+/// transformers.
 struct tokenizer_files {
   std::filesystem::path vocab;
   std::filesystem::path merges;
@@ -51,79 +51,79 @@ struct tokenizer_files {
 /// A model on disk, opened: every part found, nothing computed yet.
 struct model_files {
   std::filesystem::path from;
-  /// Not null in what open_model returns.
+  /// Not null in the result of open_model.
   const struct family* family = nullptr;
   const model_pipeline* pipeline = nullptr;
-  /// The class in model_index.json, and the parts that it names; empty where
-  /// there is none.
+  /// The class in model_index.json, and the parts that it names; empty without
+  /// that file.
   std::string class_name;
   std::vector<std::string> named_parts;
   component denoiser;
   component vae;
-  /// An AutoencoderTiny of the same latents, for what is shown while a picture
-  /// is drawn: vae_preview/ beside the other parts.
+  /// An AutoencoderTiny for the same latents, used for previews: vae_preview/
+  /// beside the other parts.
   std::optional<component> preview;
   std::optional<component> text_encoder;
   std::optional<component> text_encoder_2;
   std::optional<tokenizer_files> tokenizer;
   std::optional<tokenizer_files> tokenizer_2;
-  /// Text of scheduler_config.json, and where it stands.
+  /// Text of scheduler_config.json, and its location.
   std::string scheduler;
   std::string scheduler_file;
-  /// Settings of the family that are not as they are otherwise.
+  /// Settings of the family that differ from their defaults.
   std::map<std::string, bool, std::less<>> settings;
-  /// Words that the model was trained on (known_words.txt); empty: not said.
+  /// Words that the model was trained on (known_words.txt); empty: unknown.
   known_words words;
-  /// How it wants to be used (atelier.json).
+  /// Its recommended use (atelier.json).
   model_traits traits;
-  /// Parts that are known and not used, such as "safety_checker" in a folder
-  /// and "model_ema" in a file.
+  /// Known parts that are not used, such as "safety_checker" in a folder and
+  /// "model_ema" in a file.
   std::vector<std::string> not_loaded;
 };
 
 struct model_file_options {
   /// A folder or file whose autoencoder replaces the model's.
   std::optional<std::filesystem::path> vae;
-  /// A model that lends the parts which this one lacks, such as a denoiser
-  /// alone.
+  /// A model that lends the parts which this one lacks, for example if this is
+  /// only a denoiser.
   std::optional<std::filesystem::path> parts_from;
-  /// What a single file's denoiser predicts: "epsilon", "v_prediction" or
-  /// "sample"; empty: what the file says, or else what diffusers takes for its
-  /// kind.
+  /// The prediction of a single file's denoiser: "epsilon", "v_prediction" or
+  /// "sample". If empty, the file's own setting is used, or otherwise the
+  /// default of diffusers for its kind.
   std::string prediction_type;
-  /// Folder with CLIP's own vocab.json and merges.txt, for models without one.
+  /// Folder with CLIP's own vocab.json and merges.txt, for models without them.
   std::filesystem::path vocabulary;
-  /// Of the weight files that a folder may hold side by side (diffusers'
-  /// variants): "fp16" prefers *.fp16.safetensors; empty: those without.
+  /// The preferred variant of weight files, if a folder has several (diffusers'
+  /// variants): "fp16" prefers *.fp16.safetensors; empty prefers those without.
   std::string variant;
-  /// Links in a folder may lead anywhere: see detail/folder_links.hpp.
+  /// Whether links in a folder may lead anywhere: see detail/folder_links.hpp.
   bool links_anywhere = false;
 };
 
-/// Opens a folder in diffusers' layout or a single-file checkpoint that one of
-/// the families knows (.safetensors). Weights are
-/// mapped, not read.
-/// A folder with a denoiser's config.json and weights alone, and a file that
-/// lacks parts, need options.parts_from.
+/// Opens a folder in diffusers' layout or a single-file checkpoint
+/// (.safetensors) of a known family. Weights are mapped, not read. A folder
+/// with only a denoiser's config.json and weights, and a file that lacks parts,
+/// need options.parts_from.
 /// Errors: ec::not_found (no such path, a part is missing), ec::bad_payload
-///         (a file is damaged or of another form), ec::invalid_argument (an
+///         (a file is damaged or in another format), ec::invalid_argument (an
 ///         option); the text names the file and the key.
 /// Threads: any.
 core::result<model_files> open_model(const std::filesystem::path& from,
                                      const model_file_options& options);
 
-/// Opens what there is, complete or not: in the result `weights` of the
-/// denoiser or the autoencoder may be null, and `scheduler` empty.
-/// Errors: as open_model, but for missing parts.
+/// Opens the existing parts, whether complete or not: in the result, `weights`
+/// of the denoiser or the autoencoder may be null, and `scheduler` may be
+/// empty.
+/// Errors: as open_model, except for missing parts.
 core::result<model_files> open_parts(const std::filesystem::path& from,
                                      const model_file_options& options);
 
 /// Returns a setting of the model's family.
-/// @pre The family has a setting of that name.
+/// @pre the family has a setting of that name
 bool setting_of(const model_files& x, std::string_view name);
 
-/// Returns the names of the parts that `open_model` would miss, such as
-/// "text_encoder".
+/// Returns the names of the parts that `open_model` would report as missing,
+/// such as "text_encoder".
 std::vector<std::string> missing_parts(const model_files& x);
 
 } // namespace atelier::gpu

@@ -10,7 +10,7 @@
 
 namespace atelier::gpu {
 
-/// What a model's prompts are.
+/// The kind of a model's prompts.
 enum class caption_kind : uint8_t {
   /// Any text.
   free,
@@ -18,15 +18,15 @@ enum class caption_kind : uint8_t {
   scenes,
 };
 
-/// What a model's folder says of how it wants to be used: atelier.json beside
+/// The recommended use of a model, as its folder states it: atelier.json beside
 /// model_index.json, as {"format": "atelier.model", "version": 1,
 /// "native_only": true, "captions": "scenes", "most_guidance": 3}.
 struct model_traits {
-  /// It draws at its own size only: images of other sizes are drawn there and
-  /// scaled.
+  /// Whether it draws only at its own size: images of other sizes are drawn at
+  /// that size and scaled.
   bool native_only = false;
   caption_kind captions = caption_kind::free;
-  /// Beyond this guidance its images get worse; none: not said.
+  /// Above this guidance its images get worse; empty: unknown.
   std::optional<float> most_guidance;
 
   friend bool operator==(const model_traits&, const model_traits&) = default;
@@ -35,8 +35,8 @@ struct model_traits {
 /// The name of the file in a model's folder.
 inline constexpr std::string_view traits_file = "atelier.json";
 
-/// Reads the text of such a file; `where` stands in messages.
-/// Errors: ec::bad_payload, ec::bad_config (a key or value that is not known).
+/// Parses the text of such a file; `where` is used in messages.
+/// Errors: ec::bad_payload, ec::bad_config (an unknown key or value).
 core::result<model_traits> parse_traits(std::string_view text,
                                         std::string_view where);
 

@@ -9,8 +9,8 @@
 
 namespace atelier::gpu::detail {
 
-/// A file that takes its name when it is whole: until `finish` it lies beside
-/// the target under a temporary one, and goes away with this object.
+/// A file that appears under its name only when it is complete. Until `finish`,
+/// it has a temporary name beside the target and is removed with this object.
 class output_file {
 public:
   /// Errors, of all members: ec::io_failed; the text names the target.
@@ -22,7 +22,7 @@ public:
 
   core::result<void> write(std::span<const std::byte> bytes);
 
-  /// Makes the file last and gives it its name, replacing what had it.
+  /// Syncs the file to disk and renames it, replacing any previous file.
   core::result<void> finish();
 
 private:
@@ -35,7 +35,7 @@ private:
   int fd_ = -1;
 };
 
-/// Makes the names in a folder last through a loss of power.
+/// Syncs a folder, so that its names survive a power failure.
 /// Errors: ec::io_failed.
 core::result<void> synchronise_folder(const std::filesystem::path& folder);
 

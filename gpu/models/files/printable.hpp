@@ -6,8 +6,9 @@
 
 namespace atelier::gpu::detail {
 
-/// Returns foreign text fit to stand in a message: control characters and what
-/// is not UTF-8 replaced by '?', and at most about 200 bytes of it.
+/// Returns foreign text in a form fit for messages: control characters and
+/// bytes that are not UTF-8 are replaced by '?', and the text is cut at about
+/// 200 bytes.
 std::string printable(std::string_view text);
 
 } // namespace atelier::gpu::detail

@@ -17,18 +17,18 @@
 
 namespace atelier::gpu {
 
-/// One safetensors file, mapped into memory: its pages are read when a tensor
-/// is, and shared by all processes that map it.
+/// One safetensors file, mapped into memory. Its pages are read when a tensor
+/// is, and are shared by all processes that map the file.
 /// Invariants: (1) every view lies inside the mapping and has the bytes that
-/// its shape and type say; (2) no byte belongs to two tensors, or to none.
-/// A view may begin at any address: the format does not align. Whoever reads
-/// it as numbers copies it first where `is_aligned` says no.
+/// its shape and type require; (2) every byte belongs to exactly one tensor.
+/// A view may begin at any address, since the format does not align data.
+/// Readers of numbers copy them first if is_aligned returns false.
 /// Threads: any; it does not change. A file that is truncated while it is
 /// mapped ends the process that reads the missing part, as with any mapping.
 class safetensors_file final : public tensor_source {
 public:
   /// Errors: ec::not_found, ec::io_failed, ec::bad_payload; the text names the
-  ///         file, and the key where one is at fault.
+  ///         file, and the key if one is at fault.
   /// Source:  the format's description in github.com/huggingface/safetensors,
   ///          README.md; its limit of 100 MB for the header.
   static core::result<std::shared_ptr<const safetensors_file>> open(
@@ -43,7 +43,7 @@ public:
   void let_go(std::string_view name) const override;
   std::string where() const override;
 
-  /// What the writer noted under "__metadata__".
+  /// Returns the writer's notes under "__metadata__".
   const std::map<std::string, std::string, std::less<>>& metadata() const {
     return metadata_;
   }
@@ -61,21 +61,21 @@ private:
 /// One tensor to write.
 struct named_tensor {
   std::string name;
-  /// Where the view is transposed, it is laid straight on the way.
+  /// A transposed view is written in the order of its shape.
   tensor_view what;
-  /// The type to write it in, where that is another floating-point type.
+  /// The type to write, if it is another floating-point type.
   std::optional<tensor_type> as = std::nullopt;
 };
 
-/// Told the bytes of data written so far; false ends the writing.
+/// Called with the bytes of data written so far; false ends the writing.
 using write_progress = std::function<bool(uint64_t bytes)>;
 
-/// Writes a safetensors file, whole or not at all, and makes it last. Data are
-/// converted piece by piece, and lie aligned to their type.
-/// Errors: ec::io_failed; ec::invalid_argument (a name twice or not UTF-8,
-/// bytes
-///         that do not fit the shape, a type that cannot be converted);
-///         ec::cancelled where `proceed` said so. Nothing is left behind then.
+/// Writes a safetensors file completely or not at all, and syncs it to disk.
+/// Data are converted piece by piece, and aligned to their type.
+/// Errors: ec::io_failed; ec::invalid_argument (a name that is duplicate or not
+///         UTF-8, bytes that do not fit the shape, a type that cannot be
+///         converted); ec::cancelled if `proceed` returned false. No file is
+///         left behind after an error.
 core::result<void> write_safetensors(
   const std::filesystem::path& file, const std::vector<named_tensor>& tensors,
   const std::map<std::string, std::string, std::less<>>& metadata = {},

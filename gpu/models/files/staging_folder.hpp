@@ -7,9 +7,9 @@
 
 namespace atelier::gpu::detail {
 
-/// A folder that takes its name when it is whole: until `publish` it lies
-/// beside the target under a temporary one that begins with a dot, and goes
-/// away with this object.
+/// A folder that appears under its name only when it is complete. Until
+/// `publish`, it has a temporary name beside the target that begins with a dot,
+/// and it is removed with this object.
 class staging_folder {
 public:
   /// Errors, of all members: ec::io_failed; the text names the target.
@@ -24,9 +24,9 @@ public:
     return path_;
   }
 
-  /// Gives the folder its name. `replace`: what has it goes away, and is there
-  /// until then.
-  /// Errors: ec::invalid_argument where the name is taken.
+  /// Gives the folder its name. If `replace` is true, an existing folder is
+  /// replaced, and exists until then.
+  /// Errors: ec::invalid_argument if the name is taken.
   core::result<void> publish(bool replace);
 
 private:

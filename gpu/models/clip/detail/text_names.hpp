@@ -11,19 +11,19 @@
 
 namespace atelier::gpu::detail {
 
-/// Shows the tensors of a text encoder that transformers wrote, whose names
-/// begin with `prefix`, without it. `left_over` gets the names, with the
-/// prefix, that belong to no text encoder.
+/// Returns the tensors of a text encoder written by transformers, whose names
+/// begin with `prefix`, without that prefix. Adds to `left_over` the names,
+/// with the prefix, that belong to no text encoder.
 /// Source: diffusers 0.42 loaders/single_file_utils.py,
 ///         convert_ldm_clip_checkpoint.
 std::shared_ptr<const tensor_source> name_clip_text(
   const std::shared_ptr<const tensor_source>& from, std::string_view prefix,
   std::vector<std::string>& left_over);
 
-/// Shows the tensors of a text encoder in OpenCLIP's layout under
+/// Returns the tensors of a text encoder in OpenCLIP's layout under
 /// transformers' names: the joint query, key and value projections as three row
-/// slices, the text projection as a transpose. The layer `without_layer` and
-/// all behind it are left out, as is the projection then.
+/// slices, the text projection as a transpose. If `without_layer` is set, that
+/// layer and all later ones are left out, and so is the projection.
 /// Source: the layout of github.com/mlfoundations/open_clip,
 ///         src/open_clip/transformer.py; diffusers 0.42
 ///         loaders/single_file_utils.py, convert_open_clip_checkpoint and

@@ -11,20 +11,20 @@
 #include <string>
 #include <string_view>
 
-/// What the readers of a tokenizer's files share.
+/// Functions that the readers of a tokenizer's files share.
 namespace atelier::gpu::detail {
 
 using json = nlohmann::json;
 
-/// Returns `text` in quotes, with what cannot be printed escaped, and cut where
-/// it is long.
+/// Returns `text` in quotes, with unprintable characters escaped, and truncated
+/// if it is long.
 std::string in_quotes(std::string_view text);
 
-/// Returns a value as JSON, cut where it is long.
+/// Returns a value as JSON, truncated if it is long.
 std::string shown(const json& value);
 
-/// Builds ec::bad_payload with the text "FILE: KEY: WHAT"; without a key where
-/// that is empty.
+/// Builds ec::bad_payload with the text "FILE: KEY: WHAT", without "KEY: " if
+/// the key is empty.
 core::error bad_key(std::string_view file, std::string_view key,
                     std::string_view what);
 
@@ -36,17 +36,16 @@ core::result<std::string> read_text(const std::filesystem::path& file);
 /// Errors: ec::bad_payload
 core::result<json> parse_document(std::string_view file, std::string_view text);
 
-/// Returns the member, or nullptr where there is none or it is null.
+/// Returns the member, or nullptr if it is missing or null.
 const json* member(const json& object, std::string_view key);
 
 /// Reads an id.
-/// Errors: ec::bad_payload, unless it is a whole number of 0..most_token_id
+/// Errors: ec::bad_payload if it is not an integer in 0..most_token_id
 core::result<int32_t> parse_id(std::string_view file, std::string_view key,
                                const json& value);
 
-/// Reads the fields of an added token but its id. `normalized` is empty where
-/// the file does not say it.
-/// Errors: ec::bad_payload
+/// The fields of an added token, read without its id. `normalized` is empty if
+/// the file does not specify it.
 struct added_token_fields {
   added_token token;
   std::optional<bool> normalized;

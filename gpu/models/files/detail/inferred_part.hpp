@@ -13,16 +13,16 @@
 
 namespace atelier::gpu::detail {
 
-/// Returns ec::bad_payload for a file.
+/// Returns ec::bad_payload with the file's name.
 core::error bad_file(const std::filesystem::path& file, std::string_view what);
 
-/// Refuses tensors of a part that have no place in it.
+/// Rejects tensors that belong to no part.
 /// Errors: ec::bad_payload.
 core::result<void> expect_none(const std::filesystem::path& file,
                                std::string_view part,
                                const std::vector<std::string>& left_over);
 
-/// Makes a part of a file that has no config.json.
+/// Makes a part from a file without a config.json.
 component inferred_part(const json_object& config,
                         std::shared_ptr<const tensor_source> weights,
                         const std::filesystem::path& file,

@@ -9,27 +9,26 @@
 
 namespace atelier::gpu::detail {
 
-/// Walks over JSON text whose form is known beforehand. Builds no tree, does
-/// not recurse, and allocates nothing but the strings that it returns.
-/// Every function skips white space first. One that fails says why in `fault`
-/// and leaves the cursor where it was found.
+/// Parses JSON text of a known form. It builds no tree, does not recurse, and
+/// allocates only the strings that it returns. Every function skips white space
+/// first. A function that fails sets `fault` and leaves the cursor unchanged.
 class json_cursor {
 public:
   explicit json_cursor(std::string_view text) : text_(text) {}
 
-  /// Takes the character where it comes next.
+  /// Consumes the character if it is next.
   bool take(char c);
 
-  /// Takes the character or fails.
+  /// Consumes the character or fails.
   bool expect(char c);
 
-  /// Takes a string, its escapes resolved. Fails for what is not UTF-8.
+  /// Parses a string and resolves its escapes. Fails if it is not UTF-8.
   std::optional<std::string> string();
 
-  /// Takes a whole number in 0..2^64-1.
+  /// Parses an integer in 0..2^64-1.
   std::optional<uint64_t> whole();
 
-  /// Returns whether nothing but white space is left.
+  /// Returns whether only white space is left.
   bool at_end();
 
   /// Returns "at byte N: REASON".

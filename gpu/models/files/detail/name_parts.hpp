@@ -8,14 +8,14 @@
 
 namespace atelier::gpu::detail {
 
-/// One rule of a table of names: what it was, what it becomes.
+/// One rule of a table of names: the old name and the new one.
 struct name_rule {
   std::string_view from;
   std::string_view to;
 };
 
-/// Takes the dotted word at the front of `rest`: "a" of "a.b.c", which leaves
-/// "b.c"; all of it where there is no dot.
+/// Removes and returns the first dotted word of `rest`: "a" of "a.b.c", which
+/// leaves "b.c"; the whole text if it has no dot.
 inline std::string_view take_word(std::string_view& rest) {
   const auto dot = rest.find('.');
   const auto word = rest.substr(0, dot);
@@ -23,7 +23,7 @@ inline std::string_view take_word(std::string_view& rest) {
   return word;
 }
 
-/// Returns the number that a word is: digits alone, at most four.
+/// Returns a word's number if it has only digits, at most four.
 inline std::optional<size_t> number_of(std::string_view word) {
   if (word.empty() || word.size() > 4)
     return std::nullopt;
@@ -36,9 +36,9 @@ inline std::optional<size_t> number_of(std::string_view word) {
   return out;
 }
 
-/// Applies the rule whose `from` is all of the name but its last word
-/// ("weight" or "bias"): "norm.weight" by {"norm", "group_norm"} becomes
-/// "group_norm.weight". None where no rule does.
+/// Applies the rule whose `from` equals the name without its last word
+/// ("weight" or "bias"): with {"norm", "group_norm"}, "norm.weight" becomes
+/// "group_norm.weight". Returns nothing if no rule applies.
 template <class Rules>
 std::optional<std::string> apply_rule(const Rules& rules,
                                       std::string_view name) {

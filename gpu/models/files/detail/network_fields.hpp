@@ -15,17 +15,17 @@
 
 namespace atelier::gpu::detail {
 
-/// Reads a network's config.json field by field and remembers what went wrong
-/// first, so that a parser reads like the list of its fields. Nothing is
-/// trusted: a value of another type or outside its range is an error that names
-/// the file, the key, the value and what is allowed.
+/// Reads a network's config.json field by field and keeps the first error, so
+/// that a parser reads like the list of its fields. Nothing is trusted: a value
+/// of another type or out of range is an error that names the file, the key,
+/// the value and the allowed values.
 /// Threads: one at a time.
 class network_fields {
 public:
-  /// `file` stands in messages only.
+  /// `file` is used only in messages.
   network_fields(std::string_view text, std::string file);
 
-  /// Goes on with the object under `key`, if there is one.
+  /// Continues with the object under `key`, if it exists.
   void descend(std::string_view key);
 
   bool has(std::string_view key) const;
@@ -35,8 +35,8 @@ public:
     return wrong_.has_value();
   }
 
-  /// Each of these returns the field, or `otherwise` where the key is missing;
-  /// null counts as missing only where the name says so.
+  /// Each of these returns the field, or `otherwise` if the key is missing.
+  /// Null counts as missing only if the name says so.
   int64_t integer(std::string_view key, int64_t otherwise, int64_t low,
                   int64_t high);
   double number(std::string_view key, double otherwise, double low,
@@ -54,26 +54,25 @@ public:
                                 std::vector<int64_t> otherwise, int64_t low,
                                 int64_t high, size_t most);
   std::vector<double> numbers_or_null(std::string_view key, size_t most);
-  /// A list of which every element is one of `allowed`.
+  /// Reads a list whose elements must all be in `allowed`.
   std::vector<std::string> texts(
     std::string_view key, std::vector<std::string> otherwise,
     std::initializer_list<std::string_view> allowed, size_t most);
 
-  /// Refuses any value but null and `allowed`.
+  /// Rejects any value except null and `allowed`.
   void expect(std::string_view key, const nlohmann::json& allowed = nullptr);
 
-  /// Returns the field for a key of more than one form; null where it is
-  /// missing.
+  /// Returns the field for a key of several forms, or null if it is missing.
   const nlohmann::json* take(std::string_view key);
 
-  /// Accepts these keys whatever they say: they do not change the result.
+  /// Accepts any value of these keys: they do not change the result.
   void ignore(std::initializer_list<std::string_view> keys);
 
-  /// Refuses the value of `key` because it must be `allowed`.
+  /// Rejects the value of `key` because it must be `allowed`.
   void refuse(std::string_view key, std::string_view allowed);
 
-  /// Returns the first error. A key that nobody asked for is one unless its
-  /// value asks for nothing: null, false, or empty.
+  /// Returns the first error. A key that was never read is an error unless its
+  /// value has no effect: null, false, or empty.
   core::result<void> finish() const;
 
 private:
@@ -84,10 +83,10 @@ private:
   std::optional<core::error> wrong_;
 };
 
-/// Returns a whole number that fits, if `x` is one.
+/// Returns `x` if it is an integer that fits.
 std::optional<int64_t> as_integer(const nlohmann::json& x);
 
-/// Returns `x` as JSON, cut to at most 80 bytes, for messages.
+/// Returns `x` as JSON, truncated to at most 80 bytes, for messages.
 std::string shorten(const nlohmann::json& x);
 
 } // namespace atelier::gpu::detail

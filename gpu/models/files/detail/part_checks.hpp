@@ -9,15 +9,15 @@
 
 namespace atelier::gpu::detail {
 
-/// Checks that a network can be made of a part, but for its numbers: that its
-/// configuration is known and its tensors are the ones that it asks for.
+/// Checks that a network can be built from a part, without reading its numbers:
+/// its configuration is supported and it has exactly the required tensors.
 /// Errors: ec::bad_config (file and key), ec::bad_payload (file and the first
 ///         tensor, with the count of the others).
 core::result<void> check_network(const component& x);
 
 /// Loads a text encoder's vocabulary and checks that the encoder has a vector
-/// for each of its ids. `encoder` may be null: then there is nothing to
-/// compare. Errors: those of tokenizer::load and read_clip_text_config;
+/// for each of its ids. If `encoder` is null, nothing is compared.
+/// Errors: those of tokenizer::load and read_clip_text_config;
 ///         ec::bad_payload.
 core::result<std::shared_ptr<const tokenizer>> load_words(
   const tokenizer_files& from, const component* encoder);

@@ -11,19 +11,19 @@
 
 namespace atelier::gpu::detail {
 
-/// Tensors of one or several sources under names of their own: views, no copy.
+/// Tensors of one or several sources under other names: views, without copies.
 /// Threads: any, once it is filled.
 class tensor_collection final : public tensor_source {
 public:
   /// `where` is for messages.
   explicit tensor_collection(std::string where) : where_(std::move(where)) {}
 
-  /// Lets the collection keep what its views point into.
+  /// Keeps alive a source that views of the collection point into.
   void keep(std::shared_ptr<const tensor_source> source) {
     sources_.push_back(std::move(source));
   }
 
-  /// Returns false where the name is taken; nothing changes then.
+  /// Returns false, without a change, if the name is taken.
   bool add(std::string name, const tensor_view& what) {
     return tensors_.try_emplace(std::move(name), what).second;
   }
@@ -46,8 +46,8 @@ private:
 bool has_prefix(const std::vector<std::string>& sorted_names,
                 std::string_view prefix);
 
-/// Returns how many of prefix + "0.", prefix + "1.", ... names begin with,
-/// up to the first that none does.
+/// Returns the number of consecutive prefixes prefix + "0.", prefix + "1.", ...
+/// that names begin with.
 size_t count_numbered(const std::vector<std::string>& sorted_names,
                       std::string_view prefix);
 

@@ -38,7 +38,7 @@ struct tensor_table {
     add(name + ".bias", {to});
   }
 
-  /// Adds a residual block's, but for what a timestep needs.
+  /// Adds a residual block, without the layer for the timestep.
   void add_resnet(const std::string& name, int64_t from, int64_t to) {
     add_norm(name + ".norm1", from);
     add_conv(name + ".conv1", from, to, 3);
@@ -48,7 +48,8 @@ struct tensor_table {
       add_conv(name + ".conv_shortcut", from, to, 1);
   }
 
-  /// A configuration may name any numbers: beyond so many nothing is added.
+  /// Limit on the tensors: a configuration may name any numbers, so no more are
+  /// added after that.
   size_t most;
   expected_tensors tensors;
 };

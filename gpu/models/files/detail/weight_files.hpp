@@ -12,11 +12,11 @@
 
 namespace atelier::gpu::detail {
 
-/// Which library's names a folder's weights have.
+/// The library whose names a folder's weights have.
 enum class weight_naming : uint8_t {
-  /// diffusion_pytorch_model.*; an index goes before a single file.
+  /// diffusion_pytorch_model.*; an index is preferred to a single file.
   diffusers,
-  /// model.*; a single file goes before an index.
+  /// model.*; a single file is preferred to an index.
   transformers,
 };
 
@@ -26,13 +26,13 @@ struct opened_weights {
   std::vector<std::filesystem::path> files;
 };
 
-/// Opens the weights in `folder`: one file, or an index with its parts; those
-/// of the variant where there are any, else those without, else the only
-/// variant that there is.
+/// Opens the weights in `folder`: one file, or an index with its parts. Files
+/// of the requested variant are preferred, then those without a variant, then
+/// the only existing variant.
 /// Errors: ec::not_found (no weights, a part is missing), ec::io_failed,
-///         ec::bad_payload (PyTorch files alone; a damaged file; an index that
-///         does not say what its parts hold or names a file elsewhere); the
-///         text names the file and the key.
+///         ec::bad_payload (only PyTorch files; a damaged file; an index that
+///         does not match its parts or names a file elsewhere); the text names
+///         the file and the key.
 /// Source: diffusers 0.42 models/model_loading_utils.py (_fetch_index_file,
 ///         _fetch_index_file_legacy), utils/hub_utils.py (_add_variant).
 core::result<opened_weights> open_weights(const std::filesystem::path& folder,

@@ -29,7 +29,7 @@ namespace detail {
 struct tensor_table;
 } // namespace detail
 
-/// A pipeline of diffusers: how a family's parts are put together. A pipeline is
+/// A diffusers pipeline: how a family's parts are put together. A pipeline is
 /// identified by its address.
 struct model_pipeline {
   /// The name shown to users, such as "stable_diffusion_xl".

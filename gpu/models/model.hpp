@@ -22,22 +22,22 @@
 
 namespace atelier::gpu {
 
-/// What a denoiser takes of one text.
+/// A denoiser's inputs for one text.
 struct condition {
-  /// [1, ...] each, in the model's type; which is which is the family's
-  /// business. Empty: there is none.
+  /// Tensors of shape [1, ...] in the model's type, in an order defined by the
+  /// family. Empty: no condition.
   std::vector<torch::Tensor> tensors;
-  /// Of the text as the denoiser takes it.
+  /// Tokens of the text in the denoiser's input.
   int64_t tokens = 0;
-  /// Tokens of the text that the encoders could not take.
+  /// Tokens of the text that did not fit the encoders.
   uint32_t left_out = 0;
-  /// What the model does not do of the text; none where it does not say what
-  /// it knows.
+  /// Notes on parts of the text that the model ignores; empty if it does not
+  /// state what it knows.
   std::vector<core::note> notes;
 };
 
-/// All networks of one model in one place, put together as its pipeline in
-/// diffusers does. What is different from family to family is virtual.
+/// All networks of one model in one placement, combined as in its diffusers
+/// pipeline. Family-specific behaviour is virtual.
 /// Threads: one at a time; records no autograd state.
 class model {
 public:
@@ -47,41 +47,41 @@ public:
 
   virtual const denoiser& net() const = 0;
 
-  /// Encodes what the model takes of a text (text_to_encode).
-  /// Throws c10::Error.
+  /// Encodes the part of a text that the model uses (text_to_encode). Throws
+  /// c10::Error.
   virtual condition encode(std::string_view asked, bool negative) const = 0;
 
-  /// Makes inputs for passes of that key; their values are left open.
+  /// Creates inputs for passes of that key, with undefined values.
   virtual pass_inputs make_inputs(const pass_key& key) const = 0;
 
-  /// Writes what a place's passes have in common: the text's condition, and
-  /// what the denoiser takes of the request besides. `sample` and `timestep`,
-  /// which each step changes, stay as they are.
+  /// Writes the inputs that a place's passes share: the text's condition, and
+  /// other inputs of the denoiser from the request. `sample` and `timestep`,
+  /// which each step changes, are not written.
   virtual void write(const condition& from, const core::recipe& how,
                      bool negative, int64_t place, pass_inputs& to) const = 0;
 
-  /// Whether guidance goes in as an embedding, so that nothing is computed
-  /// twice.
+  /// Returns whether guidance is an embedding, so that no second prediction is
+  /// computed.
   virtual bool embeds_guidance() const {
     return false;
   }
 
-  /// Returns whether it draws images of that size, whose sides are multiples of
-  /// core::limits' already.
+  /// Checks whether it draws images of that size, whose sides are already
+  /// multiples required by core::limits.
   /// Errors: ec::invalid_argument.
   virtual core::result<void> accepts(core::extent) const {
     return {};
   }
 
-  /// Bytes that all weights take on the device.
+  /// Returns the bytes of all weights on the device.
   virtual uint64_t weight_bytes() const;
 
   const autoencoder& vae() const {
     return *vae_;
   }
 
-  /// What draws previews; made at the first call, which may take as long as a
-  /// small decoding.
+  /// Returns the preview decoder. The first call creates it, which may take as
+  /// long as a small decoding.
   const latent_preview& preview() const;
 
   const scheduler_config& schedule() const {
@@ -92,32 +92,32 @@ public:
     return where_;
   }
 
-  /// The size of images that the denoiser was made for.
+  /// Returns the image size that the denoiser was made for.
   core::extent native_px() const {
     return native_px_;
   }
 
-  /// How it wants to be used.
+  /// Returns its recommended use.
   const model_traits& traits() const {
     return traits_;
   }
 
-  /// Returns what of a text the encoders get, and adds what the model does not
-  /// do of it.
+  /// Returns the part of a text that the encoders receive, and adds notes on
+  /// what the model ignores.
   std::string text_of(std::string_view asked, bool negative,
                       std::vector<core::note>& notes) const;
 
 protected:
   model() = default;
 
-  /// Makes the sample and the timesteps of a pass, and room for so many
+  /// Creates the sample and the timesteps of a pass, and slots for this many
   /// conditions.
   pass_inputs make_common_inputs(const pass_key& key, size_t conditions) const;
 
-  /// Makes a condition of that shape in the model's type on its device.
+  /// Creates a condition of that shape in the model's type on its device.
   torch::Tensor make_condition(torch::IntArrayRef shape) const;
 
-  /// Loads what every family has: autoencoders, schedule, traits.
+  /// Loads the parts that every family has: autoencoders, schedule, traits.
   /// Errors: those of the parts.
   core::result<void> load_common(const model_files& from,
                                  const placement& where);
@@ -129,7 +129,7 @@ private:
   model_traits traits_;
   core::extent native_px_;
   std::unique_ptr<autoencoder> vae_;
-  /// Null where the model has none.
+  /// Null if the model has no such autoencoder.
   std::unique_ptr<autoencoder> preview_vae_;
   mutable std::unique_ptr<latent_preview> preview_;
 };

@@ -11,13 +11,13 @@
 
 namespace atelier::gpu {
 
-/// Where a network's weights lie and in which type it computes.
+/// The device of a network's weights and the type in which it computes.
 struct placement {
   torch::Device device{torch::kCPU};
   torch::Dtype dtype = torch::kFloat32;
 };
 
-/// Returns the device of a name: cpu, cuda or cuda:N.
+/// Returns the device with the name cpu, cuda or cuda:N.
 /// Errors: ec::invalid_argument for another name, ec::not_found for a device
 ///         that this LibTorch cannot use.
 core::result<torch::Device> device_named(const std::string& name);

@@ -14,31 +14,30 @@
 
 namespace atelier::gpu {
 
-/// Which of a request's texts is meant.
+/// Selects one of a request's two texts.
 enum class prompt_side : uint8_t { positive, negative };
 
-/// Return what a model does not do of a text: words that it does not know, and
-/// of the positive one of captions what is no scene. Marks of the web UI's
-/// syntax are passed over: core::read_prompt_syntax finds them.
+/// Returns notes on the parts of a text that a model ignores: unknown words,
+/// and for the positive text of caption models also phrases that describe no
+/// scene. Skips the syntax of the web UI, which core::read_prompt_syntax reads.
 /// Threads: any.
 std::vector<core::note> notes_on_text(std::string_view text, prompt_side side,
                                       const known_words& words,
                                       caption_kind captions);
 
-/// Return what a model is given of a text. One that learned captions of scenes
-/// gets no phrases between commas of which it knows no word, unless it knows
-/// none at all, and of a negative text only those that it knows to the last
-/// word. What is left out has its notes.
+/// Returns the part of a text that a model receives. A model trained on
+/// captions of scenes gets only those comma-separated phrases that have a known
+/// word, or all if none has. From a negative text it gets only phrases whose
+/// words are all known. Parts left out have notes.
 std::string text_to_encode(std::string_view text, prompt_side side,
                            const known_words& words, caption_kind captions);
 
-/// Return the note on a text of which the last `left_out` tokens did not fit.
+/// Returns the note on a text whose last `left_out` tokens did not fit.
 core::note note_on_cut(prompt_side side, uint32_t left_out);
 
-/// Return what is said of how a request runs on a model that was made for
-/// images of `native`.
-/// Source: the shipped family's figures; twice or half a model's pixels are
-///         what usual models still draw well.
+/// Returns notes on how a request runs on a model made for images of `native`.
+/// Source: the measurements of the shipped family; common models still draw
+///         well at half to twice their number of pixels.
 std::vector<core::note> notes_on_run(const core::recipe& how,
                                      core::extent native,
                                      const model_traits& traits);

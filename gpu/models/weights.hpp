@@ -21,7 +21,7 @@
 namespace atelier::gpu {
 
 /// Carries a core::error through code that builds a network; caught by the
-/// `load` that began.
+/// `load` that started it.
 class model_error : public std::runtime_error {
 public:
   explicit model_error(core::error why)
@@ -35,13 +35,13 @@ private:
   core::error why_;
 };
 
-/// Throws model_error for what failed.
+/// Throws model_error if `x` is an error.
 inline void or_throw(const core::result<void>& x) {
   if (!x)
     throw model_error{x.why()};
 }
 
-/// Hands a network its tensors, and notes which were taken.
+/// Gives a network its tensors, and records which were taken.
 /// Threads: one at a time.
 class weights {
 public:
@@ -53,31 +53,31 @@ public:
 
   bool has(std::string_view name) const;
 
-  /// Returns the stored shape; empty where there is no such tensor.
+  /// Returns the stored shape; empty if no such tensor exists.
   std::vector<int64_t> shape_of(std::string_view name) const;
 
-  /// Returns the tensor in the placement's type on its device. Where the
-  /// stored type is that type and the device is the CPU, it is the mapped file
-  /// itself: it must not be written to.
+  /// Returns the tensor in the placement's type on its device. If the stored
+  /// type is that type and the device is the CPU, the result is the mapped file
+  /// itself and must not be written to.
   /// Throws model_error: ec::bad_payload (missing, another shape, not a
   /// floating-point type).
   torch::Tensor take(std::string_view name, torch::IntArrayRef shape);
 
-  /// The same in a type of the caller's choice.
+  /// Returns the same tensor in a type of the caller's choice.
   torch::Tensor take(std::string_view name, torch::IntArrayRef shape,
                      torch::Dtype as);
 
-  /// Says that what `take` returned has been copied elsewhere: its part of the
-  /// file need not stay in memory.
+  /// Records that the result of `take` has been copied elsewhere, so that its
+  /// part of the file need not stay in memory.
   void let_go(std::string_view name) const;
 
   /// Returns a function that does the same later; it keeps the file open.
   std::function<void()> release_later(std::string_view name) const;
 
-  /// Notes a tensor as known and not needed.
+  /// Marks a tensor as known and not needed.
   void skip(std::string_view name);
 
-  /// Throws model_error (ec::bad_payload) naming the tensors that nobody took.
+  /// Throws model_error (ec::bad_payload) naming the tensors not taken.
   void expect_all_taken() const;
 
 private:
@@ -89,13 +89,13 @@ private:
 /// Returns LibTorch's name of a stored type.
 torch::Dtype torch_type(tensor_type x);
 
-/// Returns whether a device's memory was too short. The CPU's allocator has no
-/// type of its own for that, only a text.
+/// Returns whether a device ran out of memory. The CPU's allocator has no type
+/// of its own for that error, only a text.
 bool ran_out_of_memory(const c10::Error& x);
 
-/// Runs `build` and turns what it throws into an error: model_error's own,
-/// others as ec::internal (ec::out_of_resources where memory ran out), with
-/// `what` in the text.
+/// Runs `build` and turns an exception into an error: model_error's own, others
+/// into ec::internal (ec::out_of_resources if memory ran out), with `what` in
+/// the text.
 template <class Function>
 auto with_model_border(std::string_view what, Function build)
   -> core::result<decltype(build())> {

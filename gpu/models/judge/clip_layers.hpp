@@ -18,21 +18,22 @@ struct clip_layer_shape {
   int64_t width = 0;
   int64_t inner = 0;
   int64_t heads = 1;
-  /// Of the tower; the first weights shrink with it.
+  /// Number of layers of the tower; the initial weights shrink with it.
   int64_t layers = 1;
   clip_activation activation = clip_activation::gelu;
   double eps = 1e-5;
-  /// A token sees only those before it.
+  /// Whether a token sees only earlier ones.
   bool causal = false;
 };
 
-/// Attention and two matrices, each after a norm and added to its input.
+/// Attention and two matrices, each after a norm and with a residual
+/// connection.
 /// Source: transformers, models/clip/modeling_clip.py, CLIPEncoderLayer.
 class clip_layer_net : public torch::nn::Module {
 public:
   clip_layer_net(const clip_layer_shape& shape, const first_weights& from);
 
-  /// [n, tokens, width] -> the same.
+  /// Maps [n, tokens, width] to the same shape.
   torch::Tensor operator()(const torch::Tensor& x) const;
 
 private:

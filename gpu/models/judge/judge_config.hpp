@@ -8,26 +8,26 @@
 
 namespace atelier::gpu {
 
-/// Pixels of a side of the family's pictures, and elements of a side of their
+/// Pixels of a side of the family's images, and elements of a side of their
 /// latents.
 inline constexpr int64_t family_side = 128;
 inline constexpr int64_t family_latent_side = 16;
-/// Tokens of a text, start and end included. Of a million captions of three
-/// objects about two say more than fits, and lose their last word.
+/// Tokens of a text, including start and end. About two in a million captions
+/// of three objects are longer, and lose their last word.
 inline constexpr uint32_t family_tokens = 48;
-/// Width of the text encoder, hence of what the denoisers look at.
+/// Width of the text encoder, and so of the denoisers' context.
 inline constexpr int64_t family_text_width = 128;
 
-/// The text encoder's config.json, as transformers reads it, and what this
-/// library reads from it.
+/// The text encoder's config.json, as transformers reads it, and the
+/// configuration that this library reads from it.
 std::string text_encoder_config_text();
 clip_text_config family_text_encoder();
 
-/// CLIP's two towers: how well a text fits a picture.
+/// CLIP's two towers, which score how well a text fits an image.
 struct scorer_config {
-  /// With a projection, which is that of both.
+  /// The text tower, with a projection of the same width as the image tower's.
   clip_text_config text;
-  /// Pixels of the pictures' side, and of the squares that are its tokens.
+  /// Pixels of the images' side, and of the square patches that become tokens.
   int64_t side = family_side;
   int64_t patch = 16;
   int64_t width = 128;
@@ -36,19 +36,19 @@ struct scorer_config {
   int64_t heads = 4;
 };
 
-/// As transformers' CLIPModel reads it.
+/// In the form that transformers' CLIPModel reads.
 std::string scorer_config_text();
 scorer_config family_scorer();
 
-/// Tells whether a picture is a good one of its caption.
+/// Judges whether an image is a good one for its caption.
 struct discriminator_config {
-  /// Looks at the picture and reads the caption.
+  /// The towers that read the image and the caption.
   scorer_config towers;
-  /// Width of what weighs both.
+  /// Width of the layers that weigh the evidence of both.
   int64_t inner = 64;
 };
 
-/// With the family's scorer.
+/// Has the family's scorer as its towers.
 discriminator_config family_discriminator();
 std::string discriminator_config_text();
 

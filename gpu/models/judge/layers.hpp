@@ -16,14 +16,15 @@
 
 namespace atelier::gpu::detail {
 
-/// Draws the numbers that a network starts with, on the CPU in float32.
+/// Draws a network's initial weights, on the CPU in float32.
 class first_weights {
 public:
-  /// Without a generator the draws follow torch::manual_seed.
+  /// Without a generator, the draws follow torch::manual_seed.
   explicit first_weights(std::optional<at::Generator> from)
     : from_(std::move(from)) {}
 
-  /// As PyTorch's linear and convolution layers: even in +-1 / sqrt(fan_in).
+  /// Returns uniform values in +-1 / sqrt(fan_in), as PyTorch's linear and
+  /// convolution layers draw them.
   torch::Tensor even(torch::IntArrayRef shape, int64_t fan_in) const;
 
   torch::Tensor normal(torch::IntArrayRef shape, double deviation) const;
@@ -32,8 +33,8 @@ private:
   std::optional<at::Generator> from_;
 };
 
-/// Registers `what` in `in` under a dotted path, with plain modules for the
-/// names between.
+/// Registers `what` in `in` under a dotted path; plain modules are created for
+/// the names in between.
 void place_module(torch::nn::Module& in, std::string_view path,
                   std::shared_ptr<torch::nn::Module> what);
 
@@ -48,12 +49,12 @@ std::shared_ptr<Layer> make_layer(torch::nn::Module& in, std::string_view path,
 
 enum class with_bias : bool { no, yes };
 
-/// [..., in] -> [..., out].
+/// Maps [..., in] to [..., out].
 class linear_net : public torch::nn::Module {
 public:
   linear_net(int64_t in, int64_t out, const first_weights& from,
              with_bias biased = with_bias::yes);
-  /// With weights of the caller's; without a bias where it is undefined.
+  /// Uses the caller's weights; has no bias if `bias` is undefined.
   linear_net(const torch::Tensor& weight, const torch::Tensor& bias);
 
   torch::Tensor operator()(const torch::Tensor& x) const {
@@ -65,7 +66,7 @@ public:
 };
 
 /// Computes several linear layers of one input in one product: [..., in] ->
-/// [..., sum of out]. Either all have biases, or none.
+/// [..., sum of out]. Either all layers have biases, or none has.
 torch::Tensor joined(const torch::Tensor& x,
                      std::initializer_list<const linear_net*> layers);
 
@@ -74,10 +75,10 @@ class conv_net : public torch::nn::Module {
 public:
   conv_net(int64_t in, int64_t out, int64_t kernel, const first_weights& from,
            int64_t stride = 1, with_bias biased = with_bias::yes);
-  /// Cuts pictures into squares as large as the kernel; without a bias.
+  /// Cuts images into squares as large as the kernel; has no bias.
   conv_net(const torch::Tensor& weight, int64_t stride);
 
-  /// [n, in, h, w] -> [n, out, h / stride, w / stride].
+  /// Maps [n, in, h, w] to [n, out, h / stride, w / stride].
   torch::Tensor operator()(const torch::Tensor& x) const {
     return at::conv2d(x, weight, bias, {stride_, stride_},
                       {padding_, padding_});
@@ -131,12 +132,12 @@ public:
   torch::Tensor weight;
 };
 
-/// Splits [n, tokens, parts * width] into `parts` of [n, heads, tokens, width /
-/// heads].
+/// Splits [n, tokens, parts * width] into `parts` tensors [n, heads, tokens,
+/// width / heads].
 std::vector<torch::Tensor> split_heads(const torch::Tensor& x, int64_t parts,
                                        int64_t heads);
 
-/// [n, heads, tokens, d] of each -> [n, tokens, heads * d].
+/// Maps [n, heads, tokens, d] of each to [n, tokens, heads * d].
 torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k,
                      const torch::Tensor& v, bool causal = false);
 

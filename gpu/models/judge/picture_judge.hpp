@@ -15,21 +15,20 @@
 
 namespace atelier::gpu {
 
-/// The family's discriminator at work: how sure it is that a picture is a good
-/// one of its prompt.
-/// Source: DiffServe, section 3.2, whose gate lets a light model's picture pass
-///         where its confidence is high enough.
+/// Runs the family's discriminator, which returns the confidence that an image
+/// is a good one for its prompt.
+/// Source: DiffServe, section 3.2, whose gate accepts a light model's image if
+///         its confidence is high enough.
 /// Threads: one at a time.
 class picture_judge {
 public:
-  /// Opens a folder as `atelier train export` writes it for the discriminator.
+  /// Opens a folder that `atelier train export` wrote for the discriminator.
   /// Errors: ec::not_found, ec::bad_payload (a file of another network).
   static core::result<std::shared_ptr<picture_judge>> load(
     const std::filesystem::path& folder, torch::Device where);
 
-  /// Returns a confidence in 0..1. `pixels`: [3, h, w], 0..255; other sizes
-  /// than the network's are scaled to it.
-  /// Throws c10::Error.
+  /// Returns a confidence in 0..1. Throws c10::Error.
+  /// `pixels`: [3, h, w], 0..255; scaled if their size is not the network's.
   double score(const torch::Tensor& pixels, std::string_view prompt) const;
 
 private:

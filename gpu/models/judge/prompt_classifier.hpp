@@ -11,15 +11,14 @@
 
 namespace atelier::gpu {
 
-/// Expects from a prompt alone how good its picture will be in each of some
-/// ways to draw it.
+/// Predicts from a prompt the quality of its image on each of several routes.
 /// Source: Argus, section 4.1; a quality for each level instead of one class.
 /// Threads: one at a time.
 class prompt_classifier {
 public:
   virtual ~prompt_classifier() = default;
 
-  /// Returns the names of the ways to draw, such as "base@50"; each once.
+  /// Returns the names of the routes, such as "base@50"; each once.
   virtual const std::vector<std::string>& levels() const = 0;
 
   /// Returns the expected quality, 0..1, of each of `levels`, in their order.
@@ -28,8 +27,8 @@ public:
     std::string_view prompt) const = 0;
 };
 
-/// Opens a folder as `atelier train export` writes it for the classifier, to
-/// run on the CPU. Only where models are built in.
+/// Opens a folder that `atelier train export` wrote for the classifier, to run
+/// it on the CPU. Available only in builds with models.
 /// Errors: ec::not_found, ec::io_failed, ec::bad_config, ec::bad_payload; the
 ///         text names the file, and the key or tensor.
 /// Threads: any.

@@ -11,34 +11,34 @@
 
 namespace atelier::gpu {
 
-/// Tells from a prompt alone how good each way to draw it will be.
+/// Shape of the network that predicts from a prompt each route's quality.
 struct prompt_classifier_config {
   clip_text_config text;
-  /// Ways to draw.
+  /// Number of routes.
   int64_t levels = 5;
 };
 
-/// With the family's text encoder. `levels`: their names, the best first.
+/// Has the family's text encoder. `levels`: the routes' names, the best first.
 prompt_classifier_config family_prompt_classifier();
 std::string prompt_classifier_config_text(
   const std::vector<std::string>& levels);
 
-/// What a classifier's config.json says.
+/// The contents of a classifier's config.json.
 struct prompt_classifier_file {
   prompt_classifier_config shape;
-  /// Names of the ways to draw, as variants have them: one for each level.
+  /// Names of the routes, as variants have them: one for each level.
   std::vector<std::string> levels;
-  /// The text encoder's configuration, for what else reads it.
+  /// The text encoder's configuration, for its other readers.
   component encoder;
 };
 
-/// Reads what prompt_classifier_config_text writes, with a text encoder of any
-/// shape.
+/// Reads the output of prompt_classifier_config_text, with a text encoder of
+/// any shape.
 /// Errors: ec::bad_config; the text names the file, the key and its value.
 core::result<prompt_classifier_file> read_prompt_classifier_config(
   std::string_view text, const std::string& file);
 
-/// Returns about how many numbers a network of that shape has, at least.
+/// Returns a lower estimate of the parameters of a network of that shape.
 double parameters_of(const prompt_classifier_config& x);
 
 } // namespace atelier::gpu

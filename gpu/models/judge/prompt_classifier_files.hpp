@@ -11,15 +11,15 @@
 
 namespace atelier::gpu {
 
-/// What a classifier's folder holds.
+/// The contents of a classifier's folder.
 struct prompt_classifier_files {
   prompt_classifier_file config;
   std::shared_ptr<const tokenizer> words;
   std::shared_ptr<const tensor_source> weights;
 };
 
-/// Opens a classifier's folder without its network: all that can be wrong with
-/// it but for its tensors' names and shapes.
+/// Opens a classifier's folder without building its network, and checks
+/// everything except the names and shapes of its tensors.
 /// Errors: ec::not_found, ec::io_failed, ec::bad_config, ec::bad_payload; the
 ///         text names the file, and the key.
 /// Threads: any.

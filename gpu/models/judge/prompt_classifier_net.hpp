@@ -13,20 +13,21 @@
 
 namespace atelier::gpu {
 
-/// Tells from a prompt how good each way to draw it will be: a CLIP text
-/// encoder, and a matrix on its pooled state. One number for each way, not a
-/// class: a class can be learned only from prompts that were drawn in all ways.
+/// Predicts from a prompt the quality on each route: a CLIP text encoder, and a
+/// matrix on its pooled state. It returns one number per route instead of a
+/// class, because a class can be learned only from prompts that were drawn on
+/// all routes.
 /// Threads: one at a time.
 class prompt_classifier_net : public torch::nn::Module {
 public:
-  /// Draws the first weights from `from`; without it torch::manual_seed governs
-  /// them. On the CPU in float32: `to` moves them.
+  /// Draws the initial weights from `from`; without it, torch::manual_seed
+  /// determines them. They are created on the CPU in float32; `to` moves them.
   explicit prompt_classifier_net(
     const prompt_classifier_config& config,
     std::optional<at::Generator> from = std::nullopt);
 
-  /// `ids`: [n, tokens], int64. Returns [n, levels]: logits of the expected
-  /// quality, 0..1.
+  /// Returns [n, levels]: logits of the expected quality, 0..1.
+  /// `ids`: [n, tokens], int64.
   torch::Tensor forward(const torch::Tensor& ids);
 
   text_encoder_net& text() {

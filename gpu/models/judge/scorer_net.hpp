@@ -14,41 +14,41 @@
 
 namespace atelier::gpu {
 
-/// What the tower for pictures makes of n pictures.
+/// The image tower's output for n images.
 struct picture_states {
-  /// [n, width of the tower]: the whole picture, after the last norm.
+  /// [n, width of the tower]: the whole image, after the last norm.
   torch::Tensor pooled;
-  /// [n, patches, width of the tower]: each square, before the last layer.
+  /// [n, patches, width of the tower]: each patch, before the last layer.
   torch::Tensor patches;
 };
 
-/// CLIP's two towers, to be trained: how well a text fits a picture.
-/// named_parameters() has the names of transformers' CLIPModel. Starts as that
-/// does.
+/// CLIP's two towers, trainable, which score how well a text fits an image.
+/// named_parameters() returns the names of transformers' CLIPModel, and the
+/// initial weights have the same distributions.
 /// Threads: one at a time.
 /// Source: transformers, models/clip/modeling_clip.py, CLIPModel.
 class scorer_net : public torch::nn::Module {
 public:
-  /// Draws the first weights from `from`; without it torch::manual_seed governs
-  /// them. On the CPU in float32: `to` moves them.
+  /// Draws the initial weights from `from`; without it, torch::manual_seed
+  /// determines them. They are created on the CPU in float32; `to` moves them.
   explicit scorer_net(const scorer_config& config,
                       std::optional<at::Generator> from = std::nullopt);
 
-  /// `pixels`: [n, 3, side, side] in -1..1.
+  /// Runs the image tower. `pixels`: [n, 3, side, side] in -1..1.
   picture_states look(const torch::Tensor& pixels);
 
-  /// Returns what `look` pools, for distances between sets of pictures.
+  /// Returns the pooled output of `look`, for distances between sets of images.
   torch::Tensor features(const torch::Tensor& pixels) {
     return look(pixels).pooled;
   }
 
-  /// Turns what `look` pools into unit vectors [n, projection].
+  /// Maps the pooled output of `look` to unit vectors [n, projection].
   torch::Tensor project(const torch::Tensor& pooled);
 
   /// Returns unit vectors [n, projection].
   torch::Tensor embed_pictures(const torch::Tensor& pixels);
 
-  /// `ids`: [n, tokens], int64. Returns unit vectors [n, projection].
+  /// Returns unit vectors [n, projection]. `ids`: [n, tokens], int64.
   torch::Tensor embed_texts(const torch::Tensor& ids);
 
   /// Returns the factor of the vectors' products, a scalar.
@@ -56,18 +56,19 @@ public:
     return logit_scale_.exp();
   }
 
-  /// Returns the loss of n pictures and n * k texts, of which text i * k is
-  /// that of picture i: a scalar. Pictures choose among all texts, the n own
-  /// texts among pictures. `also_true` [n, n * k], bool: pairs that count as
-  /// neither right nor wrong; undefined: none.
+  /// Returns the loss of n images and n * k texts, a scalar; text i * k belongs
+  /// to image i. Images choose among all texts, and the n matching texts among
+  /// images.
+  /// `also_true` [n, n * k], bool: pairs that count as neither right nor wrong;
+  /// undefined: none.
   /// Source: CLIP (arXiv:2103.00020), figure 3; with further wrong texts:
   ///         NegCLIP (arXiv:2210.01936), section 4.
   torch::Tensor contrastive_loss(const torch::Tensor& pictures,
                                  const torch::Tensor& texts,
                                  const torch::Tensor& also_true = {}) const;
 
-  /// The tower for texts: shaped as the family's text encoder, of which it can
-  /// be the beginning.
+  /// Returns the text tower. It has the shape of the family's text encoder,
+  /// whose training can start from it.
   text_encoder_net& text() {
     return *text_;
   }

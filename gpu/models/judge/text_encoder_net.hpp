@@ -15,7 +15,7 @@
 
 namespace atelier::gpu {
 
-/// What the trainable text encoder makes of n prompts.
+/// The trainable text encoder's output for n prompts.
 struct text_states {
   /// [n, tokens, hidden_size]: after the last layer and its final norm.
   torch::Tensor states;
@@ -24,17 +24,16 @@ struct text_states {
   torch::Tensor pooled;
 };
 
-/// CLIPTextModel, or CLIPTextModelWithProjection where the config has a
-/// projection, to be trained: named_parameters() has the names of a published
-/// file ("text_model.encoder..."), which transformers 4 and 5 and clip_text
-/// load.
-/// Starts as transformers' does.
+/// A trainable CLIPTextModel, or CLIPTextModelWithProjection if the config has
+/// a projection. named_parameters() returns the names of a published file
+/// ("text_model.encoder..."), which transformers 4 and 5 and clip_text load.
+/// The initial weights have the distributions of transformers.
 /// Threads: one at a time.
 /// Source: transformers, models/clip/modeling_clip.py.
 class text_encoder_net : public torch::nn::Module {
 public:
-  /// Draws the first weights from `from`; without it torch::manual_seed governs
-  /// them. On the CPU in float32: `to` moves them.
+  /// Draws the initial weights from `from`; without it, torch::manual_seed
+  /// determines them. They are created on the CPU in float32; `to` moves them.
   explicit text_encoder_net(const clip_text_config& config,
                             std::optional<at::Generator> from = std::nullopt);
 

@@ -15,7 +15,7 @@
 
 namespace atelier::gpu {
 
-/// Where a transformer's conditions stand in pass_inputs.
+/// Indices of a transformer's conditions in pass_inputs.
 enum mmdit_condition : size_t {
   /// [places, tokens, text_width].
   text_condition,
@@ -24,9 +24,9 @@ enum mmdit_condition : size_t {
   mmdit_conditions,
 };
 
-/// The denoiser of Stable Diffusion 3 (diffusers' SD3Transformer2DModel), a row
-/// of joint blocks.
-/// Threads: one at a time; needs no autograd and records none.
+/// The denoiser of Stable Diffusion 3 (diffusers' SD3Transformer2DModel), a
+/// sequence of joint blocks.
+/// Threads: one at a time; neither needs nor records autograd state.
 class mmdit final : public denoiser {
 public:
   /// Errors: as unet::load.

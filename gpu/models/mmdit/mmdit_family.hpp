@@ -6,7 +6,7 @@
 namespace atelier::gpu {
 
 /// Two CLIP text encoders and a transformer of joint blocks. A third text
-/// encoder, T5, is refused: models draw without it.
+/// encoder, T5, is rejected: models draw without it.
 extern const model_pipeline stable_diffusion_3;
 
 extern const family mmdit_family;

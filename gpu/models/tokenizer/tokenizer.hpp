@@ -11,21 +11,21 @@
 
 namespace atelier::gpu {
 
-/// A prompt as a text encoder takes it.
+/// A prompt as input of a text encoder.
 struct tokens {
-  /// Exactly `length` ids: start, the prompt's, end, padding.
+  /// Exactly `length` ids: start, the prompt's tokens, end, padding.
   std::vector<int32_t> ids;
-  /// Tokens of the prompt that did not fit, start and end not counted.
+  /// Tokens of the prompt that did not fit, without start and end.
   uint32_t left_out = 0;
 };
 
-/// CLIP's byte-pair encoding, id for id that of transformers' CLIPTokenizer
+/// CLIP's byte-pair encoding, with the same ids as transformers' CLIPTokenizer
 /// without ftfy.
 /// Threads: any; it does not change.
 class tokenizer {
 public:
-  /// Reads the vocabulary and the settings beside it. An added_tokens.json that
-  /// older tokenizers have beside the vocabulary is read too.
+  /// Reads the vocabulary and the settings beside it, and an added_tokens.json,
+  /// which older tokenizers have beside the vocabulary.
   /// Errors: ec::not_found, ec::io_failed, ec::bad_payload; the text names the
   ///         file, and the key or line.
   static core::result<std::shared_ptr<const tokenizer>> load(
@@ -33,21 +33,21 @@ public:
 
   virtual ~tokenizer() = default;
 
-  /// Encodes UTF-8 to `length` ids, padded as the model's config says. What is
-  /// not UTF-8 counts as U+FFFD. Takes time about in proportion to the prompt's
-  /// length.
+  /// Encodes UTF-8 to `length` ids, padded as specified by the model's config.
+  /// Invalid UTF-8 counts as U+FFFD. Takes time about proportional to the
+  /// prompt's length.
   /// @pre length >= 2
   virtual tokens encode(std::string_view prompt,
                         uint32_t length = 77) const = 0;
 
-  /// Ids of the special tokens.
+  /// Return the ids of the special tokens.
   virtual int32_t start_id() const = 0;
   virtual int32_t end_id() const = 0;
   virtual int32_t padding_id() const = 0;
-  /// One more than the largest id.
+  /// Returns one more than the largest id.
   virtual uint32_t vocabulary_size() const = 0;
-  /// Longest sequence that the config names (model_max_length); 77 where it
-  /// names none.
+  /// Returns the longest sequence allowed by the config (model_max_length), or
+  /// 77 if it has no limit.
   virtual uint32_t max_length() const = 0;
 };
 

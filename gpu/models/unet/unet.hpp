@@ -16,7 +16,7 @@
 
 namespace atelier::gpu {
 
-/// One forward pass over a batch of n rows.
+/// Inputs of one forward pass for a batch of n rows.
 struct unet_input {
   /// [n, in_channels, h, w].
   torch::Tensor sample;
@@ -24,16 +24,16 @@ struct unet_input {
   torch::Tensor timestep;
   /// [n, tokens, cross_attention_dim].
   torch::Tensor context;
-  /// [n, p]: pooled text, where the config has addition_embed_type.
+  /// [n, p]: pooled text, if the config has addition_embed_type.
   torch::Tensor pooled;
-  /// [n, 5 or 6]: micro-conditioning, where addition_embed_type is text_time.
+  /// [n, 5 or 6]: micro-conditioning, if addition_embed_type is text_time.
   torch::Tensor time_ids;
-  /// [n, time_cond_proj_dim]: embedded guidance, where the config has it.
+  /// [n, time_cond_proj_dim]: embedded guidance, if the config has it.
   torch::Tensor guidance_embedding;
 };
 
-/// Where a U-Net's conditions stand in pass_inputs; those that its config does
-/// not have are undefined.
+/// Indices of a U-Net's conditions in pass_inputs; conditions that its config
+/// does not have are undefined.
 enum unet_condition : size_t {
   context_condition,
   pooled_condition,
@@ -43,11 +43,11 @@ enum unet_condition : size_t {
 };
 
 /// The denoiser of Stable Diffusion (diffusers' UNet2DConditionModel). Its
-/// blocks are the levels down, the middle and the levels up.
-/// Threads: one at a time; needs no autograd and records none.
+/// blocks are the downward levels, the middle and the upward levels.
+/// Threads: one at a time; neither needs nor records autograd state.
 class unet final : public denoiser {
 public:
-  /// Takes the weights out of `from`, laid out for the device once.
+  /// Loads the weights from `from`, in the layout of the device.
   /// Errors: ec::bad_config (a key that is not supported, by name),
   ///         ec::bad_payload (a tensor missing, extra or of another shape).
   static core::result<std::unique_ptr<unet>> load(const component& from,
@@ -75,8 +75,8 @@ private:
   std::unique_ptr<impl> impl_;
 };
 
-/// Returns the sinusoidal embedding of guidance scales that a model distilled
-/// with guidance takes: `scales` [n] float32 -> [n, dim] float32.
+/// Returns the sinusoidal embedding of guidance scales for a model distilled
+/// with guidance: `scales` [n] float32 -> [n, dim] float32.
 /// Source: diffusers, LatentConsistencyModelPipeline
 ///         .get_guidance_scale_embedding, of `scale - 1`.
 torch::Tensor embed_guidance(const torch::Tensor& scales, int64_t dim);

@@ -14,9 +14,8 @@
 
 namespace atelier::gpu {
 
-/// A model of Stable Diffusion: one or two text encoders and a U-Net.
-/// A condition has the context and, where the denoiser takes it, the pooled
-/// text.
+/// A Stable Diffusion model: one or two text encoders and a U-Net. A condition
+/// has the context and, if the denoiser uses it, the pooled text.
 class unet_model final : public model {
 public:
   /// Errors: those of the parts.
@@ -27,7 +26,7 @@ public:
     return *unet_;
   }
 
-  /// An empty `negative` is embedded as zeros where the model asks for that.
+  /// An empty `negative` is embedded as zeros if the model requires it.
   condition encode(std::string_view asked, bool negative) const override;
   pass_inputs make_inputs(const pass_key& key) const override;
   void write(const condition& from, const core::recipe& how, bool negative,
@@ -35,7 +34,7 @@ public:
   bool embeds_guidance() const override;
   uint64_t weight_bytes() const override;
 
-  /// Whether the denoiser takes more than text: sizes, or guidance.
+  /// Returns whether the denoiser also takes sizes or guidance.
   bool takes_more_than_text() const;
 
 private:
@@ -54,7 +53,7 @@ private:
   std::unique_ptr<unet> unet_;
 };
 
-/// The family's loader.
+/// Loads a model of the family.
 core::result<std::shared_ptr<const model>> load_unet_model(
   const model_files& from, const placement& where);
 

@@ -15,20 +15,19 @@
 
 namespace atelier::gpu {
 
-/// What an encoder says of a picture's latent: a normal distribution.
+/// An encoder's output for an image's latent: a normal distribution.
 struct latent_distribution {
   /// [n, latent_channels, h / factor, w / factor], unscaled, in float32.
   torch::Tensor mean;
-  /// As mean; the logarithm of the variance, clamped to -30..20. Minus
-  /// infinity throughout for AutoencoderTiny.
+  /// Shaped as mean; the logarithm of the variance, clamped to -30..20. For
+  /// AutoencoderTiny, every value is minus infinity.
   torch::Tensor log_variance;
 };
 
-/// Diffusers' AutoencoderKL, and AutoencoderTiny behind the same face (whose
-/// variance is 0). Latents here are those that the denoiser sees: scaled by
-/// scaling_factor and shifted by shift_factor.
-/// Computes in float32 where the config's force_upcast asks for it and the
-/// placement's type is float16.
+/// Diffusers' AutoencoderKL, or AutoencoderTiny behind the same interface
+/// (whose variance is 0). Latents here are those of the denoiser: scaled by
+/// scaling_factor and shifted by shift_factor. Computes in float32 if the
+/// config's force_upcast is set and the placement's type is float16.
 /// Threads: one at a time; records no autograd state.
 class autoencoder {
 public:
@@ -40,32 +39,32 @@ public:
   autoencoder(const autoencoder&) = delete;
   autoencoder& operator=(const autoencoder&) = delete;
 
-  /// `pixels`: [n, 3, h, w] in -1..1. Returns the unscaled distribution; see
-  /// `to_latent`.
+  /// Returns the unscaled distribution; see `to_latent`.
+  /// `pixels`: [n, 3, h, w] in -1..1.
   latent_distribution encode(const torch::Tensor& pixels) const;
 
   /// Returns the denoiser's latent for a drawn or mean value of encode.
   torch::Tensor to_latent(const torch::Tensor& drawn) const;
 
-  /// `latent`: [n, latent_channels, h, w] as the denoiser leaves it. Returns
-  /// [n, 3, h * factor, w * factor], about -1..1, in float32.
+  /// Returns [n, 3, h * factor, w * factor], about -1..1, in float32.
+  /// `latent`: [n, latent_channels, h, w] in the denoiser's scale.
   torch::Tensor decode(const torch::Tensor& latent) const;
 
-  /// How many parts a decoding has that can wait for each other.
+  /// Returns the number of parts into which a decoding can be split.
   size_t decode_parts() const;
 
-  /// Does one part of `decode` on what the part before gave; the first takes
-  /// the latent, the last returns the picture: for one row the same bits as in
-  /// one go. @pre index < decode_parts()
+  /// Runs one part of `decode` on the result of the previous part. The first
+  /// part takes the latent, and the last returns the image. For one row, the
+  /// bits equal those of `decode`. @pre index < decode_parts()
   torch::Tensor decode_part(size_t index, torch::Tensor x) const;
 
-  /// Decodes in overlapping tiles that are blended: bounded memory, close to
-  /// `decode` but not equal.
+  /// Decodes in overlapping tiles that are blended. Memory is bounded; the
+  /// result is close to `decode` but not equal.
   /// Source: diffusers, AutoencoderKL._tiled_decode.
   torch::Tensor decode_tiled(const torch::Tensor& latent) const;
 
   const autoencoder_config& config() const;
-  /// Pixels of a picture's side for each element of a latent's side.
+  /// Returns the pixels of an image's side per element of a latent's side.
   uint32_t factor() const;
   uint64_t weight_bytes() const;
 

@@ -9,24 +9,24 @@
 
 namespace atelier::gpu {
 
-/// Names the network behind the autoencoder's face.
+/// The network behind the autoencoder's interface.
 enum class autoencoder_kind : uint8_t {
-  /// AutoencoderKL: Stable Diffusion's own.
+  /// AutoencoderKL, as in Stable Diffusion.
   kl,
-  /// AutoencoderTiny: a small one for previews.
+  /// AutoencoderTiny, a small one for previews.
   tiny,
 };
 
 /// Non-linearity between the layers.
 enum class autoencoder_activation : uint8_t { silu, relu, gelu, mish };
 
-/// Shape of an autoencoder and what its latents are scaled by.
+/// Shape of an autoencoder, and the scale of its latents.
 struct autoencoder_config {
   autoencoder_kind kind = autoencoder_kind::kl;
   int64_t latent_channels = 4;
   autoencoder_activation activation = autoencoder_activation::silu;
 
-  /// Latents are `(drawn - shift_factor) * scaling_factor`, or, where
+  /// Latents are `(drawn - shift_factor) * scaling_factor`, or, if
   /// `latents_mean` is not empty, `(drawn - mean) * scaling_factor / std`.
   double scaling_factor = 0.18215;
   double shift_factor = 0.0;
@@ -34,32 +34,32 @@ struct autoencoder_config {
   std::vector<double> latents_mean;
   std::vector<double> latents_std;
 
-  /// Computes in float32 where float16 is asked for.
+  /// Whether to compute in float32 if float16 is requested.
   bool force_upcast = true;
 
   /// AutoencoderKL: one value for each resolution, finest first.
   std::vector<int64_t> block_out_channels = {64};
   int64_t layers_per_block = 1;
   int64_t norm_num_groups = 32;
-  /// Pixels of a picture's side that one tile covers.
+  /// Pixels of an image's side that one tile covers.
   int64_t sample_size = 32;
   bool use_quant_conv = true;
   bool use_post_quant_conv = true;
   bool mid_block_add_attention = true;
 
   /// AutoencoderTiny: width, and residual blocks of each resolution in the
-  /// order in which they are computed.
+  /// order of computation.
   int64_t encoder_channels = 64;
   int64_t decoder_channels = 64;
   std::vector<int64_t> num_encoder_blocks = {1, 3, 3, 3};
   std::vector<int64_t> num_decoder_blocks = {3, 3, 3, 1};
 
-  /// Pixels of a picture's side for each element of a latent's side.
+  /// Returns the pixels of an image's side per element of a latent's side.
   uint32_t factor() const;
 };
 
 /// Reads the configuration of AutoencoderKL or AutoencoderTiny as diffusers
-/// writes it; what a file leaves out is diffusers' default.
+/// writes it; missing keys have diffusers' defaults.
 /// Errors: ec::bad_config; the text names the file, the key and its value.
 /// Threads: any.
 /// Source: diffusers, models/autoencoders/autoencoder_kl.py and

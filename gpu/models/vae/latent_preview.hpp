@@ -11,23 +11,24 @@
 
 namespace atelier::gpu {
 
-/// Makes small pictures of latents while a run goes on: AutoencoderTiny decodes
-/// them; of AutoencoderKL, which is slow, each place of the latent becomes one
-/// pixel by a linear map, fitted once to the autoencoder's own pictures of even
-/// patches. So it needs no table of numbers for each family.
-/// Threads: as the autoencoder; it must outlive this.
+/// Draws small images of latents during a run. AutoencoderTiny decodes them.
+/// AutoencoderKL is slow, so a linear map turns each place of the latent into
+/// one pixel; it is fitted once to the autoencoder's own images of uniform
+/// patches, so that no family needs a table of numbers.
+/// Threads: as the autoencoder, which must outlive this object.
 class latent_preview {
 public:
   explicit latent_preview(const autoencoder& from);
 
-  /// `x0`: [c, h, w], the predicted clean latent. Returns [height, width, 3],
-  /// uint8, on the CPU, of at most `most_pixels`; undefined where that cannot
-  /// be.
+  /// Returns [height, width, 3], uint8, on the CPU, with at most `most_pixels`;
+  /// undefined if that is not possible.
+  /// `x0`: [c, h, w], the predicted clean latent.
   torch::Tensor draw(const torch::Tensor& x0, int64_t most_pixels) const;
 
 private:
   const autoencoder& from_;
-  /// [3, channels], and what is added, [3, 1]; undefined with AutoencoderTiny.
+  /// The linear map, [3, channels], and its offset, [3, 1]; undefined with
+  /// AutoencoderTiny.
   torch::Tensor weight_;
   torch::Tensor bias_;
 };

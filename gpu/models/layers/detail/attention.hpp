@@ -9,8 +9,8 @@
 
 namespace atelier::gpu::detail {
 
-/// Lets every token of `q` look at those of `k` and `v`: [n, tokens, width] of
-/// each -> [n, tokens of q, width].
+/// Lets every token of `q` attend to the tokens of `k` and `v`: [n, tokens,
+/// width] of each -> [n, tokens of q, width].
 torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k,
                      const torch::Tensor& v, int64_t heads);
 

@@ -13,18 +13,18 @@
 
 namespace atelier::gpu::detail {
 
-/// What a convolution's weights file holds beside the kernel.
+/// Whether a convolution's weights file holds a bias.
 enum class conv_bias : uint8_t { none, present };
 
-/// Zeros around a picture.
+/// The border of zeros around an image.
 struct conv_border {
   int64_t rows;
   int64_t columns;
 };
 
-/// A convolution with a square kernel. On a CPU its weights stay in the file
-/// until `prepare`, which lays them out for oneDNN where that computes; the
-/// first use prepares what is not prepared. Elsewhere they are prepared at
+/// A convolution with a square kernel. On a CPU, its weights stay in the file
+/// until `prepare`, which packs them for oneDNN if oneDNN computes it; without
+/// `prepare`, the first use does so. On other devices they are prepared at
 /// once.
 /// Threads: one at a time.
 class conv_layer {
@@ -36,15 +36,15 @@ public:
                          int64_t in, int64_t kernel,
                          conv_bias bias = conv_bias::present);
 
-  /// Makes a layer of weights [out, in, k, k] that `make` returns when they are
-  /// needed; `bias`: [out], or undefined. `made` is called after that.
+  /// Makes a layer whose weights [out, in, k, k] are returned by `make` when
+  /// they are needed; `made` is called afterwards. `bias`: [out], or undefined.
   conv_layer(std::function<torch::Tensor()> make, std::function<void()> made,
              torch::Tensor bias, at::IntArrayRef shape, const placement& where);
 
-  /// Lays the weights out, and gives back the memory of what they came from.
+  /// Packs the weights, and frees the memory of their source.
   void prepare() const;
 
-  /// [n, in, h, w] -> [n, out, h', w'], channels-last.
+  /// Maps [n, in, h, w] to [n, out, h', w'], channels-last.
   torch::Tensor operator()(const torch::Tensor& x, conv_border border,
                            int64_t stride = 1) const;
 

@@ -14,7 +14,7 @@
 
 namespace atelier::gpu::detail {
 
-/// Multiplies by a matrix and adds a bias, over the last axis.
+/// Multiplies the last axis by a matrix and adds a bias.
 /// Threads: any number; it does not change.
 class linear {
 public:
@@ -24,18 +24,18 @@ public:
   linear(weights& from, const std::string& name, int64_t in, int64_t out,
          bool biased = true);
 
-  /// Takes a convolution of one pixel, whose weight is [out, in, 1, 1].
+  /// Takes a 1x1 convolution, whose weight is [out, in, 1, 1].
   static linear of_pixel(weights& from, const std::string& name, int64_t in,
                          int64_t out);
 
-  /// Takes several without bias as one, whose outputs stand side by side.
+  /// Takes several layers without bias as one, with concatenated outputs.
   static linear joined(weights& from, const std::vector<std::string>& names,
                        int64_t in, int64_t out);
 
-  /// [..., in] -> [..., out].
+  /// Maps [..., in] to [..., out].
   torch::Tensor operator()(const torch::Tensor& x) const;
 
-  /// Adds it to `y` [..., out], without gaps, and returns that.
+  /// Adds the result to `y` [..., out], without gaps, and returns `y`.
   torch::Tensor add_to(const torch::Tensor& y, const torch::Tensor& x) const;
 
 private:
@@ -47,20 +47,20 @@ private:
 
   int64_t out_ = 0;
   host_weights host_;
-  // Where the host's kernels do not compute.
+  // Used if the host's kernels are not.
   torch::Tensor weight_;
   torch::Tensor bias_;
 };
 
-/// A linear layer to two halves, the first of which is multiplied by GELU of
-/// the second.
+/// A linear layer with two halves of outputs; the first half is multiplied by
+/// GELU of the second.
 /// Source: diffusers, models/activations.py, GEGLU.
 class gated_linear {
 public:
   /// Takes `name`.weight [2 * out, in] and `name`.bias.
   gated_linear(weights& from, const std::string& name, int64_t in, int64_t out);
 
-  /// [..., in] -> [..., out].
+  /// Maps [..., in] to [..., out].
   torch::Tensor operator()(const torch::Tensor& x) const;
 
 private:
@@ -87,22 +87,23 @@ public:
   /// Takes `name`.weight [out, in, kernel, kernel] and `name`.bias [out].
   conv(weights& from, const std::string& name, const conv_shape& shape);
 
-  /// The same, and `shortcut`.weight [out, c, 1, 1] and its bias for a
-  /// convolution of one pixel that is added; `parts` add up to c.
+  /// Also takes `shortcut`.weight [out, c, 1, 1] and its bias for a 1x1
+  /// convolution whose result is added; `parts` add up to c.
   conv(weights& from, const std::string& name, const conv_shape& shape,
        const std::string& shortcut, const std::vector<int64_t>& parts);
 
-  /// [n, in, h, w] -> [n, out, h', w'].
+  /// Maps [n, in, h, w] to [n, out, h', w'].
   torch::Tensor operator()(const torch::Tensor& x) const;
 
-  /// Adds `y` [n, out, h', w'] to it.
+  /// Returns the result plus `y` [n, out, h', w'].
   torch::Tensor plus(const torch::Tensor& x, const torch::Tensor& y) const;
 
-  /// Adds the short cut from maps of the size of the result, one for each part.
+  /// Adds the shortcut from maps of the size of the result, one for each part.
   torch::Tensor with_shortcut(const torch::Tensor& x,
                               const std::vector<torch::Tensor>& parts) const;
 
-  /// Convolves `x` enlarged to h x w, each pixel from the nearest one.
+  /// Convolves `x` enlarged to h x w, where each pixel has the value of the
+  /// nearest one.
   torch::Tensor enlarged(const torch::Tensor& x, int64_t h, int64_t w) const;
 
   /// Convolves `x` with a row and a column of zeros after it.
@@ -115,7 +116,7 @@ private:
 
   conv_shape shape_;
   host_weights host_;
-  // Where the host's kernels do not compute.
+  // Used if the host's kernels are not.
   torch::Tensor weight_;
   torch::Tensor bias_;
   torch::Tensor shortcut_weight_;

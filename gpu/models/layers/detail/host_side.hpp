@@ -15,7 +15,7 @@
 namespace atelier::gpu::detail {
 
 /// Returns the element type with which the kernels of gpu/kernels compute at
-/// that place; nothing where LibTorch's operators do.
+/// that placement; nothing if LibTorch's operators compute there.
 inline std::optional<host::element> host_element(const placement& where) {
   if (!where.device.is_cpu())
     return std::nullopt;
@@ -26,24 +26,24 @@ inline std::optional<host::element> host_element(const placement& where) {
   return std::nullopt;
 }
 
-/// The same for what `x` is.
+/// Returns the same for the placement of `x`.
 inline std::optional<host::element> host_element(const torch::Tensor& x) {
   return host_element(placement{x.device(), x.scalar_type()});
 }
 
-/// Spreads tasks 0..count over LibTorch's threads: `run(first, last)`.
+/// Distributes tasks 0..count over LibTorch's threads: `run(first, last)`.
 template <class Function>
 void spread(int64_t count, const Function& run) {
   at::parallel_for(0, count, 1, run);
 }
 
-/// Returns [n, h, w, c] without gaps, for [n, c, h, w]; a view where the
-/// channels stand last in memory.
+/// Returns [n, h, w, c] without gaps, for [n, c, h, w]; a view if `x` is
+/// channels-last.
 inline torch::Tensor channels_last(const torch::Tensor& x) {
   return x.permute({0, 2, 3, 1}).contiguous();
 }
 
-/// Returns room for [n, c, h, w] whose channels stand last in memory.
+/// Returns an uninitialised channels-last tensor [n, c, h, w].
 inline torch::Tensor room_like(const torch::Tensor& x, int64_t n, int64_t c,
                                int64_t h, int64_t w) {
   return torch::empty({n, c, h, w}, x.options(),

@@ -12,18 +12,19 @@
 
 namespace atelier::gpu::detail {
 
-/// The matrix of a linear layer or convolution, laid out for
+/// The matrix of a linear layer or convolution, packed for
 /// gpu/kernels/host_dense.
 class host_weights {
 public:
   host_weights() = default;
 
-  /// Makes room for `columns` and pieces of so many channels each.
+  /// Allocates memory for `columns` and for pieces with these numbers of
+  /// channels.
   host_weights(host::element type, int64_t columns,
                std::vector<int64_t> channels);
 
-  /// Lays out pieces from `piece` on, of columns from `at` on: `from` is
-  /// [columns, channels] or [columns, channels, pieces], of any strides.
+  /// Packs columns from `at` on of pieces from `piece` on. `from` is [columns,
+  /// channels] or [columns, channels, pieces], with any strides.
   void put(size_t piece, int64_t at, const torch::Tensor& from);
 
   /// Adds to the bias of columns from `at` on.
@@ -33,7 +34,7 @@ public:
     return !packed_.defined();
   }
 
-  /// Fills in what a job needs of the weights.
+  /// Sets a job's fields that describe the weights.
   void prepare(host::dense_job& job) const;
 
   uint64_t bytes() const;
@@ -48,7 +49,7 @@ private:
   torch::Tensor zeros_;
 };
 
-/// Does all of a job on LibTorch's threads.
+/// Runs a whole job on LibTorch's threads.
 void run_whole(const host::dense_job& job);
 
 } // namespace atelier::gpu::detail

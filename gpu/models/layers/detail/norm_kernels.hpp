@@ -12,26 +12,26 @@ struct bfloat16_bits {
 };
 
 /// Loops over plain memory on one thread, compiled for several generations of
-/// processors; the best one is taken at run time. "Channels" is the fastest
+/// processors; the best one is chosen at run time. "Channels" is the fastest
 /// axis, "places" the slower one. Elements are float or bfloat16_bits.
 
-/// Adds to sum[c] and squares[c] those of x[place, c] - pivot[c].
+/// Adds x[place, c] - pivot[c] to sum[c], and its square to squares[c].
 void add_moments(const float* x, size_t places, size_t channels,
                  const float* pivot, double* sum, double* squares);
 void add_moments(const bfloat16_bits* x, size_t places, size_t channels,
                  const float* pivot, double* sum, double* squares);
 
-/// What follows `x * factor + offset`.
+/// The function applied to `x * factor + offset`.
 enum class after_scaling : uint8_t { nothing, silu };
 
-/// out[place, c] = then(x[place, c] * factor[c] + offset[c]).
+/// Computes out[place, c] = then(x[place, c] * factor[c] + offset[c]).
 void scale(const float* x, float* out, size_t places, size_t channels,
            const float* factor, const float* offset, after_scaling then);
 void scale(const bfloat16_bits* x, bfloat16_bits* out, size_t places,
            size_t channels, const float* factor, const float* offset,
            after_scaling then);
 
-/// out[i] = then(x[i] * factor + offset).
+/// Computes out[i] = then(x[i] * factor + offset).
 void scale_alike(const float* x, float* out, size_t count, float factor,
                  float offset, after_scaling then);
 void scale_alike(const bfloat16_bits* x, bfloat16_bits* out, size_t count,

@@ -12,7 +12,7 @@
 
 namespace atelier::gpu::detail {
 
-/// What follows a normalisation.
+/// The function applied after a normalisation.
 enum class after_norm : uint8_t { nothing, silu };
 
 /// Normalises groups of channels of each row.
@@ -25,15 +25,15 @@ public:
   group_norm(weights& from, const std::string& name, int64_t channels,
              int64_t groups, double eps);
 
-  /// [n, channels, h, w] -> the same.
+  /// Maps [n, channels, h, w] to the same shape.
   torch::Tensor operator()(const torch::Tensor& x, after_norm then) const;
 
-  /// The same of `x` + `shift` [n, channels].
+  /// Returns the result for `x` + `shift` [n, channels].
   torch::Tensor shifted(const torch::Tensor& x, const torch::Tensor& shift,
                         after_norm then) const;
 
-  /// The same of `x` and `y` side by side: their channels together are
-  /// `channels`.
+  /// Returns the result for the concatenation of `x` and `y`, which together
+  /// have `channels` channels.
   torch::Tensor joined(const torch::Tensor& x, const torch::Tensor& y,
                        after_norm then) const;
 
@@ -56,7 +56,7 @@ public:
   /// Takes `name`.weight and `name`.bias, [width] each.
   layer_norm(weights& from, const std::string& name, int64_t width);
 
-  /// [..., width] -> the same.
+  /// Maps [..., width] to the same shape.
   torch::Tensor operator()(const torch::Tensor& x) const;
 
 private:

@@ -11,13 +11,12 @@
 
 namespace atelier::gpu::detail {
 
-/// Doubles both sides by repeating elements, then convolves with a kernel of
-/// three.
+/// Doubles both sides by repeating elements, then convolves with a 3x3 kernel.
 ///
-/// On a CPU the repeated elements are never made. Four results stand around
-/// each corner between four elements, and see those four alone: so one
-/// convolution with a kernel of two, of weights that were added up beforehand,
-/// gives all of them, with 16 multiplications for each element in place of 36.
+/// On a CPU, the repeated elements are never stored. The four results around
+/// each corner between four elements depend only on those four. One convolution
+/// with a 2x2 kernel, whose weights are summed in advance, therefore computes
+/// all of them, with 16 multiplications per element instead of 36.
 /// Threads: one at a time.
 class upsample_conv {
 public:
@@ -25,7 +24,7 @@ public:
   static upsample_conv take(weights& from, const std::string& name,
                             int64_t channels);
 
-  /// [n, channels, h, w] -> [n, channels, 2 h, 2 w].
+  /// Maps [n, channels, h, w] to [n, channels, 2 h, 2 w].
   torch::Tensor operator()(const torch::Tensor& x) const;
 
   void prepare() const {
@@ -45,7 +44,7 @@ private:
 
 /// Returns the weights [4 * out, in, 2, 2] of the convolution over corners for
 /// `weight` [out, in, 3, 3]: the results above left of a corner, above right,
-/// below left, below right, `out` each. Sums in float32.
+/// below left and below right, `out` channels each. Sums in float32.
 torch::Tensor corner_weights(const torch::Tensor& weight);
 
 } // namespace atelier::gpu::detail

@@ -16,11 +16,11 @@
 
 namespace atelier::gpu::detail {
 
-/// Normalises tokens, then scales and shifts them by what the pass says of
-/// their place.
+/// Normalises tokens, then scales and shifts them depending on the pass's
+/// embedding of their place.
 class modulation {
 public:
-  /// `parts`: vectors of one width that the pass's embedding is turned to.
+  /// @param parts number of vectors of one width computed from the embedding
   modulation(weights& from, const std::string& name, int64_t width,
              int64_t parts);
 
@@ -32,11 +32,11 @@ private:
   linear linear_;
 };
 
-/// x [places, tokens, width] -> normalised, * (1 + scale) + shift.
+/// Normalises x [places, tokens, width] and returns it * (1 + scale) + shift.
 torch::Tensor modulated(const torch::Tensor& x, const torch::Tensor& scale,
                         const torch::Tensor& shift);
 
-/// Two layers with GELU's approximation by tanh between them.
+/// Two layers with the tanh approximation of GELU between them.
 class feed_forward {
 public:
   feed_forward(weights& from, const std::string& name, int64_t width);
@@ -48,8 +48,8 @@ private:
   linear second_;
 };
 
-/// Attention of the tokens of image and text to each other, and a feed-forward
-/// layer for each. The last block of a model leaves the text as it is.
+/// Joint attention of the tokens of image and text, and a feed-forward layer
+/// for each. The last block of a model does not change the text.
 /// Source: diffusers 0.42, models/attention.py, JointTransformerBlock.
 class joint_block {
 public:
@@ -59,7 +59,7 @@ public:
   void operator()(const pass& of, activations& state) const;
 
 private:
-  /// The queries, keys and values of one of both.
+  /// The queries, keys and values of the image or the text.
   struct projections {
     linear q;
     linear k;
@@ -73,7 +73,7 @@ private:
   projections of_text_;
   linear out_image_;
   feed_forward ff_image_;
-  /// Not in the last block.
+  /// Empty in the last block.
   std::optional<linear> out_text_;
   std::optional<feed_forward> ff_text_;
 };

@@ -13,34 +13,34 @@ namespace atelier::gpu::detail {
 struct added_token {
   std::string content;
   int32_t id = 0;
-  /// Takes the white space on that side too.
+  /// Whether it also absorbs white space on its left or right.
   bool lstrip = false;
   bool rstrip = false;
-  /// Found in the normal form of the text instead of in the text.
+  /// Whether it is found in the normal form of the text instead of the text.
   bool normalized = false;
-  /// Only changes which of two tokens are the same.
+  /// Only affects which tokens count as equal.
   bool special = false;
 
   friend bool operator==(const added_token&, const added_token&) = default;
 };
 
-/// Finds added tokens in a text: the leftmost, of those the longest.
+/// Finds added tokens in a text: the leftmost first, and the longest of those.
 /// Threads: any; it does not change.
 /// Source: tokenizers, src/tokenizer/added_vocabulary.rs
 class token_finder {
 public:
-  /// The id of an added token, or the text between two.
+  /// An added token's id, or the text between two added tokens.
   struct piece {
     std::string_view text;
     std::optional<int32_t> id;
   };
 
-  /// Adds what is looked for: `pattern` for `token`. Empty ones are left out.
-  /// Returns false where that pattern is there already.
+  /// Adds `pattern` to search for `token`. Empty patterns are ignored. Returns
+  /// false if the pattern was added before.
   bool add(std::string_view pattern, const added_token& token);
 
-  /// Cuts a text into pieces that together are all of it, without empty ones.
-  /// Takes time in proportion to the length times the longest pattern.
+  /// Splits a text into pieces, none of them empty, that together are the whole
+  /// text. Takes time proportional to the length times the longest pattern.
   std::vector<piece> split(std::string_view text) const;
 
 private:

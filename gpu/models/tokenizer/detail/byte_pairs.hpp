@@ -11,35 +11,35 @@
 
 namespace atelier::gpu::detail {
 
-/// Joins the bytes of a word to tokens: always the pair whose merge comes first
-/// in the vocabulary, the leftmost of equals.
+/// Joins the bytes of a word to tokens: always the pair whose merge is first in
+/// the vocabulary, and the leftmost of equal pairs.
 /// Threads: any; it does not change.
 /// Source: tokenizers, src/models/bpe/word.rs
 class byte_pairs {
 public:
-  /// Memory that one thread uses for word after word.
+  /// Memory that one thread reuses for each word.
   struct workspace {
-    /// The tokens of the word that was encoded last.
+    /// The tokens of the last encoded word.
     std::vector<int32_t> ids;
-    // For each token that is left: its neighbours, and the rank of its pair
-    // with the next one. A token that went into another has no rank.
+    // For each remaining token: its neighbours, and the rank of its pair with
+    // the next one. A token that was joined to another has no rank.
     std::vector<uint32_t> before;
     std::vector<uint32_t> after;
     std::vector<uint32_t> rank;
-    // Pairs to come: in a heap, or in one list for each rank. Those that are no
-    // more stay; they are told by their rank when their turn comes.
+    // Pending pairs: in a heap, or in one list per rank. Obsolete pairs stay,
+    // and are recognized by their rank when their turn comes.
     std::vector<uint64_t> heap;
     std::vector<uint32_t> lists;
     std::vector<std::pair<uint32_t, uint32_t>> places;
     std::vector<uint32_t> turn;
   };
 
-  /// @param unknown what stands for a byte that has no token
+  /// @param unknown the token for a byte that has none
   byte_pairs(const vocabulary& from, int32_t unknown);
 
-  /// Sets `with.ids` to the tokens of one word of n bytes. Takes memory in
-  /// proportion to n, and time in proportion to n with a vocabulary such as
-  /// training makes it, else to n log n.
+  /// Sets `with.ids` to the tokens of one word of n bytes. Takes memory
+  /// proportional to n. Takes time proportional to n with a vocabulary as
+  /// training produces it, otherwise to n log n.
   /// @pre `word` has less than 2^32 - 1 bytes
   void encode(std::string_view word, workspace& with) const;
 
@@ -59,15 +59,16 @@ private:
   std::array<int32_t, 256> bytes_{};
   std::array<int32_t, 256> last_bytes_{};
   std::vector<merge> merges_;
-  // The ranks of pairs, by open addressing: a power of two, at most half full.
+  // The ranks of pairs, in an open-addressing table whose size is a power of
+  // two and which is at most half full.
   std::vector<slot> slots_;
-  // No merge comes before one that makes a token it joins: while a word is
-  // joined, ranks only rise.
+  // Whether every merge comes after those that make its tokens: the ranks then
+  // only rise while a word is joined.
   bool ordered_;
 };
 
-/// Returns the text that stands for a byte in vocabularies: itself where that
-/// can be printed, else a letter from U+0100 on.
+/// Returns the text that represents each byte in vocabularies: the byte itself
+/// if it is printable, otherwise a letter from U+0100 on.
 /// Source: GPT-2, src/encoder.py
 std::array<std::string, 256> byte_letters();
 

@@ -6,20 +6,21 @@
 
 namespace atelier::gpu::detail {
 
-/// The texts that stay together while a prompt is cut into words.
+/// The texts that are not split when a prompt is cut into words.
 inline constexpr std::string_view start_text = "<|startoftext|>";
 inline constexpr std::string_view end_text = "<|endoftext|>";
 
-/// Returns the first match of CLIP's pattern in a normal form and what follows
-/// it; an empty match where there is none. A match is `start_text`, `end_text`,
-/// the apostrophe and letters of an English contraction, a run of letters, one
-/// number, or a run of characters that are none of these and not white space.
+/// Returns the first match of CLIP's pattern in a normal form and the text
+/// after it; an empty match if none exists. A match is `start_text`,
+/// `end_text`, the apostrophe and letters of an English contraction, a run of
+/// letters, one number, or a run of characters that are none of these and not
+/// white space.
 /// Source: transformers, models/clip/tokenization_clip.py
 /// @pre `text` is UTF-8
 std::pair<std::string_view, std::string_view> next_match(std::string_view text);
 
-/// Calls `f` with each word of a normal form, in order: a match, but of the two
-/// special texts the signs apart from the letters.
+/// Calls `f` with each word of a normal form, in order. Words are matches,
+/// except that the two special texts are split into signs and letters.
 /// Source: tokenizers, src/pre_tokenizers/byte_level.rs (a second pattern that
 ///         is applied to each match)
 template <class F>

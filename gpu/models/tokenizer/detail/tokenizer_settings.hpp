@@ -12,36 +12,36 @@
 
 namespace atelier::gpu::detail {
 
-/// What a tokenizer is told beside its vocabulary.
+/// A tokenizer's settings in addition to its vocabulary.
 struct tokenizer_settings {
   std::string start = "<|startoftext|>";
   std::string end = "<|endoftext|>";
   std::string padding = "<|endoftext|>";
-  /// Stands for a byte that has no token.
+  /// The token for a byte that has none.
   std::string unknown = "<|endoftext|>";
   uint32_t max_length = 77;
-  /// Added tokens in the order in which they are added. Of two with the same
-  /// text the later one counts.
+  /// Added tokens in the order in which they are added. If two have the same
+  /// text, the later one is used.
   std::vector<added_token> added;
 };
 
-/// Where the settings come from. The texts may be empty; the names are those of
+/// The sources of the settings. The texts may be empty; the names are those of
 /// their files, for messages.
 struct settings_source {
   std::string_view config;
   std::string config_name;
   std::string_view special_tokens;
   std::string special_tokens_name;
-  /// Of added_tokens.json; whether they are special follows from the settings.
+  /// From added_tokens.json; the settings determine whether they are special.
   std::vector<added_token> legacy_added;
   std::string legacy_name;
   /// File of `vocabulary::added`.
   std::string vocabulary_name;
 };
 
-/// Works out the settings as transformers' CLIPTokenizer.from_pretrained does.
+/// Determines the settings as transformers' CLIPTokenizer.from_pretrained does.
 /// Every special token, and every added one with its id, must have a place in
-/// the vocabulary or directly behind it.
+/// the vocabulary or directly after it.
 /// Errors: ec::bad_payload; the text names the file and the key
 /// Source: transformers, tokenization_utils_base.py and
 ///         tokenization_utils_tokenizers.py

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-/// Code points of text that is known to be UTF-8.
+/// Functions for the code points of valid UTF-8.
 namespace atelier::gpu::detail {
 
-/// Returns the code point at `i` and moves `i` behind it.
+/// Returns the code point at `i` and moves `i` past it.
 /// @pre i < text.size()
 inline char32_t next_code(std::string_view text, size_t& i) {
   const auto byte = [&] { return static_cast<uint8_t>(text[i++]); };

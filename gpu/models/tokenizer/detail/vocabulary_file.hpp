@@ -13,11 +13,11 @@
 
 namespace atelier::gpu::detail {
 
-/// What the last byte of a word has behind it in vocabularies.
+/// The suffix of a word's last byte in vocabularies.
 inline constexpr std::string_view end_of_word = "</w>";
 
-/// Largest id that is accepted: far above any vocabulary, far below what could
-/// overflow.
+/// The largest accepted id: far above any vocabulary, and far below values that
+/// could overflow.
 inline constexpr int32_t most_token_id = (1 << 24) - 1;
 
 /// Two tokens that are joined to one.
@@ -27,10 +27,10 @@ struct merge {
   int32_t joined;
 };
 
-/// Tokens and merges of byte-pair encoding, as a model's files hold them.
+/// Tokens and merges of byte-pair encoding, as stored in a model's files.
 struct vocabulary {
   std::unordered_map<std::string, int32_t> ids;
-  /// The first one is applied first.
+  /// Merges in the order of their priority, the highest first.
   std::vector<merge> merges;
   /// Added tokens that the file itself lists, with their ids.
   std::vector<added_token> added;
@@ -42,13 +42,13 @@ struct vocabulary {
 core::result<vocabulary> read_vocabulary(const std::filesystem::path& vocab,
                                          const std::filesystem::path& merges);
 
-/// Reads tokenizer.json, which must describe CLIP's way of normalising and
+/// Reads tokenizer.json, which must describe CLIP's normalisation and
 /// splitting.
 /// Errors: as read_vocabulary
 core::result<vocabulary> read_tokenizer_json(const std::filesystem::path& file);
 
-/// Reads added_tokens.json, which older tokenizers have; empty where there is
-/// no such file. The tokens are ordinary ones, found in the normal form.
+/// Reads added_tokens.json, which older tokenizers have; returns nothing if the
+/// file does not exist. The tokens are ordinary ones, found in the normal form.
 /// Errors: as read_vocabulary
 core::result<std::vector<added_token>> read_added_tokens(
   const std::filesystem::path& file);

@@ -6,14 +6,14 @@
 
 namespace atelier::gpu::detail {
 
-/// Whether a byte belongs to a word. Bytes beyond ASCII do, so that words with
-/// them are told whole.
+/// Returns whether a byte belongs to a word. Non-ASCII bytes do, so that words
+/// with them are reported whole.
 inline bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
       || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// Returns text with the letters of ASCII made small.
+/// Returns text with ASCII letters in lower case.
 inline std::string lower(std::string_view text) {
   std::string out{text};
   for (auto& c : out)

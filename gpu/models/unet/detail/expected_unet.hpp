@@ -6,7 +6,7 @@
 
 namespace atelier::gpu::detail {
 
-/// Adds what a UNet2DConditionModel has.
+/// Adds the tensors of a UNet2DConditionModel.
 void expect_unet(const unet_config& config, tensor_table& to);
 
 } // namespace atelier::gpu::detail

@@ -11,13 +11,14 @@
 
 namespace atelier::gpu::detail {
 
-/// Tells by its tensors' names whether a single file holds such a denoiser.
+/// Returns, by its tensors' names, whether a single file holds such a denoiser.
 bool is_single_unet(std::span<const std::string> names);
 
-/// Opens the parts of a single-file checkpoint: the original layout of
-/// SD 1.x, 2.x, SDXL and its refiner, or a denoiser alone in that layout or in
-/// diffusers'. Errors: as open_parts. Source: diffusers 0.42
-/// loaders/single_file_utils.py.
+/// Opens the parts of a single-file checkpoint: the original layout of SD 1.x,
+/// 2.x, SDXL and its refiner, or only a denoiser in that layout or in
+/// diffusers'.
+/// Errors: as open_parts.
+/// Source: diffusers 0.42 loaders/single_file_utils.py.
 core::result<model_files> open_single_file(
   std::shared_ptr<const safetensors_file> file,
   const std::filesystem::path& path, const model_file_options& options);

@@ -12,14 +12,14 @@
 
 namespace atelier::gpu::detail {
 
-/// Attention of several heads to itself.
+/// Multi-head self-attention.
 /// Source: diffusers, models/attention_processor.py, AttnProcessor2_0.
 class self_attention {
 public:
   self_attention(weights& from, const std::string& name, int64_t width,
                  int64_t heads);
 
-  /// [n, tokens, width] -> the same, added to `onto`, which is returned.
+  /// Adds the result for [n, tokens, width] to `onto`, and returns `onto`.
   torch::Tensor add_to(const torch::Tensor& onto, const torch::Tensor& x) const;
 
 private:
@@ -28,17 +28,17 @@ private:
   linear out_;
 };
 
-/// Attention of several heads to a context.
+/// Multi-head attention to a context.
 class cross_attention {
 public:
   cross_attention(weights& from, const std::string& name, int64_t width,
                   int64_t heads, int64_t context_width);
 
-  /// Returns what every query attends to: [n, tokens, context_width] ->
-  /// [n, tokens, 2 * width], keys before values.
+  /// Returns the keys and values that every query attends to: [n, tokens,
+  /// context_width] -> [n, tokens, 2 * width], keys before values.
   torch::Tensor keys_values(const torch::Tensor& context) const;
 
-  /// [n, tokens, width] -> the same, added to `onto`, which is returned.
+  /// Adds the result for [n, tokens, width] to `onto`, and returns `onto`.
   torch::Tensor add_to(const torch::Tensor& onto, const torch::Tensor& x,
                        const torch::Tensor& keys_values) const;
 

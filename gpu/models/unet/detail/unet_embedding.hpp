@@ -26,7 +26,7 @@ public:
   pooled_context(weights& from, const std::string& name, int64_t in,
                  int64_t out, int64_t heads);
 
-  /// [n, tokens, in] -> [n, out].
+  /// Maps [n, tokens, in] to [n, out].
   torch::Tensor operator()(const torch::Tensor& context) const;
 
 private:
@@ -40,8 +40,7 @@ private:
   layer_norm after_;
 };
 
-/// Everything that a denoiser knows of a row beside its sample and context, as
-/// one vector.
+/// Embeds in one vector all inputs of a row except its sample and context.
 class unet_embedding {
 public:
   unet_embedding(weights& from, const unet_config& config);

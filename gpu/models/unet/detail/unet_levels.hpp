@@ -17,7 +17,7 @@
 
 namespace atelier::gpu::detail {
 
-/// A residual block, and a transformer behind it where the level has them.
+/// A residual block, followed by a transformer if the level has them.
 struct unet_layer {
   resnet_block resnet;
   std::optional<spatial_transformer> transformer;
@@ -26,16 +26,16 @@ struct unet_layer {
                            const pass& of) const;
 };
 
-/// One level of the way down.
+/// One level of the downward path.
 /// Source: diffusers, models/unets/unet_2d_blocks.py, DownBlock2D and
 ///         CrossAttnDownBlock2D.
 class down_level {
 public:
-  /// `last`: nothing makes its result smaller.
+  /// @param last whether this level is the last, which does not downsample
   down_level(weights& from, const std::string& name, const unet_level& shape,
              int64_t in, bool last, const unet_config& config);
 
-  /// Appends each layer's result to `skips`, the smaller one at last.
+  /// Appends each layer's result to `skips`, the downsampled one last.
   torch::Tensor operator()(torch::Tensor x, std::vector<torch::Tensor>& skips,
                            const pass& of) const;
 
@@ -45,7 +45,7 @@ private:
   bool pad_end_;
 };
 
-/// What stands between the ways; not to be called where it is absent.
+/// The blocks between the two paths; must not be called if it is absent.
 class middle_level {
 public:
   middle_level(weights& from, const unet_config& config);
@@ -57,17 +57,18 @@ private:
   std::optional<resnet_block> second_;
 };
 
-/// One level of the way up.
+/// One level of the upward path.
 /// Source: as down_level, UpBlock2D and CrossAttnUpBlock2D.
 class up_level {
 public:
-  /// `in`: channels of the level before; `beside`: those of the level that
-  /// follows, whose skip the last layer takes.
+  /// @param in channels of the level before
+  /// @param beside channels of the level that follows, whose skip the last
+  ///        layer consumes
   up_level(weights& from, const std::string& name, const unet_level& shape,
            int64_t in, int64_t beside, bool last, const unet_config& config);
 
-  /// Takes one of `skips` for each layer, from the end. Its result has the size
-  /// of the next skip.
+  /// Consumes one of `skips` for each layer, from the end. The result has the
+  /// size of the next skip.
   torch::Tensor operator()(torch::Tensor x, std::vector<torch::Tensor>& skips,
                            const pass& of) const;
 

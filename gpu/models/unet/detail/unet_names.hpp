@@ -10,10 +10,10 @@
 
 namespace atelier::gpu::detail {
 
-/// Shows the tensors of a denoiser in Stable Diffusion's original layout, whose
-/// names begin with `prefix`, under the names of diffusers'
-/// UNet2DConditionModel. `left_over` gets the names, with the prefix, that have
-/// no place there.
+/// Returns the tensors of a denoiser in Stable Diffusion's original layout,
+/// whose names begin with `prefix`, under the names of diffusers'
+/// UNet2DConditionModel. Adds to `left_over` the names, with the prefix, that
+/// have no place there.
 /// Source: the layout of github.com/CompVis/latent-diffusion,
 ///         ldm/modules/diffusionmodules/openaimodel.py; diffusers 0.42
 ///         loaders/single_file_utils.py, convert_ldm_unet_checkpoint.

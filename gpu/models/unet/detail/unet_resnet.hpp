@@ -15,18 +15,19 @@
 
 namespace atelier::gpu::detail {
 
-/// Two convolutions that know the timestep, beside a short cut.
+/// Two convolutions conditioned on the timestep, with a shortcut.
 /// Source: diffusers, models/resnet.py, ResnetBlock2D.
 class resnet_block {
 public:
-  /// Channels of the input, of one part or of two, make `in`; `scale` divides
-  /// the result.
+  /// @param in channels of the input's one or two parts
+  /// @param scale divisor of the result
   resnet_block(weights& from, const std::string& name,
                const std::vector<int64_t>& in, int64_t out,
                const unet_config& config, double scale = 1);
 
-  /// [n, in, h, w] -> [n, out, h, w]. `time`: [n, time_embedding_dim], after
-  /// SiLU. `skip`, where defined: the second part of the input.
+  /// Maps [n, in, h, w] to [n, out, h, w].
+  /// `time`: [n, time_embedding_dim], after SiLU.
+  /// `skip`: if defined, the second part of the input.
   torch::Tensor operator()(const torch::Tensor& x, const torch::Tensor& skip,
                            const torch::Tensor& time) const;
 

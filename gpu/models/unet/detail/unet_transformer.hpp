@@ -32,7 +32,7 @@ public:
   transformer_block(weights& from, const std::string& name,
                     const transformer_shape& shape, int64_t context_width);
 
-  /// Adds what it computes to `x` [n, tokens, width].
+  /// Adds the result to `x` [n, tokens, width].
   void add_to(const torch::Tensor& x, const torch::Tensor& context) const;
 
 private:
@@ -40,7 +40,7 @@ private:
 
   layer_norm norm1_;
   std::optional<self_attention> self_;
-  /// In place of `self_`, in a level that only looks at the context.
+  /// Replaces `self_` in a level that attends only to the context.
   std::optional<cross_attention> cross1_;
   layer_norm norm2_;
   cross_attention cross2_;
@@ -57,7 +57,7 @@ public:
                       const transformer_shape& shape,
                       const unet_config& config);
 
-  /// [n, width, h, w] -> the same; `x` may be overwritten.
+  /// Maps [n, width, h, w] to the same shape; `x` may be overwritten.
   torch::Tensor operator()(const torch::Tensor& x,
                            const torch::Tensor& context) const;
 

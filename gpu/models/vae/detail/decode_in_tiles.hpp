@@ -21,14 +21,14 @@ struct tiling {
 /// Decodes a tile [n, c, h, w] to [n, 3, h * factor, w * factor] in float32.
 using tile_decoder = std::function<torch::Tensor(const torch::Tensor&)>;
 
-/// Decodes tile after tile; each is blended into its upper, then into its left
-/// neighbour over the shared pixels.
+/// Decodes one tile after another; each is blended into its upper neighbour,
+/// then into its left one, over the shared pixels.
 /// Source: diffusers, AutoencoderKL.tiled_decode.
 torch::Tensor decode_blending_neighbours(const torch::Tensor& latent,
                                          const tiling& how,
                                          const tile_decoder& decode);
 
-/// Decodes tile after tile; each is blended into what the picture holds.
+/// Decodes one tile after another; each is blended into the image so far.
 /// Source: diffusers, AutoencoderTiny._tiled_decode.
 torch::Tensor decode_blending_picture(const torch::Tensor& latent,
                                       const tiling& how,

@@ -11,13 +11,13 @@
 
 namespace atelier::gpu::detail {
 
-/// AutoencoderKL's way from pixels to a latent's distribution.
+/// Maps pixels to a latent's distribution, as in AutoencoderKL.
 /// Source: diffusers, models/autoencoders/vae.py, Encoder.
 class kl_encoder {
 public:
   kl_encoder(weights& from, const autoencoder_config& config);
 
-  /// [n, 3, h, w] -> [n, 2 * latent_channels, h / factor, w / factor].
+  /// Maps [n, 3, h, w] to [n, 2 * latent_channels, h / factor, w / factor].
   torch::Tensor operator()(const torch::Tensor& pixels) const;
 
   uint64_t bytes() const;
@@ -36,20 +36,20 @@ private:
   std::optional<conv_layer> quant_;
 };
 
-/// AutoencoderKL's way from an unscaled latent to pixels.
+/// Maps an unscaled latent to pixels, as in AutoencoderKL.
 /// Source: diffusers, models/autoencoders/vae.py, Decoder.
 class kl_decoder {
 public:
   kl_decoder(weights& from, const autoencoder_config& config);
 
-  /// Lays the convolutions' weights out, which the first use does otherwise.
+  /// Packs the convolutions' weights in advance; otherwise the first use does.
   void prepare() const;
 
-  /// The parts that follow each other from [n, latent_channels, h, w] to
+  /// Returns the number of consecutive parts from [n, latent_channels, h, w] to
   /// [n, 3, h * factor, w * factor].
   size_t parts() const;
 
-  /// Does one part on what the part before gave. @pre index < parts()
+  /// Runs one part on the result of the previous part. @pre index < parts()
   torch::Tensor part(size_t index, torch::Tensor x) const;
 
   uint64_t bytes() const;

@@ -11,18 +11,18 @@
 
 namespace atelier::gpu::detail {
 
-/// Either half of AutoencoderTiny: convolutions and residual blocks one after
-/// the other.
+/// Either half of AutoencoderTiny: a sequence of convolutions and residual
+/// blocks.
 /// Source: diffusers, models/autoencoders/vae.py, EncoderTiny, DecoderTiny.
 class tiny_coder {
 public:
-  /// Builds the half that makes latents of pixels.
+  /// Builds the half that maps pixels to latents.
   static tiny_coder encoder(weights& from, const autoencoder_config& config);
 
-  /// Builds the half that makes pixels of latents.
+  /// Builds the half that maps latents to pixels.
   static tiny_coder decoder(weights& from, const autoencoder_config& config);
 
-  /// Runs all layers, not the scaling of pixels and latents around them.
+  /// Runs all layers, without the scaling of pixels and latents around them.
   torch::Tensor operator()(torch::Tensor x) const;
 
   uint64_t bytes() const;

@@ -19,7 +19,7 @@ namespace atelier::gpu::detail {
 /// Applies the non-linearity; `x` may be overwritten.
 torch::Tensor activate(torch::Tensor x, autoencoder_activation how);
 
-/// A group norm, alone or followed by a non-linearity.
+/// A group norm, optionally followed by a non-linearity.
 class vae_norm {
 public:
   vae_norm(weights& from, const std::string& name, int64_t channels,
@@ -28,7 +28,7 @@ public:
   torch::Tensor normalise(const torch::Tensor& x) const;
   torch::Tensor normalise_and_activate(const torch::Tensor& x) const;
 
-  /// Returns conv(normalise_and_activate(x)) for a kernel of three.
+  /// Returns conv(normalise_and_activate(x)) for a 3x3 kernel.
   torch::Tensor then(const conv_layer& conv, const torch::Tensor& x) const;
 
   /// Adds conv(normalise_and_activate(x)) to `sum`.
@@ -47,7 +47,7 @@ private:
   autoencoder_activation activation_;
 };
 
-/// Two convolutions around which the input is passed.
+/// Two convolutions with a residual connection.
 /// Source: diffusers, models/resnet.py, ResnetBlock2D without time embedding.
 class vae_resnet {
 public:
@@ -56,7 +56,7 @@ public:
 
   void prepare() const;
 
-  /// `x` is given away: its memory is free, or the result's, afterwards.
+  /// Consumes `x`: afterwards its memory is free or holds the result.
   torch::Tensor operator()(torch::Tensor&& x) const;
 
   uint64_t bytes() const;
@@ -69,7 +69,7 @@ private:
   std::optional<conv_layer> shortcut_;
 };
 
-/// Attention of every place to every other, with one head.
+/// Single-head attention of every place to every other.
 /// Source: diffusers, models/attention_processor.py, AttnProcessor2_0.
 class vae_attention {
 public:
@@ -88,7 +88,7 @@ private:
   linear_layer out_;
 };
 
-/// The coarsest resolution's blocks.
+/// The blocks of the coarsest resolution.
 /// Source: diffusers, models/unets/unet_2d_blocks.py, UNetMidBlock2D.
 class vae_middle {
 public:

@@ -14,19 +14,20 @@
 
 namespace atelier::gpu::detail {
 
-/// Opens the autoencoder in a file: of a whole checkpoint, or alone in either
-/// layout. `of`: the pipeline of the model that it is for, which its scale
-/// depends on. Errors: ec::not_found, ec::io_failed, ec::bad_payload.
+/// Opens the autoencoder in a file: a whole checkpoint, or only an autoencoder
+/// in either layout.
+/// @param of the pipeline of its model, which determines its scale
+/// Errors: ec::not_found, ec::io_failed, ec::bad_payload.
 core::result<component> open_vae_file(const std::filesystem::path& file,
                                       const model_pipeline& of);
 
-/// Returns the prefix that a whole checkpoint gives the autoencoder's names;
-/// none where it has no autoencoder.
+/// Returns the prefix of the autoencoder's names in a whole checkpoint, or
+/// nothing if it has no autoencoder.
 std::optional<std::string_view> vae_prefix(
   const std::vector<std::string>& sorted_names);
 
-/// Opens the autoencoder of a checkpoint in the original layout. `image_size`:
-/// pixels of a side that the model is for.
+/// Opens the autoencoder of a checkpoint in the original layout.
+/// @param image_size pixels of a side that the model is for
 /// Errors: ec::bad_payload.
 core::result<component> open_original_vae(
   const std::shared_ptr<const safetensors_file>& file,

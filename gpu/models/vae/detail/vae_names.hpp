@@ -10,10 +10,10 @@
 
 namespace atelier::gpu::detail {
 
-/// Shows the tensors of an autoencoder in Stable Diffusion's original layout,
+/// Returns the tensors of an autoencoder in Stable Diffusion's original layout,
 /// whose names begin with `prefix`, under the names of diffusers'
-/// AutoencoderKL; the 1x1 convolutions of its attention as matrices.
-/// `left_over` gets the names, with the prefix, that have no place there.
+/// AutoencoderKL. The 1x1 convolutions of its attention become matrices. Adds
+/// to `left_over` the names, with the prefix, that have no place there.
 /// Source: the layout of github.com/CompVis/latent-diffusion,
 ///         ldm/modules/diffusionmodules/model.py; diffusers 0.42
 ///         loaders/single_file_utils.py, convert_ldm_vae_checkpoint.
@@ -21,8 +21,8 @@ std::shared_ptr<const tensor_source> name_original_vae(
   const std::shared_ptr<const tensor_source>& from, std::string_view prefix,
   std::vector<std::string>& left_over);
 
-/// Shows an AutoencoderKL's attention under the names that diffusers gives it
-/// now, where the file has those of before 0.12 (query, key, value, proj_attn).
+/// Returns an AutoencoderKL's attention under diffusers' current names, if the
+/// file has those of before 0.12 (query, key, value, proj_attn).
 /// Source: diffusers 0.42 models/modeling_utils.py,
 ///         _convert_deprecated_attention_blocks.
 std::shared_ptr<const tensor_source> rename_old_attention(
